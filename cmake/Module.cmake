@@ -1,0 +1,27 @@
+# sallyport_module(mcp PUBLIC core PRIVATE net LIBRARIES PkgConfig::X)
+#
+# A folder of src/ is a target. Each target publishes an include root that holds only itself, so an
+# include that the graph does not allow is a file that does not exist.
+function(sallyport_module name)
+  cmake_parse_arguments(M "" "" "PUBLIC;PRIVATE;LIBRARIES" ${ARGN})
+  set(root ${PROJECT_BINARY_DIR}/inc/${name})
+  file(MAKE_DIRECTORY ${root})
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${name} ${root}/${name} SYMBOLIC)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cc)
+  list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
+  list(TRANSFORM M_PUBLIC PREPEND sallyport_)
+  list(TRANSFORM M_PRIVATE PREPEND sallyport_)
+  add_library(sallyport_${name} STATIC ${sources})
+  target_include_directories(sallyport_${name} PUBLIC ${root})
+  target_link_libraries(sallyport_${name} PUBLIC ${M_PUBLIC} PRIVATE ${M_PRIVATE} ${M_LIBRARIES})
+  sallyport_precompiled(sallyport_${name})
+endfunction()
+
+# Boost.JSON, Asio's coroutine core and the standard library cost seconds a unit; here they are paid once.
+function(sallyport_precompiled target)
+  if(target STREQUAL "sallyport_base")
+    target_precompile_headers(sallyport_base PRIVATE ${PROJECT_SOURCE_DIR}/src/precompiled.h)
+  else()
+    target_precompile_headers(${target} REUSE_FROM sallyport_base)
+  endif()
+endfunction()

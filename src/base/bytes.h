@@ -1,0 +1,22 @@
+// Views between text, bytes and the unsigned bytes that crypto libraries want.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace sallyport {
+
+using Bytes = std::span<const std::uint8_t>;
+
+inline Bytes as_bytes(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+inline std::string_view as_text(Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace sallyport

@@ -1,0 +1,184 @@
+#include <simdjson.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <charconv>
+#include <cmath>
+#include <vector>
+
+#include "base/try.h"
+#include "sallyport/json.h"
+
+namespace sallyport {
+
+bool canonical_less(std::string_view a, std::string_view b) {
+  const auto [x, y] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  if (y == b.end()) return false;
+  if (x == a.end()) return true;
+  const auto p = static_cast<unsigned char>(*x);
+  const auto q = static_cast<unsigned char>(*y);
+  // UTF-8 orders by code point. UTF-16 puts the surrogates of four-byte characters (lead 0xF0 and
+  // above) before U+E000..U+FFFF (lead 0xEE and 0xEF); elsewhere the two orders agree.
+  const bool p_astral = p >= 0xf0;
+  const bool q_astral = q >= 0xf0;
+  if (p_astral != q_astral && (p_astral ? q : p) >= 0xee) return p_astral;
+  return p < q;
+}
+
+void append_canonical_string(std::string& out, std::string_view text) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  out += '"';
+  std::size_t plain = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (c >= 0x20 && c != '"' && c != '\\') continue;
+    out.append(text, plain, i - plain);
+    plain = i + 1;
+    switch (c) {
+      case '"': out += "\\\""; break;
+      case '\\': out += "\\\\"; break;
+      case '\b': out += "\\b"; break;
+      case '\f': out += "\\f"; break;
+      case '\n': out += "\\n"; break;
+      case '\r': out += "\\r"; break;
+      case '\t': out += "\\t"; break;
+      default:
+        out += "\\u00";
+        out += kDigits[c >> 4];
+        out += kDigits[c & 15];
+    }
+  }
+  out.append(text, plain, text.size() - plain);
+  out += '"';
+}
+
+void append_canonical_number(std::string& out, double number) {
+  if (number == 0) {
+    out += '0';
+    return;
+  }
+  if (number < 0) out += '-';
+  char buffer[32];
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof buffer, std::abs(number), std::chars_format::scientific)
+          .ptr;
+  // Shortest digits as d.ddde[+-]xx; ECMAScript places the point differently.
+  const std::string_view text(buffer, end);
+  const std::size_t e = text.find('e');
+  std::string digits(1, text[0]);
+  if (e > 2) digits.append(text.substr(2, e - 2));
+  int exponent = 0;
+  std::from_chars(text.data() + e + (text[e + 1] == '+' ? 2 : 1), end, exponent);
+  const int count = static_cast<int>(digits.size());
+  const int point = exponent + 1;  // digits before the point
+  if (count <= point && point <= 21) {
+    out += digits;
+    out.append(static_cast<std::size_t>(point - count), '0');
+  } else if (0 < point && point <= 21) {
+    out.append(digits, 0, static_cast<std::size_t>(point));
+    out += '.';
+    out.append(digits, static_cast<std::size_t>(point));
+  } else if (-6 < point && point <= 0) {
+    out += "0.";
+    out.append(static_cast<std::size_t>(-point), '0');
+    out += digits;
+  } else {
+    out += digits[0];
+    if (count > 1) {
+      out += '.';
+      out.append(digits, 1);
+    }
+    out += 'e';
+    out += exponent < 0 ? '-' : '+';
+    out += std::to_string(std::abs(exponent));
+  }
+}
+
+namespace {
+
+template <class Integer>
+void append_integer(std::string& out, Integer value) {
+  constexpr auto kExact = static_cast<Integer>(9007199254740991);
+  bool exact = value <= kExact;
+  if constexpr (std::is_signed_v<Integer>) exact = exact && value >= -kExact;
+  if (!exact) return append_canonical_number(out, static_cast<double>(value));
+  char buffer[24];
+  out.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+}
+
+void append_object(std::string& out, const json::object& object) {
+  std::vector<const json::key_value_pair*> members;
+  members.reserve(object.size());
+  for (const json::key_value_pair& member : object) members.push_back(&member);
+  std::sort(members.begin(), members.end(),
+            [](const auto* a, const auto* b) { return canonical_less(a->key(), b->key()); });
+  out += '{';
+  for (const json::key_value_pair* member : members) {
+    if (out.back() != '{') out += ',';
+    append_canonical_string(out, member->key());
+    out += ':';
+    append_canonical_json(out, member->value());
+  }
+  out += '}';
+}
+
+}  // namespace
+
+void append_canonical_json(std::string& out, const json::value& value) {
+  switch (value.kind()) {
+    case json::kind::null: out += "null"; break;
+    case json::kind::bool_: out += value.get_bool() ? "true" : "false"; break;
+    case json::kind::int64: append_integer(out, value.get_int64()); break;
+    case json::kind::uint64: append_integer(out, value.get_uint64()); break;
+    case json::kind::double_: append_canonical_number(out, value.get_double()); break;
+    case json::kind::string: append_canonical_string(out, value.get_string()); break;
+    case json::kind::array: {
+      out += '[';
+      bool first = true;
+      for (const json::value& item : value.get_array()) {
+        if (!std::exchange(first, false)) out += ',';
+        append_canonical_json(out, item);
+      }
+      out += ']';
+      break;
+    }
+    case json::kind::object: append_object(out, value.get_object()); break;
+  }
+}
+
+std::string canonical_json(const json::value& value) {
+  std::string out;
+  append_canonical_json(out, value);
+  return out;
+}
+
+Result<void> check_json(const json::value& value, std::size_t depth) {
+  const auto text_ok = [](std::string_view text) {
+    return simdjson::validate_utf8(text.data(), text.size());
+  };
+  if (value.is_string() && !text_ok(value.get_string())) {
+    return fail(ErrorCode::InvalidInput, "a string is not valid UTF-8");
+  }
+  if (value.is_double() && !std::isfinite(value.get_double())) {
+    return fail(ErrorCode::InvalidInput, "a number is not finite");
+  }
+  if (value.is_structured() && depth == 0) {
+    return fail(ErrorCode::InvalidInput, "nested too deep");
+  }
+  if (value.is_array()) {
+    for (const json::value& item : value.get_array()) {
+      SALLYPORT_CHECK_OK(check_json(item, depth - 1));
+    }
+  }
+  if (value.is_object()) {
+    for (const json::key_value_pair& member : value.get_object()) {
+      if (!text_ok(member.key())) {
+        return fail(ErrorCode::InvalidInput, "a member name is not valid UTF-8");
+      }
+      SALLYPORT_CHECK_OK(check_json(member.value(), depth - 1));
+    }
+  }
+  return {};
+}
+
+}  // namespace sallyport

@@ -1,0 +1,35 @@
+// Time as a parameter: app supplies the real clock, tests one that they move.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sallyport {
+
+// Microseconds since 1970 in UTC.
+using WallTime = std::chrono::sys_time<std::chrono::microseconds>;
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual WallTime wall() const = 0;
+  virtual SteadyTime steady() const = 0;
+};
+
+class SystemClock final : public Clock {
+ public:
+  WallTime wall() const override;
+  SteadyTime steady() const override;
+};
+
+// RFC 3339 in UTC, six fractional digits, `Z`.
+std::string rfc3339(WallTime time);
+
+// Any RFC 3339 time; offsets are turned into UTC, digits behind the sixth are cut.
+std::optional<WallTime> from_rfc3339(std::string_view text);
+
+}  // namespace sallyport

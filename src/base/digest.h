@@ -1,0 +1,28 @@
+// SHA-256 and HMAC-SHA-256 (OpenSSL, which uses the processor's own instructions).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+
+namespace sallyport {
+
+using Hash = std::array<std::uint8_t, 32>;
+
+// Of the parts one after the other, without copying them together.
+Hash sha256(std::initializer_list<std::string_view> parts);
+inline Hash sha256(std::string_view text) {
+  return sha256({text});
+}
+
+Hash hmac_sha256(std::string_view key, std::string_view text);
+
+inline std::string_view text_of(const Hash& hash) {
+  return as_text(hash);
+}
+
+}  // namespace sallyport

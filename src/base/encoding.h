@@ -1,0 +1,24 @@
+// Base64 (RFC 4648 section 4) and hexadecimal, canonical forms only.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+
+namespace sallyport {
+
+std::string base64(Bytes bytes);
+void append_base64(std::string& out, Bytes bytes);
+
+// Nothing for text that another encoder would not have written: wrong length, missing padding,
+// stray characters, bits set behind the end.
+std::optional<std::string> from_base64(std::string_view text);
+
+std::string hex(Bytes bytes);
+
+// Lower case only.
+std::optional<std::string> from_hex(std::string_view text);
+
+}  // namespace sallyport

@@ -1,0 +1,247 @@
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <boost/json/basic_parser_impl.hpp>
+#include <boost/json/value_stack.hpp>
+#include <charconv>
+#include <cmath>
+#include <vector>
+
+#include "base/try.h"
+#include "sallyport/json.h"
+
+namespace sallyport {
+
+namespace {
+
+constexpr double kLargestInteger = 9007199254740991.0;  // 2^53-1
+
+// A decimal number without its notation: digits without zeros at either end, and where the point is.
+struct Decimal {
+  std::string digits;
+  long exponent = 0;
+  bool operator==(const Decimal&) const = default;
+};
+
+Decimal decimal(std::string_view token) {
+  Decimal number;
+  long point = 0;
+  bool behind_point = false;
+  std::size_t i = token.starts_with('-') ? 1 : 0;
+  for (; i < token.size() && token[i] != 'e' && token[i] != 'E'; ++i) {
+    if (token[i] == '.') {
+      behind_point = true;
+      continue;
+    }
+    number.digits += token[i];
+    if (behind_point) --point;
+  }
+  if (i < token.size()) {
+    long exponent = 0;
+    const char* first = token.data() + i + 1;
+    if (first < token.data() + token.size() && *first == '+') ++first;
+    std::from_chars(first, token.data() + token.size(), exponent);
+    point += exponent;
+  }
+  const std::size_t last = number.digits.find_last_not_of('0');
+  if (last == std::string::npos) return {};
+  point += static_cast<long>(number.digits.size() - 1 - last);
+  number.digits.erase(last + 1);
+  number.digits.erase(0, number.digits.find_first_not_of('0'));
+  number.exponent = point;
+  return number;
+}
+
+// Builds the value, and sees what Boost.JSON lets pass: duplicate names and inexact numbers.
+class Builder {
+ public:
+  static constexpr std::size_t max_object_size = std::size_t(-1);
+  static constexpr std::size_t max_array_size = std::size_t(-1);
+  static constexpr std::size_t max_key_size = std::size_t(-1);
+  static constexpr std::size_t max_string_size = std::size_t(-1);
+
+  explicit Builder(Numbers numbers) : numbers_(numbers) { stack_.reset(); }
+
+  using Code = boost::system::error_code;
+  using View = json::string_view;
+
+  bool on_document_begin(Code&) { return true; }
+  bool on_document_end(Code&) { return true; }
+  bool on_object_begin(Code&) {
+    frames_.push_back(names_.size());
+    return true;
+  }
+  bool on_object_end(std::size_t n, Code& code) {
+    if (!names_differ(frames_.back())) return refuse(code);
+    names_.resize(frames_.back());
+    frames_.pop_back();
+    stack_.push_object(n);
+    return true;
+  }
+  bool on_array_begin(Code&) { return true; }
+  bool on_array_end(std::size_t n, Code&) {
+    stack_.push_array(n);
+    return true;
+  }
+  bool on_key_part(View s, std::size_t, Code&) {
+    stack_.push_chars(s);
+    name_.append(s.data(), s.size());
+    return true;
+  }
+  bool on_key(View s, std::size_t, Code&) {
+    stack_.push_key(s);
+    name_.append(s.data(), s.size());
+    names_.push_back(std::move(name_));
+    name_.clear();
+    return true;
+  }
+  bool on_string_part(View s, std::size_t, Code&) {
+    stack_.push_chars(s);
+    return true;
+  }
+  bool on_string(View s, std::size_t, Code&) {
+    stack_.push_string(s);
+    return true;
+  }
+  bool on_number_part(View s, Code&) {
+    token_.append(s.data(), s.size());
+    return true;
+  }
+  bool on_int64(std::int64_t i, View s, Code& code) {
+    if (!take_number(s, static_cast<double>(i), code)) return false;
+    stack_.push_int64(i);
+    return true;
+  }
+  bool on_uint64(std::uint64_t u, View s, Code& code) {
+    if (!take_number(s, static_cast<double>(u), code)) return false;
+    stack_.push_uint64(u);
+    return true;
+  }
+  bool on_double(double, View s, Code& code) {
+    // Boost.JSON 1.81 rounds some decimals to a neighbour of the nearest double.
+    const std::string token = token_ + std::string(s);
+    double nearest = 0;
+    const auto read = std::from_chars(token.data(), token.data() + token.size(), nearest);
+    if (read.ec == std::errc::result_out_of_range) {
+      const Decimal written = decimal(token);
+      const long magnitude = written.exponent + static_cast<long>(written.digits.size());
+      nearest = magnitude > 0 ? HUGE_VAL : 0.0;
+    }
+    if (!take_number(s, nearest, code)) return false;
+    stack_.push_double(nearest);
+    return true;
+  }
+  bool on_bool(bool b, Code&) {
+    stack_.push_bool(b);
+    return true;
+  }
+  bool on_null(Code&) {
+    stack_.push_null();
+    return true;
+  }
+  bool on_comment_part(View, Code&) { return true; }
+  bool on_comment(View, Code&) { return true; }
+
+  bool exact() const { return exact_; }
+  const std::string& refusal() const { return refusal_; }
+  json::value release() { return stack_.release(); }
+
+ private:
+  bool refuse(Code& code) {
+    code = json::error::exception;
+    return false;
+  }
+
+  bool names_differ(std::size_t from) {
+    const auto begin = names_.begin() + static_cast<std::ptrdiff_t>(from);
+    // Most objects are small, and comparing beats sorting there.
+    if (names_.end() - begin > 8) std::sort(begin, names_.end());
+    for (auto a = begin; a != names_.end(); ++a) {
+      const auto stop = names_.end() - begin > 8 ? std::min(a + 2, names_.end()) : names_.end();
+      for (auto b = a + 1; b < stop; ++b) {
+        if (*a != *b) continue;
+        refusal_ = fmt::format("member `{}` stands twice in one object", *a);
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool take_number(View rest, double number, Code& code) {
+    token_.append(rest.data(), rest.size());
+    const std::string token = std::exchange(token_, {});
+    if (!std::isfinite(number)) {
+      refusal_ = fmt::format("number `{:.40}` is out of range", token);
+      return refuse(code);
+    }
+    std::string written;
+    append_canonical_number(written, number);
+    const bool held = std::abs(number) <= kLargestInteger;
+    if (numbers_ == Numbers::Strict && (!held || written != token)) {
+      refusal_ = fmt::format("number `{:.40}` is not in its shortest form within 2^53-1", token);
+      return refuse(code);
+    }
+    if (!held || (written != token && decimal(written) != decimal(token))) exact_ = false;
+    return true;
+  }
+
+  Numbers numbers_;
+  json::value_stack stack_;
+  std::vector<std::string> names_;    // of all objects that are open, innermost last
+  std::vector<std::size_t> frames_;   // where each open object's names begin
+  std::string name_;
+  std::string token_;
+  std::string refusal_;
+  bool exact_ = true;
+};
+
+std::string place(std::string_view text, std::size_t offset) {
+  offset = std::min(offset, text.size());
+  const std::string_view before = text.substr(0, offset);
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const std::size_t start = before.rfind('\n');
+  const std::size_t column = start == std::string_view::npos ? offset + 1 : offset - start;
+  return fmt::format("{}:{}", line, column);
+}
+
+std::string explain(const boost::system::error_code& code, const JsonLimits& limits) {
+  if (code == json::error::too_deep) return fmt::format("nested deeper than {}", limits.depth);
+  if (code == json::error::extra_data) return "text after the value";
+  if (code == json::error::incomplete) return "ends in the middle of a value";
+  return "not JSON: " + code.message();
+}
+
+}  // namespace
+
+Result<ParsedJson> parse_json(std::string_view text, const JsonLimits& limits) {
+  if (text.size() > limits.bytes) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("{} bytes, the limit is {}", text.size(), limits.bytes));
+  }
+  if (text.starts_with("\xef\xbb\xbf")) {
+    return fail(ErrorCode::InvalidInput, "begins with a byte order mark, remove it", "1:1");
+  }
+  if (!simdjson::validate_utf8(text.data(), text.size())) {
+    return fail(ErrorCode::InvalidInput, "not valid UTF-8");
+  }
+  json::parse_options options;
+  options.max_depth = limits.depth;
+  json::basic_parser<Builder> parser(options, limits.numbers);
+  boost::system::error_code code;
+  const std::size_t read = parser.write_some(false, text.data(), text.size(), code);
+  if (!code && read < text.size()) code = json::error::extra_data;
+  if (code) {
+    const std::string& refusal = parser.handler().refusal();
+    return fail(ErrorCode::InvalidInput, refusal.empty() ? explain(code, limits) : refusal,
+                place(text, read));
+  }
+  return ParsedJson{parser.handler().release(), parser.handler().exact()};
+}
+
+Result<json::value> parse_own_json(std::string_view text, JsonLimits limits) {
+  limits.numbers = Numbers::Strict;
+  SALLYPORT_TRY(ParsedJson parsed, parse_json(text, limits));
+  return std::move(parsed.value);
+}
+
+}  // namespace sallyport

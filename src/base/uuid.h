@@ -1,0 +1,23 @@
+// UUID version 7 (RFC 9562): 48 bits of milliseconds, then random bits.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/entropy.h"
+
+namespace sallyport {
+
+using Uuid = std::array<std::uint8_t, 16>;
+
+Uuid uuid7(const Clock& clock, Entropy& entropy);
+std::string to_string(const Uuid& uuid);
+std::string uuid7_text(const Clock& clock, Entropy& entropy);
+
+// Any version, lower case with dashes.
+std::optional<Uuid> parse_uuid(std::string_view text);
+
+}  // namespace sallyport

@@ -1,0 +1,43 @@
+// Takes secrets out of what is about to be stored. Never changes what executes or what is answered.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sallyport/json.h"
+
+namespace sallyport::core {
+
+// One value that was taken out. `path` is a JSON Pointer from the value that was given.
+struct Removal {
+  std::string path;
+  std::string category;
+  std::string removed;  // the bytes themselves, for the keyed digest; never stored
+
+  bool operator==(const Removal&) const = default;
+};
+
+class Redactor {
+ public:
+  virtual ~Redactor() = default;
+
+  // Replaces in place whatever is found by `[REDACTED:<category>]`, and keeps the shape around it.
+  // `name` is the member that holds `value`, so that a sensitive name can take the whole of it.
+  // From any thread. May throw: the caller then stores `[REDACTED:unreadable]` for the whole field.
+  virtual std::vector<Removal> redact(std::string_view name, json::value& value) const = 0;
+
+  // For an identifier (a tool, a session, an agent): only secrets are taken out of it, because an
+  // address in a principal's name is who acted.
+  virtual bool redact_identifier(std::string& text) const = 0;
+};
+
+// Stores everything as it is: for tests and measurements.
+class NoRedactor final : public Redactor {
+ public:
+  std::vector<Removal> redact(std::string_view, json::value&) const override { return {}; }
+  bool redact_identifier(std::string&) const override { return false; }
+};
+
+}  // namespace sallyport::core

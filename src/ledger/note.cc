@@ -1,0 +1,225 @@
+#include "ledger/note.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+#include <sodium.h>
+
+#include <charconv>
+
+#include "base/encoding.h"
+#include "base/try.h"
+
+namespace sallyport::ledger {
+
+namespace {
+
+constexpr std::size_t kMaxNoteBytes = 16 * 1024 * 1024;
+constexpr std::size_t kMaxSignatures = 64;
+constexpr std::string_view kDash = "\u2014 ";
+constexpr char kEd25519 = 1;
+
+std::unexpected<Error> malformed(std::string message) {
+  return fail(ErrorCode::InvalidInput, std::move(message));
+}
+
+std::array<std::uint8_t, 4> key_id(std::string_view name,
+                                   const std::array<std::uint8_t, 32>& public_key) {
+  const Hash hash = sha256({name, "\n", std::string_view(&kEd25519, 1), as_text(public_key)});
+  return {hash[0], hash[1], hash[2], hash[3]};
+}
+
+bool valid_name(std::string_view name) {
+  if (name.empty() || !simdjson::validate_utf8(name.data(), name.size())) return false;
+  for (const char c : name) {
+    if (static_cast<unsigned char>(c) <= 0x20 || c == '+' || c == 0x7f) return false;
+  }
+  return true;
+}
+
+std::string_view take_line(std::string_view& rest) {
+  const std::size_t end = rest.find('\n');
+  const std::string_view line = rest.substr(0, end);
+  rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  return line;
+}
+
+// name+hhhhhhhh+base64(0x01 + 32 bytes), where the bytes are a public key or a seed.
+struct KeyText {
+  std::string name;
+  std::array<std::uint8_t, 4> id{};
+  std::array<std::uint8_t, 32> bytes{};
+};
+
+Result<KeyText> parse_key_text(std::string_view text) {
+  const std::size_t first = text.find('+');
+  const std::size_t second = first == std::string_view::npos ? first : text.find('+', first + 1);
+  if (second == std::string_view::npos) {
+    return malformed("a key has the form name+hhhhhhhh+base64");
+  }
+  KeyText key{.name = std::string(text.substr(0, first))};
+  if (!valid_name(key.name)) return malformed("a key name has no blanks, `+` or control characters");
+  const auto id = from_hex(text.substr(first + 1, second - first - 1));
+  if (!id || id->size() != key.id.size()) return malformed("a key id is eight lower-case hex digits");
+  const auto bytes = from_base64(text.substr(second + 1));
+  if (!bytes || bytes->size() != 33) {
+    return malformed("key bytes are the base64 of 33 bytes");
+  }
+  if (bytes->front() != kEd25519) return malformed("only Ed25519 keys (type 1) are known");
+  std::copy(id->begin(), id->end(), key.id.begin());
+  std::copy(bytes->begin() + 1, bytes->end(), key.bytes.begin());
+  return key;
+}
+
+}  // namespace
+
+Result<VerifierKey> VerifierKey::parse(std::string_view text) {
+  SALLYPORT_TRY(KeyText key, parse_key_text(text));
+  if (key.id != key_id(key.name, key.bytes)) {
+    return malformed("the key id does not belong to this name and key");
+  }
+  return VerifierKey{std::move(key.name), key.id, key.bytes};
+}
+
+std::string VerifierKey::text() const {
+  std::string typed(1, kEd25519);
+  typed += as_text(public_key);
+  return fmt::format("{}+{}+{}", name, hex(id), base64(as_bytes(typed)));
+}
+
+SigningKey SigningKey::from_seed(std::string name, const std::array<std::uint8_t, 32>& seed) {
+  SigningKey key;
+  key.seed_ = seed;
+  crypto_sign_seed_keypair(key.verifier_.public_key.data(), key.expanded_.data(), seed.data());
+  key.verifier_.name = std::move(name);
+  key.verifier_.id = key_id(key.verifier_.name, key.verifier_.public_key);
+  return key;
+}
+
+SigningKey SigningKey::generate(std::string name, Entropy& entropy) {
+  std::array<std::uint8_t, 32> seed;
+  entropy.fill(seed);
+  SigningKey key = from_seed(std::move(name), seed);
+  sodium_memzero(seed.data(), seed.size());
+  return key;
+}
+
+Result<SigningKey> SigningKey::parse(std::string_view file_text) {
+  constexpr std::string_view kPrefix = "PRIVATE+KEY+";
+  if (file_text.ends_with('\n')) file_text.remove_suffix(1);
+  if (!file_text.starts_with(kPrefix)) {
+    return malformed("a private key file holds one line PRIVATE+KEY+name+hhhhhhhh+base64");
+  }
+  SALLYPORT_TRY(KeyText text, parse_key_text(file_text.substr(kPrefix.size())));
+  SigningKey key = from_seed(text.name, text.bytes);
+  sodium_memzero(text.bytes.data(), text.bytes.size());
+  if (key.verifier_.id != text.id) return malformed("the key id does not belong to this private key");
+  return key;
+}
+
+SigningKey::~SigningKey() {
+  sodium_memzero(seed_.data(), seed_.size());
+  sodium_memzero(expanded_.data(), expanded_.size());
+}
+
+std::string SigningKey::file_text() const {
+  std::string typed(1, kEd25519);
+  typed += as_text(seed_);
+  return fmt::format("PRIVATE+KEY+{}+{}+{}\n", verifier_.name, hex(verifier_.id),
+                     base64(as_bytes(typed)));
+}
+
+std::array<std::uint8_t, 64> SigningKey::sign(std::string_view message) const {
+  std::array<std::uint8_t, 64> signature;
+  crypto_sign_detached(signature.data(), nullptr, as_bytes(message).data(), message.size(),
+                       expanded_.data());
+  return signature;
+}
+
+Result<Note> Note::parse(std::string_view bytes) {
+  if (bytes.size() > kMaxNoteBytes) return malformed("a note is at most 16 MiB");
+  if (!simdjson::validate_utf8(bytes.data(), bytes.size())) return malformed("not valid UTF-8");
+  for (const char c : bytes) {
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f) {
+      return malformed("a note holds no control character but LF");
+    }
+  }
+  const std::size_t blank = bytes.rfind("\n\n");
+  if (blank == std::string_view::npos) return malformed("no empty line before the signatures");
+  if (!bytes.ends_with('\n')) return malformed("the last LF is missing");
+  Note note{.text = std::string(bytes.substr(0, blank + 1))};
+  std::string_view rest = bytes.substr(blank + 2);
+  if (rest.empty()) return malformed("no signature");
+  while (!rest.empty()) {
+    std::string_view line = take_line(rest);
+    if (!line.starts_with(kDash)) return malformed("a signature line begins with U+2014 and a blank");
+    line.remove_prefix(kDash.size());
+    const std::size_t gap = line.find(' ');
+    if (gap == std::string_view::npos || !valid_name(line.substr(0, gap))) {
+      return malformed("a signature line has a key name and a signature");
+    }
+    const auto signature = from_base64(line.substr(gap + 1));
+    if (!signature || signature->size() <= 4) return malformed("a signature is not canonical base64");
+    if (note.signatures.size() == kMaxSignatures) return malformed("more than 64 signatures");
+    NoteSignature parsed{.name = std::string(line.substr(0, gap)),
+                         .signature = signature->substr(4)};
+    std::copy_n(signature->begin(), 4, parsed.key_id.begin());
+    note.signatures.push_back(std::move(parsed));
+  }
+  return note;
+}
+
+Result<Checkpoint> Checkpoint::parse(std::string_view note_text) {
+  if (!note_text.ends_with('\n')) return malformed("the last LF is missing");
+  std::string_view rest = note_text;
+  Checkpoint checkpoint{.origin = std::string(take_line(rest))};
+  if (checkpoint.origin.empty()) return malformed("no origin");
+  const std::string_view size = take_line(rest);
+  const auto read = std::from_chars(size.data(), size.data() + size.size(), checkpoint.size);
+  if (read.ec != std::errc{} || read.ptr != size.data() + size.size() ||
+      (size.size() > 1 && size.front() == '0')) {
+    return malformed(fmt::format("`{:.40}` is not a tree size", size));
+  }
+  const auto root = from_base64(take_line(rest));
+  if (!root || root->size() != checkpoint.root.size()) {
+    return malformed("the root hash is not the base64 of 32 bytes");
+  }
+  std::copy(root->begin(), root->end(), checkpoint.root.begin());
+  return checkpoint;
+}
+
+std::string Checkpoint::text() const {
+  return fmt::format("{}\n{}\n{}\n", origin, size, base64(root));
+}
+
+std::string Checkpoint::sign(const std::vector<const SigningKey*>& keys) const {
+  const std::string signed_text = text();
+  std::string note = signed_text + "\n";
+  for (const SigningKey* key : keys) {
+    std::string bytes(as_text(key->verifier().id));
+    bytes += as_text(key->sign(signed_text));
+    note += fmt::format("{}{} {}\n", kDash, key->verifier().name, base64(as_bytes(bytes)));
+  }
+  return note;
+}
+
+NoteTrust verify_note(const Note& note, const VerifierKey& key) {
+  bool found = false;
+  for (const NoteSignature& line : note.signatures) {
+    if (line.name != key.name || line.key_id != key.id) continue;
+    if (line.signature.size() != crypto_sign_BYTES ||
+        crypto_sign_verify_detached(as_bytes(line.signature).data(), as_bytes(note.text).data(),
+                                    note.text.size(), key.public_key.data()) != 0) {
+      return NoteTrust::BadSignature;
+    }
+    found = true;
+  }
+  return found ? NoteTrust::Signed : NoteTrust::NoSuchKey;
+}
+
+Result<void> check_origin(std::string_view origin) {
+  if (valid_name(origin)) return {};
+  return malformed(
+      fmt::format("origin `{:.80}` may hold no blank, no `+` and no control character", origin));
+}
+
+}  // namespace sallyport::ledger

@@ -1,0 +1,86 @@
+// Signed notes and checkpoints (C2SP signed-note, tlog-checkpoint) with Ed25519 keys.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/digest.h"
+#include "base/entropy.h"
+#include "sallyport/result.h"
+
+namespace sallyport::ledger {
+
+// `name+hhhhhhhh+base64(0x01 + public key)`.
+struct VerifierKey {
+  std::string name;
+  std::array<std::uint8_t, 4> id{};
+  std::array<std::uint8_t, 32> public_key{};
+
+  static Result<VerifierKey> parse(std::string_view text);
+  std::string text() const;
+  bool operator==(const VerifierKey&) const = default;
+};
+
+// Holds the seed and signs; wiped when it goes. Shown to nobody: it has no text() but the key file's.
+class SigningKey {
+ public:
+  static SigningKey generate(std::string name, Entropy& entropy);
+  static SigningKey from_seed(std::string name, const std::array<std::uint8_t, 32>& seed);
+  static Result<SigningKey> parse(std::string_view file_text);
+  SigningKey(const SigningKey&) = default;
+  SigningKey& operator=(const SigningKey&) = default;
+  ~SigningKey();
+
+  const VerifierKey& verifier() const { return verifier_; }
+  std::string file_text() const;
+  std::array<std::uint8_t, 64> sign(std::string_view message) const;
+
+ private:
+  SigningKey() = default;
+  VerifierKey verifier_;
+  std::array<std::uint8_t, 32> seed_{};
+  std::array<std::uint8_t, 64> expanded_{};
+};
+
+struct NoteSignature {
+  std::string name;
+  std::array<std::uint8_t, 4> key_id{};
+  std::string signature;
+
+  bool operator==(const NoteSignature&) const = default;
+};
+
+// The text with its last LF, and the signatures under it.
+struct Note {
+  std::string text;
+  std::vector<NoteSignature> signatures;
+
+  // Refuses what LE-78 lists. Does not verify anything.
+  static Result<Note> parse(std::string_view bytes);
+};
+
+struct Checkpoint {
+  std::string origin;
+  std::uint64_t size = 0;
+  Hash root{};
+
+  // Extension lines of others' notes are skipped (LE-79).
+  static Result<Checkpoint> parse(std::string_view note_text);
+  std::string text() const;
+  std::string sign(const std::vector<const SigningKey*>& keys) const;
+  bool operator==(const Checkpoint&) const = default;
+};
+
+enum class NoteTrust { Signed, NoSuchKey, BadSignature };
+
+// Lines by other keys are ignored; one line with the pinned name and id that does not verify is bad,
+// even beside a good one.
+NoteTrust verify_note(const Note& note, const VerifierKey& key);
+
+// An origin that may be written: no blank, no `+`, no control character, not empty.
+Result<void> check_origin(std::string_view origin);
+
+}  // namespace sallyport::ledger

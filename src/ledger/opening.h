@@ -1,0 +1,52 @@
+// What lies behind a sealed field: salt and value, kept beside the entry and outside its hash.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/digest.h"
+#include "sallyport/json.h"
+
+namespace sallyport::ledger {
+
+using Salt = std::array<std::uint8_t, 32>;
+
+enum class Form { Json, Raw };
+enum class OpeningState {
+  Open,      // salt and value kept
+  Withheld,  // salt kept, value never stored
+  Erased,    // neither
+};
+
+struct Opening {
+  std::string path;  // JSON Pointer into the entry
+  Form form = Form::Json;
+  OpeningState state = OpeningState::Open;
+  Salt salt{};
+  std::string value;  // canonical JSON, or the bytes themselves
+
+  bool operator==(const Opening&) const = default;
+};
+
+// The commitment of LE-13 as it stands in an entry: `sha256:<hex>`.
+std::string seal_digest(Form form, const Salt& salt, std::string_view value);
+
+// One JSON array. A form of our own store; receipts and exports show the open ones of it.
+std::string pack_openings(const std::vector<Opening>& openings);
+Result<std::vector<Opening>> unpack_openings(std::string_view packed);
+
+// `{"form":..,"path":..,"salt":..,"value":..}` as in a receipt. Only for open ones.
+void append_opening_json(std::string& out, const Opening& opening);
+
+// Reads what `append_opening_json` wrote; exact members, canonical base64. Also `state` where
+// `stored` says that it comes from our store.
+Result<Opening> opening_from_json(const json::value& value, bool stored);
+
+// Does the commitment at `opening.path` of `entry` match? Withheld and erased ones only have to
+// point at a commitment.
+Result<void> check_opening(const json::value& entry, const Opening& opening);
+
+}  // namespace sallyport::ledger

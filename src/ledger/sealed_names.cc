@@ -1,0 +1,29 @@
+#include "ledger/sealed_names.h"
+
+#include <algorithm>
+#include <array>
+
+namespace sallyport::ledger {
+
+namespace {
+
+constexpr auto kNames = std::to_array<std::string_view>({
+    "answer", "args", "command", "cwd", "description", "detail", "details", "effective_input",
+    "error", "escalations", "excerpt", "input", "listen_context", "message", "nonce", "original",
+    "output_preview", "payload", "prepared_snapshot", "prompt", "query_preview", "raw_input",
+    "reason", "released", "requested_input", "result", "snapshot", "structured_input", "text",
+    "undo_metadata", "value", "working_directory",
+});
+static_assert(std::ranges::is_sorted(kNames));
+
+}  // namespace
+
+bool is_sealed_name(std::string_view name) {
+  return std::ranges::binary_search(kNames, name);
+}
+
+std::span<const std::string_view> sealed_names() {
+  return kNames;
+}
+
+}  // namespace sallyport::ledger

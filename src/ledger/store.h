@@ -1,0 +1,118 @@
+// What the ledger needs from whatever keeps its bytes. The store knows transactions and rows; it
+// knows nothing of hashes, signatures or what an entry means.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/uuid.h"
+#include "core/recorder.h"
+
+namespace sallyport::ledger {
+
+// 256 entries: a tile of the tree and the grain of every index.
+inline constexpr std::uint64_t kBlock = 256;
+
+struct StoredEntry {
+  std::uint64_t sequence = 0;
+  std::optional<std::string> bytes;  // nothing once pruned
+  Hash leaf{};
+  std::string openings;    // packed
+  std::string checkpoint;  // the signed note that ended the commit of this entry, else empty
+};
+
+// How entries are found again without reading them all.
+enum class Facet { Call, Session, Agent, Server, Tool, Outcome, Kind, Topic };
+
+// What a finished block says about itself. Made from the entries, and checked against them.
+struct BlockIndex {
+  struct Count {
+    Facet facet = Facet::Call;
+    std::string value;
+    std::uint64_t count = 0;
+    auto operator<=>(const Count&) const = default;
+  };
+  std::uint64_t block = 0;
+  WallTime first_time{};  // least and greatest, since a clock may step
+  WallTime last_time{};
+  Uuid least_id{};
+  Uuid greatest_id{};
+  std::vector<Count> counts;  // sorted
+
+  bool operator==(const BlockIndex&) const = default;
+};
+
+// A consistent view of committed rows. Every failure is `Unavailable` with a cause of LE-73.
+class ReadView {
+ public:
+  virtual ~ReadView() = default;
+
+  virtual Result<std::uint64_t> size() = 0;
+  virtual Result<std::optional<StoredEntry>> entry(std::uint64_t sequence) = 0;
+
+  // In order, from `begin` up to but not with `end`; `visit` returns false to stop.
+  using Visit = std::function<Result<bool>(const StoredEntry&)>;
+  virtual Result<void> scan(std::uint64_t begin, std::uint64_t end, const Visit& visit) = 0;
+
+  virtual Result<std::vector<Hash>> leaves(std::uint64_t begin, std::uint64_t end) = 0;
+
+  // Level 1 is over whole blocks, each further one over 256 of the level below.
+  virtual Result<std::vector<Hash>> nodes(int level, std::uint64_t begin, std::uint64_t end) = 0;
+
+  // Blocks from `from` on that hold the value, in order.
+  virtual Result<std::vector<std::uint64_t>> blocks_with(Facet facet, std::string_view value,
+                                                         std::uint64_t from) = 0;
+  virtual Result<std::vector<std::uint64_t>> blocks_between(WallTime since, WallTime until,
+                                                            std::uint64_t from) = 0;
+  virtual Result<std::vector<std::uint64_t>> blocks_with_id(const Uuid& id) = 0;
+  virtual Result<std::optional<BlockIndex>> block_index(std::uint64_t block) = 0;
+
+  // Sums over all finished blocks.
+  virtual Result<std::vector<BlockIndex::Count>> totals(Facet facet) = 0;
+
+  virtual Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) = 0;
+  virtual Result<std::vector<core::Fact>> facts(std::string_view space) = 0;
+};
+
+class WriteView : public ReadView {
+ public:
+  virtual Result<void> insert(const StoredEntry& entry) = 0;
+  virtual Result<void> put_node(int level, std::uint64_t position, const Hash& hash) = 0;
+  virtual Result<void> put_block_index(const BlockIndex& index) = 0;
+  virtual Result<void> put_fact(const core::Fact& fact) = 0;
+
+  // The two things that may be taken away from a written entry, neither of which is its hash.
+  virtual Result<void> replace_openings(std::uint64_t sequence, std::string_view packed) = 0;
+  virtual Result<void> drop_bytes_below(std::uint64_t sequence) = 0;
+};
+
+class LedgerStore {
+ public:
+  virtual ~LedgerStore() = default;
+
+  // One write transaction. Durable when this returns well; nothing is changed when `work` or the
+  // commit fails. Waits for other writers at most the time the store was opened with.
+  using Work = std::function<Result<void>(WriteView&)>;
+  virtual Result<void> write(const Work& work) = 0;
+
+  // One snapshot; blocks no writer. From any thread.
+  using Look = std::function<Result<void>(ReadView&)>;
+  virtual Result<void> read(const Look& look) = 0;
+
+  // Makes sure that no file of the store still holds what was taken away.
+  virtual Result<void> scrub() = 0;
+
+  // The store's own check of its files; the text names the fault.
+  virtual Result<void> check_files() = 0;
+};
+
+// An error of LE-73: `cause` is one of no_space, read_only, busy, io, not_owner, corrupt.
+std::unexpected<Error> ledger_unavailable(std::string_view cause, std::string_view detail);
+
+}  // namespace sallyport::ledger
