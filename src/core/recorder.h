@@ -93,6 +93,9 @@ class Recorder {
   // `InvalidInput`: a draft breaks the rules of an entry; nothing was written.
   virtual Task<std::vector<Position>> append(std::vector<Draft> drafts, Urgency urgency) = 0;
 
+  // Names this process run in facts that must be closed when it dies.
+  virtual const std::string& instance_id() const = 0;
+
   // Drafts that could not be written when they should have been. They are written, in order, before
   // anything else, as soon as writing works again; until then `Announces` is refused.
   virtual void owe(std::vector<Draft> drafts) = 0;

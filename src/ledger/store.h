@@ -71,7 +71,10 @@ class ReadView {
   virtual Result<std::vector<std::uint64_t>> blocks_between(WallTime since, WallTime until,
                                                             std::uint64_t from) = 0;
   virtual Result<std::vector<std::uint64_t>> blocks_with_id(const Uuid& id) = 0;
-  virtual Result<std::optional<BlockIndex>> block_index(std::uint64_t block) = 0;
+  // Is exactly this stored for the block?
+  virtual Result<bool> has_block_index(const BlockIndex& index) = 0;
+  // How many counts are stored for all blocks together.
+  virtual Result<std::uint64_t> stored_counts() = 0;
 
   // Sums over all finished blocks.
   virtual Result<std::vector<BlockIndex::Count>> totals(Facet facet) = 0;

@@ -1,0 +1,25 @@
+// Replaces what detectors find in one text by `[REDACTED:<category>]`.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "guards/detectors.h"
+
+namespace sallyport::guards {
+
+struct RemovedText {
+  Category category = Category::Secret;
+  std::string bytes;
+};
+
+struct RedactedText {
+  std::string text;
+  std::vector<RemovedText> removed;  // empty when nothing was found; `text` is then empty too
+};
+
+RedactedText redact_text(const Detectors& detectors, std::string_view text,
+                         const DetectorSet& only = default_detectors());
+
+}  // namespace sallyport::guards

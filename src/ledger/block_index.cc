@@ -1,0 +1,63 @@
+#include "ledger/block_index.h"
+
+#include "base/try.h"
+
+namespace sallyport::ledger {
+
+std::string_view facet_name(Facet facet) {
+  switch (facet) {
+    case Facet::Call: return "call";
+    case Facet::Session: return "session";
+    case Facet::Agent: return "agent";
+    case Facet::Server: return "server";
+    case Facet::Tool: return "tool";
+    case Facet::Outcome: return "outcome";
+    case Facet::Kind: return "kind";
+    case Facet::Topic: return "topic";
+  }
+  return "";
+}
+
+const std::string& facet_value(const EntryView& entry, Facet facet) {
+  switch (facet) {
+    case Facet::Call: return entry.call_id;
+    case Facet::Session: return entry.session_id;
+    case Facet::Agent: return entry.agent_id;
+    case Facet::Server: return entry.server;
+    case Facet::Tool: return entry.tool_name;
+    case Facet::Outcome: return entry.outcome;
+    case Facet::Kind: return entry.kind;
+    case Facet::Topic: return entry.topic;
+  }
+  return entry.kind;
+}
+
+Result<void> BlockIndexer::add(const EntryView& entry) {
+  const std::optional<WallTime> time = from_rfc3339(entry.recorded_at);
+  const std::optional<Uuid> id = parse_uuid(entry.id);
+  if (!time || !id) return fail(ErrorCode::Corrupt, "an entry has a bad time or id");
+  if (std::exchange(empty_, false)) {
+    index_.first_time = index_.last_time = *time;
+    index_.least_id = index_.greatest_id = *id;
+  }
+  index_.first_time = std::min(index_.first_time, *time);
+  index_.last_time = std::max(index_.last_time, *time);
+  index_.least_id = std::min(index_.least_id, *id);
+  index_.greatest_id = std::max(index_.greatest_id, *id);
+  for (const Facet facet : kFacets) {
+    const std::string& value = facet_value(entry, facet);
+    if (!value.empty()) ++counts_[{facet, value}];
+  }
+  return {};
+}
+
+BlockIndex BlockIndexer::finish(std::uint64_t block) {
+  BlockIndex index = std::exchange(index_, {});
+  index.block = block;
+  for (const auto& [key, count] : counts_) index.counts.push_back({key.first, key.second, count});
+  counts_.clear();
+  empty_ = true;
+  return index;
+}
+
+}  // namespace sallyport::ledger

@@ -1,0 +1,252 @@
+#include "ledger/committer.h"
+
+#include <fmt/format.h>
+
+#include "base/try.h"
+#include "ledger/block_index.h"
+#include "ledger/tree.h"
+
+namespace sallyport::ledger {
+
+using std::chrono::seconds;
+
+core::Draft control(std::string_view name, json::object details) {
+  core::Draft draft{.kind = core::Kind::Control, .body = std::move(details)};
+  draft.body["control"] = name;
+  return draft;
+}
+
+// What one transaction has put together so far.
+struct Committer::Batch {
+  WriteView& view;
+  Edge edge;
+  WallTime last_recorded;
+  std::vector<StoredEntry> entries{};
+  std::vector<Uuid> ids{};  // of `entries`
+  std::map<std::string, std::uint64_t> topic_ids{};
+};
+
+Committer::Committer(Means means, SigningKey key)
+    : means_(std::move(means)),
+      key_(std::move(key)),
+      wall_(means_.clock.wall()),
+      steady_(means_.clock.steady()) {}
+
+Result<SealedDraft> Committer::seal(core::Draft draft) {
+  std::optional<Uuid> id = draft.id ? parse_uuid(*draft.id) : uuid7(means_.clock, means_.entropy);
+  if (!id) return fail(ErrorCode::InvalidInput, fmt::format("`{:.40}` is not a UUID", *draft.id));
+  return SealedDraft::seal(std::move(draft), *id,
+                           {means_.redactor, means_.digest, means_.entropy, means_.instance_id});
+}
+
+Result<void> Committer::commit(const std::vector<Group*>& groups) {
+  Edge edge;
+  std::string checkpoint;
+  WallTime last_recorded;
+  std::shared_ptr<const SigningKey> rotate_to;
+  Result<void> done = means_.store.write([&](WriteView& view) -> Result<void> {
+    SALLYPORT_CHECK_OK(follow_others(view));
+    SALLYPORT_CHECK_OK(follow_key(view));
+    Batch batch{view, edge_, last_recorded_};
+    SALLYPORT_CHECK_OK(note_clock_step(batch));
+    for (Group* const group : groups) {
+      SALLYPORT_CHECK_OK(write_group(batch, *group));
+      if (group->rotate_to && group->result) rotate_to = group->rotate_to;
+    }
+    SALLYPORT_CHECK_OK(finish(batch, rotate_to));
+    edge = batch.edge;
+    last_recorded = batch.last_recorded;
+    checkpoint = batch.entries.empty() ? checkpoint_ : batch.entries.back().checkpoint;
+    return {};
+  });
+  if (!done) return done;
+  edge_ = std::move(edge);
+  last_recorded_ = last_recorded;
+  checkpoint_ = std::move(checkpoint);
+  if (rotate_to) key_ = *rotate_to;
+  wall_ = means_.clock.wall();
+  steady_ = means_.clock.steady();
+  return {};
+}
+
+// INVARIANT: inside a transaction `edge_` is the edge of what is stored, whoever wrote it.
+Result<void> Committer::follow_others(WriteView& view) {
+  constexpr std::uint64_t kFewLeaves = 4096;
+  SALLYPORT_TRY(const std::uint64_t size, view.size());
+  if (size == edge_.size()) return {};
+  if (size < edge_.size()) {
+    return ledger_unavailable("corrupt", fmt::format("the ledger shrank from {} to {} entries",
+                                                     edge_.size(), size));
+  }
+  Edge edge = edge_;
+  if (size - edge.size() <= kFewLeaves) {
+    SALLYPORT_TRY(const std::vector<Hash> leaves, view.leaves(edge.size(), size));
+    for (const Hash& leaf : leaves) edge.append(leaf);
+  } else {
+    SALLYPORT_TRY(edge, edge_at(view, size));
+  }
+  SALLYPORT_TRY(const std::optional<StoredEntry> last, view.entry(size - 1));
+  const Result<Note> note = Note::parse(last->checkpoint);
+  const Result<Checkpoint> signed_state = note ? Checkpoint::parse(note->text)
+                                               : Result<Checkpoint>(std::unexpected(note.error()));
+  if (!signed_state || signed_state->size != size || signed_state->root != edge.root()) {
+    return ledger_unavailable(
+        "corrupt", fmt::format("entry {} does not carry the checkpoint of its tree", size - 1));
+  }
+  edge_ = std::move(edge);
+  checkpoint_ = last->checkpoint;
+  if (last->bytes) {
+    SALLYPORT_TRY(const EntryView view_of_last, view_entry(*last->bytes));
+    last_recorded_ = from_rfc3339(view_of_last.recorded_at).value_or(last_recorded_);
+  }
+  return {};
+}
+
+// Another process may have rotated the key since this one last wrote.
+Result<void> Committer::follow_key(WriteView& view) {
+  SALLYPORT_TRY(const std::optional<std::string> current, view.fact("ledger", "key"));
+  if (!current || *current == key_.verifier().text()) return {};
+  for (const auto& find : {&KeyFolder::signing_key, &KeyFolder::staged}) {
+    SALLYPORT_TRY(std::optional<SigningKey> found, (means_.keys.*find)());
+    if (found && found->verifier().text() == *current) {
+      key_ = std::move(*found);
+      return {};
+    }
+  }
+  return fail(ErrorCode::Unavailable,
+              fmt::format("the ledger is signed with `{}`, whose private key is not in the keys "
+                          "folder; restore it",
+                          *current),
+              {}, "io");
+}
+
+Result<void> Committer::note_clock_step(Batch& batch) {
+  if (batch.edge.size() == 0) return {};
+  const WallTime wall = means_.clock.wall();
+  const SteadyTime steady = means_.clock.steady();
+  const auto drift = (wall - wall_) - std::chrono::duration_cast<std::chrono::microseconds>(steady - steady_);
+  const bool stepped = drift > seconds(2) || drift < -seconds(2);
+  const bool before_last = wall + seconds(1) < batch.last_recorded;
+  if (!stepped && !before_last) return {};
+  SALLYPORT_TRY(
+      const SealedDraft sealed,
+      seal(control("clock_step",
+                   {{"wall_before", rfc3339(stepped ? wall_ : batch.last_recorded)},
+                    {"wall_now", rfc3339(wall)},
+                    {"steady_elapsed_us",
+                     std::chrono::duration_cast<std::chrono::microseconds>(steady - steady_).count()},
+                    {"against", stepped ? "monotonic_clock" : "entry_before"}})));
+  Positions ignored;
+  return place(batch, sealed, ignored);
+}
+
+Result<void> Committer::write_group(Batch& batch, Group& group) {
+  group.result = Positions{};
+  std::vector<SealedDraft> composed;
+  if (group.compose) {
+    Result<std::vector<core::Draft>> drafts = group.compose(batch.view);
+    if (!drafts) {
+      // A refusal is the group's own; a store that fails takes the whole transaction with it.
+      if (!drafts.error().cause.empty()) return std::unexpected(drafts.error());
+      group.result = std::unexpected(drafts.error());
+      return {};
+    }
+    for (core::Draft& draft : *drafts) {
+      SALLYPORT_TRY(SealedDraft sealed, seal(std::move(draft)));
+      composed.push_back(std::move(sealed));
+    }
+  }
+  for (const SealedDraft& draft : group.compose ? composed : group.drafts) {
+    if (group.known_ids) {
+      SALLYPORT_TRY(const std::optional<core::Position> before,
+                    written_before(batch, draft.id()));
+      if (before) {
+        group.result->push_back(*before);
+        continue;
+      }
+    }
+    SALLYPORT_CHECK_OK(place(batch, draft, *group.result));
+  }
+  return {};
+}
+
+Result<void> Committer::place(Batch& batch, const SealedDraft& draft, Positions& positions) {
+  const std::uint64_t sequence = batch.edge.size();
+  const WallTime now = means_.clock.wall();
+  std::uint64_t topic_id = 0;
+  if (!draft.topic().empty()) {
+    auto [last, unknown] = batch.topic_ids.try_emplace(draft.topic(), 0);
+    if (unknown) {
+      SALLYPORT_TRY(const std::optional<std::string> stored, batch.view.fact("topic", draft.topic()));
+      if (stored) last->second = std::stoull(*stored);
+    }
+    topic_id = ++last->second;
+    SALLYPORT_CHECK_OK(batch.view.put_fact({"topic", draft.topic(), std::to_string(topic_id)}));
+  }
+  for (const core::Fact& fact : draft.facts()) SALLYPORT_CHECK_OK(batch.view.put_fact(fact));
+  StoredEntry entry{.sequence = sequence,
+                    .bytes = draft.bytes(sequence, now, topic_id),
+                    .openings = draft.packed_openings()};
+  entry.leaf = leaf_hash(*entry.bytes);
+  batch.edge.append(entry.leaf);
+  batch.last_recorded = now;
+  batch.entries.push_back(std::move(entry));
+  batch.ids.push_back(draft.id());
+  positions.push_back({sequence, to_string(draft.id())});
+  return {};
+}
+
+Result<std::optional<core::Position>> Committer::written_before(const Batch& batch, const Uuid& id) {
+  const std::string text = to_string(id);
+  if (const auto same = std::ranges::find(batch.ids, id); same != batch.ids.end()) {
+    return core::Position{batch.entries[same - batch.ids.begin()].sequence, text};
+  }
+  WriteView& view = batch.view;
+  std::optional<core::Position> found;
+  const auto look = [&](const StoredEntry& entry) -> Result<bool> {
+    if (!entry.bytes) return true;
+    SALLYPORT_TRY(const EntryView seen, view_entry(*entry.bytes));
+    if (seen.id == text) found = core::Position{entry.sequence, text};
+    return !found.has_value();
+  };
+  SALLYPORT_TRY(const std::uint64_t size, view.size());
+  SALLYPORT_CHECK_OK(view.scan(size / kBlock * kBlock, size, look));
+  if (found) return found;
+  SALLYPORT_TRY(const std::vector<std::uint64_t> blocks, view.blocks_with_id(id));
+  for (const std::uint64_t block : blocks) {
+    SALLYPORT_CHECK_OK(view.scan(block * kBlock, (block + 1) * kBlock, look));
+    if (found) return found;
+  }
+  return std::nullopt;
+}
+
+Result<void> Committer::finish(Batch& batch, const std::shared_ptr<const SigningKey>& rotate_to) {
+  if (batch.entries.empty()) return {};
+  std::vector<const SigningKey*> keys = {&key_};
+  if (rotate_to) keys.push_back(rotate_to.get());
+  const Checkpoint state{key_.verifier().name, batch.edge.size(), batch.edge.root()};
+  batch.entries.back().checkpoint = state.sign(keys);
+  for (const StoredEntry& entry : batch.entries) {
+    SALLYPORT_CHECK_OK(batch.view.insert(entry));
+    if ((entry.sequence + 1) % kBlock == 0) {
+      SALLYPORT_CHECK_OK(complete_block(batch.view, entry.sequence + 1));
+    }
+  }
+  return {};
+}
+
+Result<void> Committer::complete_block(WriteView& view, std::uint64_t size) {
+  SALLYPORT_TRY(const std::vector<CompletedNode> nodes, completed_nodes(view, size));
+  for (const CompletedNode& node : nodes) {
+    SALLYPORT_CHECK_OK(view.put_node(node.level, node.position, node.hash));
+  }
+  BlockIndexer indexer;
+  SALLYPORT_CHECK_OK(view.scan(size - kBlock, size, [&](const StoredEntry& entry) -> Result<bool> {
+    SALLYPORT_TRY(const EntryView seen, view_entry(*entry.bytes));
+    SALLYPORT_CHECK_OK(indexer.add(seen));
+    return true;
+  }));
+  return view.put_block_index(indexer.finish(size / kBlock - 1));
+}
+
+}  // namespace sallyport::ledger

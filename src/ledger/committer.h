@@ -1,0 +1,84 @@
+// Turns waiting drafts into entries, tree and checkpoint, inside one write transaction.
+// Belongs to the ledger's writer thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "ledger/entry.h"
+#include "ledger/key_folder.h"
+#include "ledger/merkle.h"
+#include "ledger/store.h"
+
+namespace sallyport::ledger {
+
+using Positions = std::vector<core::Position>;
+
+// Drafts that are written together or not at all.
+struct Group {
+  std::vector<SealedDraft> drafts;
+  core::Urgency urgency = core::Urgency::Reports;
+
+  // Where what is written depends on what is stored: runs inside the transaction, and may change
+  // facts and openings there. Its error refuses this group alone, so it changes nothing before it
+  // can no longer fail.
+  using Compose = std::function<Result<std::vector<core::Draft>>(WriteView&)>;
+  Compose compose;
+
+  bool owed = false;       // an effect is waiting to be told: kept until it is written
+  bool known_ids = false;  // ids came from the caller and may have been written before (LE-5)
+  std::shared_ptr<const SigningKey> rotate_to;  // shared: also kept by whoever promotes the file
+
+  Result<Positions> result = Positions{};
+  std::move_only_function<void(Result<Positions>)> done;
+};
+
+class Committer {
+ public:
+  struct Means {
+    LedgerStore& store;
+    const KeyFolder& keys;
+    const core::Redactor& redactor;
+    const KeyedDigest& digest;
+    const Clock& clock;
+    Entropy& entropy;
+    std::string instance_id;
+  };
+  Committer(Means means, SigningKey key);
+
+  // One transaction, one checkpoint, one sync. On success every group has its result; on failure
+  // nothing was written and the error is for all of them.
+  Result<void> commit(const std::vector<Group*>& groups);
+
+  Result<SealedDraft> seal(core::Draft draft);
+  const std::string& newest_checkpoint() const { return checkpoint_; }
+  const SigningKey& key() const { return key_; }
+
+ private:
+  struct Batch;
+
+  Result<void> follow_others(WriteView& view);
+  Result<void> follow_key(WriteView& view);
+  Result<void> note_clock_step(Batch& batch);
+  Result<void> write_group(Batch& batch, Group& group);
+  Result<void> place(Batch& batch, const SealedDraft& draft, Positions& positions);
+  Result<std::optional<core::Position>> written_before(const Batch& batch, const Uuid& id);
+  Result<void> finish(Batch& batch, const std::shared_ptr<const SigningKey>& rotate_to);
+  Result<void> complete_block(WriteView& view, std::uint64_t size);
+
+  Means means_;
+  SigningKey key_;
+  Edge edge_;
+  std::string checkpoint_;
+  WallTime last_recorded_{};  // of the newest entry, whoever wrote it
+  WallTime wall_;             // both clocks at the last commit, to notice a step
+  SteadyTime steady_;
+};
+
+// The draft of a control entry (LE-68).
+core::Draft control(std::string_view name, json::object details = {});
+
+}  // namespace sallyport::ledger

@@ -1,0 +1,259 @@
+#include "ledger/entry.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <boost/json.hpp>
+#include <cmath>
+
+#include "base/encoding.h"
+#include "base/try.h"
+#include "ledger/sealed_names.h"
+
+namespace sallyport::ledger {
+
+namespace {
+
+std::unexpected<Error> refused(std::string message, std::string where = {}) {
+  return fail(ErrorCode::InvalidInput, std::move(message), std::move(where));
+}
+
+void append_pointer(std::string& path, std::string_view name) {
+  path += '/';
+  for (const char c : name) {
+    if (c == '~') path += "~0";
+    else if (c == '/') path += "~1";
+    else path += c;
+  }
+}
+
+// Our own documents hold whole numbers up to 2^53-1 only; content with larger ones is kept as bytes.
+bool numbers_are_strict(const json::value& value) {
+  constexpr double kLargest = 9007199254740991.0;
+  switch (value.kind()) {
+    case json::kind::int64: return std::abs(static_cast<double>(value.get_int64())) <= kLargest;
+    case json::kind::uint64: return static_cast<double>(value.get_uint64()) <= kLargest;
+    case json::kind::double_: return std::abs(value.get_double()) <= kLargest;
+    case json::kind::array:
+      return std::ranges::all_of(value.get_array(), numbers_are_strict);
+    case json::kind::object:
+      return std::ranges::all_of(value.get_object(), [](const json::key_value_pair& member) {
+        return numbers_are_strict(member.value());
+      });
+    default: return true;
+  }
+}
+
+// Redacts and seals one body, in place.
+class Sealer {
+ public:
+  Sealer(const SealedDraft::Means& means, std::vector<core::ExactContent> exact)
+      : means_(means), exact_(std::move(exact)) {}
+
+  void walk(json::value& value, std::string_view name, std::string& path) {
+    if (is_sealed_name(name)) {
+      if (!value.is_null()) seal(value, name, path);
+      return;
+    }
+    const std::size_t length = path.size();
+    if (json::object* const object = value.if_object()) {
+      for (json::key_value_pair& member : *object) {
+        append_pointer(path, member.key());
+        walk(member.value(), member.key(), path);
+        path.resize(length);
+      }
+    } else if (json::array* const array = value.if_array()) {
+      for (std::size_t i = 0; i < array->size(); ++i) {
+        path += '/' + std::to_string(i);
+        walk((*array)[i], {}, path);
+        path.resize(length);
+      }
+    } else {
+      redact(value, name, path);
+    }
+  }
+
+  std::vector<Opening> openings;
+  json::array redactions;
+
+ private:
+  // True when something was taken out.
+  bool redact(json::value& value, std::string_view name, const std::string& path) {
+    std::vector<core::Removal> removals;
+    json::value redacted = value;
+    try {
+      removals = means_.redactor.redact(name, redacted);
+    } catch (const std::exception&) {
+      removals = {{"", "unreadable", canonical_json(value)}};
+      redacted = "[REDACTED:unreadable]";
+    }
+    if (removals.empty()) return false;
+    value = std::move(redacted);
+    for (const core::Removal& removal : removals) {
+      redactions.push_back(json::object{{"path", path + removal.path},
+                                        {"category", removal.category},
+                                        {"digest", means_.digest(removal.removed)}});
+    }
+    return true;
+  }
+
+  void seal(json::value& value, std::string_view name, const std::string& path) {
+    Opening opening{.path = "/body" + path};
+    means_.entropy.fill(opening.salt);
+    const core::ExactContent* const exact = exact_content(path);
+    if (exact != nullptr && exact->withheld) {
+      opening.state = OpeningState::Withheld;
+      opening.form = exact->raw ? Form::Raw : Form::Json;
+      opening.value = exact->bytes;
+    } else if (!redact(value, name, path) && exact != nullptr) {
+      opening.form = exact->raw ? Form::Raw : Form::Json;
+      opening.value = exact->bytes;
+    } else {
+      opening.form = numbers_are_strict(value) ? Form::Json : Form::Raw;
+      opening.value = canonical_json(value);
+    }
+    const std::string digest = seal_digest(opening.form, opening.salt, opening.value);
+    if (opening.state == OpeningState::Withheld) opening.value.clear();
+    value = json::object{{"$sealed", digest}};
+    openings.push_back(std::move(opening));
+  }
+
+  const core::ExactContent* exact_content(const std::string& path) const {
+    for (const core::ExactContent& content : exact_) {
+      if (content.path == path) return &content;
+    }
+    return nullptr;
+  }
+
+  const SealedDraft::Means& means_;
+  std::vector<core::ExactContent> exact_;
+};
+
+// Writes members that apply, in canonical order as long as the caller does.
+class Members {
+ public:
+  explicit Members(std::string& out) : out_(out) {}
+  void text(std::string_view name, std::string_view value) {
+    if (value.empty()) return;
+    key(name);
+    append_canonical_string(out_, value);
+  }
+  void raw(std::string_view name, std::string_view value) {
+    key(name);
+    out_ += value;
+  }
+
+ private:
+  void key(std::string_view name) {
+    if (!out_.empty() && out_.back() != '{') out_ += ',';
+    append_canonical_string(out_, name);
+    out_ += ':';
+  }
+  std::string& out_;
+};
+
+Result<void> check_draft(const core::Draft& draft) {
+  if (Result<void> ok = check_json(draft.body, 120); !ok) {
+    return refused("body: " + ok.error().message);
+  }
+  for (const core::ExactContent& exact : draft.exact) {
+    if (exact.path.empty() || !is_sealed_name(exact.path.substr(exact.path.rfind('/') + 1))) {
+      return refused("exact content is for sealed fields only", exact.path);
+    }
+  }
+  const core::Subject& s = draft.subject;
+  for (const std::string& text : {s.policy_hash, s.call_id, s.session_id, s.agent_id, s.server,
+                                  s.tool_name, s.trace_id, draft.outcome, draft.topic}) {
+    if (text.size() > 4096 || !check_json(json::value(text))) {
+      return refused("a member is over 4,096 bytes or not UTF-8");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string KeyedDigest::operator()(std::string_view text) const {
+  return "hmac-sha256:" + hex(hmac_sha256(key_, text));
+}
+
+Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const Means& means) {
+  SALLYPORT_CHECK_OK(check_draft(draft));
+  core::Subject& subject = draft.subject;
+  for (std::string* const text : {&subject.call_id, &subject.session_id, &subject.agent_id,
+                                  &subject.server, &subject.tool_name, &subject.trace_id}) {
+    means.redactor.redact_identifier(*text);
+  }
+  Sealer sealer(means, std::move(draft.exact));
+  json::value body = std::move(draft.body);
+  std::string path;
+  sealer.walk(body, {}, path);
+  if (!numbers_are_strict(body)) return refused("a number of the body is beyond 2^53-1");
+
+  SealedDraft sealed;
+  sealed.id_ = id;
+  sealed.topic_ = draft.topic;
+  sealed.facts_ = std::move(draft.facts);
+
+  sealed.before_time_ = "{";
+  Members head(sealed.before_time_);
+  head.text("agent_id", subject.agent_id);
+  head.raw("body", canonical_json(body));
+  head.text("call_id", subject.call_id);
+  head.text("id", to_string(id));
+  head.text("instance_id", means.instance_id);
+  head.text("kind", core::to_string(draft.kind));
+  head.text("outcome", draft.outcome);
+  head.text("policy_hash", subject.policy_hash);
+  head.raw("recorded_at", "\"");
+
+  sealed.before_sequence_ = "\"";
+  Members middle(sealed.before_sequence_);
+  if (!sealer.redactions.empty()) middle.raw("redactions", canonical_json(sealer.redactions));
+  middle.text("schema", kEntrySchema);
+  middle.raw("sequence", "");
+
+  sealed.after_sequence_ = " ";
+  Members tail(sealed.after_sequence_);
+  tail.text("server", subject.server);
+  tail.text("session_id", subject.session_id);
+  tail.text("tool_name", subject.tool_name);
+  tail.text("topic", draft.topic);
+  if (!draft.topic.empty()) {
+    tail.raw("topic_id", "");
+    sealed.after_topic_ = " ";
+  }
+  Members end(draft.topic.empty() ? sealed.after_sequence_ : sealed.after_topic_);
+  end.text("trace_id", subject.trace_id);
+  // The blank only stood for "something is before me".
+  sealed.after_sequence_.erase(0, 1);
+  if (!draft.topic.empty()) sealed.after_topic_.erase(0, 1);
+
+  constexpr std::size_t kTimeAndNumbers = 27 + 20 + 20 + 2;
+  const std::size_t size = sealed.before_time_.size() + sealed.before_sequence_.size() +
+                           sealed.after_sequence_.size() + sealed.after_topic_.size() +
+                           kTimeAndNumbers;
+  if (size > kMaxEntryBytes) {
+    return refused(fmt::format("an entry of about {} bytes, the limit is {}", size, kMaxEntryBytes));
+  }
+  sealed.packed_openings_ = pack_openings(sealer.openings);
+  sealed.openings_ = std::move(sealer.openings);
+  return sealed;
+}
+
+std::string SealedDraft::bytes(std::uint64_t sequence, WallTime recorded_at,
+                               std::uint64_t topic_id) const {
+  std::string out;
+  out.reserve(before_time_.size() + before_sequence_.size() + after_sequence_.size() +
+              after_topic_.size() + 80);
+  out += before_time_;
+  out += rfc3339(recorded_at);
+  out += before_sequence_;
+  out += std::to_string(sequence);
+  out += after_sequence_;
+  if (!topic_.empty()) out += std::to_string(topic_id) + after_topic_;
+  out += '}';
+  return out;
+}
+
+}  // namespace sallyport::ledger

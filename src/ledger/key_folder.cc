@@ -1,0 +1,88 @@
+#include "ledger/key_folder.h"
+
+#include <fmt/format.h>
+
+#include "base/encoding.h"
+#include "base/try.h"
+#include "ledger/private_file.h"
+
+namespace sallyport::ledger {
+
+namespace {
+
+constexpr const char* kSigning = "signing.key";
+constexpr const char* kStaged = "signing.key.next";
+constexpr const char* kDigest = "digest.key";
+constexpr const char* kOrigin = "origin";
+
+Result<std::optional<SigningKey>> read_key(const std::filesystem::path& file) {
+  SALLYPORT_TRY(const std::optional<std::string> text, read_private_file(file));
+  if (!text) return std::nullopt;
+  Result<SigningKey> key = SigningKey::parse(*text);
+  if (!key) return fail(ErrorCode::InvalidInput, key.error().message, file.string());
+  return std::optional<SigningKey>(std::move(*key));
+}
+
+}  // namespace
+
+Result<KeyFolder> KeyFolder::open(const std::filesystem::path& data_folder) {
+  const std::filesystem::path folder = data_folder / "keys";
+  SALLYPORT_CHECK_OK(make_private_folder(folder));
+  return KeyFolder(folder);
+}
+
+Result<std::optional<SigningKey>> KeyFolder::signing_key() const {
+  return read_key(folder_ / kSigning);
+}
+
+Result<SigningKey> KeyFolder::create_signing_key(const std::string& origin,
+                                                 Entropy& entropy) const {
+  const SigningKey fresh = SigningKey::generate(origin, entropy);
+  SALLYPORT_TRY(const bool made, create_private_file(folder_ / kSigning, fresh.file_text()));
+  if (made) return fresh;
+  SALLYPORT_TRY(std::optional<SigningKey> other, signing_key());
+  if (!other) return fail(ErrorCode::Unavailable, "the signing key disappeared while it was made");
+  return std::move(*other);
+}
+
+Result<void> KeyFolder::stage(const SigningKey& next) const {
+  return replace_private_file(folder_ / kStaged, next.file_text());
+}
+
+Result<std::optional<SigningKey>> KeyFolder::staged() const {
+  return read_key(folder_ / kStaged);
+}
+
+Result<void> KeyFolder::promote_staged() const {
+  // The old seed is overwritten first: after a rename nothing would name its blocks any more.
+  SALLYPORT_CHECK_OK(remove_private_file(folder_ / kSigning));
+  return rename_synced(folder_ / kStaged, folder_ / kSigning);
+}
+
+Result<std::string> KeyFolder::digest_key(Entropy& entropy) const {
+  const std::filesystem::path file = folder_ / kDigest;
+  SALLYPORT_TRY(std::optional<std::string> text, read_private_file(file));
+  if (!text) {
+    std::array<std::uint8_t, 32> key;
+    entropy.fill(key);
+    SALLYPORT_TRY([[maybe_unused]] const bool made, create_private_file(file, hex(key) + "\n"));
+    SALLYPORT_TRY(text, read_private_file(file));
+  }
+  const std::optional<std::string> key =
+      text && text->size() == 65 ? from_hex(std::string_view(*text).substr(0, 64)) : std::nullopt;
+  if (!key) return fail(ErrorCode::InvalidInput, "holds no digest key", file.string());
+  return *key;
+}
+
+Result<bool> KeyFolder::has_signed() const {
+  SALLYPORT_TRY(const std::optional<std::string> text, read_private_file(folder_ / kOrigin));
+  return text.has_value();
+}
+
+Result<void> KeyFolder::mark_signed(const std::string& origin) const {
+  SALLYPORT_TRY([[maybe_unused]] const bool made,
+                create_private_file(folder_ / kOrigin, origin + "\n"));
+  return {};
+}
+
+}  // namespace sallyport::ledger

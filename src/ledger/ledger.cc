@@ -1,0 +1,284 @@
+#include "ledger/ledger.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <future>
+
+#include "base/guarded.h"
+#include "base/try.h"
+#include "ledger/private_file.h"
+
+namespace sallyport::ledger {
+
+namespace asio = boost::asio;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+namespace {
+
+constexpr std::size_t kBatchEntries = 2048;
+constexpr std::size_t kBatchBytes = 4u << 20;
+constexpr std::size_t kQueuedBytes = 256u << 20;
+
+std::size_t weight(const Group& group) {
+  std::size_t bytes = 256;
+  for (const SealedDraft& draft : group.drafts) bytes += draft.size();
+  return bytes;
+}
+
+}  // namespace
+
+struct Ledger::Queue {
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::deque<Group> waiting;   // GUARDED_BY(mutex)
+  std::deque<Group> owed;      // GUARDED_BY(mutex), before everything else
+  std::size_t bytes = 0;       // GUARDED_BY(mutex), of both
+  bool stopping = false;       // GUARDED_BY(mutex)
+  Health health;               // GUARDED_BY(mutex)
+
+  // What goes into one transaction: everything owed, then as much as fits.
+  std::vector<Group> take() {
+    std::vector<Group> taken;
+    std::size_t entries = 0;
+    std::size_t size = 0;
+    for (std::deque<Group>* const source : {&owed, &waiting}) {
+      while (!source->empty()) {
+        const Group& next = source->front();
+        const bool alone = next.compose != nullptr;
+        const bool fits = entries + next.drafts.size() <= kBatchEntries &&
+                          size + weight(next) <= kBatchBytes && !alone;
+        if (!taken.empty() && !fits) return taken;
+        entries += next.drafts.size();
+        size += weight(next);
+        bytes -= weight(next);
+        taken.push_back(std::move(source->front()));
+        source->pop_front();
+        if (alone) return taken;
+      }
+    }
+    return taken;
+  }
+};
+
+Ledger::Ledger(Parts parts, Settings settings, KeyFolder keys, std::unique_ptr<KeyedDigest> digest,
+               InstanceLock lock, SigningKey key, std::string instance_id)
+    : parts_(std::move(parts)),
+      settings_(std::move(settings)),
+      keys_(std::move(keys)),
+      digest_(std::move(digest)),
+      lock_(std::move(lock)),
+      reserve_(settings_.data_folder / "reserve", settings_.reserve_bytes),
+      means_{parts_.store, keys_,          parts_.redactor,       *digest_,
+             parts_.clock, parts_.entropy, std::move(instance_id)},
+      origin_(key.verifier().name),
+      committer_(means_, std::move(key)),
+      queue_(std::make_unique<Queue>()) {}
+
+Ledger::~Ledger() {
+  if (!writer_.joinable()) return;
+  {
+    const std::lock_guard lock(queue_->mutex);
+    queue_->stopping = true;
+  }
+  queue_->wake.notify_all();
+  writer_.join();
+}
+
+Task<std::vector<core::Position>> Ledger::append(std::vector<core::Draft> drafts,
+                                                 core::Urgency urgency) {
+  Group group{.urgency = urgency};
+  for (core::Draft& draft : drafts) {
+    group.known_ids = group.known_ids || draft.id.has_value();
+    SALLYPORT_CO_TRY(SealedDraft sealed, committer_.seal(std::move(draft)));
+    group.drafts.push_back(std::move(sealed));
+  }
+  const auto initiate = [this](auto handler, Group waiting) {
+    const auto executor = asio::get_associated_executor(handler);
+    waiting.done = [handler = std::move(handler),
+                    work = asio::make_work_guard(executor)](Result<Positions> result) mutable {
+      const auto target = work.get_executor();
+      asio::post(target, [handler = std::move(handler), result = std::move(result)]() mutable {
+        std::move(handler)(std::move(result));
+      });
+    };
+    submit(std::move(waiting));
+  };
+  co_return co_await asio::async_initiate<const asio::use_awaitable_t<>&, void(Result<Positions>)>(
+      initiate, asio::use_awaitable, std::move(group));
+}
+
+Result<Positions> Ledger::append_blocking(std::vector<core::Draft> drafts, core::Urgency urgency) {
+  Group group{.urgency = urgency};
+  for (core::Draft& draft : drafts) {
+    group.known_ids = group.known_ids || draft.id.has_value();
+    SALLYPORT_TRY(SealedDraft sealed, committer_.seal(std::move(draft)));
+    group.drafts.push_back(std::move(sealed));
+  }
+  std::promise<Result<Positions>> promise;
+  std::future<Result<Positions>> answer = promise.get_future();
+  group.done = [&promise](Result<Positions> result) { promise.set_value(std::move(result)); };
+  submit(std::move(group));
+  return answer.get();
+}
+
+Result<Positions> Ledger::transact(Group::Compose compose) {
+  std::promise<Result<Positions>> promise;
+  std::future<Result<Positions>> answer = promise.get_future();
+  Group group{.compose = std::move(compose)};
+  group.done = [&promise](Result<Positions> result) { promise.set_value(std::move(result)); };
+  submit(std::move(group));
+  return answer.get();
+}
+
+void Ledger::owe(std::vector<core::Draft> drafts) {
+  Group group{.urgency = core::Urgency::Reports};
+  for (core::Draft& draft : drafts) {
+    // A draft that cannot be an entry is a fault of ours; the rest is still owed.
+    if (Result<SealedDraft> sealed = committer_.seal(std::move(draft))) {
+      group.drafts.push_back(std::move(*sealed));
+    }
+  }
+  group.known_ids = true;
+  group.owed = true;
+  group.done = [](const Result<Positions>&) {};
+  const std::lock_guard lock(queue_->mutex);
+  queue_->bytes += weight(group);
+  queue_->owed.push_back(std::move(group));
+}
+
+void Ledger::submit(Group group) {
+  std::optional<Error> refusal;
+  {
+    const std::lock_guard lock(queue_->mutex);
+    if (queue_->health.cause == "corrupt") {
+      refusal = ledger_unavailable("corrupt", queue_->health.detail).error();
+    } else if (queue_->stopping) {
+      refusal = Error{ErrorCode::Unavailable, "the ledger is closing"};
+    } else if (queue_->bytes + weight(group) > kQueuedBytes) {
+      refusal = Error{ErrorCode::Exhausted, "too many records wait for the disk"};
+    } else {
+      queue_->bytes += weight(group);
+      queue_->waiting.push_back(std::move(group));
+    }
+  }
+  if (refusal) return group.done(std::unexpected(*refusal));
+  queue_->wake.notify_one();
+}
+
+void Ledger::work() {
+  while (true) {
+    std::vector<Group> groups;
+    {
+      std::unique_lock lock(queue_->mutex);
+      // Wakes once a second for what is late: debts, the witness, retention.
+      queue_->wake.wait_for(lock, seconds(1),
+                            [&] { return !queue_->waiting.empty() || queue_->stopping; });
+      groups = queue_->take();
+      if (groups.empty() && queue_->stopping) break;
+    }
+    if (!groups.empty()) settle(std::move(groups));
+    keep_witness(false);
+    apply_retention();
+  }
+  if (settings_.announced) {
+    Group last;
+    last.compose = [this](WriteView& view) -> Result<std::vector<core::Draft>> {
+      SALLYPORT_CHECK_OK(view.put_fact({"instance", means_.instance_id, std::nullopt}));
+      return std::vector{control("stopped", {{"role", settings_.role}})};
+    };
+    (void)committer_.commit({&last});
+  }
+  keep_witness(true);
+}
+
+void Ledger::settle(std::vector<Group> groups) {
+  const bool announces = std::ranges::any_of(
+      groups, [](const Group& group) { return group.urgency == core::Urgency::Announces; });
+  Result<void> done = announces ? reserve_.keep() : Result<void>{};
+  if (done) done = commit(groups);
+  for (Group& group : groups) {
+    if (!done) group.result = std::unexpected(done.error());
+  }
+  if (!done && done.error().cause == "no_space") {
+    reserve_.give_up();
+    commit_reports(groups);
+  }
+  remember(done);
+  for (Group& group : groups) {
+    if (group.owed && !group.result) {
+      const std::lock_guard lock(queue_->mutex);
+      queue_->bytes += weight(group);
+      queue_->owed.push_back(std::move(group));
+      continue;
+    }
+    group.done(std::move(group.result));
+  }
+}
+
+Result<void> Ledger::commit(std::vector<Group>& groups) {
+  std::vector<Group*> all;
+  for (Group& group : groups) all.push_back(&group);
+  return committer_.commit(all);
+}
+
+// With the reserve given up there is room for what has happened, and none for what might.
+void Ledger::commit_reports(std::vector<Group>& groups) {
+  std::vector<Group*> reports;
+  for (Group& group : groups) {
+    if (group.urgency == core::Urgency::Reports) reports.push_back(&group);
+  }
+  if (reports.empty()) return;
+  const Result<void> done = committer_.commit(reports);
+  for (Group* const group : reports) {
+    if (!done) group->result = std::unexpected(done.error());
+  }
+}
+
+void Ledger::remember(const Result<void>& outcome) {
+  const std::lock_guard lock(queue_->mutex);
+  if (outcome) {
+    queue_->health = {};
+  } else if (!outcome.error().cause.empty()) {
+    queue_->health = {false, outcome.error().cause, outcome.error().message};
+  }
+}
+
+Health Ledger::health() const {
+  const std::lock_guard lock(queue_->mutex);
+  return queue_->health;
+}
+
+void Ledger::keep_witness(bool now) {
+  const std::string& newest = committer_.newest_checkpoint();
+  if (settings_.witness.empty() || newest.empty() || newest == witnessed_) return;
+  if (!now && steady_clock::now() - witness_written_ < seconds(1)) return;
+  witness_written_ = steady_clock::now();
+  if (replace_private_file(settings_.witness, newest)) witnessed_ = newest;
+}
+
+Result<VerifierKey> Ledger::rotate_key(bool compromised) {
+  const auto next = std::make_shared<const SigningKey>(
+      SigningKey::generate(origin_, parts_.entropy));
+  SALLYPORT_CHECK_OK(keys_.stage(*next));
+  std::promise<Result<Positions>> promise;
+  std::future<Result<Positions>> answer = promise.get_future();
+  Group group{.rotate_to = next};
+  group.compose = [=, this](WriteView& view) -> Result<std::vector<core::Draft>> {
+    SALLYPORT_CHECK_OK(view.put_fact({"ledger", "key", next->verifier().text()}));
+    return std::vector{control("key_rotated", {{"old", committer_.key().verifier().text()},
+                                               {"new", next->verifier().text()},
+                                               {"compromised", compromised}})};
+  };
+  group.done = [&promise](Result<Positions> result) { promise.set_value(std::move(result)); };
+  submit(std::move(group));
+  if (Result<Positions> written = answer.get(); !written) return std::unexpected(written.error());
+  SALLYPORT_CHECK_OK(keys_.promote_staged());
+  return next->verifier();
+}
+
+}  // namespace sallyport::ledger

@@ -1,0 +1,121 @@
+// Append-only record of everything that happened. One per process, owned by app.
+// Every method may be called from any thread.
+//
+// The life of an append: the caller's thread redacts, seals and renders the entry; the one writer
+// thread takes all that wait into one transaction, hashes them into the tree, signs one checkpoint
+// and commits; only then do the callers hear of it.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/recorder.h"
+#include "ledger/committer.h"
+#include "ledger/instance_lock.h"
+#include "ledger/reserve.h"
+#include "ledger/store.h"
+
+namespace sallyport::ledger {
+
+struct Health {
+  bool ok = true;
+  std::string cause;   // of LE-73
+  std::string detail;
+};
+
+class Ledger final : public core::Recorder {
+ public:
+  struct Settings {
+    std::filesystem::path data_folder;
+    std::string role = "sallyport";    // what this process is, for `started`
+    std::string origin;                // empty: a random one
+    std::filesystem::path witness;     // where a copy of the newest checkpoint is kept; empty: none
+    std::uint64_t reserve_bytes = 8u << 20;
+    std::map<std::string, std::chrono::seconds> retention;  // by kind: openings older than that go
+    std::string network_file_system;   // named in `started` when it was allowed
+    // A person has looked at a ledger that its witness contradicts (LE-52): why it may go on.
+    std::string acknowledged_rollback;
+    // Maintenance commands write their one entry and go; they are no start of a service.
+    bool announced = true;
+  };
+
+  // What a dead process left open, and the drafts that close it (AU-77). Given the entry of each
+  // open intent with its opened body.
+  using Close = std::function<std::vector<core::Draft>(const json::value& entry, const json::value& body)>;
+
+  struct Parts {
+    LedgerStore& store;
+    const core::Redactor& redactor;
+    const Clock& clock;
+    Entropy& entropy;
+    Close close_interrupted{};
+  };
+
+  // Checks the newest checkpoint, the tail and the witness (LE-45, LE-51), closes what dead
+  // processes left, and says `started`. A ledger that fails a check does not open for writing.
+  static Result<std::unique_ptr<Ledger>> open(Parts parts, Settings settings);
+
+  // Writes all that waits, then `stopped`.
+  ~Ledger() override;
+
+  Task<std::vector<core::Position>> append(std::vector<core::Draft> drafts,
+                                           core::Urgency urgency) override;
+  void owe(std::vector<core::Draft> drafts) override;
+
+  // The same for a thread that may wait.
+  Result<Positions> append_blocking(std::vector<core::Draft> drafts, core::Urgency urgency);
+
+  // Reads, decides and writes in one transaction (see Group::compose).
+  Result<Positions> transact(Group::Compose compose);
+
+  // Signs with both keys once, then with the new one (LE-26).
+  Result<VerifierKey> rotate_key(bool compromised);
+
+  Health health() const;
+  const std::string& instance_id() const override { return means_.instance_id; }
+  const std::string& origin() const { return origin_; }
+  KeyedDigest digest() const { return *digest_; }
+  LedgerStore& store() { return parts_.store; }
+
+ private:
+  struct Queue;
+
+  Ledger(Parts parts, Settings settings, KeyFolder keys, std::unique_ptr<KeyedDigest> digest,
+         InstanceLock lock, SigningKey key, std::string instance_id);
+
+  Result<void> start();
+  Result<std::vector<core::Draft>> opening_drafts(WriteView& view);
+  void submit(Group group);
+  void work();
+  void settle(std::vector<Group> groups);
+  Result<void> commit(std::vector<Group>& groups);
+  void commit_reports(std::vector<Group>& groups);
+  void remember(const Result<void>& outcome);
+  void keep_witness(bool now);
+  void apply_retention();
+
+  Parts parts_;
+  Settings settings_;
+  KeyFolder keys_;
+  std::unique_ptr<KeyedDigest> digest_;
+  InstanceLock lock_;
+  Reserve reserve_;
+  Committer::Means means_;
+  std::string origin_;
+  Committer committer_;  // of the writer thread, after start()
+  std::unique_ptr<Queue> queue_;
+  std::chrono::steady_clock::time_point witness_written_{};
+  std::string witnessed_;
+  std::chrono::steady_clock::time_point retention_applied_{};
+  std::thread writer_;
+};
+
+}  // namespace sallyport::ledger

@@ -1,0 +1,209 @@
+#include "ledger/maintenance.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/try.h"
+#include "ledger/query.h"
+
+namespace sallyport::ledger {
+
+namespace {
+
+// A control entry stays small however much it speaks of.
+constexpr std::size_t kListedPaths = 100;
+
+Filter filter_of(const Selection& selection) {
+  Filter filter{.since = selection.since, .until = selection.until};
+  if (selection.call_id) filter.facets[Facet::Call] = *selection.call_id;
+  if (selection.session_id) filter.facets[Facet::Session] = *selection.session_id;
+  if (selection.agent_id) filter.facets[Facet::Agent] = *selection.agent_id;
+  if (selection.kind) filter.facets[Facet::Kind] = *selection.kind;
+  return filter;
+}
+
+bool covers(const Selection& selection, const EntryView& entry) {
+  const std::optional<WallTime> time = from_rfc3339(entry.recorded_at);
+  return (!selection.call_id || *selection.call_id == entry.call_id) &&
+         (!selection.session_id || *selection.session_id == entry.session_id) &&
+         (!selection.agent_id || *selection.agent_id == entry.agent_id) &&
+         (!selection.kind || *selection.kind == entry.kind) &&
+         (!selection.since || (time && *time >= *selection.since)) &&
+         (!selection.until || (time && *time < *selection.until));
+}
+
+Result<void> refuse_if_held(const std::vector<Hold>& holds, const EntryView& entry) {
+  for (const Hold& hold : holds) {
+    if (!covers(hold.selection, entry)) continue;
+    return fail(ErrorCode::Conflict, fmt::format("hold `{}` keeps entry {}: {}; lift it first",
+                                                 hold.id, entry.sequence, hold.reason));
+  }
+  return {};
+}
+
+bool under(std::string_view path, std::string_view selected) {
+  return path == selected || (path.starts_with(selected) && path[selected.size()] == '/');
+}
+
+// The packed openings without the selected ones; nothing when none of them is selected.
+Result<std::optional<std::string>> without(const StoredEntry& stored, const Selection& selection,
+                                           std::vector<std::string>& paths, std::uint64_t& count) {
+  SALLYPORT_TRY(std::vector<Opening> openings, unpack_openings(stored.openings));
+  bool changed = false;
+  for (Opening& opening : openings) {
+    if (opening.state == OpeningState::Erased) continue;
+    if (selection.path && !under(opening.path, *selection.path)) continue;
+    if (paths.size() < kListedPaths && std::ranges::find(paths, opening.path) == paths.end()) {
+      paths.push_back(opening.path);
+    }
+    opening.state = OpeningState::Erased;
+    opening.salt = {};
+    opening.value.clear();
+    changed = true;
+    ++count;
+  }
+  if (!changed) return std::nullopt;
+  return pack_openings(openings);
+}
+
+}  // namespace
+
+bool Selection::empty() const {
+  return !call_id && !session_id && !agent_id && !kind && !since && !until && !path;
+}
+
+json::object Selection::to_json() const {
+  json::object object;
+  if (call_id) object["call_id"] = *call_id;
+  if (session_id) object["session_id"] = *session_id;
+  if (agent_id) object["agent_id"] = *agent_id;
+  if (kind) object["kind"] = *kind;
+  if (since) object["since"] = rfc3339(*since);
+  if (until) object["until"] = rfc3339(*until);
+  if (path) object["path"] = *path;
+  return object;
+}
+
+Result<Selection> Selection::from_json(const json::value& value) {
+  Selection selection;
+  if (!value.is_object()) return fail(ErrorCode::Corrupt, "a selection is an object");
+  for (const json::key_value_pair& member : value.get_object()) {
+    if (!member.value().is_string()) return fail(ErrorCode::Corrupt, "a selection holds text");
+    const std::string text(member.value().get_string());
+    if (member.key() == "call_id") selection.call_id = text;
+    if (member.key() == "session_id") selection.session_id = text;
+    if (member.key() == "agent_id") selection.agent_id = text;
+    if (member.key() == "kind") selection.kind = text;
+    if (member.key() == "since") selection.since = from_rfc3339(text);
+    if (member.key() == "until") selection.until = from_rfc3339(text);
+    if (member.key() == "path") selection.path = text;
+  }
+  return selection;
+}
+
+Group::Compose erase(Selection selection, std::string who, std::string reason) {
+  return [=](WriteView& view) -> Result<std::vector<core::Draft>> {
+    SALLYPORT_TRY(const std::vector<Hold> kept, holds(view));
+    std::vector<std::string> paths;
+    std::uint64_t count = 0;
+    std::vector<std::pair<std::uint64_t, std::string>> changes;
+    SALLYPORT_CHECK_OK(find_entries(
+        view, filter_of(selection),
+        [&](const StoredEntry& stored, const EntryView& entry) -> Result<bool> {
+          SALLYPORT_TRY(std::optional<std::string> packed,
+                        without(stored, selection, paths, count));
+          if (packed) {
+            SALLYPORT_CHECK_OK(refuse_if_held(kept, entry));
+            changes.emplace_back(stored.sequence, std::move(*packed));
+          }
+          return true;
+        }));
+    if (changes.empty()) return fail(ErrorCode::NotFound, "nothing to erase was selected");
+    for (const auto& [sequence, packed] : changes) {
+      SALLYPORT_CHECK_OK(view.replace_openings(sequence, packed));
+    }
+    json::array fields;
+    for (const std::string& path : paths) fields.emplace_back(path);
+    return std::vector{control("erased", {{"who", who},
+                                          {"selection", selection.to_json()},
+                                          {"fields", std::move(fields)},
+                                          {"count", count},
+                                          {"reason", reason}})};
+  };
+}
+
+Group::Compose prune(std::uint64_t minimum, std::string who, std::string reason) {
+  return [=](WriteView& view) -> Result<std::vector<core::Draft>> {
+    SALLYPORT_TRY(const std::uint64_t size, view.size());
+    if (minimum > size) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("the ledger has {} entries, {} is beyond its end", size, minimum));
+    }
+    SALLYPORT_TRY(const std::vector<Hold> kept, holds(view));
+    SALLYPORT_TRY(const std::vector<core::Fact> open_calls, view.facts("open_call"));
+    std::uint64_t count = 0;
+    SALLYPORT_CHECK_OK(view.scan(0, minimum, [&](const StoredEntry& stored) -> Result<bool> {
+      if (!stored.bytes) return true;
+      SALLYPORT_TRY(const EntryView entry, view_entry(*stored.bytes));
+      SALLYPORT_CHECK_OK(refuse_if_held(kept, entry));
+      for (const core::Fact& open : open_calls) {
+        if (open.key == entry.call_id) {
+          return fail(ErrorCode::Conflict,
+                      fmt::format("call `{}` of entry {} is still open", open.key, entry.sequence));
+        }
+      }
+      ++count;
+      return true;
+    }));
+    if (count == 0) return fail(ErrorCode::NotFound, "there is nothing to prune below that index");
+    SALLYPORT_CHECK_OK(view.drop_bytes_below(minimum));
+    return std::vector{control("pruned", {{"who", who},
+                                          {"minimum_index", minimum},
+                                          {"count", count},
+                                          {"reason", reason}})};
+  };
+}
+
+Group::Compose set_hold(std::string id, Selection selection, std::string who, std::string reason) {
+  return [=](WriteView& view) -> Result<std::vector<core::Draft>> {
+    SALLYPORT_TRY(const std::optional<std::string> before, view.fact("hold", id));
+    if (before) return fail(ErrorCode::Conflict, fmt::format("there is a hold `{}` already", id));
+    core::Draft draft = control("hold_set", {{"who", who},
+                                             {"hold", id},
+                                             {"selection", selection.to_json()},
+                                             {"reason", reason}});
+    draft.facts.push_back({"hold", id,
+                           canonical_json(json::object{{"selection", selection.to_json()},
+                                                       {"who", who},
+                                                       {"reason", reason}})});
+    return std::vector{std::move(draft)};
+  };
+}
+
+Group::Compose lift_hold(std::string id, std::string who, std::string reason) {
+  return [=](WriteView& view) -> Result<std::vector<core::Draft>> {
+    SALLYPORT_TRY(const std::optional<std::string> before, view.fact("hold", id));
+    if (!before) return fail(ErrorCode::NotFound, fmt::format("there is no hold `{}`", id));
+    core::Draft draft =
+        control("hold_lifted", {{"who", who}, {"hold", id}, {"reason", reason}});
+    draft.facts.push_back({"hold", id, std::nullopt});
+    return std::vector{std::move(draft)};
+  };
+}
+
+Result<std::vector<Hold>> holds(ReadView& view) {
+  SALLYPORT_TRY(const std::vector<core::Fact> facts, view.facts("hold"));
+  std::vector<Hold> holds;
+  for (const core::Fact& fact : facts) {
+    SALLYPORT_TRY(const json::value value, parse_own_json(*fact.value));
+    Hold hold{.id = fact.key};
+    SALLYPORT_TRY(hold.selection, Selection::from_json(value.at("selection")));
+    hold.who = value.at("who").as_string();
+    hold.reason = value.at("reason").as_string();
+    holds.push_back(std::move(hold));
+  }
+  return holds;
+}
+
+}  // namespace sallyport::ledger

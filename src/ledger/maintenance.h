@@ -1,0 +1,47 @@
+// What may be taken out of a ledger, by whom, and what forbids it. Each is a control entry written
+// in the same transaction as the removal.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "ledger/committer.h"
+
+namespace sallyport::ledger {
+
+// Entries a person means; members that are set are joined by AND.
+struct Selection {
+  std::optional<std::string> call_id;
+  std::optional<std::string> session_id;
+  std::optional<std::string> agent_id;
+  std::optional<std::string> kind;
+  std::optional<WallTime> since;
+  std::optional<WallTime> until;  // strictly before
+  std::optional<std::string> path;  // JSON Pointer into the entry: this field and what is under it
+
+  bool empty() const;
+  json::object to_json() const;
+  static Result<Selection> from_json(const json::value& value);
+};
+
+// Salts and values of the selected openings go (LE-57). `Conflict` names the hold that forbids it,
+// `NotFound` says that nothing was selected.
+Group::Compose erase(Selection selection, std::string who, std::string reason);
+
+// Entry bytes below `minimum` go, their leaf hashes stay (LE-60).
+Group::Compose prune(std::uint64_t minimum, std::string who, std::string reason);
+
+Group::Compose set_hold(std::string id, Selection selection, std::string who, std::string reason);
+Group::Compose lift_hold(std::string id, std::string who, std::string reason);
+
+struct Hold {
+  std::string id;
+  Selection selection;
+  std::string who;
+  std::string reason;
+};
+Result<std::vector<Hold>> holds(ReadView& view);
+
+}  // namespace sallyport::ledger

@@ -1,0 +1,122 @@
+#include "ledger/opening_check.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/try.h"
+#include "ledger/entry.h"
+#include "ledger/merkle.h"
+#include "ledger/tree.h"
+
+namespace sallyport::ledger {
+
+namespace {
+
+std::unexpected<Error> damaged(std::string detail) {
+  return ledger_unavailable("corrupt", detail + "; run `sallyport ledger verify`");
+}
+
+Result<Checkpoint> verified(std::string_view bytes, const VerifierKey& key) {
+  SALLYPORT_TRY(const Note note, Note::parse(bytes));
+  if (verify_note(note, key) != NoteTrust::Signed) {
+    return fail(ErrorCode::Corrupt, "it is not signed by the ledger's key");
+  }
+  return Checkpoint::parse(note.text);
+}
+
+Result<void> check_tail(ReadView& view, std::uint64_t size) {
+  constexpr std::uint64_t kTail = 4096;
+  std::uint64_t next = size > kTail ? size - kTail : 0;
+  SALLYPORT_CHECK_OK(view.scan(next, size, [&](const StoredEntry& entry) -> Result<bool> {
+    if (entry.sequence != next) return damaged(fmt::format("entry {} is missing", next));
+    if (entry.bytes && leaf_hash(*entry.bytes) != entry.leaf) {
+      return damaged(fmt::format("entry {} does not have its hash", next));
+    }
+    ++next;
+    return true;
+  }));
+  if (next != size) return damaged(fmt::format("entry {} is missing", next));
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_before_writing(ReadView& view, const VerifierKey& key) {
+  SALLYPORT_TRY(const std::uint64_t size, view.size());
+  if (size == 0) return {};
+  SALLYPORT_TRY(const std::optional<StoredEntry> last, view.entry(size - 1));
+  const Result<Checkpoint> newest = verified(last->checkpoint, key);
+  if (!newest) {
+    return damaged(fmt::format("the checkpoint of entry {} does not hold: {}", size - 1,
+                               newest.error().message));
+  }
+  SALLYPORT_TRY(const Edge edge, edge_at(view, size));
+  if (newest->size != size || newest->root != edge.root()) {
+    return damaged(fmt::format("the newest checkpoint does not fit the tree of {} entries", size));
+  }
+  return check_tail(view, size);
+}
+
+Result<std::vector<KeyPeriod>> key_history(ReadView& view) {
+  std::vector<KeyPeriod> periods;
+  SALLYPORT_TRY(const std::uint64_t size, view.size());
+  std::optional<std::uint64_t> covering;  // the period whose first checkpoint is still to be seen
+  const auto look = [&](const StoredEntry& stored) -> Result<bool> {
+    if (stored.bytes && stored.bytes->find(R"("control":"key_)") != std::string::npos) {
+      SALLYPORT_TRY(const json::value entry, parse_own_json(*stored.bytes));
+      const json::object& body = entry.at("body").as_object();
+      const std::string_view what = body.at("control").as_string();
+      const bool rotated = what == "key_rotated";
+      if (rotated || what == "key_created") {
+        SALLYPORT_TRY(VerifierKey key,
+                      VerifierKey::parse(body.at(rotated ? "new" : "key").as_string()));
+        if (rotated && !periods.empty()) {
+          periods.back().compromised = body.at("compromised").as_bool();
+        }
+        periods.push_back({.key = std::move(key)});
+        covering = stored.sequence;
+      }
+    }
+    if (covering && !stored.checkpoint.empty()) {
+      periods.back().first_size = stored.sequence + 1;
+      if (periods.size() > 1) periods[periods.size() - 2].last_size = stored.sequence + 1;
+      covering.reset();
+    }
+    return true;
+  };
+  SALLYPORT_TRY(const std::vector<std::uint64_t> blocks,
+                view.blocks_with(Facet::Kind, "control", 0));
+  for (const std::uint64_t block : blocks) {
+    // A commit has at most 2,048 entries, so the covering checkpoint is near.
+    std::uint64_t begin = block * kBlock;
+    do {
+      SALLYPORT_CHECK_OK(view.scan(begin, begin + kBlock, look));
+      begin += kBlock;
+    } while (covering && begin < size);
+  }
+  SALLYPORT_CHECK_OK(view.scan(size / kBlock * kBlock, size, look));
+  return periods;
+}
+
+Result<void> check_against(ReadView& view, std::string_view kept_note,
+                           const std::vector<KeyPeriod>& keys) {
+  SALLYPORT_TRY(const Note note, Note::parse(kept_note));
+  const bool ours = std::ranges::any_of(keys, [&](const KeyPeriod& period) {
+    return verify_note(note, period.key) == NoteTrust::Signed;
+  });
+  if (!ours) return fail(ErrorCode::Corrupt, "the kept checkpoint is signed by no key of this ledger");
+  SALLYPORT_TRY(const Checkpoint kept, Checkpoint::parse(note.text));
+  SALLYPORT_TRY(const std::uint64_t size, view.size());
+  if (kept.size > size) {
+    return fail(ErrorCode::Corrupt,
+                fmt::format("the ledger has {} entries, a kept checkpoint saw {}: it was cut back",
+                            size, kept.size));
+  }
+  SALLYPORT_TRY(const Edge edge, edge_at(view, kept.size));
+  if (edge.root() == kept.root) return {};
+  return fail(ErrorCode::Corrupt,
+              fmt::format("the first {} entries are not those of the kept checkpoint", kept.size));
+}
+
+}  // namespace sallyport::ledger

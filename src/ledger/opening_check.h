@@ -1,0 +1,29 @@
+// What is looked at before the first append: newest checkpoint, right edge, tail, witness.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "ledger/note.h"
+#include "ledger/store.h"
+
+namespace sallyport::ledger {
+
+// The newest checkpoint is signed by `key` and says size and recomputed root; the last 4,096
+// entries have the hashes that are stored for them (LE-45). `Corrupt` names the place.
+Result<void> check_before_writing(ReadView& view, const VerifierKey& key);
+
+// Every verifier key this ledger ever had, oldest first, as its control entries tell.
+struct KeyPeriod {
+  VerifierKey key;
+  std::uint64_t first_size = 0;                // smallest tree it may have signed
+  std::optional<std::uint64_t> last_size;      // nothing: still in use
+  bool compromised = false;
+};
+Result<std::vector<KeyPeriod>> key_history(ReadView& view);
+
+// A checkpoint kept elsewhere is a state this ledger went through, signed by a key of `keys`.
+Result<void> check_against(ReadView& view, std::string_view kept_note,
+                           const std::vector<KeyPeriod>& keys);
+
+}  // namespace sallyport::ledger

@@ -1,0 +1,164 @@
+#include "ledger/private_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/try.h"
+#include "ledger/store.h"
+
+namespace sallyport::ledger {
+
+namespace {
+
+constexpr std::size_t kMaxFile = 64 * 1024;
+
+std::unexpected<Error> system_failure(const std::filesystem::path& path) {
+  const int error = errno;
+  const std::string_view cause = error == ENOSPC || error == EDQUOT ? "no_space"
+                                 : error == EROFS                   ? "read_only"
+                                 : error == EACCES || error == EPERM ? "not_owner"
+                                                                     : "io";
+  return ledger_unavailable(cause, fmt::format("{}: {}", path.string(), std::strerror(error)));
+}
+
+class File {
+ public:
+  explicit File(int fd) : fd_(fd) {}
+  File(const File&) = delete;
+  ~File() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  bool good() const { return fd_ >= 0; }
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+Result<void> write_all(const File& file, std::string_view content,
+                       const std::filesystem::path& path) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(file.fd(), content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return system_failure(path);
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (fsync(file.fd()) != 0) return system_failure(path);
+  return {};
+}
+
+Result<void> sync_folder(const std::filesystem::path& folder) {
+  const File file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!file.good() || fsync(file.fd()) != 0) return system_failure(folder);
+  return {};
+}
+
+Result<std::filesystem::path> write_beside(const std::filesystem::path& file,
+                                           std::string_view content) {
+  const std::filesystem::path temporary =
+      file.string() + fmt::format(".{}.tmp", static_cast<int>(getpid()));
+  ::unlink(temporary.c_str());
+  const File out(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!out.good()) return system_failure(temporary);
+  if (Result<void> done = write_all(out, content, temporary); !done) {
+    ::unlink(temporary.c_str());
+    return std::unexpected(done.error());
+  }
+  return temporary;
+}
+
+Result<void> check_private(const struct stat& status, const std::filesystem::path& path,
+                           int mode) {
+  if (status.st_uid != geteuid()) {
+    return ledger_unavailable("not_owner",
+                              fmt::format("{} belongs to user {}, not to {}; run as its owner",
+                                          path.string(), status.st_uid, geteuid()));
+  }
+  if ((status.st_mode & 077) != 0) {
+    return fail(ErrorCode::Unauthenticated,
+                fmt::format("{} is open to others (mode {:04o}), run: chmod {:04o} {}",
+                            path.string(), status.st_mode & 07777, mode, path.string()),
+                path.string(), "not_private");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> make_private_folder(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (folder.has_parent_path()) std::filesystem::create_directories(folder.parent_path(), ignored);
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return system_failure(folder);
+  struct stat status {};
+  if (::stat(folder.c_str(), &status) != 0) return system_failure(folder);
+  if (!S_ISDIR(status.st_mode)) {
+    return ledger_unavailable("io", folder.string() + " is not a folder");
+  }
+  return check_private(status, folder, 0700);
+}
+
+Result<std::optional<std::string>> read_private_file(const std::filesystem::path& path) {
+  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!file.good() && errno == ENOENT) return std::nullopt;
+  if (!file.good()) return system_failure(path);
+  struct stat status {};
+  if (::fstat(file.fd(), &status) != 0) return system_failure(path);
+  SALLYPORT_CHECK_OK(check_private(status, path, 0600));
+  std::string content(kMaxFile + 1, '\0');
+  std::size_t size = 0;
+  while (size < content.size()) {
+    const ssize_t got = ::read(file.fd(), content.data() + size, content.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_failure(path);
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  if (size > kMaxFile) return fail(ErrorCode::InvalidInput, path.string() + " is too large");
+  content.resize(size);
+  return content;
+}
+
+Result<bool> create_private_file(const std::filesystem::path& path, std::string_view content) {
+  SALLYPORT_TRY(const std::filesystem::path temporary, write_beside(path, content));
+  // A link fails where a rename would overwrite what another process has just made.
+  const bool made = ::link(temporary.c_str(), path.c_str()) == 0;
+  const int error = errno;
+  ::unlink(temporary.c_str());
+  if (!made && error != EEXIST) {
+    errno = error;
+    return system_failure(path);
+  }
+  SALLYPORT_CHECK_OK(sync_folder(path.parent_path()));
+  return made;
+}
+
+Result<void> replace_private_file(const std::filesystem::path& path, std::string_view content) {
+  SALLYPORT_TRY(const std::filesystem::path temporary, write_beside(path, content));
+  return rename_synced(temporary, path);
+}
+
+Result<void> remove_private_file(const std::filesystem::path& path) {
+  {
+    const File file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!file.good() && errno == ENOENT) return {};
+    struct stat status {};
+    if (file.good() && ::fstat(file.fd(), &status) == 0) {
+      SALLYPORT_CHECK_OK(
+          write_all(file, std::string(static_cast<std::size_t>(status.st_size), '\0'), path));
+    }
+  }
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) return system_failure(path);
+  return sync_folder(path.parent_path());
+}
+
+Result<void> rename_synced(const std::filesystem::path& from, const std::filesystem::path& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) return system_failure(to);
+  return sync_folder(to.parent_path());
+}
+
+}  // namespace sallyport::ledger

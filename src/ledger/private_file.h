@@ -1,0 +1,31 @@
+// Files that only their owner may read: made with mode 0600 from the first moment, synced, renamed.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sallyport/result.h"
+
+namespace sallyport::ledger {
+
+// Mode 0700. Refuses one that belongs to another user or that others may enter.
+Result<void> make_private_folder(const std::filesystem::path& folder);
+
+// Nothing when there is no such file. Refuses one that others can read or another user owns; the
+// message says what to change.
+Result<std::optional<std::string>> read_private_file(const std::filesystem::path& file);
+
+// Never overwrites: false when the file was there before.
+Result<bool> create_private_file(const std::filesystem::path& file, std::string_view content);
+
+// In one step, or not at all.
+Result<void> replace_private_file(const std::filesystem::path& file, std::string_view content);
+
+// Overwrites the bytes before it unlinks; absent is fine.
+Result<void> remove_private_file(const std::filesystem::path& file);
+
+Result<void> rename_synced(const std::filesystem::path& from, const std::filesystem::path& to);
+
+}  // namespace sallyport::ledger

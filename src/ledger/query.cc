@@ -1,0 +1,114 @@
+#include "ledger/query.h"
+
+#include <algorithm>
+
+#include "base/try.h"
+#include "ledger/block_index.h"
+
+namespace sallyport::ledger {
+
+namespace {
+
+bool matches(const EntryView& entry, const Filter& filter) {
+  if (filter.after && entry.sequence <= *filter.after) return false;
+  if (filter.id && entry.id != *filter.id) return false;
+  for (const auto& [facet, value] : filter.facets) {
+    if (facet_value(entry, facet) != value) return false;
+  }
+  if (!filter.since && !filter.until) return true;
+  const std::optional<WallTime> time = from_rfc3339(entry.recorded_at);
+  return time && (!filter.since || *time >= *filter.since) &&
+         (!filter.until || *time < *filter.until);
+}
+
+// Finished blocks that can hold a match, by the index that is likely to name the fewest; nothing
+// when no index applies and all have to be read.
+Result<std::optional<std::vector<std::uint64_t>>> candidate_blocks(ReadView& view,
+                                                                   const Filter& filter,
+                                                                   std::uint64_t first) {
+  if (filter.id) {
+    const std::optional<Uuid> id = parse_uuid(*filter.id);
+    if (!id) return std::vector<std::uint64_t>{};
+    return view.blocks_with_id(*id);
+  }
+  // Facets are ordered from the most telling to the least.
+  if (!filter.facets.empty()) {
+    const auto& [facet, value] = *filter.facets.begin();
+    return view.blocks_with(facet, value, first);
+  }
+  if (filter.since || filter.until) {
+    return view.blocks_between(filter.since.value_or(WallTime::min()),
+                               filter.until.value_or(WallTime::max()), first);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<void> find_entries(ReadView& view, const Filter& filter, const OnMatch& on_match) {
+  std::size_t found = 0;
+  bool more = filter.limit > 0;
+  const auto look = [&](const StoredEntry& stored) -> Result<bool> {
+    if (!stored.bytes) return true;
+    SALLYPORT_TRY(const EntryView entry, view_entry(*stored.bytes));
+    if (!matches(entry, filter)) return true;
+    SALLYPORT_TRY(more, on_match(stored, entry));
+    more = more && ++found < filter.limit;
+    return more;
+  };
+  SALLYPORT_TRY(const std::uint64_t size, view.size());
+  const std::uint64_t begin = filter.after ? *filter.after + 1 : 0;
+  if (begin >= size) return {};
+  const std::uint64_t tail = size / kBlock * kBlock;
+  SALLYPORT_TRY(const auto blocks, candidate_blocks(view, filter, begin / kBlock));
+  if (!blocks) return more ? view.scan(begin, size, look) : Result<void>{};
+  for (const std::uint64_t block : *blocks) {
+    if (!more) return {};
+    if ((block + 1) * kBlock <= begin) continue;
+    SALLYPORT_CHECK_OK(view.scan(std::max(begin, block * kBlock), (block + 1) * kBlock, look));
+  }
+  return more ? view.scan(std::max(begin, tail), size, look) : Result<void>{};
+}
+
+Result<std::vector<StoredEntry>> newest_entries(ReadView& view, const Filter& filter,
+                                                std::size_t count) {
+  SALLYPORT_TRY(const std::uint64_t size, view.size());
+  std::vector<StoredEntry> newest;
+  // Backwards in growing windows: usually the first is enough, and no window is read twice.
+  std::uint64_t end = size;
+  std::uint64_t window = std::max<std::uint64_t>(kBlock, count);
+  const std::uint64_t stop = filter.after ? *filter.after + 1 : 0;
+  while (end > stop && newest.size() < count) {
+    const std::uint64_t begin = end - stop > window ? end - window : stop;
+    std::vector<StoredEntry> found;
+    SALLYPORT_CHECK_OK(view.scan(begin, end, [&](const StoredEntry& stored) -> Result<bool> {
+      if (!stored.bytes) return true;
+      SALLYPORT_TRY(const EntryView entry, view_entry(*stored.bytes));
+      if (matches(entry, filter)) found.push_back(stored);
+      return true;
+    }));
+    newest.insert(newest.begin(), std::make_move_iterator(found.begin()),
+                  std::make_move_iterator(found.end()));
+    end = begin;
+    window *= 2;
+  }
+  if (newest.size() > count) newest.erase(newest.begin(), newest.end() - static_cast<long>(count));
+  return newest;
+}
+
+Result<std::map<std::string, std::uint64_t>> count_by(ReadView& view, Facet facet) {
+  std::map<std::string, std::uint64_t> counts;
+  SALLYPORT_TRY(const std::vector<BlockIndex::Count> totals, view.totals(facet));
+  for (const BlockIndex::Count& total : totals) counts[total.value] += total.count;
+  SALLYPORT_TRY(const std::uint64_t size, view.size());
+  SALLYPORT_CHECK_OK(view.scan(size / kBlock * kBlock, size, [&](const StoredEntry& stored) -> Result<bool> {
+    if (!stored.bytes) return true;
+    SALLYPORT_TRY(const EntryView entry, view_entry(*stored.bytes));
+    const std::string& value = facet_value(entry, facet);
+    if (!value.empty()) ++counts[value];
+    return true;
+  }));
+  return counts;
+}
+
+}  // namespace sallyport::ledger

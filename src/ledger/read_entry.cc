@@ -1,0 +1,211 @@
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <array>
+#include <boost/json.hpp>
+
+#include "base/encoding.h"
+#include "base/try.h"
+#include "ledger/entry.h"
+#include "ledger/sealed_names.h"
+
+namespace sallyport::ledger {
+
+namespace {
+
+std::unexpected<Error> refused(std::string message, std::string where) {
+  return fail(ErrorCode::InvalidInput, std::move(message), std::move(where));
+}
+
+enum class Type { Text, Uuid, Time, Number, List, Object };
+
+struct Member {
+  std::string_view name;
+  Type type;
+  bool required;
+};
+
+// LE-1, sorted.
+constexpr auto kMembers = std::to_array<Member>({
+    {"agent_id", Type::Text, false},    {"body", Type::Object, true},
+    {"call_id", Type::Text, false},     {"id", Type::Uuid, true},
+    {"instance_id", Type::Text, true},  {"kind", Type::Text, true},
+    {"outcome", Type::Text, false},     {"policy_hash", Type::Text, false},
+    {"recorded_at", Type::Time, true},  {"redactions", Type::List, false},
+    {"schema", Type::Text, true},       {"sequence", Type::Number, true},
+    {"server", Type::Text, false},      {"session_id", Type::Text, false},
+    {"tool_name", Type::Text, false},   {"topic", Type::Text, false},
+    {"topic_id", Type::Number, false},  {"trace_id", Type::Text, false},
+});
+
+bool is_recorded_at(const json::value& value) {
+  if (!value.is_string()) return false;
+  const std::string_view text = value.get_string();
+  const std::optional<WallTime> time = from_rfc3339(text);
+  return time && rfc3339(*time) == text;
+}
+
+bool has_type(const json::value& value, Type type) {
+  switch (type) {
+    case Type::Text: return value.is_string();
+    case Type::Uuid: return value.is_string() && parse_uuid(value.get_string());
+    case Type::Time: return is_recorded_at(value);
+    case Type::Number: return value.is_int64() && value.get_int64() >= 0;
+    case Type::List: return value.is_array();
+    case Type::Object: return value.is_object();
+  }
+  return false;
+}
+
+bool is_commitment(const json::value& value) {
+  constexpr std::string_view kPrefix = "sha256:";
+  const json::object* const object = value.if_object();
+  if (object == nullptr || object->size() != 1) return false;
+  const json::value* const digest = object->if_contains("$sealed");
+  if (digest == nullptr || !digest->is_string()) return false;
+  const std::string_view text = digest->get_string();
+  return text.starts_with(kPrefix) && text.size() == kPrefix.size() + 64 &&
+         from_hex(text.substr(kPrefix.size()));
+}
+
+Result<void> check_sealed(const json::value& value, std::string_view name) {
+  if (is_sealed_name(name)) {
+    if (value.is_null() || is_commitment(value)) return {};
+    return refused("a content field is not sealed", std::string(name));
+  }
+  if (const json::object* const object = value.if_object()) {
+    for (const json::key_value_pair& member : *object) {
+      SALLYPORT_CHECK_OK(check_sealed(member.value(), member.key()));
+    }
+  } else if (const json::array* const array = value.if_array()) {
+    for (const json::value& item : *array) SALLYPORT_CHECK_OK(check_sealed(item, {}));
+  }
+  return {};
+}
+
+// The value that the body repeats: `outcome` stands there with its details around it.
+const json::value* repeated(const json::object& body, std::string_view name) {
+  const json::value* const value = body.if_contains(name);
+  if (value == nullptr || name != "outcome" || !value->is_object()) return value;
+  return value->get_object().if_contains("kind");
+}
+
+}  // namespace
+
+Result<EntryView> view_entry(std::string_view bytes) {
+  thread_local simdjson::ondemand::parser parser;
+  thread_local std::string padded;
+  padded.assign(bytes);
+  padded.append(simdjson::SIMDJSON_PADDING, '\0');
+  EntryView view;
+  simdjson::ondemand::document document;
+  simdjson::ondemand::object object;
+  if (parser.iterate(padded.data(), bytes.size(), padded.size()).get(document) ||
+      document.get_object().get(object)) {
+    return fail(ErrorCode::Corrupt, "an entry is not a JSON object");
+  }
+  const auto text_target = [&view](std::string_view name) -> std::string* {
+    if (name == "id") return &view.id;
+    if (name == "kind") return &view.kind;
+    if (name == "recorded_at") return &view.recorded_at;
+    if (name == "instance_id") return &view.instance_id;
+    if (name == "policy_hash") return &view.policy_hash;
+    if (name == "call_id") return &view.call_id;
+    if (name == "session_id") return &view.session_id;
+    if (name == "agent_id") return &view.agent_id;
+    if (name == "server") return &view.server;
+    if (name == "tool_name") return &view.tool_name;
+    if (name == "outcome") return &view.outcome;
+    if (name == "trace_id") return &view.trace_id;
+    if (name == "topic") return &view.topic;
+    return nullptr;
+  };
+  for (auto field : object) {
+    std::string_view name;
+    if (field.unescaped_key().get(name)) return fail(ErrorCode::Corrupt, "an entry is cut off");
+    simdjson::error_code code = simdjson::SUCCESS;
+    if (std::string* const target = text_target(name)) {
+      std::string_view text;
+      code = field.value().get_string().get(text);
+      target->assign(text);
+    } else if (name == "sequence") {
+      code = field.value().get_uint64().get(view.sequence);
+    } else if (name == "topic_id") {
+      code = field.value().get_uint64().get(view.topic_id);
+    }
+    if (code) return fail(ErrorCode::Corrupt, "a member has the wrong type", std::string(name));
+  }
+  return view;
+}
+
+Result<void> check_entry(const json::value& entry) {
+  const json::object* const object = entry.if_object();
+  if (object == nullptr) return refused("an entry is an object", "entry");
+  for (const Member& member : kMembers) {
+    const json::value* const value = object->if_contains(member.name);
+    if (value == nullptr && member.required) {
+      return refused(fmt::format("an entry lacks `{}`", member.name), std::string(member.name));
+    }
+    if (value != nullptr && !has_type(*value, member.type)) {
+      return refused(fmt::format("`{}` of an entry has the wrong form", member.name),
+                     std::string(member.name));
+    }
+  }
+  for (const json::key_value_pair& member : *object) {
+    const bool known = std::ranges::any_of(
+        kMembers, [&](const Member& m) { return m.name == std::string_view(member.key()); });
+    if (!known) {
+      return refused(fmt::format("an entry has no member `{:.40}`", std::string_view(member.key())),
+                     std::string(member.key()));
+    }
+  }
+  if (object->at("schema").get_string() != kEntrySchema) {
+    return refused(fmt::format("unknown schema, expected `{}`", kEntrySchema), "schema");
+  }
+  const std::string_view kind = object->at("kind").get_string();
+  if (!core::kind_from(kind)) return refused(fmt::format("unknown kind `{:.40}`", kind), "kind");
+  return check_sealed(object->at("body"), {});
+}
+
+Result<void> check_meaning(const json::value& entry) {
+  const json::object& object = entry.get_object();
+  const json::object& body = object.at("body").get_object();
+  for (const std::string_view name :
+       {"policy_hash", "call_id", "session_id", "agent_id", "server", "tool_name", "outcome",
+        "trace_id", "topic", "topic_id", "instance_id", "sequence"}) {
+    const json::value* const inner = repeated(body, name);
+    const json::value* const outer = object.if_contains(name);
+    // Only a body that speaks of the same thing can contradict: other kinds use some of these names
+    // for a richer value of their own.
+    if (inner == nullptr || outer == nullptr || inner->kind() != outer->kind()) continue;
+    if (*inner != *outer) {
+      return fail(ErrorCode::Corrupt, fmt::format("`{}` of the entry and of its body differ", name),
+                  std::string(name));
+    }
+  }
+  return {};
+}
+
+json::value opened_body(const json::value& entry, const std::vector<Opening>& openings) {
+  json::value copy = entry;
+  for (const Opening& opening : openings) {
+    boost::system::error_code code;
+    json::value* const field = copy.find_pointer(opening.path, code);
+    if (field == nullptr) continue;
+    if (opening.state != OpeningState::Open) {
+      if (json::object* const object = field->if_object()) {
+        (*object)["state"] = opening.state == OpeningState::Withheld ? "withheld" : "erased";
+      }
+      continue;
+    }
+    Result<ParsedJson> value = parse_json(opening.value, {.bytes = 1u << 30});
+    if (value) {
+      *field = std::move(value->value);
+    } else {
+      *field = json::object{{"raw", base64(as_bytes(opening.value))}};
+    }
+  }
+  return std::move(copy.get_object()["body"]);
+}
+
+}  // namespace sallyport::ledger

@@ -1,0 +1,63 @@
+// A receipt: one entry, the way from it to a signed root, and what its sealed fields hold.
+// Somebody with nothing but this and a verifier key can check it (LE-29..LE-38).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ledger/entry.h"
+#include "ledger/merkle.h"
+#include "ledger/note.h"
+#include "ledger/store.h"
+
+namespace sallyport::ledger {
+
+struct Receipt {
+  std::string entry;  // canonical bytes
+  std::uint64_t leaf_index = 0;
+  std::uint64_t tree_size = 0;
+  Proof proof;
+  std::string checkpoint;
+  std::vector<Opening> openings;  // only open ones
+
+  std::string json() const;        // sallyport.receipt.v1
+  std::string tlog_proof() const;  // c2sp.org/tlog-proof@v1, entry bytes as `extra`
+
+  // The step `form`: strict JSON, known members, limits of LE-78.
+  static Result<Receipt> parse(std::string_view text);
+};
+
+// Under the newest checkpoint. `NotFound` for a sequence that is not there or was pruned.
+Result<Receipt> make_receipt(ReadView& view, std::uint64_t sequence, bool with_openings);
+
+// What a verifier says; the first failing step ends it.
+struct Verification {
+  bool ok = false;
+  std::string step;    // the failed one, or the last one when all passed
+  std::string detail;
+  std::string origin;
+  std::uint64_t sequence = 0;
+  std::string recorded_at;
+  std::string kind;
+
+  json::object to_json() const;
+};
+
+struct Trust {
+  VerifierKey key;
+  std::optional<std::string> origin;       // else the key's name
+  std::vector<std::string> rotations{};    // receipts of `key_rotated` entries, in order (LE-27)
+};
+
+Verification verify_receipt(std::string_view text, const Trust& trust);
+
+// A consistency proof as text: `old size`, `new size` and one base64 hash a line.
+std::string consistency_text(std::uint64_t old_size, std::uint64_t new_size, const Proof& proof);
+
+// Two signed checkpoints and the proof between them (LE-38).
+Verification verify_consistency(std::string_view old_note, std::string_view new_note,
+                                std::string_view proof, const Trust& trust);
+
+}  // namespace sallyport::ledger

@@ -1,0 +1,40 @@
+#include "ledger/reserve.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "ledger/store.h"
+
+namespace sallyport::ledger {
+
+Result<void> Reserve::keep() {
+  if (kept_ || bytes_ == 0) return {};
+  const int fd = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  int error = fd < 0 ? errno : 0;
+  if (fd >= 0) {
+    error = posix_fallocate(fd, 0, static_cast<off_t>(bytes_));
+    ::close(fd);
+    if (error != 0) ::unlink(file_.c_str());
+  }
+  if (error != 0) {
+    return ledger_unavailable(error == ENOSPC  ? "no_space"
+                              : error == EROFS ? "read_only"
+                                               : "io",
+                              fmt::format("no room for the reserve of {} bytes: {}", bytes_,
+                                          std::strerror(error)));
+  }
+  kept_ = true;
+  return {};
+}
+
+void Reserve::give_up() {
+  ::unlink(file_.c_str());
+  kept_ = false;
+}
+
+}  // namespace sallyport::ledger

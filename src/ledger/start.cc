@@ -1,0 +1,254 @@
+// How a ledger opens for writing: what it checks, what it closes, what it announces.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+
+#include "base/encoding.h"
+#include "base/try.h"
+#include "ledger/ledger.h"
+#include "ledger/maintenance.h"
+#include "ledger/opening_check.h"
+#include "ledger/private_file.h"
+#include "ledger/query.h"
+
+namespace sallyport::ledger {
+
+namespace {
+
+std::string random_origin(Entropy& entropy) {
+  std::array<std::uint8_t, 16> bytes;
+  entropy.fill(bytes);
+  return "sallyport.local/" + hex(bytes);
+}
+
+// The key that the ledger is signed with, also when a rotation was cut short between its commit and
+// the exchange of the files.
+Result<SigningKey> find_key(ReadView& view, const KeyFolder& keys, const std::string& wanted_origin,
+                            Entropy& entropy) {
+  SALLYPORT_TRY(const std::uint64_t size, view.size());
+  SALLYPORT_TRY(std::optional<SigningKey> key, keys.signing_key());
+  if (size == 0) {
+    SALLYPORT_TRY(const bool has_signed, keys.has_signed());
+    if (has_signed) {
+      return fail(ErrorCode::Corrupt,
+                  "the ledger is empty, but its key has signed one before: restore the ledger file, "
+                  "or move the keys folder away to begin a new log",
+                  {}, "corrupt");
+    }
+    if (!wanted_origin.empty()) SALLYPORT_CHECK_OK(check_origin(wanted_origin));
+    if (key && !wanted_origin.empty() && key->verifier().name != wanted_origin) key.reset();
+    if (key) return std::move(*key);
+    return keys.create_signing_key(wanted_origin.empty() ? random_origin(entropy) : wanted_origin,
+                                   entropy);
+  }
+  SALLYPORT_TRY(const std::optional<std::string> current, view.fact("ledger", "key"));
+  SALLYPORT_TRY(std::optional<SigningKey> staged, keys.staged());
+  if (staged && current && staged->verifier().text() == *current) {
+    SALLYPORT_CHECK_OK(keys.promote_staged());
+    key = std::move(staged);
+  }
+  if (!key) {
+    return fail(ErrorCode::NotFound,
+                "the private key of this ledger is not in its keys folder: restore it", {}, "io");
+  }
+  if (current && key->verifier().text() != *current) {
+    return fail(ErrorCode::Conflict,
+                fmt::format("the keys folder holds `{}`, the ledger is signed with `{}`",
+                            key->verifier().text(), *current),
+                {}, "io");
+  }
+  if (!wanted_origin.empty() && wanted_origin != key->verifier().name) {
+    return fail(ErrorCode::Conflict,
+                fmt::format("ledger.origin is `{}`, but this ledger began as `{}`, which never "
+                            "changes; remove the setting",
+                            wanted_origin, key->verifier().name));
+  }
+  return std::move(*key);
+}
+
+Result<void> check_witness(ReadView& view, const Ledger::Settings& settings) {
+  if (settings.witness.empty() || !settings.acknowledged_rollback.empty()) return {};
+  SALLYPORT_TRY(const std::optional<std::string> kept, read_private_file(settings.witness));
+  if (!kept) return {};
+  SALLYPORT_TRY(const std::vector<KeyPeriod> keys, key_history(view));
+  Result<void> same = check_against(view, *kept, keys);
+  if (same) return {};
+  return fail(ErrorCode::Corrupt,
+              fmt::format("{} (witness {}); find out why, then run `sallyport ledger acknowledge "
+                          "--reason TEXT`",
+                          same.error().message, settings.witness.string()),
+              {}, "corrupt");
+}
+
+// Everything about a start that is read from and written to the same transaction.
+class Start {
+ public:
+  Start(WriteView& view, const Ledger::Settings& settings, const Ledger::Close& close,
+        const std::string& instance_id)
+      : view_(view), settings_(settings), close_(close), instance_id_(instance_id) {}
+
+  Result<void> say_created(const std::string& key) {
+    core::Draft created = control("key_created", {{"key", key}});
+    created.facts.push_back({"ledger", "key", key});
+    drafts.push_back(std::move(created));
+    return {};
+  }
+
+  Result<void> find_dead() {
+    SALLYPORT_TRY(const std::vector<core::Fact> instances, view_.facts("instance"));
+    for (const core::Fact& instance : instances) {
+      if (InstanceLock::alive(settings_.data_folder, instance.key)) {
+        ++alive_;
+      } else {
+        dead_.push_back(instance.key);
+      }
+    }
+    return {};
+  }
+
+  Result<void> say_gap(std::uint64_t size) {
+    if (alive_ > 0) return {};
+    SALLYPORT_TRY(const std::optional<StoredEntry> last, view_.entry(size - 1));
+    json::object details{{"clean", dead_.empty()}};
+    if (last->bytes) {
+      SALLYPORT_TRY(const EntryView entry, view_entry(*last->bytes));
+      details["last_entry_at"] = entry.recorded_at;
+    }
+    drafts.push_back(control("gap", std::move(details)));
+    return {};
+  }
+
+  Result<void> close_calls() {
+    SALLYPORT_TRY(const std::vector<core::Fact> open_calls, view_.facts("open_call"));
+    for (const core::Fact& open : open_calls) {
+      if (!is_dead(*open.value)) continue;
+      Filter intent{.facets = {{Facet::Call, open.key}, {Facet::Kind, "intent"}}, .limit = 1};
+      SALLYPORT_CHECK_OK(find_entries(
+          view_, intent, [&](const StoredEntry& stored, const EntryView&) -> Result<bool> {
+            SALLYPORT_TRY(const json::value entry, parse_own_json(*stored.bytes));
+            SALLYPORT_TRY(const std::vector<Opening> openings, unpack_openings(stored.openings));
+            for (core::Draft& draft : close_(entry, opened_body(entry, openings))) {
+              drafts.push_back(std::move(draft));
+            }
+            return false;
+          }));
+      // Whatever was found, the call is closed now.
+      SALLYPORT_CHECK_OK(view_.put_fact({"open_call", open.key, std::nullopt}));
+    }
+    return {};
+  }
+
+  Result<void> close_fail_open() {
+    SALLYPORT_TRY(const std::vector<core::Fact> open, view_.facts("fail_open"));
+    for (const core::Fact& interval : open) {
+      SALLYPORT_TRY(const json::value state, parse_own_json(*interval.value));
+      if (!is_dead(state.at("instance").as_string())) continue;
+      core::Draft ended = control("fail_open_ended", {{"guard", state.at("guard")},
+                                                      {"cause", state.at("cause")},
+                                                      {"calls", state.at("calls")},
+                                                      {"ended_by", "restart"}});
+      ended.facts.push_back({"fail_open", interval.key, std::nullopt});
+      drafts.push_back(std::move(ended));
+    }
+    return {};
+  }
+
+  void say_started(const std::string& key) {
+    json::object details{{"role", settings_.role},
+                         {"process", static_cast<std::int64_t>(getpid())},
+                         {"key", key}};
+    if (!settings_.network_file_system.empty()) {
+      details["network_file_system"] = settings_.network_file_system;
+    }
+    core::Draft started = control("started", std::move(details));
+    started.facts.push_back({"instance", instance_id_, "{}"});
+    for (const std::string& dead : dead_) started.facts.push_back({"instance", dead, std::nullopt});
+    drafts.push_back(std::move(started));
+  }
+
+  std::vector<core::Draft> drafts;
+
+ private:
+  bool is_dead(std::string_view instance) const {
+    return std::ranges::find(dead_, instance) != dead_.end();
+  }
+
+  WriteView& view_;
+  const Ledger::Settings& settings_;
+  const Ledger::Close& close_;
+  const std::string& instance_id_;
+  std::size_t alive_ = 0;
+  std::vector<std::string> dead_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Ledger>> Ledger::open(Parts parts, Settings settings) {
+  SALLYPORT_CHECK_OK(make_private_folder(settings.data_folder));
+  SALLYPORT_TRY(KeyFolder keys, KeyFolder::open(settings.data_folder));
+  SALLYPORT_TRY(std::string digest_key, keys.digest_key(parts.entropy));
+  const std::string instance_id = uuid7_text(parts.clock, parts.entropy);
+  SALLYPORT_TRY(InstanceLock lock, InstanceLock::take(settings.data_folder, instance_id));
+  std::optional<SigningKey> key;
+  SALLYPORT_CHECK_OK(parts.store.read([&](ReadView& view) -> Result<void> {
+    SALLYPORT_TRY(SigningKey found, find_key(view, keys, settings.origin, parts.entropy));
+    SALLYPORT_CHECK_OK(check_before_writing(view, found.verifier()));
+    SALLYPORT_CHECK_OK(check_witness(view, settings));
+    key = std::move(found);
+    return {};
+  }));
+  std::unique_ptr<Ledger> ledger(new Ledger(
+      std::move(parts), std::move(settings), std::move(keys),
+      std::make_unique<KeyedDigest>(std::move(digest_key)), std::move(lock), std::move(*key),
+      instance_id));
+  SALLYPORT_CHECK_OK(ledger->start());
+  return ledger;
+}
+
+Result<void> Ledger::start() {
+  SALLYPORT_CHECK_OK(reserve_.keep());
+  Group first;
+  first.compose = [this](WriteView& view) { return opening_drafts(view); };
+  SALLYPORT_CHECK_OK(committer_.commit({&first}));
+  if (!first.result) return std::unexpected(first.result.error());
+  SALLYPORT_CHECK_OK(keys_.mark_signed(origin_));
+  keep_witness(!settings_.acknowledged_rollback.empty());
+  writer_ = std::thread([this] { work(); });
+  return {};
+}
+
+Result<std::vector<core::Draft>> Ledger::opening_drafts(WriteView& view) {
+  const std::string key = committer_.key().verifier().text();
+  SALLYPORT_TRY(const std::uint64_t size, view.size());
+  Start start(view, settings_, parts_.close_interrupted, means_.instance_id);
+  if (size == 0) SALLYPORT_CHECK_OK(start.say_created(key));
+  if (!settings_.acknowledged_rollback.empty()) {
+    start.drafts.push_back(control("rollback_acknowledged",
+                                   {{"size", size}, {"reason", settings_.acknowledged_rollback}}));
+  }
+  if (!settings_.announced) return std::move(start.drafts);
+  SALLYPORT_CHECK_OK(start.find_dead());
+  if (size > 0) SALLYPORT_CHECK_OK(start.say_gap(size));
+  if (parts_.close_interrupted) SALLYPORT_CHECK_OK(start.close_calls());
+  SALLYPORT_CHECK_OK(start.close_fail_open());
+  start.say_started(key);
+  return std::move(start.drafts);
+}
+
+void Ledger::apply_retention() {
+  constexpr auto kEvery = std::chrono::hours(1);
+  const auto now = std::chrono::steady_clock::now();
+  if (settings_.retention.empty() || now - retention_applied_ < kEvery) return;
+  retention_applied_ = now;
+  bool erased = false;
+  for (const auto& [kind, age] : settings_.retention) {
+    Group group;
+    Selection old{.kind = kind, .until = parts_.clock.wall() - age};
+    group.compose = erase(std::move(old), "retention", fmt::format("older than {} s", age.count()));
+    erased = (committer_.commit({&group}) && group.result) || erased;
+  }
+  if (erased) (void)parts_.store.scrub();
+}
+
+}  // namespace sallyport::ledger

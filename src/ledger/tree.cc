@@ -1,0 +1,73 @@
+#include "ledger/tree.h"
+
+#include <fmt/format.h>
+
+#include "base/try.h"
+
+namespace sallyport::ledger {
+
+namespace {
+
+constexpr int kBlockBits = 8;
+
+std::uint64_t width(int level) {
+  return std::uint64_t{1} << (kBlockBits * level);
+}
+
+Result<std::vector<Hash>> hashes(ReadView& view, int level, std::uint64_t begin,
+                                 std::uint64_t end) {
+  SALLYPORT_TRY(std::vector<Hash> found,
+                level == 0 ? view.leaves(begin, end) : view.nodes(level, begin, end));
+  if (found.size() == end - begin) return found;
+  return ledger_unavailable(
+      "corrupt", fmt::format("{} hashes of level {} from {} are missing", end - begin - found.size(),
+                             level, begin));
+}
+
+// [begin, end) as an edge of its own, taking the largest stored subtrees that fit.
+Result<Edge> edge_over(ReadView& view, std::uint64_t begin, std::uint64_t end) {
+  Edge edge;
+  int level = 0;
+  while (width(level + 1) <= end - begin) ++level;
+  std::uint64_t at = begin;
+  for (; level >= 0; --level) {
+    const std::uint64_t count = (end - at) / width(level);
+    if (count == 0) continue;
+    const std::uint64_t first = at / width(level);
+    SALLYPORT_TRY(std::vector<Hash> run, hashes(view, level, first, first + count));
+    for (const Hash& hash : run) edge.append_subtree(hash, kBlockBits * level);
+    at += count * width(level);
+  }
+  return edge;
+}
+
+}  // namespace
+
+Result<Edge> edge_at(ReadView& view, std::uint64_t size) {
+  return edge_over(view, 0, size);
+}
+
+SubtreeHash subtree_hash(ReadView& view) {
+  return [&view](std::uint64_t begin, std::uint64_t end) -> Result<Hash> {
+    SALLYPORT_TRY(const Edge edge, edge_over(view, begin, end));
+    return edge.root();
+  };
+}
+
+Result<std::vector<CompletedNode>> completed_nodes(ReadView& view, std::uint64_t size) {
+  std::vector<CompletedNode> nodes;
+  for (int level = 1; size > 0 && size % width(level) == 0; ++level) {
+    const std::uint64_t position = size / width(level) - 1;
+    std::vector<Hash> parts;
+    if (level == 1) {
+      SALLYPORT_TRY(parts, hashes(view, 0, size - kBlock, size));
+    } else {
+      SALLYPORT_TRY(parts, hashes(view, level - 1, position * kBlock, (position + 1) * kBlock - 1));
+      parts.push_back(nodes.back().hash);
+    }
+    nodes.push_back({level, position, root_of(parts)});
+  }
+  return nodes;
+}
+
+}  // namespace sallyport::ledger

@@ -1,0 +1,37 @@
+// Checks a whole ledger against itself, and says where it first fails (LE-48..LE-51).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ledger/note.h"
+#include "ledger/opening_check.h"
+#include "ledger/store.h"
+
+namespace sallyport::ledger {
+
+struct Fault {
+  std::uint64_t sequence = 0;
+  std::string check;  // one of LE-49
+  std::string detail;
+};
+
+struct LedgerReport {
+  bool ok = false;
+  std::uint64_t tree_size = 0;
+  std::string origin;
+  std::optional<Fault> first_bad;
+
+  json::object to_json() const;
+};
+
+// Recomputes everything that is stored. Key periods come from the log itself; `pinned` must be one
+// of them where it is given. `since` is a checkpoint kept elsewhere.
+LedgerReport verify_ledger(LedgerStore& store, const std::optional<VerifierKey>& pinned,
+                           const std::optional<std::string>& since, unsigned threads);
+
+// A JSON Lines export, offline (LE-64).
+LedgerReport verify_export(std::istream& lines, const VerifierKey& key);
+
+}  // namespace sallyport::ledger

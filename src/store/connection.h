@@ -1,0 +1,84 @@
+// One SQLite connection and its prepared statements. Belongs to one thread at a time.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/bytes.h"
+#include "sallyport/result.h"
+
+namespace sallyport::store {
+
+class Connection;
+
+// A prepared statement in use: bind in order, step, read columns. Resets itself when it goes.
+class Query {
+ public:
+  Query(Connection& connection, sqlite3_stmt* statement)
+      : connection_(connection), statement_(statement) {}
+  Query(const Query&) = delete;
+  Query& operator=(const Query&) = delete;
+  ~Query();
+
+  Query& bind(std::int64_t number);
+  Query& bind(std::uint64_t number) { return bind(static_cast<std::int64_t>(number)); }
+  Query& bind(int number) { return bind(static_cast<std::int64_t>(number)); }
+  Query& bind_text(std::string_view text);
+  Query& bind_blob(std::string_view bytes);
+  Query& bind_null();
+
+  Result<bool> step();  // true: there is a row
+  Result<void> run();   // for statements without rows
+
+  std::int64_t number(int column) const;
+  std::string_view bytes(int column) const;  // valid until the next step
+  bool is_null(int column) const;
+
+ private:
+  Connection& connection_;
+  sqlite3_stmt* statement_;  // null when preparing failed; step() then says why
+  int next_ = 1;
+};
+
+class Connection {
+ public:
+  struct Options {
+    std::filesystem::path file;  // empty: in memory
+    bool writable = true;
+    bool sync = true;
+    std::chrono::milliseconds lock_wait{5000};
+    std::string vfs;
+  };
+
+  static Result<std::unique_ptr<Connection>> open(Options options);
+  ~Connection();
+
+  Query query(const char* sql);  // the same pointer gives the same prepared statement
+  Result<void> run(const char* sql);
+
+  // The last error of this connection as an error of LE-73.
+  std::unexpected<Error> failure(int code, std::string_view doing) const;
+
+  bool in_transaction() const;
+  const std::filesystem::path& file() const { return options_.file; }
+
+ private:
+  explicit Connection(Options options) : options_(std::move(options)) {}
+  static int wait_for_lock(void* self, int tries);
+
+  Options options_;
+  sqlite3* handle_ = nullptr;
+  std::map<const char*, sqlite3_stmt*> statements_;
+  std::chrono::steady_clock::time_point waiting_since_;
+  friend class Query;
+};
+
+}  // namespace sallyport::store

@@ -1,0 +1,88 @@
+#include "store/schema.h"
+
+#include <fmt/format.h>
+
+#include "base/try.h"
+#include "ledger/store.h"
+
+namespace sallyport::store {
+
+namespace {
+
+constexpr int kApplicationId = 0x53505254;  // "SPRT"
+
+// An entry, its opening and the checkpoint that ended its commit share one row, so that a lone
+// commit writes one page. Everything in `blocks` and `facets` can be made again from the entries.
+constexpr const char* kTables = R"sql(
+CREATE TABLE entries (
+  sequence INTEGER PRIMARY KEY,
+  bytes BLOB,
+  leaf BLOB NOT NULL,
+  openings BLOB,
+  checkpoint TEXT
+) STRICT;
+CREATE TABLE nodes (
+  level INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  PRIMARY KEY (level, position)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE blocks (
+  block INTEGER PRIMARY KEY,
+  first_time INTEGER NOT NULL,
+  last_time INTEGER NOT NULL,
+  least_id BLOB NOT NULL,
+  greatest_id BLOB NOT NULL
+) STRICT;
+CREATE TABLE facets (
+  facet INTEGER NOT NULL,
+  value TEXT NOT NULL,
+  block INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  PRIMARY KEY (facet, value, block)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE facts (
+  space TEXT NOT NULL,
+  key TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (space, key)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+Result<int> pragma(Connection& connection, const char* sql) {
+  Query query = connection.query(sql);
+  SALLYPORT_TRY(const bool row, query.step());
+  return row ? static_cast<int>(query.number(0)) : 0;
+}
+
+}  // namespace
+
+Result<int> schema_version(Connection& connection) {
+  SALLYPORT_TRY(const int version, pragma(connection, "PRAGMA user_version"));
+  SALLYPORT_TRY(const int application, pragma(connection, "PRAGMA application_id"));
+  SALLYPORT_TRY(const int tables, pragma(connection, "SELECT COUNT(*) FROM sqlite_schema"));
+  if (tables == 0) return 0;
+  if (application != kApplicationId || version < 1) {
+    return ledger::ledger_unavailable(
+        "corrupt", fmt::format("{} is a database, but not a ledger", connection.file().string()));
+  }
+  return version;
+}
+
+Result<void> bring_up_to_date(Connection& connection) {
+  SALLYPORT_TRY(const int seen, schema_version(connection));
+  if (seen >= kSchemaVersion) return {};
+  SALLYPORT_CHECK_OK(connection.run("BEGIN IMMEDIATE"));
+  // Somebody else may have been first.
+  SALLYPORT_TRY(const int version, schema_version(connection));
+  if (version == 0) {
+    SALLYPORT_CHECK_OK(connection.run(kTables));
+    SALLYPORT_CHECK_OK(
+        connection.run(fmt::format("PRAGMA application_id={}", kApplicationId).c_str()));
+    SALLYPORT_CHECK_OK(
+        connection.run(fmt::format("PRAGMA user_version={}", kSchemaVersion).c_str()));
+  }
+  return connection.run("COMMIT");
+}
+
+}  // namespace sallyport::store

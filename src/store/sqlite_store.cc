@@ -1,0 +1,191 @@
+#include "store/sqlite_store.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include "base/guarded.h"
+#include "base/try.h"
+#include "store/connection.h"
+#include "store/schema.h"
+#include "store/views.h"
+
+namespace sallyport::store {
+
+namespace {
+
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  bool operator==(const FileIdentity&) const = default;
+};
+
+Result<FileIdentity> identity_of(const std::filesystem::path& file) {
+  struct stat status {};
+  if (stat(file.c_str(), &status) != 0) {
+    return ledger::ledger_unavailable("io",
+                                      fmt::format("{}: {}", file.string(), std::strerror(errno)));
+  }
+  return FileIdentity{status.st_dev, status.st_ino};
+}
+
+Result<void> check_owner(const std::filesystem::path& file) {
+  struct stat status {};
+  if (stat(file.c_str(), &status) != 0) return {};
+  if (status.st_uid == geteuid()) return {};
+  return ledger::ledger_unavailable(
+      "not_owner", fmt::format("{} belongs to user {}, this is user {}; run as its owner",
+                               file.string(), status.st_uid, geteuid()));
+}
+
+// SQLite would create it with the umask's mode, for a moment readable by others.
+Result<void> create_private(const std::filesystem::path& file) {
+  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) {
+    const int error = errno;
+    const std::string_view cause = error == ENOSPC   ? "no_space"
+                                   : error == EROFS  ? "read_only"
+                                   : error == EACCES ? "not_owner"
+                                                     : "io";
+    return ledger::ledger_unavailable(cause,
+                                      fmt::format("{}: {}", file.string(), std::strerror(error)));
+  }
+  ::close(fd);
+  return {};
+}
+
+}  // namespace
+
+struct SqliteStore::State {
+  Options options;
+  bool memory = false;
+  bool read_only = false;
+  FileIdentity identity;
+  std::mutex writing;                   // one write transaction at a time in this process
+  std::unique_ptr<Connection> writer;   // guarded by `writing`; in memory it also reads
+  Guarded<std::vector<std::unique_ptr<Connection>>> idle_readers;
+
+  Connection::Options connection_options(bool writable) const {
+    return {options.file, writable, options.sync, options.lock_wait, options.vfs};
+  }
+
+  Result<void> still_the_same_file() const {
+    if (memory) return {};
+    SALLYPORT_TRY(const FileIdentity now, identity_of(options.file));
+    if (now == identity) return {};
+    return ledger::ledger_unavailable(
+        "io", fmt::format("{} was replaced while it was open; restart to use the new file",
+                          options.file.string()));
+  }
+
+  Result<std::unique_ptr<Connection>> take_reader() {
+    std::unique_ptr<Connection> reader = idle_readers.with([](auto& idle) {
+      std::unique_ptr<Connection> taken;
+      if (!idle.empty()) {
+        taken = std::move(idle.back());
+        idle.pop_back();
+      }
+      return taken;
+    });
+    if (reader) return reader;
+    return Connection::open(connection_options(false));
+  }
+
+  void give_back(std::unique_ptr<Connection> reader) {
+    idle_readers.with([&](auto& idle) {
+      if (idle.size() < 4) idle.push_back(std::move(reader));
+    });
+  }
+};
+
+SqliteStore::SqliteStore(std::unique_ptr<State> state) : state_(std::move(state)) {}
+SqliteStore::~SqliteStore() = default;
+
+Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Options options) {
+  auto state = std::make_unique<State>();
+  state->options = std::move(options);
+  state->read_only = state->options.mode == Mode::ReadOnly;
+  SALLYPORT_CHECK_OK(check_owner(state->options.file));
+  if (!state->read_only) SALLYPORT_CHECK_OK(create_private(state->options.file));
+  SALLYPORT_TRY(state->identity, identity_of(state->options.file));
+  SALLYPORT_TRY(state->writer, Connection::open(state->connection_options(!state->read_only)));
+  SALLYPORT_TRY(const int version, schema_version(*state->writer));
+  if (version > kSchemaVersion) state->read_only = true;
+  if (!state->read_only) {
+    SALLYPORT_CHECK_OK(state->writer->run("PRAGMA journal_mode=WAL"));
+    SALLYPORT_CHECK_OK(bring_up_to_date(*state->writer));
+  } else if (version == 0) {
+    return fail(ErrorCode::NotFound,
+                fmt::format("{} holds no ledger yet", state->options.file.string()));
+  }
+  return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(state)));
+}
+
+Result<std::unique_ptr<SqliteStore>> SqliteStore::in_memory() {
+  auto state = std::make_unique<State>();
+  state->memory = true;
+  SALLYPORT_TRY(state->writer, Connection::open({}));
+  SALLYPORT_CHECK_OK(bring_up_to_date(*state->writer));
+  return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(state)));
+}
+
+bool SqliteStore::read_only() const {
+  return state_->read_only;
+}
+
+Result<void> SqliteStore::write(const Work& work) {
+  const std::lock_guard lock(state_->writing);
+  if (state_->read_only) {
+    return ledger::ledger_unavailable(
+        "read_only", fmt::format("{} was written by a newer release or opened for reading; "
+                                 "use that release to write",
+                                 state_->options.file.string()));
+  }
+  SALLYPORT_CHECK_OK(state_->still_the_same_file());
+  Connection& db = *state_->writer;
+  SALLYPORT_CHECK_OK(db.query("BEGIN IMMEDIATE").run());
+  SqlView view(db);
+  Result<void> done = work(view);
+  if (done) done = db.query("COMMIT").run();
+  // Some failures roll back by themselves.
+  if (!done && db.in_transaction()) (void)db.run("ROLLBACK");
+  return done;
+}
+
+Result<void> SqliteStore::read(const Look& look) {
+  if (state_->memory) {
+    const std::lock_guard lock(state_->writing);
+    SqlView view(*state_->writer);
+    return look(view);
+  }
+  SALLYPORT_TRY(std::unique_ptr<Connection> reader, state_->take_reader());
+  SALLYPORT_CHECK_OK(reader->query("BEGIN").run());
+  SqlView view(*reader);
+  Result<void> done = look(view);
+  (void)reader->run("ROLLBACK");
+  state_->give_back(std::move(reader));
+  return done;
+}
+
+Result<void> SqliteStore::scrub() {
+  if (state_->memory) return {};
+  const std::lock_guard lock(state_->writing);
+  Query query = state_->writer->query("PRAGMA wal_checkpoint(TRUNCATE)");
+  SALLYPORT_TRY([[maybe_unused]] const bool row, query.step());
+  if (query.number(0) == 0) return {};
+  return ledger::ledger_unavailable(
+      "busy", "a reader keeps the write-ahead log, which still holds what was removed; "
+              "close readers and run the command again");
+}
+
+Result<void> SqliteStore::check_files() {
+  return read([](ledger::ReadView& view) { return static_cast<SqlView&>(view).check_integrity(); });
+}
+
+}  // namespace sallyport::store

@@ -1,0 +1,230 @@
+#include "store/views.h"
+
+#include "base/try.h"
+
+namespace sallyport::store {
+
+using ledger::BlockIndex;
+using ledger::Facet;
+using ledger::StoredEntry;
+
+namespace {
+
+Hash hash_from(std::string_view bytes) {
+  Hash hash{};
+  // A row of another length can only be damage: the wrong hash is found by whoever compares it.
+  std::copy_n(bytes.begin(), std::min(bytes.size(), hash.size()), hash.begin());
+  return hash;
+}
+
+std::int64_t number_of(WallTime time) {
+  return time.time_since_epoch().count();
+}
+
+StoredEntry entry_from(const Query& row) {
+  StoredEntry entry;
+  entry.sequence = static_cast<std::uint64_t>(row.number(0));
+  if (!row.is_null(1)) entry.bytes = std::string(row.bytes(1));
+  entry.leaf = hash_from(row.bytes(2));
+  entry.openings = row.bytes(3);
+  entry.checkpoint = row.bytes(4);
+  return entry;
+}
+
+Result<std::vector<std::uint64_t>> numbers(Query& query) {
+  std::vector<std::uint64_t> out;
+  while (true) {
+    SALLYPORT_TRY(const bool row, query.step());
+    if (!row) return out;
+    out.push_back(static_cast<std::uint64_t>(query.number(0)));
+  }
+}
+
+Result<std::vector<Hash>> hashes(Query& query) {
+  std::vector<Hash> out;
+  while (true) {
+    SALLYPORT_TRY(const bool row, query.step());
+    if (!row) return out;
+    out.push_back(hash_from(query.bytes(0)));
+  }
+}
+
+}  // namespace
+
+Result<std::uint64_t> SqlView::size() {
+  Query query = db_.query("SELECT sequence FROM entries ORDER BY sequence DESC LIMIT 1");
+  SALLYPORT_TRY(const bool row, query.step());
+  return row ? static_cast<std::uint64_t>(query.number(0)) + 1 : 0;
+}
+
+Result<std::optional<StoredEntry>> SqlView::entry(std::uint64_t sequence) {
+  Query query = db_.query(
+      "SELECT sequence, bytes, leaf, openings, checkpoint FROM entries WHERE sequence = ?");
+  query.bind(sequence);
+  SALLYPORT_TRY(const bool row, query.step());
+  if (!row) return std::nullopt;
+  return entry_from(query);
+}
+
+Result<void> SqlView::scan(std::uint64_t begin, std::uint64_t end, const Visit& visit) {
+  Query query = db_.query(
+      "SELECT sequence, bytes, leaf, openings, checkpoint FROM entries "
+      "WHERE sequence >= ? AND sequence < ? ORDER BY sequence");
+  query.bind(begin).bind(end);
+  while (true) {
+    SALLYPORT_TRY(const bool row, query.step());
+    if (!row) return {};
+    SALLYPORT_TRY(const bool more, visit(entry_from(query)));
+    if (!more) return {};
+  }
+}
+
+Result<std::vector<Hash>> SqlView::leaves(std::uint64_t begin, std::uint64_t end) {
+  Query query = db_.query(
+      "SELECT leaf FROM entries WHERE sequence >= ? AND sequence < ? ORDER BY sequence");
+  return hashes(query.bind(begin).bind(end));
+}
+
+Result<std::vector<Hash>> SqlView::nodes(int level, std::uint64_t begin, std::uint64_t end) {
+  Query query = db_.query(
+      "SELECT hash FROM nodes WHERE level = ? AND position >= ? AND position < ? ORDER BY position");
+  return hashes(query.bind(level).bind(begin).bind(end));
+}
+
+Result<std::vector<std::uint64_t>> SqlView::blocks_with(Facet facet, std::string_view value,
+                                                        std::uint64_t from) {
+  Query query = db_.query(
+      "SELECT block FROM facets WHERE facet = ? AND value = ? AND block >= ? ORDER BY block");
+  return numbers(query.bind(static_cast<int>(facet)).bind_text(value).bind(from));
+}
+
+Result<std::vector<std::uint64_t>> SqlView::blocks_between(WallTime since, WallTime until,
+                                                           std::uint64_t from) {
+  Query query = db_.query(
+      "SELECT block FROM blocks WHERE last_time >= ? AND first_time < ? AND block >= ? "
+      "ORDER BY block");
+  return numbers(query.bind(number_of(since)).bind(number_of(until)).bind(from));
+}
+
+Result<std::vector<std::uint64_t>> SqlView::blocks_with_id(const Uuid& id) {
+  Query query = db_.query(
+      "SELECT block FROM blocks WHERE least_id <= ?1 AND greatest_id >= ?1 ORDER BY block");
+  return numbers(query.bind_blob(as_text(id)));
+}
+
+Result<bool> SqlView::has_block_index(const BlockIndex& index) {
+  Query block = db_.query(
+      "SELECT COUNT(*) FROM blocks WHERE block = ? AND first_time = ? AND last_time = ? "
+      "AND least_id = ? AND greatest_id = ?");
+  block.bind(index.block).bind(number_of(index.first_time)).bind(number_of(index.last_time));
+  block.bind_blob(as_text(index.least_id)).bind_blob(as_text(index.greatest_id));
+  SALLYPORT_TRY([[maybe_unused]] const bool row, block.step());
+  if (block.number(0) != 1) return false;
+  for (const BlockIndex::Count& count : index.counts) {
+    Query facet =
+        db_.query("SELECT count FROM facets WHERE facet = ? AND value = ? AND block = ?");
+    facet.bind(static_cast<int>(count.facet)).bind_text(count.value).bind(index.block);
+    SALLYPORT_TRY(const bool found, facet.step());
+    if (!found || static_cast<std::uint64_t>(facet.number(0)) != count.count) return false;
+  }
+  return true;
+}
+
+Result<std::uint64_t> SqlView::stored_counts() {
+  Query query = db_.query("SELECT COUNT(*) FROM facets");
+  SALLYPORT_TRY([[maybe_unused]] const bool row, query.step());
+  return static_cast<std::uint64_t>(query.number(0));
+}
+
+Result<std::vector<BlockIndex::Count>> SqlView::totals(Facet facet) {
+  Query query = db_.query(
+      "SELECT value, SUM(count) FROM facets WHERE facet = ? GROUP BY value ORDER BY value");
+  query.bind(static_cast<int>(facet));
+  std::vector<BlockIndex::Count> totals;
+  while (true) {
+    SALLYPORT_TRY(const bool row, query.step());
+    if (!row) return totals;
+    totals.push_back({facet, std::string(query.bytes(0)), static_cast<std::uint64_t>(query.number(1))});
+  }
+}
+
+Result<std::optional<std::string>> SqlView::fact(std::string_view space, std::string_view key) {
+  Query query = db_.query("SELECT value FROM facts WHERE space = ? AND key = ?");
+  query.bind_text(space).bind_text(key);
+  SALLYPORT_TRY(const bool row, query.step());
+  if (!row) return std::nullopt;
+  return std::string(query.bytes(0));
+}
+
+Result<std::vector<core::Fact>> SqlView::facts(std::string_view space) {
+  Query query = db_.query("SELECT key, value FROM facts WHERE space = ? ORDER BY key");
+  query.bind_text(space);
+  std::vector<core::Fact> facts;
+  while (true) {
+    SALLYPORT_TRY(const bool row, query.step());
+    if (!row) return facts;
+    facts.push_back({std::string(space), std::string(query.bytes(0)), std::string(query.bytes(1))});
+  }
+}
+
+Result<void> SqlView::insert(const StoredEntry& entry) {
+  Query query = db_.query(
+      "INSERT INTO entries (sequence, bytes, leaf, openings, checkpoint) VALUES (?, ?, ?, ?, ?)");
+  query.bind(entry.sequence).bind_blob(*entry.bytes).bind_blob(text_of(entry.leaf));
+  entry.openings.empty() ? query.bind_null() : query.bind_blob(entry.openings);
+  entry.checkpoint.empty() ? query.bind_null() : query.bind_text(entry.checkpoint);
+  return query.run();
+}
+
+Result<void> SqlView::put_node(int level, std::uint64_t position, const Hash& hash) {
+  Query query = db_.query("INSERT INTO nodes (level, position, hash) VALUES (?, ?, ?)");
+  return query.bind(level).bind(position).bind_blob(text_of(hash)).run();
+}
+
+Result<void> SqlView::put_block_index(const BlockIndex& index) {
+  Query block = db_.query(
+      "INSERT INTO blocks (block, first_time, last_time, least_id, greatest_id) "
+      "VALUES (?, ?, ?, ?, ?)");
+  block.bind(index.block).bind(number_of(index.first_time)).bind(number_of(index.last_time));
+  block.bind_blob(as_text(index.least_id)).bind_blob(as_text(index.greatest_id));
+  SALLYPORT_CHECK_OK(block.run());
+  for (const BlockIndex::Count& count : index.counts) {
+    Query facet =
+        db_.query("INSERT INTO facets (facet, value, block, count) VALUES (?, ?, ?, ?)");
+    facet.bind(static_cast<int>(count.facet)).bind_text(count.value).bind(index.block);
+    SALLYPORT_CHECK_OK(facet.bind(count.count).run());
+  }
+  return {};
+}
+
+Result<void> SqlView::put_fact(const core::Fact& fact) {
+  if (!fact.value) {
+    Query query = db_.query("DELETE FROM facts WHERE space = ? AND key = ?");
+    return query.bind_text(fact.space).bind_text(fact.key).run();
+  }
+  Query query = db_.query(
+      "INSERT INTO facts (space, key, value) VALUES (?, ?, ?) "
+      "ON CONFLICT (space, key) DO UPDATE SET value = excluded.value");
+  return query.bind_text(fact.space).bind_text(fact.key).bind_text(*fact.value).run();
+}
+
+Result<void> SqlView::replace_openings(std::uint64_t sequence, std::string_view packed) {
+  Query query = db_.query("UPDATE entries SET openings = ? WHERE sequence = ?");
+  packed.empty() ? query.bind_null() : query.bind_blob(packed);
+  return query.bind(sequence).run();
+}
+
+Result<void> SqlView::drop_bytes_below(std::uint64_t sequence) {
+  Query query = db_.query(
+      "UPDATE entries SET bytes = NULL, openings = NULL WHERE sequence < ? AND bytes IS NOT NULL");
+  return query.bind(sequence).run();
+}
+
+Result<void> SqlView::check_integrity() {
+  Query query = db_.query("PRAGMA integrity_check(1)");
+  SALLYPORT_TRY([[maybe_unused]] const bool row, query.step());
+  if (query.bytes(0) == "ok") return {};
+  return ledger::ledger_unavailable("corrupt", query.bytes(0));
+}
+
+}  // namespace sallyport::store

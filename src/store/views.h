@@ -1,0 +1,44 @@
+// The ledger's rows in SQL. The only file of the product, with schema.cc, that says SELECT.
+#pragma once
+
+#include "ledger/store.h"
+#include "store/connection.h"
+
+namespace sallyport::store {
+
+// Reads and writes inside whatever transaction the connection has open.
+class SqlView final : public ledger::WriteView {
+ public:
+  explicit SqlView(Connection& connection) : db_(connection) {}
+
+  Result<std::uint64_t> size() override;
+  Result<std::optional<ledger::StoredEntry>> entry(std::uint64_t sequence) override;
+  Result<void> scan(std::uint64_t begin, std::uint64_t end, const Visit& visit) override;
+  Result<std::vector<Hash>> leaves(std::uint64_t begin, std::uint64_t end) override;
+  Result<std::vector<Hash>> nodes(int level, std::uint64_t begin, std::uint64_t end) override;
+  Result<std::vector<std::uint64_t>> blocks_with(ledger::Facet facet, std::string_view value,
+                                                 std::uint64_t from) override;
+  Result<std::vector<std::uint64_t>> blocks_between(WallTime since, WallTime until,
+                                                    std::uint64_t from) override;
+  Result<std::vector<std::uint64_t>> blocks_with_id(const Uuid& id) override;
+  Result<bool> has_block_index(const ledger::BlockIndex& index) override;
+  Result<std::uint64_t> stored_counts() override;
+  Result<std::vector<ledger::BlockIndex::Count>> totals(ledger::Facet facet) override;
+  Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) override;
+  Result<std::vector<core::Fact>> facts(std::string_view space) override;
+
+  Result<void> insert(const ledger::StoredEntry& entry) override;
+  Result<void> put_node(int level, std::uint64_t position, const Hash& hash) override;
+  Result<void> put_block_index(const ledger::BlockIndex& index) override;
+  Result<void> put_fact(const core::Fact& fact) override;
+  Result<void> replace_openings(std::uint64_t sequence, std::string_view packed) override;
+  Result<void> drop_bytes_below(std::uint64_t sequence) override;
+
+  // SQLite's own check of every page and index.
+  Result<void> check_integrity();
+
+ private:
+  Connection& db_;
+};
+
+}  // namespace sallyport::store

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Installs the Debian 12 packages of the named sets that are not there yet; silent when none is missing.
+#
+#   tools/install-deps.sh build test      sets: build, test, bench, lint
+#   tools/install-deps.sh --list build    prints what is missing, installs nothing
+set -euo pipefail
+
+build="clang-19 lld-19 libclang-rt-19-dev llvm-19 ccache cmake ninja-build pkg-config make git
+  libvectorscan-dev libboost1.81-dev libboost-json1.81-dev libsimdjson-dev libfyaml-dev libfmt-dev
+  libsodium-dev libsqlite3-dev libssl-dev libcli11-dev"
+test="libgtest-dev libgmock-dev python3 openssl sqlite3 g++ nodejs npm"
+bench="libbenchmark-dev"
+lint="clang-format-19 clang-tidy-19 python3"
+
+say() { printf 'install-deps: %s\n' "$*" >&2; }
+
+# A package may be stood in for by something that did not come from Debian.
+stood_in() {
+  case $1 in
+    libvectorscan-dev) pkg-config --exists libhs 2>/dev/null ;;  # libhyperscan-dev: same API, and they conflict
+    nodejs) command -v node >/dev/null ;;
+    npm) command -v npm >/dev/null ;;
+    *) false ;;
+  esac
+}
+
+list_only=no
+if [ "${1-}" = --list ]; then list_only=yes; shift; fi
+wanted=()
+for set in "$@"; do
+  case $set in
+    build | test | bench | lint) read -ra names -d '' <<<"${!set}" || true; wanted+=("${names[@]}") ;;
+    *) say "unknown set \`$set\`, use build, test, bench or lint"; exit 64 ;;
+  esac
+done
+[ ${#wanted[@]} -gt 0 ] || { say "name at least one set: build, test, bench, lint"; exit 64; }
+
+if ! command -v dpkg-query >/dev/null; then
+  say "not a Debian system, so nothing is installed; the build needs what Debian 12 calls: ${wanted[*]}"
+  exit 0
+fi
+
+installed=$(dpkg-query -W -f='${db:Status-Abbrev} ${Package}\n' "${wanted[@]}" 2>/dev/null |
+  awk '$1 ~ /^.i/ {print $2}') || true
+missing=()
+for package in "${wanted[@]}"; do
+  case $'\n'"$installed"$'\n' in *$'\n'"$package"$'\n'*) continue ;; esac
+  stood_in "$package" || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+if [ "$list_only" = yes ]; then printf '%s\n' "${missing[@]}"; exit 0; fi
+
+as_root=()
+if [ "$(id -u)" != 0 ]; then
+  command -v sudo >/dev/null || { say "missing packages, and no root and no sudo; install: ${missing[*]}"; exit 1; }
+  as_root=(sudo)
+fi
+apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300)
+
+say "installing ${missing[*]}"
+"${apt[@]}" update || say "the package lists could not be refreshed, going on with those at hand"
+"${apt[@]}" install -y --no-install-recommends --no-upgrade -o Dpkg::Use-Pty=0 "${missing[@]}" >/dev/null ||
+  { say "apt-get failed (see above); install by hand: ${missing[*]}"; exit 1; }

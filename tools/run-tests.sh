@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# Everything CI checks, in one place. The last line is `N passed, N failed`.
+#
+#   tools/run-tests.sh            release build, all tests; public headers alone with Clang and GCC;
+#                                 unit tests under ASan+UBSan; concurrent tests under TSan; docs/status.md
+#   tools/run-tests.sh --quick    the release build and its tests only
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+jobs=${JOBS:-$(nproc)}
+results=$PWD/build/test-results
+passed=0 failed=0 skipped=0
+
+step() { printf '\n== %s\n' "$*"; }
+
+# check NAME COMMAND...: a command that counts as one test.
+check() {
+  local name=$1 output
+  shift
+  if output=$("$@" 2>&1); then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    printf 'FAILED: %s\n%s\n' "$name" "$output"
+  fi
+}
+
+# must NAME COMMAND...: a step that others need; counts only when it fails.
+must() {
+  local name=$1
+  shift
+  "$@" && return
+  failed=$((failed + 1))
+  printf 'FAILED: %s\n' "$name"
+  return 1
+}
+
+# tests NAME FOLDER [ctest option...]: runs ctest and adds up its closing lines. (Its JUnit report counts a
+# program that could not be started as skipped.)
+tests() {
+  local name=$1 folder=$2 log=$results/$1.log all=0 bad=0 not_run=0 disabled=0 status
+  shift 2
+  ctest --test-dir "$folder" -j "$jobs" --output-on-failure "$@" 2>&1 | tee "$log"
+  status=${PIPESTATUS[0]}
+  read -r all bad not_run disabled < <(awk '
+    /^[0-9]+% tests passed, [0-9]+ tests? failed out of [0-9]+$/ { bad = $4; all = $NF; skipped = disabled = 0 }
+    /^\t +[0-9]+ - .* \(Skipped\)$/ { ++skipped }
+    /^\t +[0-9]+ - .* \(Disabled\)$/ { ++disabled }
+    END { print all + 0, bad + 0, skipped + 0, disabled + 0 }' "$log")
+  if [ "$status" != 0 ] && [ "$bad" = 0 ]; then
+    printf 'FAILED: ctest (%s) ended with %s\n' "$name" "$status"
+    failed=$((failed + 1))
+  fi
+  passed=$((passed + all - bad - not_run)) failed=$((failed + bad)) skipped=$((skipped + not_run + disabled))
+}
+
+# programs FOLDER KIND: what to build for the tests labelled KIND: the target KIND_tests where there is one.
+programs() {
+  if ninja -C "$1" -t query "$2_tests" >/dev/null 2>&1; then
+    echo "$2_tests"
+  else
+    ninja -C "$1" -t targets all | sed -n 's,^\(bin/unit_[^:]*\): .*,\1,p'
+  fi
+}
+
+# sanitized PRESET KIND: the tests labelled KIND, built with a sanitizer. Only their programs are built.
+sanitized() {
+  local preset=$1 kind=$2 wanted
+  step "$kind tests under $preset"
+  must "configure $preset" cmake --preset "$preset" || return
+  wanted=$(programs "build/$preset" "$kind")
+  [ -n "$wanted" ] || { echo "there are none"; return; }
+  # shellcheck disable=SC2086  # a list of targets
+  must "build $preset" cmake --build --preset "$preset" -j "$jobs" --target $wanted || return
+  tests "$preset" "build/$preset" -L "^$kind\$"
+}
+
+# Every public header compiles on its own, with the compiler of the product and with Debian's GCC.
+headers() {
+  step "public headers on their own"
+  local header compiler
+  for header in include/sallyport/*.h; do
+    for compiler in clang++-19 g++; do
+      check "$compiler $header" "$compiler" -std=c++23 -Wall -Wextra -Werror -fsyntax-only -Iinclude \
+        -include "$header" -x c++ /dev/null
+    done
+  done
+}
+
+release() {
+  step "release build and all tests"
+  must "configure release" cmake --preset release -DSALLYPORT_TESTS=ON -DSALLYPORT_BENCH=ON || return
+  must "build release" cmake --build --preset release -j "$jobs" || return
+  tests release build --no-tests=error
+}
+
+finish() {
+  local line="$passed passed, $failed failed"
+  [ "$skipped" = 0 ] || line+=", $skipped skipped"
+  echo "$line" >"$results/summary"
+  printf '\n%s\n' "$line"
+  [ "$failed" = 0 ]
+}
+
+rm -rf "$results"
+mkdir -p "$results"
+export UBSAN_OPTIONS=print_stacktrace=1
+export ASAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-19 TSAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-19
+if must "install what is missing" tools/install-deps.sh build test bench && release && [ "${1-}" != --quick ]; then
+  headers
+  sanitized asan unit
+  sanitized tsan concurrent
+  step "docs/status.md is up to date"
+  check "docs/status.md" python3 tools/make_status.py --check
+fi
+finish
