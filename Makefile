@@ -49,7 +49,7 @@ lint:
 	@python3 tools/check_tree.py
 	@cmake --preset dev -B build/tidy -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON --log-level=WARNING >/dev/null
 	@files="$(if $(CHANGED),$$($(CHANGED_SOURCES)),/(src|tests|bench)/)"; \
-	  [ -z "$$files" ] || run-clang-tidy-19 -quiet -p build/tidy -j $(JOBS) $$files 2> >(grep -v 'warnings generated' >&2)
+	  [ -z "$$files" ] || run-clang-tidy-19 -quiet -p build/tidy -j $(JOBS) $$files 2>&1 | sed '/warnings generated\.$$/d; /^$$/d'
 
 # One fuzz program, named by $0: starts from its corpus in the tree, keeps new inputs and findings in build/fuzz.
 define FUZZ_ONE

@@ -1,5 +1,7 @@
 # One set of flags for every target, so that one precompiled header serves them all.
 add_compile_options(-Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-unknown-warning-option)
+# One code model for libraries and programs, or they could not share the precompiled header.
+add_compile_options(-fPIC)
 add_compile_definitions(BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_COROUTINE)
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")

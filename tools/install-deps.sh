@@ -5,12 +5,14 @@
 #   tools/install-deps.sh --list build    prints what is missing, installs nothing
 set -euo pipefail
 
-build="clang-19 lld-19 libclang-rt-19-dev llvm-19 ccache cmake ninja-build pkg-config make git
-  libvectorscan-dev libboost1.81-dev libboost-json1.81-dev libsimdjson-dev libfyaml-dev libfmt-dev
-  libsodium-dev libsqlite3-dev libssl-dev libcli11-dev"
-test="libgtest-dev libgmock-dev python3 openssl sqlite3 g++ nodejs npm"
-bench="libbenchmark-dev"
-lint="clang-format-19 clang-tidy-19 python3"
+declare -A packages=(
+  [build]="clang-19 lld-19 libclang-rt-19-dev llvm-19 ccache cmake ninja-build pkg-config make git
+    libvectorscan-dev libboost1.81-dev libboost-json1.81-dev libsimdjson-dev libfyaml-dev libfmt-dev
+    libsodium-dev libsqlite3-dev libssl-dev libcli11-dev"
+  [test]="libgtest-dev libgmock-dev python3 openssl sqlite3 g++ nodejs npm"
+  [bench]="libbenchmark-dev"
+  [lint]="clang-format-19 clang-tidy-19 python3"
+)
 
 say() { printf 'install-deps: %s\n' "$*" >&2; }
 
@@ -28,10 +30,9 @@ list_only=no
 if [ "${1-}" = --list ]; then list_only=yes; shift; fi
 wanted=()
 for set in "$@"; do
-  case $set in
-    build | test | bench | lint) read -ra names -d '' <<<"${!set}" || true; wanted+=("${names[@]}") ;;
-    *) say "unknown set \`$set\`, use build, test, bench or lint"; exit 64 ;;
-  esac
+  [ -n "${packages[$set]-}" ] || { say "unknown set \`$set\`, use build, test, bench or lint"; exit 64; }
+  read -ra names -d '' <<<"${packages[$set]}" || true
+  wanted+=("${names[@]}")
 done
 [ ${#wanted[@]} -gt 0 ] || { say "name at least one set: build, test, bench, lint"; exit 64; }
 

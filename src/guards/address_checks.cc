@@ -17,8 +17,8 @@ bool is_label(std::string_view label) {
 }
 
 bool is_top_level(std::string_view label) {
-  return label.size() >= 2 && (run_end(label, 0, kLetter) == label.size() ||
-                               label.starts_with("xn--"));
+  return label.size() >= 2 &&
+         (run_end(label, 0, kLetter) == label.size() || label.starts_with("xn--"));
 }
 
 // The end of the longest dotted domain that starts at `begin`, or `begin`.

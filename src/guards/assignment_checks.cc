@@ -14,7 +14,7 @@ namespace {
 struct Value {
   std::size_t begin = 0;  // behind the opening quote where there is one
   char quote = '\0';
-  std::size_t escapes = 0;  // backslashes before the opening quote: JSON inside of JSON
+  std::size_t escapes = 0;   // backslashes before the opening quote: JSON inside of JSON
   bool bare_equals = false;  // NAME=value: one `=` with nothing around it
 };
 
@@ -52,8 +52,7 @@ std::optional<std::size_t> quoted_end(std::string_view text, const Value& value)
   for (std::size_t at = value.begin; at < text.size(); ++at) {
     const char c = text[at];
     if (c == value.quote) {
-      const bool closes =
-          value.escapes == 0 ? backslashes % 2 == 0 : backslashes <= value.escapes;
+      const bool closes = value.escapes == 0 ? backslashes % 2 == 0 : backslashes <= value.escapes;
       if (closes) return at - std::min(backslashes, value.escapes);
     }
     if (is(c, kNeverInPassword | kLineEnd)) return std::nullopt;
@@ -64,8 +63,8 @@ std::optional<std::size_t> quoted_end(std::string_view text, const Value& value)
 
 bool looks_like_password(std::string_view value) {
   constexpr std::ptrdiff_t kLeast = 8;
-  const auto characters =
-      std::ranges::count_if(value, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+  const auto characters = std::ranges::count_if(
+      value, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
   return characters >= kLeast && holds(value, kLetter | kBeyondAscii) && holds(value, kDigit);
 }
 

@@ -40,14 +40,17 @@ enum class Detector : std::uint8_t {
 
 inline constexpr std::size_t kDetectorCount = static_cast<std::size_t>(Detector::HighEntropy) + 1;
 
-constexpr std::size_t index_of(Detector detector) { return static_cast<std::size_t>(detector); }
+constexpr std::size_t index_of(Detector detector) {
+  return static_cast<std::size_t>(detector);
+}
 
 using DetectorSet = std::bitset<kDetectorCount>;
 
-std::string_view name_of(Detector detector);  // `aws_access_key_id`, as policies and evidence say it
+std::string_view name_of(
+    Detector detector);  // `aws_access_key_id`, as policies and evidence say it
 Category category_of(Detector detector);
 
-DetectorSet default_detectors();               // all but `high_entropy`
-DetectorSet detectors_of(Category category);   // of the default ones
+DetectorSet default_detectors();              // all but `high_entropy`
+DetectorSet detectors_of(Category category);  // of the default ones
 
 }  // namespace sallyport::guards

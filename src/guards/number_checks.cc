@@ -22,7 +22,9 @@ struct Row {
 
 Row row_around(std::string_view text, std::size_t at) {
   Row row{at, at};
-  const auto in_row = [text](std::size_t i) { return is(text[i], kDigit) || joins_digits(text, i); };
+  const auto in_row = [text](std::size_t i) {
+    return is(text[i], kDigit) || joins_digits(text, i);
+  };
   while (row.begin > 0 && in_row(row.begin - 1)) --row.begin;
   while (row.end < text.size() && in_row(row.end)) ++row.end;
   return row;
@@ -83,7 +85,9 @@ std::size_t card_end(std::string_view text, std::size_t begin, std::size_t row_e
   return best;
 }
 
-int digit_at(std::string_view text, std::size_t at) { return text[at] - '0'; }
+int digit_at(std::string_view text, std::size_t at) {
+  return text[at] - '0';
+}
 
 int number_at(std::string_view text, std::size_t at, std::size_t digits) {
   int number = 0;

@@ -21,15 +21,15 @@ constexpr auto kNames = std::to_array<std::string_view>(
      "credential",   "credentials", "cookie",        "setcookie",
      "passphrase"});
 
-constexpr auto kLastWords = std::to_array<std::string_view>(
-    {"password", "passwd", "passphrase", "secret", "token", "apikey", "privatekey", "secretkey",
-     "secretaccesskey"});
+constexpr auto kLastWords =
+    std::to_array<std::string_view>({"password", "passwd", "passphrase", "secret", "token",
+                                     "apikey", "privatekey", "secretkey", "secretaccesskey"});
 
 // Where a listing goes on, what a price is per, and the words of a model's vocabulary.
 constexpr auto kHarmlessLastWords = std::to_array<std::string_view>(
-    {"progresstoken", "pagetoken", "nexttoken", "continuationtoken", "cursortoken", "synctoken",
-     "resumetoken",   "pertoken",  "firsttoken", "lasttoken",        "maxtoken",    "mintoken",
-     "eostoken",      "bostoken",  "padtoken",  "unktoken",          "septoken",    "clstoken",
+    {"progresstoken", "pagetoken", "nexttoken",   "continuationtoken", "cursortoken", "synctoken",
+     "resumetoken",   "pertoken",  "firsttoken",  "lasttoken",         "maxtoken",    "mintoken",
+     "eostoken",      "bostoken",  "padtoken",    "unktoken",          "septoken",    "clstoken",
      "masktoken",     "stoptoken", "specialtoken"});
 
 // A name in lower case without separators, and where its words begin.

@@ -7,8 +7,8 @@ namespace sallyport::guards {
 
 // Case, `_`, `-` and a leading `x-` do not count: `api_key`, `apiKey` and `X-Api-Key` are one name.
 //
-// Sensitive are the names of a fixed list (`password`, `token`, `authorization`, `cookie`, ...), and
-// those whose last words are `password`, `passwd`, `passphrase`, `secret`, `token`, `api_key`,
+// Sensitive are the names of a fixed list (`password`, `token`, `authorization`, `cookie`, ...),
+// and those whose last words are `password`, `passwd`, `passphrase`, `secret`, `token`, `api_key`,
 // `private_key`, `secret_key` or `secret_access_key`: `db_password`, `githubToken`.
 //
 // Not sensitive are counters (`max_tokens`, `token_count`), which do not end that way, and tokens

@@ -53,23 +53,23 @@ class Census {
 bool may_be_secret(const Census& text) {
   const std::size_t size = text.size();
   const bool assigned = text.has(Colon) || text.has(Equals);
-  if (assigned && text.has(Digit) && size >= 12) return true;           // password_assignment
-  if (assigned && size >= 50) return true;                              // aws_secret_access_key
-  if (text.of(Colon) >= 2 && text.has(At)) return true;                 // url_password
-  if (text.has(Dash) && size >= 15) return true;                        // slack, gitlab, model
-  if (text.has(Underscore) && size >= 24) return true;                  // stripe, github
-  if (text.has(Blank) && text.has(Digit) && size >= 23) return true;    // bearer_header
+  if (assigned && text.has(Digit) && size >= 12) return true;         // password_assignment
+  if (assigned && size >= 50) return true;                            // aws_secret_access_key
+  if (text.of(Colon) >= 2 && text.has(At)) return true;               // url_password
+  if (text.has(Dash) && size >= 15) return true;                      // slack, gitlab, model
+  if (text.has(Underscore) && size >= 24) return true;                // stripe, github
+  if (text.has(Blank) && text.has(Digit) && size >= 23) return true;  // bearer_header
   if (text.of(Dot) >= 2 && (text.of(Upper) >= 2 || text.has(Colon))) return true;  // jwt, webhook
   if (text.of(Upper) >= 4 && size >= 20) return true;  // aws_access_key_id, private_key_pem
   return text.of(Upper) >= 2 && size >= 39;            // google_api_key
 }
 
 bool may_be_personal(const Census& text) {
-  if (text.of(Digit) >= 13) return true;                                     // credit_card
-  if (text.of(Digit) >= 9 && text.of(Dash) >= 2) return true;                // us_ssn
-  if (text.has(At) && text.has(Dot)) return true;                            // email
-  if (text.has(Plus) && text.of(Digit) >= 8) return true;                    // phone_e164
-  return text.of(Upper) >= 2 && text.of(Digit) >= 2 && text.size() >= 15;    // iban
+  if (text.of(Digit) >= 13) return true;                                   // credit_card
+  if (text.of(Digit) >= 9 && text.of(Dash) >= 2) return true;              // us_ssn
+  if (text.has(At) && text.has(Dot)) return true;                          // email
+  if (text.has(Plus) && text.of(Digit) >= 8) return true;                  // phone_e164
+  return text.of(Upper) >= 2 && text.of(Digit) >= 2 && text.size() >= 15;  // iban
 }
 
 bool may_be_internal(const Census& text) {

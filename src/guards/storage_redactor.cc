@@ -1,14 +1,17 @@
 #include "guards/storage_redactor.h"
 
+#include <algorithm>
+#include <array>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/string.hpp>
 #include <boost/json/value.hpp>
 #include <cmath>
-#include <map>
-#include <set>
+#include <cstdint>
+#include <span>
 #include <utility>
 
+#include "guards/member_names.h"
 #include "guards/redaction_mark.h"
 #include "guards/sensitive_name.h"
 #include "guards/service_account.h"
@@ -19,40 +22,51 @@ namespace sallyport::guards {
 namespace {
 
 // How the names above a value bear on it.
-enum class Reach {
+enum class Reach : std::uint8_t {
   Plain,      // detectors only
   Sensitive,  // it is the value of a sensitive name
   Inside,     // it is within such a value: numbers may be counts and stay
-  Schemas,    // its members are schemas of members, named after them
+  Schemas,    // its members are schemas, each named after the member it describes
   Schema,     // it describes a sensitive member
 };
 
-bool is_integer_of_nine_digits(const json::value& value) {
-  constexpr std::int64_t kLeast = 100'000'000;
-  if (value.is_uint64()) return value.get_uint64() >= static_cast<std::uint64_t>(kLeast);
-  if (value.is_int64()) return value.get_int64() >= kLeast || value.get_int64() <= -kLeast;
-  // A double is stored in its ECMAScript form, which writes whole numbers below 1e21 as integers.
-  if (!value.is_double()) return false;
-  const double number = std::fabs(value.get_double());
-  return number >= static_cast<double>(kLeast) && number < 1e21 && std::floor(number) == number;
+bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
+  return std::ranges::find(names, name) != names.end();
 }
 
-std::string_view view(const json::string& text) {
-  return {text.data(), text.size()};
+bool is_schema(const json::value& value) {
+  constexpr auto kKeywords =
+      std::to_array<std::string_view>({"type", "$ref", "anyOf", "oneOf", "allOf"});
+  const json::object* object = value.if_object();
+  return object != nullptr && std::ranges::any_of(kKeywords, [object](std::string_view keyword) {
+           return object->contains(keyword);
+         });
 }
 
-// What stands behind a name, seen from the reach of the object that holds it.
+// What the name of a member means for its value, in an object of the given reach.
 Reach reach_of_member(Reach object, std::string_view name, const json::value& value) {
+  constexpr auto kStatesValue =
+      std::to_array<std::string_view>({"default", "const", "enum", "example", "examples"});
   if (object == Reach::Sensitive || object == Reach::Inside) return Reach::Inside;
-  if (object == Reach::Schema) {
-    const bool states_value = name == "default" || name == "const" || name == "enum" ||
-                              name == "example" || name == "examples";
-    return states_value ? Reach::Sensitive : Reach::Plain;
-  }
+  if (object == Reach::Schema && is_one_of(name, kStatesValue)) return Reach::Sensitive;
   if (is_sensitive_name(name)) {
-    return object == Reach::Schemas && value.is_object() ? Reach::Schema : Reach::Sensitive;
+    return object == Reach::Schemas && is_schema(value) ? Reach::Schema : Reach::Sensitive;
   }
-  return name == "properties" && value.is_object() ? Reach::Schemas : Reach::Plain;
+  return name == "properties" ? Reach::Schemas : Reach::Plain;
+}
+
+// As it will be stored, and exact for integers that a double cannot hold.
+std::string number_text(const json::value& value) {
+  if (value.is_int64()) return std::to_string(value.get_int64());
+  if (value.is_uint64()) return std::to_string(value.get_uint64());
+  return canonical_json(value);
+}
+
+bool is_long_integer(std::string_view number) {
+  constexpr std::size_t kLeastDigits = 9;
+  const std::string_view digits = number.starts_with('-') ? number.substr(1) : number;
+  return digits.size() >= kLeastDigits &&
+         std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // One walk over one value.
@@ -61,10 +75,10 @@ class Walk {
   explicit Walk(const Detectors& detectors) : detectors_(detectors) {}
 
   void visit(json::value& value, Reach reach) {
-    if (json::object* object = value.if_object()) {
-      visit_object(value, *object, reach);
-    } else if (json::array* array = value.if_array()) {
-      visit_array(*array, reach);
+    if (value.is_object()) {
+      visit_object(value, reach);
+    } else if (value.is_array()) {
+      visit_array(value.get_array(), reach);
     } else if (value.is_string()) {
       visit_string(value, reach);
     } else if (value.is_number()) {
@@ -72,89 +86,131 @@ class Walk {
     }
   }
 
-  std::vector<core::Removal> take_removals() && { return std::move(removals_); }
+  std::vector<core::Removal> take_removals() { return std::move(removals_); }
 
  private:
-  void visit_object(json::value& value, json::object& object, Reach reach) {
+  // A name, or an index where there is none.
+  struct Step {
+    const std::string_view* name = nullptr;
+    std::size_t index = 0;
+  };
+
+  void visit_object(json::value& value, Reach reach) {
+    json::object& object = value.get_object();
     if (is_service_account(object)) {
-      remove(value, nullptr, Category::Secret, canonical_json(value));
+      record(Category::Secret, canonical_json(value));
+      value = nullptr;
       return;
     }
-    std::vector<Reach> reaches;  // by the names as they came
+    std::vector<Reach> reaches;
     reaches.reserve(object.size());
     for (const auto& member : object) {
       reaches.push_back(reach_of_member(reach, member.key(), member.value()));
     }
     visit_names(object);
     for (std::size_t i = 0; auto& member : object) {
-      const PathMark mark(*this, member.key());
+      const std::string_view name = member.key();
+      steps_.push_back({&name});
       visit(member.value(), reaches[i++]);
+      steps_.pop_back();
     }
   }
 
-  // Rewrites names that hold something. The others keep theirs, so they are spoken for first.
   void visit_names(json::object& object) {
-    std::vector<RedactedText> names;
-    std::set<std::string, std::less<>> spoken_for;
-    bool any = false;
-    for (const auto& member : object) {
-      names.push_back(redact_text(detectors_, member.key()));
-      if (names.back().removed.empty()) continue;
-      any = true;
+    for (RenamedMember& member : redact_member_names(detectors_, object)) {
+      const std::string_view name = member.name;
+      steps_.push_back({&name});
+      for (RemovedText& removed : member.removed) record(removed.category, removed.bytes);
+      steps_.pop_back();
     }
-    if (!any) return;
-    for (std::size_t i = 0; const auto& member : object) {
-      if (names[i++].removed.empty()) spoken_for.emplace(member.key());
-    }
-    json::object renamed(object.storage());
-    renamed.reserve(object.size());
-    std::map<std::string, int> last_number;
-    for (std::size_t i = 0; auto& member : object) {
-      RedactedText& name = names[i++];
-      std::string key(member.key());
-      if (!name.removed.empty()) {
-        key = name.text;
-        int& number = last_number.try_emplace(name.text, 1).first->second;
-        while (!spoken_for.insert(key).second) {
-          key = name.text + "#" + std::to_string(++number);
-        }
-        const PathMark mark(*this, key);
-        for (RemovedText& removed : name.removed) record(removed);
-      }
-      renamed.emplace(key, std::move(member.value()));
-    }
-    object = std::move(renamed);
   }
 
   void visit_array(json::array& array, Reach reach) {
-    const Reach element = reach == Reach::Sensitive ? Reach::Inside : reach;
+    const Reach inside = reach == Reach::Sensitive ? Reach::Inside : reach;
     for (std::size_t i = 0; i < array.size(); ++i) {
-      const PathMark mark(*this, std::to_string(i));
-      visit(array[i], element);
+      steps_.push_back({nullptr, i});
+      visit(array[i], inside);
+      steps_.pop_back();
     }
   }
 
   void visit_string(json::value& value, Reach reach) {
-    const std::string_view text = view(value.get_string());
-    if (reach == Reach::Sensitive || reach == Reach::Inside) {
-      if (text.empty() || is_redaction_mark(text)) return;
-      remove(value, redaction_mark(Category::Secret), Category::Secret, std::string(text));
-      return;
+    const std::string_view text = value.get_string();
+    if (reach != Reach::Sensitive && reach != Reach::Inside) {
+      replace_matches(value, text);
+    } else if (!text.empty() && !is_redaction_mark(text)) {
+      replace_whole(value, text);
     }
-    replace_matches(value, text);
   }
 
   void visit_number(json::value& value, Reach reach) {
+    const std::string text = number_text(value);
     if (reach == Reach::Sensitive) {
-      remove(value, redaction_mark(Category::Secret), Category::Secret, canonical_json(value));
-    } else if (is_integer_of_nine_digits(value)) {
-      replace_matches(value, canonical_json(value));
+      replace_whole(value, text);
+    } else if (is_long_integer(text)) {
+      replace_matches(value, text);
     }
   }
 
-  std::string path_;
+  void replace_whole(json::value& value, std::string_view text) {
+    record(Category::Secret, text);
+    value = redaction_mark(Category::Secret);
+  }
+
+  void replace_matches(json::value& value, std::string_view text) {
+    RedactedText redacted = redact_text(detectors_, text);
+    if (redacted.removed.empty()) return;
+    for (const RemovedText& removed : redacted.removed) record(removed.category, removed.bytes);
+    value = redacted.text;
+  }
+
+  void record(Category category, std::string_view bytes) {
+    removals_.push_back({path(), std::string(to_string(category)), std::string(bytes)});
+  }
+
+  // RFC 6901.
+  std::string path() const {
+    std::string path;
+    for (const Step& step : steps_) {
+      path += '/';
+      if (step.name == nullptr) {
+        path += std::to_string(step.index);
+        continue;
+      }
+      for (const char c : *step.name) {
+        if (c == '~')
+          path += "~0";
+        else if (c == '/')
+          path += "~1";
+        else
+          path += c;
+      }
+    }
+    return path;
+  }
+
+  const Detectors& detectors_;
+  std::vector<Step> steps_;
+  std::vector<core::Removal> removals_;
 };
 
 }  // namespace
+
+StorageRedactor::StorageRedactor(std::shared_ptr<const Detectors> detectors)
+    : detectors_(std::move(detectors)) {}
+
+std::vector<core::Removal> StorageRedactor::redact(std::string_view name,
+                                                   json::value& value) const {
+  Walk walk(*detectors_);
+  walk.visit(value, reach_of_member(Reach::Plain, name, value));
+  return walk.take_removals();
+}
+
+bool StorageRedactor::redact_identifier(std::string& text) const {
+  RedactedText redacted = redact_text(*detectors_, text, detectors_of(Category::Secret));
+  if (redacted.removed.empty()) return false;
+  text = std::move(redacted.text);
+  return true;
+}
 
 }  // namespace sallyport::guards

@@ -34,7 +34,6 @@ class StorageRedactor final : public core::Redactor {
 
  private:
   std::shared_ptr<const Detectors> detectors_;
-  DetectorSet secrets_;
 };
 
 }  // namespace sallyport::guards

@@ -13,16 +13,28 @@ namespace sallyport::ledger {
 
 using Line = std::function<Result<void>(std::string_view)>;  // without its LF
 
-// One `{"entry":..,"openings":[..]}` per entry and `{"checkpoint":..}` last (LE-64). Entries whose
-// bytes were pruned stand as `{"leaf":base64,"sequence":N}`, so that the root can still be checked.
-Result<void> export_json_lines(ReadView& view, std::optional<std::uint64_t> after, const Line& line);
+// The longest line of a JSON Lines export, and the longest that is read back (LE-78).
+inline constexpr std::size_t kMaxExportLine = 16u << 20;
 
-// ArcSight Common Event Format, one event a line (LE-66).
+// One `{"entry":..,"openings":[..]}` per entry above `after`, then the newest checkpoint as
+// `{"checkpoint":..}` (LE-64). Parts of one ledger, each taken after the last sequence of the one
+// before, verify when they are concatenated.
+// Entries whose bytes were pruned stand as `{"leaf":base64,"sequence":N}`, so that the root can
+// still be checked. Only open openings are shown, and those that would make a line longer than
+// `kMaxExportLine` are left out, which an entry survives (LE-37).
+// `NotFound`: there is no entry yet, and so no checkpoint.
+Result<void> export_json_lines(ReadView& view, std::optional<std::uint64_t> after,
+                               const Line& line);
+
+// ArcSight Common Event Format, one event a line (LE-66). `with_openings` adds `msg`: the body with
+// its open values as canonical JSON, cut at 1,023 bytes, which is what the format allows.
 Result<void> export_cef(ReadView& view, const Filter& filter, std::string_view version,
                         bool with_openings, const Line& line);
 
-// tlog-tiles in a folder (LE-65). Writes what a reader of the newest checkpoint needs; full tiles
-// that are there already are left alone, `checkpoint` is written last.
+// tlog-tiles in a folder (LE-65). Writes what a reader of the newest checkpoint needs: full tiles
+// that an earlier export of this ledger left there stay as they are, `checkpoint` is written last.
+// Bundles that pruning has touched are left out. Nothing sealed is in any file.
+// `Conflict`: the folder holds another log, or a later state of this one. `NotFound`: no entry yet.
 Result<void> export_tiles(ReadView& view, const std::filesystem::path& folder);
 
 }  // namespace sallyport::ledger

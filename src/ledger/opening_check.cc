@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/json_members.h"
 #include "base/try.h"
 #include "ledger/entry.h"
 #include "ledger/merkle.h"
@@ -58,44 +59,63 @@ Result<void> check_before_writing(ReadView& view, const VerifierKey& key) {
   return check_tail(view, size);
 }
 
+namespace {
+
+// What a control entry says about keys; nothing for every other entry.
+struct KeyChange {
+  std::string key;
+  bool rotated = false;
+  bool compromised = false;
+};
+
+Result<std::optional<KeyChange>> key_change(const StoredEntry& stored) {
+  // Looking before parsing: this is one entry in thousands.
+  if (!stored.bytes || stored.bytes->find(R"("control":"key_)") == std::string::npos) {
+    return std::nullopt;
+  }
+  SALLYPORT_TRY(const json::value entry, parse_own_json(*stored.bytes));
+  const json::object* const body = entry.is_object() ? object_in(entry.get_object(), "body") : nullptr;
+  if (body == nullptr || text_in(entry.get_object(), "kind") != "control") return std::nullopt;
+  const auto what = text_in(*body, "control");
+  const bool rotated = what == "key_rotated";
+  const auto key = text_in(*body, rotated ? "new" : "key");
+  if ((!rotated && what != "key_created") || !key) return std::nullopt;
+  return KeyChange{std::string(*key), rotated, bool_in(*body, "compromised").value_or(true)};
+}
+
+}  // namespace
+
 Result<std::vector<KeyPeriod>> key_history(ReadView& view) {
   std::vector<KeyPeriod> periods;
   SALLYPORT_TRY(const std::uint64_t size, view.size());
-  std::optional<std::uint64_t> covering;  // the period whose first checkpoint is still to be seen
+  bool uncovered = false;  // the newest period's first checkpoint is still to be seen
   const auto look = [&](const StoredEntry& stored) -> Result<bool> {
-    if (stored.bytes && stored.bytes->find(R"("control":"key_)") != std::string::npos) {
-      SALLYPORT_TRY(const json::value entry, parse_own_json(*stored.bytes));
-      const json::object& body = entry.at("body").as_object();
-      const std::string_view what = body.at("control").as_string();
-      const bool rotated = what == "key_rotated";
-      if (rotated || what == "key_created") {
-        SALLYPORT_TRY(VerifierKey key,
-                      VerifierKey::parse(body.at(rotated ? "new" : "key").as_string()));
-        if (rotated && !periods.empty()) {
-          periods.back().compromised = body.at("compromised").as_bool();
-        }
-        periods.push_back({.key = std::move(key)});
-        covering = stored.sequence;
-      }
+    SALLYPORT_TRY(const std::optional<KeyChange> change, key_change(stored));
+    if (change) {
+      SALLYPORT_TRY(VerifierKey key, VerifierKey::parse(change->key));
+      if (change->rotated && !periods.empty()) periods.back().compromised = change->compromised;
+      periods.push_back({.key = std::move(key)});
+      uncovered = true;
     }
-    if (covering && !stored.checkpoint.empty()) {
+    if (uncovered && !stored.checkpoint.empty()) {
       periods.back().first_size = stored.sequence + 1;
       if (periods.size() > 1) periods[periods.size() - 2].last_size = stored.sequence + 1;
-      covering.reset();
+      uncovered = false;
     }
     return true;
   };
   SALLYPORT_TRY(const std::vector<std::uint64_t> blocks,
                 view.blocks_with(Facet::Kind, "control", 0));
+  std::uint64_t read_to = 0;
   for (const std::uint64_t block : blocks) {
+    read_to = std::max(read_to, block * kBlock);
     // A commit has at most 2,048 entries, so the covering checkpoint is near.
-    std::uint64_t begin = block * kBlock;
     do {
-      SALLYPORT_CHECK_OK(view.scan(begin, begin + kBlock, look));
-      begin += kBlock;
-    } while (covering && begin < size);
+      SALLYPORT_CHECK_OK(view.scan(read_to, read_to + kBlock, look));
+      read_to += kBlock;
+    } while (uncovered && read_to < size);
   }
-  SALLYPORT_CHECK_OK(view.scan(size / kBlock * kBlock, size, look));
+  SALLYPORT_CHECK_OK(view.scan(std::max(read_to, size / kBlock * kBlock), size, look));
   return periods;
 }
 

@@ -1,0 +1,172 @@
+#include "ledger/entry_examiner.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+#include <cstring>
+
+#include "base/encoding.h"
+#include "base/json_members.h"
+#include "base/try.h"
+#include "ledger/block_index.h"
+#include "ledger/merkle.h"
+
+namespace sallyport::ledger {
+
+namespace {
+
+using Found = std::optional<Fault>;
+
+std::uint64_t fold(const Uuid& id) {
+  std::uint64_t parts[2];
+  std::memcpy(parts, id.data(), sizeof parts);
+  return parts[0] ^ (parts[1] * 0x9e3779b97f4a7c15u);
+}
+
+// The hash rule of a trust record: its own members without the hash, keys sorted, costs with a
+// decimal point.
+std::string trust_hash(json::object record) {
+  record.erase("entry_hash");
+  const json::value cost = record.contains("cost_usd") ? record.at("cost_usd") : json::value();
+  std::string text = canonical_json(record);
+  if (cost.is_number()) {
+    std::string written = canonical_json(cost);
+    const std::string member = "\"cost_usd\":" + written;
+    const bool whole = written.find('.') == std::string::npos;
+    if (whole) text.insert(text.find(member) + member.size(), ".0");
+  }
+  return "sha256:" + hex(sha256(text));
+}
+
+class Examiner {
+ public:
+  Examiner(Examined& out, const std::vector<KeyPeriod>& keys) : out_(out), keys_(keys) {}
+
+  Found look(const StoredEntry& stored) {
+    out_.leaves.push_back(stored.leaf);
+    if (!stored.bytes) {
+      out_.last_pruned = stored.sequence;
+      block_is_whole_ = false;
+    } else if (Found fault = look_at_bytes(stored)) {
+      return fault;
+    }
+    if ((stored.sequence + 1) % kBlock == 0) {
+      BlockIndex index = indexer_.finish(stored.sequence / kBlock);
+      if (block_is_whole_) out_.blocks.push_back(std::move(index));
+      block_is_whole_ = true;
+    }
+    return stored.checkpoint.empty() ? std::nullopt : look_at_checkpoint(stored);
+  }
+
+ private:
+  static Fault fault(const StoredEntry& stored, std::string_view check, std::string detail) {
+    return {stored.sequence, std::string(check), std::move(detail)};
+  }
+
+  Found look_at_bytes(const StoredEntry& stored) {
+    const Result<json::value> entry = parse_own_json(*stored.bytes);
+    if (!entry) return fault(stored, "entry_bytes", entry.error().message);
+    if (canonical_json(*entry) != *stored.bytes) {
+      return fault(stored, "entry_bytes", "the bytes are not canonical");
+    }
+    if (const Result<void> ok = check_entry(*entry); !ok) {
+      return fault(stored, "entry_bytes", ok.error().message);
+    }
+    if (stored.bytes->size() > kMaxEntryBytes) {
+      return fault(stored, "entry_bytes", "over 65,535 bytes");
+    }
+    if (static_cast<std::uint64_t>(entry->at("sequence").as_int64()) != stored.sequence) {
+      return fault(stored, "entry_bytes", "the entry says another sequence");
+    }
+    if (leaf_hash(*stored.bytes) != stored.leaf) {
+      return fault(stored, "leaf_hash", "the bytes do not have the stored leaf hash");
+    }
+    if (Found found = look_at_openings(stored, *entry)) return found;
+    if (Found found = look_at_trust(stored, *entry)) return found;
+    const Result<EntryView> view = view_entry(*stored.bytes);
+    if (!view || !indexer_.add(*view)) return fault(stored, "entry_bytes", "unreadable members");
+    out_.ids.emplace_back(fold(*parse_uuid(view->id)), stored.sequence);
+    if (!view->topic.empty()) {
+      out_.topics.push_back({stored.sequence, view->topic, view->topic_id});
+    }
+    note_pruning(*entry);
+    return std::nullopt;
+  }
+
+  Found look_at_openings(const StoredEntry& stored, const json::value& entry) {
+    if (stored.openings.empty()) return std::nullopt;
+    const Result<std::vector<Opening>> openings = unpack_openings(stored.openings);
+    if (!openings) return fault(stored, "opening", openings.error().message);
+    for (const Opening& opening : *openings) {
+      if (const Result<void> ok = check_opening(entry, opening); !ok) {
+        return fault(stored, "opening", ok.error().message + " at " + opening.path);
+      }
+    }
+    return std::nullopt;
+  }
+
+  Found look_at_trust(const StoredEntry& stored, const json::value& entry) {
+    if (entry.at("kind") != json::value("trust")) return std::nullopt;
+    const json::object& body = entry.at("body").get_object();
+    const auto index = number_in(body, "chain_index");
+    const auto hash = text_in(body, "entry_hash");
+    if (!index || !hash || !body.contains("previous_hash")) {
+      return fault(stored, "trust_chain", "a trust record lacks its links");
+    }
+    if (trust_hash(body) != *hash) return fault(stored, "trust_chain", "entry_hash mismatch");
+    out_.trust.push_back({stored.sequence, *index,
+                          std::string(text_in(body, "previous_hash").value_or("")),
+                          std::string(*hash)});
+    return std::nullopt;
+  }
+
+  void note_pruning(const json::value& entry) {
+    const json::object& body = entry.at("body").get_object();
+    if (entry.at("kind") != json::value("control") || text_in(body, "control") != "pruned") return;
+    out_.pruned_below = std::max(out_.pruned_below, number_in(body, "minimum_index").value_or(0));
+  }
+
+  Found look_at_checkpoint(const StoredEntry& stored) {
+    const std::uint64_t size = stored.sequence + 1;
+    const Result<Note> note = Note::parse(stored.checkpoint);
+    if (!note) return fault(stored, "checkpoint_signature", note.error().message);
+    const Result<Checkpoint> state = Checkpoint::parse(note->text);
+    if (!state) return fault(stored, "checkpoint_signature", state.error().message);
+    bool found = false;
+    for (const KeyPeriod& period : keys_) {
+      if (size < period.first_size || (period.last_size && size > *period.last_size)) continue;
+      if (verify_note(*note, period.key) != NoteTrust::Signed) {
+        return fault(stored, "checkpoint_signature",
+                     fmt::format("not signed by `{}`", period.key.text()));
+      }
+      found = state->origin == period.key.name;
+    }
+    if (!found) return fault(stored, "checkpoint_signature", "no key of this ledger was valid then");
+    if (state->size != size) {
+      return fault(stored, "checkpoint_consistency",
+                   fmt::format("the checkpoint behind entry {} is of {} entries", stored.sequence,
+                               state->size));
+    }
+    out_.checkpoints.push_back({stored.sequence, size, state->root});
+    return std::nullopt;
+  }
+
+  Examined& out_;
+  const std::vector<KeyPeriod>& keys_;
+  BlockIndexer indexer_;
+  bool block_is_whole_ = true;
+};
+
+}  // namespace
+
+Examined examine(const std::vector<StoredEntry>& entries, const std::vector<KeyPeriod>& keys) {
+  Examined out{.begin = entries.front().sequence};
+  Examiner examiner(out, keys);
+  for (const StoredEntry& entry : entries) {
+    out.fault = examiner.look(entry);
+    if (out.fault) break;
+  }
+  return out;
+}
+
+}  // namespace sallyport::ledger

@@ -1,0 +1,49 @@
+// The checks of `ledger verify` that look at one stretch of entries by itself, so that several
+// threads can do them for different stretches.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ledger/opening_check.h"
+#include "ledger/store.h"
+#include "ledger/verify.h"
+
+namespace sallyport::ledger {
+
+// What the entries of one stretch say that only the whole log can judge.
+struct Examined {
+  struct TopicEvent {
+    std::uint64_t sequence = 0;
+    std::string topic;
+    std::uint64_t id = 0;
+  };
+  struct TrustLink {
+    std::uint64_t sequence = 0;
+    std::uint64_t index = 0;
+    std::string previous_hash;
+    std::string entry_hash;
+  };
+  struct State {
+    std::uint64_t sequence = 0;
+    std::uint64_t size = 0;
+    Hash root{};
+  };
+
+  std::uint64_t begin = 0;
+  std::vector<Hash> leaves;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ids;  // folded id, sequence
+  std::vector<TopicEvent> topics;
+  std::vector<TrustLink> trust;
+  std::vector<State> checkpoints;
+  std::vector<BlockIndex> blocks;               // of whole blocks that are not pruned
+  std::optional<std::uint64_t> last_pruned;     // greatest sequence without bytes
+  std::uint64_t pruned_below = 0;               // as `pruned` control entries say
+  std::optional<Fault> fault;                   // the first
+};
+
+// `entries` are rows in order, beginning at a block's first entry.
+Examined examine(const std::vector<StoredEntry>& entries, const std::vector<KeyPeriod>& keys);
+
+}  // namespace sallyport::ledger

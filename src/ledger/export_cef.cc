@@ -1,0 +1,178 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <boost/json.hpp>
+#include <chrono>
+
+#include "base/try.h"
+#include "ledger/export.h"
+
+namespace sallyport::ledger {
+
+namespace {
+
+constexpr std::size_t kMaxMessage = 1023;
+
+struct Severity {
+  std::string_view name;
+  int value;
+};
+
+// How much a call's end should worry whoever watches: refusals stand above work that went well, and
+// a lost record above both.
+constexpr auto kOutcomes = std::to_array<Severity>({
+    {"cached", 2},
+    {"replayed", 2},
+    {"completed", 3},
+    {"requires_confirmation", 5},
+    {"blocked", 6},
+    {"invalidated", 6},
+    {"persistence_failed", 8},
+});
+
+// Times without full protection, and what only an attacker or a restored backup brings about.
+constexpr auto kControls = std::to_array<Severity>({
+    {"clock_step", 3},
+    {"erased", 3},
+    {"key_rotated", 3},
+    {"policy_rejected", 3},
+    {"pruned", 3},
+    {"fail_open_started", 8},
+    {"refused_control", 9},
+    {"rollback_acknowledged", 9},
+});
+
+constexpr auto kKinds = std::to_array<Severity>({
+    {"intent", 2},
+    {"grant", 2},
+    {"approval", 3},
+    {"guard_hit", 3},
+    {"hook_failed", 3},
+    {"trust", 3},
+});
+constexpr int kUncleanGap = 5;
+constexpr int kElse = 1;
+
+template <std::size_t N>
+std::optional<int> find(const std::array<Severity, N>& table, std::string_view name) {
+  for (const Severity& row : table) {
+    if (row.name == name) return row.value;
+  }
+  return std::nullopt;
+}
+
+// A value that no line end and no terminal sequence in it can turn into a second event.
+void append_escaped(std::string& out, std::string_view text, std::string_view special,
+                    bool keep_line_ends) {
+  for (const char c : text) {
+    if (special.find(c) != std::string_view::npos) {
+      out += '\\';
+      out += c;
+    } else if (keep_line_ends && (c == '\n' || c == '\r')) {
+      out += c == '\n' ? "\\n" : "\\r";
+    } else {
+      out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+    }
+  }
+}
+
+class Event {
+ public:
+  void header(std::string_view text) {
+    // The format has no line end in a header, not even an escaped one.
+    append_escaped(out_, text, "\\|", false);
+    out_ += '|';
+  }
+  void field(std::string_view name, std::string_view value) {
+    if (value.empty()) return;
+    if (out_.back() != '|') out_ += ' ';
+    out_ += name;
+    out_ += '=';
+    append_escaped(out_, value, "\\=", true);
+  }
+  void labelled(std::string_view name, std::string_view label, std::string_view value) {
+    if (value.empty()) return;
+    field(std::string(name) + "Label", label);
+    field(name, value);
+  }
+  const std::string& text() const { return out_; }
+
+ private:
+  std::string out_ = "CEF:0|";
+};
+
+struct Meaning {
+  std::string signature;
+  int severity = kElse;
+};
+
+Meaning meaning_of(const EntryView& entry, const json::object& body) {
+  if (!entry.outcome.empty()) {
+    const std::optional<int> severity = find(kOutcomes, entry.outcome);
+    return {entry.kind + "." + entry.outcome,
+            severity ? *severity : find(kKinds, entry.kind).value_or(kElse)};
+  }
+  const json::value* const name = entry.kind == "control" ? body.if_contains("control") : nullptr;
+  if (name == nullptr || !name->is_string()) {
+    return {entry.kind, find(kKinds, entry.kind).value_or(kElse)};
+  }
+  const std::string_view control = name->get_string();
+  const json::value* const clean = control == "gap" ? body.if_contains("clean") : nullptr;
+  const bool unclean = clean != nullptr && *clean == json::value(false);
+  return {fmt::format("control.{}", control),
+          unclean ? kUncleanGap : find(kControls, control).value_or(kElse)};
+}
+
+std::string bounded(std::string text) {
+  constexpr std::string_view kCut = "...";
+  if (text.size() <= kMaxMessage) return text;
+  std::size_t end = kMaxMessage - kCut.size();
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  text.resize(end);
+  return text.append(kCut);
+}
+
+Result<std::string> event_line(const StoredEntry& stored, const EntryView& entry,
+                               std::string_view version, bool with_openings) {
+  SALLYPORT_TRY(const json::value value, parse_own_json(*stored.bytes));
+  const json::value* const body =
+      value.is_object() ? value.get_object().if_contains("body") : nullptr;
+  const std::optional<WallTime> time = from_rfc3339(entry.recorded_at);
+  if (body == nullptr || !body->is_object() || !time) {
+    return ledger_unavailable("corrupt", fmt::format("entry {} is no entry", stored.sequence));
+  }
+  const Meaning meaning = meaning_of(entry, body->get_object());
+  Event event;
+  event.header("Sallyport");
+  event.header("sallyport");
+  event.header(version);
+  event.header(meaning.signature);
+  event.header(entry.tool_name.empty() ? entry.kind : entry.tool_name);
+  event.header(std::to_string(meaning.severity));
+  const auto since_epoch = std::chrono::floor<std::chrono::milliseconds>(time->time_since_epoch());
+  event.field("rt", std::to_string(since_epoch.count()));
+  event.field("externalId", std::to_string(entry.sequence));
+  event.field("suser", entry.agent_id);
+  event.field("act", entry.outcome);
+  event.labelled("cs1", "policyHash", entry.policy_hash);
+  event.labelled("cs2", "call", entry.call_id);
+  if (with_openings) {
+    SALLYPORT_TRY(const std::vector<Opening> openings, unpack_openings(stored.openings));
+    event.field("msg", bounded(canonical_json(opened_body(value, openings))));
+  }
+  return event.text();
+}
+
+}  // namespace
+
+Result<void> export_cef(ReadView& view, const Filter& filter, std::string_view version,
+                        bool with_openings, const Line& line) {
+  return find_entries(
+      view, filter, [&](const StoredEntry& stored, const EntryView& entry) -> Result<bool> {
+        SALLYPORT_TRY(const std::string text, event_line(stored, entry, version, with_openings));
+        SALLYPORT_CHECK_OK(line(text));
+        return true;
+      });
+}
+
+}  // namespace sallyport::ledger

@@ -1,0 +1,133 @@
+#include "ledger/receipt.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/encoding.h"
+#include "base/try.h"
+#include "ledger/tree.h"
+
+namespace sallyport::ledger {
+
+namespace {
+
+constexpr std::string_view kSchema = "sallyport.receipt.v1";
+constexpr std::size_t kMaxProof = 64;
+
+std::unexpected<Error> malformed(std::string message) {
+  return fail(ErrorCode::InvalidInput, std::move(message));
+}
+
+Result<std::uint64_t> number(const json::object& object, std::string_view name) {
+  const json::value* const value = object.if_contains(name);
+  if (value == nullptr || !value->is_int64() || value->get_int64() < 0) {
+    return malformed(fmt::format("`{}` is not a whole number", name));
+  }
+  return static_cast<std::uint64_t>(value->get_int64());
+}
+
+Result<Proof> proof_from(const json::value* value) {
+  if (value == nullptr || !value->is_array()) return malformed("`proof` is not a list");
+  if (value->get_array().size() > kMaxProof) return malformed("more than 64 proof hashes");
+  Proof proof;
+  for (const json::value& item : value->get_array()) {
+    const auto bytes = item.is_string() ? from_base64(item.get_string()) : std::nullopt;
+    Hash hash;
+    if (!bytes || bytes->size() != hash.size()) {
+      return malformed("a proof hash is not the base64 of 32 bytes");
+    }
+    std::copy(bytes->begin(), bytes->end(), hash.begin());
+    proof.push_back(hash);
+  }
+  return proof;
+}
+
+Result<void> check_members(const json::object& object) {
+  constexpr std::string_view kMembers[] = {"schema", "entry", "leaf_index", "tree_size",
+                                           "proof",  "checkpoint", "openings"};
+  for (const json::key_value_pair& member : object) {
+    if (std::ranges::find(kMembers, std::string_view(member.key())) == std::end(kMembers)) {
+      return malformed(fmt::format("unknown member `{:.40}`", std::string_view(member.key())));
+    }
+  }
+  for (const std::string_view name : kMembers) {
+    if (!object.contains(name)) return malformed(fmt::format("`{}` is missing", name));
+  }
+  if (object.at("schema") != json::value(kSchema)) {
+    return malformed(fmt::format("unknown schema, expected `{}`", kSchema));
+  }
+  if (!object.at("checkpoint").is_string()) return malformed("`checkpoint` is not text");
+  if (!object.at("openings").is_array()) return malformed("`openings` is not a list");
+  return {};
+}
+
+}  // namespace
+
+Result<Receipt> Receipt::parse(std::string_view text) {
+  SALLYPORT_TRY(const json::value document, parse_own_json(text));
+  if (!document.is_object()) return malformed("a receipt is an object");
+  const json::object& object = document.get_object();
+  SALLYPORT_CHECK_OK(check_members(object));
+  SALLYPORT_CHECK_OK(check_entry(object.at("entry")));
+  Receipt receipt{.entry = canonical_json(object.at("entry"))};
+  if (receipt.entry.size() > kMaxEntryBytes) return malformed("the entry is over 65,535 bytes");
+  SALLYPORT_TRY(receipt.leaf_index, number(object, "leaf_index"));
+  SALLYPORT_TRY(receipt.tree_size, number(object, "tree_size"));
+  SALLYPORT_TRY(receipt.proof, proof_from(object.if_contains("proof")));
+  receipt.checkpoint = object.at("checkpoint").get_string();
+  for (const json::value& item : object.at("openings").get_array()) {
+    SALLYPORT_TRY(Opening opening, opening_from_json(item, false));
+    receipt.openings.push_back(std::move(opening));
+  }
+  return receipt;
+}
+
+std::string Receipt::json() const {
+  std::string out = fmt::format(R"({{"schema":"{}","entry":)", kSchema);
+  out += entry;
+  out += fmt::format(R"(,"leaf_index":{},"tree_size":{},"proof":[)", leaf_index, tree_size);
+  for (std::size_t i = 0; i < proof.size(); ++i) {
+    out += i == 0 ? "\"" : ",\"";
+    append_base64(out, proof[i]);
+    out += '"';
+  }
+  out += R"(],"checkpoint":)";
+  append_canonical_string(out, checkpoint);
+  out += R"(,"openings":[)";
+  for (std::size_t i = 0; i < openings.size(); ++i) {
+    if (i > 0) out += ',';
+    append_opening_json(out, openings[i]);
+  }
+  return out + "]}";
+}
+
+std::string Receipt::tlog_proof() const {
+  std::string out = fmt::format("c2sp.org/tlog-proof@v1\nextra {}\nindex {}\n",
+                                base64(as_bytes(entry)), leaf_index);
+  for (const Hash& hash : proof) out += base64(hash) + "\n";
+  return out + "\n" + checkpoint;
+}
+
+Result<Receipt> make_receipt(ReadView& view, std::uint64_t sequence, bool with_openings) {
+  SALLYPORT_TRY(const std::uint64_t size, view.size());
+  SALLYPORT_TRY(const std::optional<StoredEntry> stored, view.entry(sequence));
+  if (!stored) return fail(ErrorCode::NotFound, fmt::format("there is no entry {}", sequence));
+  if (!stored->bytes) {
+    return fail(ErrorCode::NotFound, fmt::format("the bytes of entry {} were pruned", sequence));
+  }
+  SALLYPORT_TRY(const std::optional<StoredEntry> last, view.entry(size - 1));
+  Receipt receipt{.entry = *stored->bytes,
+                  .leaf_index = sequence,
+                  .tree_size = size,
+                  .checkpoint = last->checkpoint};
+  SALLYPORT_TRY(receipt.proof, inclusion_proof(sequence, size, subtree_hash(view)));
+  if (!with_openings) return receipt;
+  SALLYPORT_TRY(std::vector<Opening> openings, unpack_openings(stored->openings));
+  for (Opening& opening : openings) {
+    if (opening.state == OpeningState::Open) receipt.openings.push_back(std::move(opening));
+  }
+  return receipt;
+}
+
+}  // namespace sallyport::ledger

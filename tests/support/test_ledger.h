@@ -1,0 +1,54 @@
+// A ledger in a folder of its own, with everything it needs.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/entropy.h"
+#include "core/redactor.h"
+#include "ledger/ledger.h"
+#include "store/sqlite_store.h"
+#include "support/temp_folder.h"
+
+namespace sallyport::test {
+
+class TestLedger {
+ public:
+  TestLedger();
+
+  // Opens (again). Fails the test when `settings_error` was not expected.
+  void open();
+  Result<void> try_open();
+  void close();
+
+  // One draft of kind event with this body.
+  static core::Draft event(json::object body, std::string call_id = {});
+  core::Position append(core::Draft draft);
+  std::vector<core::Position> append_many(std::size_t count);
+
+  ledger::Ledger& operator*() { return *ledger_; }
+  ledger::Ledger* operator->() { return ledger_.get(); }
+  store::SqliteStore& store() { return *store_; }
+  std::filesystem::path file() const { return folder.path() / "ledger.db"; }
+
+  // Runs SQL on the file behind the ledger's back.
+  void sql(const std::string& statement);
+
+  TempFolder folder;
+  ledger::Ledger::Settings settings;
+  ledger::Ledger::Close close_interrupted;
+  const Clock* clock = nullptr;              // the system's unless a test sets one
+  const core::Redactor* redactor = nullptr;  // none unless a test sets one
+  std::string vfs;
+
+ private:
+  SystemClock system_clock_;
+  SystemEntropy entropy_;
+  core::NoRedactor no_redactor_;
+  std::unique_ptr<store::SqliteStore> store_;
+  std::unique_ptr<ledger::Ledger> ledger_;
+};
+
+}  // namespace sallyport::test

@@ -1,0 +1,244 @@
+#include "guards/storage_redactor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sallyport::guards {
+namespace {
+
+using core::Removal;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+const std::string kAwsId =
+    "AKIA"
+    "IOSFODNN7EXAMPLE";
+
+const StorageRedactor& redactor() {
+  static const StorageRedactor shared(*Detectors::build());
+  return shared;
+}
+
+struct Redacted {
+  std::string text;
+  std::vector<Removal> removals;
+};
+
+Redacted redact(std::string_view input, std::string_view name = "body") {
+  json::value value = parse_json(input).value().value;
+  Redacted result;
+  result.removals = redactor().redact(name, value);
+  result.text = json::serialize(value);
+  json::value again = value;
+  EXPECT_THAT(redactor().redact(name, again), IsEmpty()) << result.text;
+  EXPECT_EQ(again, value) << "a second time changes nothing";
+  return result;
+}
+
+void expect_untouched(std::string_view input) {
+  const Redacted result = redact(input);
+  EXPECT_EQ(result.text, input);
+  EXPECT_THAT(result.removals, IsEmpty());
+}
+
+// LE-55, AU-81, AU-82
+TEST(StorageRedactorTest, MatchesInStringsAreReplacedByTheirCategory) {
+  const Redacted result =
+      redact(R"({"a":["mail jane@example.com or 10.0.0.1",")" + kAwsId + R"("]})");
+  EXPECT_EQ(result.text,
+            R"({"a":["mail [REDACTED:pii] or [REDACTED:internal]","[REDACTED:secret]"]})");
+  EXPECT_THAT(result.removals, ElementsAre(Removal{"/a/0", "pii", "jane@example.com"},
+                                           Removal{"/a/0", "internal", "10.0.0.1"},
+                                           Removal{"/a/1", "secret", kAwsId}));
+}
+
+// AU-82
+TEST(StorageRedactorTest, EverythingElseKeepsItsShape) {
+  expect_untouched(
+      R"({"s":"hello","e":"","n":null,"t":true,"i":12345,"d":1.5,"o":{},"a":[[]],"x":"ключ"})");
+}
+
+// AU-83
+TEST(StorageRedactorTest, PathsAreJsonPointersFromTheGivenValue) {
+  EXPECT_THAT(redact(R"("a@b.io")").removals, ElementsAre(Removal{"", "pii", "a@b.io"}));
+  EXPECT_THAT(redact(R"({"a/b":{"c~d":["","a@b.io"]}})").removals,
+              ElementsAre(Removal{"/a~1b/c~0d/1", "pii", "a@b.io"}));
+  EXPECT_THAT(redact(R"({"":"a@b.io"})").removals, ElementsAre(Removal{"/", "pii", "a@b.io"}));
+}
+
+// PI-51, PI-62
+TEST(StorageRedactorTest, LongIntegersAreScannedAsText) {
+  const Redacted result = redact(R"([4111111111111111,-4111111111111111,4111111111111112])");
+  EXPECT_EQ(result.text, R"(["[REDACTED:pii]","-[REDACTED:pii]",4111111111111112])");
+  EXPECT_THAT(result.removals, ElementsAre(Removal{"/0", "pii", "4111111111111111"},
+                                           Removal{"/1", "pii", "4111111111111111"}));
+}
+
+// PI-51: a double that is stored as an integer is an integer.
+TEST(StorageRedactorTest, WholeDoublesAreScannedAsTheTextTheyAreStoredAs) {
+  EXPECT_EQ(redact("[4.111111111111111e15]").text, R"(["[REDACTED:pii]"])");
+}
+
+// PI-51, PI-62
+TEST(StorageRedactorTest, MatchesInNamesRewriteTheName) {
+  const Redacted result = redact(R"({"jane@example.com":1,"x":2})");
+  EXPECT_EQ(result.text, R"({"[REDACTED:pii]":1,"x":2})");
+  EXPECT_THAT(result.removals, ElementsAre(Removal{"/[REDACTED:pii]", "pii", "jane@example.com"}));
+}
+
+// PI-62
+TEST(StorageRedactorTest, NamesThatWouldClashAreNumberedAndNoValueIsLost) {
+  const Redacted result =
+      redact(R"({"a@b.io":1,"[REDACTED:pii]":2,"c@d.io":3,"[REDACTED:pii]#2":4})");
+  EXPECT_EQ(result.text, R"({"[REDACTED:pii]#3":1,"[REDACTED:pii]":2,"[REDACTED:pii]#4":3,)"
+                         R"("[REDACTED:pii]#2":4})");
+}
+
+// PI-62: looking for a free number must not start over for each name.
+TEST(StorageRedactorTest, ThousandsOfClashingNamesAreRenamed) {
+  json::object object;
+  for (int i = 0; i < 20000; ++i) object["u" + std::to_string(i) + "@example.com"] = i;
+  json::value value = object;
+  EXPECT_EQ(redactor().redact("body", value).size(), 20000U);
+  EXPECT_EQ(value.as_object().size(), 20000U);
+  EXPECT_EQ(value.at("[REDACTED:pii]#20000"), 19999);
+}
+
+// AU-83, AU-84: a path is stored beside the value.
+TEST(StorageRedactorTest, PathsBelowARewrittenNameDoNotTellTheName) {
+  const Redacted result = redact(R"({"jane@example.com":{"ip":"10.0.0.1"}})");
+  EXPECT_THAT(result.removals, ElementsAre(Removal{"/[REDACTED:pii]", "pii", "jane@example.com"},
+                                           Removal{"/[REDACTED:pii]/ip", "internal", "10.0.0.1"}));
+}
+
+// PI-54
+TEST(StorageRedactorTest, AServiceAccountBecomesNull) {
+  const std::string account = R"({"type":"service_account","project_id":"p","private_key":"abc"})";
+  const Redacted result = redact(R"({"file":)" + account + R"(,"n":1})");
+  EXPECT_EQ(result.text, R"({"file":null,"n":1})");
+  ASSERT_EQ(result.removals.size(), 1U);
+  EXPECT_EQ(result.removals[0].path, "/file");
+  EXPECT_EQ(result.removals[0].category, "secret");
+  EXPECT_EQ(parse_json(result.removals[0].removed).value().value, json::parse(account));
+  EXPECT_EQ(redact(account).text, "null");
+  expect_untouched(R"({"type":"service_account","project_id":"p"})");
+  EXPECT_EQ(redact(R"({"type":"user","private_key":"abc"})").text,
+            R"({"type":"user","private_key":"[REDACTED:secret]"})");
+}
+
+// LE-55, AU-82
+TEST(StorageRedactorTest, ASensitiveNameTakesTheWholeValue) {
+  const Redacted result = redact(R"({"password":"x","Api-Key":"a b","pwd":1234,"token":1.5})");
+  EXPECT_EQ(result.text, R"({"password":"[REDACTED:secret]","Api-Key":"[REDACTED:secret]",)"
+                         R"("pwd":"[REDACTED:secret]","token":"[REDACTED:secret]"})");
+  EXPECT_THAT(result.removals,
+              ElementsAre(Removal{"/password", "secret", "x"}, Removal{"/Api-Key", "secret", "a b"},
+                          Removal{"/pwd", "secret", "1234"}, Removal{"/token", "secret", "1.5"}));
+}
+
+// LE-55
+TEST(StorageRedactorTest, TheNameOfTheGivenValueCounts) {
+  const Redacted result = redact(R"("x")", "password");
+  EXPECT_EQ(result.text, R"("[REDACTED:secret]")");
+  EXPECT_THAT(result.removals, ElementsAre(Removal{"", "secret", "x"}));
+  EXPECT_THAT(redact(R"("x")", "reason").removals, IsEmpty());
+}
+
+// LE-55
+TEST(StorageRedactorTest, ASensitiveNameReachesIntoArraysAndObjects) {
+  const Redacted result =
+      redact(R"({"cookie":["a=1",{"deep":["b",7,null,true,""]}],"after":"plain"})");
+  EXPECT_EQ(result.text, R"({"cookie":["[REDACTED:secret]",{"deep":["[REDACTED:secret]",7,null,)"
+                         R"(true,""]}],"after":"plain"})");
+  EXPECT_THAT(result.removals, ElementsAre(Removal{"/cookie/0", "secret", "a=1"},
+                                           Removal{"/cookie/1/deep/0", "secret", "b"}));
+}
+
+// LE-55
+TEST(StorageRedactorTest, ValuesThatSayNothingStayUnderASensitiveName) {
+  expect_untouched(R"({"password":null,"token":true,"secret":"","credentials":{},"cookie":[]})");
+}
+
+// LE-55
+TEST(StorageRedactorTest, CountersAndBookmarksStay) {
+  expect_untouched(
+      R"({"max_tokens":4096,"usage":{"input_tokens":12},"progressToken":"p","nextPageToken":"n"})");
+}
+
+// AU-81: tool descriptions are stored, and their schemas name members.
+TEST(StorageRedactorTest, ASchemaOfAPasswordIsNoPassword) {
+  expect_untouched(R"({"properties":{"password":{"type":"string","description":"your password"},)"
+                   R"("credentials":{"type":"object","properties":{"token":{"type":"string"}}}}})");
+  EXPECT_EQ(
+      redact(R"({"properties":{"password":{"type":"string","default":"x","examples":["y"]}}})")
+          .text,
+      R"({"properties":{"password":{"type":"string","default":"[REDACTED:secret]",)"
+      R"("examples":["[REDACTED:secret]"]}}})");
+  EXPECT_EQ(redact(R"({"properties":{"password":"x"}})").text,
+            R"({"properties":{"password":"[REDACTED:secret]"}})");
+  EXPECT_EQ(redact(R"({"properties":{"password":{"value":"x"}}})").text,
+            R"({"properties":{"password":{"value":"[REDACTED:secret]"}}})");
+}
+
+// PI-67
+TEST(StorageRedactorTest, MarksAreNeverMatchedAgain) {
+  expect_untouched(R"({"password":"[REDACTED:secret]","token":"[REDACTED:url_password]",)"
+                   R"("url":"https://u:[REDACTED:secret]@h","line":"token=[REDACTED:pii]",)"
+                   R"("quoted":"secret: '[REDACTED:secret]'","mail":"[REDACTED:pii]@example"})");
+  EXPECT_EQ(redact(R"({"password":"[REDACTED:secret] and x"})").text,
+            R"({"password":"[REDACTED:secret]"})");
+}
+
+// PI-52, AU-84: the loser of an overlap sticks out of the winner on the left and is a secret
+// itself.
+TEST(StorageRedactorTest, WhatSticksOutOfALongerMatchIsTakenOutToo) {
+  const std::string left =
+      "gl"
+      "pat-" +
+      std::string(20, 'a');
+  const std::string right = "eyJ" + std::string(60, 'b') + ".eyJ" + std::string(60, 'c') + ".d";
+  const Redacted result = redact("\"" + left + "-" + right + "\"");
+  EXPECT_EQ(result.text, R"("[REDACTED:secret][REDACTED:secret]")");
+  EXPECT_THAT(result.removals, UnorderedElementsAre(Removal{"", "secret", right},
+                                                    Removal{"", "secret", left + "-"}));
+}
+
+// AU-84
+TEST(StorageRedactorTest, ASecretPlantedInEachPlaceInTurnIsFoundInNone) {
+  const std::string shape = R"({"a":"@","@":1,"b":[{"c":"x @ y"},["@"]],"d":{"@":{"e":"@"}}})";
+  for (std::size_t at = shape.find('@'); at != std::string::npos; at = shape.find('@', at + 1)) {
+    std::string planted = shape;
+    planted.replace(at, 1, kAwsId);
+    const Redacted result = redact(planted);
+    EXPECT_EQ(result.text.find(kAwsId), std::string::npos) << planted;
+    ASSERT_EQ(result.removals.size(), 1U) << planted;
+    EXPECT_EQ(result.removals[0].removed, kAwsId);
+    EXPECT_EQ(result.removals[0].path.find(kAwsId), std::string::npos);
+  }
+}
+
+TEST(StorageRedactorTest, AnIdentifierLosesSecretsAndKeepsAddresses) {
+  std::string agent = "jane@example.com/10.0.0.1";
+  EXPECT_FALSE(redactor().redact_identifier(agent));
+  EXPECT_EQ(agent, "jane@example.com/10.0.0.1");
+  std::string session = "s-" + kAwsId + "-1";
+  EXPECT_TRUE(redactor().redact_identifier(session));
+  EXPECT_EQ(session, "s-[REDACTED:secret]-1");
+  std::string mixed = kAwsId + "@example.com";
+  EXPECT_TRUE(redactor().redact_identifier(mixed));
+  EXPECT_EQ(mixed, "[REDACTED:secret]@example.com");
+}
+
+TEST(StorageRedactorTest, DeepValuesAreWalkedToTheirEnd) {
+  const Redacted result = redact(std::string(120, '[') + "\"a@b.io\"" + std::string(120, ']'));
+  ASSERT_EQ(result.removals.size(), 1U);
+  EXPECT_EQ(result.removals[0].path.size(), 240U);
+}
+
+}  // namespace
+}  // namespace sallyport::guards
