@@ -204,6 +204,19 @@ std::string place(std::string_view text, std::size_t offset) {
   return fmt::format("{}:{}", line, column);
 }
 
+// Where the first byte stands that is no UTF-8. Only for text that has one: simdjson says whether, not
+// where.
+std::size_t invalid_utf8_in(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    std::size_t length = 1;
+    while (length <= 4 && !simdjson::validate_utf8(text.substr(at, length))) ++length;
+    if (length > 4) break;
+    at += length;
+  }
+  return at;
+}
+
 std::string explain(const boost::system::error_code& code, const JsonLimits& limits) {
   if (code == json::error::too_deep) return fmt::format("nested deeper than {}", limits.depth);
   if (code == json::error::extra_data) return "text after the value";
@@ -222,7 +235,7 @@ Result<ParsedJson> parse_json(std::string_view text, const JsonLimits& limits) {
     return fail(ErrorCode::InvalidInput, "begins with a byte order mark, remove it", "1:1");
   }
   if (!simdjson::validate_utf8(text.data(), text.size())) {
-    return fail(ErrorCode::InvalidInput, "not valid UTF-8");
+    return fail(ErrorCode::InvalidInput, "not valid UTF-8", place(text, invalid_utf8_in(text)));
   }
   json::parse_options options;
   options.max_depth = limits.depth;

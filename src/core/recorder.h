@@ -45,7 +45,8 @@ struct ExactContent {
   std::string path;      // JSON Pointer into the body
   std::string bytes;     // what the commitment covers
   bool raw = false;      // bytes as received (LE-10), else canonical JSON
-  bool withheld = false; // commit to them, keep the salt, never store them
+  bool withheld = false;  // commit to them, keep the salt, never store them
+  bool withheld_if_redacted = false;  // the same, but only where storing would have to change them
 };
 
 // A small fact that must never disagree with the log: changed in the same transaction as the entry.

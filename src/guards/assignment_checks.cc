@@ -18,10 +18,14 @@ struct Value {
   bool bare_equals = false;  // NAME=value: one `=` with nothing around it
 };
 
+// JSON inside of JSON inside of JSON has up to seven. With a limit, at most so many unclosed values
+// are read past any byte, which keeps the search linear.
+constexpr std::size_t kMostEscapes = 7;
+
 // Behind one quote with the backslashes before it, or `at` itself.
 std::size_t skip_quote(std::string_view text, std::size_t at) {
   std::size_t quote = at;
-  while (quote < text.size() && text[quote] == '\\') ++quote;
+  while (quote < text.size() && text[quote] == '\\' && quote - at < kMostEscapes) ++quote;
   return is_at(text, quote, kQuote) ? quote + 1 : at;
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <utility>
+#include <variant>
 
 #include "guards/member_names.h"
 #include "guards/redaction_mark.h"
@@ -35,18 +36,23 @@ bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
 }
 
 bool is_schema(const json::value& value) {
-  constexpr auto kKeywords =
-      std::to_array<std::string_view>({"type", "$ref", "anyOf", "oneOf", "allOf"});
+  constexpr auto kTypes = std::to_array<std::string_view>(
+      {"string", "number", "integer", "boolean", "object", "array", "null"});
+  constexpr auto kCombiners = std::to_array<std::string_view>({"$ref", "anyOf", "oneOf", "allOf"});
   const json::object* object = value.if_object();
-  return object != nullptr && std::ranges::any_of(kKeywords, [object](std::string_view keyword) {
-           return object->contains(keyword);
-         });
+  if (object == nullptr) return false;
+  const json::value* type = object->if_contains("type");
+  if (type != nullptr) {
+    return type->is_array() || (type->is_string() && is_one_of(type->get_string(), kTypes));
+  }
+  return std::ranges::any_of(
+      kCombiners, [object](std::string_view keyword) { return object->contains(keyword); });
 }
 
 // What the name of a member means for its value, in an object of the given reach.
 Reach reach_of_member(Reach object, std::string_view name, const json::value& value) {
   constexpr auto kStatesValue =
-      std::to_array<std::string_view>({"default", "const", "enum", "example", "examples"});
+      std::to_array<std::string_view>({"default", "const", "enum", "example", "examples", "value"});
   if (object == Reach::Sensitive || object == Reach::Inside) return Reach::Inside;
   if (object == Reach::Schema && is_one_of(name, kStatesValue)) return Reach::Sensitive;
   if (is_sensitive_name(name)) {
@@ -69,6 +75,19 @@ bool is_long_integer(std::string_view number) {
          std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
 }
 
+// RFC 6901.
+void append_escaped(std::string& path, std::string_view name) {
+  for (const char c : name) {
+    if (c == '~') {
+      path += "~0";
+    } else if (c == '/') {
+      path += "~1";
+    } else {
+      path += c;
+    }
+  }
+}
+
 // One walk over one value.
 class Walk {
  public:
@@ -89,11 +108,7 @@ class Walk {
   std::vector<core::Removal> take_removals() { return std::move(removals_); }
 
  private:
-  // A name, or an index where there is none.
-  struct Step {
-    const std::string_view* name = nullptr;
-    std::size_t index = 0;
-  };
+  using Step = std::variant<std::string_view, std::size_t>;  // a name or an index
 
   void visit_object(json::value& value, Reach reach) {
     json::object& object = value.get_object();
@@ -109,8 +124,7 @@ class Walk {
     }
     visit_names(object);
     for (std::size_t i = 0; auto& member : object) {
-      const std::string_view name = member.key();
-      steps_.push_back({&name});
+      steps_.emplace_back(std::string_view(member.key()));
       visit(member.value(), reaches[i++]);
       steps_.pop_back();
     }
@@ -118,8 +132,7 @@ class Walk {
 
   void visit_names(json::object& object) {
     for (RenamedMember& member : redact_member_names(detectors_, object)) {
-      const std::string_view name = member.name;
-      steps_.push_back({&name});
+      steps_.emplace_back(std::string_view(member.name));
       for (RemovedText& removed : member.removed) record(removed.category, removed.bytes);
       steps_.pop_back();
     }
@@ -128,7 +141,7 @@ class Walk {
   void visit_array(json::array& array, Reach reach) {
     const Reach inside = reach == Reach::Sensitive ? Reach::Inside : reach;
     for (std::size_t i = 0; i < array.size(); ++i) {
-      steps_.push_back({nullptr, i});
+      steps_.emplace_back(i);
       visit(array[i], inside);
       steps_.pop_back();
     }
@@ -168,22 +181,14 @@ class Walk {
     removals_.push_back({path(), std::string(to_string(category)), std::string(bytes)});
   }
 
-  // RFC 6901.
   std::string path() const {
     std::string path;
     for (const Step& step : steps_) {
       path += '/';
-      if (step.name == nullptr) {
-        path += std::to_string(step.index);
-        continue;
-      }
-      for (const char c : *step.name) {
-        if (c == '~')
-          path += "~0";
-        else if (c == '/')
-          path += "~1";
-        else
-          path += c;
+      if (const std::size_t* index = std::get_if<std::size_t>(&step)) {
+        path += std::to_string(*index);
+      } else {
+        append_escaped(path, std::get<std::string_view>(step));
       }
     }
     return path;

@@ -20,8 +20,8 @@ namespace sallyport::guards {
 //   inside of an array or object; null, true, false and "" say nothing and stay;
 // - a Google Cloud service account as a whole becomes null.
 //
-// A JSON schema that describes a member `password` is no password: below `properties` only its
-// `default`, `const`, `enum`, `example` and `examples` fall under the name.
+// A JSON schema that describes a member `password` is no password: below `properties` only what
+// states a value (`default`, `const`, `enum`, `examples`, ...) falls under the name.
 //
 // Redacting a second time changes nothing. In `Removal::path` member names are as they are
 // afterwards, so that a path never tells what was taken out of it.

@@ -21,6 +21,8 @@ struct Committer::Batch {
   WriteView& view;
   Edge edge;
   WallTime last_recorded;
+  WallTime wall;  // both clocks as the transaction began
+  SteadyTime steady;
   std::vector<StoredEntry> entries{};
   std::vector<Uuid> ids{};  // of `entries`
   std::map<std::string, std::uint64_t> topic_ids{};
@@ -44,10 +46,14 @@ Result<void> Committer::commit(const std::vector<Group*>& groups) {
   std::string checkpoint;
   WallTime last_recorded;
   std::shared_ptr<const SigningKey> rotate_to;
+  WallTime wall;
+  SteadyTime steady;
   Result<void> done = means_.store.write([&](WriteView& view) -> Result<void> {
-    SALLYPORT_CHECK_OK(follow_others(view));
     SALLYPORT_CHECK_OK(follow_key(view));
-    Batch batch{view, edge_, last_recorded_};
+    SALLYPORT_CHECK_OK(follow_others(view));
+    wall = means_.clock.wall();
+    steady = means_.clock.steady();
+    Batch batch{view, edge_, last_recorded_, wall, steady};
     SALLYPORT_CHECK_OK(note_clock_step(batch));
     for (Group* const group : groups) {
       SALLYPORT_CHECK_OK(write_group(batch, *group));
@@ -64,19 +70,27 @@ Result<void> Committer::commit(const std::vector<Group*>& groups) {
   last_recorded_ = last_recorded;
   checkpoint_ = std::move(checkpoint);
   if (rotate_to) key_ = *rotate_to;
-  wall_ = means_.clock.wall();
-  steady_ = means_.clock.steady();
+  // The readings that were compared: a step during the commit is noticed by the next one.
+  wall_ = wall;
+  steady_ = steady;
   return {};
 }
 
-// INVARIANT: inside a transaction `edge_` is the edge of what is stored, whoever wrote it.
+// INVARIANT: inside a transaction `edge_` is the edge of what is stored, whoever wrote it. What
+// others wrote counts only under their signature: building on it would sign it for them.
 Result<void> Committer::follow_others(WriteView& view) {
   constexpr std::uint64_t kFewLeaves = 4096;
   SALLYPORT_TRY(const std::uint64_t size, view.size());
-  if (size == edge_.size()) return {};
+  if (size == 0 && edge_.size() == 0) return {};
   if (size < edge_.size()) {
     return ledger_unavailable("corrupt", fmt::format("the ledger shrank from {} to {} entries",
                                                      edge_.size(), size));
+  }
+  SALLYPORT_TRY(const std::optional<StoredEntry> last, view.entry(size - 1));
+  if (size == edge_.size()) {
+    if (last->checkpoint == checkpoint_) return {};
+    return ledger_unavailable("corrupt",
+                              fmt::format("entry {} was exchanged behind the ledger", size - 1));
   }
   Edge edge = edge_;
   if (size - edge.size() <= kFewLeaves) {
@@ -85,19 +99,20 @@ Result<void> Committer::follow_others(WriteView& view) {
   } else {
     SALLYPORT_TRY(edge, edge_at(view, size));
   }
-  SALLYPORT_TRY(const std::optional<StoredEntry> last, view.entry(size - 1));
   const Result<Note> note = Note::parse(last->checkpoint);
   const Result<Checkpoint> signed_state = note ? Checkpoint::parse(note->text)
                                                : Result<Checkpoint>(std::unexpected(note.error()));
-  if (!signed_state || signed_state->size != size || signed_state->root != edge.root()) {
+  if (!signed_state || signed_state->size != size || signed_state->root != edge.root() ||
+      verify_note(*note, key_.verifier()) != NoteTrust::Signed) {
     return ledger_unavailable(
         "corrupt", fmt::format("entry {} does not carry the checkpoint of its tree", size - 1));
   }
   edge_ = std::move(edge);
   checkpoint_ = last->checkpoint;
   if (last->bytes) {
-    SALLYPORT_TRY(const EntryView view_of_last, view_entry(*last->bytes));
-    last_recorded_ = from_rfc3339(view_of_last.recorded_at).value_or(last_recorded_);
+    const Result<EntryView> seen = view_entry(*last->bytes);
+    if (!seen) return ledger_unavailable("corrupt", fmt::format("entry {} cannot be read", size - 1));
+    last_recorded_ = from_rfc3339(seen->recorded_at).value_or(last_recorded_);
   }
   return {};
 }
@@ -106,7 +121,8 @@ Result<void> Committer::follow_others(WriteView& view) {
 Result<void> Committer::follow_key(WriteView& view) {
   SALLYPORT_TRY(const std::optional<std::string> current, view.fact("ledger", "key"));
   if (!current || *current == key_.verifier().text()) return {};
-  for (const auto& find : {&KeyFolder::signing_key, &KeyFolder::staged}) {
+  // Staged first: when it is no longer there, it has already become the signing key.
+  for (const auto& find : {&KeyFolder::staged, &KeyFolder::signing_key}) {
     SALLYPORT_TRY(std::optional<SigningKey> found, (means_.keys.*find)());
     if (found && found->verifier().text() == *current) {
       key_ = std::move(*found);
@@ -122,19 +138,17 @@ Result<void> Committer::follow_key(WriteView& view) {
 
 Result<void> Committer::note_clock_step(Batch& batch) {
   if (batch.edge.size() == 0) return {};
-  const WallTime wall = means_.clock.wall();
-  const SteadyTime steady = means_.clock.steady();
-  const auto drift = (wall - wall_) - std::chrono::duration_cast<std::chrono::microseconds>(steady - steady_);
+  const auto elapsed = std::chrono::duration_cast<std::chrono::microseconds>(batch.steady - steady_);
+  const auto drift = (batch.wall - wall_) - elapsed;
   const bool stepped = drift > seconds(2) || drift < -seconds(2);
-  const bool before_last = wall + seconds(1) < batch.last_recorded;
+  const bool before_last = batch.wall + seconds(1) < batch.last_recorded;
   if (!stepped && !before_last) return {};
   SALLYPORT_TRY(
       const SealedDraft sealed,
       seal(control("clock_step",
                    {{"wall_before", rfc3339(stepped ? wall_ : batch.last_recorded)},
-                    {"wall_now", rfc3339(wall)},
-                    {"steady_elapsed_us",
-                     std::chrono::duration_cast<std::chrono::microseconds>(steady - steady_).count()},
+                    {"wall_now", rfc3339(batch.wall)},
+                    {"steady_elapsed_us", elapsed.count()},
                     {"against", stepped ? "monotonic_clock" : "entry_before"}})));
   Positions ignored;
   return place(batch, sealed, ignored);
@@ -242,6 +256,7 @@ Result<void> Committer::complete_block(WriteView& view, std::uint64_t size) {
   }
   BlockIndexer indexer;
   SALLYPORT_CHECK_OK(view.scan(size - kBlock, size, [&](const StoredEntry& entry) -> Result<bool> {
+    if (!entry.bytes) return true;  // pruned before its block was full
     SALLYPORT_TRY(const EntryView seen, view_entry(*entry.bytes));
     SALLYPORT_CHECK_OK(indexer.add(seen));
     return true;

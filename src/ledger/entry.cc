@@ -27,6 +27,16 @@ void append_pointer(std::string& path, std::string_view name) {
   }
 }
 
+// Leaves room for the receipt around a body within the 128 of LE-8.
+constexpr std::size_t kMaxDepth = 120;
+constexpr std::size_t kMaxContentBytes = std::size_t{1} << 30;
+
+bool is_identifier(std::string_view name) {
+  constexpr std::string_view kNames[] = {"call_id", "session_id", "agent_id",
+                                         "server",  "tool_name",  "trace_id"};
+  return std::ranges::find(kNames, name) != std::end(kNames);
+}
+
 // Our own documents hold whole numbers up to 2^53-1 only; content with larger ones is kept as bytes.
 bool numbers_are_strict(const json::value& value) {
   constexpr double kLargest = 9007199254740991.0;
@@ -68,9 +78,22 @@ class Sealer {
         walk((*array)[i], {}, path);
         path.resize(length);
       }
+    } else if (value.is_string() && is_identifier(name)) {
+      redact_identifier(value, path);
     } else {
       redact(value, name, path);
     }
+  }
+
+  // Exact content that met no sealed field: what should be withheld would be stored as it stands.
+  const core::ExactContent* misplaced() const {
+    for (const core::ExactContent& content : exact_) {
+      const auto is_for = [path = "/body" + content.path](const Opening& opening) {
+        return opening.path == path;
+      };
+      if (std::ranges::none_of(openings, is_for)) return &content;
+    }
+    return nullptr;
   }
 
   std::vector<Opening> openings;
@@ -97,20 +120,32 @@ class Sealer {
     return true;
   }
 
+  // Like the entry's own member of that name: where the two differ a receipt fails at `meaning`.
+  void redact_identifier(json::value& value, const std::string& path) {
+    std::string text(value.get_string());
+    if (!means_.redactor.redact_identifier(text)) return;
+    redactions.push_back(json::object{{"path", path},
+                                      {"category", "secret"},
+                                      {"digest", means_.digest(value.get_string())}});
+    value = text;
+  }
+
   void seal(json::value& value, std::string_view name, const std::string& path) {
     Opening opening{.path = "/body" + path};
     means_.entropy.fill(opening.salt);
     const core::ExactContent* const exact = exact_content(path);
-    if (exact != nullptr && exact->withheld) {
-      opening.state = OpeningState::Withheld;
+    const bool withheld = exact != nullptr && exact->withheld;
+    const bool redacted = !withheld && redact(value, name, path);
+    if (exact != nullptr && (!redacted || exact->withheld_if_redacted)) {
+      if (withheld || redacted) opening.state = OpeningState::Withheld;
       opening.form = exact->raw ? Form::Raw : Form::Json;
       opening.value = exact->bytes;
-    } else if (!redact(value, name, path) && exact != nullptr) {
-      opening.form = exact->raw ? Form::Raw : Form::Json;
-      opening.value = exact->bytes;
-    } else {
-      opening.form = numbers_are_strict(value) ? Form::Json : Form::Raw;
+    } else if (numbers_are_strict(value)) {
       opening.value = canonical_json(value);
+    } else {
+      // Not canonical: RFC 8785 would round a whole number beyond 2^53, and say another one (LE-10).
+      opening.form = Form::Raw;
+      opening.value = json::serialize(value);
     }
     const std::string digest = seal_digest(opening.form, opening.salt, opening.value);
     if (opening.state == OpeningState::Withheld) opening.value.clear();
@@ -153,12 +188,15 @@ class Members {
 };
 
 Result<void> check_draft(const core::Draft& draft) {
-  if (Result<void> ok = check_json(draft.body, 120); !ok) {
+  if (Result<void> ok = check_json(draft.body, kMaxDepth); !ok) {
     return refused("body: " + ok.error().message);
   }
   for (const core::ExactContent& exact : draft.exact) {
-    if (exact.path.empty() || !is_sealed_name(exact.path.substr(exact.path.rfind('/') + 1))) {
-      return refused("exact content is for sealed fields only", exact.path);
+    if (exact.raw || exact.withheld) continue;
+    const Result<json::value> value =
+        parse_own_json(exact.bytes, {.bytes = kMaxContentBytes, .depth = kMaxDepth});
+    if (!value || canonical_json(*value) != exact.bytes) {
+      return refused("exact content is neither canonical JSON nor raw", exact.path);
     }
   }
   const core::Subject& s = draft.subject;
@@ -173,10 +211,6 @@ Result<void> check_draft(const core::Draft& draft) {
 
 }  // namespace
 
-std::string KeyedDigest::operator()(std::string_view text) const {
-  return "hmac-sha256:" + hex(hmac_sha256(key_, text));
-}
-
 Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const Means& means) {
   SALLYPORT_CHECK_OK(check_draft(draft));
   core::Subject& subject = draft.subject;
@@ -188,6 +222,9 @@ Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const M
   json::value body = std::move(draft.body);
   std::string path;
   sealer.walk(body, {}, path);
+  if (const core::ExactContent* const exact = sealer.misplaced()) {
+    return refused("exact content is for sealed fields only", exact->path);
+  }
   if (!numbers_are_strict(body)) return refused("a number of the body is beyond 2^53-1");
 
   SealedDraft sealed;

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/entropy.h"
+#include "base/keyed_digest.h"
 #include "base/uuid.h"
 #include "core/recorder.h"
 #include "core/redactor.h"
@@ -17,16 +18,6 @@ namespace sallyport::ledger {
 
 inline constexpr std::string_view kEntrySchema = "sallyport.entry.v1";
 inline constexpr std::size_t kMaxEntryBytes = 65535;  // a tile bundle counts in 16 bits
-
-// Digests that only the holder of the data folder can test guesses against (LE-15).
-class KeyedDigest {
- public:
-  explicit KeyedDigest(std::string key) : key_(std::move(key)) {}
-  std::string operator()(std::string_view text) const;  // `hmac-sha256:<hex>`
-
- private:
-  std::string key_;
-};
 
 // A draft after redaction and sealing: all its bytes but time, place and topic number, which only
 // the write transaction knows.

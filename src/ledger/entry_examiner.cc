@@ -4,12 +4,14 @@
 
 #include <boost/json.hpp>
 #include <cstring>
+#include <set>
 
 #include "base/encoding.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "ledger/block_index.h"
 #include "ledger/merkle.h"
+#include "ledger/sealed_names.h"
 
 namespace sallyport::ledger {
 
@@ -38,9 +40,23 @@ std::string trust_hash(json::object record) {
   return "sha256:" + hex(sha256(text));
 }
 
+// Fields that have an opening, whatever its state.
+std::size_t sealed_fields(const json::value& value, std::string_view name) {
+  if (is_sealed_name(name)) return value.is_null() ? 0 : 1;
+  std::size_t count = 0;
+  if (const json::object* const object = value.if_object()) {
+    for (const json::key_value_pair& member : *object) {
+      count += sealed_fields(member.value(), member.key());
+    }
+  } else if (const json::array* const array = value.if_array()) {
+    for (const json::value& item : *array) count += sealed_fields(item, {});
+  }
+  return count;
+}
+
 class Examiner {
  public:
-  Examiner(Examined& out, const std::vector<KeyPeriod>& keys) : out_(out), keys_(keys) {}
+  Examiner(Examined& out, const Sayings& said) : out_(out), said_(said) {}
 
   Found look(const StoredEntry& stored) {
     out_.leaves.push_back(stored.leaf);
@@ -89,20 +105,37 @@ class Examiner {
     if (!view->topic.empty()) {
       out_.topics.push_back({stored.sequence, view->topic, view->topic_id});
     }
-    note_pruning(*entry);
+    note_control(*entry);
     return std::nullopt;
   }
 
   Found look_at_openings(const StoredEntry& stored, const json::value& entry) {
-    if (stored.openings.empty()) return std::nullopt;
+    const std::size_t fields = sealed_fields(entry.at("body"), {});
+    if (stored.openings.empty() && fields == 0) return std::nullopt;
     const Result<std::vector<Opening>> openings = unpack_openings(stored.openings);
     if (!openings) return fault(stored, "opening", openings.error().message);
+    std::set<std::string_view> paths;
     for (const Opening& opening : *openings) {
+      paths.insert(opening.path);
       if (const Result<void> ok = check_opening(entry, opening); !ok) {
         return fault(stored, "opening", ok.error().message + " at " + opening.path);
       }
+      if (opening.state == OpeningState::Erased && !was_erased(stored, opening.path)) {
+        return fault(stored, "opening", "gone, but no `erased` entry speaks of " + opening.path);
+      }
+    }
+    if (paths.size() != fields || openings->size() != fields) {
+      return fault(stored, "opening",
+                   fmt::format("{} openings are kept of {} sealed fields", paths.size(), fields));
     }
     return std::nullopt;
+  }
+
+  bool was_erased(const StoredEntry& stored, std::string_view path) const {
+    const Result<EntryView> entry = view_entry(*stored.bytes);
+    return entry && std::ranges::any_of(said_.erasures, [&](const Sayings::Erasure& erasure) {
+             return erasure.sequence > stored.sequence && selects(erasure.selection, *entry, path);
+           });
   }
 
   Found look_at_trust(const StoredEntry& stored, const json::value& entry) {
@@ -120,10 +153,19 @@ class Examiner {
     return std::nullopt;
   }
 
-  void note_pruning(const json::value& entry) {
+  void note_control(const json::value& entry) {
+    if (entry.at("kind") != json::value("control")) return;
     const json::object& body = entry.at("body").get_object();
-    if (entry.at("kind") != json::value("control") || text_in(body, "control") != "pruned") return;
-    out_.pruned_below = std::max(out_.pruned_below, number_in(body, "minimum_index").value_or(0));
+    const std::string_view what = text_in(body, "control").value_or("");
+    if (what == "pruned") {
+      out_.pruned_below = std::max(out_.pruned_below, number_in(body, "minimum_index").value_or(0));
+    } else if (what == "hold_set" && body.contains("selection") && body.contains("who")) {
+      out_.holds.push_back({std::string(text_in(body, "hold").value_or("")),
+                            canonical_json(json::object{{"selection", body.at("selection")},
+                                                        {"who", body.at("who")}})});
+    } else if (what == "hold_lifted") {
+      out_.holds.push_back({std::string(text_in(body, "hold").value_or("")), std::nullopt});
+    }
   }
 
   Found look_at_checkpoint(const StoredEntry& stored) {
@@ -133,15 +175,20 @@ class Examiner {
     const Result<Checkpoint> state = Checkpoint::parse(note->text);
     if (!state) return fault(stored, "checkpoint_signature", state.error().message);
     bool found = false;
-    for (const KeyPeriod& period : keys_) {
+    std::size_t signers = 0;
+    for (const KeyPeriod& period : said_.keys) {
       if (size < period.first_size || (period.last_size && size > *period.last_size)) continue;
       if (verify_note(*note, period.key) != NoteTrust::Signed) {
         return fault(stored, "checkpoint_signature",
                      fmt::format("not signed by `{}`", period.key.text()));
       }
       found = state->origin == period.key.name;
+      ++signers;
     }
     if (!found) return fault(stored, "checkpoint_signature", "no key of this ledger was valid then");
+    if (note->signatures.size() != signers) {
+      return fault(stored, "checkpoint_signature", "it carries signatures that are not ours");
+    }
     if (state->size != size) {
       return fault(stored, "checkpoint_consistency",
                    fmt::format("the checkpoint behind entry {} is of {} entries", stored.sequence,
@@ -152,16 +199,42 @@ class Examiner {
   }
 
   Examined& out_;
-  const std::vector<KeyPeriod>& keys_;
+  const Sayings& said_;
   BlockIndexer indexer_;
   bool block_is_whole_ = true;
 };
 
 }  // namespace
 
-Examined examine(const std::vector<StoredEntry>& entries, const std::vector<KeyPeriod>& keys) {
+Result<Sayings> sayings(ReadView& view) {
+  Sayings said;
+  SALLYPORT_TRY(said.keys, key_history(view));
+  // What cannot be read says nothing here; it is found where the entries are examined.
+  const auto look = [&](const StoredEntry& stored) -> Result<bool> {
+    if (!stored.bytes || stored.bytes->find(R"("control":"erased")") == std::string::npos) return true;
+    const Result<json::value> entry = parse_own_json(*stored.bytes);
+    const json::object* const object = entry ? entry->if_object() : nullptr;
+    const json::object* const body = object ? object_in(*object, "body") : nullptr;
+    const json::value* const selected = body ? body->if_contains("selection") : nullptr;
+    if (selected == nullptr || text_in(*object, "kind") != "control") return true;
+    if (Result<Selection> selection = Selection::from_json(*selected)) {
+      said.erasures.push_back({stored.sequence, std::move(*selection)});
+    }
+    return true;
+  };
+  SALLYPORT_TRY(const std::vector<std::uint64_t> blocks,
+                view.blocks_with(Facet::Kind, "control", 0));
+  for (const std::uint64_t block : blocks) {
+    SALLYPORT_CHECK_OK(view.scan(block * kBlock, (block + 1) * kBlock, look));
+  }
+  SALLYPORT_TRY(const std::uint64_t size, view.size());
+  SALLYPORT_CHECK_OK(view.scan(size / kBlock * kBlock, size, look));
+  return said;
+}
+
+Examined examine(const std::vector<StoredEntry>& entries, const Sayings& said) {
   Examined out{.begin = entries.front().sequence};
-  Examiner examiner(out, keys);
+  Examiner examiner(out, said);
   for (const StoredEntry& entry : entries) {
     out.fault = examiner.look(entry);
     if (out.fault) break;

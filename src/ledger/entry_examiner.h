@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ledger/maintenance.h"
 #include "ledger/opening_check.h"
 #include "ledger/store.h"
 #include "ledger/verify.h"
@@ -31,19 +32,36 @@ struct Examined {
     Hash root{};
   };
 
+  struct HoldChange {
+    std::string id;
+    std::optional<std::string> fact;  // nothing: lifted
+  };
+
   std::uint64_t begin = 0;
   std::vector<Hash> leaves;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ids;  // folded id, sequence
   std::vector<TopicEvent> topics;
   std::vector<TrustLink> trust;
   std::vector<State> checkpoints;
+  std::vector<HoldChange> holds;
   std::vector<BlockIndex> blocks;               // of whole blocks that are not pruned
   std::optional<std::uint64_t> last_pruned;     // greatest sequence without bytes
   std::uint64_t pruned_below = 0;               // as `pruned` control entries say
   std::optional<Fault> fault;                   // the first
 };
 
+// What the log itself says about who signed it and what was taken out of it.
+struct Sayings {
+  struct Erasure {
+    std::uint64_t sequence = 0;
+    Selection selection;
+  };
+  std::vector<KeyPeriod> keys;
+  std::vector<Erasure> erasures;
+};
+Result<Sayings> sayings(ReadView& view);
+
 // `entries` are rows in order, beginning at a block's first entry.
-Examined examine(const std::vector<StoredEntry>& entries, const std::vector<KeyPeriod>& keys);
+Examined examine(const std::vector<StoredEntry>& entries, const Sayings& said);
 
 }  // namespace sallyport::ledger

@@ -31,6 +31,10 @@ Result<void> export_json_lines(ReadView& view, std::optional<std::uint64_t> afte
 Result<void> export_cef(ReadView& view, const Filter& filter, std::string_view version,
                         bool with_openings, const Line& line);
 
+// Where the `number`th tile of a level, or of `entries`, lies: `tile/0/x001/x234/067` for 1234067,
+// with `.p/<width>` when it is narrower than 256.
+std::string tile_path(std::string_view level, std::uint64_t number, std::uint64_t width);
+
 // tlog-tiles in a folder (LE-65). Writes what a reader of the newest checkpoint needs: full tiles
 // that an earlier export of this ledger left there stay as they are, `checkpoint` is written last.
 // Bundles that pruning has touched are left out. Nothing sealed is in any file.

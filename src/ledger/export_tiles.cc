@@ -77,16 +77,6 @@ Result<void> sync_all(const fs::path& folder) {
   return {};
 }
 
-// `x001/x234/067` for 1234067.
-std::string tile_number(std::uint64_t number) {
-  std::string path = fmt::format("{:03}", number % 1000);
-  while (number >= 1000) {
-    number /= 1000;
-    path = fmt::format("x{:03}/{}", number % 1000, path);
-  }
-  return path;
-}
-
 // The state that an earlier export left: 0 when there is none.
 Result<std::uint64_t> exported_size(ReadView& view, const fs::path& folder,
                                     const Checkpoint& newest) {
@@ -143,8 +133,7 @@ class TileFolder {
                            const Content& content) {
     for (std::uint64_t begin = 0; begin < count; begin += kBlock) {
       const std::uint64_t end = std::min(begin + kBlock, count);
-      std::string path = "tile/" + name + "/" + tile_number(begin / kBlock);
-      if (end - begin < kBlock) path += ".p/" + std::to_string(end - begin);
+      const std::string path = tile_path(name, begin / kBlock, end - begin);
       // What the folder's checkpoint covers was complete before that checkpoint was written.
       std::error_code code;
       if (end <= exported && fs::exists(folder_ / path, code)) continue;
@@ -194,6 +183,16 @@ class TileFolder {
 };
 
 }  // namespace
+
+std::string tile_path(std::string_view level, std::uint64_t number, std::uint64_t width) {
+  std::string parts = fmt::format("{:03}", number % 1000);
+  while (number >= 1000) {
+    number /= 1000;
+    parts = fmt::format("x{:03}/{}", number % 1000, parts);
+  }
+  const std::string path = fmt::format("tile/{}/{}", level, parts);
+  return width < kBlock ? fmt::format("{}.p/{}", path, width) : path;
+}
 
 Result<void> export_tiles(ReadView& view, const fs::path& folder) {
   SALLYPORT_TRY(const std::uint64_t size, view.size());

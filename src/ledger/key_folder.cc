@@ -54,9 +54,7 @@ Result<std::optional<SigningKey>> KeyFolder::staged() const {
 }
 
 Result<void> KeyFolder::promote_staged() const {
-  // The old seed is overwritten first: after a rename nothing would name its blocks any more.
-  SALLYPORT_CHECK_OK(remove_private_file(folder_ / kSigning));
-  return rename_synced(folder_ / kStaged, folder_ / kSigning);
+  return supersede_private_file(folder_ / kStaged, folder_ / kSigning);
 }
 
 Result<std::string> KeyFolder::digest_key(Entropy& entropy) const {

@@ -22,6 +22,7 @@ class KeyFolder {
   // Rotation: the next key is on disk before the log says so, and takes the old one's place after.
   Result<void> stage(const SigningKey& next) const;
   Result<std::optional<SigningKey>> staged() const;
+  // Inside a write transaction of the ledger, so that one process at a time does this.
   Result<void> promote_staged() const;
 
   // Made on first use: 32 random bytes.

@@ -16,7 +16,6 @@ namespace sallyport::ledger {
 
 namespace asio = boost::asio;
 using std::chrono::seconds;
-using std::chrono::steady_clock;
 
 namespace {
 
@@ -173,19 +172,27 @@ void Ledger::submit(Group group) {
 void Ledger::work() {
   while (true) {
     std::vector<Group> groups;
+    bool stopping = false;
     {
       std::unique_lock lock(queue_->mutex);
       // Wakes once a second for what is late: debts, the witness, retention.
       queue_->wake.wait_for(lock, seconds(1),
                             [&] { return !queue_->waiting.empty() || queue_->stopping; });
       groups = queue_->take();
-      if (groups.empty() && queue_->stopping) break;
+      stopping = queue_->stopping;
+      if (groups.empty() && stopping) break;
     }
-    if (!groups.empty()) settle(std::move(groups));
+    if (groups.empty()) {
+      probe();
+    } else if (!settle(std::move(groups)) && stopping) {
+      // Debts that the disk refuses go with the process: the next start closes their calls.
+      const std::lock_guard lock(queue_->mutex);
+      queue_->owed.clear();
+    }
     keep_witness(false);
     apply_retention();
   }
-  if (settings_.announced) {
+  if (settings_.announced && health().cause != "corrupt") {
     Group last;
     last.compose = [this](WriteView& view) -> Result<std::vector<core::Draft>> {
       SALLYPORT_CHECK_OK(view.put_fact({"instance", means_.instance_id, std::nullopt}));
@@ -196,10 +203,16 @@ void Ledger::work() {
   keep_witness(true);
 }
 
-void Ledger::settle(std::vector<Group> groups) {
+// False when the disk refused.
+bool Ledger::settle(std::vector<Group> groups) {
   const bool announces = std::ranges::any_of(
       groups, [](const Group& group) { return group.urgency == core::Urgency::Announces; });
-  Result<void> done = announces ? reserve_.keep() : Result<void>{};
+  const Health before = health();
+  // Damage is not a state of the disk that passes: nothing is built on it (LE-54).
+  Result<void> done = before.cause == "corrupt"
+                          ? Result<void>(ledger_unavailable(before.cause, before.detail))
+                          : Result<void>{};
+  if (done && announces) done = reserve_.keep();
   if (done) done = commit(groups);
   for (Group& group : groups) {
     if (!done) group.result = std::unexpected(done.error());
@@ -209,15 +222,37 @@ void Ledger::settle(std::vector<Group> groups) {
     commit_reports(groups);
   }
   remember(done);
+  std::vector<Group> still_owed;
   for (Group& group : groups) {
     if (group.owed && !group.result) {
-      const std::lock_guard lock(queue_->mutex);
-      queue_->bytes += weight(group);
-      queue_->owed.push_back(std::move(group));
-      continue;
+      still_owed.push_back(std::move(group));
+    } else {
+      group.done(std::move(group.result));
     }
-    group.done(std::move(group.result));
   }
+  owe_again(std::move(still_owed));
+  return done.has_value();
+}
+
+// Before what came to be owed in the meantime.
+void Ledger::owe_again(std::vector<Group> groups) {
+  const std::lock_guard lock(queue_->mutex);
+  for (const Group& group : groups) queue_->bytes += weight(group);
+  queue_->owed.insert(queue_->owed.begin(), std::make_move_iterator(groups.begin()),
+                      std::make_move_iterator(groups.end()));
+}
+
+// Nobody may come to try while we say that we cannot write: a real, synced write of no entry does.
+void Ledger::probe() {
+  const Health now = health();
+  if (now.ok || now.cause == "corrupt") return;
+  Result<void> done = reserve_.keep();
+  if (done) {
+    done = parts_.store.write([this](WriteView& view) {
+      return view.put_fact({"ledger", "probed", rfc3339(parts_.clock.wall())});
+    });
+  }
+  remember(done);
 }
 
 Result<void> Ledger::commit(std::vector<Group>& groups) {
@@ -241,8 +276,10 @@ void Ledger::commit_reports(std::vector<Group>& groups) {
 
 void Ledger::remember(const Result<void>& outcome) {
   const std::lock_guard lock(queue_->mutex);
+  if (queue_->health.cause == "corrupt") return;
   if (outcome) {
-    queue_->health = {};
+    // What the given-up reserve let through is no sign of room.
+    if (reserve_.kept()) queue_->health = {};
   } else if (!outcome.error().cause.empty()) {
     queue_->health = {false, outcome.error().cause, outcome.error().message};
   }
@@ -256,19 +293,22 @@ Health Ledger::health() const {
 void Ledger::keep_witness(bool now) {
   const std::string& newest = committer_.newest_checkpoint();
   if (settings_.witness.empty() || newest.empty() || newest == witnessed_) return;
-  if (!now && steady_clock::now() - witness_written_ < seconds(1)) return;
-  witness_written_ = steady_clock::now();
+  const SteadyTime time = parts_.clock.steady();
+  if (!now && witness_written_ && time - *witness_written_ < seconds(1)) return;
+  witness_written_ = time;
   if (replace_private_file(settings_.witness, newest)) witnessed_ = newest;
 }
 
 Result<VerifierKey> Ledger::rotate_key(bool compromised) {
   const auto next = std::make_shared<const SigningKey>(
       SigningKey::generate(origin_, parts_.entropy));
-  SALLYPORT_CHECK_OK(keys_.stage(*next));
   std::promise<Result<Positions>> promise;
   std::future<Result<Positions>> answer = promise.get_future();
   Group group{.rotate_to = next};
   group.compose = [=, this](WriteView& view) -> Result<std::vector<core::Draft>> {
+    // Another process may have rotated and not come to this yet; its key must not be staged over.
+    SALLYPORT_CHECK_OK(finish_rotation(view));
+    SALLYPORT_CHECK_OK(keys_.stage(*next));
     SALLYPORT_CHECK_OK(view.put_fact({"ledger", "key", next->verifier().text()}));
     return std::vector{control("key_rotated", {{"old", committer_.key().verifier().text()},
                                                {"new", next->verifier().text()},
@@ -277,8 +317,17 @@ Result<VerifierKey> Ledger::rotate_key(bool compromised) {
   group.done = [&promise](Result<Positions> result) { promise.set_value(std::move(result)); };
   submit(std::move(group));
   if (Result<Positions> written = answer.get(); !written) return std::unexpected(written.error());
-  SALLYPORT_CHECK_OK(keys_.promote_staged());
+  SALLYPORT_CHECK_OK(
+      parts_.store.write([this](WriteView& view) { return finish_rotation(view); }));
   return next->verifier();
+}
+
+// The key that the log names takes the old one's place, which is gone then (LE-26).
+Result<void> Ledger::finish_rotation(WriteView& view) {
+  SALLYPORT_TRY(const std::optional<std::string> current, view.fact("ledger", "key"));
+  SALLYPORT_TRY(const std::optional<SigningKey> staged, keys_.staged());
+  if (!staged || staged->verifier().text() != current) return {};
+  return keys_.promote_staged();
 }
 
 }  // namespace sallyport::ledger

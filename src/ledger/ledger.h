@@ -93,9 +93,12 @@ class Ledger final : public core::Recorder {
 
   Result<void> start();
   Result<std::vector<core::Draft>> opening_drafts(WriteView& view);
+  Result<void> finish_rotation(WriteView& view);
   void submit(Group group);
   void work();
-  void settle(std::vector<Group> groups);
+  bool settle(std::vector<Group> groups);
+  void owe_again(std::vector<Group> groups);
+  void probe();
   Result<void> commit(std::vector<Group>& groups);
   void commit_reports(std::vector<Group>& groups);
   void remember(const Result<void>& outcome);
@@ -112,9 +115,9 @@ class Ledger final : public core::Recorder {
   std::string origin_;
   Committer committer_;  // of the writer thread, after start()
   std::unique_ptr<Queue> queue_;
-  std::chrono::steady_clock::time_point witness_written_{};
+  std::optional<SteadyTime> witness_written_;
   std::string witnessed_;
-  std::chrono::steady_clock::time_point retention_applied_{};
+  std::optional<SteadyTime> retention_applied_;
   std::thread writer_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/json_members.h"
 #include "base/try.h"
 #include "ledger/query.h"
 
@@ -33,17 +34,25 @@ bool covers(const Selection& selection, const EntryView& entry) {
          (!selection.until || (time && *time < *selection.until));
 }
 
+const Hold* hold_on(const std::vector<Hold>& holds, const EntryView& entry) {
+  const auto found = std::ranges::find_if(
+      holds, [&](const Hold& hold) { return covers(hold.selection, entry); });
+  return found == holds.end() ? nullptr : &*found;
+}
+
 Result<void> refuse_if_held(const std::vector<Hold>& holds, const EntryView& entry) {
-  for (const Hold& hold : holds) {
-    if (!covers(hold.selection, entry)) continue;
-    return fail(ErrorCode::Conflict, fmt::format("hold `{}` keeps entry {}: {}; lift it first",
-                                                 hold.id, entry.sequence, hold.reason));
-  }
-  return {};
+  const Hold* const hold = hold_on(holds, entry);
+  if (hold == nullptr) return {};
+  return fail(ErrorCode::Conflict, fmt::format("hold `{}` keeps entry {}: {}; lift it first",
+                                               hold->id, entry.sequence, hold->reason));
 }
 
 bool under(std::string_view path, std::string_view selected) {
   return path == selected || (path.starts_with(selected) && path[selected.size()] == '/');
+}
+
+bool tells_key(const StoredEntry& stored) {
+  return stored.bytes && stored.bytes->find(R"("control":"key_)") != std::string::npos;
 }
 
 // The packed openings without the selected ones; nothing when none of them is selected.
@@ -102,7 +111,11 @@ Result<Selection> Selection::from_json(const json::value& value) {
   return selection;
 }
 
-Group::Compose erase(Selection selection, std::string who, std::string reason) {
+bool selects(const Selection& selection, const EntryView& entry, std::string_view path) {
+  return covers(selection, entry) && (!selection.path || under(path, *selection.path));
+}
+
+Group::Compose erase(Selection selection, std::string who, std::string reason, Held held) {
   return [=](WriteView& view) -> Result<std::vector<core::Draft>> {
     SALLYPORT_TRY(const std::vector<Hold> kept, holds(view));
     std::vector<std::string> paths;
@@ -111,6 +124,7 @@ Group::Compose erase(Selection selection, std::string who, std::string reason) {
     SALLYPORT_CHECK_OK(find_entries(
         view, filter_of(selection),
         [&](const StoredEntry& stored, const EntryView& entry) -> Result<bool> {
+          if (held == Held::Skip && hold_on(kept, entry) != nullptr) return true;
           SALLYPORT_TRY(std::optional<std::string> packed,
                         without(stored, selection, paths, count));
           if (packed) {
@@ -143,8 +157,10 @@ Group::Compose prune(std::uint64_t minimum, std::string who, std::string reason)
     SALLYPORT_TRY(const std::vector<Hold> kept, holds(view));
     SALLYPORT_TRY(const std::vector<core::Fact> open_calls, view.facts("open_call"));
     std::uint64_t count = 0;
+    std::vector<std::uint64_t> whole = {minimum};
     SALLYPORT_CHECK_OK(view.scan(0, minimum, [&](const StoredEntry& stored) -> Result<bool> {
-      if (!stored.bytes) return true;
+      if (tells_key(stored)) whole.insert(whole.end() - 1, stored.sequence);
+      if (!stored.bytes || tells_key(stored)) return true;
       SALLYPORT_TRY(const EntryView entry, view_entry(*stored.bytes));
       SALLYPORT_CHECK_OK(refuse_if_held(kept, entry));
       for (const core::Fact& open : open_calls) {
@@ -157,7 +173,11 @@ Group::Compose prune(std::uint64_t minimum, std::string who, std::string reason)
       return true;
     }));
     if (count == 0) return fail(ErrorCode::NotFound, "there is nothing to prune below that index");
-    SALLYPORT_CHECK_OK(view.drop_bytes_below(minimum));
+    std::uint64_t begin = 0;
+    for (const std::uint64_t end : whole) {
+      SALLYPORT_CHECK_OK(view.drop_bytes(begin, end));
+      begin = end + 1;
+    }
     return std::vector{control("pruned", {{"who", who},
                                           {"minimum_index", minimum},
                                           {"count", count},
@@ -175,8 +195,7 @@ Group::Compose set_hold(std::string id, Selection selection, std::string who, st
                                              {"reason", reason}});
     draft.facts.push_back({"hold", id,
                            canonical_json(json::object{{"selection", selection.to_json()},
-                                                       {"who", who},
-                                                       {"reason", reason}})});
+                                                       {"who", who}})});
     return std::vector{std::move(draft)};
   };
 }
@@ -200,9 +219,24 @@ Result<std::vector<Hold>> holds(ReadView& view) {
     Hold hold{.id = fact.key};
     SALLYPORT_TRY(hold.selection, Selection::from_json(value.at("selection")));
     hold.who = value.at("who").as_string();
-    hold.reason = value.at("reason").as_string();
     holds.push_back(std::move(hold));
   }
+  if (holds.empty()) return holds;
+  // The reason is content: it is only behind the seal of the entry that set the hold.
+  SALLYPORT_CHECK_OK(find_entries(
+      view, {.facets = {{Facet::Kind, "control"}}},
+      [&](const StoredEntry& stored, const EntryView&) -> Result<bool> {
+        if (stored.bytes->find(R"("control":"hold_set")") == std::string::npos) return true;
+        SALLYPORT_TRY(const json::value entry, parse_own_json(*stored.bytes));
+        SALLYPORT_TRY(const std::vector<Opening> openings, unpack_openings(stored.openings));
+        const json::value body = opened_body(entry, openings);
+        for (Hold& hold : holds) {
+          if (text_in(body.get_object(), "hold") == hold.id) {
+            hold.reason = text_in(body.get_object(), "reason").value_or("(erased)");
+          }
+        }
+        return true;
+      }));
   return holds;
 }
 

@@ -26,11 +26,22 @@ struct Selection {
   static Result<Selection> from_json(const json::value& value);
 };
 
+// What a removal does about entries under a hold.
+enum class Held {
+  Refuse,  // it fails as a whole: a person asked for them
+  Skip,    // it takes the others: retention goes on beside a hold
+};
+
 // Salts and values of the selected openings go (LE-57). `Conflict` names the hold that forbids it,
 // `NotFound` says that nothing was selected.
-Group::Compose erase(Selection selection, std::string who, std::string reason);
+Group::Compose erase(Selection selection, std::string who, std::string reason,
+                     Held held = Held::Refuse);
 
-// Entry bytes below `minimum` go, their leaf hashes stay (LE-60).
+// An `erased` entry covers this opening of this entry.
+bool selects(const Selection& selection, const EntryView& entry, std::string_view path);
+
+// Entry bytes below `minimum` go, their leaf hashes stay (LE-60). The entries that tell the keys
+// stay whole: without them nobody could check what is left.
 Group::Compose prune(std::uint64_t minimum, std::string who, std::string reason);
 
 Group::Compose set_hold(std::string id, Selection selection, std::string who, std::string reason);

@@ -4,6 +4,7 @@
 #include <simdjson.h>
 #include <sodium.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/encoding.h"
@@ -28,8 +29,18 @@ std::array<std::uint8_t, 4> key_id(std::string_view name,
   return {hash[0], hash[1], hash[2], hash[3]};
 }
 
+// The white space of Unicode beyond ASCII, which a signed note's key name may not hold either.
+bool has_unicode_space(std::string_view text) {
+  constexpr std::string_view kSpaces[] = {
+      "\u0085", "\u00a0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005",
+      "\u2006", "\u2007", "\u2008", "\u2009", "\u200a", "\u2028", "\u2029", "\u202f", "\u205f",
+      "\u3000"};
+  return std::ranges::any_of(kSpaces, [&](std::string_view space) { return text.contains(space); });
+}
+
 bool valid_name(std::string_view name) {
   if (name.empty() || !simdjson::validate_utf8(name.data(), name.size())) return false;
+  if (has_unicode_space(name)) return false;
   for (const char c : name) {
     if (static_cast<unsigned char>(c) <= 0x20 || c == '+' || c == 0x7f) return false;
   }

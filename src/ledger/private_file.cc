@@ -72,6 +72,12 @@ Result<std::filesystem::path> write_beside(const std::filesystem::path& file,
   return temporary;
 }
 
+Result<void> overwrite(const File& file, const std::filesystem::path& path) {
+  struct stat status {};
+  if (!file.good() || ::fstat(file.fd(), &status) != 0) return {};
+  return write_all(file, std::string(static_cast<std::size_t>(status.st_size), '\0'), path);
+}
+
 Result<void> check_private(const struct stat& status, const std::filesystem::path& path,
                            int mode) {
   if (status.st_uid != geteuid()) {
@@ -143,15 +149,9 @@ Result<void> replace_private_file(const std::filesystem::path& path, std::string
 }
 
 Result<void> remove_private_file(const std::filesystem::path& path) {
-  {
-    const File file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (!file.good() && errno == ENOENT) return {};
-    struct stat status {};
-    if (file.good() && ::fstat(file.fd(), &status) == 0) {
-      SALLYPORT_CHECK_OK(
-          write_all(file, std::string(static_cast<std::size_t>(status.st_size), '\0'), path));
-    }
-  }
+  const File file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!file.good() && errno == ENOENT) return {};
+  SALLYPORT_CHECK_OK(overwrite(file, path));
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) return system_failure(path);
   return sync_folder(path.parent_path());
 }
@@ -159,6 +159,14 @@ Result<void> remove_private_file(const std::filesystem::path& path) {
 Result<void> rename_synced(const std::filesystem::path& from, const std::filesystem::path& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) return system_failure(to);
   return sync_folder(to.parent_path());
+}
+
+Result<void> supersede_private_file(const std::filesystem::path& from,
+                                    const std::filesystem::path& to) {
+  // Held open across the rename: afterwards nothing else names its blocks.
+  const File old(::open(to.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  SALLYPORT_CHECK_OK(rename_synced(from, to));
+  return overwrite(old, to);
 }
 
 }  // namespace sallyport::ledger

@@ -28,4 +28,9 @@ Result<void> remove_private_file(const std::filesystem::path& file);
 
 Result<void> rename_synced(const std::filesystem::path& from, const std::filesystem::path& to);
 
+// `from` takes the place of `to` in one step; the bytes that were there are overwritten after it.
+// At every moment there is one whole file of that name.
+Result<void> supersede_private_file(const std::filesystem::path& from,
+                                    const std::filesystem::path& to);
+
 }  // namespace sallyport::ledger

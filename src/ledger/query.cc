@@ -1,5 +1,7 @@
 #include "ledger/query.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/try.h"
@@ -21,15 +23,23 @@ bool matches(const EntryView& entry, const Filter& filter) {
          (!filter.until || *time < *filter.until);
 }
 
+// A malformed id is a mistake of whoever asks, and no id that nothing matches (LE-82).
+Result<Uuid> wanted_id(const Filter& filter) {
+  const std::optional<Uuid> id = parse_uuid(*filter.id);
+  if (!id) {
+    return fail(ErrorCode::InvalidInput, fmt::format("`{:.40}` is not the id of an entry", *filter.id));
+  }
+  return *id;
+}
+
 // Finished blocks that can hold a match, by the index that is likely to name the fewest; nothing
 // when no index applies and all have to be read.
 Result<std::optional<std::vector<std::uint64_t>>> candidate_blocks(ReadView& view,
                                                                    const Filter& filter,
                                                                    std::uint64_t first) {
   if (filter.id) {
-    const std::optional<Uuid> id = parse_uuid(*filter.id);
-    if (!id) return std::vector<std::uint64_t>{};
-    return view.blocks_with_id(*id);
+    SALLYPORT_TRY(const Uuid id, wanted_id(filter));
+    return view.blocks_with_id(id);
   }
   // Facets are ordered from the most telling to the least.
   if (!filter.facets.empty()) {
@@ -56,9 +66,10 @@ Result<void> find_entries(ReadView& view, const Filter& filter, const OnMatch& o
     more = more && ++found < filter.limit;
     return more;
   };
+  if (filter.id) SALLYPORT_CHECK_OK(wanted_id(filter));
   SALLYPORT_TRY(const std::uint64_t size, view.size());
+  if (filter.after && *filter.after >= size) return {};
   const std::uint64_t begin = filter.after ? *filter.after + 1 : 0;
-  if (begin >= size) return {};
   const std::uint64_t tail = size / kBlock * kBlock;
   SALLYPORT_TRY(const auto blocks, candidate_blocks(view, filter, begin / kBlock));
   if (!blocks) return more ? view.scan(begin, size, look) : Result<void>{};
@@ -72,6 +83,7 @@ Result<void> find_entries(ReadView& view, const Filter& filter, const OnMatch& o
 
 Result<std::vector<StoredEntry>> newest_entries(ReadView& view, const Filter& filter,
                                                 std::size_t count) {
+  if (filter.id) SALLYPORT_CHECK_OK(wanted_id(filter));
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   std::vector<StoredEntry> newest;
   // Backwards in growing windows: usually the first is enough, and no window is read twice.

@@ -83,6 +83,16 @@ Result<void> check_sealed(const json::value& value, std::string_view name) {
   return {};
 }
 
+void mark_sealed(json::value& value) {
+  if (is_commitment(value)) {
+    value.get_object()["state"] = "sealed";
+  } else if (json::object* const object = value.if_object()) {
+    for (json::key_value_pair& member : *object) mark_sealed(member.value());
+  } else if (json::array* const array = value.if_array()) {
+    for (json::value& item : *array) mark_sealed(item);
+  }
+}
+
 // The value that the body repeats: `outcome` stands there with its details around it.
 const json::value* repeated(const json::object& body, std::string_view name) {
   const json::value* const value = body.if_contains(name);
@@ -188,6 +198,7 @@ Result<void> check_meaning(const json::value& entry) {
 
 json::value opened_body(const json::value& entry, const std::vector<Opening>& openings) {
   json::value copy = entry;
+  mark_sealed(copy.get_object()["body"]);
   for (const Opening& opening : openings) {
     boost::system::error_code code;
     json::value* const field = copy.find_pointer(opening.path, code);

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "base/encoding.h"
+#include "base/json_members.h"
 #include "base/try.h"
 #include "ledger/tree.h"
 
@@ -109,19 +110,46 @@ std::string Receipt::tlog_proof() const {
   return out + "\n" + checkpoint;
 }
 
-Result<Receipt> make_receipt(ReadView& view, std::uint64_t sequence, bool with_openings) {
+namespace {
+
+bool is_key_rotation(std::string_view bytes) {
+  // Looking before parsing: this is one entry in thousands.
+  if (!bytes.contains(R"("control":"key_rotated")")) return false;
+  const Result<json::value> entry = parse_own_json(bytes);
+  const json::object* const object = entry ? entry->if_object() : nullptr;
+  const json::object* const body = object == nullptr ? nullptr : object_in(*object, "body");
+  return body != nullptr && text_in(*object, "kind") == "control" &&
+         text_in(*body, "control") == "key_rotated";
+}
+
+// The newest checkpoint, but for a rotation the one that both keys signed: nobody who pinned the old
+// key can check a later one (LE-27).
+Result<StoredEntry> vouching_entry(ReadView& view, const StoredEntry& entry) {
   SALLYPORT_TRY(const std::uint64_t size, view.size());
+  const std::uint64_t begin = is_key_rotation(*entry.bytes) ? entry.sequence : size - 1;
+  std::optional<StoredEntry> found;
+  SALLYPORT_CHECK_OK(view.scan(begin, size, [&](const StoredEntry& next) -> Result<bool> {
+    if (!next.checkpoint.empty()) found = next;
+    return !found.has_value();
+  }));
+  if (!found) return ledger_unavailable("corrupt", "the last entry carries no checkpoint");
+  return *std::move(found);
+}
+
+}  // namespace
+
+Result<Receipt> make_receipt(ReadView& view, std::uint64_t sequence, bool with_openings) {
   SALLYPORT_TRY(const std::optional<StoredEntry> stored, view.entry(sequence));
   if (!stored) return fail(ErrorCode::NotFound, fmt::format("there is no entry {}", sequence));
   if (!stored->bytes) {
     return fail(ErrorCode::NotFound, fmt::format("the bytes of entry {} were pruned", sequence));
   }
-  SALLYPORT_TRY(const std::optional<StoredEntry> last, view.entry(size - 1));
+  SALLYPORT_TRY(const StoredEntry last, vouching_entry(view, *stored));
   Receipt receipt{.entry = *stored->bytes,
                   .leaf_index = sequence,
-                  .tree_size = size,
-                  .checkpoint = last->checkpoint};
-  SALLYPORT_TRY(receipt.proof, inclusion_proof(sequence, size, subtree_hash(view)));
+                  .tree_size = last.sequence + 1,
+                  .checkpoint = last.checkpoint};
+  SALLYPORT_TRY(receipt.proof, inclusion_proof(sequence, receipt.tree_size, subtree_hash(view)));
   if (!with_openings) return receipt;
   SALLYPORT_TRY(std::vector<Opening> openings, unpack_openings(stored->openings));
   for (Opening& opening : openings) {

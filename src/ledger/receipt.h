@@ -29,7 +29,7 @@ struct Receipt {
   static Result<Receipt> parse(std::string_view text);
 };
 
-// Under the newest checkpoint. `NotFound` for a sequence that is not there or was pruned.
+// Under the newest checkpoint, or for a key rotation under the one both keys signed. `NotFound` for a sequence that is not there or was pruned.
 Result<Receipt> make_receipt(ReadView& view, std::uint64_t sequence, bool with_openings);
 
 // What a verifier says; the first failing step ends it.
@@ -48,7 +48,8 @@ struct Verification {
 struct Trust {
   VerifierKey key;
   std::optional<std::string> origin;       // else the key's name
-  std::vector<std::string> rotations{};    // receipts of `key_rotated` entries, in order (LE-27)
+  // Receipts of `key_rotated` entries, in order: their new keys are trusted like `key` (LE-27).
+  std::vector<std::string> rotations{};
 };
 
 Verification verify_receipt(std::string_view text, const Trust& trust);

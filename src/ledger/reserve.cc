@@ -13,18 +13,21 @@
 namespace sallyport::ledger {
 
 Result<void> Reserve::keep() {
-  if (kept_ || bytes_ == 0) return {};
+  if (kept()) return {};
   const int fd = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   int error = fd < 0 ? errno : 0;
   if (fd >= 0) {
-    error = posix_fallocate(fd, 0, static_cast<off_t>(bytes_));
+    do {
+      error = posix_fallocate(fd, 0, static_cast<off_t>(bytes_));
+    } while (error == EINTR);
     ::close(fd);
     if (error != 0) ::unlink(file_.c_str());
   }
   if (error != 0) {
-    return ledger_unavailable(error == ENOSPC  ? "no_space"
-                              : error == EROFS ? "read_only"
-                                               : "io",
+    return ledger_unavailable(error == ENOSPC || error == EDQUOT   ? "no_space"
+                              : error == EROFS                     ? "read_only"
+                              : error == EACCES || error == EPERM ? "not_owner"
+                                                                   : "io",
                               fmt::format("no room for the reserve of {} bytes: {}", bytes_,
                                           std::strerror(error)));
   }

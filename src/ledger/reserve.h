@@ -14,7 +14,7 @@ class Reserve {
 
   Result<void> keep();  // allocates; does nothing when it is there
   void give_up();
-  bool kept() const { return kept_; }
+  bool kept() const { return kept_ || bytes_ == 0; }
 
  private:
   std::filesystem::path file_;

@@ -23,13 +23,14 @@ std::string random_origin(Entropy& entropy) {
 }
 
 // The key that the ledger is signed with, also when a rotation was cut short between its commit and
-// the exchange of the files.
-Result<SigningKey> find_key(ReadView& view, const KeyFolder& keys, const std::string& wanted_origin,
-                            Entropy& entropy) {
+// the exchange of the files. `has_signed` was asked before the view began: what another process
+// commits in between must not look like a log that is gone.
+Result<SigningKey> find_key(ReadView& view, const KeyFolder& keys, bool has_signed,
+                            const std::string& wanted_origin, Entropy& entropy) {
   SALLYPORT_TRY(const std::uint64_t size, view.size());
+  SALLYPORT_TRY(std::optional<SigningKey> staged, keys.staged());
   SALLYPORT_TRY(std::optional<SigningKey> key, keys.signing_key());
   if (size == 0) {
-    SALLYPORT_TRY(const bool has_signed, keys.has_signed());
     if (has_signed) {
       return fail(ErrorCode::Corrupt,
                   "the ledger is empty, but its key has signed one before: restore the ledger file, "
@@ -43,11 +44,7 @@ Result<SigningKey> find_key(ReadView& view, const KeyFolder& keys, const std::st
                                    entropy);
   }
   SALLYPORT_TRY(const std::optional<std::string> current, view.fact("ledger", "key"));
-  SALLYPORT_TRY(std::optional<SigningKey> staged, keys.staged());
-  if (staged && current && staged->verifier().text() == *current) {
-    SALLYPORT_CHECK_OK(keys.promote_staged());
-    key = std::move(staged);
-  }
+  if (staged && current && staged->verifier().text() == *current) key = std::move(staged);
   if (!key) {
     return fail(ErrorCode::NotFound,
                 "the private key of this ledger is not in its keys folder: restore it", {}, "io");
@@ -190,9 +187,10 @@ Result<std::unique_ptr<Ledger>> Ledger::open(Parts parts, Settings settings) {
   SALLYPORT_TRY(std::string digest_key, keys.digest_key(parts.entropy));
   const std::string instance_id = uuid7_text(parts.clock, parts.entropy);
   SALLYPORT_TRY(InstanceLock lock, InstanceLock::take(settings.data_folder, instance_id));
+  SALLYPORT_TRY(const bool has_signed, keys.has_signed());
   std::optional<SigningKey> key;
   SALLYPORT_CHECK_OK(parts.store.read([&](ReadView& view) -> Result<void> {
-    SALLYPORT_TRY(SigningKey found, find_key(view, keys, settings.origin, parts.entropy));
+    SALLYPORT_TRY(SigningKey found, find_key(view, keys, has_signed, settings.origin, parts.entropy));
     SALLYPORT_CHECK_OK(check_before_writing(view, found.verifier()));
     SALLYPORT_CHECK_OK(check_witness(view, settings));
     key = std::move(found);
@@ -221,6 +219,7 @@ Result<void> Ledger::start() {
 Result<std::vector<core::Draft>> Ledger::opening_drafts(WriteView& view) {
   const std::string key = committer_.key().verifier().text();
   SALLYPORT_TRY(const std::uint64_t size, view.size());
+  SALLYPORT_CHECK_OK(finish_rotation(view));
   Start start(view, settings_, parts_.close_interrupted, means_.instance_id);
   if (size == 0) SALLYPORT_CHECK_OK(start.say_created(key));
   if (!settings_.acknowledged_rollback.empty()) {
@@ -238,14 +237,16 @@ Result<std::vector<core::Draft>> Ledger::opening_drafts(WriteView& view) {
 
 void Ledger::apply_retention() {
   constexpr auto kEvery = std::chrono::hours(1);
-  const auto now = std::chrono::steady_clock::now();
-  if (settings_.retention.empty() || now - retention_applied_ < kEvery) return;
+  const SteadyTime now = parts_.clock.steady();
+  if (settings_.retention.empty() || !health().ok) return;
+  if (retention_applied_ && now - *retention_applied_ < kEvery) return;
   retention_applied_ = now;
   bool erased = false;
   for (const auto& [kind, age] : settings_.retention) {
     Group group;
     Selection old{.kind = kind, .until = parts_.clock.wall() - age};
-    group.compose = erase(std::move(old), "retention", fmt::format("older than {} s", age.count()));
+    group.compose = erase(std::move(old), "retention", fmt::format("older than {} s", age.count()),
+                          Held::Skip);
     erased = (committer_.commit({&group}) && group.result) || erased;
   }
   if (erased) (void)parts_.store.scrub();

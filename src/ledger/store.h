@@ -73,8 +73,15 @@ class ReadView {
   virtual Result<std::vector<std::uint64_t>> blocks_with_id(const Uuid& id) = 0;
   // Is exactly this stored for the block?
   virtual Result<bool> has_block_index(const BlockIndex& index) = 0;
-  // How many counts are stored for all blocks together.
-  virtual Result<std::uint64_t> stored_counts() = 0;
+  // How many rows there are beside the entries, and how many entries no sequence names: rows that
+  // nothing asks for are found by counting.
+  struct Rows {
+    std::uint64_t nodes = 0;
+    std::uint64_t blocks = 0;
+    std::uint64_t counts = 0;  // of all blocks together
+    std::uint64_t strays = 0;
+  };
+  virtual Result<Rows> rows() = 0;
 
   // Sums over all finished blocks.
   virtual Result<std::vector<BlockIndex::Count>> totals(Facet facet) = 0;
@@ -92,7 +99,7 @@ class WriteView : public ReadView {
 
   // The two things that may be taken away from a written entry, neither of which is its hash.
   virtual Result<void> replace_openings(std::uint64_t sequence, std::string_view packed) = 0;
-  virtual Result<void> drop_bytes_below(std::uint64_t sequence) = 0;
+  virtual Result<void> drop_bytes(std::uint64_t begin, std::uint64_t end) = 0;
 };
 
 class LedgerStore {

@@ -33,22 +33,31 @@ class Whole {
     const std::uint64_t stop = part.fault ? part.fault->sequence : UINT64_MAX;
     if (Found found = grow(part, stop)) return found;
     for (const auto& id : part.ids) ids_.push_back(id);
+    if (part.last_pruned) last_pruned_ = part.last_pruned;
     for (const Examined::TopicEvent& event : part.topics) {
-      if (event.sequence < stop && event.id != ++topics_[event.topic]) {
+      if (event.sequence >= stop) break;
+      // Of what was pruned, only the first number that is left tells where it stood.
+      const auto [last, unknown] = topics_.try_emplace(event.topic, 0);
+      if (unknown && last_pruned_) last->second = event.id - 1;
+      if (event.id != ++last->second) {
         return Fault{event.sequence, "topic_order",
                      fmt::format("topic `{}` has id {} where {} comes next", event.topic, event.id,
-                                 topics_[event.topic])};
+                                 last->second)};
       }
     }
     for (const Examined::TrustLink& link : part.trust) {
       if (link.sequence >= stop) break;
+      if (trust_index_ == 0 && last_pruned_) {
+        trust_index_ = link.index - 1;
+        trust_hash_ = link.previous_hash;
+      }
       if (link.index != ++trust_index_ || link.previous_hash != trust_hash_) {
         return Fault{link.sequence, "trust_chain",
                      link.index != trust_index_ ? "chain_index" : "previous_hash mismatch"};
       }
       trust_hash_ = link.entry_hash;
     }
-    if (part.last_pruned) last_pruned_ = part.last_pruned;
+    for (const Examined::HoldChange& change : part.holds) holds_[change.id] = change.fact;
     pruned_below_ = std::max(pruned_below_, part.pruned_below);
     return part.fault;
   }
@@ -60,13 +69,45 @@ class Whole {
     if (last_pruned_ && *last_pruned_ >= pruned_below_) {
       return Fault{pruned_below_, "entry_bytes", "bytes are missing that no `pruned` entry speaks of"};
     }
-    const Result<std::vector<Hash>> beyond = view_.nodes(1, size_ / kBlock, INT64_MAX);
-    if (!beyond) return storage(size_, beyond.error());
-    if (!beyond->empty()) return Fault{size_, "node_hash", "nodes are stored of entries that are gone"};
-    const Result<std::uint64_t> counts = view_.stored_counts();
-    if (!counts) return storage(size_, counts.error());
-    if (all_blocks_indexed_ && *counts != counts_) {
+    const Result<ReadView::Rows> rows = view_.rows();
+    if (!rows) return storage(size_, rows.error());
+    if (rows->strays != 0) return Fault{0, "missing_sequence", "rows lie before the first entry"};
+    std::uint64_t nodes = 0;
+    for (std::uint64_t left = size_ / kBlock; left > 0; left /= kBlock) nodes += left;
+    if (rows->nodes != nodes) {
+      return Fault{size_, "node_hash", "nodes are stored of entries that are not there"};
+    }
+    if (rows->blocks != size_ / kBlock || (all_blocks_indexed_ && rows->counts != counts_)) {
       return Fault{size_, "storage", "the index names what no entry says"};
+    }
+    return std::nullopt;
+  }
+
+  // Facts that can be told from the log again say what it says.
+  Found check_facts(const std::vector<KeyPeriod>& keys) {
+    const auto wrong = [&](std::string_view space, std::string_view key) {
+      return Fault{size_, "storage",
+                   fmt::format("the fact `{}` of `{}` is not what the entries say", space, key)};
+    };
+    const Result<std::optional<std::string>> key = view_.fact("ledger", "key");
+    if (!key) return storage(size_, key.error());
+    if (*key != (keys.empty() ? std::nullopt : std::optional(keys.back().key.text()))) {
+      return wrong("ledger", "key");
+    }
+    std::map<std::string, std::optional<std::string>> topics;
+    for (const auto& [topic, last] : topics_) topics[topic] = std::to_string(last);
+    for (const auto& [space, said] : {std::pair("topic", topics), std::pair("hold", holds_)}) {
+      const Result<std::vector<core::Fact>> facts = view_.facts(space);
+      if (!facts) return storage(size_, facts.error());
+      std::map<std::string, std::optional<std::string>> stored;
+      for (const core::Fact& fact : *facts) stored[fact.key] = fact.value;
+      for (const auto& [name, value] : said) {
+        if (stored[name] != value) return wrong(space, name);
+      }
+      for (const auto& [name, value] : stored) {
+        // Only pruned entries may have told of it.
+        if (!said.contains(name) && !last_pruned_) return wrong(space, name);
+      }
     }
     return std::nullopt;
   }
@@ -146,6 +187,7 @@ class Whole {
   std::map<int, Edge> tiles_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ids_;
   std::map<std::string, std::uint64_t> topics_;
+  std::map<std::string, std::optional<std::string>> holds_;  // nothing: lifted
   std::uint64_t trust_index_ = 0;
   std::string trust_hash_;
   std::optional<std::uint64_t> last_pruned_;
@@ -156,8 +198,7 @@ class Whole {
 };
 
 // Reads stretches in order and lets `threads` of them be examined at a time.
-Found check_entries(ReadView& view, std::uint64_t size, const std::vector<KeyPeriod>& keys,
-                    unsigned threads) {
+Found check_entries(ReadView& view, std::uint64_t size, const Sayings& said, unsigned threads) {
   Whole whole(view, size);
   std::deque<std::future<Examined>> running;
   std::uint64_t next = 0;
@@ -183,12 +224,13 @@ Found check_entries(ReadView& view, std::uint64_t size, const std::vector<KeyPer
     }
     if (stretch.empty()) break;
     running.push_back(std::async(threads > 1 ? std::launch::async : std::launch::deferred,
-                                 [stretch = std::move(stretch), &keys] { return examine(stretch, keys); }));
+                                 [stretch = std::move(stretch), &said] { return examine(stretch, said); }));
     if (running.size() >= threads) take_oldest();
   }
   while (!running.empty()) take_oldest();
   if (!found) found = missing;
   if (!found) found = whole.finish();
+  if (!found) found = whole.check_facts(said.keys);
   const Found duplicate = whole.duplicate();
   if (duplicate && (!found || duplicate->sequence < found->sequence)) return duplicate;
   return found;
@@ -208,14 +250,13 @@ Found check_all(ReadView& view, const std::optional<VerifierKey>& pinned,
   const Result<std::uint64_t> size = view.size();
   if (!size) return storage(0, size.error());
   report.tree_size = *size;
-  if (*size == 0) return std::nullopt;
-  const Result<std::vector<KeyPeriod>> keys = key_history(view);
-  if (!keys) return Fault{0, "entry_bytes", keys.error().message};
-  if (!keys->empty()) report.origin = keys->front().key.name;
-  if (Found found = check_entries(view, *size, *keys, threads)) return found;
-  if (Found found = check_keys(*keys, pinned)) return found;
+  const Result<Sayings> said = sayings(view);
+  if (!said) return storage(0, said.error());
+  if (!said->keys.empty()) report.origin = said->keys.front().key.name;
+  if (Found found = check_entries(view, *size, *said, threads)) return found;
+  if (Found found = *size == 0 ? std::nullopt : check_keys(said->keys, pinned)) return found;
   if (!since) return std::nullopt;
-  const Result<void> kept = check_against(view, *since, *keys);
+  const Result<void> kept = check_against(view, *since, said->keys);
   if (!kept) return Fault{*size, "checkpoint_consistency", kept.error().message};
   return std::nullopt;
 }

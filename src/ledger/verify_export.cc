@@ -117,12 +117,16 @@ class ExportCheck {
     if (!value) return malformed(value.error().message);
     const json::object* const object = value->if_object();
     if (object == nullptr) return malformed("it is no object");
-    if (object->contains("checkpoint")) return take_checkpoint(*object);
+    if (object->contains("checkpoint")) return take_checkpoint(*object, line);
     if (object->contains("leaf")) return take_leaf(*object, line);
     return take_entry(*object, line);
   }
 
-  Found malformed(std::string_view detail) const { return fault("entry_bytes", detail); }
+  // A line that cannot even be taken.
+  Found refuse(std::string_view detail) {
+    ++line_;
+    return malformed(detail);
+  }
 
   Found finish() {
     for (const Unknown& unknown : unknown_) {
@@ -157,6 +161,8 @@ class ExportCheck {
     std::uint64_t last = 0;
     std::uint64_t pruned_before = 0;
   };
+
+  Found malformed(std::string_view detail) const { return fault("entry_bytes", detail); }
 
   Found fault(std::string_view check, std::string_view detail) const {
     return Fault{edge_.size(), std::string(check), fmt::format("line {}: {}", line_, detail)};
@@ -281,13 +287,15 @@ class ExportCheck {
     return std::nullopt;
   }
 
-  Found take_checkpoint(const json::object& object) {
+  Found take_checkpoint(const json::object& object, std::string_view line) {
     const json::value* const text = member(object, "checkpoint", json::kind::string);
     const Result<Note> note = Note::parse(text == nullptr ? "" : text->get_string());
     const Result<Checkpoint> state =
         note ? Checkpoint::parse(note->text) : Result<Checkpoint>(std::unexpected(note.error()));
     if (!state) return malformed(state.error().message);
-    if (object.size() != 1) return malformed("a checkpoint stands alone in its line");
+    if (object.size() != 1 || canonical_json(object) != line) {
+      return malformed("a checkpoint stands alone in its line");
+    }
     if (state->origin != origin_) {
       return at_checkpoint("checkpoint_signature",
                            fmt::format("the checkpoint is of `{:.100}`", state->origin));
@@ -364,10 +372,7 @@ LedgerReport verify_export(std::istream& in, const VerifierKey& key) {
   if (!report.first_bad && in.bad()) {
     report.first_bad = Fault{check.size(), "storage", "the file cannot be read to its end"};
   }
-  if (!report.first_bad && !lines.fault.empty()) {
-    report.first_bad = Fault{check.size(), "entry_bytes",
-                             fmt::format("the line of entry {}: {}", check.size(), lines.fault)};
-  }
+  if (!report.first_bad && !lines.fault.empty()) report.first_bad = check.refuse(lines.fault);
   if (!report.first_bad) report.first_bad = check.finish();
   report.ok = !report.first_bad;
   return report;

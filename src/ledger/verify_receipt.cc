@@ -19,14 +19,29 @@ struct Failure {
 };
 using Step = std::optional<Failure>;
 
+// The pinned key and those it handed its trust to. They all have one name.
+using Keys = std::vector<VerifierKey>;
+
+// One key is enough, but a line by any of them that does not verify is bad (LE-36).
+NoteTrust verify_note(const Note& note, const Keys& keys) {
+  NoteTrust trust = NoteTrust::NoSuchKey;
+  for (const VerifierKey& key : keys) {
+    const NoteTrust one = ledger::verify_note(note, key);
+    if (one == NoteTrust::BadSignature) return one;
+    if (one == NoteTrust::Signed) trust = one;
+  }
+  return trust;
+}
+
 // The trusted checkpoint of a note: steps key, signature, origin.
-Step read_checkpoint(std::string_view bytes, const VerifierKey& key,
+Step read_checkpoint(std::string_view bytes, const Keys& keys,
                      const std::optional<std::string>& wanted_origin, Checkpoint& out) {
   const Result<Note> note = Note::parse(bytes);
   if (!note) return Failure{"form", "checkpoint: " + note.error().message};
   const Result<Checkpoint> checkpoint = Checkpoint::parse(note->text);
   if (!checkpoint) return Failure{"form", "checkpoint: " + checkpoint.error().message};
-  switch (verify_note(*note, key)) {
+  const VerifierKey& key = keys.back();
+  switch (verify_note(*note, keys)) {
     case NoteTrust::NoSuchKey:
       return Failure{"key", fmt::format("no signature by `{}` with key id {}", key.name, hex(key.id))};
     case NoteTrust::BadSignature:
@@ -67,8 +82,8 @@ Step check_entry_in(const Receipt& receipt, const Checkpoint& checkpoint,
   return std::nullopt;
 }
 
-Verification verify_with_key(std::string_view text, const VerifierKey& key,
-                             const std::optional<std::string>& origin) {
+Verification verify_with_keys(std::string_view text, const Keys& keys,
+                              const std::optional<std::string>& origin) {
   Verification answer;
   const auto failed = [&](const Failure& failure) {
     answer.step = failure.step;
@@ -83,7 +98,7 @@ Verification verify_with_key(std::string_view text, const VerifierKey& key,
   const Result<json::value> entry = parse_own_json(receipt->entry);
   if (!entry) return failed({"form", entry.error().message});
   Checkpoint checkpoint;
-  if (const Step step = read_checkpoint(receipt->checkpoint, key, origin, checkpoint)) {
+  if (const Step step = read_checkpoint(receipt->checkpoint, keys, origin, checkpoint)) {
     return failed(*step);
   }
   answer.origin = checkpoint.origin;
@@ -100,7 +115,7 @@ Verification verify_with_key(std::string_view text, const VerifierKey& key,
 // A rotation that the pinned key signed and nobody called compromised hands its trust on (LE-27).
 Result<VerifierKey> follow_rotation(std::string_view text, const VerifierKey& key,
                                     const std::optional<std::string>& origin) {
-  const Verification rotation = verify_with_key(text, key, origin);
+  const Verification rotation = verify_with_keys(text, {key}, origin);
   if (!rotation.ok) {
     return fail(ErrorCode::InvalidInput, fmt::format("rotation receipt: {}: {}", rotation.step, rotation.detail));
   }
@@ -115,15 +130,21 @@ Result<VerifierKey> follow_rotation(std::string_view text, const VerifierKey& ke
     return fail(ErrorCode::InvalidInput,
                 "the old key was compromised when it was rotated: pin the new key by another way");
   }
-  return VerifierKey::parse(*after);
+  SALLYPORT_TRY(VerifierKey next, VerifierKey::parse(*after));
+  // The name is the origin, which never changes (LE-23).
+  if (next.name != key.name) {
+    return fail(ErrorCode::InvalidInput, "the rotation leads to a key of another name");
+  }
+  return next;
 }
 
-Result<VerifierKey> trusted_key(const Trust& trust) {
-  VerifierKey key = trust.key;
+Result<Keys> trusted_keys(const Trust& trust) {
+  Keys keys = {trust.key};
   for (const std::string& rotation : trust.rotations) {
-    SALLYPORT_TRY(key, follow_rotation(rotation, key, trust.origin));
+    SALLYPORT_TRY(VerifierKey next, follow_rotation(rotation, keys.back(), trust.origin));
+    keys.push_back(std::move(next));
   }
-  return key;
+  return keys;
 }
 
 struct ConsistencyText {
@@ -177,9 +198,9 @@ json::object Verification::to_json() const {
 }
 
 Verification verify_receipt(std::string_view text, const Trust& trust) {
-  const Result<VerifierKey> key = trusted_key(trust);
-  if (!key) return {.step = "key", .detail = key.error().message};
-  return verify_with_key(text, *key, trust.origin);
+  const Result<Keys> keys = trusted_keys(trust);
+  if (!keys) return {.step = "key", .detail = keys.error().message};
+  return verify_with_keys(text, *keys, trust.origin);
 }
 
 std::string consistency_text(std::uint64_t old_size, std::uint64_t new_size, const Proof& proof) {
@@ -198,14 +219,14 @@ Verification verify_consistency(std::string_view old_note, std::string_view new_
   };
   const Result<ConsistencyText> text = parse_consistency(proof);
   if (!text) return failed("form", text.error().message);
-  const Result<VerifierKey> rotated = trusted_key(trust);
-  if (!rotated) return failed("key", rotated.error().message);
+  const Result<Keys> keys = trusted_keys(trust);
+  if (!keys) return failed("key", keys.error().message);
   Checkpoint older;
   Checkpoint newer;
-  if (const Step step = read_checkpoint(old_note, trust.key, trust.origin, older)) {
+  if (const Step step = read_checkpoint(old_note, *keys, trust.origin, older)) {
     return failed(step->step, "old: " + step->detail);
   }
-  if (const Step step = read_checkpoint(new_note, *rotated, trust.origin, newer)) {
+  if (const Step step = read_checkpoint(new_note, *keys, trust.origin, newer)) {
     return failed(step->step, "new: " + step->detail);
   }
   answer.origin = newer.origin;

@@ -12,8 +12,8 @@ namespace {
 
 Hash hash_from(std::string_view bytes) {
   Hash hash{};
-  // A row of another length can only be damage: the wrong hash is found by whoever compares it.
-  std::copy_n(bytes.begin(), std::min(bytes.size(), hash.size()), hash.begin());
+  // A row of another length can only be damage: whoever compares it finds the wrong hash.
+  if (bytes.size() == hash.size()) std::ranges::copy(bytes, hash.begin());
   return hash;
 }
 
@@ -130,10 +130,13 @@ Result<bool> SqlView::has_block_index(const BlockIndex& index) {
   return true;
 }
 
-Result<std::uint64_t> SqlView::stored_counts() {
-  Query query = db_.query("SELECT COUNT(*) FROM facets");
+Result<SqlView::Rows> SqlView::rows() {
+  Query query = db_.query(
+      "SELECT (SELECT COUNT(*) FROM nodes), (SELECT COUNT(*) FROM blocks), "
+      "(SELECT COUNT(*) FROM facets), (SELECT COUNT(*) FROM entries WHERE sequence < 0)");
   SALLYPORT_TRY([[maybe_unused]] const bool row, query.step());
-  return static_cast<std::uint64_t>(query.number(0));
+  const auto at = [&](int column) { return static_cast<std::uint64_t>(query.number(column)); };
+  return Rows{.nodes = at(0), .blocks = at(1), .counts = at(2), .strays = at(3)};
 }
 
 Result<std::vector<BlockIndex::Count>> SqlView::totals(Facet facet) {
@@ -214,10 +217,11 @@ Result<void> SqlView::replace_openings(std::uint64_t sequence, std::string_view 
   return query.bind(sequence).run();
 }
 
-Result<void> SqlView::drop_bytes_below(std::uint64_t sequence) {
+Result<void> SqlView::drop_bytes(std::uint64_t begin, std::uint64_t end) {
   Query query = db_.query(
-      "UPDATE entries SET bytes = NULL, openings = NULL WHERE sequence < ? AND bytes IS NOT NULL");
-  return query.bind(sequence).run();
+      "UPDATE entries SET bytes = NULL, openings = NULL "
+      "WHERE sequence >= ? AND sequence < ? AND bytes IS NOT NULL");
+  return query.bind(begin).bind(end).run();
 }
 
 Result<void> SqlView::check_integrity() {

@@ -22,7 +22,7 @@ class SqlView final : public ledger::WriteView {
                                                     std::uint64_t from) override;
   Result<std::vector<std::uint64_t>> blocks_with_id(const Uuid& id) override;
   Result<bool> has_block_index(const ledger::BlockIndex& index) override;
-  Result<std::uint64_t> stored_counts() override;
+  Result<Rows> rows() override;
   Result<std::vector<ledger::BlockIndex::Count>> totals(ledger::Facet facet) override;
   Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) override;
   Result<std::vector<core::Fact>> facts(std::string_view space) override;
@@ -32,7 +32,7 @@ class SqlView final : public ledger::WriteView {
   Result<void> put_block_index(const ledger::BlockIndex& index) override;
   Result<void> put_fact(const core::Fact& fact) override;
   Result<void> replace_openings(std::uint64_t sequence, std::string_view packed) override;
-  Result<void> drop_bytes_below(std::uint64_t sequence) override;
+  Result<void> drop_bytes(std::uint64_t begin, std::uint64_t end) override;
 
   // SQLite's own check of every page and index.
   Result<void> check_integrity();

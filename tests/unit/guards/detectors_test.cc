@@ -3,10 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <memory>
 #include <random>
+#include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
+
+#include "unit/guards/found.h"
 
 namespace sallyport::guards {
 namespace {
@@ -14,498 +20,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Keys are put together from pieces so that no scanner of sources takes this file for a leak.
-const std::string kAwsId =
-    "AKIA"
-    "IOSFODNN7EXAMPLE";
-const std::string kGithub =
-    "gh"
-    "p_" +
-    std::string(35, 'a') + "1";
-const std::string kModelKey =
-    "s"
-    "k-" +
-    std::string(19, 'b') + "2";
-const std::string kJwt =
-    "eyJ"
-    "hbGciOiJIUzI1NiJ9.eyJ"
-    "zdWIiOiIxIn0.c2lnbmF0dXJl";
-
-std::shared_ptr<const Detectors> build(const DetectorSet& wanted) {
-  auto detectors = Detectors::build(wanted);
-  EXPECT_TRUE(detectors.has_value()) << detectors.error().message;
-  return *detectors;
-}
-
-const Detectors& detectors() {
-  static const auto shared = build(default_detectors());
-  return *shared;
-}
-
-std::vector<std::string> describe(std::string_view text, const std::vector<Hit>& hits) {
-  std::vector<std::string> out;
-  for (const Hit& hit : hits) {
-    out.push_back(std::string(name_of(hit.detector)) + "|" +
-                  std::string(text.substr(hit.begin, hit.size())));
-  }
-  return out;
-}
-
-// `detector|matched bytes` of every hit, in order.
-std::vector<std::string> found(std::string_view text) {
-  return describe(text, detectors().scan(text));
-}
-
-auto only(const std::string& detector, const std::string& bytes) {
-  return ElementsAre(detector + "|" + bytes);
-}
-
-std::string repeated(std::string_view piece, std::size_t bytes) {
-  std::string text;
-  while (text.size() < bytes) text += piece;
-  return text;
-}
-
-// PI-54
-TEST(DetectorTableTest, HasEveryDetectorOfTheTableInItsOrder) {
-  EXPECT_EQ(kDetectorCount, 22U);
-  EXPECT_EQ(name_of(Detector::AwsAccessKeyId), "aws_access_key_id");
-  EXPECT_EQ(name_of(Detector::GcpServiceAccount), "gcp_service_account");
-  EXPECT_EQ(name_of(Detector::PrivateIp), "private_ip");
-  EXPECT_EQ(name_of(Detector::HighEntropy), "high_entropy");
-  EXPECT_EQ(detectors_of(Category::Secret).count(), 15U);
-  EXPECT_EQ(detectors_of(Category::Pii).count(), 5U);
-  EXPECT_EQ(detectors_of(Category::Internal).count(), 1U);
-  EXPECT_FALSE(default_detectors().test(index_of(Detector::HighEntropy)));
-}
-
-// PI-54
-TEST(DetectorsTest, AwsAccessKeyIdIsTwentyCharactersBetweenWordEdges) {
-  EXPECT_THAT(found("id " + kAwsId + "."), only("aws_access_key_id", kAwsId));
-  EXPECT_THAT(found("ASIA"
-                    "IOSFODNN7EXAMPLE"),
-              only("aws_access_key_id",
-                   "ASIA"
-                   "IOSFODNN7EXAMPLE"));
-  EXPECT_THAT(found(kAwsId + "X"), IsEmpty());
-  EXPECT_THAT(found("x" + kAwsId), IsEmpty());
-  EXPECT_THAT(found("_" + kAwsId), IsEmpty());
-  EXPECT_THAT(found(kAwsId.substr(0, 19)), IsEmpty());
-  EXPECT_THAT(found("AKIA"
-                    "iosfodnn7example"),
-              IsEmpty());
-}
-
-// PI-54
-TEST(DetectorsTest, AwsSecretAccessKeyIsTheValueBehindItsName) {
-  const std::string key = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
-  EXPECT_THAT(found("aws_secret_access_key = " + key), only("aws_secret_access_key", key));
-  EXPECT_THAT(found("AWS_SECRET_ACCESS_KEY=" + key), only("aws_secret_access_key", key));
-  EXPECT_THAT(found(R"({"SecretAccessKey": ")" + key + R"("})"),
-              only("aws_secret_access_key", key));
-  EXPECT_THAT(found(R"({\"awsSecretKey\":\")" + key + R"(\"})"),
-              only("aws_secret_access_key", key));
-  EXPECT_THAT(found("awssecret=" + std::string(40, 'k')),
-              only("aws_secret_access_key", std::string(40, 'k')));
-  EXPECT_THAT(found("aws_secret_access_key = " + key + "A"), IsEmpty());
-  EXPECT_THAT(found("aws_secret_access_key = " + key.substr(1)), IsEmpty());
-  EXPECT_THAT(found("aws_secret_access_key " + key), IsEmpty());
-  EXPECT_THAT(found("aws_access_id = " + key), IsEmpty());
-}
-
-// PI-54
-TEST(DetectorsTest, GithubTokenHasABodyOf36To255) {
-  EXPECT_THAT(found("use " + kGithub + " now"), only("github_token", kGithub));
-  for (const char kind : std::string("ousr")) {
-    const std::string token = std::string("gh") + kind + "_" + std::string(36, 'Z');
-    EXPECT_THAT(found(token), only("github_token", token));
-  }
-  const std::string longest =
-      "gh"
-      "p_" +
-      std::string(255, 'a');
-  EXPECT_THAT(found(longest), only("github_token", longest));
-  EXPECT_THAT(found(longest + "a"), IsEmpty());
-  EXPECT_THAT(found(kGithub.substr(0, 39)), IsEmpty());
-  EXPECT_THAT(found("gh"
-                    "x_" +
-                    std::string(36, 'a')),
-              IsEmpty());
-  EXPECT_THAT(found(kGithub + "_"), IsEmpty());
-  EXPECT_THAT(found("a" + kGithub), IsEmpty());
-}
-
-// PI-54
-TEST(DetectorsTest, GithubFineGrainedTokenHasABodyOf22To255) {
-  const std::string token =
-      "github"
-      "_pat_" +
-      std::string(11, 'A') + "_" + std::string(10, '9');
-  EXPECT_THAT(found(token), only("github_token", token));
-  EXPECT_THAT(found(token.substr(0, token.size() - 1)), IsEmpty());
-  EXPECT_THAT(found(token + std::string(234, 'x')), IsEmpty());
-}
-
-// PI-54
-TEST(DetectorsTest, GitlabTokenHasABodyOfTwentyOrMore) {
-  const std::string token =
-      "gl"
-      "pat-" +
-      std::string(10, 'a') + "-" + std::string(9, '_');
-  EXPECT_THAT(found("(" + token + ")"), only("gitlab_token", token));
-  EXPECT_THAT(found(token + token), only("gitlab_token", token + token));
-  EXPECT_THAT(found(token.substr(0, token.size() - 1)), IsEmpty());
-  EXPECT_THAT(found("x" + token), IsEmpty());
-}
-
-// PI-54
-TEST(DetectorsTest, SlackTokenHasABodyOfTenOrMore) {
-  for (const char kind : std::string("abeprs")) {
-    const std::string token = std::string("xox") + kind + "-abcde-fghi";
-    EXPECT_THAT(found(token), only("slack_token", token));
-  }
-  EXPECT_THAT(found("xox"
-                    "b-abcdefghi"),
-              IsEmpty());
-  EXPECT_THAT(found("xox"
-                    "c-abcdefghij"),
-              IsEmpty());
-  EXPECT_THAT(found("axox"
-                    "b-abcdefghij"),
-              IsEmpty());
-  EXPECT_THAT(found("xox"
-                    "b-abcdefghij_"),
-              IsEmpty());
-  // The last word edge inside of the body will do.
-  EXPECT_THAT(found("xox"
-                    "b-abcdefghij-k_"),
-              only("slack_token",
-                   "xox"
-                   "b-abcdefghij"));
-}
-
-// PI-54
-TEST(DetectorsTest, SlackWebhookGoesToTheEndOfItsPath) {
-  const std::string url =
-      "https://hooks."
-      "slack.com/services/T00/B00/xYz";
-  EXPECT_THAT(found("POST " + url + " {}"), only("slack_webhook", url));
-  EXPECT_THAT(found("https://hooks.slack.com/services/"), IsEmpty());
-  EXPECT_THAT(found("https://hooks.slack.com/help/T00/B00"), IsEmpty());
-  EXPECT_THAT(found("https://hooks.slack.example/services/T00"), IsEmpty());
-}
-
-// PI-54
-TEST(DetectorsTest, GoogleApiKeyHas35CharactersBehindItsPrefix) {
-  const std::string key =
-      "AI"
-      "za" +
-      std::string(34, 'c') + "-";
-  EXPECT_THAT(found("?key=" + key + "&x=1"), only("google_api_key", key));
-  EXPECT_THAT(found(key.substr(0, 38)), IsEmpty());
-  EXPECT_THAT(found(key + "d"), IsEmpty());
-  EXPECT_THAT(found("B" + key), IsEmpty());
-}
-
-// PI-54
-TEST(DetectorsTest, ModelApiKeyNeedsTwentyCharactersAndADigit) {
-  EXPECT_THAT(found("key " + kModelKey), only("model_api_key", kModelKey));
-  const std::string dashed =
-      "s"
-      "k-ant-api03-abc_DEF-ghijkl";
-  EXPECT_THAT(found(dashed + "."), only("model_api_key", dashed));
-  EXPECT_THAT(found("s"
-                    "k-" +
-                    std::string(40, 'b')),
-              IsEmpty());
-  EXPECT_THAT(found("s"
-                    "k-" +
-                    std::string(18, 'b') + "2"),
-              IsEmpty());
-  EXPECT_THAT(found("ri"
-                    "sk-" +
-                    std::string(19, 'b') + "2"),
-              IsEmpty());
-}
-
-// PI-54
-TEST(DetectorsTest, StripeKeyIsALiveKey) {
-  const std::string body(16, 'q');
-  EXPECT_THAT(found("s"
-                    "k_live_" +
-                    body),
-              only("stripe_key",
-                   "s"
-                   "k_live_" +
-                       body));
-  EXPECT_THAT(found("r"
-                    "k_live_" +
-                    body),
-              only("stripe_key",
-                   "r"
-                   "k_live_" +
-                       body));
-  EXPECT_THAT(found("s"
-                    "k_test_" +
-                    body),
-              IsEmpty());
-  EXPECT_THAT(found("p"
-                    "k_live_" +
-                    body),
-              IsEmpty());
-  EXPECT_THAT(found("s"
-                    "k_live_" +
-                    body.substr(1)),
-              IsEmpty());
-  EXPECT_THAT(found("s"
-                    "k_live_" +
-                    body + "_"),
-              IsEmpty());
-}
-
-// PI-54
-TEST(DetectorsTest, PrivateKeyGoesToItsEndLineOrToTheEndOfTheText) {
-  const std::string begin =
-      "-----BEGIN RSA "
-      "PRIVATE KEY-----\n";
-  const std::string end =
-      "-----END RSA "
-      "PRIVATE KEY-----";
-  const std::string block = begin + "MIIEow\nmail a@example.com\n" + end;
-  EXPECT_THAT(found("a " + block + " b"), only("private_key_pem", block));
-  EXPECT_THAT(found("a " + begin + "MIIEow cut off"),
-              only("private_key_pem", begin + "MIIEow cut off"));
-  EXPECT_THAT(found(block + "\n" + block),
-              ElementsAre("private_key_pem|" + block, "private_key_pem|" + block));
-  EXPECT_THAT(found("--BEGIN "
-                    "PRIVATE KEY"),
-              only("private_key_pem",
-                   "--BEGIN "
-                   "PRIVATE KEY"));
-  const std::string pgp =
-      "-----BEGIN PGP "
-      "PRIVATE KEY BLOCK-----\nxyz\n-----END PGP "
-      "PRIVATE KEY BLOCK-----";
-  EXPECT_THAT(found(pgp + "\nbye"), only("private_key_pem", pgp));
-}
-
-// PI-54
-TEST(DetectorsTest, PublicKeysAndTalkAboutKeysAreNoPrivateKeys) {
-  EXPECT_THAT(found("-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----"), IsEmpty());
-  EXPECT_THAT(found("look for BEGIN RSA PRIVATE KEY in the file"), IsEmpty());
-  EXPECT_THAT(found("-----END RSA PRIVATE KEY-----"), IsEmpty());
-  EXPECT_THAT(found("-----BEGIN\nPRIVATE KEY-----"), IsEmpty());
-}
-
-// PI-54
-TEST(DetectorsTest, JwtHasThreePartsOfWhichTwoStartAlike) {
-  EXPECT_THAT(found("t=" + kJwt + ";"), only("jwt", kJwt));
-  EXPECT_THAT(found("a-" + kJwt), only("jwt", kJwt));
-  EXPECT_THAT(found("a" + kJwt), IsEmpty());
-  EXPECT_THAT(found("eyJ"
-                    "hbGci.eyJ"
-                    "zdWIi"),
-              IsEmpty());
-  EXPECT_THAT(found("eyJ"
-                    "hbGci.eyJ"
-                    "zdWIi."),
-              IsEmpty());
-  EXPECT_THAT(found("eyJ"
-                    "hbGci.xyJzdWIi.c2ln"),
-              IsEmpty());
-  EXPECT_THAT(found("xyJhbGci.eyJ"
-                    "zdWIi.c2ln"),
-              IsEmpty());
-}
-
-// PI-54
-TEST(DetectorsTest, BearerHeaderIsTheTokenAlone) {
-  EXPECT_THAT(found("Authorization: Bearer abcdefgh.ijklmn1="),
-              only("bearer_header", "abcdefgh.ijklmn1="));
-  EXPECT_THAT(found("authorization: bearer  abcdefgh_ijklmn1"),
-              only("bearer_header", "abcdefgh_ijklmn1"));
-  EXPECT_THAT(found("Bearer abcdefghijklmnopqrst"), IsEmpty());
-  EXPECT_THAT(found("Bearer abcdefghijklmn1"), IsEmpty());
-  EXPECT_THAT(found("Forbearer abcdefghijklmno1"), IsEmpty());
-  EXPECT_THAT(found("Bearer: abcdefghijklmno1"), IsEmpty());
-}
-
-// PI-54, PI-67
-TEST(DetectorsTest, UrlPasswordIsThePasswordAlone) {
-  EXPECT_THAT(found("postgres://app:hunter2@db/x"), only("url_password", "hunter2"));
-  EXPECT_THAT(found("redis://:s3cr@t@cache:6379"), only("url_password", "s3cr@t"));
-  EXPECT_THAT(found("see <https://u:p@h>"), only("url_password", "p"));
-  EXPECT_THAT(found("https://host:8080/a@b"), IsEmpty());
-  EXPECT_THAT(found("https://user@host/"), IsEmpty());
-  EXPECT_THAT(found("https://user:@host/"), IsEmpty());
-  EXPECT_THAT(found("://u:p@h"), IsEmpty());
-  EXPECT_THAT(found("https://u:p q@h"), IsEmpty());
-  EXPECT_THAT(found("https://u:[REDACTED:secret]@h"), IsEmpty());
-  EXPECT_THAT(found("https://u:[REDACTED:url_password]@h"), IsEmpty());
-  EXPECT_THAT(found("https://u:[FP:0123456789abcdef]@h"), IsEmpty());
-  EXPECT_THAT(found("https://u:****@h"), IsEmpty());
-}
-
-// PI-54
-TEST(DetectorsTest, PasswordAssignmentTakesAQuotedValue) {
-  for (const std::string name :
-       {"password", "DB_PASSWD", "pwd", "clientSecret", "access_token", "api_key", "apiKey"}) {
-    EXPECT_THAT(found(name + " = 'hunter22'"), only("password_assignment", "hunter22")) << name;
-  }
-  EXPECT_THAT(found(R"({"password": "hunter22!"})"), only("password_assignment", "hunter22!"));
-  EXPECT_THAT(found(R"({\"password\":\"hunter22!\"})"), only("password_assignment", "hunter22!"));
-  EXPECT_THAT(found(R"("token":"a\"b345678")"), only("password_assignment", R"(a\"b345678)"));
-  EXPECT_THAT(found("token := `abcd1234`"), only("password_assignment", "abcd1234"));
-  EXPECT_THAT(found("secret => 'pässwör1'"), only("password_assignment", "pässwör1"));
-}
-
-// PI-54
-TEST(DetectorsTest, PasswordAssignmentTakesTheRestOfALine) {
-  EXPECT_THAT(found("A=1\nexport DB_PASSWORD=hunter22\r\nB=2"),
-              only("password_assignment", "hunter22"));
-  EXPECT_THAT(found("PASSWORD=a,b;c&d1"), only("password_assignment", "a,b;c&d1"));
-  EXPECT_THAT(found("curl 'https://x.test/?token=abcd1234&a=1' -v"),
-              only("password_assignment", "abcd1234&a=1"));
-  EXPECT_THAT(found("PASSWORD=hunter22  \n"), only("password_assignment", "hunter22"));
-}
-
-// PI-54
-TEST(DetectorsTest, ProgramCodeAndProseAreNoPasswordAssignment) {
-  for (const std::string text :
-       {"token = next_token1(stream)", "password = config[\"db1\"]", "token=f(abcdef12)",
-        "password=${DB_PASSWORD1}", "password: 'correct horse 1'", "password = 'hunter2'",
-        "password = 'abcdefgh'", "password = '12345678'", "password: hunter22",
-        "passwords = 'hunter22'", "token_count = 'abcd1234'", "password 'hunter22'",
-        "password=hunter22 and more", "password = hunter22", "password = 'hunter22",
-        "password = 'hunt\ner22'", "the token is abcd1234", "secret=<your-secret-1>"}) {
-    EXPECT_THAT(found(text), IsEmpty()) << text;
-  }
-}
-
-// PI-54
-TEST(DetectorsTest, UsSsnHasAreaGroupAndSerial) {
-  EXPECT_THAT(found("ssn 123-45-6789."), only("us_ssn", "123-45-6789"));
-  EXPECT_THAT(found("899-01-0001"), only("us_ssn", "899-01-0001"));
-  for (const std::string text :
-       {"000-45-6789", "666-45-6789", "900-45-6789", "123-00-6789", "123-45-0000", "1123-45-6789",
-        "123-45-67890", "123-456-789", "a123-45-6789", "123-45-6789_"}) {
-    EXPECT_THAT(found(text), IsEmpty()) << text;
-  }
-}
-
-// PI-54
-TEST(DetectorsTest, CreditCardHas13To19DigitsThatSatisfyLuhn) {
-  for (const std::string card :
-       {"4222222222222", "4111111111111111", "378282246310005", "5555 5555 5555 4444",
-        "4111-1111-1111-1111", "6304000000000000125", "1234567812345670"}) {
-    EXPECT_THAT(found("card: " + card + "."), only("credit_card", card));
-  }
-  for (const std::string text :
-       {"4111111111111112", "411111111111", "41111111111111111115", "4111  1111 1111 1111",
-        "4111--1111-1111-1111", "a4111111111111111", "4111111111111111a", "4111_1111_1111_1111"}) {
-    EXPECT_THAT(found(text), IsEmpty()) << text;
-  }
-}
-
-// PI-54: numbers that no issuer has and that would satisfy Luhn by chance.
-TEST(DetectorsTest, FractionsTimesAndFillersAreNoCreditCards) {
-  EXPECT_THAT(found("score 0.4111111111111111"), IsEmpty());
-  EXPECT_THAT(found("4111111111111111.5"), IsEmpty());
-  EXPECT_THAT(found("1700000000004"), IsEmpty());
-  EXPECT_THAT(found("1700000000000000004"), IsEmpty());
-  EXPECT_THAT(found("00000000-0000-0000-0000-000000000000"), IsEmpty());
-  EXPECT_THAT(found("pay 4111111111111111. Thanks"), only("credit_card", "4111111111111111"));
-}
-
-// PI-54
-TEST(DetectorsTest, EmailHasADottedDomain) {
-  for (const std::string address : {"jane@example.com", "j.d+x_1%y-z@mail.example.co.uk", "a@b.io",
-                                    "x@sub.xn--p1ai", "a@ex-ample.org"}) {
-    EXPECT_THAT(found("<" + address + ">"), only("email", address));
-  }
-  EXPECT_THAT(found("mail jane@example.com."), only("email", "jane@example.com"));
-  EXPECT_THAT(found("jane@example.com.7"), only("email", "jane@example.com"));
-  EXPECT_THAT(found("..jane@example.com"), only("email", "jane@example.com"));
-  for (const std::string text :
-       {"jane@localhost", "@example.com", "jane@.com", "jane@example.c", "jane@example.com_x",
-        "npm@10.2.0", "a @ b.com", "jane@-example.com", "j***@example.com", "pkg@v1..com"}) {
-    EXPECT_THAT(found(text), IsEmpty()) << text;
-  }
-}
-
-// PI-54
-TEST(DetectorsTest, PhoneNumberIsAPlusAndEightToFifteenDigits) {
-  EXPECT_THAT(found("+12345678"), only("phone_e164", "+12345678"));
-  EXPECT_THAT(found("tel:+491701234567890,"), only("phone_e164", "+491701234567890"));
-  for (const std::string text : {"+1234567", "+1234567890123456", "12345678", "1+12345678",
-                                 "a+12345678", "+12345678a", "+1 2345678"}) {
-    EXPECT_THAT(found(text), IsEmpty()) << text;
-  }
-}
-
-// PI-54
-TEST(DetectorsTest, IbanSatisfiesMod97) {
-  for (const std::string iban :
-       {"DE89370400440532013000", "GB82WEST12345698765432", "NO9386011117947",
-        "DE89 3704 0044 0532 0130 00", "GB82 WEST 1234 5698 7654 32"}) {
-    EXPECT_THAT(found("to " + iban + ","), only("iban", iban));
-  }
-  EXPECT_THAT(found("NO93 8601 1117 947 AND MORE"), only("iban", "NO93 8601 1117 947"));
-  for (const std::string text :
-       {"DE89370400440532013001", "DE8937040044053201300", "xDE89370400440532013000",
-        "DE89370400440532013000x", "de89370400440532013000", "DE89  3704 0044 0532 0130 00",
-        "DE89 37 04 0044 0532 0130 00", "DE 89370400440532013000"}) {
-    EXPECT_THAT(found(text), IsEmpty()) << text;
-  }
-}
-
-// PI-54
-TEST(DetectorsTest, PrivateIpv4IsOfThePrivateRanges) {
-  for (const std::string ip : {"10.0.0.1", "127.0.0.1", "192.168.1.254", "169.254.169.254",
-                               "172.16.0.1", "172.31.255.255", "10.255.255.255"}) {
-    EXPECT_THAT(found("http://" + ip + ":80/"), only("private_ip", ip));
-  }
-  EXPECT_THAT(found("at 10.0.0.1."), only("private_ip", "10.0.0.1"));
-  EXPECT_THAT(found("10.0.0.0/8"), only("private_ip", "10.0.0.0"));
-  for (const std::string text :
-       {"8.8.8.8", "11.0.0.1", "110.0.0.1", "172.15.0.1", "172.32.0.1", "192.169.0.1", "10.0.0.256",
-        "10.0.0", "10.0.0.1.2", "1.10.0.0.1", "10.0.0.1a", "v10.0.0.1", "10.0.0.1234",
-        "169.253.0.1", "128.0.0.1"}) {
-    EXPECT_THAT(found(text), IsEmpty()) << text;
-  }
-}
-
-// PI-54
-TEST(DetectorsTest, PrivateIpv6IsLoopbackUniqueLocalOrLinkLocal) {
-  for (const std::string ip : {"::1", "fc00::1", "fd12:3456:789a:1::1", "FE80::a:b", "febf::1",
-                               "fd00::", "fd00:1:2:3:4:5:6:7"}) {
-    EXPECT_THAT(found("[" + ip + "]:443"), only("private_ip", ip));
-  }
-  EXPECT_THAT(found("from fe80::1."), only("private_ip", "fe80::1"));
-  EXPECT_THAT(found("host fd00::1: up"), only("private_ip", "fd00::1"));
-  for (const std::string text : {"2001:db8::1", "::2", "::12", "::1:2", "std::1", "fec0::1",
-                                 "fb00::1", "fd00:", "fd00:1:2", "afd00::1", "fd00::1g", ":::1"}) {
-    EXPECT_THAT(found(text), IsEmpty()) << text;
-  }
-}
-
-// PI-54
-TEST(DetectorsTest, HighEntropyIsFoundOnlyWhenAskedFor) {
-  const std::string random = "q7Zt2LmX9vRb4KcW1sYd8HfG";
-  EXPECT_THAT(found("id " + random), IsEmpty());
-  const auto all = build(DetectorSet().set());
-  const auto with_entropy = [&](std::string_view text) { return describe(text, all->scan(text)); };
-  EXPECT_THAT(with_entropy("id " + random + "!"), only("high_entropy", random));
-  EXPECT_THAT(with_entropy(random.substr(1)), IsEmpty());
-  EXPECT_THAT(with_entropy("aaaaaaaaaaaaaaaaaaaaaaa1"), IsEmpty());
-  EXPECT_THAT(with_entropy("abcdefghijklmnopqrstuvwxyz"), IsEmpty());
-  EXPECT_THAT(with_entropy(repeated(random, 257)), IsEmpty());
-  EXPECT_THAT(with_entropy(repeated(random, 240)), only("high_entropy", repeated(random, 240)));
-}
-
 // PI-52
 TEST(DetectorsTest, TheLongestOfOverlappingMatchesWins) {
-  EXPECT_THAT(found("Bearer " + kJwt), only("bearer_header", kJwt + ""));
   EXPECT_THAT(found("token=" + kAwsId), only("aws_access_key_id", kAwsId));
   EXPECT_THAT(found("token=x-" + kAwsId), only("password_assignment", "x-" + kAwsId));
   EXPECT_THAT(found("https://u:hunter2@example.com/"), only("email", "hunter2@example.com"));
@@ -515,6 +31,7 @@ TEST(DetectorsTest, TheLongestOfOverlappingMatchesWins) {
 
 // PI-52
 TEST(DetectorsTest, TheFirstOfTheTableWinsAmongEquallyLongMatches) {
+  EXPECT_THAT(found("Bearer " + kJwt), only("jwt", kJwt));
   EXPECT_THAT(found("Bearer " + kModelKey), only("model_api_key", kModelKey));
   EXPECT_THAT(found("password='" + kGithub + "'"), only("github_token", kGithub));
   EXPECT_THAT(found("x://u:4111111111111111@h"), only("url_password", "4111111111111111"));
@@ -535,14 +52,6 @@ TEST(DetectorsTest, AScanForSecretsAloneIsNotMaskedByALongerAddress) {
   EXPECT_THAT(detectors().scan(text, DetectorSet()), IsEmpty());
 }
 
-// PI-54
-TEST(DetectorsTest, CharactersBeyondAsciiAndControlsAreWordEdges) {
-  EXPECT_THAT(found("密钥" + kAwsId + "在此"), only("aws_access_key_id", kAwsId));
-  EXPECT_THAT(found("é" + kGithub + "é"), only("github_token", kGithub));
-  const std::string with_nul = std::string("\0", 1) + "a@b.io" + std::string("\0x", 2);
-  EXPECT_THAT(found(with_nul), only("email", "a@b.io"));
-}
-
 TEST(DetectorsTest, EmptyTextHasNoHits) {
   EXPECT_THAT(found(""), IsEmpty());
   EXPECT_THAT(found(std::string_view()), IsEmpty());
@@ -550,43 +59,41 @@ TEST(DetectorsTest, EmptyTextHasNoHits) {
 
 // PI-52: short texts take a short way, which must see what the long way sees.
 TEST(DetectorsTest, ShortTextsAreScannedLikeTheSameTextAmongOthers) {
-  const std::vector<std::string> pieces{kAwsId,
-                                        "a@b.io",
-                                        "10.0.0.1",
-                                        "::1",
-                                        "fd00::1",
-                                        "+12345678",
-                                        "123-45-6789",
-                                        "pwd=",
-                                        "abcdefg1",
-                                        "u://:p@h",
-                                        " ",
-                                        "\n",
-                                        "xox"
-                                        "a-aaaaaaaaaa",
-                                        "eyJ.eyJ.a",
-                                        "NO9386011117947",
-                                        "Bearer ",
-                                        "=",
-                                        "4222222222222",
-                                        "--BEGIN "
-                                        "PRIVATE KEY",
-                                        "awssecret:",
-                                        std::string(40, 'k'),
-                                        ".",
-                                        "-",
-                                        "s"
-                                        "k_live_",
-                                        std::string(16, 'z'),
-                                        "A",
-                                        "1",
-                                        "\""};
+  constexpr auto kPieces =
+      std::to_array<std::string_view>({"AKIAIOSFODNN7EXAMPLE",
+                                       "a@b.io",
+                                       "10.0.0.1",
+                                       "::1",
+                                       "fd00::1",
+                                       "+12345678",
+                                       "123-45-6789",
+                                       "pwd=",
+                                       "abcdefg1",
+                                       "u://:p@h",
+                                       " ",
+                                       "\n",
+                                       "xoxa-aaaaaaaaaa",
+                                       "eyJ.eyJ.a",
+                                       "NO9386011117947",
+                                       "Bearer ",
+                                       "=",
+                                       "4222222222222",
+                                       "--BEGIN PRIVATE KEY",
+                                       "awssecret:",
+                                       "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk",
+                                       ".",
+                                       "-",
+                                       "sk_live_",
+                                       "zzzzzzzzzzzzzzzz",
+                                       "A",
+                                       "1",
+                                       "\""});
   const std::string padding(64, '\n');
   std::mt19937 random(54);
   int hits = 0;
   for (int round = 0; round < 20000; ++round) {
     std::string text;
-    for (unsigned n = 1 + random() % 3; n > 0; --n) text += pieces[random() % pieces.size()];
+    for (unsigned n = 1 + random() % 3; n > 0; --n) text += kPieces[random() % kPieces.size()];
     if (text.size() > 63) continue;
     const std::vector<Hit> alone = detectors().scan(text);
     std::vector<Hit> among = detectors().scan(padding + text);
@@ -597,54 +104,39 @@ TEST(DetectorsTest, ShortTextsAreScannedLikeTheSameTextAmongOthers) {
   EXPECT_GT(hits, 1000);
 }
 
-// PI-52: a quadratic detector needs hours for these.
-TEST(DetectorsTest, HostileTextsTakeLinearTime) {
-  for (const std::string piece : {"a",
-                                  "1",
-                                  "A",
-                                  "-",
-                                  "@",
-                                  ".",
-                                  "4 1 7 ",
-                                  "password=",
-                                  "password=\"",
-                                  "password='x\"",
-                                  "s"
-                                  "k-",
-                                  "s"
-                                  "k-1",
-                                  "gl"
-                                  "pat-",
-                                  "xox"
-                                  "b-",
-                                  ".eyJ",
-                                  "eyJ.",
-                                  "a://",
-                                  "a://b:",
-                                  "a@",
-                                  "a@b.co",
-                                  "--BEGIN "
-                                  "PRIVATE KEY",
-                                  "PRIVATE KEY",
-                                  "fd00:",
-                                  " fd00::::",
-                                  "::1",
-                                  "AB12 ",
-                                  "10.",
-                                  "bearer ",
-                                  "secret access key ",
-                                  "token\\",
-                                  "123-45-6789-",
-                                  "+12345678",
-                                  "AI"
-                                  "za-",
-                                  "\\"}) {
-    const std::string text = repeated(piece, 1 << 20);
-    const std::vector<Hit> hits = detectors().scan(text);
+void expect_scans(std::span<const std::string_view> pieces, std::size_t bytes) {
+  for (const std::string_view piece : pieces) {
+    const std::vector<Hit> hits = detectors().scan(repeated(piece, bytes));
     for (std::size_t i = 1; i < hits.size(); ++i) {
       ASSERT_LE(hits[i - 1].end, hits[i].begin) << piece;
     }
   }
+}
+
+// PI-52: reading on from each of them to the end of its run would take many minutes.
+TEST(DetectorsTest, RepeatedBeginningsTakeLinearTime) {
+  constexpr auto kPieces = std::to_array<std::string_view>(
+      {"a", "1", "A", "-", ".", "sk-", "sk-1", "glpat-", "xoxb-", "password=", "password=\"",
+       "token\\", "\\", "--BEGIN PRIVATE KEY", "secret access key "});
+  expect_scans(kPieces, 1 << 20);
+}
+
+// PI-52
+TEST(DetectorsTest, RepeatedCandidatesTakeLinearTime) {
+  constexpr auto kPieces = std::to_array<std::string_view>(
+      {"@", "4 1 7 ", "password='x\"", ".eyJ", "eyJ.", "a://", "a://b:", "a@", "a@b.co",
+       "PRIVATE KEY", "fd00:", " fd00::::", "::1", "AB12 ", "10.", "bearer ", "123-45-6789-",
+       "+12345678", "AIza-"});
+  expect_scans(kPieces, 1 << 18);
+}
+
+// PI-52: each value is opened by one backslash more, so that none closes another.
+TEST(DetectorsTest, UnclosedValuesInsideOfEachOtherTakeLinearTime) {
+  std::string text;
+  for (std::size_t escapes = 1; escapes < 6000; ++escapes) {
+    text += "token=" + std::string(escapes, '\\') + "\"";
+  }
+  EXPECT_LE(detectors().scan(text).size(), 1U);
 }
 
 // PI-52

@@ -1,0 +1,48 @@
+// What a guard says about a call or a result. A guard advises; the Governor acts.
+//
+//   return Verdict::deny("writes outside the workspace", "fs.outside");
+//   return Verdict::rewrite(masked, "card numbers masked");
+//   return Verdict::allow();
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <string>
+#include <utility>
+
+#include "sallyport/json.h"
+
+namespace sallyport {
+
+struct Verdict {
+  enum class Kind {
+    Allow,
+    Deny,      // before the call: it does not run; after it: the result is withheld
+    Rewrite,   // before: another input; after: another result, of the same kind of envelope
+    Ask,       // a person decides; only before the call
+    Escalate,  // goes on, and a person is told
+  };
+
+  Kind kind = Kind::Allow;
+  std::string reason{};     // of a deny, an ask, an escalation; for people, and for the agent
+  json::value value{};      // of a rewrite
+  std::string rule{};       // which rule of the guard decided; empty where it has none
+  json::value evidence{};   // what the record shall hold about it; null for nothing
+
+  static Verdict allow() { return {}; }
+  static Verdict deny(std::string reason, std::string rule = {}) {
+    return {Kind::Deny, std::move(reason), {}, std::move(rule), {}};
+  }
+  static Verdict rewrite(json::value value, std::string reason = {}, std::string rule = {}) {
+    return {Kind::Rewrite, std::move(reason), std::move(value), std::move(rule), {}};
+  }
+  static Verdict ask(std::string description, std::string rule = {}) {
+    return {Kind::Ask, std::move(description), {}, std::move(rule), {}};
+  }
+  static Verdict escalate(std::string message, std::string rule = {}) {
+    return {Kind::Escalate, std::move(message), {}, std::move(rule), {}};
+  }
+
+  bool operator==(const Verdict&) const = default;
+};
+
+}  // namespace sallyport

@@ -1,0 +1,41 @@
+#include "app/context.h"
+
+#include "base/try.h"
+
+namespace sallyport::app {
+
+Result<std::filesystem::path> Context::data_dir() const {
+  if (globals.data_dir) return *globals.data_dir;
+  return default_data_dir(environment);
+}
+
+Result<std::optional<std::filesystem::path>> Context::config_file() const {
+  if (globals.config) return globals.config;
+  SALLYPORT_TRY(const std::filesystem::path folder, data_dir());
+  std::error_code code;
+  const std::filesystem::path usual = folder / "config.yaml";
+  if (!std::filesystem::exists(usual, code)) return std::nullopt;
+  return usual;
+}
+
+Result<Workspace::Place> Context::place() const {
+  Workspace::Place place{.allow_network_fs = globals.allow_network_fs};
+  SALLYPORT_TRY(place.data_dir, data_dir());
+  SALLYPORT_TRY(const std::optional<std::filesystem::path> file, config_file());
+  if (file) {
+    SALLYPORT_TRY(place.config, load_config(*file));
+  }
+  return place;
+}
+
+Result<std::unique_ptr<Workspace>> Context::open_reading() const {
+  SALLYPORT_TRY(Workspace::Place here, place());
+  return Workspace::open_reading(std::move(here));
+}
+
+Result<std::unique_ptr<Workspace>> Context::open_maintaining() const {
+  SALLYPORT_TRY(Workspace::Place here, place());
+  return Workspace::open_writing(std::move(here), {.role = "maintenance", .announced = false});
+}
+
+}  // namespace sallyport::app

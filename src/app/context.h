@@ -1,0 +1,39 @@
+// What every command is given: the global options, and what they mean on this machine.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "app/config.h"
+#include "app/environment.h"
+#include "app/terminal.h"
+#include "app/workspace.h"
+
+namespace sallyport::app {
+
+struct Globals {
+  std::optional<std::filesystem::path> data_dir;
+  std::optional<std::filesystem::path> config;
+  bool json = false;
+  ColorMode color = ColorMode::Auto;
+  bool allow_network_fs = false;
+};
+
+struct Context {
+  Globals globals;
+  Environment environment;
+  Terminal terminal;
+
+  bool json() const { return globals.json; }
+
+  Result<std::filesystem::path> data_dir() const;
+  // The file that was named, else <data-dir>/config.yaml when it is there.
+  Result<std::optional<std::filesystem::path>> config_file() const;
+  Result<Workspace::Place> place() const;
+
+  Result<std::unique_ptr<Workspace>> open_reading() const;
+  Result<std::unique_ptr<Workspace>> open_maintaining() const;
+};
+
+}  // namespace sallyport::app

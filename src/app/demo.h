@@ -1,0 +1,22 @@
+// A scripted agent that makes calls to real tools through the real gates.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace sallyport::app {
+
+struct DemoOptions {
+  std::filesystem::path data_dir;  // empty: a folder of its own, gone afterwards unless kept
+  bool keep = false;
+  bool plain = false;  // neither colours nor redrawing
+  bool colour = false;
+  bool json = false;
+  bool no_pause = false;
+  std::string stage;  // which process of the demo this is; empty: the one a person started
+};
+
+// The exit code.
+int run_demo(const DemoOptions& options);
+
+}  // namespace sallyport::app

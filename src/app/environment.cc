@@ -1,0 +1,66 @@
+#include "app/environment.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+
+namespace sallyport::app {
+
+namespace {
+
+std::optional<std::string> variable(const char* name) {
+  const char* const value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return value;
+}
+
+struct Person {
+  std::string name;
+  std::string home;
+};
+
+std::optional<Person> person() {
+  std::array<char, 16384> buffer;
+  passwd entry{};
+  passwd* found = nullptr;
+  if (getpwuid_r(geteuid(), &entry, buffer.data(), buffer.size(), &found) != 0) return std::nullopt;
+  if (found == nullptr) return std::nullopt;
+  return Person{found->pw_name, found->pw_dir};
+}
+
+}  // namespace
+
+Environment Environment::of_this_process() {
+  Environment environment{.data_dir = variable("SALLYPORT_DATA_DIR"),
+                          .state_home = variable("XDG_STATE_HOME"),
+                          .home = variable("HOME"),
+                          .no_color = variable("NO_COLOR"),
+                          .term = variable("TERM")};
+  if (!environment.home) {
+    if (const std::optional<Person> user = person()) environment.home = user->home;
+  }
+  for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    if (!environment.locale) environment.locale = variable(name);
+  }
+  return environment;
+}
+
+Result<std::filesystem::path> default_data_dir(const Environment& environment) {
+  using std::filesystem::path;
+  if (environment.data_dir) return path(*environment.data_dir);
+  // The base directory specification says that a relative one is to be ignored.
+  if (environment.state_home && path(*environment.state_home).is_absolute()) {
+    return path(*environment.state_home) / "sallyport";
+  }
+  if (environment.home) return path(*environment.home) / ".local" / "state" / "sallyport";
+  return fail(ErrorCode::InvalidInput, "there is no home folder to keep data in; give --data-dir");
+}
+
+std::string who_runs_this() {
+  const std::optional<Person> user = person();
+  return "uid:" + (user ? user->name : std::to_string(geteuid()));
+}
+
+}  // namespace sallyport::app

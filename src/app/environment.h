@@ -1,0 +1,30 @@
+// What the process was started with. Read once, here, and handed on as a value.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "sallyport/result.h"
+
+namespace sallyport::app {
+
+// A variable that is set to nothing counts as not set.
+struct Environment {
+  std::optional<std::string> data_dir;    // SALLYPORT_DATA_DIR
+  std::optional<std::string> state_home;  // XDG_STATE_HOME
+  std::optional<std::string> home;        // HOME, else what the user database says
+  std::optional<std::string> no_color;
+  std::optional<std::string> term;
+  std::optional<std::string> locale;  // LC_ALL, else LC_CTYPE, else LANG
+
+  static Environment of_this_process();
+};
+
+// Where data lives when nobody says otherwise. `InvalidInput`: there is no home folder either.
+Result<std::filesystem::path> default_data_dir(const Environment& environment);
+
+// Who runs this, for control entries: `uid:<name>`, or the number when the user has no name.
+std::string who_runs_this();
+
+}  // namespace sallyport::app

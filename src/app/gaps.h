@@ -1,0 +1,44 @@
+// What an auditor asks of a log that verifies: when was nobody watching, what was let through, what
+// is not known, what was taken out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ledger/store.h"
+#include "sallyport/json.h"
+
+namespace sallyport::app {
+
+struct Gap {
+  std::uint64_t sequence = 0;
+  std::string at;
+  std::string kind;  // downtime, fail_open, clock_step, key_rotation, unknown_outcome, ...
+  std::string detail;
+};
+
+class GapList {
+ public:
+  // Notes what the entry says, if it is of that sort.
+  void look_at(const json::value& entry);
+
+  const std::vector<Gap>& gaps() const { return gaps_; }
+  std::uint64_t left_out() const { return left_out_; }
+  json::array to_json() const;
+
+ private:
+  void note(const json::object& entry, std::string kind, std::string detail);
+  void note_control(const json::object& entry, const json::object& body);
+
+  std::vector<Gap> gaps_;
+  std::uint64_t left_out_ = 0;
+};
+
+// Of a stored ledger, in write order.
+Result<GapList> find_gaps(ledger::ReadView& view);
+
+// Of a JSON Lines export that has been verified.
+Result<GapList> find_gaps(std::istream& lines);
+
+}  // namespace sallyport::app

@@ -1,0 +1,102 @@
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "app/commands.h"
+#include "app/output.h"
+#include "app/selection.h"
+#include "base/json_members.h"
+#include "base/try.h"
+#include "ledger/receipt.h"
+
+namespace sallyport::app {
+
+namespace {
+
+Result<bool> is_terminal_audit(const ledger::StoredEntry& stored, const ledger::EntryView& entry) {
+  if (entry.kind != "tool_audit") return false;
+  SALLYPORT_TRY(const json::value value, parse_own_json(*stored.bytes));
+  const json::object* const body = object_in(value.get_object(), "body");
+  return body != nullptr && bool_in(*body, "terminal") == true;
+}
+
+struct CallEntries {
+  std::vector<std::uint64_t> all;
+  std::optional<std::uint64_t> terminal;
+};
+
+Result<CallEntries> entries_of_call(ledger::ReadView& view, const std::string& call_id) {
+  CallEntries entries;
+  SALLYPORT_CHECK_OK(ledger::find_entries(
+      view, {.facets = {{ledger::Facet::Call, call_id}}},
+      [&](const ledger::StoredEntry& stored, const ledger::EntryView& entry) -> Result<bool> {
+        entries.all.push_back(stored.sequence);
+        SALLYPORT_TRY(const bool terminal, is_terminal_audit(stored, entry));
+        if (terminal) entries.terminal = stored.sequence;
+        return true;
+      }));
+  return entries;
+}
+
+// Which entries are meant, in order.
+Result<std::vector<std::uint64_t>> meant(ledger::ReadView& view, const Target& target, bool all) {
+  SALLYPORT_TRY(const std::optional<ledger::StoredEntry> one, find_target(view, target));
+  if (!one && target.sequence) {
+    return fail(ErrorCode::NotFound, fmt::format("there is no entry {}", *target.sequence));
+  }
+  if (one && !all) return std::vector{one->sequence};
+  std::string call_id = target.text;
+  if (one && one->bytes) {
+    SALLYPORT_TRY(const ledger::EntryView entry, ledger::view_entry(*one->bytes));
+    call_id = entry.call_id;
+    if (call_id.empty()) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("entry {} belongs to no call; leave --all out", one->sequence));
+    }
+  }
+  SALLYPORT_TRY(const CallEntries entries, entries_of_call(view, call_id));
+  if (entries.all.empty()) {
+    return fail(ErrorCode::NotFound, fmt::format("there is no entry and no call `{}`", target.text));
+  }
+  if (all) return entries.all;
+  if (!entries.terminal) {
+    return fail(ErrorCode::NotFound,
+                fmt::format("call `{}` has no outcome yet; --all gives receipts of what there is",
+                            target.text));
+  }
+  return std::vector{*entries.terminal};
+}
+
+// All inside one snapshot, and so under one checkpoint (LE-31).
+Result<std::string> render(ledger::ReadView& view, const ReceiptOptions& options,
+                           const std::vector<std::uint64_t>& sequences) {
+  std::string out = options.all ? "[" : "";
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    SALLYPORT_TRY(const ledger::Receipt receipt,
+                  ledger::make_receipt(view, sequences[i], !options.no_openings));
+    if (options.format == "tlog-proof") return receipt.tlog_proof();
+    if (i > 0) out += ",\n";
+    out += receipt.json();
+  }
+  return out + (options.all ? "]\n" : "\n");
+}
+
+}  // namespace
+
+Result<int> ledger_receipt(const Context& context, const ReceiptOptions& options) {
+  if (options.all && options.format == "tlog-proof") {
+    return fail(ErrorCode::InvalidInput, "a tlog-proof is of one entry; leave --all out");
+  }
+  SALLYPORT_TRY(const Target target, target_from(options.target));
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
+  std::string text;
+  SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
+    SALLYPORT_TRY(const std::vector<std::uint64_t> sequences, meant(view, target, options.all));
+    SALLYPORT_TRY(text, render(view, options, sequences));
+    return {};
+  }));
+  SALLYPORT_CHECK_OK(write_output(options.out, text));
+  return 0;
+}
+
+}  // namespace sallyport::app

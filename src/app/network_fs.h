@@ -1,0 +1,19 @@
+// File systems that other machines share. SQLite's write-ahead log needs memory that all its users
+// share, and locks that mean what they say; neither is to be had there (LE-44).
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "sallyport/result.h"
+
+namespace sallyport::app {
+
+// The name of the network file system that holds `path` (or would, once it exists); empty when it
+// is a local one.
+Result<std::string> network_file_system(const std::filesystem::path& path);
+
+// The pure part: `type` is the mount's type as in /proc/self/mountinfo, empty when unknown.
+std::string network_file_system_name(long magic, const std::string& type);
+
+}  // namespace sallyport::app

@@ -1,0 +1,31 @@
+// Where a command writes what it was asked for: standard output, or a file that is either whole or
+// not there.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "sallyport/result.h"
+
+namespace sallyport::app {
+
+class Output {
+ public:
+  // Nothing or `-`: standard output. A regular file gets mode 0600, because it may hold content,
+  // and its name only on `finish`.
+  static Result<std::unique_ptr<Output>> open(const std::optional<std::filesystem::path>& file);
+  virtual ~Output() = default;
+
+  virtual Result<void> write(std::string_view bytes) = 0;
+  virtual Result<void> finish() = 0;
+};
+
+Result<void> write_output(const std::optional<std::filesystem::path>& file, std::string_view bytes);
+
+// To standard output. A failure is remembered by the stream and told by `finish_output`.
+void say(std::string_view line);  // adds the LF
+Result<void> finish_output();
+
+}  // namespace sallyport::app

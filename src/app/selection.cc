@@ -1,0 +1,190 @@
+#include "app/selection.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "app/input.h"
+#include "app/nearest.h"
+#include "base/encoding.h"
+#include "base/try.h"
+#include "sallyport/json.h"
+
+namespace sallyport::app {
+
+namespace {
+
+using ledger::Facet;
+
+constexpr std::size_t kMaxId = 1024;
+constexpr std::uint64_t kMaxCount = (1ull << 53) - 1;
+
+std::unexpected<Error> usage(std::string message) {
+  return fail(ErrorCode::InvalidInput, std::move(message));
+}
+
+Result<WallTime> time_from(const std::string& text, std::string_view option) {
+  const std::optional<WallTime> time = from_rfc3339(text);
+  if (time) return *time;
+  // A day alone is what people type most.
+  const std::optional<WallTime> day = from_rfc3339(text + "T00:00:00Z");
+  if (day) return *day;
+  return usage(fmt::format("{} `{}` is no time; write 2026-11-15T02:00:00Z or 2026-11-15", option,
+                           text));
+}
+
+// What an id may be: something that can stand in an entry.
+Result<std::string> id_from(const std::string& text, std::string_view what) {
+  const bool printable = std::ranges::none_of(
+      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+  if (!text.empty() && text.size() <= kMaxId && printable && check_json(json::value(text))) {
+    return text;
+  }
+  return usage(fmt::format("{} `{}` is no id; copy one from `sallyport ledger tail`", what,
+                           text.substr(0, 80)));
+}
+
+Result<std::string> kind_from(const std::string& text) {
+  if (core::kind_from(text)) return text;
+  std::vector<std::string> kinds;
+  for (int kind = 0; kind <= static_cast<int>(core::Kind::Control); ++kind) {
+    kinds.emplace_back(to_string(static_cast<core::Kind>(kind)));
+  }
+  return usage(fmt::format("there is no kind `{}`{}; `sallyport ledger schema` lists them", text,
+                           did_you_mean(text, kinds)));
+}
+
+Result<std::string> path_from(const std::string& text) {
+  boost::system::error_code code;
+  (void)json::value().find_pointer(text, code);
+  const bool pointer = text.starts_with('/') && code != json::error::missing_slash &&
+                       code != json::error::invalid_escape;
+  if (pointer) return text;
+  return usage(fmt::format(
+      "--path `{}` is no JSON Pointer into an entry; write for example /body/result", text));
+}
+
+bool has_uuid_shape(std::string_view text) {
+  return text.size() == 36 && text[8] == '-' && text[13] == '-' && text[18] == '-' &&
+         text[23] == '-';
+}
+
+}  // namespace
+
+Result<std::uint64_t> count_from(const std::string& text, std::string_view what) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc{} && end == text.data() + text.size() && number <= kMaxCount) {
+    return number;
+  }
+  return usage(fmt::format("{} `{}` is no whole number", what, text.substr(0, 80)));
+}
+
+Result<ledger::Filter> filter_from(const FilterOptions& options) {
+  ledger::Filter filter;
+  const std::tuple<const std::optional<std::string>&, Facet, const char*> facets[] = {
+      {options.call, Facet::Call, "--call"},       {options.session, Facet::Session, "--session"},
+      {options.agent, Facet::Agent, "--agent"},    {options.server, Facet::Server, "--server"},
+      {options.tool, Facet::Tool, "--tool"},       {options.outcome, Facet::Outcome, "--outcome"},
+      {options.topic, Facet::Topic, "--topic"},
+  };
+  for (const auto& [value, facet, name] : facets) {
+    if (value) {
+      SALLYPORT_TRY(filter.facets[facet], id_from(*value, name));
+    }
+  }
+  if (options.kind) {
+    SALLYPORT_TRY(filter.facets[Facet::Kind], kind_from(*options.kind));
+  }
+  if (options.since) {
+    SALLYPORT_TRY(filter.since, time_from(*options.since, "--since"));
+  }
+  if (options.until) {
+    SALLYPORT_TRY(filter.until, time_from(*options.until, "--until"));
+  }
+  if (options.after) {
+    SALLYPORT_TRY(filter.after, count_from(*options.after, "--after"));
+  }
+  return filter;
+}
+
+Result<ledger::Selection> selection_from(const SelectionOptions& options) {
+  ledger::Selection selection;
+  if (options.call) {
+    SALLYPORT_TRY(selection.call_id, id_from(*options.call, "--call"));
+  }
+  if (options.session) {
+    SALLYPORT_TRY(selection.session_id, id_from(*options.session, "--session"));
+  }
+  if (options.agent) {
+    SALLYPORT_TRY(selection.agent_id, id_from(*options.agent, "--agent"));
+  }
+  if (options.kind) {
+    SALLYPORT_TRY(selection.kind, kind_from(*options.kind));
+  }
+  if (options.since) {
+    SALLYPORT_TRY(selection.since, time_from(*options.since, "--since"));
+  }
+  if (options.until) {
+    SALLYPORT_TRY(selection.until, time_from(*options.until, "--until"));
+  }
+  if (options.path) {
+    SALLYPORT_TRY(selection.path, path_from(*options.path));
+  }
+  if (!selection.empty()) return selection;
+  return usage("nothing is selected; give --call, --session, --agent, --kind, --since, --until or "
+               "--path");
+}
+
+Result<Target> target_from(const std::string& text) {
+  Target target{.text = text};
+  const bool digits =
+      !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  if (digits) {
+    SALLYPORT_TRY(target.sequence, count_from(text, "sequence"));
+    return target;
+  }
+  SALLYPORT_CHECK_OK(id_from(text, "ID"));
+  if (!has_uuid_shape(text)) return target;
+  std::ranges::transform(target.text, target.text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (!parse_uuid(target.text)) return usage(fmt::format("`{}` is no id: a digit is wrong", text));
+  target.id = target.text;
+  return target;
+}
+
+Result<std::optional<ledger::StoredEntry>> find_target(ledger::ReadView& view,
+                                                       const Target& target) {
+  if (target.sequence) return view.entry(*target.sequence);
+  std::optional<ledger::StoredEntry> found;
+  if (!target.id) return found;
+  SALLYPORT_CHECK_OK(ledger::find_entries(
+      view, {.id = target.id, .limit = 1},
+      [&](const ledger::StoredEntry& stored, const ledger::EntryView&) -> Result<bool> {
+        found = stored;
+        return false;
+      }));
+  return found;
+}
+
+Result<ledger::VerifierKey> key_from(const std::string& text) {
+  if (Result<ledger::VerifierKey> key = ledger::VerifierKey::parse(trimmed(text)); key) return key;
+  constexpr std::size_t kMaxKeyFile = 64 * 1024;
+  const Result<std::string> content = read_input(text, kMaxKeyFile);
+  if (!content) {
+    return usage(fmt::format("--key `{}` is neither a verifier key (name+hhhhhhhh+base64) nor a "
+                             "file that holds one",
+                             text.substr(0, 200)));
+  }
+  Result<ledger::VerifierKey> key = ledger::VerifierKey::parse(trimmed(*content));
+  if (key) return key;
+  return fail(ErrorCode::InvalidInput,
+              fmt::format("no verifier key: {}", key.error().message), text);
+}
+
+Result<void> check_reason(const std::string& reason) {
+  if (!trimmed(reason).empty() && check_json(json::value(reason))) return {};
+  return usage("--reason is empty; say why, it becomes part of the record");
+}
+
+}  // namespace sallyport::app

@@ -1,0 +1,54 @@
+// What a person sees: colours where there is a terminal, and no character that hides or moves
+// another, wherever the text came from (AP-39).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "app/environment.h"
+
+namespace sallyport::app {
+
+// Control, bidirectional, zero-width, tag and private-use characters and line separators as
+// `\u{XXXX}`; bytes that are not UTF-8 as `\x{XX}`. The result is one line.
+std::string visible(std::string_view text);
+
+// The same characters inside JSON text as JSON's own escapes, so that the value stays what it is.
+std::string visible_json(std::string_view json);
+
+// Code points, which is what a terminal shows of `visible` text, wide characters apart.
+std::size_t columns(std::string_view text);
+
+// Exactly `width` columns: padded with blanks, or cut with an ellipsis.
+std::string fitted(std::string_view text, std::size_t width);
+
+// At most `width` columns.
+std::string shortened(std::string_view text, std::size_t width);
+
+enum class ColorMode { Auto, Always, Never };
+enum class Paint { Good, Bad, Doubtful, Faint, Strong };
+
+class Terminal {
+ public:
+  // For tests, and for whoever knows better.
+  struct Traits {
+    bool colour = false;
+    bool signs = false;  // marks beyond ASCII
+    std::size_t width = 160;
+  };
+  explicit Terminal(Traits traits) : traits_(traits) {}
+
+  // Auto: colours on a terminal that is not dumb, unless NO_COLOR is set.
+  static Terminal on(int descriptor, ColorMode mode, const Environment& environment);
+
+  std::string paint(Paint paint, std::string_view text) const;
+  std::string mark(bool good) const;  // a check mark or a cross; `ok` or `FAILED` in a pipe
+  bool colour() const { return traits_.colour; }
+  std::size_t width() const { return traits_.width; }
+
+ private:
+  Traits traits_;
+};
+
+}  // namespace sallyport::app

@@ -1,0 +1,104 @@
+#include "app/workspace.h"
+
+#include <fmt/format.h>
+
+#include "app/network_fs.h"
+#include "base/try.h"
+#include "guards/detectors.h"
+#include "guards/storage_redactor.h"
+#include "ledger/private_file.h"
+
+namespace sallyport::app {
+
+namespace {
+
+using store::SqliteStore;
+
+// The network file system that was allowed; empty for a local one.
+Result<std::string> check_file_system(const Workspace::Place& place) {
+  SALLYPORT_TRY(const std::string network, network_file_system(place.data_dir));
+  if (network.empty() || place.allow_network_fs || place.config.ledger.allow_network_fs) {
+    return network;
+  }
+  return fail(ErrorCode::Conflict,
+              fmt::format("the data folder is on a network file system ({}), where a ledger can be "
+                          "damaged; move it to a local disk, or give --allow-network-fs",
+                          network),
+              place.data_dir.string());
+}
+
+Result<void> must_exist(const Workspace::Place& place) {
+  std::error_code code;
+  if (std::filesystem::exists(place.ledger_file(), code)) return {};
+  return fail(ErrorCode::NotFound,
+              "there is no ledger yet; `sallyport demo` makes one, --data-dir names another folder",
+              place.data_dir.string());
+}
+
+Result<std::unique_ptr<SqliteStore>> open_store(const Workspace::Place& place,
+                                                SqliteStore::Mode mode) {
+  return SqliteStore::open(
+      {.file = place.ledger_file(), .mode = mode, .lock_wait = place.config.ledger.lock_wait});
+}
+
+}  // namespace
+
+std::filesystem::path Workspace::Place::witness_file() const {
+  if (!config.ledger.keeps_witness) return {};
+  return config.ledger.witness_path.value_or(data_dir / "witness");
+}
+
+Workspace::~Workspace() = default;
+
+Result<std::unique_ptr<Workspace>> Workspace::open_reading(Place place) {
+  SALLYPORT_CHECK_OK(check_file_system(place));
+  SALLYPORT_CHECK_OK(must_exist(place));
+  std::unique_ptr<Workspace> workspace(new Workspace(std::move(place)));
+  SALLYPORT_TRY(workspace->store_, open_store(workspace->place_, SqliteStore::Mode::ReadOnly));
+  return workspace;
+}
+
+Result<std::unique_ptr<Workspace>> Workspace::open_writing(Place place, Writing writing) {
+  SALLYPORT_TRY(std::string network, check_file_system(place));
+  if (!writing.announced) SALLYPORT_CHECK_OK(must_exist(place));
+  std::error_code code;
+  std::filesystem::create_directories(place.data_dir.parent_path(), code);
+  SALLYPORT_CHECK_OK(ledger::make_private_folder(place.data_dir));
+  std::unique_ptr<Workspace> workspace(new Workspace(std::move(place)));
+  const Place& here = workspace->place_;
+  SALLYPORT_TRY(std::shared_ptr<const guards::Detectors> detectors, guards::Detectors::build());
+  workspace->redactor_ = std::make_unique<guards::StorageRedactor>(std::move(detectors));
+  SALLYPORT_TRY(workspace->store_, open_store(here, SqliteStore::Mode::ReadWrite));
+  ledger::Ledger::Parts parts{*workspace->store_, *workspace->redactor_, workspace->clock_,
+                              workspace->entropy_, std::move(writing.close_interrupted)};
+  ledger::Ledger::Settings settings{
+      .data_folder = here.data_dir,
+      .role = std::move(writing.role),
+      .origin = here.config.ledger.origin,
+      .witness = here.witness_file(),
+      .reserve_bytes = here.config.ledger.reserve_bytes,
+      .retention = here.config.ledger.retention,
+      .network_file_system = std::move(network),
+      .acknowledged_rollback = std::move(writing.acknowledged_rollback),
+      .announced = writing.announced};
+  SALLYPORT_TRY(workspace->ledger_, ledger::Ledger::open(std::move(parts), std::move(settings)));
+  return workspace;
+}
+
+Result<std::vector<core::Draft>> Workspace::rehearse(const Place& place,
+                                                     const ledger::Group::Compose& compose) {
+  SALLYPORT_CHECK_OK(check_file_system(place));
+  SALLYPORT_CHECK_OK(must_exist(place));
+  SALLYPORT_TRY(const std::unique_ptr<SqliteStore> store,
+                open_store(place, SqliteStore::Mode::ReadWrite));
+  Result<std::vector<core::Draft>> drafts;
+  const Result<void> undone = store->write([&](ledger::WriteView& view) -> Result<void> {
+    drafts = compose(view);
+    // A failing transaction changes nothing, which is the point.
+    return fail(ErrorCode::Cancelled, "rehearsed");
+  });
+  if (undone.error().code != ErrorCode::Cancelled) return std::unexpected(undone.error());
+  return drafts;
+}
+
+}  // namespace sallyport::app

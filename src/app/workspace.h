@@ -1,0 +1,72 @@
+// The composition root: one data folder with everything a ledger needs, put together in one place.
+//
+//   auto workspace = Workspace::open_writing({.data_dir = folder}, {.role = "demo"});
+//   (*workspace)->ledger().append_blocking(...);
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/config.h"
+#include "base/clock.h"
+#include "base/entropy.h"
+#include "core/redactor.h"
+#include "ledger/ledger.h"
+#include "store/sqlite_store.h"
+
+namespace sallyport::app {
+
+class Workspace {
+ public:
+  struct Place {
+    std::filesystem::path data_dir;
+    Config config{};
+    bool allow_network_fs = false;
+
+    std::filesystem::path ledger_file() const { return data_dir / "ledger.db"; }
+    std::filesystem::path key_file() const { return data_dir / "keys" / "signing.key"; }
+    std::filesystem::path witness_file() const;  // empty: none is kept
+  };
+
+  struct Writing {
+    std::string role = "sallyport";
+    // False: a maintenance command that writes its one entry into a ledger that is already there.
+    bool announced = true;
+    std::string acknowledged_rollback{};
+    ledger::Ledger::Close close_interrupted{};
+  };
+
+  // Every failure to find a ledger is `NotFound`; a network file system that nobody allowed is
+  // `Conflict` (LE-44).
+  static Result<std::unique_ptr<Workspace>> open_reading(Place place);
+  static Result<std::unique_ptr<Workspace>> open_writing(Place place, Writing writing);
+
+  // Runs `compose` in a write transaction that is then undone: the control entries it would have
+  // written. For `--dry-run`.
+  static Result<std::vector<core::Draft>> rehearse(const Place& place,
+                                                   const ledger::Group::Compose& compose);
+
+  Workspace(const Workspace&) = delete;
+  ~Workspace();
+
+  ledger::Ledger& ledger() { return *ledger_; }  // only where it was opened for writing
+  store::SqliteStore& store() { return *store_; }
+  const Place& place() const { return place_; }
+  const Clock& clock() const { return clock_; }
+  Entropy& entropy() { return entropy_; }
+
+ private:
+  explicit Workspace(Place place) : place_(std::move(place)) {}
+
+  Place place_;
+  SystemClock clock_;
+  SystemEntropy entropy_;
+  std::unique_ptr<core::Redactor> redactor_;
+  std::unique_ptr<store::SqliteStore> store_;
+  std::unique_ptr<ledger::Ledger> ledger_;  // goes first: it writes `stopped`
+};
+
+}  // namespace sallyport::app

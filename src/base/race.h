@@ -1,0 +1,71 @@
+// Work against time: whatever ends first, the deadline, a cancel or the work itself, ends the wait.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include "base/async.h"
+
+namespace sallyport {
+
+enum class Finish { Worked, Threw, Deadline, Cancelled };
+
+template <class T>
+struct Raced {
+  Finish finish = Finish::Worked;
+  std::optional<T> value;  // exactly when it worked
+};
+
+// Shared: work that does not heed its cancellation goes on without anybody waiting, and keeps alive
+// what it owns until it ends.
+template <class T>
+struct RaceState {
+  explicit RaceState(boost::asio::any_io_executor executor) : gate(std::move(executor)) {}
+  boost::asio::steady_timer gate;
+  boost::asio::cancellation_signal cancel_work;
+  Raced<T> result{Finish::Deadline, std::nullopt};
+};
+
+// `work` must own what it uses. On a strand, or on a context with one thread.
+template <class T>
+Async<Raced<T>> race(Async<T> work, std::chrono::steady_clock::time_point deadline,
+                     std::stop_token cancel) {
+  namespace asio = boost::asio;
+  const auto executor = co_await asio::this_coro::executor;
+  const auto state = std::make_shared<RaceState<T>>(executor);
+  state->gate.expires_at(deadline);
+  asio::co_spawn(executor, std::move(work),
+                 asio::bind_cancellation_slot(
+                     state->cancel_work.slot(),
+                     [state](const std::exception_ptr& thrown, std::optional<T> value) {
+                       state->result.finish = thrown ? Finish::Threw : Finish::Worked;
+                       state->result.value = std::move(value);
+                       state->gate.cancel();
+                     }));
+  const std::stop_callback on_cancel(cancel, [state, executor] {
+    asio::post(executor, [state] {
+      if (state->result.finish == Finish::Deadline) state->result.finish = Finish::Cancelled;
+      state->gate.cancel();
+    });
+  });
+  boost::system::error_code ignored;
+  co_await state->gate.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  Raced<T> result = std::move(state->result);
+  if (result.finish == Finish::Deadline || result.finish == Finish::Cancelled) {
+    state->cancel_work.emit(asio::cancellation_type::terminal);
+  }
+  co_return result;
+}
+
+}  // namespace sallyport

@@ -1,0 +1,23 @@
+// What kind of thing a tool is. What nobody classified may do anything.
+#pragma once
+
+#include <string>
+
+namespace sallyport::core {
+
+enum class Tier { Observe, Confirm };
+enum class Autonomy { Shadow, Suggest, ActWithApproval, ActAuto };
+
+std::string_view to_string(Tier tier);
+std::string_view to_string(Autonomy autonomy);
+
+struct Classification {
+  Tier tier = Tier::Confirm;
+  std::string effect_class = "unknown";
+  std::string display_name{};  // empty: the tool's own name
+
+  // May be run again after a crash without anybody noticing.
+  bool replay_safe() const { return tier == Tier::Observe && effect_class == "none"; }
+};
+
+}  // namespace sallyport::core

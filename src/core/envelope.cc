@@ -1,0 +1,120 @@
+#include "core/envelope.h"
+
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+
+namespace sallyport {
+
+json::object to_json(const ToolResult& result) {
+  json::object object{{"success", result.success}, {"output", result.output}, {"data", result.data}};
+  if (result.duration_ms) {
+    object["duration_ms"] = *result.duration_ms;
+  } else {
+    object["duration_ms"] = nullptr;
+  }
+  return object;
+}
+
+}  // namespace sallyport
+
+namespace sallyport::core {
+
+namespace {
+
+std::unexpected<Error> malformed(std::string message) {
+  return fail(ErrorCode::InvalidInput, std::move(message));
+}
+
+Result<Envelope> stream_from(const json::object& stream) {
+  Envelope envelope{.kind = Envelope::Kind::Stream};
+  const json::value* const chunks = stream.if_contains("chunks");
+  const std::optional<bool> complete = bool_in(stream, "complete");
+  if (chunks == nullptr || !chunks->is_array() || !complete) {
+    return malformed("a stream has `chunks` and `complete`");
+  }
+  envelope.chunks.assign(chunks->get_array().begin(), chunks->get_array().end());
+  envelope.complete = *complete;
+  const auto reason = text_in(stream, "reason");
+  if (envelope.complete == reason.has_value()) {
+    return malformed("a stream has a `reason` exactly when it is not complete");
+  }
+  envelope.reason = reason.value_or("");
+  return envelope;
+}
+
+Result<Envelope> error_from(const json::object& error) {
+  const auto message = text_in(error, "message");
+  if (!message) return malformed("an error has a `message`");
+  Envelope envelope = Envelope::error(std::string(*message));
+  if (const json::value* const code = error.if_contains("code")) {
+    if (!code->is_int64()) return malformed("`code` of an error is a whole number");
+    envelope.code = code->get_int64();
+  }
+  if (const json::value* const data = error.if_contains("data")) envelope.data = *data;
+  return envelope;
+}
+
+}  // namespace
+
+Envelope Envelope::of(json::value value) {
+  return {.kind = Kind::Value, .value = std::move(value)};
+}
+
+Envelope Envelope::error(std::string message, std::optional<std::int64_t> code) {
+  return {.kind = Kind::Error, .code = code, .message = std::move(message)};
+}
+
+json::value Envelope::to_json() const {
+  switch (kind) {
+    case Kind::Value: return {{"kind", "value"}, {"value", value}};
+    case Kind::Stream: {
+      json::object stream{{"chunks", json::array(chunks.begin(), chunks.end())},
+                          {"complete", complete}};
+      if (!complete) stream["reason"] = reason;
+      return {{"kind", "stream"}, {"stream", std::move(stream)}};
+    }
+    case Kind::Error: {
+      json::object error{{"message", message}};
+      if (code) error["code"] = *code;
+      if (!data.is_null()) error["data"] = data;
+      return {{"kind", "error"}, {"error", std::move(error)}};
+    }
+  }
+  return nullptr;
+}
+
+Result<Envelope> Envelope::from_json(const json::value& json) {
+  const json::object* const object = json.if_object();
+  const auto kind = object == nullptr ? std::nullopt : text_in(*object, "kind");
+  if (!kind) return malformed("an envelope is an object with a `kind`");
+  if (*kind == "value" && object->contains("value")) return Envelope::of(object->at("value"));
+  const json::object* const inner = object_in(*object, *kind);
+  if (*kind == "stream" && inner != nullptr) return stream_from(*inner);
+  if (*kind == "error" && inner != nullptr) return error_from(*inner);
+  return malformed("an envelope is of kind `value`, `stream` or `error`, and holds that");
+}
+
+ToolResult Envelope::to_result() const {
+  switch (kind) {
+    case Kind::Value:
+      if (value.is_string()) return {.success = true, .output = std::string(value.get_string())};
+      return {.success = true, .output = canonical_json(value), .data = value};
+    case Kind::Stream: {
+      ToolResult result{.success = complete};
+      for (const json::value& chunk : chunks) {
+        result.output += chunk.is_string() ? std::string(chunk.get_string()) : canonical_json(chunk);
+      }
+      return result;
+    }
+    case Kind::Error: return {.success = false, .output = message, .data = data};
+  }
+  return {};
+}
+
+bool same(const Envelope& a, const Envelope& b) {
+  return canonical_json(a.to_json()) == canonical_json(b.to_json());
+}
+
+}  // namespace sallyport::core

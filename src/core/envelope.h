@@ -1,0 +1,40 @@
+// What an upstream gave, whole: nothing of it leaves before the second door has seen all of it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sallyport/call.h"
+#include "sallyport/json.h"
+#include "sallyport/result.h"
+
+namespace sallyport::core {
+
+struct Envelope {
+  enum class Kind { Value, Stream, Error };
+
+  Kind kind = Kind::Value;
+  json::value value{};              // Value
+  std::vector<json::value> chunks{};  // Stream
+  bool complete = true;             // Stream
+  std::string reason{};             // Stream that was cut short: why
+  std::optional<std::int64_t> code{};  // Error
+  std::string message{};            // Error
+  json::value data{};               // Error
+
+  static Envelope of(json::value value);
+  static Envelope error(std::string message, std::optional<std::int64_t> code = {});
+
+  // PI-22.
+  json::value to_json() const;
+  static Result<Envelope> from_json(const json::value& json);
+
+  // What the caller gets: text as it is, anything else as data with its JSON as text.
+  ToolResult to_result() const;
+};
+
+// PI-9: equal RFC 8785 bytes.
+bool same(const Envelope& a, const Envelope& b);
+
+}  // namespace sallyport::core

@@ -1,0 +1,59 @@
+// Looks at a call, or at its result, and says what it thinks. Never acts, keeps no state of a call.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/async.h"
+#include "core/classification.h"
+#include "core/envelope.h"
+#include "sallyport/call.h"
+#include "sallyport/verdict.h"
+
+namespace sallyport::core {
+
+enum class Stage { Grant, ToolUse, PreHook, Authorizer, Autonomy, External };
+std::string_view to_string(Stage stage);
+
+// What every guard is told about itself by whoever wrote it.
+struct GuardTraits {
+  std::string name;
+  Stage stage = Stage::ToolUse;
+  bool rewrites = false;  // runs once, before the guards that decide
+  bool waits = false;     // may suspend, and so needs a timer that ends it
+  std::chrono::milliseconds limit{2000};
+  json::value settings{};  // what it was configured with: part of the plan's hash
+};
+
+// The first door. `const` and callable from any thread.
+class Guard {
+ public:
+  virtual ~Guard() = default;
+  virtual const GuardTraits& traits() const = 0;
+
+  // `call.input` is the input as the guards before left it. An error, an exception or an answer
+  // behind the limit denies, unless the plan says otherwise.
+  virtual Task<Verdict> judge(const Call& call, const Classification& classification) const = 0;
+};
+
+// What a result guard can see (PI-18); what the call has not, is not there.
+struct ResultContext {
+  std::shared_ptr<const Call> call{};  // with its final input
+  std::string effect_class{};
+  std::string policy_hash{};
+  std::optional<std::uint64_t> matched_grant_index{};
+  bool is_error = false;
+};
+
+// The second door. A rewrite holds an envelope (PI-22) of the same kind.
+class ResultGuard {
+ public:
+  virtual ~ResultGuard() = default;
+  virtual const GuardTraits& traits() const = 0;
+  virtual Task<Verdict> judge(const Envelope& result, const ResultContext& context) const = 0;
+};
+
+}  // namespace sallyport::core

@@ -1,0 +1,70 @@
+#include "core/judge.h"
+
+#include "base/race.h"
+
+namespace sallyport::core {
+
+namespace {
+
+// A coroutine of its own keeps `guard` alive for as long as its work runs, also when nobody waits
+// for it any more.
+template <class GuardType, class Subject, class Context>
+Async<Result<Verdict>> ask(std::shared_ptr<const GuardType> guard, Subject subject,
+                           Context context) {
+  co_return co_await guard->judge(subject, context);
+}
+
+Judged fold(Result<Verdict> answer) {
+  if (answer) return {.verdict = std::move(*answer)};
+  return {.failure = "error", .detail = answer.error().message};
+}
+
+Judged fold(Raced<Result<Verdict>> raced) {
+  switch (raced.finish) {
+    case Finish::Worked: return fold(std::move(*raced.value));
+    case Finish::Threw: return {.failure = "exception"};
+    case Finish::Deadline:
+    case Finish::Cancelled: break;
+  }
+  return {.failure = "timeout"};
+}
+
+template <class GuardType, class Subject, class Context>
+Async<Judged> judged(std::shared_ptr<const GuardType> guard, const Subject& subject,
+                     const Context& context, const Clock& clock) {
+  const GuardTraits& traits = guard->traits();
+  const SteadyTime begin = clock.steady();
+  Judged judged;
+  if (traits.waits) {
+    judged = fold(co_await race<Result<Verdict>>(ask(guard, subject, context),
+                                                 std::chrono::steady_clock::now() + traits.limit,
+                                                 std::stop_token()));
+  } else {
+    try {
+      judged = fold(co_await guard->judge(subject, context));
+    } catch (...) {
+      judged = {.failure = "exception"};
+    }
+  }
+  const auto took = clock.steady() - begin;
+  if (!judged.failure && took > traits.limit) judged.failure = "timeout";
+  judged.duration_us = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(took).count());
+  co_return judged;
+}
+
+}  // namespace
+
+Async<Judged> judge(std::shared_ptr<const Guard> guard, const Call& call,
+                    const Classification& classification, const Clock& clock) {
+  co_return co_await judged<Guard, Call, Classification>(std::move(guard), call, classification,
+                                                         clock);
+}
+
+Async<Judged> judge(std::shared_ptr<const ResultGuard> guard, const Envelope& envelope,
+                    const ResultContext& context, const Clock& clock) {
+  co_return co_await judged<ResultGuard, Envelope, ResultContext>(std::move(guard), envelope,
+                                                                  context, clock);
+}
+
+}  // namespace sallyport::core

@@ -1,0 +1,194 @@
+#include "core/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "core/judge.h"
+
+namespace sallyport::core {
+
+namespace {
+
+std::string_view name_of(Verdict::Kind kind) {
+  switch (kind) {
+    case Verdict::Kind::Allow: return "allow";
+    case Verdict::Kind::Deny: return "block";
+    case Verdict::Kind::Rewrite: return "redact";
+    case Verdict::Kind::Ask:
+    case Verdict::Kind::Escalate: return "escalate";
+  }
+  return "allow";
+}
+
+// Messages are for people and agents: short, and never empty.
+std::string escalation(const std::string& guard, std::string message) {
+  constexpr std::size_t kLongest = 4096;
+  if (message.empty()) return "escalated by " + guard;
+  if (message.size() > kLongest) {
+    std::size_t end = kLongest;
+    while (end > 0 && (static_cast<unsigned char>(message[end]) & 0xc0) == 0x80) --end;
+    message.resize(end);
+  }
+  return message;
+}
+
+// A redaction replaces content, never the kind of answer, and does not finish what was cut short.
+std::optional<Envelope> redacted(const Verdict& verdict, const Envelope& current) {
+  Result<Envelope> envelope = Envelope::from_json(verdict.value);
+  if (!envelope || envelope->kind != current.kind) return std::nullopt;
+  if (envelope->complete && !current.complete) return std::nullopt;
+  return std::move(*envelope);
+}
+
+class Fold {
+ public:
+  Fold(const Plan& plan, FailOpen& fail_open, Envelope original)
+      : plan_(plan), fail_open_(fail_open), current_(original) {
+    release_.original = std::move(original);
+  }
+
+  const Envelope& current() const { return current_; }
+  bool blocked_deliberately() const { return deliberate_; }
+
+  void not_reached(const GuardTraits& traits) {
+    release_.guards.push_back({traits.name, "not_reached"});
+  }
+
+  void take(const GuardTraits& traits, Judged judged) {
+    if (!judged.failure) apply(traits, judged);
+    if (judged.failure) return fail(traits, judged);
+    if (plan_.fails_open(traits.name)) fail_open_.worked(traits.name);
+    release_.guards.push_back({traits.name, "ran", "", std::string(name_of(judged.verdict.kind)),
+                               judged.duration_us});
+    note_evidence(traits, judged.verdict, judged.verdict.kind != Verdict::Kind::Deny);
+  }
+
+  Release finish() {
+    if (release_.verdict == Verdict::Kind::Deny) {
+      release_.released = Envelope::error(
+          fmt::format("Result withheld by {}: {}", release_.guard, release_.reason));
+      return std::move(release_);
+    }
+    release_.released = std::move(current_);
+    if (!same(release_.released, release_.original)) {
+      release_.verdict = Verdict::Kind::Rewrite;
+    } else if (!release_.escalations.empty()) {
+      release_.verdict = Verdict::Kind::Escalate;
+      release_.reason = fmt::format("{}", fmt::join(release_.escalations, "; "));
+    }
+    return std::move(release_);
+  }
+
+ private:
+  void apply(const GuardTraits& traits, Judged& judged) {
+    Verdict& verdict = judged.verdict;
+    switch (verdict.kind) {
+      case Verdict::Kind::Allow: return;
+      case Verdict::Kind::Deny:
+        if (verdict.reason.empty()) {
+          judged.failure = "malformed";
+          return;
+        }
+        block(traits.name, verdict.reason);
+        deliberate_ = true;
+        return;
+      case Verdict::Kind::Rewrite:
+        if (std::optional<Envelope> envelope = redacted(verdict, current_)) {
+          current_ = std::move(*envelope);
+        } else {
+          judged.failure = "malformed";
+        }
+        return;
+      case Verdict::Kind::Escalate:
+        release_.escalations.push_back(escalation(traits.name, std::move(verdict.reason)));
+        return;
+      case Verdict::Kind::Ask: judged.failure = "malformed";  // nobody can be asked any more
+    }
+  }
+
+  void fail(const GuardTraits& traits, const Judged& judged) {
+    const bool open = plan_.fails_open(traits.name);
+    const std::string failure = *judged.failure == "error" ? "exception" : *judged.failure;
+    release_.guards.push_back(
+        {traits.name, open ? "skipped" : "ran", open ? "fail_open" : failure, "error", judged.duration_us});
+    note_evidence(traits, judged.verdict, false);
+    if (open) return fail_open_.failed(traits.name, failure);
+    if (!release_.failure) release_.failure = Release::Failure{traits.name, failure};
+    const std::string what = failure == "malformed" ? "malformed redaction" : failure;
+    block(traits.name, fmt::format("guard {} failed: {}", traits.name, what));
+  }
+
+  // The first failure or block stays the verdict.
+  void block(const std::string& guard, std::string reason) {
+    if (release_.verdict == Verdict::Kind::Deny) return;
+    release_.verdict = Verdict::Kind::Deny;
+    release_.guard = guard;
+    release_.reason = std::move(reason);
+  }
+
+  void note_evidence(const GuardTraits& traits, const Verdict& verdict, bool passed) {
+    if (verdict.evidence.is_null() && passed) return;
+    const std::string details =
+        verdict.evidence.is_null()     ? ""
+        : verdict.evidence.is_string() ? std::string(verdict.evidence.get_string())
+                                       : canonical_json(verdict.evidence);
+    release_.evidence.push_back({traits.name, passed, verdict.rule, details});
+  }
+
+  const Plan& plan_;
+  FailOpen& fail_open_;
+  Envelope current_;
+  Release release_;
+  bool deliberate_ = false;
+};
+
+}  // namespace
+
+Async<Release> run_pipeline(const Plan& plan, Envelope original, ResultContext context,
+                            const Clock& clock, FailOpen& fail_open) {
+  Fold fold(plan, fail_open, std::move(original));
+  for (const std::shared_ptr<const ResultGuard>& guard : plan.result_guards()) {
+    if (fold.blocked_deliberately()) {
+      fold.not_reached(guard->traits());
+      continue;
+    }
+    Judged judged = co_await judge(guard, fold.current(), context, clock);
+    fold.take(guard->traits(), std::move(judged));
+  }
+  co_return fold.finish();
+}
+
+json::object Release::to_json() const {
+  json::array states;
+  for (const GuardState& state : guards) {
+    json::object item{{"guard", state.guard}, {"state", state.state}};
+    if (!state.why.empty()) item["why"] = state.why;
+    if (!state.verdict.empty()) item["verdict"] = state.verdict;
+    if (state.state == "ran") item["duration_us"] = state.duration_us;
+    states.push_back(std::move(item));
+  }
+  json::array found;
+  for (const Evidence& item : evidence) {
+    json::object entry{{"guard_name", item.guard}, {"verdict", item.verdict}};
+    if (!item.rule.empty()) entry["rule"] = item.rule;
+    if (!item.details.empty()) entry["details"] = item.details;
+    found.push_back(std::move(entry));
+  }
+  const bool changed = verdict == Verdict::Kind::Rewrite || verdict == Verdict::Kind::Deny;
+  json::object object{{"verdict", name_of(verdict)},
+                      {"hooks", std::move(states)},
+                      {"escalations", json::array(escalations.begin(), escalations.end())},
+                      {"escalation_ids", json::array()},
+                      {"evidence", std::move(found)},
+                      {"sanitized", verdict == Verdict::Kind::Rewrite},
+                      {"released", released.to_json()}};
+  if (changed) object["original"] = original.to_json();
+  if (!guard.empty()) object["guard"] = guard;
+  if (failure) {
+    object["failure"] = json::object{{"guard", failure->guard}, {"class", failure->failure_class}};
+  }
+  return object;
+}
+
+}  // namespace sallyport::core

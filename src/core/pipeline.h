@@ -1,0 +1,52 @@
+// The second door: every result guard of the plan in order, folded into one answer (PI-1..PI-17).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/async.h"
+#include "base/clock.h"
+#include "core/fail_open.h"
+#include "core/plan.h"
+
+namespace sallyport::core {
+
+// What may be shown, and why. The only source of bytes for an answer.
+struct Release {
+  struct GuardState {
+    std::string guard;
+    std::string state;    // ran, skipped, not_reached
+    std::string why{};
+    std::string verdict{};
+    std::uint64_t duration_us = 0;
+  };
+  struct Evidence {
+    std::string guard;
+    bool verdict = true;  // false only when that guard blocked or failed
+    std::string rule{};
+    std::string details{};
+  };
+  struct Failure {
+    std::string guard;
+    std::string failure_class;  // exception, timeout, malformed
+  };
+
+  Verdict::Kind verdict = Verdict::Kind::Allow;
+  std::string guard{};   // who blocked or failed
+  std::string reason{};  // why
+  std::vector<std::string> escalations{};
+  std::vector<Evidence> evidence{};
+  std::vector<GuardState> guards{};
+  std::optional<Failure> failure{};
+  Envelope original{};
+  Envelope released{};  // the notice, when it was blocked
+
+  json::object to_json() const;  // `post_invocation` of a record
+};
+
+// Hands every failure to `fail_open`, which knows whether the plan lets it pass.
+Async<Release> run_pipeline(const Plan& plan, Envelope original, ResultContext context,
+                            const Clock& clock, FailOpen& fail_open);
+
+}  // namespace sallyport::core

@@ -1,0 +1,119 @@
+#include "core/plan.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/digest.h"
+#include "base/encoding.h"
+
+namespace sallyport::core {
+
+namespace {
+
+json::object describe(const GuardTraits& traits, bool fail_open) {
+  return {{"guard", traits.name},
+          {"stage", to_string(traits.stage)},
+          {"rewrites", traits.rewrites},
+          {"limit_ms", traits.limit.count()},
+          {"settings", traits.settings},
+          {"on_error", fail_open ? "allow" : "deny"}};
+}
+
+}  // namespace
+
+std::string_view to_string(Stage stage) {
+  switch (stage) {
+    case Stage::Grant: return "grant";
+    case Stage::ToolUse: return "tool_use";
+    case Stage::PreHook: return "pre_hook";
+    case Stage::Authorizer: return "authorizer";
+    case Stage::Autonomy: return "autonomy";
+    case Stage::External: return "external";
+  }
+  return "tool_use";
+}
+
+const Classification& Plan::classify(const Call& call) const {
+  static const Classification kUnclassified;
+  for (const std::string& server : {call.server, std::string()}) {
+    if (const auto found = tools_.find({server, call.tool}); found != tools_.end()) {
+      return found->second;
+    }
+  }
+  return kUnclassified;
+}
+
+PlanBuilder& PlanBuilder::tool(std::string server, std::string name, Classification classification) {
+  plan_.tools_.insert_or_assign({std::move(server), std::move(name)}, std::move(classification));
+  return *this;
+}
+
+PlanBuilder& PlanBuilder::guard(std::shared_ptr<const Guard> guard) {
+  plan_.guards_.push_back(std::move(guard));
+  return *this;
+}
+
+PlanBuilder& PlanBuilder::result_guard(std::shared_ptr<const ResultGuard> guard) {
+  plan_.result_guards_.push_back(std::move(guard));
+  return *this;
+}
+
+PlanBuilder& PlanBuilder::fail_open(std::string guard_name) {
+  plan_.fail_open_.insert(std::move(guard_name));
+  return *this;
+}
+
+PlanBuilder& PlanBuilder::autonomy(Autonomy autonomy) {
+  plan_.autonomy_ = autonomy;
+  return *this;
+}
+
+PlanBuilder& PlanBuilder::time_limit(std::chrono::milliseconds limit) {
+  plan_.time_limit_ = limit;
+  return *this;
+}
+
+Result<std::shared_ptr<const Plan>> PlanBuilder::build() && {
+  std::set<std::string> names;
+  json::array guards;
+  json::array result_guards;
+  const auto add = [&](const GuardTraits& traits, json::array& list) {
+    list.push_back(describe(traits, plan_.fails_open(traits.name)));
+    return names.insert(traits.name).second && !traits.name.empty();
+  };
+  for (const auto& guard : plan_.guards_) {
+    if (!add(guard->traits(), guards)) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("guard name `{}` is empty or used twice", guard->traits().name));
+    }
+  }
+  for (const auto& guard : plan_.result_guards_) {
+    if (!add(guard->traits(), result_guards)) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("guard name `{}` is empty or used twice", guard->traits().name));
+    }
+  }
+  for (const std::string& name : plan_.fail_open_) {
+    if (!names.contains(name)) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("`{}` may fail open, but there is no such guard", name));
+    }
+  }
+  json::array tools;
+  for (const auto& [key, classification] : plan_.tools_) {
+    tools.push_back(json::object{{"server", key.first},
+                                 {"tool", key.second},
+                                 {"tier", to_string(classification.tier)},
+                                 {"effect_class", classification.effect_class}});
+  }
+  plan_.dump_ = canonical_json(json::object{{"tools", std::move(tools)},
+                                            {"guards", std::move(guards)},
+                                            {"result_guards", std::move(result_guards)},
+                                            {"autonomy", to_string(plan_.autonomy_)},
+                                            {"time_limit_ms", plan_.time_limit_.count()}});
+  plan_.hash_ = "sha256:" + hex(sha256(plan_.dump_));
+  return std::make_shared<const Plan>(std::move(plan_));
+}
+
+}  // namespace sallyport::core

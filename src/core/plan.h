@@ -1,0 +1,85 @@
+// A policy compiled once: immutable, hashed, and pinned for the whole life of a call.
+//
+//   auto plan = PlanBuilder()
+//                   .tool("", "read_file", {Tier::Observe, "none"})
+//                   .guard(std::make_shared<PathGuard>("/srv/data"))
+//                   .build();
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/classification.h"
+#include "core/guard.h"
+
+namespace sallyport::core {
+
+class Plan {
+ public:
+  const std::string& hash() const { return hash_; }
+
+  // The entry for server and tool, then that for the tool anywhere; unclassified is `Confirm`.
+  const Classification& classify(const Call& call) const;
+
+  const std::vector<std::shared_ptr<const Guard>>& guards() const { return guards_; }
+  const std::vector<std::shared_ptr<const ResultGuard>>& result_guards() const {
+    return result_guards_;
+  }
+  bool fails_open(std::string_view guard) const { return fail_open_.contains(guard); }
+  Autonomy autonomy() const { return autonomy_; }
+  std::chrono::milliseconds time_limit() const { return time_limit_; }
+
+  // A stable text of all that decides, which is what the hash is over.
+  const std::string& dump() const { return dump_; }
+
+ private:
+  friend class PlanBuilder;
+  std::string hash_;
+  std::string dump_;
+  std::map<std::pair<std::string, std::string>, Classification> tools_;  // server, tool
+  std::vector<std::shared_ptr<const Guard>> guards_;
+  std::vector<std::shared_ptr<const ResultGuard>> result_guards_;
+  std::set<std::string, std::less<>> fail_open_;
+  Autonomy autonomy_ = Autonomy::ActWithApproval;
+  std::chrono::milliseconds time_limit_{60'000};
+};
+
+class PlanBuilder {
+ public:
+  // An empty server stands for any.
+  PlanBuilder& tool(std::string server, std::string name, Classification classification);
+  PlanBuilder& guard(std::shared_ptr<const Guard> guard);
+  PlanBuilder& result_guard(std::shared_ptr<const ResultGuard> guard);
+  PlanBuilder& fail_open(std::string guard_name);
+  PlanBuilder& autonomy(Autonomy autonomy);
+  PlanBuilder& time_limit(std::chrono::milliseconds limit);
+
+  // Refuses two guards of one name and an exemption for a guard that is not there.
+  Result<std::shared_ptr<const Plan>> build() &&;
+  Result<std::shared_ptr<const Plan>> build() & { return std::move(*this).build(); }
+
+ private:
+  Plan plan_;
+};
+
+// The plan in force. A reload swaps it; calls that run keep theirs.
+class PlanSource {
+ public:
+  virtual ~PlanSource() = default;
+  virtual std::shared_ptr<const Plan> current() const = 0;
+};
+
+class FixedPlan final : public PlanSource {
+ public:
+  explicit FixedPlan(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}
+  std::shared_ptr<const Plan> current() const override { return plan_; }
+
+ private:
+  std::shared_ptr<const Plan> plan_;
+};
+
+}  // namespace sallyport::core

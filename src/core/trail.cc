@@ -1,0 +1,75 @@
+#include "core/trail.h"
+
+#include <boost/json.hpp>
+
+namespace sallyport::core {
+
+namespace {
+json::value text_or_null(const std::string& text) {
+  return text.empty() ? json::value() : json::value(text);
+}
+
+// Two inputs that a double would make one stay two.
+json::value exact_input(const Call& call) {
+  if (!call.raw_input) return call.input;
+  return json::object{{"raw", *call.raw_input}};
+}
+}  // namespace
+
+json::object GuardRun::to_json() const {
+  return {{"guard", guard},
+          {"stage", to_string(stage)},
+          {"pass", pass},
+          {"verdict", verdict},
+          {"rule", text_or_null(rule)},
+          {"why", text_or_null(why)},
+          {"evidence", evidence},
+          {"duration_us", duration_us}};
+}
+
+Trail::Trail(Call call, std::shared_ptr<const Plan> plan, const KeyedDigest& digest,
+             FailOpenLog& fail_open)
+    : fail_open(fail_open),
+      call_(std::move(call)),
+      plan_(std::move(plan)),
+      digest_(digest),
+      classification_(plan_->classify(call_)),
+      requested_input_(call_.input),
+      request_digest_(digest_(canonical_json(json::object{{"input", exact_input(call_)},
+                                                          {"principal", call_.agent_id},
+                                                          {"server", call_.server},
+                                                          {"tool", call_.tool}}))) {}
+
+std::string Trail::call_digest() const {
+  return digest_(canonical_json(json::object{{"input", exact_input(call_)},
+                                             {"policy_hash", plan_->hash()},
+                                             {"principal", call_.agent_id},
+                                             {"tool", call_.tool},
+                                             {"tool_definition", nullptr}}));
+}
+
+void Trail::refuse(Refusal refusal) {
+  if (!refusal_) refusal_ = std::move(refusal);
+}
+
+void Trail::replace_input(json::value input) {
+  call_.input = std::move(input);
+  // The bytes that came are those of the old input.
+  call_.raw_input.reset();
+}
+
+void Trail::forget_evidence() {
+  for (GuardRun& run : guard_runs) run.evidence = nullptr;
+}
+
+Subject Trail::subject() const {
+  return {.policy_hash = plan_->hash(),
+          .call_id = call_.call_id,
+          .session_id = call_.session_id,
+          .agent_id = call_.agent_id,
+          .server = call_.server,
+          .tool_name = call_.tool,
+          .trace_id = call_.trace_id};
+}
+
+}  // namespace sallyport::core

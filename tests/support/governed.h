@@ -1,0 +1,113 @@
+// A Governor with fakes around it, and a loop that runs one call to its end.
+#pragma once
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/entropy.h"
+#include "core/governor.h"
+#include "support/fake_recorder.h"
+
+namespace sallyport::test {
+
+// Runs a coroutine to its end on a loop of its own.
+template <class T>
+T run_now(Async<T> work) {
+  boost::asio::io_context loop;
+  std::optional<T> answer;
+  boost::asio::co_spawn(loop, std::move(work), [&](std::exception_ptr thrown, std::optional<T> value) {
+    if (thrown) std::rethrow_exception(thrown);
+    answer = std::move(value);
+  });
+  loop.run();
+  return std::move(*answer);
+}
+
+class FunctionGuard final : public core::Guard {
+ public:
+  using Judge = std::function<Result<Verdict>(const Call&)>;
+  FunctionGuard(std::string name, Judge judge, core::Stage stage = core::Stage::ToolUse)
+      : judge_(std::move(judge)) {
+    traits_.name = std::move(name);
+    traits_.stage = stage;
+  }
+  const core::GuardTraits& traits() const override { return traits_; }
+  core::GuardTraits& mutable_traits() { return traits_; }
+  Task<Verdict> judge(const Call& call, const core::Classification&) const override {
+    co_return judge_(call);
+  }
+
+ private:
+  core::GuardTraits traits_;
+  Judge judge_;
+};
+
+class FunctionResultGuard final : public core::ResultGuard {
+ public:
+  using Judge = std::function<Result<Verdict>(const core::Envelope&, const core::ResultContext&)>;
+  FunctionResultGuard(std::string name, Judge judge) : judge_(std::move(judge)) {
+    traits_.name = std::move(name);
+  }
+  const core::GuardTraits& traits() const override { return traits_; }
+  Task<Verdict> judge(const core::Envelope& envelope,
+                      const core::ResultContext& context) const override {
+    co_return judge_(envelope, context);
+  }
+
+ private:
+  core::GuardTraits traits_;
+  Judge judge_;
+};
+
+class FakeUpstream final : public core::Upstream {
+ public:
+  using Answer = std::function<Task<core::Envelope>(Call, std::stop_token)>;
+  FakeUpstream() = default;
+  explicit FakeUpstream(Answer answer) : answer_(std::move(answer)) {}
+
+  Task<core::Envelope> invoke(Call call, std::stop_token cancel) override {
+    calls.push_back(call);
+    if (answer_) co_return co_await answer_(std::move(call), std::move(cancel));
+    co_return core::Envelope::of({{"answer", 42}});
+  }
+
+  std::vector<Call> calls;
+
+ private:
+  Answer answer_;
+};
+
+class Governed {
+ public:
+  core::PlanBuilder plan = core::PlanBuilder().autonomy(core::Autonomy::ActAuto);
+  FakeRecorder recorder;
+  std::shared_ptr<FakeUpstream> upstream = std::make_shared<FakeUpstream>();
+
+  Result<core::Answer> call(Call call, std::stop_token cancel = {}) {
+    if (!plans_) {
+      auto built = plan.build();
+      if (!built) return std::unexpected(built.error());
+      plans_.emplace(*built);
+      governor_.emplace(core::Governor::Parts{*plans_, recorder, clock_, entropy_, KeyedDigest("k")});
+    }
+    return run_now(governor_->run(std::move(call), upstream, std::move(cancel)));
+  }
+
+  static Call read_file() {
+    return {.tool_call_id = "toolu_1", .agent_id = "agent:a", .session_id = "s-1",
+            .tool = "read_file", .input = {{"path", "/tmp/x"}}};
+  }
+
+ private:
+  SystemClock clock_;
+  SystemEntropy entropy_;
+  std::optional<core::FixedPlan> plans_;
+  std::optional<core::Governor> governor_;
+};
+
+}  // namespace sallyport::test

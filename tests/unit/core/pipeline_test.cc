@@ -1,0 +1,136 @@
+#include "core/pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "support/governed.h"
+
+namespace sallyport::core {
+namespace {
+
+using test::FunctionResultGuard;
+
+Verdict redact(json::value value) {
+  return Verdict::rewrite(Envelope::of(std::move(value)).to_json());
+}
+
+std::shared_ptr<FunctionResultGuard> hook(std::string name, std::function<Result<Verdict>()> answer) {
+  return std::make_shared<FunctionResultGuard>(
+      std::move(name), [answer = std::move(answer)](const Envelope&, const ResultContext&) { return answer(); });
+}
+
+class PipelineTest : public testing::Test {
+ protected:
+  Release run(std::vector<std::shared_ptr<FunctionResultGuard>> hooks,
+              Envelope original = Envelope::of({{"a", 1}})) {
+    PlanBuilder builder;
+    for (auto& guard : hooks) builder.result_guard(std::move(guard));
+    const auto plan = builder.build();
+    EXPECT_TRUE(plan);
+    FailOpen fail_open(log_);
+    return test::run_now(run_pipeline(**plan, std::move(original), {}, clock_, fail_open));
+  }
+
+  SystemClock clock_;
+  FailOpenLog log_{"instance"};
+};
+
+TEST_F(PipelineTest, WithoutHooksEverythingIsAllowedAndNothingIsSaid) {
+  const Release release = run({});
+  EXPECT_EQ(release.verdict, Verdict::Kind::Allow);
+  EXPECT_TRUE(release.escalations.empty());
+  EXPECT_TRUE(release.evidence.empty());
+}
+
+TEST_F(PipelineTest, ARedactionToAnEqualValueAndOneThatIsUndoneBothEndAsAllow) {
+  EXPECT_EQ(run({hook("h", [] { return redact({{"a", 1.0}}); })}).verdict, Verdict::Kind::Allow);
+  EXPECT_EQ(run({hook("h", [] { return redact({{"a", 2}}); }),
+                 hook("i", [] { return redact({{"a", 1}}); })})
+                .verdict,
+            Verdict::Kind::Allow);
+}
+
+TEST_F(PipelineTest, RedactOutranksEscalateAndTheMessagesTravelWithIt) {
+  const Release release = run({hook("x", [] { return Verdict::escalate("x"); }),
+                               hook("r", [] { return redact({{"a", 2}}); }),
+                               hook("y", [] { return Verdict::escalate("y"); })});
+  EXPECT_EQ(release.verdict, Verdict::Kind::Rewrite);
+  EXPECT_EQ(canonical_json(release.released.value), R"({"a":2})");
+  EXPECT_EQ(release.escalations, (std::vector<std::string>{"x", "y"}));
+}
+
+TEST_F(PipelineTest, EscalationsAloneAreJoined) {
+  const Release release = run({hook("x", [] { return Verdict::escalate("x"); }),
+                               hook("a", [] { return Verdict::allow(); }),
+                               hook("y", [] { return Verdict::escalate("y"); })});
+  EXPECT_EQ(release.verdict, Verdict::Kind::Escalate);
+  EXPECT_EQ(release.reason, "x; y");
+}
+
+TEST_F(PipelineTest, ADeliberateBlockEndsTheRun) {
+  bool called = false;
+  const Release release = run({hook("x", [] { return Verdict::escalate("x"); }),
+                               hook("b", [] { return Verdict::deny("no"); }),
+                               hook("r", [&] {
+                                 called = true;
+                                 return redact(json::object());
+                               })});
+  EXPECT_EQ(release.verdict, Verdict::Kind::Deny);
+  EXPECT_EQ(release.reason, "no");
+  EXPECT_EQ(release.escalations, (std::vector<std::string>{"x"}));
+  EXPECT_FALSE(called);
+  EXPECT_EQ(release.guards[2].state, "not_reached");
+  EXPECT_EQ(release.released.message, "Result withheld by b: no");
+}
+
+TEST_F(PipelineTest, AFailureBlocksAndTheHooksAfterItStillRun) {
+  const Release release = run({hook("x", [] { return Verdict::escalate("x"); }),
+                               hook("h", []() -> Result<Verdict> { throw std::runtime_error("secret"); }),
+                               hook("y", [] { return Verdict::escalate("y"); })});
+  EXPECT_EQ(release.verdict, Verdict::Kind::Deny);
+  EXPECT_EQ(release.reason, "guard h failed: exception");
+  EXPECT_EQ(release.guard, "h");
+  EXPECT_EQ(release.escalations, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(canonical_json(release.to_json()).find("secret"), std::string::npos);
+}
+
+TEST_F(PipelineTest, ARedactionThatIsNoEnvelopeOfTheSameKindReleasesNothing) {
+  for (const json::value& bad : {json::value("text"), Envelope::error("e").to_json(), json::value()}) {
+    const Release release = run({hook("h", [&] { return Verdict::rewrite(bad); })});
+    EXPECT_EQ(release.reason, "guard h failed: malformed redaction");
+    EXPECT_EQ(release.failure->failure_class, "malformed");
+    EXPECT_EQ(release.released.kind, Envelope::Kind::Error);
+  }
+}
+
+TEST_F(PipelineTest, AnIncompleteStreamDoesNotBecomeComplete) {
+  const Envelope cut{.kind = Envelope::Kind::Stream, .chunks = {"a"}, .complete = false, .reason = "limit"};
+  const Envelope whole{.kind = Envelope::Kind::Stream, .chunks = {"a"}};
+  const Release release = run({hook("h", [&] { return Verdict::rewrite(whole.to_json()); })}, cut);
+  EXPECT_EQ(release.failure->failure_class, "malformed");
+}
+
+TEST_F(PipelineTest, EnvelopesOfEveryKindRoundTrip) {
+  for (const char* const text :
+       {R"({"kind":"value","value":{"a":[1,"x",null]}})",
+        R"({"kind":"stream","stream":{"chunks":["a",{"b":1}],"complete":true}})",
+        R"({"kind":"stream","stream":{"chunks":[],"complete":false,"reason":"cut"}})",
+        R"({"error":{"code":-32000,"data":{"x":1},"message":"m"},"kind":"error"})"}) {
+    const Result<Envelope> envelope = Envelope::from_json(parse_json(text)->value);
+    ASSERT_TRUE(envelope) << text;
+    EXPECT_EQ(canonical_json(envelope->to_json()), text);
+  }
+  EXPECT_FALSE(Envelope::from_json(parse_json(R"({"kind":"stream","stream":{"chunks":[]}})")->value));
+  EXPECT_FALSE(Envelope::from_json(parse_json(R"({"kind":"other","other":{}})")->value));
+}
+
+TEST_F(PipelineTest, TwoHooksOfOneNameMakeNoPlan) {
+  PlanBuilder builder;
+  builder.result_guard(hook("h", [] { return Verdict::allow(); }))
+      .result_guard(hook("h", [] { return Verdict::allow(); }));
+  EXPECT_FALSE(builder.build());
+}
+
+}  // namespace
+}  // namespace sallyport::core
