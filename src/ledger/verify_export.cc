@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <istream>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/encoding.h"
 #include "base/try.h"

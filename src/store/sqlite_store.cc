@@ -49,10 +49,12 @@ Result<void> create_private(const std::filesystem::path& file) {
   const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) {
     const int error = errno;
-    const std::string_view cause = error == ENOSPC   ? "no_space"
-                                   : error == EROFS  ? "read_only"
-                                   : error == EACCES ? "not_owner"
-                                                     : "io";
+    // A file of ours that we may not write is read-only; the owner has been looked at before.
+    const bool ours = error == EACCES && ::access(file.c_str(), F_OK) == 0;
+    const std::string_view cause = error == ENOSPC || error == EDQUOT ? "no_space"
+                                   : error == EROFS || ours           ? "read_only"
+                                   : error == EACCES                  ? "not_owner"
+                                                                      : "io";
     return ledger::ledger_unavailable(cause,
                                       fmt::format("{}: {}", file.string(), std::strerror(error)));
   }

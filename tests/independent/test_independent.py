@@ -42,14 +42,13 @@ class Product:
         return done.stdout
 
     def key(self):
-        """The verifier key in use: the last of them."""
-        shown = json.loads(self.run("keys", "show", "--json", "--data-dir", self.data))
-        keys = shown["keys"] if isinstance(shown, dict) else shown
-        last = keys[-1]
-        return last if isinstance(last, str) else last["key"]
+        """The verifier key in use: the last of the lines."""
+        shown = self.run("keys", "show", "--json", "--data-dir", self.data).splitlines()
+        return json.loads(shown[-1])["key"]
 
     def tiles(self, folder):
-        self.run("ledger", "export", "--format", "tiles", "--out", str(folder), "--data-dir", self.data)
+        self.run("ledger", "export", "--format", "tlog-tiles", "--out", str(folder),
+                 "--data-dir", self.data)
 
     def ids(self):
         lines = self.run("ledger", "export", "--format", "jsonl", "--data-dir", self.data).splitlines()

@@ -17,6 +17,7 @@
 #include "base/entropy.h"
 #include "base/try.h"
 #include "ledger/ledger.h"
+#include "ledger/private_file.h"
 #include "ledger/verify.h"
 #include "store/sqlite_store.h"
 
@@ -124,8 +125,7 @@ int write(const Arguments& arguments) {
   const SystemClock clock;
   SystemEntropy entropy;
   const core::NoRedactor redactor;
-  std::filesystem::create_directories(arguments.folder);
-  std::filesystem::permissions(arguments.folder, std::filesystem::perms::owner_all);
+  if (auto made = ledger::make_private_folder(arguments.folder); !made) return complain(made.error());
   auto store = store::SqliteStore::open(
       {.file = arguments.folder / "ledger.db",
        .lock_wait = std::chrono::milliseconds(arguments.numbers.at("lock-wait"))});

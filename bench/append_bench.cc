@@ -1,0 +1,133 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include "base/try.h"
+#include "bench/bench.h"
+#include "bench/bench_ledger.h"
+#include "ledger/store.h"
+
+namespace sallyport::bench {
+
+namespace {
+
+// One write of two pages at the end of a file, and the sync that makes it last: what any log that
+// keeps a promise pays at least.
+double fdatasync_seconds(const std::filesystem::path& folder, int count) {
+  const std::filesystem::path file = folder / "bare";
+  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  const std::string pages(8192, 'x');
+  const double seconds = seconds_of([&] {
+    for (int i = 0; i < count; ++i) {
+      SALLYPORT_INVARIANT(pwrite(fd, pages.data(), pages.size(), static_cast<off_t>(i) * 8192) == 8192);
+      SALLYPORT_INVARIANT(fdatasync(fd) == 0);
+    }
+  });
+  ::close(fd);
+  std::filesystem::remove(file);
+  return seconds / count;
+}
+
+std::vector<std::pair<std::string, std::string>> stored_bytes(BenchLedger& ledger, std::size_t count) {
+  std::vector<std::pair<std::string, std::string>> rows;
+  (void)ledger.store().read([&](ledger::ReadView& view) {
+    return view.scan(2, 2 + count, [&](const ledger::StoredEntry& entry) -> Result<bool> {
+      rows.emplace_back(*entry.bytes, entry.openings);
+      return true;
+    });
+  });
+  return rows;
+}
+
+// The same bytes in one plain table, in batches, with the same pragmas and nothing else.
+double bare_inserts_per_second(const std::filesystem::path& folder, std::size_t batch,
+                               const std::vector<std::pair<std::string, std::string>>& rows,
+                               std::size_t count) {
+  const std::filesystem::path file = folder / "bare.db";
+  sqlite3* db = nullptr;
+  SALLYPORT_INVARIANT(sqlite3_open(file.c_str(), &db) == SQLITE_OK);
+  const auto run = [&](const char* sql) {
+    SALLYPORT_INVARIANT(sqlite3_exec(db, sql, nullptr, nullptr, nullptr) == SQLITE_OK);
+  };
+  run("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=4000;"
+      "PRAGMA cache_size=-16384; CREATE TABLE t (n INTEGER PRIMARY KEY, a BLOB, b BLOB)");
+  sqlite3_stmt* insert = nullptr;
+  sqlite3_prepare_v2(db, "INSERT INTO t VALUES (?, ?, ?)", -1, &insert, nullptr);
+  const double seconds = seconds_of([&] {
+    for (std::size_t n = 0; n < count;) {
+      run("BEGIN IMMEDIATE");
+      for (std::size_t i = 0; i < batch && n < count; ++i, ++n) {
+        const auto& [a, b] = rows[n % rows.size()];
+        sqlite3_bind_int64(insert, 1, static_cast<sqlite3_int64>(n));
+        sqlite3_bind_blob(insert, 2, a.data(), static_cast<int>(a.size()), SQLITE_STATIC);
+        sqlite3_bind_blob(insert, 3, b.data(), static_cast<int>(b.size()), SQLITE_STATIC);
+        sqlite3_step(insert);
+        sqlite3_reset(insert);
+      }
+      run("COMMIT");
+    }
+  });
+  sqlite3_finalize(insert);
+  sqlite3_close(db);
+  for (const char* const end : {"", "-wal", "-shm"}) std::filesystem::remove(file.string() + end);
+  return static_cast<double>(count) / seconds;
+}
+
+}  // namespace
+
+void measure_appends(Report& report, bool quick) {
+  report.section("durable appends (each caller waits for its own record)");
+  BenchLedger warm(Keep::OnDisk);
+  warm.append(quick ? 500 : 5000, 1);
+  const auto rows = stored_bytes(warm, 400);
+  double bytes = 0;
+  for (const auto& [a, b] : rows) bytes += static_cast<double>(a.size() + b.size());
+  report.row("bytes stored a record (entry and openings)", fmt::format("{:.0f}", bytes / 400.0));
+
+  const int lone = quick ? 300 : 3000;
+  double commit = 0;
+  double sync = 0;
+  for (int turn = 0; turn < 4; ++turn) {  // in turns, so that a slow minute meets both
+    sync += fdatasync_seconds(warm.folder(), lone / 4) / 4;
+    commit += warm.append(static_cast<std::size_t>(lone / 4), 1) / (lone / 4) / 4;
+  }
+  report.row("bare fdatasync of 8 KiB appended", fmt::format("{:.0f} us", sync * 1e6));
+  report.row("lone commit", fmt::format("{:.0f} us", commit * 1e6),
+             fmt::format("{:.2f} fdatasyncs (goal: at most 1.5)", commit / sync));
+
+  for (const std::size_t callers : {1, 16, 256}) {
+    const std::size_t count = quick ? callers * 40 : callers == 1 ? 5000 : callers == 16 ? 48000 : 256000;
+    BenchLedger fresh(Keep::OnDisk);
+    const double bare_before = bare_inserts_per_second(fresh.folder(), callers, rows, count / 2);
+    const double rate = static_cast<double>(count) / fresh.append(count, callers);
+    const double bare_after = bare_inserts_per_second(fresh.folder(), callers, rows, count / 2);
+    const double bare = (bare_before + bare_after) / 2;
+    report.row(fmt::format("{} callers", callers), fmt::format("{:.0f}/s", rate),
+               fmt::format("{:.2f} of {:.0f}/s bare SQLite inserts in batches of {}{}", rate / bare, bare,
+                           callers, callers == 256 ? " (goal: at least 0.5)" : ""));
+    BenchLedger unsynced(Keep::OnDiskUnsynced);
+    report.row(fmt::format("{} callers, syncing off", callers),
+               fmt::format("{:.0f}/s", static_cast<double>(count) / unsynced.append(count, callers)));
+  }
+}
+
+void measure_growth(Report& report, bool quick) {
+  report.section("cost does not grow with history (256 callers)");
+  BenchLedger ledger(Keep::OnDisk);
+  const std::size_t step = quick ? 5120 : 25600;
+  const std::size_t total = quick ? 20000 : 1'000'000;
+  ledger.append(1024, 256);
+  const double early = ledger.append(step, 256) / static_cast<double>(step);
+  const double early_memory = resident_mib();
+  ledger.append(total - 2 * step, 256);
+  const double late = ledger.append(step, 256) / static_cast<double>(step);
+  report.row("append at 1,000 records", fmt::format("{:.2f} us", early * 1e6));
+  report.row(fmt::format("append at {} records", total), fmt::format("{:.2f} us", late * 1e6),
+             fmt::format("{:.2f} of the early cost (goal: flat)", late / early));
+  report.row("resident memory after the first 27,000", fmt::format("{:.0f} MiB", early_memory));
+  report.row(fmt::format("resident memory after {}", total), fmt::format("{:.0f} MiB", resident_mib()),
+             "(goal: flat)");
+}
+
+}  // namespace sallyport::bench

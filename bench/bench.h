@@ -1,0 +1,33 @@
+// A measurement is a number and what it stands beside: these machines are noisy, ratios are not.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace sallyport::bench {
+
+struct Row {
+  std::string what;
+  std::string value;
+  std::string beside;  // baseline and ratio, or the goal
+};
+
+class Report {
+ public:
+  void section(const std::string& title);
+  void row(const std::string& what, const std::string& value, const std::string& beside = {});
+};
+
+double seconds_of(const std::function<void()>& work);
+double resident_mib();
+
+// `quick` keeps counts small enough for a smoke test.
+void measure_appends(Report& report, bool quick);
+void measure_growth(Report& report, bool quick);
+void measure_verification(Report& report, bool quick);
+void measure_governor(Report& report, bool quick);
+void measure_redaction(Report& report, bool quick);
+
+}  // namespace sallyport::bench

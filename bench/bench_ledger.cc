@@ -1,0 +1,93 @@
+#include "bench/bench_ledger.h"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/json.hpp>
+
+#include "base/try.h"
+#include "bench/bench.h"
+
+namespace sallyport::bench {
+
+BenchLedger::BenchLedger(Keep keep, const core::Redactor* redactor)
+    : keep_(keep), redactor_(redactor ? redactor : &no_redactor_) {
+  std::string name = (std::filesystem::current_path() / "sallyport-bench-XXXXXX").string();
+  folder_ = mkdtemp(name.data());
+  open();
+}
+
+BenchLedger::~BenchLedger() {
+  ledger_.reset();
+  store_.reset();
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+void BenchLedger::open() {
+  auto store = keep_ == Keep::InMemory
+                   ? store::SqliteStore::in_memory()
+                   : store::SqliteStore::open({.file = folder_ / "ledger.db",
+                                               .sync = keep_ == Keep::OnDisk});
+  SALLYPORT_INVARIANT(store.has_value());
+  store_ = std::move(*store);
+  auto ledger = ledger::Ledger::open({*store_, *redactor_, clock_, entropy_},
+                                     {.data_folder = folder_, .role = "bench"});
+  SALLYPORT_INVARIANT(ledger.has_value());
+  ledger_ = std::move(*ledger);
+}
+
+void BenchLedger::reopen() {
+  ledger_.reset();
+  store_.reset();
+  open();
+}
+
+core::Draft BenchLedger::record(std::uint64_t n) {
+  core::Draft draft{.kind = core::Kind::ToolAudit, .outcome = "completed"};
+  draft.subject = {.policy_hash = "sha256:1111111111111111111111111111111111111111111111111111111111111111",
+                   .call_id = fmt::format("0199a1b2-0000-7000-8000-{:012x}", n),
+                   .session_id = fmt::format("session-{}", n / 200),
+                   .agent_id = fmt::format("agent:{}", n % 7),
+                   .server = "files",
+                   .tool_name = n % 3 == 0 ? "write_file" : "read_file"};
+  draft.body = {{"tool_call_id", "toolu_01"},
+                {"tier", "Observe"},
+                {"effective_input", {{"path", "/srv/data/report.txt"}, {"offset", n}}},
+                {"turn", n % 50},
+                {"outcome", {{"kind", "completed"},
+                             {"result", {{"success", true}, {"output", "forty-two lines of text"}}}}},
+                {"guards", json::array{json::object{{"guard", "paths"}, {"verdict", "allow"}, {"duration_us", 3}},
+                                       json::object{{"guard", "secrets"}, {"verdict", "allow"}, {"duration_us", 5}}}},
+                {"terminal", true}};
+  return draft;
+}
+
+namespace {
+
+Async<void> caller(ledger::Ledger& ledger, std::uint64_t first, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<core::Draft> drafts;
+    drafts.push_back(BenchLedger::record(first + i));
+    const auto written = co_await ledger.append(std::move(drafts), core::Urgency::Announces);
+    SALLYPORT_INVARIANT(written.has_value());
+  }
+}
+
+}  // namespace
+
+double BenchLedger::append(std::size_t count, std::size_t callers) {
+  static std::uint64_t next = 0;
+  boost::asio::io_context loop;
+  for (std::size_t i = 0; i < callers; ++i) {
+    boost::asio::co_spawn(loop, caller(*ledger_, next, count / callers), [](std::exception_ptr thrown) {
+      SALLYPORT_INVARIANT(!thrown);
+    });
+    next += count / callers;
+  }
+  return seconds_of([&] { loop.run(); });
+}
+
+}  // namespace sallyport::bench

@@ -1,0 +1,46 @@
+// A ledger in a folder of its own, for as long as a measurement takes.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "base/clock.h"
+#include "base/entropy.h"
+#include "core/redactor.h"
+#include "ledger/ledger.h"
+#include "store/sqlite_store.h"
+
+namespace sallyport::bench {
+
+enum class Keep { OnDisk, OnDiskUnsynced, InMemory };
+
+class BenchLedger {
+ public:
+  explicit BenchLedger(Keep keep, const core::Redactor* redactor = nullptr);
+  ~BenchLedger();
+
+  ledger::Ledger& ledger() { return *ledger_; }
+  store::SqliteStore& store() { return *store_; }
+  const std::filesystem::path& folder() const { return folder_; }
+  void reopen();
+
+  // A tool-audit record of usual size: two sealed fields, a guard list, about 900 bytes.
+  static core::Draft record(std::uint64_t n);
+
+  // Appends `count` records by `callers` callers, each waiting for its own. Returns seconds.
+  double append(std::size_t count, std::size_t callers);
+
+ private:
+  void open();
+
+  Keep keep_;
+  std::filesystem::path folder_;
+  SystemClock clock_;
+  SystemEntropy entropy_;
+  core::NoRedactor no_redactor_;
+  const core::Redactor* redactor_;
+  std::unique_ptr<store::SqliteStore> store_;
+  std::unique_ptr<ledger::Ledger> ledger_;
+};
+
+}  // namespace sallyport::bench

@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/json.hpp>
+
+#include "base/try.h"
+#include "bench/bench.h"
+#include "bench/bench_ledger.h"
+#include "core/governor.h"
+
+namespace sallyport::bench {
+
+namespace {
+
+class AllowingGuard final : public core::Guard {
+ public:
+  explicit AllowingGuard(int n) { traits_.name = fmt::format("guard-{}", n); }
+  const core::GuardTraits& traits() const override { return traits_; }
+  Task<Verdict> judge(const Call& call, const core::Classification&) const override {
+    co_return call.tool.empty() ? Verdict::deny("no tool") : Verdict::allow();
+  }
+
+ private:
+  core::GuardTraits traits_;
+};
+
+class AllowingResultGuard final : public core::ResultGuard {
+ public:
+  explicit AllowingResultGuard(int n) { traits_.name = fmt::format("result-guard-{}", n); }
+  const core::GuardTraits& traits() const override { return traits_; }
+  Task<Verdict> judge(const core::Envelope&, const core::ResultContext&) const override {
+    co_return Verdict::allow();
+  }
+
+ private:
+  core::GuardTraits traits_;
+};
+
+class EchoUpstream final : public core::Upstream {
+ public:
+  Task<core::Envelope> invoke(Call call, std::stop_token) override {
+    co_return core::Envelope::of(std::move(call.input));
+  }
+};
+
+// Takes every draft and forgets it: what is left is the Governor's own work.
+class ForgettingRecorder final : public core::Recorder {
+ public:
+  Task<std::vector<core::Position>> append(std::vector<core::Draft> drafts, core::Urgency) override {
+    co_return std::vector<core::Position>(drafts.size());
+  }
+  void owe(std::vector<core::Draft>) override {}
+  const std::string& instance_id() const override { return instance_; }
+
+ private:
+  std::string instance_ = "bench";
+};
+
+double call_seconds(core::Recorder& recorder, int guards, int result_guards, std::size_t count,
+                    std::size_t callers) {
+  core::PlanBuilder builder;
+  builder.autonomy(core::Autonomy::ActAuto).tool("", "read_file", {core::Tier::Observe, "none"});
+  for (int i = 0; i < guards; ++i) builder.guard(std::make_shared<AllowingGuard>(i));
+  for (int i = 0; i < result_guards; ++i) builder.result_guard(std::make_shared<AllowingResultGuard>(i));
+  const core::FixedPlan plans(*builder.build());
+  SystemClock clock;
+  SystemEntropy entropy;
+  core::Governor governor({plans, recorder, clock, entropy, KeyedDigest("bench")});
+  const auto upstream = std::make_shared<EchoUpstream>();
+  boost::asio::io_context loop;
+  const auto work = [&](std::size_t calls) -> Async<void> {
+    for (std::size_t i = 0; i < calls; ++i) {
+      Call call{.agent_id = "agent:a", .session_id = "s", .tool = "read_file",
+                .input = {{"path", "/srv/data/report.txt"}, {"offset", i}}};
+      const auto answer = co_await governor.run(std::move(call), upstream);
+      SALLYPORT_INVARIANT(answer && answer->result.success);
+    }
+  };
+  for (std::size_t i = 0; i < callers; ++i) {
+    boost::asio::co_spawn(loop, work(count / callers), [](std::exception_ptr thrown) {
+      SALLYPORT_INVARIANT(!thrown);
+    });
+  }
+  return seconds_of([&] { loop.run(); }) / static_cast<double>(count);
+}
+
+}  // namespace
+
+void measure_governor(Report& report, bool quick) {
+  report.section("Governor, one call from front to answer");
+  const std::size_t count = quick ? 2000 : 50000;
+  ForgettingRecorder nowhere;
+  const double bare = call_seconds(nowhere, 0, 0, count, 1);
+  const double full = call_seconds(nowhere, 8, 3, count, 1);
+  report.row("no guards, nothing stored", fmt::format("{:.1f} us", bare * 1e6));
+  report.row("8 guards and 3 result guards, nothing stored", fmt::format("{:.1f} us", full * 1e6),
+             fmt::format("{:.2f} of the bare call", full / bare));
+  BenchLedger memory(Keep::InMemory);
+  report.row("the same with an in-memory ledger, 1 caller",
+             fmt::format("{:.1f} us", call_seconds(memory.ledger(), 8, 3, count / 10, 1) * 1e6));
+  report.row("the same with an in-memory ledger, 256 callers",
+             fmt::format("{:.1f} us", call_seconds(memory.ledger(), 8, 3, count, 256) * 1e6));
+  BenchLedger disk(Keep::OnDisk);
+  for (const std::size_t callers : {1, 16, 256}) {
+    const std::size_t calls = quick ? callers * 10 : callers == 1 ? 2000 : 25600;
+    report.row(fmt::format("durable calls, {} callers (two commits each)", callers),
+               fmt::format("{:.0f}/s", 1 / call_seconds(disk.ledger(), 8, 3, calls, callers)));
+  }
+}
+
+}  // namespace sallyport::bench

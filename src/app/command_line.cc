@@ -1,0 +1,404 @@
+#include "app/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <set>
+
+#include "app/commands.h"
+#include "app/demo.h"
+#include "app/nearest.h"
+#include "app/output.h"
+#include "app/verbs.h"
+#include "app/version.h"
+
+namespace sallyport::app {
+
+namespace {
+
+constexpr const char* kFooter =
+    "Exit codes: 0 done or valid, 1 refused or not valid, 64 wrong usage, 70 a fault of ours.\n"
+    "Data lives in --data-dir; `sallyport doctor` looks at everything that is odd.";
+
+// Builds the table, and holds what the parser fills in.
+class CommandLine {
+ public:
+  CommandLine() : app_("A gate around AI agents' tool calls, with a record that can be proved.") {
+    app_.name("sallyport");
+    app_.footer(kFooter);
+    app_.require_subcommand(1);
+    app_.fallthrough();
+    app_.get_formatter()->column_width(34);
+    add_globals();
+    add_demo();
+    add_ledger();
+    add_verify();
+    add_keys();
+    simple(app_, "doctor", "look at everything a ledger depends on, and say what to do", doctor);
+    add_completion();
+  }
+
+  void parse(std::vector<std::string> arguments) {
+    std::ranges::reverse(arguments);
+    app_.parse(std::move(arguments));
+  }
+
+  Invocation invocation() { return {globals_, run_}; }
+  CLI::App& app() { return app_; }
+  CommandInfo table() const { return describe(app_); }
+
+ private:
+  template <class Options>
+  using Command = Result<int> (*)(const Context&, const Options&);
+
+  // Options are copied when the command is known: the invocation outlives this object.
+  template <class Options>
+  CLI::App& command(CLI::App& under, const char* name, const char* description, Options& options,
+                    Command<Options> run) {
+    CLI::App* const sub = under.add_subcommand(name, description);
+    sub->callback([this, &options, run] {
+      run_ = [options, run](const Context& context) { return run(context, options); };
+    });
+    return *sub;
+  }
+
+  CLI::App& simple(CLI::App& under, const char* name, const char* description,
+                   Result<int> (*run)(const Context&)) {
+    CLI::App* const sub = under.add_subcommand(name, description);
+    sub->callback([this, run] { run_ = run; });
+    return *sub;
+  }
+
+  CLI::Option* text(CLI::App& app, const char* name, std::optional<std::string>& out,
+                    const char* description, const char* type = "TEXT") {
+    return app
+        .add_option_function<std::string>(
+            name, [&out](const std::string& value) { out = value; }, description)
+        ->type_name(type);
+  }
+  CLI::Option* text(CLI::App& app, const char* name, std::string& out, const char* description,
+                    const char* type = "TEXT") {
+    return app.add_option(name, out, description)->type_name(type);
+  }
+  CLI::Option* file(CLI::App& app, const char* name, std::optional<std::filesystem::path>& out,
+                    const char* description, const char* type = "FILE") {
+    CLI::Option* const option =
+        app.add_option_function<std::string>(
+               name, [&out](const std::string& value) { out = value; }, description)
+            ->type_name(type);
+    files_.insert(option);
+    return option;
+  }
+  CLI::Option* files(CLI::App& app, const char* name, std::vector<std::filesystem::path>& out,
+                     const char* description) {
+    CLI::Option* const option = app.add_option_function<std::vector<std::string>>(
+        name,
+        [&out](const std::vector<std::string>& values) { out.assign(values.begin(), values.end()); },
+        description);
+    option->type_name("FILE");
+    files_.insert(option);
+    return option;
+  }
+  CLI::Option* choice(CLI::Option* option, std::vector<std::string> choices) {
+    option->check(CLI::IsMember(choices))->type_name(fmt::format("{}", fmt::join(choices, "|")));
+    choices_[option] = std::move(choices);
+    return option;
+  }
+
+  void add_globals() {
+    file(app_, "--data-dir", globals_.data_dir,
+         "where data lives [$SALLYPORT_DATA_DIR, $XDG_STATE_HOME/sallyport or "
+         "~/.local/state/sallyport]",
+         "FOLDER");
+    file(app_, "--config", globals_.config, "configuration file [<data-dir>/config.yaml]");
+    app_.add_flag("--json", globals_.json, "answers as JSON, one object a line");
+    CLI::Option* const color = app_.add_option_function<std::string>(
+        "--color",
+        [this](const std::string& value) {
+          globals_.color = value == "always"  ? ColorMode::Always
+                           : value == "never" ? ColorMode::Never
+                                              : ColorMode::Auto;
+        },
+        "colours in the output");
+    choice(color, {"auto", "always", "never"});
+    app_.add_flag("--allow-network-fs", globals_.allow_network_fs,
+                  "use a data folder on a network file system; this is recorded");
+    app_.set_version_flag("--version", std::string(version()), "print the version");
+    app_.set_help_flag("-h,--help", "print this help");
+  }
+
+  void add_filters(CLI::App& app, FilterOptions& filter) {
+    text(app, "--call", filter.call, "only of this call", "ID");
+    text(app, "--session", filter.session, "only of this session", "ID");
+    text(app, "--agent", filter.agent, "only of this agent", "ID");
+    text(app, "--server", filter.server, "only of this tool server", "NAME");
+    text(app, "--tool", filter.tool, "only of this tool", "NAME");
+    text(app, "--outcome", filter.outcome, "only with this outcome", "NAME");
+    text(app, "--kind", filter.kind, "only of this kind", "KIND");
+    text(app, "--topic", filter.topic, "only of this topic", "NAME");
+    text(app, "--since", filter.since, "not before this time", "TIME");
+    text(app, "--until", filter.until, "before this time", "TIME");
+    text(app, "--after", filter.after, "behind this sequence", "SEQUENCE");
+  }
+
+  void add_selection(CLI::App& app, SelectionOptions& selection) {
+    text(app, "--call", selection.call, "what belongs to this call", "ID");
+    text(app, "--session", selection.session, "what belongs to this session", "ID");
+    text(app, "--agent", selection.agent, "what belongs to this agent", "ID");
+    text(app, "--kind", selection.kind, "entries of this kind", "KIND");
+    text(app, "--since", selection.since, "not before this time", "TIME");
+    text(app, "--until", selection.until, "before this time", "TIME");
+  }
+
+  void add_demo() {
+    CLI::App* const sub =
+        app_.add_subcommand("demo", "a scripted agent through the real gates; no network, no set-up");
+    sub->add_flag("--plain", demo_.plain, "neither colours nor redrawing");
+    sub->add_flag("--keep", demo_.keep, "keep the demo's data folder");
+    sub->add_flag("--no-pause", demo_.no_pause, "do not pause between steps");
+    text(*sub, "--stage", demo_.stage, "which process of the demo this is")->group("");
+    sub->callback([this] {
+      run_ = [demo = demo_](const Context& context) -> Result<int> {
+        DemoOptions options = demo;
+        options.json = context.json();
+        options.colour = context.terminal.colour() && !demo.plain;
+        options.data_dir = context.globals.data_dir.value_or("");
+        return run_demo(options);
+      };
+    });
+  }
+
+  void add_ledger() {
+    CLI::App& ledger = *app_.add_subcommand("ledger", "read, prove, export and maintain the record");
+    ledger.require_subcommand(1);
+    add_reading(ledger);
+    add_proving(ledger);
+    add_maintaining(ledger);
+  }
+
+  void add_reading(CLI::App& ledger) {
+    CLI::App& tail = command(ledger, "tail", "the newest entries", tail_, ledger_tail);
+    text(tail, "-n,--lines", tail_.count, "how many [20]", "N");
+    tail.add_flag("-f,--follow", tail_.follow, "wait for more");
+    add_filters(tail, tail_.filter);
+    CLI::App& show = command(ledger, "show", "entries that match, or one of them whole", show_, ledger_show);
+    text(show, "target", show_.target, "an entry's id or sequence, or a call", "ID|CALL|SEQUENCE");
+    text(show, "--limit", show_.limit, "at most so many", "N");
+    add_filters(show, show_.filter);
+    simple(ledger, "stats", "how many entries of what", ledger_stats);
+    CLI::App& out = command(ledger, "export", "the record in a form that others read", export_, ledger_export);
+    choice(text(out, "--format", export_.format, "which form [jsonl]"), {"jsonl", "tlog-tiles", "cef"});
+    file(out, "--out", export_.out, "where to [standard output]", "PATH");
+    out.add_flag("--with-openings", export_.with_openings, "with the content of sealed fields (cef)");
+    add_filters(out, export_.filter);
+    simple(ledger, "schema", "what an entry can hold", ledger_schema);
+  }
+
+  void add_proving(CLI::App& ledger) {
+    CLI::App& check = command(ledger, "verify", "recompute everything and name the first fault",
+                              ledger_verify_, ledger_verify);
+    file(check, "file", ledger_verify_.file, "a JSON Lines export instead of the ledger");
+    file(check, "--since", ledger_verify_.since, "a checkpoint kept elsewhere [the witness]");
+    text(check, "--key", ledger_verify_.key, "verifier key, or a file that holds it", "VKEY");
+    check.add_flag("--gaps", ledger_verify_.gaps, "with --json: also list gaps");
+    CLI::App& receipt = command(ledger, "receipt", "proof of one entry, or of a whole call", receipt_, ledger_receipt);
+    text(receipt, "target", receipt_.target, "an entry's id or sequence, or a call", "ID|CALL|SEQUENCE")
+        ->required();
+    receipt.add_flag("--all", receipt_.all, "a list for the whole call");
+    choice(text(receipt, "--format", receipt_.format, "which form [json]"), {"json", "tlog-proof"});
+    receipt.add_flag("--no-openings", receipt_.no_openings, "without the content of sealed fields");
+    file(receipt, "--out", receipt_.out, "where to [standard output]");
+    CLI::App& proof = command(ledger, "proof", "consistency proof between two sizes", proof_, ledger_proof);
+    text(proof, "A", proof_.old_size, "the older size", "SIZE")->required();
+    text(proof, "B", proof_.new_size, "the newer size", "SIZE")->required();
+    proof.add_flag("--checkpoints", proof_.checkpoints, "also write both checkpoints: FILE.A, FILE.B");
+    file(proof, "--out", proof_.out, "where to [standard output]");
+    CLI::App& checkpoint = command(ledger, "checkpoint", "the newest signed checkpoint, or that of a size",
+                                   checkpoint_, ledger_checkpoint);
+    text(checkpoint, "size", checkpoint_.size, "which one [the newest]", "SIZE");
+  }
+
+  void add_maintaining(CLI::App& ledger) {
+    CLI::App& erase = command(ledger, "erase", "remove content; the proof stays", erase_, ledger_erase);
+    add_selection(erase, erase_.selection);
+    text(erase, "--path", erase_.selection.path, "only this field, as /body/result", "POINTER");
+    text(erase, "--reason", erase_.reason, "why; becomes part of the record")->required();
+    erase.add_flag("--dry-run", erase_.dry_run, "only say what would be removed");
+    CLI::App& prune = command(ledger, "prune", "drop the bytes of old entries; their hashes stay", prune_, ledger_prune);
+    text(prune, "--before", prune_.before, "entries below this sequence", "SEQUENCE")->required();
+    text(prune, "--reason", prune_.reason, "why; becomes part of the record")->required();
+    prune.add_flag("--dry-run", prune_.dry_run, "only say what would be dropped");
+    CLI::App& hold = *ledger.add_subcommand("hold", "forbid erasing and pruning");
+    hold.require_subcommand(1);
+    CLI::App& add = command(hold, "add", "set a hold", hold_add_, ledger_hold_add);
+    text(add, "--id", hold_add_.id, "its name [a fresh one]", "NAME");
+    add_selection(add, hold_add_.selection);
+    text(add, "--reason", hold_add_.reason, "why; becomes part of the record")->required();
+    CLI::App& lift = command(hold, "lift", "lift a hold", hold_lift_, ledger_hold_lift);
+    text(lift, "id", hold_lift_.id, "its name", "NAME")->required();
+    text(lift, "--reason", hold_lift_.reason, "why; becomes part of the record")->required();
+    simple(hold, "list", "holds in force", ledger_hold_list);
+    CLI::App& acknowledge = command(ledger, "acknowledge", "let a ledger go on that its witness contradicts",
+                                    acknowledge_, ledger_acknowledge);
+    text(acknowledge, "--reason", acknowledge_.reason, "why; becomes part of the record")->required();
+  }
+
+  void add_verify() {
+    CLI::App& sub = command(app_, "verify", "check a receipt offline, with nothing but a key", verify_, verify);
+    files(sub, "receipt", verify_.files, "a receipt, or - for standard input; OLD NEW PROOF with --consistency")
+        ->required();
+    text(sub, "--key", verify_.key, "pinned verifier key, or a file that holds it", "VKEY");
+    text(sub, "--origin", verify_.origin, "the log's name [that of the key]", "NAME");
+    files(sub, "--rotation", verify_.rotations, "receipt of a key rotation, oldest first; may be repeated")
+        ->take_all()
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    sub.add_flag("--consistency", verify_.consistency, "check that one checkpoint continues another");
+  }
+
+  void add_keys() {
+    CLI::App& keys = *app_.add_subcommand("keys", "verifier keys, past and present");
+    keys.require_subcommand(1);
+    simple(keys, "show", "print verifier keys and the sizes they signed", keys_show);
+    CLI::App& rotate = command(keys, "rotate", "sign with a new key from now on", rotate_, keys_rotate);
+    rotate.add_flag("--compromised", rotate_.compromised, "the old key is in other hands: do not vouch for the new one");
+  }
+
+  void add_completion() {
+    CLI::App* const sub = app_.add_subcommand("completion", "print a completion script for a shell");
+    choice(text(*sub, "shell", shell_, "for which shell")->required(), {"bash", "zsh", "fish"});
+    sub->callback([this] {
+      run_ = [shell = shell_](const Context&) -> Result<int> {
+        const CommandInfo table = command_table();
+        const std::string script = shell == "bash"  ? bash_completion(table)
+                                   : shell == "zsh" ? zsh_completion(table)
+                                                    : fish_completion(table);
+        if (Result<void> written = write_output(std::nullopt, script); !written) {
+          return std::unexpected(written.error());
+        }
+        return 0;
+      };
+    });
+  }
+
+  CommandInfo describe(const CLI::App& app) const {
+    CommandInfo info{.name = app.get_name(), .description = app.get_description()};
+    for (const CLI::Option* const option : app.get_options()) {
+      const bool file = files_.contains(option);
+      const auto choices = choices_.find(option);
+      const std::vector<std::string> known = choices == choices_.end() ? std::vector<std::string>{} : choices->second;
+      if (option->get_positional()) {
+        info.takes_files = info.takes_files || file;
+        info.words.insert(info.words.end(), known.begin(), known.end());
+        continue;
+      }
+      if (option->get_group().empty()) continue;
+      OptionInfo one{.description = option->get_description(),
+                     .takes_value = option->get_expected_max() > 0,
+                     .takes_file = file,
+                     .choices = known};
+      for (const std::string& name : option->get_snames()) one.names.push_back("-" + name);
+      for (const std::string& name : option->get_lnames()) one.names.push_back("--" + name);
+      info.options.push_back(std::move(one));
+    }
+    for (const CLI::App* const sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+      info.commands.push_back(describe(*sub));
+    }
+    return info;
+  }
+
+  CLI::App app_;
+  std::set<const CLI::Option*> files_;
+  std::map<const CLI::Option*, std::vector<std::string>> choices_;
+  std::function<Result<int>(const Context&)> run_;
+
+  Globals globals_;
+  DemoOptions demo_;
+  TailOptions tail_;
+  ShowOptions show_;
+  ExportOptions export_;
+  LedgerVerifyOptions ledger_verify_;
+  ReceiptOptions receipt_;
+  ProofOptions proof_;
+  CheckpointOptions checkpoint_;
+  EraseOptions erase_;
+  PruneOptions prune_;
+  HoldAddOptions hold_add_;
+  HoldLiftOptions hold_lift_;
+  AcknowledgeOptions acknowledge_;
+  VerifyOptions verify_;
+  RotateOptions rotate_;
+  std::string shell_;
+};
+
+// The command that was understood, without the program's name.
+std::string understood(const CLI::App& app) {
+  std::string path;
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) {
+    at = at->get_subcommands().front();
+    path += (path.empty() ? "" : " ") + at->get_name();
+  }
+  return path;
+}
+
+std::vector<std::string> option_names(const CommandInfo& root, const std::string& path) {
+  std::vector<std::string> names;
+  const CommandInfo* at = &root;
+  std::string rest = path + " ";
+  while (at != nullptr) {
+    for (const OptionInfo& option : at->options) {
+      names.insert(names.end(), option.names.begin(), option.names.end());
+    }
+    const std::string word = rest.substr(0, rest.find(' '));
+    rest.erase(0, word.size() + 1);
+    const auto next = std::ranges::find(at->commands, word, &CommandInfo::name);
+    at = next == at->commands.end() ? nullptr : &*next;
+  }
+  return names;
+}
+
+std::unexpected<Error> usage(std::string message) {
+  return fail(ErrorCode::InvalidInput, std::move(message));
+}
+
+std::unexpected<Error> explain(CommandLine& line, const CLI::ParseError& error) {
+  const std::string path = understood(line.app());
+  const std::string help = fmt::format("run `sallyport{}{} --help`", path.empty() ? "" : " ", path);
+  const std::vector<std::string> rest = line.app().remaining(true);
+  const bool needs_verb = error.get_name() == "RequiredError" && std::string_view(error.what()).find("subcommand") != std::string_view::npos;
+  if (!rest.empty() && rest.front().starts_with('-') && rest.front().size() > 1) {
+    const std::string name = rest.front().substr(0, rest.front().find('='));
+    return usage(fmt::format("unknown option `{}`{}; {}", name,
+                             did_you_mean(name, option_names(line.table(), path)), help));
+  }
+  if (needs_verb && rest.empty()) return usage(fmt::format("a command is missing; {}", help));
+  if (needs_verb) return usage(about_unknown_verb(line.table(), path, rest.front()));
+  if (!rest.empty()) return usage(fmt::format("`{}` is one argument too many; {}", rest.front().substr(0, 200), help));
+  return usage(fmt::format("{}; {}", error.what(), help));
+}
+
+}  // namespace
+
+Result<std::variant<Invocation, Answer>> parse_command_line(std::vector<std::string> arguments) {
+  CommandLine line;
+  const bool json = std::ranges::find(arguments, "--json") != arguments.end();
+  try {
+    line.parse(std::move(arguments));
+  } catch (const CLI::CallForHelp&) {
+    return Answer{line.app().help()};
+  } catch (const CLI::CallForVersion&) {
+    return Answer{json ? fmt::format("{{\"version\":\"{}\"}}\n", version())
+                       : fmt::format("sallyport {}\n", version())};
+  } catch (const CLI::ParseError& error) {
+    return explain(line, error);
+  }
+  return line.invocation();
+}
+
+CommandInfo command_table() {
+  return CommandLine().table();
+}
+
+}  // namespace sallyport::app

@@ -1,0 +1,30 @@
+// The table of commands. The only unit behind it that knows the parsing library is command_line.cc.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "app/completion.h"
+#include "app/context.h"
+
+namespace sallyport::app {
+
+// What was asked for, still to be done.
+struct Invocation {
+  Globals globals;
+  std::function<Result<int>(const Context&)> run;
+};
+
+// What can be answered at once: help and version.
+struct Answer {
+  std::string text;
+};
+
+// `InvalidInput` with a message that says what to type instead.
+Result<std::variant<Invocation, Answer>> parse_command_line(std::vector<std::string> arguments);
+
+CommandInfo command_table();
+
+}  // namespace sallyport::app

@@ -1,0 +1,250 @@
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "app/doctor.h"
+#include "app/network_fs.h"
+#include "base/try.h"
+#include "guards/detectors.h"
+#include "ledger/instance_lock.h"
+#include "ledger/opening_check.h"
+#include "ledger/private_file.h"
+
+namespace sallyport::app {
+
+namespace {
+
+class Examination {
+ public:
+  explicit Examination(const Context& context) : context_(context) {}
+
+  std::vector<Check> run() {
+    configuration();
+    file_system();
+    folders();
+    space();
+    ledger();
+    writers();
+    detectors();
+    ok("policy", "none loaded (policies come with guardrails)");
+    return std::move(checks_);
+  }
+
+ private:
+  void ok(std::string name, std::string detail) {
+    checks_.push_back({std::move(name), Finding::Ok, std::move(detail), ""});
+  }
+  void warn(std::string name, std::string detail, std::string advice) {
+    checks_.push_back({std::move(name), Finding::Warn, std::move(detail), std::move(advice)});
+  }
+  void bad(std::string name, std::string detail, std::string advice) {
+    checks_.push_back({std::move(name), Finding::Fail, std::move(detail), std::move(advice)});
+  }
+
+  void configuration() {
+    const Result<std::filesystem::path> folder = context_.data_dir();
+    if (folder) place_.data_dir = *folder;
+    place_.allow_network_fs = context_.globals.allow_network_fs;
+    const Result<std::optional<std::filesystem::path>> file = context_.config_file();
+    if (!file) return bad("config", file.error().message, "give --data-dir");
+    if (!*file) return ok("config", "no file, defaults are in force");
+    Result<Config> config = load_config(**file);
+    if (!config) {
+      return bad("config", fmt::format("{}: {}", config.error().where, config.error().message),
+                 "mend the file, or name another with --config");
+    }
+    place_.config = std::move(*config);
+    ok("config", (*file)->string());
+  }
+
+  void file_system() {
+    const Result<std::string> network = network_file_system(place_.data_dir);
+    if (!network) return bad("file system", network.error().message, "check the mount");
+    if (network->empty()) return ok("file system", "local");
+    if (place_.allow_network_fs || place_.config.ledger.allow_network_fs) {
+      return warn("file system", *network + ", allowed", "keep the ledger on a local disk if you can");
+    }
+    bad("file system", *network + " is a network file system",
+        "move the data folder to a local disk, or give --allow-network-fs");
+  }
+
+  void folders() {
+    struct stat status {};
+    if (::stat(place_.data_dir.c_str(), &status) != 0) {
+      if (errno == ENOENT) {
+        return ok("data folder", place_.data_dir.string() + " is not there yet, made on first use");
+      }
+      return bad("data folder", place_.data_dir.string() + ": " + std::strerror(errno),
+                 "name another with --data-dir");
+    }
+    const std::size_t before = checks_.size();
+    look_at(place_.data_dir, "data folder", 0700);
+    look_at(place_.data_dir / "keys", "keys folder", 0700);
+    for (const char* const key : {"signing.key", "digest.key"}) {
+      look_at(place_.data_dir / "keys" / key, key, 0600);
+    }
+    look_at(place_.ledger_file(), "ledger file", 0600);
+    if (checks_.size() == before) {
+      ok("data folder", place_.data_dir.string() + ", modes and owners are right");
+    }
+  }
+
+  // Says something only when owner or mode are wrong.
+  void look_at(const std::filesystem::path& path, const std::string& name, mode_t mode) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) return;
+    if (status.st_uid != geteuid()) {
+      return bad(name, fmt::format("{} belongs to user {}, this is user {}", path.string(),
+                                   status.st_uid, geteuid()),
+                 "run as its owner");
+    }
+    const mode_t extra = status.st_mode & 0777 & ~mode;
+    if (extra == 0) return;
+    bad(name, fmt::format("{} has mode {:04o}, others can get at it", path.string(),
+                          status.st_mode & 0777),
+        fmt::format("chmod {:04o} {}", mode, path.string()));
+  }
+
+  void space() {
+    std::filesystem::path existing = place_.data_dir;
+    std::error_code code;
+    while (!std::filesystem::exists(existing, code) && existing.has_parent_path() &&
+           existing != existing.parent_path()) {
+      existing = existing.parent_path();
+    }
+    struct statvfs status {};
+    if (::statvfs(existing.empty() ? "." : existing.c_str(), &status) != 0) {
+      return warn("free space", std::strerror(errno), "check the mount");
+    }
+    constexpr std::uint64_t kMiB = 1u << 20;
+    const std::uint64_t free = std::uint64_t{status.f_bavail} * status.f_frsize;
+    const std::uint64_t reserve = place_.config.ledger.reserve_bytes;
+    const std::string detail =
+        fmt::format("{} MiB free, {} MiB kept in reserve", free / kMiB, reserve / kMiB);
+    if (free < reserve) return bad("free space", detail, "make room: calls are refused without it");
+    if (free < 4 * reserve + 64 * kMiB) return warn("free space", detail, "make room soon");
+    ok("free space", detail);
+  }
+
+  void ledger() {
+    std::error_code code;
+    if (!std::filesystem::exists(place_.ledger_file(), code)) {
+      return ok("ledger", "not there yet, made on first use");
+    }
+    // Before the ledger: a witness is never newer than what is committed by then.
+    const auto witness = place_.witness_file().empty()
+                             ? Result<std::optional<std::string>>(std::nullopt)
+                             : ledger::read_private_file(place_.witness_file());
+    Workspace::Place place = place_;
+    place.allow_network_fs = true;  // judged above
+    const auto workspace = Workspace::open_reading(place);
+    if (!workspace) return bad("ledger", workspace.error().message, "run `sallyport ledger verify`");
+    const Result<void> read = (*workspace)->store().read([&](ledger::ReadView& view) -> Result<void> {
+      SALLYPORT_TRY(const std::uint64_t size, view.size());
+      ok("ledger", fmt::format("{} entries", size));
+      if (size == 0) return {};
+      SALLYPORT_CHECK_OK(newest_checkpoint(view, size));
+      SALLYPORT_CHECK_OK(kept_witness(view, witness));
+      return last_entry(view, size, (*workspace)->clock());
+    });
+    if (!read) bad("ledger", read.error().message, "run `sallyport ledger verify`");
+  }
+
+  Result<void> newest_checkpoint(ledger::ReadView& view, std::uint64_t size) {
+    SALLYPORT_TRY(const std::optional<std::string> key, view.fact("ledger", "key"));
+    const Result<ledger::VerifierKey> verifier = ledger::VerifierKey::parse(key.value_or(""));
+    if (!verifier) {
+      bad("checkpoint", "the ledger does not name its key", "run `sallyport ledger verify`");
+      return {};
+    }
+    const Result<void> good = ledger::check_before_writing(view, *verifier);
+    if (!good) {
+      bad("checkpoint", good.error().message, "run `sallyport ledger verify` for the place");
+      return {};
+    }
+    ok("checkpoint", fmt::format("size {} signed by {}", size, verifier->text()));
+    const auto stored = ledger::read_private_file(place_.key_file());
+    if (!stored || !*stored) {
+      bad("signing key", stored ? "it is not in the keys folder" : stored.error().message,
+          "restore it from a copy: without it nothing can be appended");
+      return {};
+    }
+    const Result<ledger::SigningKey> signing = ledger::SigningKey::parse(**stored);
+    if (signing && signing->verifier() == *verifier) return {};
+    bad("signing key", "it is not the key this ledger is signed with", "restore the right one");
+    return {};
+  }
+
+  Result<void> kept_witness(ledger::ReadView& view,
+                            const Result<std::optional<std::string>>& witness) {
+    if (!witness) {
+      bad("witness", witness.error().message, "mend the file's mode or owner");
+      return {};
+    }
+    if (place_.witness_file().empty()) {
+      warn("witness", "none is kept, so a ledger that was cut back is not noticed at start",
+           "set ledger.witness_path, best on another disk");
+      return {};
+    }
+    if (!*witness) {
+      warn("witness", "not there yet", "it is written by the next process that appends");
+      return {};
+    }
+    SALLYPORT_TRY(const std::vector<ledger::KeyPeriod> keys, ledger::key_history(view));
+    const Result<void> agrees = ledger::check_against(view, **witness, keys);
+    if (agrees) {
+      ok("witness", place_.witness_file().string() + " agrees");
+    } else {
+      bad("witness", agrees.error().message,
+          "find out why, then run `sallyport ledger acknowledge --reason TEXT`");
+    }
+    return {};
+  }
+
+  Result<void> last_entry(ledger::ReadView& view, std::uint64_t size, const Clock& clock) {
+    SALLYPORT_TRY(const std::optional<ledger::StoredEntry> last, view.entry(size - 1));
+    if (!last || !last->bytes) return {};
+    SALLYPORT_TRY(const ledger::EntryView entry, ledger::view_entry(*last->bytes));
+    const std::optional<WallTime> time = from_rfc3339(entry.recorded_at);
+    if (time && *time > clock.wall() + std::chrono::seconds(1)) {
+      warn("clock", fmt::format("the last entry is from {}, which is still to come", entry.recorded_at),
+           "set the clock; the step will be recorded");
+    } else {
+      ok("clock", "not before the last entry of " + entry.recorded_at);
+    }
+    return {};
+  }
+
+  void writers() {
+    std::error_code code;
+    std::size_t alive = 0;
+    for (const auto& file :
+         std::filesystem::directory_iterator(place_.data_dir / "instances", code)) {
+      if (file.path().extension() != ".lock") continue;
+      if (ledger::InstanceLock::alive(place_.data_dir, file.path().stem().string())) ++alive;
+    }
+    ok("writers", fmt::format("{} live", alive));
+  }
+
+  void detectors() {
+    const auto built = guards::Detectors::build();
+    if (built) return ok("detectors", "the pattern engine runs on this processor");
+    bad("detectors", built.error().message, "secrets could not be redacted here; use another machine");
+  }
+
+  const Context& context_;
+  Workspace::Place place_;
+  std::vector<Check> checks_;
+};
+
+}  // namespace
+
+std::vector<Check> examine_installation(const Context& context) {
+  return Examination(context).run();
+}
+
+}  // namespace sallyport::app

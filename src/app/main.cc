@@ -1,0 +1,15 @@
+#include <cstdio>
+#include <exception>
+
+#include "app/run.h"
+
+int main(int argc, char** argv) {
+  try {
+    return sallyport::app::run({argv + 1, argv + argc});
+  } catch (const std::exception& fault) {
+    std::fprintf(stderr, "sallyport: unexpected: %s; please report this\n", fault.what());
+  } catch (...) {
+    std::fputs("sallyport: unexpected fault; please report this\n", stderr);
+  }
+  return sallyport::app::kInternal;
+}

@@ -1,0 +1,72 @@
+#include "app/verbs.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "app/nearest.h"
+
+namespace sallyport::app {
+
+namespace {
+
+struct Habit {
+  std::string_view word;
+  std::string_view answer;
+};
+
+// Words of other tools, and commands that later releases bring.
+constexpr auto kHabits = std::to_array<Habit>({
+    {"init", "nothing has to be set up: data folder and key are made on first use, try `sallyport demo`"},
+    {"wrap", "wrapping an MCP server is `sallyport mcp -- CMD`, which comes with a later release"},
+    {"mcp", "`sallyport mcp` comes with a later release; `sallyport demo` shows the gates"},
+    {"serve", "`sallyport serve` comes with a later release"},
+    {"hook", "`sallyport hook` comes with a later release"},
+    {"agent", "`sallyport agent run` comes with a later release"},
+    {"validate", "checking a policy is `sallyport policy check`, which comes with a later release"},
+    {"lint", "checking a policy is `sallyport policy check`, which comes with a later release"},
+    {"policy", "`sallyport policy` comes with a later release"},
+    {"guard", "`sallyport guard check` comes with a later release"},
+    {"scan", "trying guards on a text is `sallyport guard check`, which comes with a later release"},
+    {"pin", "pinning tool definitions comes with a later release"},
+    {"approve", "answering a question is `sallyport approvals approve`, which comes with a later release"},
+    {"approvals", "`sallyport approvals` comes with a later release"},
+    {"trust", "`sallyport trust` comes with a later release"},
+    {"audit", "the record is `sallyport ledger show`, the newest of it `sallyport ledger tail`"},
+    {"log", "the record is `sallyport ledger show`, the newest of it `sallyport ledger tail`"},
+    {"logs", "the record is `sallyport ledger show`, the newest of it `sallyport ledger tail`"},
+    {"version", "it is `sallyport --version`"},
+    {"help", "it is `sallyport --help`"},
+});
+
+// Full paths of all commands, without the program's name.
+void collect(const CommandInfo& command, const std::string& path, std::vector<std::string>& paths) {
+  for (const CommandInfo& inner : command.commands) {
+    const std::string full = path.empty() ? inner.name : path + " " + inner.name;
+    paths.push_back(full);
+    collect(inner, full, paths);
+  }
+}
+
+}  // namespace
+
+std::string about_unknown_verb(const CommandInfo& root, std::string_view under,
+                               const std::string& word) {
+  const std::string typed = under.empty() ? word : fmt::format("{} {}", under, word);
+  const std::string unknown = fmt::format("there is no command `{}`", typed.substr(0, 80));
+  for (const Habit& habit : kHabits) {
+    if (under.empty() && habit.word == word) return fmt::format("{}; {}", unknown, habit.answer);
+  }
+  std::vector<std::string> paths;
+  collect(root, "", paths);
+  // `tail` for `ledger tail`: the right word in the wrong place.
+  for (const std::string& path : paths) {
+    if (path.ends_with(" " + word)) return fmt::format("{}; it is `sallyport {}`", unknown, path);
+  }
+  if (const std::optional<std::string> near = nearest(typed, paths)) {
+    return fmt::format("{}; did you mean `sallyport {}`", unknown, *near);
+  }
+  return fmt::format("{}; run `sallyport{}{} --help`", unknown, under.empty() ? "" : " ", under);
+}
+
+}  // namespace sallyport::app

@@ -1,0 +1,35 @@
+// What most tests of a whole ledger ask of it.
+#pragma once
+
+#include <boost/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ledger/receipt.h"
+#include "ledger/verify.h"
+#include "support/test_ledger.h"
+
+namespace sallyport::test {
+
+// The report as text: `ok` or `<check> at <sequence>`, which is what a test compares.
+std::string verdict(ledger::LedgerStore& store, const std::optional<std::string>& since = {},
+                    const std::optional<ledger::VerifierKey>& pinned = {});
+
+struct Seen {
+  json::value entry;
+  json::value body;  // opened
+  ledger::StoredEntry stored;
+};
+std::vector<Seen> all_entries(ledger::LedgerStore& store);
+
+// The opened bodies of control entries with this name.
+std::vector<json::object> controls(ledger::LedgerStore& store, std::string_view name);
+
+std::string newest_checkpoint(ledger::LedgerStore& store);
+std::string receipt_of(ledger::LedgerStore& store, std::uint64_t sequence, bool openings = true);
+
+// Files under `folder` whose bytes hold `text`.
+std::vector<std::string> files_with(const std::filesystem::path& folder, std::string_view text);
+
+}  // namespace sallyport::test

@@ -1,0 +1,326 @@
+// Whoever changes a ledger through SQL, without its signing key, is found, with the place.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/encoding.h"
+#include "base/entropy.h"
+#include "ledger/merkle.h"
+#include "ledger/note.h"
+#include "support/ledger_checks.h"
+
+namespace sallyport::ledger {
+namespace {
+
+using test::TestLedger;
+using test::verdict;
+
+// Two whole blocks, a tail, topics, a hold and openings; closed, so that SQL finds it at rest.
+class TamperTest : public testing::Test {
+ protected:
+  static constexpr std::uint64_t kEntries = 600;
+
+  void SetUp() override {
+    ledger_.open();
+    ledger_.append_many(kEntries - 3);
+    core::Draft posted = TestLedger::event({{"n", 1}});
+    posted.topic = "news";
+    ledger_.append(posted);
+    reopen();
+  }
+
+  void reopen() {
+    ledger_.close();
+    auto store = store::SqliteStore::open({.file = ledger_.file()});
+    ASSERT_TRUE(store) << store.error().message;
+    store_ = std::move(*store);
+    ASSERT_EQ(verdict(*store_), "ok");
+    size_ = test::all_entries(*store_).size();
+  }
+
+  std::string after(const std::string& sql) {
+    ledger_.sql(sql);
+    return verdict(*store_);
+  }
+
+  // The verdict, and everything as it was.
+  std::string tried(const std::string& sql, const std::string& table) {
+    ledger_.sql(fmt::format("CREATE TABLE kept AS SELECT * FROM {}", table));
+    const std::string found = after(sql);
+    ledger_.sql(fmt::format("DELETE FROM {0}; INSERT INTO {0} SELECT * FROM kept; DROP TABLE kept",
+                            table));
+    return found;
+  }
+
+  TestLedger ledger_;
+  std::unique_ptr<store::SqliteStore> store_;
+  std::uint64_t size_ = 0;
+};
+
+// Turns one bit of the middle byte over.
+std::string flipped(std::string_view column, std::string_view type) {
+  return fmt::format(
+      "{0} = CAST(substr(CAST({0} AS BLOB), 1, length(CAST({0} AS BLOB)) / 2) || "
+      "CASE hex(substr(CAST({0} AS BLOB), length(CAST({0} AS BLOB)) / 2 + 1, 1)) "
+      "WHEN '41' THEN x'42' ELSE x'41' END || "
+      "substr(CAST({0} AS BLOB), length(CAST({0} AS BLOB)) / 2 + 2) AS {1})",
+      column, type);
+}
+
+// LE-48, LE-50
+TEST_F(TamperTest, AFlippedByteInAnyColumnOfAnyEntryIsFoundInItsPlace) {
+  const std::map<std::string, std::pair<std::string, std::vector<std::string>>> columns = {
+      {"bytes", {"BLOB", {"entry_bytes", "leaf_hash"}}},
+      {"leaf", {"BLOB", {"leaf_hash"}}},
+      {"openings", {"BLOB", {"opening"}}},
+      {"checkpoint", {"TEXT", {"checkpoint_signature", "root", "checkpoint_consistency"}}}};
+  // Each column of some rows of every block, the first and the last among them.
+  for (std::uint64_t row = 0; row < size_; row += row < 4 || row > size_ - 4 ? 1 : 85) {
+    for (const auto& [column, expected] : columns) {
+      const std::string where = fmt::format(" WHERE sequence = {}", row);
+      const bool empty = [&] {
+        const auto seen = test::all_entries(*store_).at(row).stored;
+        return (column == "openings" && seen.openings.empty()) ||
+               (column == "checkpoint" && seen.checkpoint.empty());
+      }();
+      if (empty) continue;
+      ledger_.sql("CREATE TABLE kept AS SELECT * FROM entries" + where);
+      const std::string found =
+          after("UPDATE entries SET " + flipped(column, expected.first) + where);
+      ledger_.sql(fmt::format("UPDATE entries SET {0} = (SELECT {0} FROM kept){1}; DROP TABLE kept",
+                              column, where));
+      const bool named = std::ranges::any_of(expected.second, [&](const std::string& check) {
+        return found == fmt::format("{} at {}", check, row);
+      });
+      EXPECT_TRUE(named) << column << " of " << row << ": " << found;
+    }
+  }
+  EXPECT_EQ(verdict(*store_), "ok");
+}
+
+// LE-50
+TEST_F(TamperTest, AnAddedByteInAnyColumnIsFoundAsWell) {
+  EXPECT_EQ(tried("UPDATE entries SET leaf = leaf || x'00' WHERE sequence = 40", "entries"),
+            "leaf_hash at 40");
+  EXPECT_EQ(tried("UPDATE entries SET bytes = bytes || x'20' WHERE sequence = 40", "entries"),
+            "entry_bytes at 40");
+  EXPECT_EQ(tried("UPDATE nodes SET hash = hash || x'00' WHERE position = 1", "nodes"),
+            "node_hash at 511");
+}
+
+// LE-50
+TEST_F(TamperTest, RemovedInsertedAndSwappedRowsAreFound) {
+  EXPECT_EQ(tried("DELETE FROM entries WHERE sequence = 0", "entries"), "missing_sequence at 0");
+  EXPECT_EQ(tried("DELETE FROM entries WHERE sequence = 300", "entries"),
+            "missing_sequence at 300");
+  EXPECT_EQ(tried("DELETE FROM entries WHERE sequence = 300; "
+                  "UPDATE entries SET sequence = sequence - 1 WHERE sequence > 300", "entries"),
+            "entry_bytes at 300");
+  const std::string end = std::to_string(size_);
+  EXPECT_EQ(tried("INSERT INTO entries SELECT " + end +
+                  ", bytes, leaf, openings, checkpoint FROM entries WHERE sequence = 5", "entries"),
+            "entry_bytes at " + end);
+  EXPECT_EQ(tried("INSERT INTO entries SELECT " + end +
+                  " + 1, bytes, leaf, openings, checkpoint FROM entries WHERE sequence = 5",
+                  "entries"),
+            "missing_sequence at " + end);
+  EXPECT_EQ(tried("INSERT INTO entries SELECT -1, bytes, leaf, openings, checkpoint FROM entries "
+                  "WHERE sequence = 5", "entries"),
+            "missing_sequence at 0");
+  EXPECT_EQ(tried("UPDATE entries SET sequence = -7 WHERE sequence = 20; "
+                  "UPDATE entries SET sequence = 20 WHERE sequence = 21; "
+                  "UPDATE entries SET sequence = 21 WHERE sequence = -7", "entries"),
+            "entry_bytes at 20");
+  EXPECT_EQ(verdict(*store_), "ok");
+}
+
+// LE-46, LE-50
+TEST_F(TamperTest, AnEntryRewrittenWithItsLeafIsFoundByTheSignedRoot) {
+  const auto seen = test::all_entries(*store_).at(7).stored;
+  std::string forged = *seen.bytes;
+  forged.replace(forged.find("call-1"), 6, "call-9");
+  const std::string found =
+      after(fmt::format("UPDATE entries SET bytes = x'{}', leaf = x'{}' WHERE sequence = 7",
+                        hex(as_bytes(forged)), hex(leaf_hash(forged))));
+  // The node of its block, or the checkpoint of its commit if that comes first.
+  EXPECT_TRUE(found == "node_hash at 255" || found.starts_with("root at ")) << found;
+}
+
+// LE-51
+TEST_F(TamperTest, ACutTailIsFoundAgainstAKeptCheckpoint) {
+  const std::string kept = test::newest_checkpoint(*store_);
+  ASSERT_EQ(verdict(*store_, kept), "ok");
+  // At the end of a commit the log looks whole by itself.
+  const std::string whole_commit = std::to_string(size_ - 1);
+  ledger_.sql("DELETE FROM entries WHERE sequence >= " + whole_commit);
+  EXPECT_EQ(verdict(*store_), "ok");
+  EXPECT_EQ(verdict(*store_, kept), "checkpoint_consistency at " + whole_commit);
+  // In the middle of one it does not; the topic's number is gone with its entry.
+  EXPECT_EQ(after("DELETE FROM entries WHERE sequence > 530"), "root at 530");
+  EXPECT_EQ(after("DELETE FROM entries WHERE sequence > 400"), "root at 400");
+  EXPECT_EQ(after("DELETE FROM entries"), "node_hash at 0");
+  EXPECT_EQ(after("DELETE FROM nodes; DELETE FROM blocks; DELETE FROM facets"), "storage at 0");
+  EXPECT_EQ(after("DELETE FROM facts"), "ok");
+  EXPECT_EQ(verdict(*store_, kept), "checkpoint_consistency at 0");
+}
+
+// LE-50
+TEST_F(TamperTest, ACheckpointOfAnotherKeyIsFound) {
+  SystemEntropy entropy;
+  const auto last = test::all_entries(*store_).back().stored;
+  const Result<Note> note = Note::parse(last.checkpoint);
+  ASSERT_TRUE(note);
+  const Result<Checkpoint> state = Checkpoint::parse(note->text);
+  ASSERT_TRUE(state);
+  const SigningKey other = SigningKey::generate(state->origin, entropy);
+  const std::string at = std::to_string(last.sequence);
+  const auto put = [&](const std::string& checkpoint) {
+    return after(fmt::format("UPDATE entries SET checkpoint = CAST(x'{}' AS TEXT) "
+                             "WHERE sequence = {}",
+                             hex(as_bytes(checkpoint)), at));
+  };
+  const std::string forged = state->sign({&other});
+  EXPECT_EQ(put(forged), "checkpoint_signature at " + at);
+  // A line of somebody else beside our own is not ours either.
+  EXPECT_EQ(put(last.checkpoint + forged.substr(forged.find("\n\n") + 2)),
+            "checkpoint_signature at " + at);
+  EXPECT_EQ(put(last.checkpoint), "ok");
+  EXPECT_EQ(verdict(*store_, {}, other.verifier()), "checkpoint_signature at 0");
+}
+
+// LE-50
+TEST_F(TamperTest, AnOlderCheckpointInTheNewestPlaceIsFound) {
+  const auto entries = test::all_entries(*store_);
+  EXPECT_EQ(after(fmt::format("UPDATE entries SET checkpoint = (SELECT checkpoint FROM entries "
+                              "WHERE sequence = {}) WHERE sequence = {}",
+                              size_ - 2, size_ - 1)),
+            fmt::format("checkpoint_consistency at {}", size_ - 1));
+  EXPECT_EQ(after(fmt::format("UPDATE entries SET checkpoint = NULL WHERE sequence = {}",
+                              size_ - 1)),
+            fmt::format("root at {}", size_ - 1));
+}
+
+// LE-48
+TEST_F(TamperTest, EditedNodesBlocksAndFacetsAreFound) {
+  EXPECT_EQ(tried("UPDATE nodes SET hash = zeroblob(32) WHERE position = 0", "nodes"),
+            "node_hash at 255");
+  EXPECT_EQ(tried("DELETE FROM nodes WHERE position = 1", "nodes"), "node_hash at 511");
+  EXPECT_EQ(tried("INSERT INTO nodes VALUES (1, 2, zeroblob(32))", "nodes"),
+            "node_hash at " + std::to_string(size_));
+  EXPECT_EQ(tried("INSERT INTO nodes VALUES (2, 0, zeroblob(32))", "nodes"),
+            "node_hash at " + std::to_string(size_));
+  for (const char* const column : {"first_time", "last_time"}) {
+    EXPECT_EQ(tried(fmt::format("UPDATE blocks SET {0} = {0} + 1 WHERE block = 1", column),
+                    "blocks"),
+              "storage at 511");
+  }
+  for (const char* const column : {"least_id", "greatest_id"}) {
+    EXPECT_EQ(tried("UPDATE blocks SET " + flipped(column, "BLOB") + " WHERE block = 0", "blocks"),
+              "storage at 255");
+  }
+  EXPECT_EQ(tried("DELETE FROM blocks WHERE block = 0", "blocks"), "storage at 255");
+  EXPECT_EQ(tried("INSERT INTO blocks VALUES (9, 1, 1, x'00', x'00')", "blocks"),
+            "storage at " + std::to_string(size_));
+  EXPECT_EQ(tried("UPDATE facets SET count = count + 1 WHERE value = 'call-70'", "facets"),
+            "storage at 511");
+  EXPECT_EQ(tried("DELETE FROM facets WHERE value = 'call-70'", "facets"), "storage at 511");
+  EXPECT_EQ(tried("INSERT INTO facets VALUES (0, 'call-x', 0, 1)", "facets"),
+            "storage at " + std::to_string(size_));
+  EXPECT_EQ(verdict(*store_), "ok");
+}
+
+// LE-46
+TEST_F(TamperTest, FactsThatDisagreeWithTheLogAreFound) {
+  const std::string end = "storage at " + std::to_string(size_);
+  EXPECT_EQ(tried("UPDATE facts SET value = '7' WHERE space = 'topic'", "facts"), end);
+  EXPECT_EQ(tried("DELETE FROM facts WHERE space = 'topic'", "facts"), end);
+  EXPECT_EQ(tried("INSERT INTO facts VALUES ('hold', 'h', '{}')", "facts"), end);
+  EXPECT_EQ(tried("UPDATE facts SET value = value || 'x' WHERE key = 'key'", "facts"), end);
+  EXPECT_EQ(verdict(*store_), "ok");
+}
+
+// LE-48, LE-50
+TEST_F(TamperTest, EditedAndMissingOpeningsAreFound) {
+  const auto edited = [&](std::string_view from, std::string_view to) {
+    return tried(fmt::format("UPDATE entries SET openings = CAST(replace(CAST(openings AS TEXT), "
+                             "'{}', '{}') AS BLOB) WHERE sequence = 33",
+                             from, to),
+                 "entries");
+  };
+  EXPECT_EQ(edited(R"("entry")", R"("other")"), "opening at 33");
+  EXPECT_EQ(edited(R"("salt":")", R"("salt":"A)"), "opening at 33");
+  EXPECT_EQ(edited(R"("/body/text")", R"("/body/n")"), "opening at 33");
+  EXPECT_EQ(tried("UPDATE entries SET openings = NULL WHERE sequence = 33", "entries"),
+            "opening at 33");
+  EXPECT_EQ(tried("UPDATE entries SET openings = CAST('[]' AS BLOB) WHERE sequence = 33",
+                  "entries"),
+            "opening at 33");
+  EXPECT_EQ(tried("UPDATE entries SET openings = (SELECT openings FROM entries WHERE "
+                  "sequence = 34) WHERE sequence = 33", "entries"),
+            "opening at 33");
+  // Made to look like an erasure that nobody recorded.
+  EXPECT_EQ(tried(R"(UPDATE entries SET openings = CAST('[{"form":"json","path":"/body/text",)"
+                  R"("state":"erased"}]' AS BLOB) WHERE sequence = 33)", "entries"),
+            "opening at 33");
+}
+
+// LE-50
+TEST_F(TamperTest, BytesTakenAwayWithoutAPrunedEntryAreFound) {
+  EXPECT_EQ(tried("UPDATE entries SET bytes = NULL, openings = NULL WHERE sequence = 33",
+                  "entries"),
+            "entry_bytes at 0");
+}
+
+// LE-54: a forged entry must not be signed over by the next honest commit.
+TEST_F(TamperTest, AnEntryPutInBehindARunningLedgerIsNotBuiltOn) {
+  ledger_.open();
+  const auto last = test::all_entries(ledger_.store()).back().stored;
+  std::string forged = *last.bytes;
+  const std::string place = fmt::format("\"sequence\":{}", last.sequence);
+  forged.replace(forged.find(place), place.size(), fmt::format("\"sequence\":{}", last.sequence + 1));
+  Result<void> read = ledger_.store().read([&](ReadView& view) -> Result<void> {
+    Edge edge;
+    auto leaves = view.leaves(0, last.sequence + 1);
+    for (const Hash& leaf : *leaves) edge.append(leaf);
+    edge.append(leaf_hash(forged));
+    SystemEntropy entropy;
+    const SigningKey other = SigningKey::generate(ledger_->origin(), entropy);
+    const Checkpoint state{ledger_->origin(), edge.size(), edge.root()};
+    ledger_.sql(fmt::format("INSERT INTO entries VALUES ({}, x'{}', x'{}', NULL, '{}')",
+                            last.sequence + 1, hex(as_bytes(forged)), hex(leaf_hash(forged)),
+                            state.sign({&other})));
+    return {};
+  });
+  ASSERT_TRUE(read);
+  std::vector<core::Draft> drafts = {TestLedger::event({{"n", 1}})};
+  const auto refused = ledger_->append_blocking(drafts, core::Urgency::Announces);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().cause, "corrupt");
+  EXPECT_EQ(ledger_->health().cause, "corrupt");
+}
+
+// LE-54: damage that is gone again is still damage, until somebody has looked.
+TEST_F(TamperTest, DamageFoundWhileRunningMakesTheLedgerReadOnly) {
+  ledger_.open();
+  ledger_.sql(
+      "CREATE TABLE kept AS SELECT * FROM entries ORDER BY sequence DESC LIMIT 1; "
+      "DELETE FROM entries WHERE sequence = (SELECT MAX(sequence) FROM entries)");
+  for (const core::Urgency urgency : {core::Urgency::Announces, core::Urgency::Reports}) {
+    std::vector<core::Draft> drafts = {TestLedger::event({{"n", 1}})};
+    const auto refused = ledger_->append_blocking(drafts, urgency);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::Unavailable);
+    EXPECT_EQ(refused.error().cause, "corrupt");
+    ledger_.sql("INSERT INTO entries SELECT * FROM kept; DELETE FROM kept");
+  }
+  EXPECT_FALSE(ledger_->health().ok);
+  ledger_.sql("DROP TABLE kept");
+  const std::uint64_t size = test::all_entries(ledger_.store()).size();
+  ledger_.close();
+  ledger_.open();
+  EXPECT_TRUE(ledger_->health().ok);
+  // `gap` and `started` alone: nothing was written meanwhile, not even `stopped`.
+  EXPECT_EQ(test::all_entries(ledger_.store()).size(), size + 2);
+}
+
+}  // namespace
+}  // namespace sallyport::ledger
