@@ -48,11 +48,17 @@ std::string canonical_json(const json::value& value);
 void append_canonical_json(std::string& out, const json::value& value);
 void append_canonical_string(std::string& out, std::string_view text);
 
+// Is this text what `canonical_json` would write of some value that `parse_own_json` accepts? Says so
+// in one pass and without building the value.
+bool is_canonical_json(std::string_view text);
+
 // The ECMAScript form of a finite double.
 void append_canonical_number(std::string& out, double number);
 
 // RFC 8785's order of member names: by UTF-16 code units.
 bool canonical_less(std::string_view a, std::string_view b);
+
+bool is_utf8(std::string_view text);
 
 // True when strings are UTF-8, numbers finite and nesting at most `depth`: what a value that code
 // put together must satisfy before it may be hashed.

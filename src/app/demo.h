@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string>
 
+#include "sallyport/result.h"
+
 namespace sallyport::app {
 
 struct DemoOptions {
@@ -17,6 +19,6 @@ struct DemoOptions {
 };
 
 // The exit code.
-int run_demo(const DemoOptions& options);
+Result<int> run_demo(const DemoOptions& options);
 
 }  // namespace sallyport::app

@@ -21,7 +21,7 @@ std::string compact(const json::value& value) {
     const auto state = text_in(value.get_object(), "state");
     return fmt::format("({})", state ? visible(*state) : "sealed");
   }
-  return shortened(visible_json(canonical_json(value)), kMost);
+  return shortened(compact_json(value), kMost);
 }
 
 void add(std::string& out, std::string_view separator, const json::value* value) {

@@ -22,7 +22,7 @@ Result<OpenedEntry> open_entry(const ledger::StoredEntry& stored);
 std::string entry_line(const OpenedEntry& entry, const Terminal& terminal);
 std::string entry_line_header(const Terminal& terminal);
 
-// All members, the opened body, the state of each opening, and how to get a receipt.
+// All members, the opened body, the state of each opening, and how to get a receipt; no last LF.
 std::string entry_page(const OpenedEntry& entry, const Terminal& terminal);
 
 // `{"entry":{..},"openings":[{"path","form","state"}],"body":{..}}`.
@@ -31,7 +31,8 @@ std::string entry_json(const OpenedEntry& entry);
 // What a body says, in one short text without hidden characters.
 std::string summary_of(const json::value& entry, const json::value& body);
 
-// Indented JSON without hidden characters.
+// JSON for people, with hidden characters as `visible` shows them: in lines, or on one.
 std::string pretty_json(const json::value& value, std::size_t indent);
+std::string compact_json(const json::value& value);
 
 }  // namespace sallyport::app

@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "app/commands.h"
+#include "app/entry_text.h"
 #include "app/output.h"
 #include "app/selection.h"
 #include "base/encoding.h"
@@ -65,7 +66,7 @@ Result<int> ledger_hold_list(const Context& context) {
                                                        {"who", hold.who},
                                                        {"reason", hold.reason}}))
             : fmt::format("{}  {}  {}  {}", fitted(visible(hold.id), 16), visible(hold.who),
-                          visible_json(canonical_json(selection)), visible(hold.reason)));
+                          compact_json(selection), visible(hold.reason)));
   }
   return 0;
 }

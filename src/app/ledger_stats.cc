@@ -91,7 +91,9 @@ void print_text(const Stats& stats, const Terminal& terminal) {
   for (const auto& [name, counts] : stats.counts) {
     say(terminal.paint(Paint::Strong, name));
     std::vector<std::pair<std::string, std::uint64_t>> sorted(counts.begin(), counts.end());
-    std::ranges::stable_sort(sorted, std::greater{}, &std::pair<std::string, std::uint64_t>::second);
+    std::ranges::sort(sorted, [](const auto& a, const auto& b) {
+      return std::pair(b.second, a.first) < std::pair(a.second, b.first);
+    });
     for (const auto& [value, count] : sorted) say(fmt::format("  {:>10}  {}", count, visible(value)));
   }
 }

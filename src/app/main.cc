@@ -5,7 +5,7 @@
 
 int main(int argc, char** argv) {
   try {
-    return sallyport::app::run({argv + 1, argv + argc});
+    return sallyport::app::run({argv + (argc > 0 ? 1 : 0), argv + argc});
   } catch (const std::exception& fault) {
     std::fprintf(stderr, "sallyport: unexpected: %s; please report this\n", fault.what());
   } catch (...) {

@@ -56,7 +56,7 @@ Result<void> read_members(YamlNode& node, fy_node* from, const std::string& file
       node.column = key.column;
     }
     SALLYPORT_TRY(YamlNode value, read(fy_node_pair_value(pair), key, file));
-    node.members.emplace_back(std::move(key), std::move(value));
+    node.members.push_back({std::move(key), std::move(value)});
   }
   return {};
 }

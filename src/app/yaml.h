@@ -3,12 +3,13 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "sallyport/result.h"
 
 namespace sallyport::app {
+
+struct YamlMember;
 
 struct YamlNode {
   enum class Kind { Scalar, Sequence, Mapping };
@@ -19,9 +20,14 @@ struct YamlNode {
   int line = 1;
   int column = 1;
   std::vector<YamlNode> items;
-  std::vector<std::pair<YamlNode, YamlNode>> members;  // in order, keys are scalars and differ
+  std::vector<YamlMember> members;  // in order, keys are scalars and differ
 
   bool is_null() const;
+};
+
+struct YamlMember {
+  YamlNode key;
+  YamlNode value;
 };
 
 // One document. Refuses aliases, anchors, tags and merge keys: a configuration says what it means.

@@ -1,10 +1,10 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <boost/json.hpp>
 #include <charconv>
 #include <cmath>
-#include <vector>
 
 #include "base/try.h"
 #include "sallyport/json.h"
@@ -107,8 +107,7 @@ void append_integer(std::string& out, Integer value) {
 }
 
 void append_object(std::string& out, const json::object& object) {
-  std::vector<const json::key_value_pair*> members;
-  members.reserve(object.size());
+  boost::container::small_vector<const json::key_value_pair*, 32> members;
   for (const json::key_value_pair& member : object) members.push_back(&member);
   std::sort(members.begin(), members.end(),
             [](const auto* a, const auto* b) { return canonical_less(a->key(), b->key()); });
@@ -152,11 +151,12 @@ std::string canonical_json(const json::value& value) {
   return out;
 }
 
+bool is_utf8(std::string_view text) {
+  return simdjson::validate_utf8(text.data(), text.size());
+}
+
 Result<void> check_json(const json::value& value, std::size_t depth) {
-  const auto text_ok = [](std::string_view text) {
-    return simdjson::validate_utf8(text.data(), text.size());
-  };
-  if (value.is_string() && !text_ok(value.get_string())) {
+  if (value.is_string() && !is_utf8(value.get_string())) {
     return fail(ErrorCode::InvalidInput, "a string is not valid UTF-8");
   }
   if (value.is_double() && !std::isfinite(value.get_double())) {
@@ -172,7 +172,7 @@ Result<void> check_json(const json::value& value, std::size_t depth) {
   }
   if (value.is_object()) {
     for (const json::key_value_pair& member : value.get_object()) {
-      if (!text_ok(member.key())) {
+      if (!is_utf8(member.key())) {
         return fail(ErrorCode::InvalidInput, "a member name is not valid UTF-8");
       }
       SALLYPORT_CHECK_OK(check_json(member.value(), depth - 1));

@@ -18,6 +18,9 @@ std::optional<std::string> from_base64(std::string_view text);
 
 std::string hex(Bytes bytes);
 
+// Of a lower-case digit, else -1.
+int hex_digit(char c);
+
 // Lower case only.
 std::optional<std::string> from_hex(std::string_view text);
 

@@ -16,8 +16,14 @@ Uuid uuid7(const Clock& clock, Entropy& entropy) {
 }
 
 std::string to_string(const Uuid& uuid) {
-  std::string text = hex(uuid);
-  for (const std::size_t dash : {8, 13, 18, 23}) text.insert(dash, 1, '-');
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text(36, '-');
+  std::size_t at = 0;
+  for (const std::uint8_t byte : uuid) {
+    if (at == 8 || at == 13 || at == 18 || at == 23) ++at;
+    text[at++] = kDigits[byte >> 4];
+    text[at++] = kDigits[byte & 15];
+  }
   return text;
 }
 
@@ -27,16 +33,15 @@ std::string uuid7_text(const Clock& clock, Entropy& entropy) {
 
 std::optional<Uuid> parse_uuid(std::string_view text) {
   if (text.size() != 36) return std::nullopt;
-  std::string digits;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-    if (dash != (text[i] == '-')) return std::nullopt;
-    if (!dash) digits += text[i];
-  }
-  const std::optional<std::string> bytes = from_hex(digits);
-  if (!bytes) return std::nullopt;
   Uuid uuid;
-  std::copy(bytes->begin(), bytes->end(), uuid.begin());
+  std::size_t at = 0;
+  for (std::uint8_t& byte : uuid) {
+    if ((at == 8 || at == 13 || at == 18 || at == 23) && text[at++] != '-') return std::nullopt;
+    const int high = hex_digit(text[at++]);
+    const int low = hex_digit(text[at++]);
+    if (high < 0 || low < 0) return std::nullopt;
+    byte = static_cast<std::uint8_t>(high << 4 | low);
+  }
   return uuid;
 }
 

@@ -32,32 +32,39 @@ const std::string& facet_value(const EntryView& entry, Facet facet) {
   return entry.kind;
 }
 
-Result<void> BlockIndexer::add(const EntryView& entry) {
-  const std::optional<WallTime> time = from_rfc3339(entry.recorded_at);
-  const std::optional<Uuid> id = parse_uuid(entry.id);
-  if (!time || !id) return fail(ErrorCode::Corrupt, "an entry has a bad time or id");
-  if (std::exchange(empty_, false)) {
-    index_.first_time = index_.last_time = *time;
-    index_.least_id = index_.greatest_id = *id;
+void BlockIndexer::add(const EntryView& entry, WallTime time, const Uuid& id) {
+  if (size_++ == 0) {
+    index_.first_time = index_.last_time = time;
+    index_.least_id = index_.greatest_id = id;
   }
-  index_.first_time = std::min(index_.first_time, *time);
-  index_.last_time = std::max(index_.last_time, *time);
-  index_.least_id = std::min(index_.least_id, *id);
-  index_.greatest_id = std::max(index_.greatest_id, *id);
+  index_.first_time = std::min(index_.first_time, time);
+  index_.last_time = std::max(index_.last_time, time);
+  index_.least_id = std::min(index_.least_id, id);
+  index_.greatest_id = std::max(index_.greatest_id, id);
   for (const Facet facet : kFacets) {
     const std::string& value = facet_value(entry, facet);
-    if (!value.empty()) ++counts_[{facet, value}];
+    if (!value.empty()) ++counts_[static_cast<std::size_t>(facet)][value];
   }
-  return {};
 }
 
 BlockIndex BlockIndexer::finish(std::uint64_t block) {
   BlockIndex index = std::exchange(index_, {});
   index.block = block;
-  for (const auto& [key, count] : counts_) index.counts.push_back({key.first, key.second, count});
-  counts_.clear();
-  empty_ = true;
+  size_ = 0;
+  for (const Facet facet : kFacets) {
+    auto& counts = counts_[static_cast<std::size_t>(facet)];
+    for (const auto& [value, count] : counts) index.counts.push_back({facet, value, count});
+    counts.clear();
+  }
   return index;
+}
+
+Result<void> add_entry(BlockIndexer& indexer, const EntryView& entry) {
+  const std::optional<WallTime> time = from_rfc3339(entry.recorded_at);
+  const std::optional<Uuid> id = parse_uuid(entry.id);
+  if (!time || !id) return fail(ErrorCode::Corrupt, "an entry has a bad time or id");
+  indexer.add(entry, *time, *id);
+  return {};
 }
 
 }  // namespace sallyport::ledger

@@ -1,6 +1,7 @@
 // What a block of 256 entries says about itself, made from the entries alone.
 #pragma once
 
+#include <array>
 #include <map>
 
 #include "ledger/entry.h"
@@ -15,13 +16,17 @@ inline constexpr Facet kFacets[] = {Facet::Call,   Facet::Session, Facet::Agent,
 
 class BlockIndexer {
  public:
-  Result<void> add(const EntryView& entry);
-  BlockIndex finish(std::uint64_t block);
+  void add(const EntryView& entry, WallTime time, const Uuid& id);
+  std::uint64_t size() const { return size_; }
+  BlockIndex finish(std::uint64_t block);  // and begins anew
 
  private:
-  bool empty_ = true;
+  std::uint64_t size_ = 0;
   BlockIndex index_;
-  std::map<std::pair<Facet, std::string>, std::uint64_t> counts_;
+  std::array<std::map<std::string, std::uint64_t, std::less<>>, std::size(kFacets)> counts_;
 };
+
+// The same from the bytes of an entry, whose time and id are text there.
+Result<void> add_entry(BlockIndexer& indexer, const EntryView& entry);
 
 }  // namespace sallyport::ledger

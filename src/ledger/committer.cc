@@ -26,6 +26,7 @@ struct Committer::Batch {
   std::vector<StoredEntry> entries{};
   std::vector<Uuid> ids{};  // of `entries`
   std::map<std::string, std::uint64_t> topic_ids{};
+  std::vector<BlockIndex> indexes{};  // of blocks that this process filled from their first entry
 };
 
 Committer::Committer(Means means, SigningKey key)
@@ -65,7 +66,10 @@ Result<void> Committer::commit(const std::vector<Group*>& groups) {
     checkpoint = batch.entries.empty() ? checkpoint_ : batch.entries.back().checkpoint;
     return {};
   });
-  if (!done) return done;
+  if (!done) {
+    indexer_ = {};
+    return done;
+  }
   edge_ = std::move(edge);
   last_recorded_ = last_recorded;
   checkpoint_ = std::move(checkpoint);
@@ -108,6 +112,7 @@ Result<void> Committer::follow_others(WriteView& view) {
         "corrupt", fmt::format("entry {} does not carry the checkpoint of its tree", size - 1));
   }
   edge_ = std::move(edge);
+  indexer_ = {};
   checkpoint_ = last->checkpoint;
   if (last->bytes) {
     const Result<EntryView> seen = view_entry(*last->bytes);
@@ -204,6 +209,12 @@ Result<void> Committer::place(Batch& batch, const SealedDraft& draft, Positions&
   entry.leaf = leaf_hash(*entry.bytes);
   batch.edge.append(entry.leaf);
   batch.last_recorded = now;
+  indexer_.add(draft.view(), now, draft.id());
+  if (batch.edge.size() % kBlock == 0) {
+    const bool whole = indexer_.size() == kBlock;
+    BlockIndex index = indexer_.finish(sequence / kBlock);
+    if (whole) batch.indexes.push_back(std::move(index));
+  }
   batch.entries.push_back(std::move(entry));
   batch.ids.push_back(draft.id());
   positions.push_back({sequence, to_string(draft.id())});
@@ -240,28 +251,40 @@ Result<void> Committer::finish(Batch& batch, const std::shared_ptr<const Signing
   if (rotate_to) keys.push_back(rotate_to.get());
   const Checkpoint state{key_.verifier().name, batch.edge.size(), batch.edge.root()};
   batch.entries.back().checkpoint = state.sign(keys);
+  auto index = batch.indexes.begin();
   for (const StoredEntry& entry : batch.entries) {
     SALLYPORT_CHECK_OK(batch.view.insert(entry));
-    if ((entry.sequence + 1) % kBlock == 0) {
-      SALLYPORT_CHECK_OK(complete_block(batch.view, entry.sequence + 1));
+    if ((entry.sequence + 1) % kBlock != 0) continue;
+    const std::uint64_t block = entry.sequence / kBlock;
+    SALLYPORT_CHECK_OK(complete_nodes(batch.view, entry.sequence + 1));
+    if (index != batch.indexes.end() && index->block == block) {
+      SALLYPORT_CHECK_OK(batch.view.put_block_index(*index++));
+    } else {
+      SALLYPORT_TRY(const BlockIndex read, index_block(batch.view, block));
+      SALLYPORT_CHECK_OK(batch.view.put_block_index(read));
     }
   }
   return {};
 }
 
-Result<void> Committer::complete_block(WriteView& view, std::uint64_t size) {
+Result<void> Committer::complete_nodes(WriteView& view, std::uint64_t size) {
   SALLYPORT_TRY(const std::vector<CompletedNode> nodes, completed_nodes(view, size));
   for (const CompletedNode& node : nodes) {
     SALLYPORT_CHECK_OK(view.put_node(node.level, node.position, node.hash));
   }
+  return {};
+}
+
+Result<BlockIndex> Committer::index_block(WriteView& view, std::uint64_t block) {
   BlockIndexer indexer;
-  SALLYPORT_CHECK_OK(view.scan(size - kBlock, size, [&](const StoredEntry& entry) -> Result<bool> {
-    if (!entry.bytes) return true;  // pruned before its block was full
-    SALLYPORT_TRY(const EntryView seen, view_entry(*entry.bytes));
-    SALLYPORT_CHECK_OK(indexer.add(seen));
-    return true;
-  }));
-  return view.put_block_index(indexer.finish(size / kBlock - 1));
+  SALLYPORT_CHECK_OK(view.scan(
+      block * kBlock, (block + 1) * kBlock, [&](const StoredEntry& entry) -> Result<bool> {
+        if (!entry.bytes) return true;  // pruned before its block was full
+        SALLYPORT_TRY(const EntryView seen, view_entry(*entry.bytes));
+        SALLYPORT_CHECK_OK(add_entry(indexer, seen));
+        return true;
+      }));
+  return indexer.finish(block);
 }
 
 }  // namespace sallyport::ledger

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "ledger/block_index.h"
 #include "ledger/entry.h"
 #include "ledger/key_folder.h"
 #include "ledger/merkle.h"
@@ -67,11 +68,15 @@ class Committer {
   Result<void> place(Batch& batch, const SealedDraft& draft, Positions& positions);
   Result<std::optional<core::Position>> written_before(const Batch& batch, const Uuid& id);
   Result<void> finish(Batch& batch, const std::shared_ptr<const SigningKey>& rotate_to);
-  Result<void> complete_block(WriteView& view, std::uint64_t size);
+  Result<void> complete_nodes(WriteView& view, std::uint64_t size);
+  Result<BlockIndex> index_block(WriteView& view, std::uint64_t block);
 
   Means means_;
   SigningKey key_;
   Edge edge_;
+  // Of the block that is being filled, as far as this process filled it; asked again of the store
+  // when others wrote too, or when a commit failed.
+  BlockIndexer indexer_;
   std::string checkpoint_;
   WallTime last_recorded_{};  // of the newest entry, whoever wrote it
   WallTime wall_;             // both clocks at the last commit, to notice a step

@@ -80,8 +80,8 @@ class Sealer {
       }
     } else if (value.is_string() && is_identifier(name)) {
       redact_identifier(value, path);
-    } else {
-      redact(value, name, path);
+    } else if (value.is_string() || value.is_number()) {
+      redact(value, name, path, canonical_json(value));
     }
   }
 
@@ -100,18 +100,18 @@ class Sealer {
   json::array redactions;
 
  private:
-  // True when something was taken out.
-  bool redact(json::value& value, std::string_view name, const std::string& path) {
+  // True when something was taken out. `original` is what the value stands for, should the redactor
+  // leave it half changed.
+  bool redact(json::value& value, std::string_view name, const std::string& path,
+              std::string_view original) {
     std::vector<core::Removal> removals;
-    json::value redacted = value;
     try {
-      removals = means_.redactor.redact(name, redacted);
+      removals = means_.redactor.redact(name, value);
     } catch (const std::exception&) {
-      removals = {{"", "unreadable", canonical_json(value)}};
-      redacted = "[REDACTED:unreadable]";
+      removals = {{"", "unreadable", std::string(original)}};
+      value = "[REDACTED:unreadable]";
     }
     if (removals.empty()) return false;
-    value = std::move(redacted);
     for (const core::Removal& removal : removals) {
       redactions.push_back(json::object{{"path", path + removal.path},
                                         {"category", removal.category},
@@ -135,17 +135,18 @@ class Sealer {
     means_.entropy.fill(opening.salt);
     const core::ExactContent* const exact = exact_content(path);
     const bool withheld = exact != nullptr && exact->withheld;
-    const bool redacted = !withheld && redact(value, name, path);
+    // Not canonical where RFC 8785 would round a whole number beyond 2^53, and say another (LE-10).
+    const bool strict = numbers_are_strict(value);
+    std::string bytes = strict ? canonical_json(value) : json::serialize(value);
+    const bool redacted = !withheld && redact(value, name, path, bytes);
     if (exact != nullptr && (!redacted || exact->withheld_if_redacted)) {
       if (withheld || redacted) opening.state = OpeningState::Withheld;
       opening.form = exact->raw ? Form::Raw : Form::Json;
       opening.value = exact->bytes;
-    } else if (numbers_are_strict(value)) {
-      opening.value = canonical_json(value);
     } else {
-      // Not canonical: RFC 8785 would round a whole number beyond 2^53, and say another one (LE-10).
-      opening.form = Form::Raw;
-      opening.value = json::serialize(value);
+      opening.form = strict ? Form::Json : Form::Raw;
+      if (redacted) bytes = strict ? canonical_json(value) : json::serialize(value);
+      opening.value = std::move(bytes);
     }
     const std::string digest = seal_digest(opening.form, opening.salt, opening.value);
     if (opening.state == OpeningState::Withheld) opening.value.clear();
@@ -200,9 +201,10 @@ Result<void> check_draft(const core::Draft& draft) {
     }
   }
   const core::Subject& s = draft.subject;
-  for (const std::string& text : {s.policy_hash, s.call_id, s.session_id, s.agent_id, s.server,
-                                  s.tool_name, s.trace_id, draft.outcome, draft.topic}) {
-    if (text.size() > 4096 || !check_json(json::value(text))) {
+  for (const std::string* const text :
+       {&s.policy_hash, &s.call_id, &s.session_id, &s.agent_id, &s.server, &s.tool_name, &s.trace_id,
+        &draft.outcome, &draft.topic}) {
+    if (text->size() > 4096 || !is_utf8(*text)) {
       return refused("a member is over 4,096 bytes or not UTF-8");
     }
   }
@@ -229,7 +231,14 @@ Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const M
 
   SealedDraft sealed;
   sealed.id_ = id;
-  sealed.topic_ = draft.topic;
+  sealed.view_ = {.kind = std::string(core::to_string(draft.kind)),
+                  .call_id = subject.call_id,
+                  .session_id = subject.session_id,
+                  .agent_id = subject.agent_id,
+                  .server = subject.server,
+                  .tool_name = subject.tool_name,
+                  .outcome = draft.outcome,
+                  .topic = draft.topic};
   sealed.facts_ = std::move(draft.facts);
 
   sealed.before_time_ = "{";
@@ -278,6 +287,11 @@ Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const M
   return sealed;
 }
 
+std::size_t SealedDraft::size() const {
+  return before_time_.size() + before_sequence_.size() + after_sequence_.size() +
+         after_topic_.size() + packed_openings_.size();
+}
+
 std::string SealedDraft::bytes(std::uint64_t sequence, WallTime recorded_at,
                                std::uint64_t topic_id) const {
   std::string out;
@@ -288,7 +302,7 @@ std::string SealedDraft::bytes(std::uint64_t sequence, WallTime recorded_at,
   out += before_sequence_;
   out += std::to_string(sequence);
   out += after_sequence_;
-  if (!topic_.empty()) out += std::to_string(topic_id) + after_topic_;
+  if (!view_.topic.empty()) out += std::to_string(topic_id) + after_topic_;
   out += '}';
   return out;
 }

@@ -19,6 +19,25 @@ namespace sallyport::ledger {
 inline constexpr std::string_view kEntrySchema = "sallyport.entry.v1";
 inline constexpr std::size_t kMaxEntryBytes = 65535;  // a tile bundle counts in 16 bits
 
+// What an index or a filter needs to know of an entry.
+struct EntryView {
+  std::uint64_t sequence = 0;
+  std::string id;
+  std::string kind;
+  std::string recorded_at;
+  std::string instance_id;
+  std::string policy_hash;
+  std::string call_id;
+  std::string session_id;
+  std::string agent_id;
+  std::string server;
+  std::string tool_name;
+  std::string outcome;
+  std::string trace_id;
+  std::string topic;
+  std::uint64_t topic_id = 0;
+};
+
 // A draft after redaction and sealing: all its bytes but time, place and topic number, which only
 // the write transaction knows.
 class SealedDraft {
@@ -37,17 +56,19 @@ class SealedDraft {
   std::string bytes(std::uint64_t sequence, WallTime recorded_at, std::uint64_t topic_id) const;
 
   const Uuid& id() const { return id_; }
-  const std::string& topic() const { return topic_; }
+  const std::string& topic() const { return view_.topic; }
+  // What an index says of it; without time, place and id, which are not text yet.
+  const EntryView& view() const { return view_; }
   const std::vector<core::Fact>& facts() const { return facts_; }
   const std::vector<Opening>& openings() const { return openings_; }
-  std::size_t size() const { return before_time_.size() + before_sequence_.size() + after_sequence_.size() + after_topic_.size() + packed_openings_.size(); }
+  std::size_t size() const;  // bytes it will take, nearly
   const std::string& packed_openings() const { return packed_openings_; }
 
  private:
   SealedDraft() = default;
 
   Uuid id_{};
-  std::string topic_;
+  EntryView view_;
   std::string before_time_;
   std::string before_sequence_;
   std::string after_sequence_;  // up to `"topic_id":` where there is a topic
@@ -55,25 +76,6 @@ class SealedDraft {
   std::string packed_openings_;
   std::vector<Opening> openings_;
   std::vector<core::Fact> facts_;
-};
-
-// What an index or a filter needs to know of an entry.
-struct EntryView {
-  std::uint64_t sequence = 0;
-  std::string id;
-  std::string kind;
-  std::string recorded_at;
-  std::string instance_id;
-  std::string policy_hash;
-  std::string call_id;
-  std::string session_id;
-  std::string agent_id;
-  std::string server;
-  std::string tool_name;
-  std::string outcome;
-  std::string trace_id;
-  std::string topic;
-  std::uint64_t topic_id = 0;
 };
 
 // Reads the members of LE-1 without building the body. Only for bytes of our own store.

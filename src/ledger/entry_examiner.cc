@@ -100,7 +100,7 @@ class Examiner {
     if (Found found = look_at_openings(stored, *entry)) return found;
     if (Found found = look_at_trust(stored, *entry)) return found;
     const Result<EntryView> view = view_entry(*stored.bytes);
-    if (!view || !indexer_.add(*view)) return fault(stored, "entry_bytes", "unreadable members");
+    if (!view || !add_entry(indexer_, *view)) return fault(stored, "entry_bytes", "unreadable members");
     out_.ids.emplace_back(fold(*parse_uuid(view->id)), stored.sequence);
     if (!view->topic.empty()) {
       out_.topics.push_back({stored.sequence, view->topic, view->topic_id});

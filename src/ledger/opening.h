@@ -34,7 +34,7 @@ struct Opening {
 // The commitment of LE-13 as it stands in an entry: `sha256:<hex>`.
 std::string seal_digest(Form form, const Salt& salt, std::string_view value);
 
-// One JSON array. A form of our own store; receipts and exports show the open ones of it.
+// The form of our own store (docs/formats.md); receipts and exports show the open ones as JSON.
 std::string pack_openings(const std::vector<Opening>& openings);
 Result<std::vector<Opening>> unpack_openings(std::string_view packed);
 

@@ -66,9 +66,7 @@ class Whole {
     if (size_ > 0 && !covered_) {
       return Fault{size_ - 1, "root", "no checkpoint covers the newest entries"};
     }
-    if (last_pruned_ && *last_pruned_ >= pruned_below_) {
-      return Fault{pruned_below_, "entry_bytes", "bytes are missing that no `pruned` entry speaks of"};
-    }
+    if (last_pruned_ && *last_pruned_ >= pruned_below_) return unexplained();
     const Result<ReadView::Rows> rows = view_.rows();
     if (!rows) return storage(size_, rows.error());
     if (rows->strays != 0) return Fault{0, "missing_sequence", "rows lie before the first entry"};
@@ -127,6 +125,17 @@ class Whole {
   }
 
  private:
+  // The first entry without bytes that no `pruned` entry speaks of.
+  Fault unexplained() {
+    Fault fault{pruned_below_, "entry_bytes", "bytes are missing that no `pruned` entry speaks of"};
+    const Result<void> read =
+        view_.scan(pruned_below_, size_, [&](const StoredEntry& entry) -> Result<bool> {
+          fault.sequence = entry.sequence;
+          return entry.bytes.has_value();
+        });
+    return read ? fault : storage(fault.sequence, read.error());
+  }
+
   Found grow(const Examined& part, std::uint64_t stop) {
     auto checkpoint = part.checkpoints.begin();
     auto block = part.blocks.begin();

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,8 +16,6 @@
 #include <cstring>
 
 #include "base/try.h"
-
-extern char** environ;
 
 namespace sallyport::net {
 
@@ -38,26 +36,42 @@ Result<Pipe> make_pipe() {
   return Pipe{ends[0], ends[1]};
 }
 
+// In the child, between fork and exec: only calls that a signal handler could make.
+[[noreturn]] void become(char* const* arguments, const char* folder, int output, int failure,
+                         pid_t parent) {
+  // A gate that is killed must not leave tools running behind it.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);
+  setpgid(0, 0);
+  const int nothing = ::open("/dev/null", O_RDONLY);
+  if (nothing >= 0 && dup2(nothing, 0) >= 0 && dup2(output, 1) >= 0 && dup2(output, 2) >= 0 &&
+      (folder == nullptr || chdir(folder) == 0)) {
+    execvp(arguments[0], arguments);
+  }
+  const int error = errno;
+  [[maybe_unused]] const ssize_t told = ::write(failure, &error, sizeof error);
+  _exit(127);
+}
+
 // Its own process group, so that what it starts dies with it.
 Result<pid_t> spawn(const ProcessSpec& spec, const Pipe& output) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, output.write_end, 1);
-  posix_spawn_file_actions_adddup2(&actions, output.write_end, 2);
-  if (!spec.folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, spec.folder.c_str());
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   std::vector<char*> arguments;
   for (const std::string& argument : spec.arguments) {
     arguments.push_back(const_cast<char*>(argument.c_str()));
   }
   arguments.push_back(nullptr);
-  pid_t pid = -1;
-  const int error = posix_spawnp(&pid, arguments[0], &actions, &attributes, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
+  const std::string folder = spec.folder.string();
+  SALLYPORT_TRY(const Pipe failure, make_pipe());  // closes by itself when exec works
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid == 0) {
+    become(arguments.data(), folder.empty() ? nullptr : folder.c_str(), output.write_end,
+           failure.write_end, parent);
+  }
+  int error = pid < 0 ? errno : 0;
+  ::close(failure.write_end);
+  if (pid > 0 && ::read(failure.read_end, &error, sizeof error) > 0) waitpid(pid, nullptr, 0);
+  ::close(failure.read_end);
   if (error == 0) return pid;
   return fail(ErrorCode::Unavailable,
               fmt::format("`{}` cannot be started: {}", spec.arguments[0], std::strerror(error)));

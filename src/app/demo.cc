@@ -1,0 +1,308 @@
+#include "app/demo.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+#include <fstream>
+#include <iostream>
+#include <thread>
+
+#include "app/demo_scene.h"
+#include "app/output.h"
+#include "app/run.h"
+#include "app/terminal.h"
+#include "base/try.h"
+#include "ledger/query.h"
+#include "ledger/receipt.h"
+#include "ledger/verify.h"
+
+extern char** environ;
+
+namespace sallyport::app {
+
+namespace {
+
+// A secret that was never anybody's, in the form real ones have.
+constexpr const char* kSettings = "REGION=eu-central-1\nAWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE\n";
+
+struct Scripted {
+  std::string title;
+  std::string tool;
+  json::value input;
+};
+
+struct Shown {
+  std::string title;
+  std::string tool;
+  std::string outcome;
+  std::string effect;
+  std::string agent_saw;
+  std::uint64_t record = 0;
+};
+
+class Demo {
+ public:
+  Demo(const DemoOptions& options, std::filesystem::path data_dir, std::filesystem::path folder)
+      : options_(options),
+        terminal_({.colour = options.colour, .signs = options.colour}),
+        data_dir_(std::move(data_dir)),
+        folder_(std::move(folder)) {}
+
+  Result<int> play() {
+    headline("Sallyport demo: a scripted agent, real tools, every call through both doors");
+    line(Paint::Faint, fmt::format("ledger in {}", data_dir_.string()));
+    SALLYPORT_CHECK_OK(act_one());
+    SALLYPORT_CHECK_OK(be_killed());
+    SALLYPORT_CHECK_OK(come_back());
+    table();
+    SALLYPORT_TRY(const bool clean, verify_all());
+    SALLYPORT_TRY(const bool proved, prove_one());
+    SALLYPORT_TRY(const bool found, tamper());
+    if (options_.json) say(canonical_json(summary(clean, proved, found)));
+    return clean && proved && found ? 0 : kRefused;
+  }
+
+ private:
+  Result<void> act_one() {
+    std::ofstream(folder_ / "settings.env") << kSettings;
+    SALLYPORT_TRY(const auto scene, DemoScene::open(data_dir_, folder_));
+    const std::string inside = (folder_ / "notes.txt").string();
+    const Scripted script[] = {
+        {"allowed", "write_file", {{"path", inside}, {"text", "meet at the sally port"}}},
+        {"denied", "write_file", {{"path", "/etc/motd"}, {"text", "hello"}}},
+        {"result changed", "read_file", {{"path", (folder_ / "settings.env").string()}}},
+        {"failed", "shell", {{"command", "cat no-such-file.txt"}}},
+    };
+    headline("1. four calls");
+    for (const Scripted& step : script) {
+      SALLYPORT_TRY(const core::Answer answer, scene->call(step.tool, step.input));
+      Shown shown{step.title, step.tool, std::string(to_string(answer.outcome.kind)),
+                  std::string(to_string(answer.outcome.effect)), answer.result.output,
+                  answer.record.sequence};
+      if (step.title == "result changed") receipt_of_ = answer.record.sequence;
+      show(shown, canonical_json(step.input));
+    }
+    return {};
+  }
+
+  // A second process starts a slow call and is killed in the middle of it.
+  Result<void> be_killed() {
+    headline("2. a process is killed while its call runs");
+    SALLYPORT_TRY(const pid_t child, start_victim());
+    const Result<void> seen = wait_for_intent();
+    ::kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    SALLYPORT_CHECK_OK(seen);
+    line(Paint::Doubtful, fmt::format("   process {} got kill -9 after its intent was durable", child));
+    return {};
+  }
+
+  Result<pid_t> start_victim() {
+    const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+    std::vector<std::string> words = {self, "demo", "--stage", folder_.string(), "--data-dir",
+                                      data_dir_.string()};
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    pid_t child = -1;
+    const int error = posix_spawn(&child, self.c_str(), nullptr, nullptr, arguments.data(), environ);
+    if (error != 0) return fail(ErrorCode::Unavailable, "the demo cannot start its second process");
+    return child;
+  }
+
+  Result<void> wait_for_intent() {
+    for (int tries = 0; tries < 500; ++tries) {
+      SALLYPORT_TRY(const auto reader, Workspace::open_reading({.data_dir = data_dir_}));
+      bool open = false;
+      SALLYPORT_CHECK_OK(reader->store().read([&](ledger::ReadView& view) -> Result<void> {
+        SALLYPORT_TRY(const std::vector<core::Fact> calls, view.facts("open_call"));
+        open = !calls.empty();
+        return {};
+      }));
+      if (open) return {};
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return fail(ErrorCode::Deadline, "the demo's second process did not begin its call in 10 s");
+  }
+
+  Result<void> come_back() {
+    headline("3. restart: what the dead process left open is closed, and nothing runs twice");
+    SALLYPORT_TRY(const auto scene, DemoScene::open(data_dir_, folder_));
+    ledger::Filter unknown{.facets = {{ledger::Facet::Outcome, "persistence_failed"}}};
+    return scene->workspace().store().read([&](ledger::ReadView& view) {
+      return ledger::find_entries(
+          view, unknown, [&](const ledger::StoredEntry& stored, const ledger::EntryView& entry) -> Result<bool> {
+            show({"killed, recovered", entry.tool_name, entry.outcome, "unknown", "(nothing)", stored.sequence},
+                 R"({"command":"sleep 30"})");
+            return true;
+          });
+    });
+  }
+
+  Result<bool> verify_all() {
+    headline("4. the ledger is checked from its first byte to its last");
+    SALLYPORT_TRY(const auto reader, Workspace::open_reading({.data_dir = data_dir_}));
+    const ledger::LedgerReport report = ledger::verify_ledger(reader->store(), {}, {}, 2);
+    line(report.ok ? Paint::Good : Paint::Bad,
+         fmt::format("   {} {} entries, one tree, every checkpoint signed by {}",
+                     terminal_.mark(report.ok), report.tree_size, report.origin));
+    entries_ = report.tree_size;
+    return report.ok;
+  }
+
+  Result<bool> prove_one() {
+    headline("5. one receipt, checked with nothing but a public key");
+    SALLYPORT_TRY(const auto reader, Workspace::open_reading({.data_dir = data_dir_}));
+    std::string receipt;
+    SALLYPORT_CHECK_OK(reader->store().read([&](ledger::ReadView& view) -> Result<void> {
+      SALLYPORT_TRY(const auto keys, ledger::key_history(view));
+      key_ = keys.back().key.text();
+      SALLYPORT_TRY(const ledger::Receipt made, ledger::make_receipt(view, receipt_of_, true));
+      receipt = made.json();
+      return {};
+    }));
+    const std::filesystem::path file = data_dir_ / "demo-receipt.json";
+    std::ofstream(file) << receipt << "\n";
+    SALLYPORT_TRY(ledger::VerifierKey pinned, ledger::VerifierKey::parse(key_));
+    const ledger::Verification answer = ledger::verify_receipt(receipt, {.key = std::move(pinned)});
+    line(answer.ok ? Paint::Good : Paint::Bad,
+         fmt::format("   {} record {} ({}) is in the log and says what it said", terminal_.mark(answer.ok),
+                     answer.sequence, answer.kind));
+    line(Paint::Faint, fmt::format("   sallyport verify {} --key {}", file.string(), key_));
+    return answer.ok;
+  }
+
+  // In a copy: one bit of one record's bytes, behind everybody's back.
+  Result<bool> tamper() {
+    headline("6. somebody changes one byte of a copy of the file");
+    const std::filesystem::path copy = data_dir_ / "demo-tampered.db";
+    SALLYPORT_TRY(const auto reader, Workspace::open_reading({.data_dir = data_dir_}));
+    std::string victim;
+    SALLYPORT_CHECK_OK(reader->store().read([&](ledger::ReadView& view) -> Result<void> {
+      SALLYPORT_TRY(const auto entry, view.entry(receipt_of_));
+      victim = *entry->bytes;
+      return {};
+    }));
+    std::ifstream in(data_dir_ / "ledger.db", std::ios::binary);
+    std::string bytes((std::istreambuf_iterator<char>(in)), {});
+    const std::size_t place = bytes.find(victim.substr(0, 200));
+    if (place == std::string::npos) return fail(ErrorCode::Internal, "the demo lost its record");
+    bytes[place + 100] ^= 1;
+    std::ofstream(copy, std::ios::binary) << bytes;
+    SALLYPORT_TRY(const auto store, store::SqliteStore::open({.file = copy}));
+    const ledger::LedgerReport report = ledger::verify_ledger(*store, {}, {}, 2);
+    std::filesystem::remove(copy);
+    const bool found = !report.ok && report.first_bad && report.first_bad->sequence == receipt_of_;
+    line(found ? Paint::Good : Paint::Bad,
+         report.ok ? "   not found" : fmt::format("   {} found: entry {}, {}: {}", terminal_.mark(found),
+                                                  report.first_bad->sequence, report.first_bad->check,
+                                                  report.first_bad->detail));
+    return found;
+  }
+
+  void show(Shown shown, const std::string& asked) {
+    const Paint paint = shown.outcome == "blocked"              ? Paint::Bad
+                        : shown.outcome == "persistence_failed" ? Paint::Doubtful
+                                                                : Paint::Good;
+    line(Paint::Strong, fmt::format("   {} {}", shown.tool, shortened(visible(asked), 90)));
+    line(paint, fmt::format("     {}: {}, effect {}, record {}", shown.title, shown.outcome, shown.effect,
+                            shown.record));
+    line(Paint::Faint, fmt::format("     the agent sees: {}", shortened(visible(shown.agent_saw), 90)));
+    if (options_.colour && !options_.no_pause) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    }
+    shown_.push_back(std::move(shown));
+  }
+
+  void table() {
+    headline("   what happened");
+    line(Paint::Strong, fmt::format("   {:<18} {:<11} {:<19} {:<8} {:>6}  {}", "story", "tool", "outcome",
+                                    "effect", "record", "the agent saw"));
+    for (const Shown& row : shown_) {
+      line(Paint::Faint, fmt::format("   {:<18} {:<11} {:<19} {:<8} {:>6}  {}", row.title, row.tool, row.outcome,
+                                     row.effect, row.record, shortened(visible(row.agent_saw), 44)));
+    }
+  }
+
+  json::object summary(bool clean, bool proved, bool found) const {
+    json::array calls;
+    for (const Shown& row : shown_) {
+      calls.push_back(json::object{{"story", row.title},
+                                   {"tool", row.tool},
+                                   {"outcome", row.outcome},
+                                   {"effect_state", row.effect},
+                                   {"record", row.record},
+                                   {"agent_saw", row.agent_saw}});
+    }
+    return {{"calls", std::move(calls)},  {"data_dir", data_dir_.string()}, {"entries", entries_},
+            {"key", key_},                {"ledger_clean", clean},          {"receipt_verified", proved},
+            {"tampering_found", found}};
+  }
+
+  void headline(const std::string& text) {
+    if (!options_.json) say("\n" + terminal_.paint(Paint::Strong, text));
+  }
+  void line(Paint paint, const std::string& text) {
+    if (!options_.json) say(terminal_.paint(paint, text));
+  }
+
+  const DemoOptions& options_;
+  Terminal terminal_;
+  std::filesystem::path data_dir_;
+  std::filesystem::path folder_;
+  std::vector<Shown> shown_;
+  std::uint64_t receipt_of_ = 0;
+  std::uint64_t entries_ = 0;
+  std::string key_;
+};
+
+// The second process: begins a call that it will not live to finish.
+Result<int> play_victim(const DemoOptions& options) {
+  SALLYPORT_TRY(const auto scene, DemoScene::open(options.data_dir, options.stage));
+  SALLYPORT_TRY([[maybe_unused]] const core::Answer answer, scene->call("shell", {{"command", "sleep 30"}}));
+  return 0;
+}
+
+// A folder of the demo's own, gone afterwards unless somebody wants to look.
+class Stage {
+ public:
+  explicit Stage(bool keep) : keep_(keep) {
+    std::string name = (std::filesystem::temp_directory_path() / "sallyport-demo-XXXXXX").string();
+    if (mkdtemp(name.data()) != nullptr) path_ = name;
+  }
+  Stage(const Stage&) = delete;
+  ~Stage() {
+    std::error_code ignored;
+    if (!keep_ && !path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  bool keep_;
+  std::filesystem::path path_;
+};
+
+}  // namespace
+
+Result<int> run_demo(const DemoOptions& options) {
+  if (!options.stage.empty()) return play_victim(options);
+  const Stage stage(options.keep && options.data_dir.empty());
+  if (stage.path().empty()) return fail(ErrorCode::Unavailable, "no temporary folder can be made");
+  const std::filesystem::path folder = stage.path() / "workspace";
+  std::filesystem::create_directory(folder);
+  const std::filesystem::path data_dir =
+      options.data_dir.empty() ? stage.path() / "state" : options.data_dir;
+  Demo demo(options, data_dir, folder);
+  SALLYPORT_TRY(const int code, demo.play());
+  if (!options.json && options.data_dir.empty() && !options.keep) {
+    say("\nThe demo's folder is gone now; `sallyport demo --data-dir DIR` leaves the ledger for you to explore.");
+  }
+  return code;
+}
+
+}  // namespace sallyport::app

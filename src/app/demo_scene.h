@@ -1,0 +1,34 @@
+// One process of the demo: a workspace, a Governor and tools, and one call after the other.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/workspace.h"
+#include "core/governor.h"
+
+namespace sallyport::app {
+
+class DemoScene {
+ public:
+  // Opening is also recovery: what a killed process left open is closed before this returns.
+  static Result<std::unique_ptr<DemoScene>> open(const std::filesystem::path& data_dir,
+                                                 const std::filesystem::path& folder);
+
+  Result<core::Answer> call(std::string tool, json::value input);
+  Workspace& workspace() { return *workspace_; }
+
+ private:
+  DemoScene() = default;
+  std::unique_ptr<Workspace> workspace_;
+  std::unique_ptr<core::FixedPlan> plan_;
+  std::unique_ptr<core::Governor> governor_;
+  std::shared_ptr<core::Upstream> tools_;  // shared with calls that were given up on
+  boost::asio::io_context loop_;
+  std::uint64_t turn_ = 0;
+};
+
+}  // namespace sallyport::app

@@ -1,0 +1,26 @@
+// Real tools for the demo's scripted agent, and the guards around them.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "core/guard.h"
+#include "core/plan.h"
+#include "core/upstream.h"
+
+namespace sallyport::app {
+
+// read_file, write_file and shell, inside one folder as far as they are let.
+class DemoTools final : public core::Upstream {
+ public:
+  explicit DemoTools(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  Task<core::Envelope> invoke(Call call, std::stop_token cancel) override;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+// The first door refuses paths outside `folder`; the second masks secrets in results.
+Result<std::shared_ptr<const core::Plan>> demo_plan(const std::filesystem::path& folder);
+
+}  // namespace sallyport::app

@@ -1,0 +1,88 @@
+// make_ledger FOLDER COUNT: a ledger with COUNT calls, written through the product's own composition
+// root, for tests that look at it from outside.
+//
+// Every call has an intent and a terminal tool-audit record. Call 1 was blocked, call 2 has hidden
+// characters and a secret in its content, call 3 has no known outcome, and call 4 has an intent only.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "app/workspace.h"
+
+namespace {
+
+using namespace sallyport;
+
+constexpr const char* kTools[] = {"read_file", "write_file", "run_command"};
+
+core::Subject subject_of(std::uint64_t call) {
+  return {.policy_hash = "sha256:" + std::string(64, '1'),
+          .call_id = fmt::format("call-{:05}", call),
+          .session_id = fmt::format("session-{}", call / 10),
+          .agent_id = fmt::format("agent-{}", call % 3),
+          .server = "files",
+          .tool_name = kTools[call % 3]};
+}
+
+json::object input_of(std::uint64_t call) {
+  if (call == 2) {
+    return {{"path", "/tmp/\x1b[31mred\xe2\x80\xae"}, {"api_key", "sk-live-0123456789abcdef0123456789"}};
+  }
+  return {{"path", fmt::format("/tmp/file-{}", call)}};
+}
+
+core::Draft intent(std::uint64_t call) {
+  core::Draft draft{.kind = core::Kind::Intent, .subject = subject_of(call)};
+  draft.body = {{"call_id", draft.subject.call_id}, {"effective_input", input_of(call)}};
+  return draft;
+}
+
+core::Draft outcome(std::uint64_t call) {
+  core::Draft draft{.kind = core::Kind::ToolAudit, .subject = subject_of(call)};
+  draft.outcome = call == 1 ? "blocked" : "completed";
+  json::object ended{{"kind", draft.outcome}};
+  if (call == 1) {
+    ended["reason"] = "outside of the project";
+  } else {
+    ended["result"] = json::object{{"success", call != 3},
+                                   {"output", fmt::format("content number {}", call)}};
+  }
+  draft.body = {{"call_id", draft.subject.call_id},
+                {"tool_name", draft.subject.tool_name},
+                {"terminal", true},
+                {"effect_state", call == 1 ? "none" : call == 3 ? "unknown" : "done"},
+                {"requested_input", input_of(call)},
+                {"effective_input", input_of(call)},
+                {"outcome", std::move(ended)}};
+  return draft;
+}
+
+int failed(const Error& error) {
+  std::fprintf(stderr, "make_ledger: %s\n", error.message.c_str());
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fputs("usage: make_ledger FOLDER COUNT\n", stderr);
+    return 64;
+  }
+  const auto count = std::strtoull(argv[2], nullptr, 10);
+  app::Config config;
+  config.ledger.reserve_bytes = 64 * 1024;
+  const auto workspace =
+      app::Workspace::open_writing({.data_dir = argv[1], .config = config}, {.role = "make_ledger"});
+  if (!workspace) return failed(workspace.error());
+  for (std::uint64_t call = 0; call < count; ++call) {
+    std::vector<core::Draft> drafts;
+    drafts.push_back(intent(call));
+    if (call != 4) drafts.push_back(outcome(call));
+    const auto written =
+        (*workspace)->ledger().append_blocking(std::move(drafts), core::Urgency::Announces);
+    if (!written) return failed(written.error());
+  }
+  return 0;
+}

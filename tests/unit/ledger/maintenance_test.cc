@@ -1,0 +1,288 @@
+// What may be taken out of a ledger: erasure, retention, pruning, and the holds that forbid them.
+#include "ledger/maintenance.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "support/ledger_checks.h"
+#include "support/test_clock.h"
+
+namespace sallyport::ledger {
+namespace {
+
+using test::controls;
+using test::TestLedger;
+using test::verdict;
+
+std::string secret(int n) {
+  return fmt::format("secret-{:04}-of-a-call", n);
+}
+
+core::Draft call(int n, std::size_t padding = 0) {
+  core::Draft draft{.kind = core::Kind::ToolAudit,
+                    .body = {{"input", secret(n) + std::string(padding, 'p')},
+                             {"result", {{"said", secret(n)}}},
+                             {"n", n}}};
+  draft.subject.call_id = fmt::format("call-{}", n);
+  draft.subject.session_id = fmt::format("session-{}", n / 10);
+  draft.subject.agent_id = "agent";
+  return draft;
+}
+
+Result<Positions> erase_now(TestLedger& ledger, const Selection& selection) {
+  auto done = ledger->transact(erase(selection, "ops", "asked to"));
+  if (done) EXPECT_TRUE(ledger.store().scrub());
+  return done;
+}
+
+// LE-57, LE-58
+TEST(MaintenanceTest, ErasedBytesAreInNoFileOfTheDataFolder) {
+  TestLedger ledger;
+  ledger.open();
+  // From values inside a page to values over many of them.
+  constexpr std::size_t kPaddings[] = {0, 60, 300, 3000, 20'000};
+  constexpr int kCalls = 90;
+  for (int n = 0; n < kCalls; ++n) ledger.append(call(n, kPaddings[n % 5]));
+  EXPECT_FALSE(test::files_with(ledger.folder.path(), secret(7)).empty());
+  // One by one: pages shrink, are merged and moved as their neighbours go.
+  for (int n = 0; n < kCalls; n += 3) {
+    ASSERT_TRUE(erase_now(ledger, {.call_id = fmt::format("call-{}", n)}));
+  }
+  for (int n = 0; n < kCalls; ++n) {
+    EXPECT_EQ(test::files_with(ledger.folder.path(), secret(n)).empty(), n % 3 == 0) << n;
+  }
+  ASSERT_TRUE(erase_now(ledger, {.session_id = "session-4"}));
+  for (int n = 40; n < 50; ++n) {
+    EXPECT_TRUE(test::files_with(ledger.folder.path(), secret(n)).empty()) << n;
+  }
+  ASSERT_TRUE(erase_now(ledger, {.agent_id = "agent"}));
+  EXPECT_EQ(test::files_with(ledger.folder.path(), "secret-"), std::vector<std::string>{});
+  EXPECT_EQ(verdict(ledger.store()), "ok");
+  ledger.close();
+  EXPECT_EQ(test::files_with(ledger.folder.path(), "secret-"), std::vector<std::string>{});
+}
+
+// LE-57
+TEST(MaintenanceTest, AnErasureIsRecordedWithWhoWhatAndWhy) {
+  TestLedger ledger;
+  ledger.open();
+  for (int n = 0; n < 20; ++n) ledger.append(call(n));
+  const Selection selection{.session_id = "session-1", .path = "/body/input"};
+  ASSERT_TRUE(erase_now(ledger, selection));
+  const std::vector<json::object> erased = controls(ledger.store(), "erased");
+  ASSERT_EQ(erased.size(), 1u);
+  EXPECT_EQ(erased[0].at("who"), "ops");
+  EXPECT_EQ(erased[0].at("reason"), "asked to");
+  EXPECT_EQ(erased[0].at("count"), json::value(10));
+  EXPECT_EQ(erased[0].at("fields"), json::value(json::array{"/body/input"}));
+  EXPECT_EQ(erased[0].at("selection"), json::value(selection.to_json()));
+  for (const test::Seen& seen : test::all_entries(ledger.store())) {
+    if (seen.entry.at("kind") != json::value("tool_audit")) continue;
+    const bool gone = seen.entry.at("session_id") == json::value("session-1");
+    EXPECT_EQ(seen.body.at("input").is_object(), gone);
+    if (gone) EXPECT_EQ(seen.body.at("input").at("state"), "erased");
+    EXPECT_TRUE(seen.body.at("result").as_object().contains("said"));
+  }
+  EXPECT_EQ(verdict(ledger.store()), "ok");
+}
+
+// LE-57
+TEST(MaintenanceTest, SelectionsReachByTimeAgentAndKindAndNothingSelectedIsSaid) {
+  TestLedger ledger;
+  test::TestClock clock;
+  ledger.clock = &clock;
+  ledger.open();
+  ledger.append(call(1));
+  clock.advance(std::chrono::hours(1));
+  const WallTime between = clock.wall();
+  clock.advance(std::chrono::hours(1));
+  ledger.append(call(2));
+  EXPECT_EQ(erase_now(ledger, {.agent_id = "nobody"}).error().code, ErrorCode::NotFound);
+  EXPECT_EQ(erase_now(ledger, {.kind = "approval"}).error().code, ErrorCode::NotFound);
+  ASSERT_TRUE(erase_now(ledger, {.kind = "tool_audit", .until = between}));
+  EXPECT_TRUE(test::files_with(ledger.folder.path(), secret(1)).empty());
+  EXPECT_FALSE(test::files_with(ledger.folder.path(), secret(2)).empty());
+  EXPECT_EQ(erase_now(ledger, {.until = between}).error().code, ErrorCode::NotFound) << "twice";
+  ASSERT_TRUE(erase_now(ledger, {.kind = "tool_audit", .since = between}));
+  EXPECT_TRUE(test::files_with(ledger.folder.path(), secret(2)).empty());
+  EXPECT_EQ(verdict(ledger.store()), "ok");
+}
+
+// LE-59
+TEST(MaintenanceTest, ReceiptsFromBeforeAndAfterAnErasureVerify) {
+  TestLedger ledger;
+  ledger.open();
+  const std::uint64_t sequence = ledger.append(call(1)).sequence;
+  const std::string before = test::receipt_of(ledger.store(), sequence);
+  const std::string checkpoint = test::newest_checkpoint(ledger.store());
+  ASSERT_TRUE(erase_now(ledger, {.call_id = "call-1"}));
+  const std::string after = test::receipt_of(ledger.store(), sequence);
+  const VerifierKey key = *VerifierKey::parse(
+      controls(ledger.store(), "key_created").at(0).at("key").as_string());
+  for (const std::string& receipt : {before, after}) {
+    const Verification verified = verify_receipt(receipt, {.key = key});
+    EXPECT_TRUE(verified.ok) << verified.step << ": " << verified.detail;
+  }
+  EXPECT_NE(before.find(secret(1)), std::string::npos);
+  EXPECT_EQ(after.find(secret(1)), std::string::npos);
+  EXPECT_NE(after.find(R"("openings":[])"), std::string::npos) << "no salt is left to guess with";
+  EXPECT_EQ(verdict(ledger.store(), checkpoint), "ok");
+}
+
+// LE-61
+TEST(MaintenanceTest, AHoldForbidsEraseAndPruneUntilItIsLifted) {
+  TestLedger ledger;
+  ledger.open();
+  for (int n = 0; n < 12; ++n) ledger.append(call(n));
+  ASSERT_TRUE(ledger->transact(set_hold("case-7", {.call_id = "call-3"}, "legal", "a lawsuit")));
+  for (const Selection& selection :
+       {Selection{.call_id = "call-3"}, Selection{.session_id = "session-0"}}) {
+    const auto refused = erase_now(ledger, selection);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::Conflict);
+    EXPECT_NE(refused.error().message.find("case-7"), std::string::npos);
+    EXPECT_NE(refused.error().message.find("a lawsuit"), std::string::npos);
+  }
+  EXPECT_FALSE(test::files_with(ledger.folder.path(), secret(4)).empty()) << "nothing by halves";
+  EXPECT_EQ(ledger->transact(prune(8, "ops", "old")).error().code, ErrorCode::Conflict);
+  ASSERT_TRUE(erase_now(ledger, {.session_id = "session-1"})) << "others may go";
+  EXPECT_EQ(ledger->transact(set_hold("case-7", {}, "x", "y")).error().code, ErrorCode::Conflict);
+  EXPECT_EQ(ledger->transact(lift_hold("case-8", "x", "y")).error().code, ErrorCode::NotFound);
+  ledger.close();
+  ledger.open();
+  EXPECT_FALSE(erase_now(ledger, {.call_id = "call-3"})) << "a hold outlives a restart";
+  ASSERT_TRUE(ledger->transact(lift_hold("case-7", "legal", "settled")));
+  ASSERT_TRUE(erase_now(ledger, {.call_id = "call-3"}));
+  EXPECT_EQ(controls(ledger.store(), "hold_set").at(0).at("hold"), "case-7");
+  EXPECT_EQ(controls(ledger.store(), "hold_lifted").at(0).at("reason"), "settled");
+  EXPECT_EQ(verdict(ledger.store()), "ok");
+}
+
+// LE-61
+TEST(MaintenanceTest, AHoldOnATimeSpanKeepsWhatLiesInIt) {
+  TestLedger ledger;
+  test::TestClock clock;
+  ledger.clock = &clock;
+  ledger.open();
+  ledger.append(call(1));
+  clock.advance(std::chrono::hours(1));
+  const WallTime from = clock.wall();
+  ledger.append(call(2));
+  clock.advance(std::chrono::hours(1));
+  const Selection span{.since = from, .until = clock.wall()};
+  ASSERT_TRUE(ledger->transact(set_hold("span", span, "legal", "all of that hour")));
+  EXPECT_FALSE(erase_now(ledger, {.call_id = "call-2"}));
+  EXPECT_TRUE(erase_now(ledger, {.call_id = "call-1"}));
+}
+
+// LE-58: the reason of a hold was also kept as a fact, where no erasure reached it.
+TEST(MaintenanceTest, TheReasonOfAHoldCanBeErased) {
+  TestLedger ledger;
+  ledger.open();
+  ASSERT_TRUE(ledger->transact(set_hold("h", {.call_id = "call-1"}, "legal", "whispered-reason")));
+  ASSERT_TRUE(erase_now(ledger, {.kind = "control"}));
+  EXPECT_TRUE(test::files_with(ledger.folder.path(), "whispered-reason").empty());
+  EXPECT_EQ(verdict(ledger.store()), "ok");
+}
+
+// What the writer thread does on its own has happened once a later append is answered.
+void let_retention_run(TestLedger& ledger) {
+  ledger.append(TestLedger::event({{"n", 0}}));
+  ledger.append(TestLedger::event({{"n", 0}}));
+}
+
+// LE-60
+TEST(MaintenanceTest, RetentionRemovesOpeningsAfterTheirAgeByKind) {
+  TestLedger ledger;
+  test::TestClock clock;
+  ledger.clock = &clock;
+  ledger.settings.retention = {{"tool_audit", std::chrono::hours(24)}};
+  ledger.open();
+  ledger.append(call(1));
+  ledger.append(TestLedger::event({{"text", "kept-for-good"}}));
+  clock.advance(std::chrono::hours(23));
+  ledger.append(call(2));
+  let_retention_run(ledger);
+  EXPECT_FALSE(test::files_with(ledger.folder.path(), secret(1)).empty());
+  clock.advance(std::chrono::hours(2));
+  let_retention_run(ledger);
+  EXPECT_TRUE(test::files_with(ledger.folder.path(), secret(1)).empty());
+  EXPECT_FALSE(test::files_with(ledger.folder.path(), secret(2)).empty());
+  EXPECT_FALSE(test::files_with(ledger.folder.path(), "kept-for-good").empty());
+  EXPECT_EQ(controls(ledger.store(), "erased").at(0).at("who"), "retention");
+  EXPECT_EQ(verdict(ledger.store()), "ok");
+}
+
+// LE-60, LE-61
+TEST(MaintenanceTest, RetentionGoesOnBesideAHold) {
+  TestLedger ledger;
+  test::TestClock clock;
+  ledger.clock = &clock;
+  ledger.settings.retention = {{"tool_audit", std::chrono::hours(24)}};
+  ledger.open();
+  ledger.append(call(1));
+  ledger.append(call(2));
+  ASSERT_TRUE(ledger->transact(set_hold("h", {.call_id = "call-2"}, "legal", "a lawsuit")));
+  clock.advance(std::chrono::hours(25));
+  let_retention_run(ledger);
+  EXPECT_TRUE(test::files_with(ledger.folder.path(), secret(1)).empty());
+  EXPECT_FALSE(test::files_with(ledger.folder.path(), secret(2)).empty());
+}
+
+// LE-60
+TEST(MaintenanceTest, PruningDropsBytesAndKeepsTheTree) {
+  TestLedger ledger;
+  ledger.open();
+  ledger.append_many(700);
+  const std::string checkpoint = test::newest_checkpoint(ledger.store());
+  const std::string receipt = test::receipt_of(ledger.store(), 650);
+  const auto pruned = ledger->transact(prune(600, "ops", "old"));
+  ASSERT_TRUE(pruned) << pruned.error().message;
+  EXPECT_EQ(verdict(ledger.store(), checkpoint), "ok");
+  const json::object entry = controls(ledger.store(), "pruned").at(0);
+  EXPECT_EQ(entry.at("minimum_index"), json::value(600));
+  EXPECT_EQ(entry.at("count"), json::value(599)) << "all but the entry that tells the key";
+  const VerifierKey key = *VerifierKey::parse(
+      controls(ledger.store(), "key_created").at(0).at("key").as_string());
+  EXPECT_TRUE(verify_receipt(receipt, {.key = key}).ok);
+  EXPECT_TRUE(verify_receipt(test::receipt_of(ledger.store(), 650), {.key = key}).ok);
+  const Result<void> gone = ledger.store().read([&](ReadView& view) -> Result<void> {
+    EXPECT_EQ(make_receipt(view, 599, true).error().code, ErrorCode::NotFound);
+    return {};
+  });
+  EXPECT_TRUE(gone);
+  EXPECT_EQ(ledger->transact(prune(600, "ops", "again")).error().code, ErrorCode::NotFound);
+  EXPECT_EQ(ledger->transact(prune(9000, "ops", "far")).error().code, ErrorCode::InvalidInput);
+}
+
+// The block that a prune had cut into was completed from bytes that were no longer there.
+TEST(MaintenanceTest, ALedgerPrunedToItsEndGoesOnOverTheNextBlocks) {
+  TestLedger ledger;
+  ledger.open();
+  core::Draft posted = TestLedger::event({{"n", 1}});
+  posted.topic = "news";
+  ledger.append(posted);
+  ledger.append_many(300);
+  ASSERT_TRUE(ledger->rotate_key(false));
+  ASSERT_TRUE(ledger->transact(prune(304, "ops", "old")));
+  ledger.append(posted);
+  ledger.append_many(300);
+  EXPECT_EQ(verdict(ledger.store()), "ok");
+  ledger.close();
+  ledger.open();
+  EXPECT_EQ(verdict(ledger.store()), "ok");
+}
+
+// LE-60
+TEST(MaintenanceTest, ACallThatIsStillOpenIsNotPruned) {
+  TestLedger ledger;
+  ledger.open();
+  core::Draft intent = call(1);
+  intent.kind = core::Kind::Intent;
+  intent.facts.push_back({"open_call", "call-1", ledger->instance_id()});
+  ledger.append(intent);
+  EXPECT_EQ(ledger->transact(prune(3, "ops", "old")).error().code, ErrorCode::Conflict);
+}
+
+}  // namespace
+}  // namespace sallyport::ledger

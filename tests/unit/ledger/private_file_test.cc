@@ -1,0 +1,122 @@
+#include "ledger/private_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "support/ledger_checks.h"
+
+namespace sallyport::ledger {
+namespace {
+
+using test::TempFolder;
+
+unsigned mode_of(const std::filesystem::path& path) {
+  struct stat status{};
+  EXPECT_EQ(stat(path.c_str(), &status), 0) << path;
+  return status.st_mode & 07777;
+}
+
+// LE-25
+TEST(PrivateFileTest, FilesAndFoldersAreNeverWiderThanTheirOwner) {
+  const TempFolder folder;
+  const mode_t before = umask(0);
+  ASSERT_TRUE(make_private_folder(folder / "keys"));
+  EXPECT_EQ(mode_of(folder / "keys"), 0700u);
+  ASSERT_TRUE(create_private_file(folder / "a", "one"));
+  ASSERT_TRUE(replace_private_file(folder / "b", "two"));
+  umask(before);
+  EXPECT_EQ(mode_of(folder / "a"), 0600u);
+  EXPECT_EQ(mode_of(folder / "b"), 0600u);
+}
+
+// LE-25
+TEST(PrivateFileTest, AFileThatOthersCanReadIsRefusedAndTheMessageSaysWhatToChange) {
+  const TempFolder folder;
+  ASSERT_TRUE(create_private_file(folder / "a", "one"));
+  for (const mode_t mode : {0640, 0604, 0660, 0610}) {
+    chmod((folder / "a").c_str(), mode);
+    const auto read = read_private_file(folder / "a");
+    ASSERT_FALSE(read);
+    EXPECT_NE(read.error().message.find("chmod 0600"), std::string::npos) << read.error().message;
+  }
+  chmod((folder / "a").c_str(), 0600);
+  EXPECT_EQ(*read_private_file(folder / "a"), "one");
+  ASSERT_TRUE(make_private_folder(folder / "keys"));
+  chmod((folder / "keys").c_str(), 0750);
+  const auto made = make_private_folder(folder / "keys");
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message.find("chmod 0700"), std::string::npos) << made.error().message;
+}
+
+// LE-25
+TEST(PrivateFileTest, AFileOfAnotherUserIsRefused) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  const TempFolder folder;
+  ASSERT_TRUE(create_private_file(folder / "a", "one"));
+  ASSERT_EQ(chown((folder / "a").c_str(), 12345, 12345), 0);
+  const auto read = read_private_file(folder / "a");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().cause, "not_owner");
+}
+
+TEST(PrivateFileTest, CreatingNeverOverwritesAndReplacingAlwaysDoes) {
+  const TempFolder folder;
+  EXPECT_TRUE(*create_private_file(folder / "a", "one"));
+  EXPECT_FALSE(*create_private_file(folder / "a", "two"));
+  EXPECT_EQ(*read_private_file(folder / "a"), "one");
+  ASSERT_TRUE(replace_private_file(folder / "a", "three"));
+  EXPECT_EQ(*read_private_file(folder / "a"), "three");
+  EXPECT_EQ(*read_private_file(folder / "b"), std::nullopt);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(PrivateFileTest, LinksHugeFilesAndFoldersInAFilesPlaceAreRefused) {
+  const TempFolder folder;
+  ASSERT_TRUE(create_private_file(folder / "a", "one"));
+  std::filesystem::create_symlink(folder / "a", folder / "link");
+  EXPECT_FALSE(read_private_file(folder / "link"));
+  ASSERT_TRUE(create_private_file(folder / "huge", std::string(70'000, 'x')));
+  EXPECT_FALSE(read_private_file(folder / "huge"));
+  std::filesystem::create_directory(folder / "folder");
+  EXPECT_FALSE(read_private_file(folder / "folder"));
+  EXPECT_FALSE(replace_private_file(folder / "folder", "x"));
+  EXPECT_FALSE(make_private_folder(folder / "a"));
+}
+
+// LE-26: the bytes that were there are gone, not only their name.
+TEST(PrivateFileTest, RemovingAndSupersedingOverwriteWhatWasThere) {
+  const TempFolder folder;
+  for (const bool superseded : {false, true}) {
+    ASSERT_TRUE(replace_private_file(folder / "key", "secret seed"));
+    std::filesystem::remove(folder / "seen");
+    std::filesystem::create_hard_link(folder / "key", folder / "seen");
+    if (superseded) {
+      ASSERT_TRUE(create_private_file(folder / "next", "new seed"));
+      ASSERT_TRUE(supersede_private_file(folder / "next", folder / "key"));
+      EXPECT_EQ(*read_private_file(folder / "key"), "new seed");
+      EXPECT_FALSE(std::filesystem::exists(folder / "next"));
+    } else {
+      ASSERT_TRUE(remove_private_file(folder / "key"));
+      EXPECT_FALSE(std::filesystem::exists(folder / "key"));
+    }
+    EXPECT_EQ(*read_private_file(folder / "seen"), std::string(11, '\0'));
+  }
+  EXPECT_TRUE(remove_private_file(folder / "never there"));
+}
+
+// A key was lost when two processes finished one rotation: the second removed what the first had
+// just put in place.
+TEST(PrivateFileTest, SupersedingTwiceKeepsTheNewFile) {
+  const TempFolder folder;
+  ASSERT_TRUE(create_private_file(folder / "key", "old"));
+  ASSERT_TRUE(create_private_file(folder / "next", "new"));
+  ASSERT_TRUE(supersede_private_file(folder / "next", folder / "key"));
+  EXPECT_FALSE(supersede_private_file(folder / "next", folder / "key"));
+  EXPECT_EQ(*read_private_file(folder / "key"), "new");
+}
+
+}  // namespace
+}  // namespace sallyport::ledger

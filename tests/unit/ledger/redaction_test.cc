@@ -1,0 +1,234 @@
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+#include <stdexcept>
+
+#include "base/encoding.h"
+#include "ledger/entry.h"
+#include "support/test_clock.h"
+
+namespace sallyport::ledger {
+namespace {
+
+// Takes `hunter2` out of every string, refuses to look at `boom`, and takes addresses only out of
+// what is no identifier.
+class FakeRedactor final : public core::Redactor {
+ public:
+  std::vector<core::Removal> redact(std::string_view name, json::value& value) const override {
+    std::vector<core::Removal> removals;
+    if (name == "password") {
+      removals.push_back({"", "secret", canonical_json(value)});
+      value = "[REDACTED:secret]";
+    } else {
+      walk(value, "", removals);
+    }
+    return removals;
+  }
+
+  bool redact_identifier(std::string& text) const override {
+    return replace(text, "hunter2", "[REDACTED:secret]");
+  }
+
+ private:
+  static bool replace(std::string& text, std::string_view from, std::string_view to) {
+    const std::size_t at = text.find(from);
+    if (at == std::string::npos) return false;
+    text.replace(at, from.size(), to);
+    return true;
+  }
+
+  static void walk(json::value& value, const std::string& path,
+                   std::vector<core::Removal>& removals) {
+    if (json::object* const object = value.if_object()) {
+      for (auto& member : *object) {
+        walk(member.value(), path + "/" + std::string(member.key()), removals);
+      }
+    }
+    if (!value.is_string()) return;
+    std::string text(value.get_string());
+    if (text == "boom") throw std::runtime_error("boom");
+    if (replace(text, "hunter2", "[REDACTED:secret]")) {
+      removals.push_back({path, "secret", "hunter2"});
+    }
+    if (replace(text, "bob@example.com", "[REDACTED:pii]")) {
+      removals.push_back({path, "pii", "bob@example.com"});
+    }
+    value = text;
+  }
+};
+
+class RedactionTest : public testing::Test {
+ protected:
+  Result<SealedDraft> try_seal(core::Draft draft) {
+    const SealedDraft::Means means{redactor_, digest_, entropy_, "instance"};
+    return SealedDraft::seal(std::move(draft), uuid7(clock_, entropy_), means);
+  }
+
+  SealedDraft seal(core::Draft draft) {
+    Result<SealedDraft> sealed = try_seal(std::move(draft));
+    EXPECT_TRUE(sealed) << sealed.error().message;
+    return std::move(sealed).value();
+  }
+
+  json::value entry(const SealedDraft& sealed) {
+    const std::string bytes = sealed.bytes(0, clock_.wall(), 0);
+    const json::value entry = *parse_own_json(bytes);
+    EXPECT_EQ(canonical_json(entry), bytes);
+    EXPECT_TRUE(check_entry(entry));
+    for (const Opening& opening : sealed.openings()) EXPECT_TRUE(check_opening(entry, opening));
+    return entry;
+  }
+
+  test::TestClock clock_;
+  FakeRedactor redactor_;
+  KeyedDigest digest_{"key"};
+  SystemEntropy entropy_;
+};
+
+// LE-55, LE-56
+TEST_F(RedactionTest, ValueAndCommitmentAreMadeFromWhatIsLeft) {
+  const SealedDraft sealed = seal({.body = {{"input", {{"a", "my hunter2"}, {"b", 1}}}, {"n", 1}}});
+  const json::value made = entry(sealed);
+  EXPECT_EQ(sealed.openings().at(0).value, R"({"a":"my [REDACTED:secret]","b":1})");
+  EXPECT_EQ(made.at("redactions"),
+            (json::value{{{"path", "/input/a"},
+                          {"category", "secret"},
+                          {"digest", "hmac-sha256:" + hex(hmac_sha256("key", "hunter2"))}}}));
+  EXPECT_EQ(canonical_json(made).find("hunter2"), std::string::npos);
+  EXPECT_EQ(sealed.packed_openings().find("hunter2"), std::string::npos);
+}
+
+// LE-55, LE-56
+TEST_F(RedactionTest, ASensitiveNameTakesTheWholeValue) {
+  const SealedDraft sealed = seal({.body = {{"list", {{{"password", 1234}}}}}});
+  const json::value made = entry(sealed);
+  EXPECT_EQ(made.at_pointer("/body/list/0/password"), "[REDACTED:secret]");
+  EXPECT_EQ(made.at_pointer("/redactions/0/path"), "/list/0/password");
+}
+
+// LE-1, LE-56
+TEST_F(RedactionTest, NothingReplacedMeansNoList) {
+  EXPECT_FALSE(entry(seal({.body = {{"text", "harmless"}}})).as_object().contains("redactions"));
+}
+
+// LE-55
+TEST_F(RedactionTest, AFieldThatTheRedactorCannotReadIsTakenWhole) {
+  const SealedDraft sealed =
+      seal({.body = {{"text", {{"a", "hunter2"}, {"z", "boom"}}}, {"n", "boom"}}});
+  const json::value made = entry(sealed);
+  EXPECT_EQ(sealed.openings().at(0).value, "\"[REDACTED:unreadable]\"");
+  EXPECT_EQ(made.at_pointer("/body/n"), "[REDACTED:unreadable]");
+  const json::array& redactions = made.at("redactions").as_array();
+  ASSERT_EQ(redactions.size(), 2U);
+  EXPECT_EQ(redactions[0].at("path"), "/text");
+  EXPECT_EQ(redactions[0].at("category"), "unreadable");
+  EXPECT_EQ(redactions[0].at("digest").as_string(), digest_(R"({"a":"hunter2","z":"boom"})"));
+  EXPECT_EQ(redactions[1].at("path"), "/n");
+}
+
+// LE-55: an address in an agent's id was taken out of the body and not of the entry, and the
+// receipt failed because the two differed
+TEST_F(RedactionTest, IdentifiersAreTheSameInTheEntryAndItsBody) {
+  for (const std::string& id : {std::string("bob@example.com"), std::string("bot-hunter2")}) {
+    core::Draft draft;
+    draft.subject = {"", id, id, id, id, id, id};
+    for (const char* name :
+         {"call_id", "session_id", "agent_id", "server", "tool_name", "trace_id"}) {
+      draft.body[name] = id;
+    }
+    draft.body["text"] = id;
+    const json::value made = entry(seal(draft));
+    EXPECT_TRUE(check_meaning(made)) << canonical_json(made);
+    EXPECT_EQ(canonical_json(made).find("hunter2"), std::string::npos);
+  }
+  core::Draft draft{.body = {{"agent_id", "bob@example.com"}}};
+  EXPECT_EQ(entry(seal(draft)).at_pointer("/body/agent_id"), "bob@example.com");
+  draft.body = {{"agent_id", "bot-hunter2"}};
+  EXPECT_EQ(entry(seal(draft)).at_pointer("/redactions/0/path"), "/agent_id");
+}
+
+core::Draft with_exact(json::object body, core::ExactContent exact) {
+  core::Draft draft{.body = std::move(body)};
+  draft.exact.push_back(std::move(exact));
+  return draft;
+}
+
+// LE-10
+TEST_F(RedactionTest, ReceivedBytesAreKeptAsTheyCame) {
+  const std::string received = R"({ "id" : 123456789012345678901234567890 })";
+  const SealedDraft sealed = seal(with_exact({{"input", {{"id", 1.2345678901234568e29}}}},
+                                             {.path = "/input", .bytes = received, .raw = true}));
+  entry(sealed);
+  EXPECT_EQ(sealed.openings().at(0).form, Form::Raw);
+  EXPECT_EQ(sealed.openings().at(0).value, received);
+  EXPECT_EQ(*unpack_openings(sealed.packed_openings()), sealed.openings());
+}
+
+// LE-10, LE-55
+TEST_F(RedactionTest, ReceivedBytesWithASecretAreNotKept) {
+  const SealedDraft sealed =
+      seal(with_exact({{"input", {{"a", "hunter2"}}}},
+                      {.path = "/input", .bytes = R"({"a":"hunter2"})", .raw = true}));
+  entry(sealed);
+  EXPECT_EQ(sealed.openings().at(0).form, Form::Json);
+  EXPECT_EQ(sealed.openings().at(0).value, R"({"a":"[REDACTED:secret]"})");
+}
+
+// LE-16, LE-56
+TEST_F(RedactionTest, WithheldContentIsCommittedToAndNeverStored) {
+  const SealedDraft sealed =
+      seal(with_exact({{"original", "placeholder"}},
+                      {.path = "/original", .bytes = R"({"a":"hunter2"})", .withheld = true}));
+  const json::value made = entry(sealed);
+  const Opening& opening = sealed.openings().at(0);
+  EXPECT_EQ(opening.state, OpeningState::Withheld);
+  EXPECT_TRUE(opening.value.empty());
+  EXPECT_EQ(sealed.packed_openings().find("hunter2"), std::string::npos);
+  EXPECT_EQ(made.at_pointer("/body/original/$sealed").as_string(),
+            seal_digest(Form::Json, opening.salt, R"({"a":"hunter2"})"));
+}
+
+// LE-55
+TEST_F(RedactionTest, BytesThatStoringWouldChangeAreWithheldWhereAskedFor) {
+  const auto released = [&](std::string text) {
+    const std::string bytes = "{\"a\":\"" + text + "\"}";
+    return seal(with_exact({{"released", {{"a", text}}}},
+                           {.path = "/released", .bytes = bytes, .withheld_if_redacted = true}));
+  };
+  const SealedDraft secret = released("hunter2");
+  const json::value made = entry(secret);
+  EXPECT_EQ(secret.openings().at(0).state, OpeningState::Withheld);
+  EXPECT_EQ(secret.packed_openings().find("hunter2"), std::string::npos);
+  EXPECT_EQ(made.at_pointer("/body/released/$sealed").as_string(),
+            seal_digest(Form::Json, secret.openings().at(0).salt, R"({"a":"hunter2"})"));
+  const SealedDraft harmless = released("tea");
+  EXPECT_EQ(harmless.openings().at(0).state, OpeningState::Open);
+  EXPECT_EQ(harmless.openings().at(0).value, R"({"a":"tea"})");
+}
+
+// LE-16: exact content with a path that met no sealed field was dropped, and what should have been
+// withheld was stored as it stood in the body
+TEST_F(RedactionTest, ExactContentForNoSealedFieldIsRefused) {
+  for (const std::string_view path : {"", "/", "/n", "/input/text", "/inputs", "input",
+                                      "/body/input", "/error", "/result/0", "/../input"}) {
+    const Result<SealedDraft> sealed =
+        try_seal(with_exact({{"input", {{"text", "a"}}}, {"n", 1}, {"error", nullptr}},
+                            {.path = std::string(path), .bytes = "1", .withheld = true}));
+    ASSERT_FALSE(sealed) << path;
+    EXPECT_EQ(sealed.error().where, path);
+  }
+}
+
+// LE-7: exact content that is called JSON and is not would have made the stored openings unreadable
+TEST_F(RedactionTest, ExactContentIsCanonicalJsonOrRaw) {
+  for (const std::string_view bytes : {"", "{", R"({"b":1,"a":2})", "1.0", "\"a\" ", "\xff",
+                                       "12345678901234567890", "1,2", R"({"a":1,"a":1})"}) {
+    EXPECT_FALSE(try_seal(with_exact({{"input", 1}}, {"/input", std::string(bytes)}))) << bytes;
+    EXPECT_TRUE(try_seal(
+        with_exact({{"input", 1}}, {.path = "/input", .bytes = std::string(bytes), .raw = true})));
+  }
+  EXPECT_TRUE(try_seal(with_exact({{"input", 1}}, {"/input", R"({"a":2,"b":1})"})));
+}
+
+}  // namespace
+}  // namespace sallyport::ledger

@@ -1,0 +1,231 @@
+// How a ledger opens: what it checks, what it says, what it closes for those who died.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ledger/instance_lock.h"
+#include "ledger/opening_check.h"
+#include "support/ledger_checks.h"
+#include "support/test_clock.h"
+
+namespace sallyport::ledger {
+namespace {
+
+using test::controls;
+using test::TestLedger;
+using test::verdict;
+
+std::vector<std::string> control_names(TestLedger& ledger) {
+  std::vector<std::string> names;
+  for (const test::Seen& seen : test::all_entries(ledger.store())) {
+    if (seen.entry.at("kind") != json::value("control")) continue;
+    names.emplace_back(seen.body.at("control").as_string());
+  }
+  return names;
+}
+
+// Runs `work` on the ledger in a process that then dies without a word.
+void die_after(TestLedger& ledger, const std::function<void(TestLedger&)>& work) {
+  ledger.close();
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ledger.open();
+    work(ledger);
+    _exit(testing::Test::HasFailure() ? 1 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+}
+
+// LE-68, LE-70
+TEST(StartTest, StartsAndCleanStopsAreSaid) {
+  TestLedger ledger;
+  ledger.open();
+  ledger.close();
+  ledger.open();
+  EXPECT_EQ(control_names(ledger),
+            (std::vector<std::string>{"key_created", "started", "stopped", "gap", "started"}));
+  const json::object gap = controls(ledger.store(), "gap").at(0);
+  EXPECT_EQ(gap.at("clean"), json::value(true));
+  EXPECT_EQ(gap.at("last_entry_at"), test::all_entries(ledger.store()).at(2).entry.at("recorded_at"));
+  EXPECT_EQ(controls(ledger.store(), "started").at(1).at("role"), "test");
+}
+
+// LE-70
+TEST(StartTest, AStartAfterACrashSaysSoAndClosesWhatWasOpen) {
+  TestLedger ledger;
+  std::vector<std::string> closed;
+  ledger.close_interrupted = [&](const json::value& entry, const json::value& body) {
+    closed.push_back(fmt::format("{} {}", std::string(entry.at("call_id").as_string()),
+                                 std::string(body.at("input").as_string())));
+    core::Draft draft{.kind = core::Kind::ToolAudit, .outcome = "unknown"};
+    draft.subject.call_id = std::string(entry.at("call_id").as_string());
+    return std::vector{std::move(draft)};
+  };
+  die_after(ledger, [](TestLedger& dying) {
+    core::Draft intent{.kind = core::Kind::Intent, .body = {{"input", "what was asked"}}};
+    intent.subject.call_id = "call-1";
+    intent.facts.push_back({"open_call", "call-1", dying->instance_id()});
+    dying.append(intent);
+    dying.append_many(300);
+  });
+  ledger.open();
+  EXPECT_EQ(closed, std::vector<std::string>{"call-1 what was asked"});
+  EXPECT_EQ(controls(ledger.store(), "gap").at(0).at("clean"), json::value(false));
+  const auto entries = test::all_entries(ledger.store());
+  const std::size_t size = entries.size();
+  EXPECT_EQ(entries.at(size - 3).body.at("control"), "gap");
+  EXPECT_EQ(entries.at(size - 2).entry.at("outcome"), "unknown") << "right after the gap";
+  EXPECT_EQ(entries.at(size - 1).body.at("control"), "started");
+  ledger.close();
+  closed.clear();
+  ledger.open();
+  EXPECT_TRUE(closed.empty()) << "once";
+  EXPECT_EQ(controls(ledger.store(), "gap").at(1).at("clean"), json::value(true));
+  EXPECT_EQ(verdict(ledger.store()), "ok");
+}
+
+// LE-70
+TEST(StartTest, ASecondWriterBesideALiveOneIsNoGapAndClosesNothingOfIt) {
+  TestLedger ledger;
+  ledger.open();
+  core::Draft intent{.kind = core::Kind::Intent, .body = {{"input", "running"}}};
+  intent.subject.call_id = "call-1";
+  intent.facts.push_back({"open_call", "call-1", ledger->instance_id()});
+  ledger.append(intent);
+  bool closed = false;
+  auto store = *store::SqliteStore::open({.file = ledger.file()});
+  const core::NoRedactor redactor;
+  const SystemClock clock;
+  SystemEntropy entropy;
+  auto close = [&](const json::value&, const json::value&) {
+    closed = true;
+    return std::vector<core::Draft>{};
+  };
+  auto second = Ledger::open({*store, redactor, clock, entropy, close}, ledger.settings);
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_FALSE(closed);
+  EXPECT_TRUE(controls(ledger.store(), "gap").empty());
+}
+
+// LE-71
+TEST(StartTest, AnIntervalOfFailingOpenThatACrashCutIsEndedAtStart) {
+  TestLedger ledger;
+  die_after(ledger, [](TestLedger& dying) {
+    core::Draft began = control("fail_open_started", {{"guard", "g"}, {"cause", "timeout"}});
+    began.facts.push_back(
+        {"fail_open", "g",
+         canonical_json(json::object{{"instance", dying->instance_id()},
+                                     {"guard", "g"},
+                                     {"cause", "timeout"},
+                                     {"calls", 3}})});
+    dying.append(began);
+  });
+  ledger.open();
+  const json::object ended = controls(ledger.store(), "fail_open_ended").at(0);
+  EXPECT_EQ(ended.at("guard"), "g");
+  EXPECT_EQ(ended.at("calls"), json::value(3));
+  EXPECT_EQ(ended.at("ended_by"), "restart");
+  ledger.close();
+  ledger.open();
+  EXPECT_EQ(controls(ledger.store(), "fail_open_ended").size(), 1u);
+}
+
+// LE-70: liveness is a lock, not a file.
+TEST(StartTest, AnInstanceIsAliveAsLongAsItHoldsItsLock) {
+  const test::TempFolder folder;
+  {
+    const auto lock = InstanceLock::take(folder.path(), "one");
+    ASSERT_TRUE(lock);
+    EXPECT_TRUE(InstanceLock::alive(folder.path(), "one"));
+    EXPECT_TRUE(InstanceLock::alive(folder.path(), "one")) << "looking does not end it";
+    EXPECT_FALSE(InstanceLock::take(folder.path(), "one"));
+  }
+  EXPECT_FALSE(InstanceLock::alive(folder.path(), "one"));
+  EXPECT_FALSE(InstanceLock::alive(folder.path(), "never"));
+}
+
+// LE-45
+TEST(StartTest, ADamagedTailOrCheckpointStopsTheStartWithItsPlace) {
+  const std::pair<const char*, const char*> damages[] = {
+      {"UPDATE entries SET bytes = CAST(bytes || x'20' AS BLOB) WHERE sequence = 40", "entry 40"},
+      {"UPDATE entries SET leaf = zeroblob(32) WHERE sequence = 41", "does not fit the tree"},
+      {"DELETE FROM entries WHERE sequence = 42", "42"},
+      {"UPDATE entries SET checkpoint = NULL WHERE sequence = (SELECT MAX(sequence) FROM entries)",
+       "checkpoint"},
+      {"UPDATE nodes SET hash = zeroblob(32)", "does not fit the tree"},
+      {"DELETE FROM entries WHERE sequence = (SELECT MAX(sequence) FROM entries) - 3", "entr"}};
+  for (const auto& [sql, place] : damages) {
+    TestLedger ledger;
+    ledger.open();
+    ledger.append_many(300);
+    ledger.close();
+    ledger.sql(sql);
+    const auto refused = ledger.try_open();
+    ASSERT_FALSE(refused) << sql;
+    EXPECT_EQ(refused.error().cause, "corrupt") << sql;
+    EXPECT_NE(refused.error().message.find(place), std::string::npos)
+        << sql << ": " << refused.error().message;
+  }
+}
+
+// LE-45
+TEST(StartTest, OnlyTheLast4096EntriesAreReadBeforeTheFirstAppend) {
+  TestLedger ledger;
+  ledger.open();
+  ledger.append_many(5000);
+  ledger.close();
+  // Damage far behind: the start does not see it, the whole check does.
+  ledger.sql("UPDATE entries SET bytes = CAST(bytes || x'20' AS BLOB) WHERE sequence = 40");
+  ledger.open();
+  EXPECT_EQ(verdict(ledger.store()), "entry_bytes at 40");
+  ledger.close();
+  ledger.sql("UPDATE entries SET bytes = CAST(bytes || x'20' AS BLOB) WHERE sequence = 950");
+  EXPECT_FALSE(ledger.try_open());
+}
+
+// LE-44
+TEST(StartTest, AnAllowedNetworkFileSystemIsRecorded) {
+  TestLedger ledger;
+  ledger.settings.network_file_system = "nfs";
+  ledger.open();
+  EXPECT_EQ(controls(ledger.store(), "started").at(0).at("network_file_system"), "nfs");
+}
+
+// LE-24
+TEST(StartTest, EveryCommitEndsInExactlyOneCheckpointForItsSize) {
+  TestLedger ledger;
+  ledger.open();
+  ledger.append_many(3);
+  ledger.append_many(700);
+  const auto entries = test::all_entries(ledger.store());
+  std::vector<std::uint64_t> signed_sizes;
+  for (const test::Seen& seen : entries) {
+    if (seen.stored.checkpoint.empty()) continue;
+    const Result<Note> note = Note::parse(seen.stored.checkpoint);
+    ASSERT_TRUE(note);
+    const Result<Checkpoint> state = Checkpoint::parse(note->text);
+    EXPECT_EQ(state->size, seen.stored.sequence + 1);
+    signed_sizes.push_back(state->size);
+  }
+  // The start, three at once, then two groups of at most 500.
+  EXPECT_EQ(signed_sizes, (std::vector<std::uint64_t>{2, 5, 505, 705}));
+}
+
+// LE-19: the edge alone is touched, so a commit changes as many rows at 5,000 entries as at 5.
+TEST(StartTest, TheEdgeOfAGrownTreeIsThatOfItsLeaves) {
+  TestLedger ledger;
+  ledger.open();
+  for (const std::size_t step : {1, 250, 5, 600, 1}) {
+    ledger.append_many(step);
+    ledger.close();
+    ledger.open();  // rebuilds the edge from nodes and tail
+  }
+  EXPECT_EQ(verdict(ledger.store()), "ok");
+}
+
+}  // namespace
+}  // namespace sallyport::ledger
