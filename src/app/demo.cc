@@ -45,6 +45,13 @@ struct Shown {
   std::uint64_t record = 0;
 };
 
+// A tool's text in one line of a table.
+std::string one_line(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  std::ranges::replace(text, '\n', ' ');
+  return visible(text);
+}
+
 class Demo {
  public:
   Demo(const DemoOptions& options, std::filesystem::path data_dir, std::filesystem::path folder)
@@ -133,7 +140,8 @@ class Demo {
   Result<void> come_back() {
     headline("3. restart: what the dead process left open is closed, and nothing runs twice");
     SALLYPORT_TRY(const auto scene, DemoScene::open(data_dir_, folder_));
-    ledger::Filter unknown{.facets = {{ledger::Facet::Outcome, "persistence_failed"}}};
+    ledger::Filter unknown{.facets = {{ledger::Facet::Outcome, "persistence_failed"}},
+                           .after = shown_.back().record};
     return scene->workspace().store().read([&](ledger::ReadView& view) {
       return ledger::find_entries(
           view, unknown, [&](const ledger::StoredEntry& stored, const ledger::EntryView& entry) -> Result<bool> {
@@ -182,17 +190,18 @@ class Demo {
     headline("6. somebody changes one byte of a copy of the file");
     const std::filesystem::path copy = data_dir_ / "demo-tampered.db";
     SALLYPORT_TRY(const auto reader, Workspace::open_reading({.data_dir = data_dir_}));
-    std::string victim;
+    std::string id;
     SALLYPORT_CHECK_OK(reader->store().read([&](ledger::ReadView& view) -> Result<void> {
       SALLYPORT_TRY(const auto entry, view.entry(receipt_of_));
-      victim = *entry->bytes;
+      SALLYPORT_TRY(const ledger::EntryView seen, ledger::view_entry(*entry->bytes));
+      id = seen.id;
       return {};
     }));
     std::ifstream in(data_dir_ / "ledger.db", std::ios::binary);
     std::string bytes((std::istreambuf_iterator<char>(in)), {});
-    const std::size_t place = bytes.find(victim.substr(0, 200));
+    const std::size_t place = bytes.find(id);
     if (place == std::string::npos) return fail(ErrorCode::Internal, "the demo lost its record");
-    bytes[place + 100] ^= 1;
+    bytes[place + id.size() - 1] ^= 1;
     std::ofstream(copy, std::ios::binary) << bytes;
     SALLYPORT_TRY(const auto store, store::SqliteStore::open({.file = copy}));
     const ledger::LedgerReport report = ledger::verify_ledger(*store, {}, {}, 2);
@@ -212,7 +221,7 @@ class Demo {
     line(Paint::Strong, fmt::format("   {} {}", shown.tool, shortened(visible(asked), 90)));
     line(paint, fmt::format("     {}: {}, effect {}, record {}", shown.title, shown.outcome, shown.effect,
                             shown.record));
-    line(Paint::Faint, fmt::format("     the agent sees: {}", shortened(visible(shown.agent_saw), 90)));
+    line(Paint::Faint, fmt::format("     the agent sees: {}", shortened(one_line(shown.agent_saw), 90)));
     if (options_.colour && !options_.no_pause) {
       std::this_thread::sleep_for(std::chrono::milliseconds(300));
     }
@@ -225,7 +234,7 @@ class Demo {
                                     "effect", "record", "the agent saw"));
     for (const Shown& row : shown_) {
       line(Paint::Faint, fmt::format("   {:<18} {:<11} {:<19} {:<8} {:>6}  {}", row.title, row.tool, row.outcome,
-                                     row.effect, row.record, shortened(visible(row.agent_saw), 44)));
+                                     row.effect, row.record, shortened(one_line(row.agent_saw), 44)));
     }
   }
 

@@ -5,10 +5,36 @@
 
 #include "app/commands.h"
 #include "app/output.h"
+#include "base/json_members.h"
 #include "base/try.h"
 #include "ledger/opening_check.h"
+#include "ledger/query.h"
 
 namespace sallyport::app {
+
+namespace {
+
+// Where the log says that this key took over.
+Result<std::optional<std::uint64_t>> rotation_to(ledger::LedgerStore& store,
+                                                 const ledger::VerifierKey& key) {
+  // Other processes may have written since, but hardly a hundred control entries.
+  constexpr std::size_t kNewest = 100;
+  std::optional<std::uint64_t> found;
+  SALLYPORT_CHECK_OK(store.read([&](ledger::ReadView& view) -> Result<void> {
+    const ledger::Filter controls{.facets = {{ledger::Facet::Kind, "control"}}};
+    SALLYPORT_TRY(const std::vector<ledger::StoredEntry> newest,
+                  ledger::newest_entries(view, controls, kNewest));
+    for (const ledger::StoredEntry& stored : newest) {
+      SALLYPORT_TRY(const json::value entry, parse_own_json(*stored.bytes));
+      const json::object* const body = object_in(entry.get_object(), "body");
+      if (body != nullptr && text_in(*body, "new") == key.text()) found = stored.sequence;
+    }
+    return {};
+  }));
+  return found;
+}
+
+}  // namespace
 
 Result<int> keys_show(const Context& context) {
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
@@ -40,15 +66,21 @@ Result<int> keys_show(const Context& context) {
 Result<int> keys_rotate(const Context& context, const RotateOptions& options) {
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
   SALLYPORT_TRY(const ledger::VerifierKey key, workspace->ledger().rotate_key(options.compromised));
+  SALLYPORT_TRY(const std::optional<std::uint64_t> sequence, rotation_to(workspace->store(), key));
   if (context.json()) {
-    say(canonical_json(json::object{{"key", key.text()}, {"compromised", options.compromised}}));
+    json::object object{{"key", key.text()}, {"compromised", options.compromised}};
+    if (sequence) object["sequence"] = *sequence;
+    say(canonical_json(object));
     return 0;
   }
   say(fmt::format("now signing with {}", visible(key.text())));
-  say(options.compromised
-          ? "hand the new key out another way: nobody accepts it on the word of the old one"
-          : "who pinned the old key accepts this one with the receipt of the rotation:\n"
-            "  sallyport ledger show --kind control");
+  if (options.compromised) {
+    say("hand the new key out another way: nobody accepts it on the word of the old one");
+  } else if (sequence) {
+    say(fmt::format("who pinned the old key accepts this one with the receipt of the rotation:\n"
+                    "  sallyport ledger receipt {} --out rotation.json",
+                    *sequence));
+  }
   return 0;
 }
 

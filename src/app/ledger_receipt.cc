@@ -8,6 +8,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "ledger/receipt.h"
+#include "ledger/tree.h"
 
 namespace sallyport::app {
 
@@ -67,13 +68,37 @@ Result<std::vector<std::uint64_t>> meant(ledger::ReadView& view, const Target& t
   return std::vector{*entries.terminal};
 }
 
+bool is_rotation(const ledger::Receipt& receipt) {
+  const Result<json::value> entry = parse_own_json(receipt.entry);
+  const json::object* const body = entry ? object_in(entry->get_object(), "body") : nullptr;
+  return body != nullptr && text_in(*body, "control") == "key_rotated";
+}
+
+// Only the checkpoint of its own commit is signed by both keys, and so tells whoever pinned the old
+// one about the new one (LE-27).
+Result<void> prove_to_both(ledger::ReadView& view, ledger::Receipt& receipt) {
+  std::uint64_t size = 0;
+  SALLYPORT_CHECK_OK(view.scan(receipt.leaf_index, receipt.tree_size,
+                               [&](const ledger::StoredEntry& stored) -> Result<bool> {
+                                 if (stored.checkpoint.empty()) return true;
+                                 receipt.checkpoint = stored.checkpoint;
+                                 size = stored.sequence + 1;
+                                 return false;
+                               }));
+  receipt.tree_size = size;
+  SALLYPORT_TRY(receipt.proof, ledger::inclusion_proof(receipt.leaf_index, size,
+                                                       ledger::subtree_hash(view)));
+  return {};
+}
+
 // All inside one snapshot, and so under one checkpoint (LE-31).
 Result<std::string> render(ledger::ReadView& view, const ReceiptOptions& options,
                            const std::vector<std::uint64_t>& sequences) {
   std::string out = options.all ? "[" : "";
   for (std::size_t i = 0; i < sequences.size(); ++i) {
-    SALLYPORT_TRY(const ledger::Receipt receipt,
+    SALLYPORT_TRY(ledger::Receipt receipt,
                   ledger::make_receipt(view, sequences[i], !options.no_openings));
+    if (is_rotation(receipt)) SALLYPORT_CHECK_OK(prove_to_both(view, receipt));
     if (options.format == "tlog-proof") return receipt.tlog_proof();
     if (i > 0) out += ",\n";
     out += receipt.json();

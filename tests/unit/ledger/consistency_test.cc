@@ -92,8 +92,8 @@ std::string step_of(const Pair& pair, const Trust& pinned = trust()) {
 // LE-38
 TEST(ConsistencyTest, AProofIsTextWithSizesAndHashes) {
   EXPECT_EQ(pair_of(2, 4).proof,
-            "sallyport/consistency-proof/v1\n2\n4\nEmBS23eYJA5jpYSHo70Dmnb"
-            "VBqaiGPlHC1gu0eSQESE=\n");
+            "sallyport/consistency-proof/v1\n2\n4\n"
+            "EmBS23eYJA5jpYSHo70DmnfWBaaiGPlHC1gu0eSQESE=\n");
   EXPECT_EQ(pair_of(4, 4).proof, "sallyport/consistency-proof/v1\n4\n4\n");
 }
 

@@ -22,12 +22,12 @@ class QueryTest : public testing::Test {
     ledger_.clock = &clock_;
     ledger_.open();
     std::mt19937 random(5);
-    for (int batch = 0; batch < 60; ++batch) {
+    for (int batch = 0; batch < 20; ++batch) {
       std::vector<core::Draft> drafts;
-      for (int i = 0; i < 15; ++i) drafts.push_back(draft(random, batch * 15 + i));
+      for (int i = 0; i < 45; ++i) drafts.push_back(draft(random, batch * 45 + i));
       ASSERT_TRUE(ledger_->append_blocking(std::move(drafts), core::Urgency::Announces));
-      clock_.advance(std::chrono::minutes(2));
-      if (batch == 30) clock_.step_wall(-std::chrono::minutes(10));
+      clock_.advance(std::chrono::minutes(6));
+      if (batch == 10) clock_.step_wall(-std::chrono::minutes(10));
     }
   }
   void TearDown() override { ledger_.close(); }

@@ -316,7 +316,7 @@ TEST(ReceiptTest, AReceiptOverTheLimitsFailsAtForm) {
   const std::string large(16 * 1024 * 1024, 'x');
   EXPECT_EQ(step_of(with(kReceipt, "/tmp/x", large)), "form");
   const std::string entry = with(kReceipt, R"("call_id":"call_1","eff)",
-                                 R"("n":")" + std::string(65'000, 'x') + R"(","eff)");
+                                 R"("n":")" + std::string(66'000, 'x') + R"(","eff)");
   EXPECT_NE(verify_receipt(entry, trust()).detail.find("65,535"), std::string::npos);
 }
 
