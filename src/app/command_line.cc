@@ -101,7 +101,9 @@ class CommandLine {
     return option;
   }
   CLI::Option* choice(CLI::Option* option, std::vector<std::string> choices) {
-    option->check(CLI::IsMember(choices))->type_name(fmt::format("{}", fmt::join(choices, "|")));
+    option->type_name(fmt::format("{}", fmt::join(choices, "|")));
+    CLI::Validator known = CLI::IsMember(choices);
+    option->check(known.description(""));  // the type says it
     choices_[option] = std::move(choices);
     return option;
   }
@@ -293,7 +295,9 @@ class CommandLine {
         info.words.insert(info.words.end(), known.begin(), known.end());
         continue;
       }
-      if (option->get_group().empty()) continue;
+      // Help is everywhere, and so stands once, among the global options.
+      const bool help = option == app.get_help_ptr() && &app != &app_;
+      if (help || option->get_group().empty()) continue;
       OptionInfo one{.description = option->get_description(),
                      .takes_value = option->get_expected_max() > 0,
                      .takes_file = file,

@@ -148,7 +148,11 @@ _sallyport() {{
   _describe -o 'sallyport' known
   _files
 }}
-compdef _sallyport sallyport
+if [[ $funcstack[1] == _sallyport ]]; then
+  _sallyport "$@"
+else
+  compdef _sallyport sallyport
+fi
 )SH",
                      paths, cases, global);
 }

@@ -5,8 +5,9 @@
 namespace sallyport::app {
 
 Result<std::filesystem::path> Context::data_dir() const {
-  if (globals.data_dir) return *globals.data_dir;
-  return default_data_dir(environment);
+  if (!globals.data_dir) return default_data_dir(environment);
+  if (!globals.data_dir->empty()) return *globals.data_dir;
+  return fail(ErrorCode::InvalidInput, "--data-dir is empty; name a folder");
 }
 
 Result<std::optional<std::filesystem::path>> Context::config_file() const {

@@ -34,7 +34,7 @@ Result<std::string> read_input(const std::filesystem::path& file, std::size_t mo
                          !standard);
   const auto failure = [&] {
     return fail(errno == ENOENT ? ErrorCode::NotFound : ErrorCode::Unavailable,
-                std::string("cannot read: ") + std::strerror(errno), file.string());
+                std::string("cannot read: ") + std::strerror(errno), file.string(), "io");
   };
   if (input.fd() < 0) return failure();
   struct stat status {};

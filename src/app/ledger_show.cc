@@ -30,7 +30,12 @@ class Listing {
     return true;
   }
 
-  Result<void> finish() {
+  Result<void> finish(const std::optional<Target>& target) {
+    if (count_ == 0 && target) {
+      return fail(ErrorCode::NotFound,
+                  fmt::format("no entry and no call `{}` matches; `sallyport ledger tail` shows some",
+                              target->text));
+    }
     if (count_ == 0) return fail(ErrorCode::NotFound, "no entry matches; leave a filter out to see more");
     if (count_ == 1 && !context_.json()) say(entry_page(first_, context_.terminal));
     return {};
@@ -96,7 +101,7 @@ Result<int> ledger_show(const Context& context, const ShowOptions& options) {
     SALLYPORT_CHECK_OK(ledger::find_entries(
         view, filter,
         [&](const ledger::StoredEntry& stored, const ledger::EntryView&) { return listing.add(stored); }));
-    return listing.finish();
+    return listing.finish(target);
   }));
   return code;
 }

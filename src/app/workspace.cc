@@ -35,6 +35,14 @@ Result<void> must_exist(const Workspace::Place& place) {
               place.data_dir.string());
 }
 
+// Folders above it get the usual mode, the data folder itself is private from the first moment.
+Result<void> make_data_folder(const std::filesystem::path& folder) {
+  const std::filesystem::path named = folder.has_filename() ? folder : folder.parent_path();
+  std::error_code code;
+  std::filesystem::create_directories(named.parent_path(), code);
+  return ledger::make_private_folder(named);
+}
+
 Result<std::unique_ptr<SqliteStore>> open_store(const Workspace::Place& place,
                                                 SqliteStore::Mode mode) {
   return SqliteStore::open(
@@ -61,9 +69,7 @@ Result<std::unique_ptr<Workspace>> Workspace::open_reading(Place place) {
 Result<std::unique_ptr<Workspace>> Workspace::open_writing(Place place, Writing writing) {
   SALLYPORT_TRY(std::string network, check_file_system(place));
   if (!writing.announced) SALLYPORT_CHECK_OK(must_exist(place));
-  std::error_code code;
-  std::filesystem::create_directories(place.data_dir.parent_path(), code);
-  SALLYPORT_CHECK_OK(ledger::make_private_folder(place.data_dir));
+  SALLYPORT_CHECK_OK(make_data_folder(place.data_dir));
   std::unique_ptr<Workspace> workspace(new Workspace(std::move(place)));
   const Place& here = workspace->place_;
   SALLYPORT_TRY(std::shared_ptr<const guards::Detectors> detectors, guards::Detectors::build());

@@ -93,7 +93,10 @@ Result<YamlNode> read(fy_node* from, const YamlNode& above, const std::string& f
   std::size_t length = 0;
   const char* const text = fy_node_get_scalar(from, &length);
   if (text != nullptr) node.text.assign(text, length);
-  node.quoted = fy_node_get_style(from) != FYNS_PLAIN;
+  const fy_node_style style = fy_node_get_style(from);
+  node.quoted = style != FYNS_PLAIN;
+  // The library counts from behind the quote.
+  if (style == FYNS_SINGLE_QUOTED || style == FYNS_DOUBLE_QUOTED) --node.column;
   return node;
 }
 

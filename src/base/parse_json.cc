@@ -204,8 +204,7 @@ std::string place(std::string_view text, std::size_t offset) {
   return fmt::format("{}:{}", line, column);
 }
 
-// Where the first byte stands that is no UTF-8. Only for text that has one: simdjson says whether, not
-// where.
+// Where the first byte stands that is no UTF-8, in text that has one: simdjson only says whether.
 std::size_t invalid_utf8_in(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {

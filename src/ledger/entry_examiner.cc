@@ -10,8 +10,8 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "ledger/block_index.h"
+#include "ledger/entry_reader.h"
 #include "ledger/merkle.h"
-#include "ledger/sealed_names.h"
 
 namespace sallyport::ledger {
 
@@ -40,20 +40,6 @@ std::string trust_hash(json::object record) {
   return "sha256:" + hex(sha256(text));
 }
 
-// Fields that have an opening, whatever its state.
-std::size_t sealed_fields(const json::value& value, std::string_view name) {
-  if (is_sealed_name(name)) return value.is_null() ? 0 : 1;
-  std::size_t count = 0;
-  if (const json::object* const object = value.if_object()) {
-    for (const json::key_value_pair& member : *object) {
-      count += sealed_fields(member.value(), member.key());
-    }
-  } else if (const json::array* const array = value.if_array()) {
-    for (const json::value& item : *array) count += sealed_fields(item, {});
-  }
-  return count;
-}
-
 class Examiner {
  public:
   Examiner(Examined& out, const Sayings& said) : out_(out), said_(said) {}
@@ -80,45 +66,48 @@ class Examiner {
   }
 
   Found look_at_bytes(const StoredEntry& stored) {
-    const Result<json::value> entry = parse_own_json(*stored.bytes);
-    if (!entry) return fault(stored, "entry_bytes", entry.error().message);
-    if (canonical_json(*entry) != *stored.bytes) {
-      return fault(stored, "entry_bytes", "the bytes are not canonical");
-    }
-    if (const Result<void> ok = check_entry(*entry); !ok) {
+    if (const Result<void> ok = reader_.read(*stored.bytes); !ok) {
       return fault(stored, "entry_bytes", ok.error().message);
     }
-    if (stored.bytes->size() > kMaxEntryBytes) {
-      return fault(stored, "entry_bytes", "over 65,535 bytes");
-    }
-    if (static_cast<std::uint64_t>(entry->at("sequence").as_int64()) != stored.sequence) {
+    const EntryView& entry = reader_.view();
+    if (entry.sequence != stored.sequence) {
       return fault(stored, "entry_bytes", "the entry says another sequence");
     }
     if (leaf_hash(*stored.bytes) != stored.leaf) {
       return fault(stored, "leaf_hash", "the bytes do not have the stored leaf hash");
     }
-    if (Found found = look_at_openings(stored, *entry)) return found;
-    if (Found found = look_at_trust(stored, *entry)) return found;
-    const Result<EntryView> view = view_entry(*stored.bytes);
-    if (!view || !add_entry(indexer_, *view)) return fault(stored, "entry_bytes", "unreadable members");
-    out_.ids.emplace_back(fold(*parse_uuid(view->id)), stored.sequence);
-    if (!view->topic.empty()) {
-      out_.topics.push_back({stored.sequence, view->topic, view->topic_id});
+    if (Found found = look_at_openings(stored)) return found;
+    indexer_.add(entry, reader_.recorded_at(), reader_.id());
+    out_.ids.emplace_back(fold(reader_.id()), stored.sequence);
+    if (!entry.topic.empty()) {
+      out_.topics.push_back({stored.sequence, entry.topic, entry.topic_id});
     }
-    note_control(*entry);
-    return std::nullopt;
+    return entry.kind == "trust" || entry.kind == "control" ? look_at_body(stored) : std::nullopt;
   }
 
-  Found look_at_openings(const StoredEntry& stored, const json::value& entry) {
-    const std::size_t fields = sealed_fields(entry.at("body"), {});
+  // The few kinds whose bodies say something about the log itself.
+  Found look_at_body(const StoredEntry& stored) {
+    const Result<json::value> entry = parse_own_json(*stored.bytes);
+    if (!entry) return fault(stored, "entry_bytes", entry.error().message);
+    note_control(*entry);
+    return look_at_trust(stored, *entry);
+  }
+
+  Found look_at_openings(const StoredEntry& stored) {
+    const std::size_t fields = reader_.sealed_fields();
     if (stored.openings.empty() && fields == 0) return std::nullopt;
     const Result<std::vector<Opening>> openings = unpack_openings(stored.openings);
     if (!openings) return fault(stored, "opening", openings.error().message);
     std::set<std::string_view> paths;
     for (const Opening& opening : *openings) {
       paths.insert(opening.path);
-      if (const Result<void> ok = check_opening(entry, opening); !ok) {
-        return fault(stored, "opening", ok.error().message + " at " + opening.path);
+      const auto commitment = reader_.commitment(opening.path);
+      if (!commitment) {
+        return fault(stored, "opening", "an opening points at no sealed field at " + opening.path);
+      }
+      if (opening.state == OpeningState::Open &&
+          seal_digest(opening.form, opening.salt, opening.value) != *commitment) {
+        return fault(stored, "opening", "an opening does not match its commitment at " + opening.path);
       }
       if (opening.state == OpeningState::Erased && !was_erased(stored, opening.path)) {
         return fault(stored, "opening", "gone, but no `erased` entry speaks of " + opening.path);
@@ -132,10 +121,9 @@ class Examiner {
   }
 
   bool was_erased(const StoredEntry& stored, std::string_view path) const {
-    const Result<EntryView> entry = view_entry(*stored.bytes);
-    return entry && std::ranges::any_of(said_.erasures, [&](const Sayings::Erasure& erasure) {
-             return erasure.sequence > stored.sequence && selects(erasure.selection, *entry, path);
-           });
+    return std::ranges::any_of(said_.erasures, [&](const Sayings::Erasure& erasure) {
+      return erasure.sequence > stored.sequence && selects(erasure.selection, reader_.view(), path);
+    });
   }
 
   Found look_at_trust(const StoredEntry& stored, const json::value& entry) {
@@ -200,6 +188,7 @@ class Examiner {
 
   Examined& out_;
   const Sayings& said_;
+  EntryReader reader_;
   BlockIndexer indexer_;
   bool block_is_whole_ = true;
 };

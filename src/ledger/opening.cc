@@ -20,15 +20,6 @@ const json::string* text_member(const json::object& object, std::string_view nam
   return value == nullptr ? nullptr : value->if_string();
 }
 
-Result<OpeningState> state_of(const json::object& object, bool stored) {
-  if (!stored || !object.contains("state")) return OpeningState::Open;
-  const json::string* const state = text_member(object, "state");
-  if (state == nullptr) return malformed("`state` of an opening is text");
-  if (*state == "withheld") return OpeningState::Withheld;
-  if (*state == "erased") return OpeningState::Erased;
-  return malformed(fmt::format("an opening has the unknown state `{:.20}`", std::string_view(*state)));
-}
-
 Result<void> read_value(const json::object& object, Opening& opening) {
   const json::value* const value = object.if_contains("value");
   if (value == nullptr) return malformed("an opening lacks `value`");
@@ -50,51 +41,31 @@ std::string seal_digest(Form form, const Salt& salt, std::string_view value) {
 }
 
 void append_opening_json(std::string& out, const Opening& opening) {
-  out += R"({"form":)";
-  out += opening.form == Form::Json ? R"("json","path":)" : R"("raw","path":)";
+  out += opening.form == Form::Json ? R"({"form":"json","path":)" : R"({"form":"raw","path":)";
   append_canonical_string(out, opening.path);
-  if (opening.state != OpeningState::Erased) {
-    out += R"(,"salt":")";
-    append_base64(out, opening.salt);
+  out += R"(,"salt":")";
+  append_base64(out, opening.salt);
+  out += R"(","value":)";
+  if (opening.form == Form::Json) {
+    out += opening.value;
+  } else {
     out += '"';
-  }
-  if (opening.state == OpeningState::Withheld) out += R"(,"state":"withheld")";
-  if (opening.state == OpeningState::Erased) out += R"(,"state":"erased")";
-  if (opening.state == OpeningState::Open) {
-    out += R"(,"value":)";
-    if (opening.form == Form::Json) {
-      out += opening.value;
-    } else {
-      out += '"';
-      append_base64(out, as_bytes(opening.value));
-      out += '"';
-    }
+    append_base64(out, as_bytes(opening.value));
+    out += '"';
   }
   out += '}';
 }
 
-std::string pack_openings(const std::vector<Opening>& openings) {
-  if (openings.empty()) return {};
-  std::string out = "[";
-  for (const Opening& opening : openings) {
-    if (out.size() > 1) out += ',';
-    append_opening_json(out, opening);
-  }
-  return out + "]";
-}
-
-Result<Opening> opening_from_json(const json::value& value, bool stored) {
+Result<Opening> opening_from_json(const json::value& value) {
   const json::object* const object = value.if_object();
   if (object == nullptr) return malformed("an opening is an object");
   for (const json::key_value_pair& member : *object) {
     const std::string_view name = member.key();
-    if (name != "path" && name != "form" && name != "salt" && name != "value" &&
-        !(stored && name == "state")) {
+    if (name != "path" && name != "form" && name != "salt" && name != "value") {
       return malformed(fmt::format("an opening has the unknown member `{:.40}`", name));
     }
   }
   Opening opening;
-  SALLYPORT_TRY(opening.state, state_of(*object, stored));
   const json::string* const path = text_member(*object, "path");
   if (path == nullptr) return malformed("an opening lacks `path`");
   opening.path = *path;
@@ -103,29 +74,92 @@ Result<Opening> opening_from_json(const json::value& value, bool stored) {
     return malformed("`form` of an opening is `json` or `raw`");
   }
   opening.form = *form == "raw" ? Form::Raw : Form::Json;
-  // What was taken away must be gone: a salt that stays lets a guess be tested (LE-59).
-  if ((opening.state != OpeningState::Open && object->contains("value")) ||
-      (opening.state == OpeningState::Erased && object->contains("salt"))) {
-    return malformed("an opening holds more than its state allows");
-  }
-  if (opening.state == OpeningState::Erased) return opening;
   const json::string* const salt = text_member(*object, "salt");
   const auto bytes = salt == nullptr ? std::nullopt : from_base64(*salt);
   if (!bytes || bytes->size() != opening.salt.size()) {
     return malformed("`salt` of an opening is the base64 of 32 bytes");
   }
   std::copy(bytes->begin(), bytes->end(), opening.salt.begin());
-  if (opening.state == OpeningState::Open) SALLYPORT_CHECK_OK(read_value(*object, opening));
+  SALLYPORT_CHECK_OK(read_value(*object, opening));
   return opening;
+}
+
+namespace {
+
+void put_sized(std::string& out, std::string_view bytes) {
+  const auto size = static_cast<std::uint32_t>(bytes.size());
+  for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(size >> shift);
+  out += bytes;
+}
+
+// Takes fields from the front; one that is not there makes all later ones empty and `good` false.
+class Fields {
+ public:
+  explicit Fields(std::string_view bytes) : rest_(bytes) {}
+
+  std::string_view take(std::size_t size) {
+    if (size > rest_.size()) {
+      good_ = false;
+      rest_ = {};
+      return {};
+    }
+    const std::string_view taken = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return taken;
+  }
+  std::string_view take_sized() {
+    std::uint32_t size = 0;
+    for (const char c : take(4)) size = size << 8 | static_cast<unsigned char>(c);
+    return take(size);
+  }
+  bool good() const { return good_; }
+  bool empty() const { return rest_.empty(); }
+
+ private:
+  std::string_view rest_;
+  bool good_ = true;
+};
+
+Result<Opening> take_opening(Fields& fields) {
+  Opening opening;
+  const std::string_view kind = fields.take(2);
+  opening.path = fields.take_sized();
+  if (!fields.good() || (kind[0] != 'j' && kind[0] != 'r')) return malformed("an opening is damaged");
+  opening.form = kind[0] == 'j' ? Form::Json : Form::Raw;
+  switch (kind[1]) {
+    case 'o': opening.state = OpeningState::Open; break;
+    case 'w': opening.state = OpeningState::Withheld; break;
+    case 'e': opening.state = OpeningState::Erased; break;
+    default: return malformed("an opening has an unknown state");
+  }
+  if (opening.state != OpeningState::Erased) {
+    const std::string_view salt = fields.take(opening.salt.size());
+    std::copy(salt.begin(), salt.end(), opening.salt.begin());
+  }
+  if (opening.state == OpeningState::Open) opening.value = fields.take_sized();
+  if (!fields.good()) return malformed("an opening is cut off");
+  return opening;
+}
+
+}  // namespace
+
+std::string pack_openings(const std::vector<Opening>& openings) {
+  std::string out;
+  for (const Opening& opening : openings) {
+    out += opening.form == Form::Json ? 'j' : 'r';
+    out += opening.state == OpeningState::Open ? 'o' : opening.state == OpeningState::Withheld ? 'w' : 'e';
+    put_sized(out, opening.path);
+    if (opening.state != OpeningState::Erased) out += as_text(opening.salt);
+    if (opening.state == OpeningState::Open) put_sized(out, opening.value);
+  }
+  return out;
 }
 
 Result<std::vector<Opening>> unpack_openings(std::string_view packed) {
   std::vector<Opening> openings;
-  if (packed.empty()) return openings;
-  SALLYPORT_TRY(json::value list, parse_own_json(packed, {.bytes = 1u << 30}));
-  if (!list.is_array()) return malformed("stored openings are not a list");
-  for (const json::value& item : list.get_array()) {
-    SALLYPORT_TRY(Opening opening, opening_from_json(item, true));
+  Fields fields(packed);
+  while (!fields.empty()) {
+    SALLYPORT_TRY(Opening opening, take_opening(fields));
     openings.push_back(std::move(opening));
   }
   return openings;

@@ -41,9 +41,8 @@ Result<std::vector<Opening>> unpack_openings(std::string_view packed);
 // `{"form":..,"path":..,"salt":..,"value":..}` as in a receipt. Only for open ones.
 void append_opening_json(std::string& out, const Opening& opening);
 
-// Reads what `append_opening_json` wrote; exact members, canonical base64. Also `state` where
-// `stored` says that it comes from our store.
-Result<Opening> opening_from_json(const json::value& value, bool stored);
+// Reads what `append_opening_json` wrote; exact members, canonical base64.
+Result<Opening> opening_from_json(const json::value& value);
 
 // Does the commitment at `opening.path` of `entry` match? Withheld and erased ones only have to
 // point at a commitment.

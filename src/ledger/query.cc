@@ -27,7 +27,8 @@ bool matches(const EntryView& entry, const Filter& filter) {
 Result<Uuid> wanted_id(const Filter& filter) {
   const std::optional<Uuid> id = parse_uuid(*filter.id);
   if (!id) {
-    return fail(ErrorCode::InvalidInput, fmt::format("`{:.40}` is not the id of an entry", *filter.id));
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("`{:.40}` is not the id of an entry", *filter.id));
   }
   return *id;
 }

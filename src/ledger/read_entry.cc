@@ -1,61 +1,16 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
-#include <array>
 #include <boost/json.hpp>
 
 #include "base/encoding.h"
 #include "base/try.h"
 #include "ledger/entry.h"
-#include "ledger/sealed_names.h"
+#include "ledger/entry_reader.h"
 
 namespace sallyport::ledger {
 
 namespace {
-
-std::unexpected<Error> refused(std::string message, std::string where) {
-  return fail(ErrorCode::InvalidInput, std::move(message), std::move(where));
-}
-
-enum class Type { Text, Uuid, Time, Number, List, Object };
-
-struct Member {
-  std::string_view name;
-  Type type;
-  bool required;
-};
-
-// LE-1, sorted.
-constexpr auto kMembers = std::to_array<Member>({
-    {"agent_id", Type::Text, false},    {"body", Type::Object, true},
-    {"call_id", Type::Text, false},     {"id", Type::Uuid, true},
-    {"instance_id", Type::Text, true},  {"kind", Type::Text, true},
-    {"outcome", Type::Text, false},     {"policy_hash", Type::Text, false},
-    {"recorded_at", Type::Time, true},  {"redactions", Type::List, false},
-    {"schema", Type::Text, true},       {"sequence", Type::Number, true},
-    {"server", Type::Text, false},      {"session_id", Type::Text, false},
-    {"tool_name", Type::Text, false},   {"topic", Type::Text, false},
-    {"topic_id", Type::Number, false},  {"trace_id", Type::Text, false},
-});
-
-bool is_recorded_at(const json::value& value) {
-  if (!value.is_string()) return false;
-  const std::string_view text = value.get_string();
-  const std::optional<WallTime> time = from_rfc3339(text);
-  return time && rfc3339(*time) == text;
-}
-
-bool has_type(const json::value& value, Type type) {
-  switch (type) {
-    case Type::Text: return value.is_string();
-    case Type::Uuid: return value.is_string() && parse_uuid(value.get_string());
-    case Type::Time: return is_recorded_at(value);
-    case Type::Number: return value.is_int64() && value.get_int64() >= 0;
-    case Type::List: return value.is_array();
-    case Type::Object: return value.is_object();
-  }
-  return false;
-}
 
 bool is_commitment(const json::value& value) {
   constexpr std::string_view kPrefix = "sha256:";
@@ -66,21 +21,6 @@ bool is_commitment(const json::value& value) {
   const std::string_view text = digest->get_string();
   return text.starts_with(kPrefix) && text.size() == kPrefix.size() + 64 &&
          from_hex(text.substr(kPrefix.size()));
-}
-
-Result<void> check_sealed(const json::value& value, std::string_view name) {
-  if (is_sealed_name(name)) {
-    if (value.is_null() || is_commitment(value)) return {};
-    return refused("a content field is not sealed", std::string(name));
-  }
-  if (const json::object* const object = value.if_object()) {
-    for (const json::key_value_pair& member : *object) {
-      SALLYPORT_CHECK_OK(check_sealed(member.value(), member.key()));
-    }
-  } else if (const json::array* const array = value.if_array()) {
-    for (const json::value& item : *array) SALLYPORT_CHECK_OK(check_sealed(item, {}));
-  }
-  return {};
 }
 
 void mark_sealed(json::value& value) {
@@ -149,32 +89,8 @@ Result<EntryView> view_entry(std::string_view bytes) {
 }
 
 Result<void> check_entry(const json::value& entry) {
-  const json::object* const object = entry.if_object();
-  if (object == nullptr) return refused("an entry is an object", "entry");
-  for (const Member& member : kMembers) {
-    const json::value* const value = object->if_contains(member.name);
-    if (value == nullptr && member.required) {
-      return refused(fmt::format("an entry lacks `{}`", member.name), std::string(member.name));
-    }
-    if (value != nullptr && !has_type(*value, member.type)) {
-      return refused(fmt::format("`{}` of an entry has the wrong form", member.name),
-                     std::string(member.name));
-    }
-  }
-  for (const json::key_value_pair& member : *object) {
-    const bool known = std::ranges::any_of(
-        kMembers, [&](const Member& m) { return m.name == std::string_view(member.key()); });
-    if (!known) {
-      return refused(fmt::format("an entry has no member `{:.40}`", std::string_view(member.key())),
-                     std::string(member.key()));
-    }
-  }
-  if (object->at("schema").get_string() != kEntrySchema) {
-    return refused(fmt::format("unknown schema, expected `{}`", kEntrySchema), "schema");
-  }
-  const std::string_view kind = object->at("kind").get_string();
-  if (!core::kind_from(kind)) return refused(fmt::format("unknown kind `{:.40}`", kind), "kind");
-  return check_sealed(object->at("body"), {});
+  thread_local EntryReader reader;
+  return reader.read(canonical_json(entry));
 }
 
 Result<void> check_meaning(const json::value& entry) {

@@ -78,7 +78,7 @@ Result<Receipt> Receipt::parse(std::string_view text) {
   SALLYPORT_TRY(receipt.proof, proof_from(object.if_contains("proof")));
   receipt.checkpoint = object.at("checkpoint").get_string();
   for (const json::value& item : object.at("openings").get_array()) {
-    SALLYPORT_TRY(Opening opening, opening_from_json(item, false));
+    SALLYPORT_TRY(Opening opening, opening_from_json(item));
     receipt.openings.push_back(std::move(opening));
   }
   return receipt;
@@ -122,8 +122,8 @@ bool is_key_rotation(std::string_view bytes) {
          text_in(*body, "control") == "key_rotated";
 }
 
-// The newest checkpoint, but for a rotation the one that both keys signed: nobody who pinned the old
-// key can check a later one (LE-27).
+// The newest checkpoint, but for a rotation the one that both keys signed: nobody who pinned the
+// old key can check a later one (LE-27).
 Result<StoredEntry> vouching_entry(ReadView& view, const StoredEntry& entry) {
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   const std::uint64_t begin = is_key_rotation(*entry.bytes) ? entry.sequence : size - 1;

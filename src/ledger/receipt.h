@@ -29,7 +29,8 @@ struct Receipt {
   static Result<Receipt> parse(std::string_view text);
 };
 
-// Under the newest checkpoint, or for a key rotation under the one both keys signed. `NotFound` for a sequence that is not there or was pruned.
+// Under the newest checkpoint, or for a key rotation under the one both keys signed.
+// `NotFound` for a sequence that is not there or was pruned.
 Result<Receipt> make_receipt(ReadView& view, std::uint64_t sequence, bool with_openings);
 
 // What a verifier says; the first failing step ends it.

@@ -231,7 +231,7 @@ class ExportCheck {
                        std::string_view bytes, std::string_view line) const {
     std::string written = fmt::format(R"({{"entry":{},"openings":[)", bytes);
     for (const json::value& item : openings) {
-      const Result<Opening> opening = opening_from_json(item, false);
+      const Result<Opening> opening = opening_from_json(item);
       const Result<void> good =
           opening ? check_opening(entry, *opening) : std::unexpected(opening.error());
       if (!good) {

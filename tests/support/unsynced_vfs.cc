@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <fstream>
 #include <iterator>
-#include <new>
+#include <utility>
 
 namespace sallyport::test {
 
@@ -20,7 +20,7 @@ std::string content_of(const std::string& file) {
 }
 
 bool there(const std::string& file) {
-  struct stat status {};
+  struct stat status{};
   return stat(file.c_str(), &status) == 0;
 }
 
@@ -36,9 +36,15 @@ struct File {
   sqlite3_file* real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
 };
 
-File& of(sqlite3_file* file) { return *reinterpret_cast<File*>(file); }
-sqlite3_file* real(sqlite3_file* file) { return of(file).real(); }
-UnsyncedVfs& layer() { return UnsyncedVfs::get(); }
+File& of(sqlite3_file* file) {
+  return *reinterpret_cast<File*>(file);
+}
+sqlite3_file* real(sqlite3_file* file) {
+  return of(file).real();
+}
+UnsyncedVfs& layer() {
+  return UnsyncedVfs::get();
+}
 
 int close(sqlite3_file* file) {
   const int code = real(file)->pMethods->xClose(real(file));
@@ -98,31 +104,35 @@ int sector_size(sqlite3_file* file) {
   return real(file)->pMethods->xSectorSize(real(file));
 }
 // No promise of the disk is passed on: SQLite may rely on nothing but syncs.
-int characteristics(sqlite3_file*) { return 0; }
+int characteristics(sqlite3_file*) {
+  return 0;
+}
 int shm_map(sqlite3_file* file, int page, int size, int extend, void volatile** out) {
   return real(file)->pMethods->xShmMap(real(file), page, size, extend, out);
 }
 int shm_lock(sqlite3_file* file, int offset, int count, int flags) {
   return real(file)->pMethods->xShmLock(real(file), offset, count, flags);
 }
-void shm_barrier(sqlite3_file* file) { real(file)->pMethods->xShmBarrier(real(file)); }
+void shm_barrier(sqlite3_file* file) {
+  real(file)->pMethods->xShmBarrier(real(file));
+}
 int shm_unmap(sqlite3_file* file, int remove) {
   return real(file)->pMethods->xShmUnmap(real(file), remove);
 }
 
 constexpr sqlite3_io_methods kMethods = {
-    2,         close,   read,         write,     truncate,    sync,
-    file_size, lock,    unlock,       check_lock, control,    sector_size,
-    characteristics,    shm_map,      shm_lock,  shm_barrier, shm_unmap,
-    nullptr,   nullptr};
+    2,         close,      read,    write,       truncate,        sync,    file_size, lock,
+    unlock,    check_lock, control, sector_size, characteristics, shm_map, shm_lock,  shm_barrier,
+    shm_unmap, nullptr,    nullptr};
 
 int open(sqlite3_vfs*, const char* name, sqlite3_file* out, int flags, int* out_flags) {
   File& file = of(out);
   file.base.pMethods = nullptr;
   file.name = nullptr;
   if (const int code = layer().before_other()) return code;
-  const bool kept = name != nullptr && (flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL |
-                                                 SQLITE_OPEN_MAIN_JOURNAL)) != 0;
+  const bool kept =
+      name != nullptr &&
+      (flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) != 0;
   if (kept) layer().opened(name);
   const int code = under()->xOpen(under(), name, file.real(), flags, out_flags);
   if (code != SQLITE_OK) return code;
@@ -132,7 +142,7 @@ int open(sqlite3_vfs*, const char* name, sqlite3_file* out, int flags, int* out_
 }
 
 int remove(sqlite3_vfs*, const char* name, int sync_folder) {
-  if (const int code = layer().before_delete(name)) return code;
+  if (const int code = layer().before_delete(name, sync_folder != 0)) return code;
   return under()->xDelete(under(), name, sync_folder);
 }
 
@@ -248,12 +258,21 @@ void UnsyncedVfs::synced(const std::string& file) {
   for (const Change& change : image.pending) apply(change, image.synced);
   image.pending.clear();
   image.exists = true;
+  if (std::exchange(image.fresh, false)) sync_folder();
 }
 
-// A file that was deleted may be back after a crash, as nobody synced the folder.
-int UnsyncedVfs::before_delete(const std::string&) {
+int UnsyncedVfs::before_delete(const std::string& file, bool folder) {
   const std::lock_guard guard(mutex_);
-  return crashed_ ? SQLITE_IOERR : 0;
+  if (crashed_) return SQLITE_IOERR;
+  files_[file].deleted = true;
+  if (folder) sync_folder();
+  return 0;
+}
+
+void UnsyncedVfs::sync_folder() {
+  for (auto& [file, image] : files_) {
+    if (image.deleted) image = {.deleted = true};
+  }
 }
 
 int UnsyncedVfs::before_other() {
@@ -264,12 +283,12 @@ int UnsyncedVfs::before_other() {
 void UnsyncedVfs::opened(const std::string& file) {
   const std::lock_guard guard(mutex_);
   const auto [at, unknown] = files_.try_emplace(file);
-  if (unknown) {
-    at->second = {there(file), content_of(file)};
-  } else if (!there(file)) {
-    // Deleted and made again: it begins empty, with nothing synced.
-    at->second.pending.push_back({0, {}, true});
-  }
+  Image& image = at->second;
+  if (unknown && there(file)) image = {.exists = true, .synced = content_of(file)};
+  if (there(file)) return;
+  // Made anew, also where it was deleted before: it begins empty, with nothing synced.
+  image.fresh = true;
+  if (std::exchange(image.deleted, false)) image.pending.push_back({0, {}, true});
 }
 
 void UnsyncedVfs::apply(const Change& change, std::string& content) {

@@ -46,7 +46,7 @@ class UnsyncedVfs {
   int before_write(const std::string& file, std::int64_t offset, const void* data, int size);
   int before_truncate(const std::string& file, std::int64_t size);
   int before_sync(const std::string& file);
-  int before_delete(const std::string& file);
+  int before_delete(const std::string& file, bool sync_folder);
   int before_other();
   void opened(const std::string& file);
   void synced(const std::string& file);
@@ -60,12 +60,15 @@ class UnsyncedVfs {
   struct Image {
     bool exists = false;
     std::string synced;
+    bool fresh = false;    // its first sync also syncs the folder, as SQLite's own layer does
+    bool deleted = false;  // and may be back after a crash until the folder is synced
     std::vector<Change> pending{};
   };
 
   UnsyncedVfs() = default;
   int count();
   void lose_power();
+  void sync_folder();
   static void apply(const Change& change, std::string& content);
 
   mutable std::mutex mutex_;

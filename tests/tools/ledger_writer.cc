@@ -38,8 +38,8 @@ void say(const std::string& line) {
 }
 
 int complain(const Error& error) {
-  say(canonical_json(json::object{
-      {"ok", false}, {"cause", error.cause}, {"message", error.message}}));
+  say(canonical_json(
+      json::object{{"ok", false}, {"cause", error.cause}, {"message", error.message}}));
   return 2;
 }
 
@@ -88,9 +88,9 @@ void obey(ledger::Ledger& ledger) {
       ledger.owe(std::move(drafts));
       say(R"({"ok":true})");
     } else {
-      const auto written = append(ledger, numbered(0, n),
-                                  command == "report" ? core::Urgency::Reports
-                                                      : core::Urgency::Announces);
+      const auto written =
+          append(ledger, numbered(0, n),
+                 command == "report" ? core::Urgency::Reports : core::Urgency::Announces);
       if (!written) {
         complain(written.error());
         continue;
@@ -102,8 +102,8 @@ void obey(ledger::Ledger& ledger) {
 }
 
 int look(const Arguments& arguments) {
-  auto store = store::SqliteStore::open({.file = arguments.folder / "ledger.db",
-                                         .mode = store::SqliteStore::Mode::ReadOnly});
+  auto store = store::SqliteStore::open(
+      {.file = arguments.folder / "ledger.db", .mode = store::SqliteStore::Mode::ReadOnly});
   if (!store) return complain(store.error());
   if (arguments.mode == "verify") {
     const ledger::LedgerReport report =
@@ -125,7 +125,8 @@ int write(const Arguments& arguments) {
   const SystemClock clock;
   SystemEntropy entropy;
   const core::NoRedactor redactor;
-  if (auto made = ledger::make_private_folder(arguments.folder); !made) return complain(made.error());
+  if (auto made = ledger::make_private_folder(arguments.folder); !made)
+    return complain(made.error());
   auto store = store::SqliteStore::open(
       {.file = arguments.folder / "ledger.db",
        .lock_wait = std::chrono::milliseconds(arguments.numbers.at("lock-wait"))});
@@ -165,4 +166,6 @@ int run(int count, char** values) {
 }  // namespace
 }  // namespace sallyport
 
-int main(int count, char** values) { return sallyport::run(count, values); }
+int main(int count, char** values) {
+  return sallyport::run(count, values);
+}

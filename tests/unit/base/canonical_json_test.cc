@@ -337,6 +337,61 @@ TEST(CanonicalJsonTest, EncodingADecodedCanonicalTextGivesTheSameBytes) {
   }
 }
 
+// LE-7, LE-9
+TEST(CanonicalJsonTest, CanonicalTextIsKnownFromAnyOther) {
+  const auto by_parsing = [](std::string_view text) {
+    const Result<json::value> value = parse_own_json(text);
+    return value && canonical_json(*value) == text;
+  };
+  std::mt19937 random(4);
+  int canonical_ones = 0;
+  for (int i = 0; i < 4000; ++i) {
+    std::string text = canonical_json(random_value(random, 4));
+    for (int change = 0; change < 4; ++change) {
+      ASSERT_EQ(is_canonical_json(text), by_parsing(text)) << text;
+      canonical_ones += is_canonical_json(text) ? 1 : 0;
+      constexpr std::string_view kPieces = "{}[],:\"\\ue0019.-+ntf \n\x80";
+      const char piece = kPieces[random() % kPieces.size()];
+      const std::size_t at = random() % text.size();
+      if (change == 1) text.insert(at, 1, piece);
+      if (change != 1) text[at] = piece;
+    }
+  }
+  EXPECT_GT(canonical_ones, 2000);
+  for (const std::string_view text : {"",
+                                      " 1",
+                                      "1 ",
+                                      "-0",
+                                      "1.0",
+                                      "01",
+                                      "9007199254740992",
+                                      R"({"b":1,"a":2})",
+                                      R"({"a":1,"a":1})",
+                                      R"("\u0041")",
+                                      R"("\u000A")",
+                                      R"("\u000a")",
+                                      R"("\u001F")",
+                                      R"("\/")",
+                                      "\"\xff\"",
+                                      "[1,]",
+                                      "\xef\xbb\xbf"
+                                      "1",
+                                      R"({"\u0001":1,"\n":2,"\t":3})",
+                                      R"("\u00")",
+                                      "\"\\",
+                                      "[",
+                                      "nul"}) {
+    EXPECT_FALSE(is_canonical_json(text)) << text;
+  }
+  for (const Example& example : kPublished) {
+    EXPECT_FALSE(is_canonical_json(example.input));
+    EXPECT_EQ(is_canonical_json(example.output), by_parsing(example.output));
+  }
+  EXPECT_TRUE(is_canonical_json(R"({"\u0001":"\u001f","\t":[],"\n":{},"a":-1.5e-7})"));
+  EXPECT_TRUE(is_canonical_json(std::string(128, '[') + std::string(128, ']')));
+  EXPECT_FALSE(is_canonical_json(std::string(129, '[') + std::string(129, ']')));
+}
+
 // LE-11
 TEST(CanonicalJsonTest, TheOrderInWhichMembersCameDoesNotMatter) {
   std::mt19937 random(3);

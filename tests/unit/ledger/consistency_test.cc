@@ -120,13 +120,10 @@ TEST(ConsistencyTest, WhatWasChangedIsNamed) {
   EXPECT_EQ(step_of({good.older, with(good.newer, "\n11\n", "\n12\n"), good.proof}), "signature");
   EXPECT_EQ(step_of(good, {vectors::signing_key("other.example").verifier()}), "key");
   EXPECT_EQ(step_of(good, {.key = trust().key, .origin = "elsewhere.example"}), "origin");
-  std::string forged = good.proof;
-  const std::size_t last = forged.size() - 4;
-  forged[last] = forged[last] == 'A' ? 'E' : 'A';
-  if (from_base64(forged.substr(forged.size() - 45, 44))) {
-    EXPECT_EQ(step_of({good.older, good.newer, forged}), "inclusion");
-  }
   const std::size_t end = good.proof.rfind('\n', good.proof.size() - 2) + 1;
+  std::string forged = good.proof;
+  forged[end] = forged[end] == 'A' ? 'B' : 'A';
+  EXPECT_EQ(step_of({good.older, good.newer, forged}), "inclusion");
   EXPECT_EQ(step_of({good.older, good.newer, good.proof.substr(0, end)}), "inclusion");
   EXPECT_EQ(step_of({good.older, good.newer, good.proof + good.proof.substr(end)}), "inclusion");
 }

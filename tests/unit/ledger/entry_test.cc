@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "base/encoding.h"
+#include "ledger/maintenance.h"
 #include "support/test_clock.h"
 #include "support/test_ledger.h"
 #include "vectors.h"
@@ -374,6 +375,12 @@ TEST(EntryInLedgerTest, SequenceDecidesOrderWhenTheClockGoesBack) {
   clock.step_wall(-std::chrono::hours(1));
   const core::Position after = ledger.append(TestLedger::event({{"n", 2}}));
   EXPECT_GT(after.sequence, before.sequence);
+  EXPECT_TRUE(ledger.store().read([&](ReadView& view) -> Result<void> {
+    const EntryView first = view_entry(*view.entry(before.sequence).value()->bytes).value();
+    const EntryView second = view_entry(*view.entry(after.sequence).value()->bytes).value();
+    EXPECT_LT(second.recorded_at, first.recorded_at);
+    return {};
+  }));
   ledger.close();
 }
 
@@ -395,6 +402,34 @@ TEST(EntryInLedgerTest, AnIdThatExistsIsAnsweredWithItsPlace) {
   const core::Position next = ledger.append(TestLedger::event({}));
   EXPECT_EQ(ledger.append(draft), first);
   EXPECT_EQ(ledger.append(TestLedger::event({})).sequence, next.sequence + 1);
+}
+
+std::vector<std::string> written_bytes(TestLedger& ledger) {
+  std::vector<std::string> bytes;
+  EXPECT_TRUE(ledger.store().read([&](ReadView& view) {
+    return view.scan(0, view.size().value(), [&](const StoredEntry& entry) -> Result<bool> {
+      bytes.push_back(entry.bytes.value());
+      return true;
+    });
+  }));
+  return bytes;
+}
+
+// LE-6
+TEST(EntryInLedgerTest, WrittenBytesStayAsTheyWereWhateverIsDone) {
+  TestLedger ledger;
+  ledger.open();
+  ledger.append_many(300);
+  const std::vector<std::string> before = written_bytes(ledger);
+  EXPECT_TRUE(ledger->transact(erase({.call_id = "call-3"}, "somebody", "asked to")));
+  EXPECT_TRUE(ledger->transact(set_hold("h", {.call_id = "call-4"}, "somebody", "a case")));
+  EXPECT_TRUE(ledger->rotate_key(false));
+  ledger.close();
+  ledger.open();
+  std::vector<std::string> after = written_bytes(ledger);
+  ASSERT_GT(after.size(), before.size() + 3);
+  after.resize(before.size());
+  EXPECT_EQ(after, before);
 }
 
 // LE-5, LE-80

@@ -107,8 +107,8 @@ class QueryTest : public testing::Test {
         {.facets = {{Facet::Topic, "topic5"}}},
         {.facets = {{Facet::Agent, "agent2"}, {Facet::Tool, "tool1"}, {Facet::Topic, "topic2"}}},
         {.since = at(0)},
-        {.since = at(50), .until = at(54)},
-        {.since = at(58), .until = at(62)},
+        {.since = at(48), .until = at(54)},
+        {.since = at(54), .until = at(61)},
         {.until = at(2)},
         {.facets = {{Facet::Tool, "tool2"}}, .since = at(20), .until = at(90), .after = 300},
         {.id = all().at(3).id},
@@ -135,6 +135,7 @@ TEST_F(QueryTest, EveryFilterFindsWhatItNamesInWriteOrder) {
     const Result<Sequences> found = find(filter);
     ASSERT_TRUE(found) << found.error().message;
     EXPECT_EQ(*found, expected(filter));
+    EXPECT_EQ(found->empty(), filter.limit == 0);
   }
   EXPECT_EQ(find({.facets = {{Facet::Call, "call70"}}})->size(), 3U);
 }

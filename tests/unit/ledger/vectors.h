@@ -30,7 +30,8 @@ inline constexpr std::string_view kReceipt =
     R"("sha256:8b828a4020f822285b72a35479d9cbdcaaabe56a91aa81307996958a641f617c"}}},)"
     R"("leaf_index":0,"tree_size":1,"proof":[],"checkpoint":"sallyport.example/test\n1\n)"
     R"(/mlFgIwAD+kwmuZq8vh6i0AkjgqfguJz3SnqNKVK5G4=\n\n— sallyport.example/test )"
-    R"(0OWtg7SDmrHwctX9wLnd9RXZuGrgvpzWRfws66x/0hZ2bLK3Mgt7O6h2i2t1CuNp/wQYu3jCSL7djcPIkw265LS1AwQ=)"
+    R"(0OWtg7SDmrHwctX9wLnd9RXZuGrgvpzWRfws66x/0hZ2bLK3Mgt7O6h2i2t1CuNp/wQYu3jCSL7djcPI)"
+    R"(kw265LS1AwQ=)"
     R"(\n","openings":[{"path":"/body/effective_input","form":"json","salt":)"
     R"("qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqo=","value":{"path":"/tmp/x"}}]})";
 

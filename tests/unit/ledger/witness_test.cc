@@ -103,8 +103,7 @@ TEST_F(WitnessTest, ACopyThatIsNoCheckpointOfThisLedgerIsNotPassedOver) {
   EXPECT_FALSE(ledger_.try_open());
   TestLedger other;
   other.open();
-  ASSERT_TRUE(
-      replace_private_file(elsewhere_ / "witness", test::newest_checkpoint(other.store())));
+  ASSERT_TRUE(replace_private_file(elsewhere_ / "witness", test::newest_checkpoint(other.store())));
   const auto refused = ledger_.try_open();
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("no key of this ledger"), std::string::npos);

@@ -1,0 +1,206 @@
+// Every write, sync and truncate may fail: nothing is half written, and work goes on afterwards.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include "support/ledger_checks.h"
+#include "support/unsynced_vfs.h"
+
+namespace sallyport::store {
+namespace {
+
+using core::Urgency;
+using test::TestLedger;
+using test::UnsyncedVfs;
+using test::verdict;
+
+class FaultsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    vfs_.restart();
+    ledger_.vfs = UnsyncedVfs::kName;
+  }
+  void TearDown() override {
+    vfs_.restart();
+    ledger_.close();
+  }
+
+  Result<ledger::Positions> append(Urgency urgency, std::string call = {}) {
+    std::vector<core::Draft> drafts = {TestLedger::event({{"text", "entry"}}, std::move(call))};
+    return ledger_->append_blocking(std::move(drafts), urgency);
+  }
+  std::uint64_t size() { return test::all_entries(ledger_.store()).size(); }
+
+  UnsyncedVfs& vfs_ = UnsyncedVfs::get();
+  TestLedger ledger_;
+};
+
+struct Code {
+  int code;
+  std::string cause;
+};
+const Code kCodes[] = {{SQLITE_FULL, "no_space"},
+                       {SQLITE_IOERR_WRITE, "io"},
+                       {SQLITE_IOERR_FSYNC, "io"},
+                       {SQLITE_READONLY, "read_only"}};
+
+// LE-73, LE-77
+TEST_F(FaultsTest, EachOperationOfACommitMayFailOnceAndNothingIsHalfWritten) {
+  ledger_.open();
+  for (const Code& fault : kCodes) {
+    std::uint64_t failed = 0;
+    for (std::uint64_t nth = 1;; ++nth) {
+      const std::uint64_t before = size();
+      vfs_.fail_at(nth, fault.code, false);
+      const auto written = append(Urgency::Announces);
+      const bool was_hit = vfs_.failures() > 0;
+      vfs_.restart();
+      if (!written) {
+        ++failed;
+        EXPECT_EQ(written.error().cause, fault.cause) << written.error().message;
+        EXPECT_EQ(written.error().code, ErrorCode::Unavailable);
+        EXPECT_EQ(size(), before);
+        const auto again = append(Urgency::Announces);
+        ASSERT_TRUE(again) << nth << ": " << again.error().message;
+        EXPECT_EQ(again->at(0).sequence, before);
+        EXPECT_TRUE(ledger_->health().ok);
+      }
+      if (!was_hit) break;
+    }
+    EXPECT_GE(failed, 2u) << "the writes and the sync of a commit";
+    EXPECT_EQ(verdict(ledger_.store()), "ok") << fault.cause;
+  }
+}
+
+// LE-74, LE-77
+TEST_F(FaultsTest, AFaultThatLastsRefusesEverythingUntilItIsGone) {
+  ledger_.open();
+  for (const Code& fault : kCodes) {
+    const std::uint64_t before = size();
+    vfs_.fail_at(1, fault.code, true);
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(append(Urgency::Announces).error().cause, fault.cause);
+      EXPECT_EQ(append(Urgency::Reports).error().cause, fault.cause);
+    }
+    EXPECT_FALSE(ledger_->health().ok);
+    EXPECT_EQ(ledger_->health().cause, fault.cause);
+    EXPECT_EQ(size(), before) << "reading goes on";
+    vfs_.restart();
+    EXPECT_TRUE(append(Urgency::Announces));
+    EXPECT_TRUE(ledger_->health().ok);
+  }
+  EXPECT_EQ(verdict(ledger_.store()), "ok");
+  ledger_.close();
+  ledger_.vfs.clear();
+  ledger_.open();
+  EXPECT_EQ(verdict(ledger_.store()), "ok");
+}
+
+// LE-73, LE-45
+TEST_F(FaultsTest, EachOperationOfTheFirstStartMayFailAndTheNextStartIsAFirstOne) {
+  for (std::uint64_t nth = 1;; ++nth) {
+    TestLedger ledger;
+    ledger.vfs = UnsyncedVfs::kName;
+    vfs_.fail_at(nth, nth % 2 == 0 ? SQLITE_FULL : SQLITE_IOERR_FSYNC, false);
+    const bool opened = ledger.try_open().has_value();
+    const bool was_hit = vfs_.failures() > 0;
+    vfs_.restart();
+    if (!opened) {
+      const auto again = ledger.try_open();
+      ASSERT_TRUE(again) << nth << ": " << again.error().message;
+    }
+    EXPECT_EQ(verdict(ledger.store()), "ok") << nth;
+    EXPECT_EQ(test::controls(ledger.store(), "key_created").size(), 1u);
+    if (!was_hit) break;
+    ASSERT_LT(nth, 200u);
+  }
+}
+
+// LE-75
+TEST_F(FaultsTest, WhenSpaceEndsTheReserveIsGivenUpForWhatHasHappened) {
+  ledger_.open();
+  const auto reserve = ledger_.folder / "reserve";
+  EXPECT_EQ(std::filesystem::file_size(reserve), ledger_.settings.reserve_bytes);
+  // Full until the reserve is gone.
+  vfs_.fail_at(1, SQLITE_FULL, false);
+  EXPECT_EQ(append(Urgency::Announces).error().cause, "no_space");
+  EXPECT_FALSE(std::filesystem::exists(reserve));
+  EXPECT_TRUE(append(Urgency::Reports));
+  EXPECT_EQ(ledger_->health().ok, std::filesystem::exists(reserve))
+      << "room for outcomes is no room for calls";
+  EXPECT_TRUE(append(Urgency::Announces));
+  EXPECT_TRUE(std::filesystem::exists(reserve));
+  EXPECT_TRUE(ledger_->health().ok);
+}
+
+// LE-75
+TEST_F(FaultsTest, AReportThatMeetsTheFullDiskItselfIsWrittenFromTheReserve) {
+  ledger_.open();
+  vfs_.fail_at(1, SQLITE_FULL, false);
+  EXPECT_TRUE(append(Urgency::Reports)) << "the first try failed, the second used the reserve";
+  EXPECT_EQ(vfs_.failures(), 1u);
+  EXPECT_FALSE(std::filesystem::exists(ledger_.folder / "reserve"));
+}
+
+// LE-76
+TEST_F(FaultsTest, WhatIsOwedIsWrittenFirstAndInOrderWhenWritingWorksAgain) {
+  ledger_.open();
+  vfs_.fail_at(1, SQLITE_IOERR_WRITE, true);
+  for (const char* const call : {"owed-1", "owed-2"}) {
+    std::vector<core::Draft> drafts = {TestLedger::event({{"text", "outcome"}}, call)};
+    ledger_->owe(std::move(drafts));
+    EXPECT_FALSE(append(Urgency::Announces));
+  }
+  vfs_.restart();
+  ASSERT_TRUE(append(Urgency::Announces, "later"));
+  std::vector<std::string> calls;
+  for (const test::Seen& seen : test::all_entries(ledger_.store())) {
+    if (seen.entry.as_object().contains("call_id")) {
+      calls.emplace_back(seen.entry.at("call_id").as_string());
+    }
+  }
+  EXPECT_EQ(calls, (std::vector<std::string>{"owed-1", "owed-2", "later"}));
+}
+
+// A debt that the disk refuses kept the writer thread, and with it the process, from ending.
+TEST_F(FaultsTest, AProcessWithDebtsAndADeadDiskCanEnd) {
+  ledger_.open();
+  vfs_.fail_at(1, SQLITE_IOERR_WRITE, true);
+  std::vector<core::Draft> drafts = {TestLedger::event({{"text", "outcome"}})};
+  ledger_->owe(std::move(drafts));
+  ledger_.close();
+  vfs_.restart();
+  ledger_.open();
+  EXPECT_EQ(verdict(ledger_.store()), "ok");
+}
+
+// LE-54
+TEST_F(FaultsTest, ADamagedFileFoundWhileWritingEndsWritingForGood) {
+  ledger_.open();
+  vfs_.fail_at(1, SQLITE_CORRUPT, false);
+  EXPECT_EQ(append(Urgency::Announces).error().cause, "corrupt");
+  vfs_.restart();
+  EXPECT_EQ(append(Urgency::Announces).error().cause, "corrupt");
+  EXPECT_EQ(append(Urgency::Reports).error().cause, "corrupt");
+  EXPECT_EQ(ledger_->health().cause, "corrupt");
+  ledger_.open();
+  EXPECT_TRUE(append(Urgency::Announces)) << "a restart checks anew";
+}
+
+// LE-19: a commit touches as much at 5,000 entries as at 5.
+TEST_F(FaultsTest, ALoneCommitWritesAsMuchInALargeLedgerAsInASmallOne) {
+  ledger_.open();
+  ledger_.append_many(10);
+  const auto operations = [&] {
+    vfs_.restart();
+    EXPECT_TRUE(append(Urgency::Announces));
+    return vfs_.operations();
+  };
+  std::uint64_t most = 0;
+  for (int i = 0; i < 5; ++i) most = std::max(most, operations());
+  ledger_.append_many(5000);
+  for (int i = 0; i < 5; ++i) EXPECT_LE(operations(), most + 6) << "one more level of pages";
+}
+
+}  // namespace
+}  // namespace sallyport::store
