@@ -94,7 +94,9 @@ class CommandLine {
                      const char* description) {
     CLI::Option* const option = app.add_option_function<std::vector<std::string>>(
         name,
-        [&out](const std::vector<std::string>& values) { out.assign(values.begin(), values.end()); },
+        [&out](const std::vector<std::string>& values) {
+          out.assign(values.begin(), values.end());
+        },
         description);
     option->type_name("FILE");
     files_.insert(option);
@@ -154,8 +156,8 @@ class CommandLine {
   }
 
   void add_demo() {
-    CLI::App* const sub =
-        app_.add_subcommand("demo", "a scripted agent through the real gates; no network, no set-up");
+    CLI::App* const sub = app_.add_subcommand(
+        "demo", "a scripted agent through the real gates; no network, no set-up");
     sub->add_flag("--plain", demo_.plain, "neither colours nor redrawing");
     sub->add_flag("--keep", demo_.keep, "keep the demo's data folder");
     sub->add_flag("--no-pause", demo_.no_pause, "do not pause between steps");
@@ -172,7 +174,8 @@ class CommandLine {
   }
 
   void add_ledger() {
-    CLI::App& ledger = *app_.add_subcommand("ledger", "read, prove, export and maintain the record");
+    CLI::App& ledger =
+        *app_.add_subcommand("ledger", "read, prove, export and maintain the record");
     ledger.require_subcommand(1);
     add_reading(ledger);
     add_proving(ledger);
@@ -184,15 +187,19 @@ class CommandLine {
     text(tail, "-n,--lines", tail_.count, "how many [20]", "N");
     tail.add_flag("-f,--follow", tail_.follow, "wait for more");
     add_filters(tail, tail_.filter);
-    CLI::App& show = command(ledger, "show", "entries that match, or one of them whole", show_, ledger_show);
+    CLI::App& show =
+        command(ledger, "show", "entries that match, or one of them whole", show_, ledger_show);
     text(show, "target", show_.target, "an entry's id or sequence, or a call", "ID|CALL|SEQUENCE");
     text(show, "--limit", show_.limit, "at most so many", "N");
     add_filters(show, show_.filter);
     simple(ledger, "stats", "how many entries of what", ledger_stats);
-    CLI::App& out = command(ledger, "export", "the record in a form that others read", export_, ledger_export);
-    choice(text(out, "--format", export_.format, "which form [jsonl]"), {"jsonl", "tlog-tiles", "cef"});
+    CLI::App& out =
+        command(ledger, "export", "the record in a form that others read", export_, ledger_export);
+    choice(text(out, "--format", export_.format, "which form [jsonl]"),
+           {"jsonl", "tlog-tiles", "cef"});
     file(out, "--out", export_.out, "where to [standard output]", "PATH");
-    out.add_flag("--with-openings", export_.with_openings, "with the content of sealed fields (cef)");
+    out.add_flag("--with-openings", export_.with_openings,
+                 "with the content of sealed fields (cef)");
     add_filters(out, export_.filter);
     simple(ledger, "schema", "what an entry can hold", ledger_schema);
   }
@@ -204,30 +211,37 @@ class CommandLine {
     file(check, "--since", ledger_verify_.since, "a checkpoint kept elsewhere [the witness]");
     text(check, "--key", ledger_verify_.key, "verifier key, or a file that holds it", "VKEY");
     check.add_flag("--gaps", ledger_verify_.gaps, "with --json: also list gaps");
-    CLI::App& receipt = command(ledger, "receipt", "proof of one entry, or of a whole call", receipt_, ledger_receipt);
-    text(receipt, "target", receipt_.target, "an entry's id or sequence, or a call", "ID|CALL|SEQUENCE")
+    CLI::App& receipt = command(ledger, "receipt", "proof of one entry, or of a whole call",
+                                receipt_, ledger_receipt);
+    text(receipt, "target", receipt_.target, "an entry's id or sequence, or a call",
+         "ID|CALL|SEQUENCE")
         ->required();
     receipt.add_flag("--all", receipt_.all, "a list for the whole call");
     choice(text(receipt, "--format", receipt_.format, "which form [json]"), {"json", "tlog-proof"});
     receipt.add_flag("--no-openings", receipt_.no_openings, "without the content of sealed fields");
     file(receipt, "--out", receipt_.out, "where to [standard output]");
-    CLI::App& proof = command(ledger, "proof", "consistency proof between two sizes", proof_, ledger_proof);
+    CLI::App& proof =
+        command(ledger, "proof", "consistency proof between two sizes", proof_, ledger_proof);
     text(proof, "A", proof_.old_size, "the older size", "SIZE")->required();
     text(proof, "B", proof_.new_size, "the newer size", "SIZE")->required();
-    proof.add_flag("--checkpoints", proof_.checkpoints, "also write both checkpoints: FILE.A, FILE.B");
+    proof.add_flag("--checkpoints", proof_.checkpoints,
+                   "also write both checkpoints: FILE.A, FILE.B");
     file(proof, "--out", proof_.out, "where to [standard output]");
-    CLI::App& checkpoint = command(ledger, "checkpoint", "the newest signed checkpoint, or that of a size",
-                                   checkpoint_, ledger_checkpoint);
+    CLI::App& checkpoint =
+        command(ledger, "checkpoint", "the newest signed checkpoint, or that of a size",
+                checkpoint_, ledger_checkpoint);
     text(checkpoint, "size", checkpoint_.size, "which one [the newest]", "SIZE");
   }
 
   void add_maintaining(CLI::App& ledger) {
-    CLI::App& erase = command(ledger, "erase", "remove content; the proof stays", erase_, ledger_erase);
+    CLI::App& erase =
+        command(ledger, "erase", "remove content; the proof stays", erase_, ledger_erase);
     add_selection(erase, erase_.selection);
     text(erase, "--path", erase_.selection.path, "only this field, as /body/result", "POINTER");
     text(erase, "--reason", erase_.reason, "why; becomes part of the record")->required();
     erase.add_flag("--dry-run", erase_.dry_run, "only say what would be removed");
-    CLI::App& prune = command(ledger, "prune", "drop the bytes of old entries; their hashes stay", prune_, ledger_prune);
+    CLI::App& prune = command(ledger, "prune", "drop the bytes of old entries; their hashes stay",
+                              prune_, ledger_prune);
     text(prune, "--before", prune_.before, "entries below this sequence", "SEQUENCE")->required();
     text(prune, "--reason", prune_.reason, "why; becomes part of the record")->required();
     prune.add_flag("--dry-run", prune_.dry_run, "only say what would be dropped");
@@ -241,34 +255,43 @@ class CommandLine {
     text(lift, "id", hold_lift_.id, "its name", "NAME")->required();
     text(lift, "--reason", hold_lift_.reason, "why; becomes part of the record")->required();
     simple(hold, "list", "holds in force", ledger_hold_list);
-    CLI::App& acknowledge = command(ledger, "acknowledge", "let a ledger go on that its witness contradicts",
-                                    acknowledge_, ledger_acknowledge);
-    text(acknowledge, "--reason", acknowledge_.reason, "why; becomes part of the record")->required();
+    CLI::App& acknowledge =
+        command(ledger, "acknowledge", "let a ledger go on that its witness contradicts",
+                acknowledge_, ledger_acknowledge);
+    text(acknowledge, "--reason", acknowledge_.reason, "why; becomes part of the record")
+        ->required();
   }
 
   void add_verify() {
-    CLI::App& sub = command(app_, "verify", "check a receipt offline, with nothing but a key", verify_, verify);
-    files(sub, "receipt", verify_.files, "a receipt, or - for standard input; OLD NEW PROOF with --consistency")
+    CLI::App& sub =
+        command(app_, "verify", "check a receipt offline, with nothing but a key", verify_, verify);
+    files(sub, "receipt", verify_.files,
+          "a receipt, or - for standard input; OLD NEW PROOF with --consistency")
         ->required();
     text(sub, "--key", verify_.key, "pinned verifier key, or a file that holds it", "VKEY");
     text(sub, "--origin", verify_.origin, "the log's name [that of the key]", "NAME");
-    files(sub, "--rotation", verify_.rotations, "receipt of a key rotation, oldest first; may be repeated")
+    files(sub, "--rotation", verify_.rotations,
+          "receipt of a key rotation, oldest first; may be repeated")
         ->take_all()
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    sub.add_flag("--consistency", verify_.consistency, "check that one checkpoint continues another");
+    sub.add_flag("--consistency", verify_.consistency,
+                 "check that one checkpoint continues another");
   }
 
   void add_keys() {
     CLI::App& keys = *app_.add_subcommand("keys", "verifier keys, past and present");
     keys.require_subcommand(1);
     simple(keys, "show", "print verifier keys and the sizes they signed", keys_show);
-    CLI::App& rotate = command(keys, "rotate", "sign with a new key from now on", rotate_, keys_rotate);
-    rotate.add_flag("--compromised", rotate_.compromised, "the old key is in other hands: do not vouch for the new one");
+    CLI::App& rotate =
+        command(keys, "rotate", "sign with a new key from now on", rotate_, keys_rotate);
+    rotate.add_flag("--compromised", rotate_.compromised,
+                    "the old key is in other hands: do not vouch for the new one");
   }
 
   void add_completion() {
-    CLI::App* const sub = app_.add_subcommand("completion", "print a completion script for a shell");
+    CLI::App* const sub =
+        app_.add_subcommand("completion", "print a completion script for a shell");
     choice(text(*sub, "shell", shell_, "for which shell")->required(), {"bash", "zsh", "fish"});
     sub->callback([this] {
       run_ = [shell = shell_](const Context&) -> Result<int> {
@@ -289,7 +312,8 @@ class CommandLine {
     for (const CLI::Option* const option : app.get_options()) {
       const bool file = files_.contains(option);
       const auto choices = choices_.find(option);
-      const std::vector<std::string> known = choices == choices_.end() ? std::vector<std::string>{} : choices->second;
+      const std::vector<std::string> known =
+          choices == choices_.end() ? std::vector<std::string>{} : choices->second;
       if (option->get_positional()) {
         info.takes_files = info.takes_files || file;
         info.words.insert(info.words.end(), known.begin(), known.end());
@@ -371,7 +395,9 @@ std::unexpected<Error> explain(CommandLine& line, const CLI::ParseError& error) 
   const std::string path = understood(line.app());
   const std::string help = fmt::format("run `sallyport{}{} --help`", path.empty() ? "" : " ", path);
   const std::vector<std::string> rest = line.app().remaining(true);
-  const bool needs_verb = error.get_name() == "RequiredError" && std::string_view(error.what()).find("subcommand") != std::string_view::npos;
+  const bool needs_verb =
+      error.get_name() == "RequiredError" &&
+      std::string_view(error.what()).find("subcommand") != std::string_view::npos;
   if (!rest.empty() && rest.front().starts_with('-') && rest.front().size() > 1) {
     const std::string name = rest.front().substr(0, rest.front().find('='));
     return usage(fmt::format("unknown option `{}`{}; {}", name,
@@ -379,7 +405,9 @@ std::unexpected<Error> explain(CommandLine& line, const CLI::ParseError& error) 
   }
   if (needs_verb && rest.empty()) return usage(fmt::format("a command is missing; {}", help));
   if (needs_verb) return usage(about_unknown_verb(line.table(), path, rest.front()));
-  if (!rest.empty()) return usage(fmt::format("`{}` is one argument too many; {}", rest.front().substr(0, 200), help));
+  if (!rest.empty())
+    return usage(
+        fmt::format("`{}` is one argument too many; {}", rest.front().substr(0, 200), help));
   return usage(fmt::format("{}; {}", error.what(), help));
 }
 

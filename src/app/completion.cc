@@ -54,11 +54,11 @@ std::string bash_values(const CommandInfo& root) {
         const std::string key = pattern + ":" + name;
         if (std::ranges::find(seen, key) != seen.end()) continue;
         seen.push_back(key);
-        const std::string answer =
-            !option.choices.empty()
-                ? fmt::format("COMPREPLY=($(compgen -W {} -- \"$word\"))", quoted(joined(option.choices, " ")))
-            : option.takes_file ? "COMPREPLY=($(compgen -f -- \"$word\"))"
-                                : "COMPREPLY=()";
+        const std::string answer = !option.choices.empty()
+                                       ? fmt::format("COMPREPLY=($(compgen -W {} -- \"$word\"))",
+                                                     quoted(joined(option.choices, " ")))
+                                   : option.takes_file ? "COMPREPLY=($(compgen -f -- \"$word\"))"
+                                                       : "COMPREPLY=()";
         out += fmt::format("    {}:{}) {}; return ;;\n", pattern, name, answer);
       }
     }
@@ -181,20 +181,22 @@ std::string fish_completion(const CommandInfo& root) {
       condition = "__fish_seen_subcommand_from " + path.substr(path.rfind(' ') + 1);
       const std::size_t parent = path.rfind(' ');
       if (parent != std::string::npos) {
-        condition = "__fish_seen_subcommand_from " + path.substr(0, path.find(' ')) + "; and " + condition;
+        condition =
+            "__fish_seen_subcommand_from " + path.substr(0, path.find(' ')) + "; and " + condition;
       }
     }
     for (const CommandInfo& one : command.commands) {
-      std::string when = path.empty() ? "__fish_use_subcommand"
-                                      : condition + "; and not __fish_seen_subcommand_from " +
-                                            joined(inner, " ");
+      std::string when =
+          path.empty() ? "__fish_use_subcommand"
+                       : condition + "; and not __fish_seen_subcommand_from " + joined(inner, " ");
       out += fmt::format("complete -c sallyport -n {} -a {} -d {}\n", quoted(when), one.name,
                          quoted(one.description));
     }
     for (const std::string& word : command.words) {
       out += fmt::format("complete -c sallyport -n {} -a {}\n", quoted(condition), word);
     }
-    if (command.takes_files) out += fmt::format("complete -c sallyport -n {} -F\n", quoted(condition));
+    if (command.takes_files)
+      out += fmt::format("complete -c sallyport -n {} -F\n", quoted(condition));
     options(command, path.empty() ? "" : " -n " + quoted(condition));
   });
   return out;

@@ -36,13 +36,15 @@ class Reader {
       return refused("a configuration begins with `version: 1`", root);
     }
     bool has_version = false;
-    SALLYPORT_CHECK_OK(members(root, {
-        {"version", [&](const YamlNode& node) {
-           has_version = true;
-           return version(node);
-         }},
-        {"ledger", [&](const YamlNode& node) { return ledger(node); }},
-    }));
+    SALLYPORT_CHECK_OK(
+        members(root, {
+                          {"version",
+                           [&](const YamlNode& node) {
+                             has_version = true;
+                             return version(node);
+                           }},
+                          {"ledger", [&](const YamlNode& node) { return ledger(node); }},
+                      }));
     if (!has_version) return refused("`version: 1` is missing", root);
     return config_;
   }
@@ -59,7 +61,8 @@ class Reader {
 
   Result<void> members(const YamlNode& node, const std::vector<Member>& known) const {
     if (node.is_null()) return {};
-    if (node.kind != YamlNode::Kind::Mapping) return refused("a section of keys belongs here", node);
+    if (node.kind != YamlNode::Kind::Mapping)
+      return refused("a section of keys belongs here", node);
     for (const auto& [key, value] : node.members) {
       const auto member = std::ranges::find(known, key.text, &Member::name);
       if (member != known.end()) {
@@ -76,29 +79,32 @@ class Reader {
 
   Result<void> version(const YamlNode& node) const {
     if (node.kind == YamlNode::Kind::Scalar && !node.quoted && node.text == "1") return {};
-    return refused(fmt::format("version `{}` is not known here; this release reads `version: 1`",
-                               node.text),
-                   node);
+    return refused(
+        fmt::format("version `{}` is not known here; this release reads `version: 1`", node.text),
+        node);
   }
 
   Result<void> ledger(const YamlNode& node) {
     LedgerConfig& out = config_.ledger;
-    return members(node, {
-        {"origin", [&](const YamlNode& value) { return origin(value); }},
-        {"witness_path", [&](const YamlNode& value) { return witness(value); }},
-        {"retention", [&](const YamlNode& value) { return retention(value); }},
-        {"reserve_bytes",
-         [&](const YamlNode& value) { return number(value, 0, 1ull << 40, out.reserve_bytes); }},
-        {"lock_wait_ms",
-         [&](const YamlNode& value) -> Result<void> {
-           std::uint64_t wait = 0;
-           SALLYPORT_CHECK_OK(number(value, 0, 600'000, wait));
-           out.lock_wait = std::chrono::milliseconds(wait);
-           return {};
-         }},
-        {"allow_network_fs",
-         [&](const YamlNode& value) { return truth(value, out.allow_network_fs); }},
-    });
+    return members(node,
+                   {
+                       {"origin", [&](const YamlNode& value) { return origin(value); }},
+                       {"witness_path", [&](const YamlNode& value) { return witness(value); }},
+                       {"retention", [&](const YamlNode& value) { return retention(value); }},
+                       {"reserve_bytes",
+                        [&](const YamlNode& value) {
+                          return number(value, 0, 1ull << 40, out.reserve_bytes);
+                        }},
+                       {"lock_wait_ms",
+                        [&](const YamlNode& value) -> Result<void> {
+                          std::uint64_t wait = 0;
+                          SALLYPORT_CHECK_OK(number(value, 0, 600'000, wait));
+                          out.lock_wait = std::chrono::milliseconds(wait);
+                          return {};
+                        }},
+                       {"allow_network_fs",
+                        [&](const YamlNode& value) { return truth(value, out.allow_network_fs); }},
+                   });
   }
 
   Result<std::string> text(const YamlNode& node) const {
@@ -126,14 +132,16 @@ class Reader {
     std::vector<Member> kinds;
     for (int kind = 0; kind <= static_cast<int>(core::Kind::Control); ++kind) {
       const std::string name(to_string(static_cast<core::Kind>(kind)));
-      kinds.push_back({name, [this, name](const YamlNode& value) -> Result<void> {
-        const std::optional<std::chrono::seconds> age = parse_duration(value.text);
-        if (!age) {
-          return refused(fmt::format("`{}` is no duration; write 12h, 90d or 26w", value.text), value);
-        }
-        config_.ledger.retention[name] = *age;
-        return {};
-      }});
+      kinds.push_back(
+          {name, [this, name](const YamlNode& value) -> Result<void> {
+             const std::optional<std::chrono::seconds> age = parse_duration(value.text);
+             if (!age) {
+               return refused(fmt::format("`{}` is no duration; write 12h, 90d or 26w", value.text),
+                              value);
+             }
+             config_.ledger.retention[name] = *age;
+             return {};
+           }});
     }
     return members(node, kinds);
   }
@@ -143,8 +151,8 @@ class Reader {
     const bool plain = node.kind == YamlNode::Kind::Scalar && !node.quoted;
     const std::optional<std::uint64_t> value = plain ? whole_number(node.text) : std::nullopt;
     if (!value || *value < least || *value > greatest) {
-      return refused(fmt::format("`{}` is no whole number from {} to {}", node.text, least, greatest),
-                     node);
+      return refused(
+          fmt::format("`{}` is no whole number from {} to {}", node.text, least, greatest), node);
     }
     out = *value;
     return {};

@@ -13,9 +13,12 @@ namespace {
 
 std::string_view name_of(Finding finding) {
   switch (finding) {
-    case Finding::Ok: return "ok";
-    case Finding::Warn: return "warn";
-    case Finding::Fail: return "fail";
+    case Finding::Ok:
+      return "ok";
+    case Finding::Warn:
+      return "warn";
+    case Finding::Fail:
+      return "fail";
   }
   return "?";
 }

@@ -66,14 +66,15 @@ class Examination {
     if (!network) return bad("file system", network.error().message, "check the mount");
     if (network->empty()) return ok("file system", "local");
     if (place_.allow_network_fs || place_.config.ledger.allow_network_fs) {
-      return warn("file system", *network + ", allowed", "keep the ledger on a local disk if you can");
+      return warn("file system", *network + ", allowed",
+                  "keep the ledger on a local disk if you can");
     }
     bad("file system", *network + " is a network file system",
         "move the data folder to a local disk, or give --allow-network-fs");
   }
 
   void folders() {
-    struct stat status {};
+    struct stat status{};
     if (::stat(place_.data_dir.c_str(), &status) != 0) {
       if (errno == ENOENT) {
         return ok("data folder", place_.data_dir.string() + " is not there yet, made on first use");
@@ -95,17 +96,19 @@ class Examination {
 
   // Says something only when owner or mode are wrong.
   void look_at(const std::filesystem::path& path, const std::string& name, mode_t mode) {
-    struct stat status {};
+    struct stat status{};
     if (::stat(path.c_str(), &status) != 0) return;
     if (status.st_uid != geteuid()) {
-      return bad(name, fmt::format("{} belongs to user {}, this is user {}", path.string(),
-                                   status.st_uid, geteuid()),
+      return bad(name,
+                 fmt::format("{} belongs to user {}, this is user {}", path.string(), status.st_uid,
+                             geteuid()),
                  "run as its owner");
     }
     const mode_t extra = status.st_mode & 0777 & ~mode;
     if (extra == 0) return;
-    bad(name, fmt::format("{} has mode {:04o}, others can get at it", path.string(),
-                          status.st_mode & 0777),
+    bad(name,
+        fmt::format("{} has mode {:04o}, others can get at it", path.string(),
+                    status.st_mode & 0777),
         fmt::format("chmod {:04o} {}", mode, path.string()));
   }
 
@@ -116,7 +119,7 @@ class Examination {
            existing != existing.parent_path()) {
       existing = existing.parent_path();
     }
-    struct statvfs status {};
+    struct statvfs status{};
     if (::statvfs(existing.empty() ? "." : existing.c_str(), &status) != 0) {
       return warn("free space", std::strerror(errno), "check the mount");
     }
@@ -142,15 +145,17 @@ class Examination {
     Workspace::Place place = place_;
     place.allow_network_fs = true;  // judged above
     const auto workspace = Workspace::open_reading(place);
-    if (!workspace) return bad("ledger", workspace.error().message, "run `sallyport ledger verify`");
-    const Result<void> read = (*workspace)->store().read([&](ledger::ReadView& view) -> Result<void> {
-      SALLYPORT_TRY(const std::uint64_t size, view.size());
-      ok("ledger", fmt::format("{} entries", size));
-      if (size == 0) return {};
-      SALLYPORT_CHECK_OK(newest_checkpoint(view, size));
-      SALLYPORT_CHECK_OK(kept_witness(view, witness));
-      return last_entry(view, size, (*workspace)->clock());
-    });
+    if (!workspace)
+      return bad("ledger", workspace.error().message, "run `sallyport ledger verify`");
+    const Result<void> read =
+        (*workspace)->store().read([&](ledger::ReadView& view) -> Result<void> {
+          SALLYPORT_TRY(const std::uint64_t size, view.size());
+          ok("ledger", fmt::format("{} entries", size));
+          if (size == 0) return {};
+          SALLYPORT_CHECK_OK(newest_checkpoint(view, size));
+          SALLYPORT_CHECK_OK(kept_witness(view, witness));
+          return last_entry(view, size, (*workspace)->clock());
+        });
     if (!read) bad("ledger", read.error().message, "run `sallyport ledger verify`");
   }
 
@@ -211,7 +216,8 @@ class Examination {
     SALLYPORT_TRY(const ledger::EntryView entry, ledger::view_entry(*last->bytes));
     const std::optional<WallTime> time = from_rfc3339(entry.recorded_at);
     if (time && *time > clock.wall() + std::chrono::seconds(1)) {
-      warn("clock", fmt::format("the last entry is from {}, which is still to come", entry.recorded_at),
+      warn("clock",
+           fmt::format("the last entry is from {}, which is still to come", entry.recorded_at),
            "set the clock; the step will be recorded");
     } else {
       ok("clock", "not before the last entry of " + entry.recorded_at);
@@ -233,7 +239,8 @@ class Examination {
   void detectors() {
     const auto built = guards::Detectors::build();
     if (built) return ok("detectors", "the pattern engine runs on this processor");
-    bad("detectors", built.error().message, "secrets could not be redacted here; use another machine");
+    bad("detectors", built.error().message,
+        "secrets could not be redacted here; use another machine");
   }
 
   const Context& context_;

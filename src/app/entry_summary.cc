@@ -70,8 +70,9 @@ std::string of_other(const json::object& body) {
   add(out, "", first_of(body, {"kind", "event", "type", "name", "guard"}));
   add(out, ": ", first_of(body, {"verdict", "decision", "state", "status"}));
   add(out, ": ",
-      first_of(body, {"reason", "message", "error", "detail", "description", "text", "output_preview",
-                      "effective_input", "requested_input", "input", "args", "payload"}));
+      first_of(body,
+               {"reason", "message", "error", "detail", "description", "text", "output_preview",
+                "effective_input", "requested_input", "input", "args", "payload"}));
   return out;
 }
 

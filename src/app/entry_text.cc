@@ -13,9 +13,12 @@ namespace {
 
 std::string_view state_name(ledger::OpeningState state) {
   switch (state) {
-    case ledger::OpeningState::Open: return "open";
-    case ledger::OpeningState::Withheld: return "withheld";
-    case ledger::OpeningState::Erased: return "erased";
+    case ledger::OpeningState::Open:
+      return "open";
+    case ledger::OpeningState::Withheld:
+      return "withheld";
+    case ledger::OpeningState::Erased:
+      return "erased";
   }
   return "?";
 }
@@ -44,12 +47,11 @@ constexpr std::size_t kSummaryColumn = 24 + 2 + 8 + 2 + 11 + 1 + 12 + 1 + 20 + 1
 
 std::string row_text(const Row& row, const Terminal& terminal) {
   const std::size_t room = std::max<std::size_t>(terminal.width(), kSummaryColumn + 24);
-  return fmt::format("{}  {:>8}  {} {} {} {} {}", fitted(row.time, 24), row.sequence,
-                     fitted(row.kind, 11),
-                     row.outcome.empty() ? fitted("", 12)
-                                         : terminal.paint(paint_of(row.outcome), fitted(row.outcome, 12)),
-                     fitted(row.tool, 20), fitted(row.agent, 14),
-                     shortened(row.summary, room - kSummaryColumn));
+  return fmt::format(
+      "{}  {:>8}  {} {} {} {} {}", fitted(row.time, 24), row.sequence, fitted(row.kind, 11),
+      row.outcome.empty() ? fitted("", 12)
+                          : terminal.paint(paint_of(row.outcome), fitted(row.outcome, 12)),
+      fitted(row.tool, 20), fitted(row.agent, 14), shortened(row.summary, room - kSummaryColumn));
 }
 
 // JSON for eyes: strings without hidden characters, which JSON itself would leave in or write in
@@ -145,17 +147,18 @@ Result<OpenedEntry> open_entry(const ledger::StoredEntry& stored) {
   SALLYPORT_TRY(entry.entry, parse_own_json(*stored.bytes));
   SALLYPORT_TRY(entry.openings, ledger::unpack_openings(stored.openings));
   if (!entry.entry.is_object() || !entry.entry.get_object().contains("body")) {
-    return fail(ErrorCode::Corrupt,
-                fmt::format("entry {} is no entry; run `sallyport ledger verify`", stored.sequence));
+    return fail(
+        ErrorCode::Corrupt,
+        fmt::format("entry {} is no entry; run `sallyport ledger verify`", stored.sequence));
   }
   entry.body = ledger::opened_body(entry.entry, entry.openings);
   return entry;
 }
 
 std::string entry_line_header(const Terminal& terminal) {
-  return terminal.paint(Paint::Faint, row_text({"time", "sequence", "kind", "outcome", "tool",
-                                                "agent", "what"},
-                                               Terminal({.width = terminal.width()})));
+  return terminal.paint(Paint::Faint,
+                        row_text({"time", "sequence", "kind", "outcome", "tool", "agent", "what"},
+                                 Terminal({.width = terminal.width()})));
 }
 
 std::string entry_line(const OpenedEntry& entry, const Terminal& terminal) {
@@ -198,10 +201,9 @@ std::string entry_page(const OpenedEntry& entry, const Terminal& terminal) {
 std::string entry_json(const OpenedEntry& entry) {
   json::array openings;
   for (const ledger::Opening& opening : entry.openings) {
-    openings.push_back(
-        json::object{{"path", opening.path},
-                     {"form", opening.form == ledger::Form::Raw ? "raw" : "json"},
-                     {"state", state_name(opening.state)}});
+    openings.push_back(json::object{{"path", opening.path},
+                                    {"form", opening.form == ledger::Form::Raw ? "raw" : "json"},
+                                    {"state", state_name(opening.state)}});
   }
   return visible_json(canonical_json(json::object{
       {"entry", entry.entry}, {"openings", std::move(openings)}, {"body", entry.body}}));

@@ -44,8 +44,8 @@ void GapList::look_at(const json::value& entry) {
   if (kind == "control") note_control(*object, *body);
   if (kind == "tool_audit" && text_in(*body, "effect_state") == "unknown") {
     note(*object, "unknown_outcome",
-         fmt::format("call {} of {}: it was called and no answer is known", text(*object, "call_id"),
-                     text(*object, "tool_name")));
+         fmt::format("call {} of {}: it was called and no answer is known",
+                     text(*object, "call_id"), text(*object, "tool_name")));
   }
 }
 
@@ -53,8 +53,9 @@ void GapList::note_control(const json::object& entry, const json::object& body) 
   const std::string control = text(body, "control");
   if (control == "gap") {
     note(entry, "downtime",
-         fmt::format("nobody wrote since {}, {}", text(body, "last_entry_at"),
-                     bool_in(body, "clean").value_or(false) ? "stopped cleanly" : "ended without a stop"));
+         fmt::format(
+             "nobody wrote since {}, {}", text(body, "last_entry_at"),
+             bool_in(body, "clean").value_or(false) ? "stopped cleanly" : "ended without a stop"));
   } else if (control == "fail_open_started") {
     note(entry, "fail_open",
          fmt::format("guard {} let calls pass: {}", text(body, "guard"), text(body, "cause")));
@@ -67,10 +68,12 @@ void GapList::note_control(const json::object& entry, const json::object& body) 
          fmt::format("from {} to {}", text(body, "wall_before"), text(body, "wall_now")));
   } else if (control == "key_rotated") {
     note(entry, "key_rotation",
-         fmt::format("now {}{}", text(body, "new"),
-                     bool_in(body, "compromised").value_or(true) ? ", the old key was compromised" : ""));
+         fmt::format(
+             "now {}{}", text(body, "new"),
+             bool_in(body, "compromised").value_or(true) ? ", the old key was compromised" : ""));
   } else if (control == "rollback_acknowledged") {
-    note(entry, "rollback", fmt::format("accepted at {} entries", number_in(body, "size").value_or(0)));
+    note(entry, "rollback",
+         fmt::format("accepted at {} entries", number_in(body, "size").value_or(0)));
   } else if (control == "erased") {
     note(entry, "erased",
          fmt::format("{} values by {}", number_in(body, "count").value_or(0), text(body, "who")));
@@ -101,7 +104,8 @@ Result<GapList> find_gaps(ledger::ReadView& view) {
     return true;
   };
   SALLYPORT_CHECK_OK(ledger::find_entries(
-      view, {}, [&](const ledger::StoredEntry& stored, const ledger::EntryView& entry) -> Result<bool> {
+      view, {},
+      [&](const ledger::StoredEntry& stored, const ledger::EntryView& entry) -> Result<bool> {
         if (entry.kind != "control" && entry.kind != "tool_audit") return true;
         return look(stored, entry);
       }));

@@ -54,9 +54,9 @@ Result<int> keys_show(const Context& context) {
       say(canonical_json(object));
       continue;
     }
-    const std::string sizes = period.last_size
-                                  ? fmt::format("sizes {} to {}", period.first_size, *period.last_size)
-                                  : fmt::format("from size {} on", period.first_size);
+    const std::string sizes =
+        period.last_size ? fmt::format("sizes {} to {}", period.first_size, *period.last_size)
+                         : fmt::format("from size {} on", period.first_size);
     say(fmt::format("{}  {}{}", visible(period.key.text()), sizes,
                     period.compromised ? ", compromised" : ""));
   }
@@ -77,7 +77,8 @@ Result<int> keys_rotate(const Context& context, const RotateOptions& options) {
   if (options.compromised) {
     say("hand the new key out another way: nobody accepts it on the word of the old one");
   } else if (sequence) {
-    say(fmt::format("who pinned the old key accepts this one with the receipt of the rotation:\n"
+    say(
+        fmt::format("who pinned the old key accepts this one with the receipt of the rotation:\n"
                     "  sallyport ledger receipt {} --out rotation.json",
                     *sequence));
   }

@@ -77,8 +77,9 @@ Result<int> ledger_erase(const Context& context, const EraseOptions& options) {
 Result<int> ledger_prune(const Context& context, const PruneOptions& options) {
   SALLYPORT_CHECK_OK(check_reason(options.reason));
   SALLYPORT_TRY(const std::uint64_t before, count_from(options.before, "--before"));
-  return take_out(context, "pruned entries:",
-                  ledger::prune(before, who_runs_this(), options.reason), options.dry_run);
+  return take_out(context,
+                  "pruned entries:", ledger::prune(before, who_runs_this(), options.reason),
+                  options.dry_run);
 }
 
 }  // namespace sallyport::app

@@ -19,13 +19,15 @@ Result<void> check_options(const ExportOptions& options) {
   if (options.format == "cef") return {};
   const FilterOptions only_after{.after = options.filter.after};
   if (options.filter != only_after) {
-    return usage("filters are for --format cef; an export that leaves entries out cannot be verified");
+    return usage(
+        "filters are for --format cef; an export that leaves entries out cannot be verified");
   }
   if (options.with_openings) {
     return usage("--with-openings is for --format cef; JSON Lines always has them, tiles never");
   }
   if (options.format == "tlog-tiles" && options.filter.after) {
-    return usage("--after is not for --format tlog-tiles; a folder is brought up to date by itself");
+    return usage(
+        "--after is not for --format tlog-tiles; a folder is brought up to date by itself");
   }
   if (options.format == "tlog-tiles" && (!options.out || *options.out == "-")) {
     return usage("--format tlog-tiles writes a folder; name it with --out");

@@ -20,8 +20,9 @@ Result<int> record(const Context& context, Workspace& workspace, const std::stri
                    std::string_view verb, ledger::Group::Compose compose) {
   SALLYPORT_TRY(const ledger::Positions written, workspace.ledger().transact(std::move(compose)));
   const std::uint64_t sequence = written.empty() ? 0 : written.front().sequence;
-  say(context.json() ? visible_json(canonical_json(json::object{{"hold", id}, {"sequence", sequence}}))
-                     : fmt::format("hold {} {}, recorded as entry {}", visible(id), verb, sequence));
+  say(context.json()
+          ? visible_json(canonical_json(json::object{{"hold", id}, {"sequence", sequence}}))
+          : fmt::format("hold {} {}, recorded as entry {}", visible(id), verb, sequence));
   return 0;
 }
 

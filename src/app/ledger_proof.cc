@@ -37,14 +37,15 @@ Result<std::string> signed_nearby(ledger::ReadView& view, std::uint64_t size) {
 }
 
 Result<std::string> checkpoint_at(ledger::ReadView& view, std::uint64_t size) {
-  SALLYPORT_TRY(const std::optional<ledger::StoredEntry> last,
-                size == 0 ? Result<std::optional<ledger::StoredEntry>>(std::nullopt)
-                          : view.entry(size - 1));
+  SALLYPORT_TRY(
+      const std::optional<ledger::StoredEntry> last,
+      size == 0 ? Result<std::optional<ledger::StoredEntry>>(std::nullopt) : view.entry(size - 1));
   if (last && !last->checkpoint.empty()) return last->checkpoint;
   SALLYPORT_TRY(const std::uint64_t have, view.size());
   if (size == 0 || size > have) {
-    return fail(ErrorCode::NotFound,
-                fmt::format("there is no checkpoint of size {}; the ledger has {} entries", size, have));
+    return fail(
+        ErrorCode::NotFound,
+        fmt::format("there is no checkpoint of size {}; the ledger has {} entries", size, have));
   }
   SALLYPORT_TRY(const std::string nearby, signed_nearby(view, size));
   return fail(ErrorCode::NotFound,
@@ -62,9 +63,8 @@ struct Proved {
 Result<void> prove(ledger::ReadView& view, bool checkpoints, Proved& proved) {
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   if (proved.old_size == 0 || proved.old_size > proved.new_size || proved.new_size > size) {
-    return fail(ErrorCode::InvalidInput,
-                fmt::format("sizes {} and {} do not fit; 0 < A <= B <= {}", proved.old_size,
-                            proved.new_size, size));
+    return fail(ErrorCode::InvalidInput, fmt::format("sizes {} and {} do not fit; 0 < A <= B <= {}",
+                                                     proved.old_size, proved.new_size, size));
   }
   SALLYPORT_TRY(proved.proof, ledger::consistency_proof(proved.old_size, proved.new_size,
                                                         ledger::subtree_hash(view)));
@@ -77,9 +77,8 @@ Result<void> prove(ledger::ReadView& view, bool checkpoints, Proved& proved) {
 std::string as_json(const Proved& proved, bool checkpoints) {
   json::array hashes;
   for (const Hash& hash : proved.proof) hashes.emplace_back(base64(hash));
-  json::object object{{"old_size", proved.old_size},
-                      {"new_size", proved.new_size},
-                      {"proof", std::move(hashes)}};
+  json::object object{
+      {"old_size", proved.old_size}, {"new_size", proved.new_size}, {"proof", std::move(hashes)}};
   if (checkpoints) object["old_checkpoint"] = proved.old_note;
   if (checkpoints) object["new_checkpoint"] = proved.new_note;
   return canonical_json(object) + "\n";
@@ -128,9 +127,9 @@ Result<int> ledger_checkpoint(const Context& context, const CheckpointOptions& o
     return {};
   }));
   SALLYPORT_CHECK_OK(write_output(
-      std::nullopt,
-      context.json() ? canonical_json(json::object{{"size", size}, {"checkpoint", note}}) + "\n"
-                     : note));
+      std::nullopt, context.json()
+                        ? canonical_json(json::object{{"size", size}, {"checkpoint", note}}) + "\n"
+                        : note));
   return 0;
 }
 

@@ -57,7 +57,8 @@ Result<std::vector<std::uint64_t>> meant(ledger::ReadView& view, const Target& t
   }
   SALLYPORT_TRY(const CallEntries entries, entries_of_call(view, call_id));
   if (entries.all.empty()) {
-    return fail(ErrorCode::NotFound, fmt::format("there is no entry and no call `{}`", target.text));
+    return fail(ErrorCode::NotFound,
+                fmt::format("there is no entry and no call `{}`", target.text));
   }
   if (all) return entries.all;
   if (!entries.terminal) {
@@ -86,8 +87,8 @@ Result<void> prove_to_both(ledger::ReadView& view, ledger::Receipt& receipt) {
                                  return false;
                                }));
   receipt.tree_size = size;
-  SALLYPORT_TRY(receipt.proof, ledger::inclusion_proof(receipt.leaf_index, size,
-                                                       ledger::subtree_hash(view)));
+  SALLYPORT_TRY(receipt.proof,
+                ledger::inclusion_proof(receipt.leaf_index, size, ledger::subtree_hash(view)));
   return {};
 }
 

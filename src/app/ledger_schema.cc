@@ -41,11 +41,24 @@ constexpr Member kMembers[] = {
     {"redactions", "array", false, "what was taken out before writing: path, category, digest"},
 };
 
-constexpr const char* kControls[] = {
-    "started",         "stopped",         "gap",          "policy_loaded",     "policy_rejected",
-    "key_created",     "key_rotated",     "fail_open_started", "fail_open_ended", "clock_step",
-    "grant_issued",    "grant_revoked",   "erased",       "pruned",            "hold_set",
-    "hold_lifted",     "rollback_acknowledged", "refused_control"};
+constexpr const char* kControls[] = {"started",
+                                     "stopped",
+                                     "gap",
+                                     "policy_loaded",
+                                     "policy_rejected",
+                                     "key_created",
+                                     "key_rotated",
+                                     "fail_open_started",
+                                     "fail_open_ended",
+                                     "clock_step",
+                                     "grant_issued",
+                                     "grant_revoked",
+                                     "erased",
+                                     "pruned",
+                                     "hold_set",
+                                     "hold_lifted",
+                                     "rollback_acknowledged",
+                                     "refused_control"};
 
 }  // namespace
 
@@ -65,12 +78,10 @@ Result<int> ledger_schema(const Context& context) {
   for (const std::string_view name : ledger::sealed_names()) sealed.emplace_back(name);
   json::array controls;
   for (const char* const name : kControls) controls.emplace_back(name);
-  const json::object schema{{"schema", ledger::kEntrySchema},
-                            {"max_bytes", ledger::kMaxEntryBytes},
-                            {"members", std::move(members)},
-                            {"kinds", std::move(kinds)},
-                            {"sealed_names", std::move(sealed)},
-                            {"controls", std::move(controls)}};
+  const json::object schema{
+      {"schema", ledger::kEntrySchema},    {"max_bytes", ledger::kMaxEntryBytes},
+      {"members", std::move(members)},     {"kinds", std::move(kinds)},
+      {"sealed_names", std::move(sealed)}, {"controls", std::move(controls)}};
   say(context.json() ? canonical_json(schema) : pretty_json(schema, 0));
   return 0;
 }

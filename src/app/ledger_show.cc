@@ -32,11 +32,13 @@ class Listing {
 
   Result<void> finish(const std::optional<Target>& target) {
     if (count_ == 0 && target) {
-      return fail(ErrorCode::NotFound,
-                  fmt::format("no entry and no call `{}` matches; `sallyport ledger tail` shows some",
-                              target->text));
+      return fail(
+          ErrorCode::NotFound,
+          fmt::format("no entry and no call `{}` matches; `sallyport ledger tail` shows some",
+                      target->text));
     }
-    if (count_ == 0) return fail(ErrorCode::NotFound, "no entry matches; leave a filter out to see more");
+    if (count_ == 0)
+      return fail(ErrorCode::NotFound, "no entry matches; leave a filter out to see more");
     if (count_ == 1 && !context_.json()) say(entry_page(first_, context_.terminal));
     return {};
   }
@@ -99,8 +101,9 @@ Result<int> ledger_show(const Context& context, const ShowOptions& options) {
       }
     }
     SALLYPORT_CHECK_OK(ledger::find_entries(
-        view, filter,
-        [&](const ledger::StoredEntry& stored, const ledger::EntryView&) { return listing.add(stored); }));
+        view, filter, [&](const ledger::StoredEntry& stored, const ledger::EntryView&) {
+          return listing.add(stored);
+        }));
     return listing.finish(target);
   }));
   return code;

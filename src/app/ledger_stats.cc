@@ -34,11 +34,12 @@ Result<void> read_times(ledger::ReadView& view, Stats& stats) {
     SALLYPORT_TRY(const ledger::EntryView entry, ledger::view_entry(*stored.bytes));
     return entry.recorded_at;
   };
-  SALLYPORT_CHECK_OK(view.scan(0, stats.size, [&](const ledger::StoredEntry& stored) -> Result<bool> {
-    if (!stored.bytes) return true;
-    SALLYPORT_TRY(stats.first_at, time_of(stored));
-    return false;
-  }));
+  SALLYPORT_CHECK_OK(
+      view.scan(0, stats.size, [&](const ledger::StoredEntry& stored) -> Result<bool> {
+        if (!stored.bytes) return true;
+        SALLYPORT_TRY(stats.first_at, time_of(stored));
+        return false;
+      }));
   SALLYPORT_TRY(const std::optional<ledger::StoredEntry> last, view.entry(stats.size - 1));
   if (last && last->bytes) {
     SALLYPORT_TRY(stats.last_at, time_of(*last));
@@ -68,12 +69,9 @@ Result<Stats> read_stats(Workspace& workspace) {
 }
 
 void print_json(const Stats& stats) {
-  json::object object{{"size", stats.size},
-                      {"first_at", stats.first_at},
-                      {"last_at", stats.last_at},
-                      {"key", stats.key},
-                      {"ledger_bytes", stats.ledger_bytes},
-                      {"log_bytes", stats.log_bytes}};
+  json::object object{
+      {"size", stats.size}, {"first_at", stats.first_at},         {"last_at", stats.last_at},
+      {"key", stats.key},   {"ledger_bytes", stats.ledger_bytes}, {"log_bytes", stats.log_bytes}};
   for (const auto& [name, counts] : stats.counts) {
     json::object& group = object[name].emplace_object();
     for (const auto& [value, count] : counts) group[value] = count;
@@ -94,7 +92,8 @@ void print_text(const Stats& stats, const Terminal& terminal) {
     std::ranges::sort(sorted, [](const auto& a, const auto& b) {
       return std::pair(b.second, a.first) < std::pair(a.second, b.first);
     });
-    for (const auto& [value, count] : sorted) say(fmt::format("  {:>10}  {}", count, visible(value)));
+    for (const auto& [value, count] : sorted)
+      say(fmt::format("  {:>10}  {}", count, visible(value)));
   }
 }
 

@@ -52,7 +52,8 @@ Result<int> ledger_tail(const Context& context, const TailOptions& options) {
   SALLYPORT_TRY(const std::uint64_t count,
                 count_from(options.count.value_or(std::to_string(kUsual)), "-n"));
   if (count > kMost) {
-    return fail(ErrorCode::InvalidInput, "-n is at most 100000; use `sallyport ledger show` for more");
+    return fail(ErrorCode::InvalidInput,
+                "-n is at most 100000; use `sallyport ledger show` for more");
   }
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
   std::vector<ledger::StoredEntry> entries;

@@ -90,6 +90,9 @@ Result<int> verify_file(const Context& context, const LedgerVerifyOptions& optio
   if (options.since) {
     return fail(ErrorCode::InvalidInput, "--since is for a ledger, not for a file");
   }
+  if (*options.file == "-") {
+    return fail(ErrorCode::InvalidInput, "an export is read twice; give a file, not a pipe");
+  }
   SALLYPORT_TRY(const ledger::VerifierKey key, key_from(*options.key));
   SALLYPORT_CHECK_OK(read_input(*options.file, 1));
   std::ifstream lines(*options.file, std::ios::binary);

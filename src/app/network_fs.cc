@@ -25,24 +25,29 @@ struct Known {
 
 constexpr long kFuse = 0x65735546;
 constexpr auto kNetwork = std::to_array<Known>({
-    {0x6969, "NFS"},           {0x517b, "SMB"},        {0xff534d42, "CIFS"},
-    {0xfe534d42, "SMB"},       {0x01021997, "9p"},     {0x5346414f, "AFS"},
-    {0x6b414653, "AFS"},       {0x00c36400, "Ceph"},   {0x0bd00bd0, "Lustre"},
-    {0x73757245, "Coda"},      {0x564c, "NCP"},        {0x47504653, "GPFS"},
-    {0x19830326, "BeeGFS"},    {0x7461636f, "OCFS2"},  {0x01161970, "GFS2"},
-    {0x786f4256, "vboxsf"},    {0x7c7c6650, "prl_fs"}, {0x013111a8, "IBRIX"},
-    {0x20030528, "OrangeFS"},
+    {0x6969, "NFS"},        {0x517b, "SMB"},       {0xff534d42, "CIFS"},     {0xfe534d42, "SMB"},
+    {0x01021997, "9p"},     {0x5346414f, "AFS"},   {0x6b414653, "AFS"},      {0x00c36400, "Ceph"},
+    {0x0bd00bd0, "Lustre"}, {0x73757245, "Coda"},  {0x564c, "NCP"},          {0x47504653, "GPFS"},
+    {0x19830326, "BeeGFS"}, {0x7461636f, "OCFS2"}, {0x01161970, "GFS2"},     {0x786f4256, "vboxsf"},
+    {0x7c7c6650, "prl_fs"}, {0x013111a8, "IBRIX"}, {0x20030528, "OrangeFS"},
 });
 
 // FUSE says nothing about where the bytes go. These keep them on this machine; any other is taken
 // for a network until somebody allows it.
 constexpr auto kLocalFuse = std::to_array<std::string_view>({
-    "fuse.bindfs", "fuse.encfs", "fuse.fuse-overlayfs", "fuse.gocryptfs", "fuse.mergerfs",
-    "fuse.ntfs-3g", "fuse.securefs", "fuse.zfs-fuse", "fuseblk",
+    "fuse.bindfs",
+    "fuse.encfs",
+    "fuse.fuse-overlayfs",
+    "fuse.gocryptfs",
+    "fuse.mergerfs",
+    "fuse.ntfs-3g",
+    "fuse.securefs",
+    "fuse.zfs-fuse",
+    "fuseblk",
 });
 
 std::string mount_type(const std::filesystem::path& path) {
-  struct stat status {};
+  struct stat status{};
   if (::stat(path.c_str(), &status) != 0) return {};
   const std::string device = fmt::format("{}:{}", major(status.st_dev), minor(status.st_dev));
   std::ifstream mounts("/proc/self/mountinfo");
@@ -78,7 +83,7 @@ Result<std::string> network_file_system(const std::filesystem::path& path) {
   while (!std::filesystem::exists(existing, code) && existing.has_relative_path()) {
     existing = existing.parent_path();
   }
-  struct statfs status {};
+  struct statfs status{};
   if (::statfs(existing.c_str(), &status) != 0) {
     return fail(ErrorCode::Unavailable,
                 std::string("cannot tell its file system: ") + std::strerror(errno), path.string());

@@ -45,7 +45,8 @@ class FileOutput final : public Output {
   }
 
   Result<void> finish() override {
-    const bool synced = std::fflush(stream_) == 0 && (temporary_.empty() || fsync(fileno(stream_)) == 0);
+    const bool synced =
+        std::fflush(stream_) == 0 && (temporary_.empty() || fsync(fileno(stream_)) == 0);
     if (!synced) return cannot_write(file_.string());
     if (!temporary_.empty() && ::rename(temporary_.c_str(), file_.c_str()) != 0) {
       return cannot_write(file_.string());
@@ -64,7 +65,7 @@ class FileOutput final : public Output {
 
 Result<std::unique_ptr<Output>> Output::open(const std::optional<std::filesystem::path>& file) {
   if (!file || *file == "-") return std::make_unique<StandardOutput>();
-  struct stat status {};
+  struct stat status{};
   const bool exists = ::stat(file->c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) {
     return fail(ErrorCode::InvalidInput, "this is a folder, a file belongs here", file->string());

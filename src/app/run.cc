@@ -30,8 +30,10 @@ Result<int> carry_out(const Invocation& invocation) {
 
 int exit_code(ErrorCode code) {
   switch (code) {
-    case ErrorCode::InvalidInput: return kUsage;
-    case ErrorCode::Internal: return kInternal;
+    case ErrorCode::InvalidInput:
+      return kUsage;
+    case ErrorCode::Internal:
+      return kInternal;
     case ErrorCode::Unauthenticated:
     case ErrorCode::NotFound:
     case ErrorCode::Conflict:
@@ -39,7 +41,8 @@ int exit_code(ErrorCode code) {
     case ErrorCode::Deadline:
     case ErrorCode::Cancelled:
     case ErrorCode::Unavailable:
-    case ErrorCode::Corrupt: return kRefused;
+    case ErrorCode::Corrupt:
+      return kRefused;
   }
   return kInternal;
 }

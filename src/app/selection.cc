@@ -29,8 +29,8 @@ Result<WallTime> time_from(const std::string& text, std::string_view option) {
   // A day alone is what people type most.
   const std::optional<WallTime> day = from_rfc3339(text + "T00:00:00Z");
   if (day) return *day;
-  return usage(fmt::format("{} `{}` is no time; write 2026-11-15T02:00:00Z or 2026-11-15", option,
-                           text));
+  return usage(
+      fmt::format("{} `{}` is no time; write 2026-11-15T02:00:00Z or 2026-11-15", option, text));
 }
 
 // What an id may be: something that can stand in an entry.
@@ -55,11 +55,11 @@ Result<std::string> kind_from(const std::string& text) {
 }
 
 Result<std::string> path_from(const std::string& text) {
-  boost::system::error_code code;
-  (void)json::value().find_pointer(text, code);
-  const bool pointer = text.starts_with('/') && code != json::error::missing_slash &&
-                       code != json::error::invalid_escape;
-  if (pointer) return text;
+  bool pointer = text.starts_with('/');
+  for (std::size_t at = text.find('~'); at != std::string::npos; at = text.find('~', at + 1)) {
+    pointer = pointer && at + 1 < text.size() && (text[at + 1] == '0' || text[at + 1] == '1');
+  }
+  if (pointer && check_json(json::value(text))) return text;
   return usage(fmt::format(
       "--path `{}` is no JSON Pointer into an entry; write for example /body/result", text));
 }
@@ -83,9 +83,9 @@ Result<std::uint64_t> count_from(const std::string& text, std::string_view what)
 Result<ledger::Filter> filter_from(const FilterOptions& options) {
   ledger::Filter filter;
   const std::tuple<const std::optional<std::string>&, Facet, const char*> facets[] = {
-      {options.call, Facet::Call, "--call"},       {options.session, Facet::Session, "--session"},
-      {options.agent, Facet::Agent, "--agent"},    {options.server, Facet::Server, "--server"},
-      {options.tool, Facet::Tool, "--tool"},       {options.outcome, Facet::Outcome, "--outcome"},
+      {options.call, Facet::Call, "--call"},    {options.session, Facet::Session, "--session"},
+      {options.agent, Facet::Agent, "--agent"}, {options.server, Facet::Server, "--server"},
+      {options.tool, Facet::Tool, "--tool"},    {options.outcome, Facet::Outcome, "--outcome"},
       {options.topic, Facet::Topic, "--topic"},
   };
   for (const auto& [value, facet, name] : facets) {
@@ -132,8 +132,9 @@ Result<ledger::Selection> selection_from(const SelectionOptions& options) {
     SALLYPORT_TRY(selection.path, path_from(*options.path));
   }
   if (!selection.empty()) return selection;
-  return usage("nothing is selected; give --call, --session, --agent, --kind, --since, --until or "
-               "--path");
+  return usage(
+      "nothing is selected; give --call, --session, --agent, --kind, --since, --until or "
+      "--path");
 }
 
 Result<Target> target_from(const std::string& text) {
@@ -172,14 +173,15 @@ Result<ledger::VerifierKey> key_from(const std::string& text) {
   constexpr std::size_t kMaxKeyFile = 64 * 1024;
   const Result<std::string> content = read_input(text, kMaxKeyFile);
   if (!content) {
-    return usage(fmt::format("--key `{}` is neither a verifier key (name+hhhhhhhh+base64) nor a "
-                             "file that holds one",
-                             text.substr(0, 200)));
+    return usage(
+        fmt::format("--key `{}` is neither a verifier key (name+hhhhhhhh+base64) nor a "
+                    "file that holds one",
+                    text.substr(0, 200)));
   }
   Result<ledger::VerifierKey> key = ledger::VerifierKey::parse(trimmed(*content));
   if (key) return key;
-  return fail(ErrorCode::InvalidInput,
-              fmt::format("no verifier key: {}", key.error().message), text);
+  return fail(ErrorCode::InvalidInput, fmt::format("no verifier key: {}", key.error().message),
+              text);
 }
 
 Result<void> check_reason(const std::string& reason) {

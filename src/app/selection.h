@@ -29,7 +29,8 @@ struct Target {
 Result<Target> target_from(const std::string& text);
 
 // An entry where sequence or id name one, else nothing: then it can only be a call.
-Result<std::optional<ledger::StoredEntry>> find_target(ledger::ReadView& view, const Target& target);
+Result<std::optional<ledger::StoredEntry>> find_target(ledger::ReadView& view,
+                                                       const Target& target);
 
 // The text itself, or a file that holds it. `InvalidInput` when it is neither.
 Result<ledger::VerifierKey> key_from(const std::string& text);

@@ -21,12 +21,12 @@ struct Range {
 // Sorted. What has no shape of its own, changes the order of its neighbours, ends a line, or looks
 // like whatever a font makes of it.
 constexpr auto kHidden = std::to_array<Range>({
-    {0x0000, 0x001f},     {0x007f, 0x009f},     {0x00ad, 0x00ad},     {0x034f, 0x034f},
-    {0x061c, 0x061c},     {0x115f, 0x1160},     {0x17b4, 0x17b5},     {0x180b, 0x180f},
-    {0x200b, 0x200f},     {0x2028, 0x202e},     {0x2060, 0x206f},     {0x3164, 0x3164},
-    {0xe000, 0xf8ff},     {0xfe00, 0xfe0f},     {0xfeff, 0xfeff},     {0xffa0, 0xffa0},
-    {0xfff0, 0xfffb},     {0xfffe, 0xffff},     {0x1bca0, 0x1bca3},   {0x1d173, 0x1d17a},
-    {0xe0000, 0xe0fff},   {0xf0000, 0x10ffff},
+    {0x0000, 0x001f},   {0x007f, 0x009f},    {0x00ad, 0x00ad},   {0x034f, 0x034f},
+    {0x061c, 0x061c},   {0x115f, 0x1160},    {0x17b4, 0x17b5},   {0x180b, 0x180f},
+    {0x200b, 0x200f},   {0x2028, 0x202e},    {0x2060, 0x206f},   {0x3164, 0x3164},
+    {0xe000, 0xf8ff},   {0xfe00, 0xfe0f},    {0xfeff, 0xfeff},   {0xffa0, 0xffa0},
+    {0xfff0, 0xfffb},   {0xfffe, 0xffff},    {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
+    {0xe0000, 0xe0fff}, {0xf0000, 0x10ffff},
 });
 
 bool is_hidden(char32_t point) {
@@ -87,11 +87,16 @@ std::optional<std::size_t> column_start(std::string_view text, std::size_t width
 
 std::string_view sequence(Paint paint) {
   switch (paint) {
-    case Paint::Good: return "\x1b[32m";
-    case Paint::Bad: return "\x1b[31m";
-    case Paint::Doubtful: return "\x1b[33m";
-    case Paint::Faint: return "\x1b[2m";
-    case Paint::Strong: return "\x1b[1m";
+    case Paint::Good:
+      return "\x1b[32m";
+    case Paint::Bad:
+      return "\x1b[31m";
+    case Paint::Doubtful:
+      return "\x1b[33m";
+    case Paint::Faint:
+      return "\x1b[2m";
+    case Paint::Strong:
+      return "\x1b[1m";
   }
   return "";
 }

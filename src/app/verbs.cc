@@ -17,7 +17,8 @@ struct Habit {
 
 // Words of other tools, and commands that later releases bring.
 constexpr auto kHabits = std::to_array<Habit>({
-    {"init", "nothing has to be set up: data folder and key are made on first use, try `sallyport demo`"},
+    {"init",
+     "nothing has to be set up: data folder and key are made on first use, try `sallyport demo`"},
     {"wrap", "wrapping an MCP server is `sallyport mcp -- CMD`, which comes with a later release"},
     {"mcp", "`sallyport mcp` comes with a later release; `sallyport demo` shows the gates"},
     {"serve", "`sallyport serve` comes with a later release"},
@@ -27,9 +28,11 @@ constexpr auto kHabits = std::to_array<Habit>({
     {"lint", "checking a policy is `sallyport policy check`, which comes with a later release"},
     {"policy", "`sallyport policy` comes with a later release"},
     {"guard", "`sallyport guard check` comes with a later release"},
-    {"scan", "trying guards on a text is `sallyport guard check`, which comes with a later release"},
+    {"scan",
+     "trying guards on a text is `sallyport guard check`, which comes with a later release"},
     {"pin", "pinning tool definitions comes with a later release"},
-    {"approve", "answering a question is `sallyport approvals approve`, which comes with a later release"},
+    {"approve",
+     "answering a question is `sallyport approvals approve`, which comes with a later release"},
     {"approvals", "`sallyport approvals` comes with a later release"},
     {"trust", "`sallyport trust` comes with a later release"},
     {"audit", "the record is `sallyport ledger show`, the newest of it `sallyport ledger tail`"},

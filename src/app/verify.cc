@@ -70,7 +70,8 @@ void print_meaning(std::string_view text) {
     return visible(text_in(object, name).value_or(""));
   };
   const std::string server = member("server");
-  row("entry", fmt::format("{} of {}, {}", receipt->leaf_index, receipt->tree_size, member("kind")));
+  row("entry",
+      fmt::format("{} of {}, {}", receipt->leaf_index, receipt->tree_size, member("kind")));
   row("when", member("recorded_at"));
   row("who", member("agent_id"));
   row("tool", member("tool_name") + (server.empty() ? "" : " on " + server));

@@ -83,7 +83,9 @@ Result<std::unique_ptr<Workspace>> Workspace::open_writing(Place place, Writing 
       .origin = here.config.ledger.origin,
       .witness = here.witness_file(),
       .reserve_bytes = here.config.ledger.reserve_bytes,
-      .retention = here.config.ledger.retention,
+      // Retention is the business of a process that runs, not of somebody who rotates a key.
+      .retention = writing.announced ? here.config.ledger.retention
+                                     : decltype(here.config.ledger.retention){},
       .network_file_system = std::move(network),
       .acknowledged_rollback = std::move(writing.acknowledged_rollback),
       .announced = writing.announced};

@@ -88,7 +88,8 @@ Result<YamlNode> read(fy_node* from, const YamlNode& above, const std::string& f
       node.kind = YamlNode::Kind::Sequence;
       SALLYPORT_CHECK_OK(read_items(node, from, file));
       return node;
-    case FYNT_SCALAR: break;
+    case FYNT_SCALAR:
+      break;
   }
   std::size_t length = 0;
   const char* const text = fy_node_get_scalar(from, &length);
@@ -119,10 +120,11 @@ Result<YamlNode> parse_yaml(const std::string& text, const std::string& file) {
   const Diag diag(fy_diag_create(&diag_cfg));
   if (!diag) return fail(ErrorCode::Exhausted, "there is no memory to read YAML", file);
   fy_diag_set_collect_errors(diag.get(), true);
-  const fy_parse_cfg cfg{.search_path = nullptr,
-                         .flags = static_cast<fy_parse_cfg_flags>(FYPCF_QUIET | FYPCF_DEFAULT_VERSION_1_2),
-                         .userdata = nullptr,
-                         .diag = diag.get()};
+  const fy_parse_cfg cfg{
+      .search_path = nullptr,
+      .flags = static_cast<fy_parse_cfg_flags>(FYPCF_QUIET | FYPCF_DEFAULT_VERSION_1_2),
+      .userdata = nullptr,
+      .diag = diag.get()};
   const Parser parser(fy_parser_create(&cfg));
   if (!parser || fy_parser_set_string(parser.get(), text.data(), text.size()) != 0) {
     return first_error(diag.get(), file);

@@ -17,6 +17,10 @@ Uuid uuid7(const Clock& clock, Entropy& entropy);
 std::string to_string(const Uuid& uuid);
 std::string uuid7_text(const Clock& clock, Entropy& entropy);
 
+inline bool is_version7(const Uuid& uuid) {
+  return uuid[6] >> 4 == 7 && uuid[8] >> 6 == 2;
+}
+
 // Any version, lower case with dashes.
 std::optional<Uuid> parse_uuid(std::string_view text);
 

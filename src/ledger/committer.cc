@@ -37,7 +37,9 @@ Committer::Committer(Means means, SigningKey key)
 
 Result<SealedDraft> Committer::seal(core::Draft draft) {
   std::optional<Uuid> id = draft.id ? parse_uuid(*draft.id) : uuid7(means_.clock, means_.entropy);
-  if (!id) return fail(ErrorCode::InvalidInput, fmt::format("`{:.40}` is not a UUID", *draft.id));
+  if (!id || !is_version7(*id)) {
+    return fail(ErrorCode::InvalidInput, fmt::format("`{:.40}` is not a UUIDv7", *draft.id));
+  }
   return SealedDraft::seal(std::move(draft), *id,
                            {means_.redactor, means_.digest, means_.entropy, means_.instance_id});
 }

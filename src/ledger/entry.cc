@@ -54,6 +54,16 @@ bool numbers_are_strict(const json::value& value) {
   }
 }
 
+// True when it was changed. What cannot be read is not stored either.
+bool without_secrets(const core::Redactor& redactor, std::string& text) {
+  try {
+    return redactor.redact_identifier(text);
+  } catch (const std::exception&) {
+    text = "[REDACTED:unreadable]";
+    return true;
+  }
+}
+
 // Redacts and seals one body, in place.
 class Sealer {
  public:
@@ -123,7 +133,7 @@ class Sealer {
   // Like the entry's own member of that name: where the two differ a receipt fails at `meaning`.
   void redact_identifier(json::value& value, const std::string& path) {
     std::string text(value.get_string());
-    if (!means_.redactor.redact_identifier(text)) return;
+    if (!without_secrets(means_.redactor, text)) return;
     redactions.push_back(json::object{{"path", path},
                                       {"category", "secret"},
                                       {"digest", means_.digest(value.get_string())}});
@@ -168,7 +178,7 @@ class Sealer {
 // Writes members that apply, in canonical order as long as the caller does.
 class Members {
  public:
-  explicit Members(std::string& out) : out_(out) {}
+  explicit Members(std::string& out, bool follows = false) : out_(out), follows_(follows) {}
   void text(std::string_view name, std::string_view value) {
     if (value.empty()) return;
     key(name);
@@ -181,11 +191,12 @@ class Members {
 
  private:
   void key(std::string_view name) {
-    if (!out_.empty() && out_.back() != '{') out_ += ',';
+    if (follows_ || (!out_.empty() && out_.back() != '{')) out_ += ',';
     append_canonical_string(out_, name);
     out_ += ':';
   }
   std::string& out_;
+  bool follows_;  // something stands before what is written here
 };
 
 Result<void> check_draft(const core::Draft& draft) {
@@ -218,7 +229,7 @@ Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const M
   core::Subject& subject = draft.subject;
   for (std::string* const text : {&subject.call_id, &subject.session_id, &subject.agent_id,
                                   &subject.server, &subject.tool_name, &subject.trace_id}) {
-    means.redactor.redact_identifier(*text);
+    without_secrets(means.redactor, *text);
   }
   Sealer sealer(means, std::move(draft.exact));
   json::value body = std::move(draft.body);
@@ -231,60 +242,59 @@ Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const M
 
   SealedDraft sealed;
   sealed.id_ = id;
-  sealed.view_ = {.kind = std::string(core::to_string(draft.kind)),
-                  .call_id = subject.call_id,
-                  .session_id = subject.session_id,
-                  .agent_id = subject.agent_id,
-                  .server = subject.server,
-                  .tool_name = subject.tool_name,
-                  .outcome = draft.outcome,
-                  .topic = draft.topic};
+  sealed.view_ = {.id = to_string(id),
+                  .kind = std::string(core::to_string(draft.kind)),
+                  .instance_id = std::string(means.instance_id),
+                  .policy_hash = std::move(subject.policy_hash),
+                  .call_id = std::move(subject.call_id),
+                  .session_id = std::move(subject.session_id),
+                  .agent_id = std::move(subject.agent_id),
+                  .server = std::move(subject.server),
+                  .tool_name = std::move(subject.tool_name),
+                  .outcome = std::move(draft.outcome),
+                  .trace_id = std::move(subject.trace_id),
+                  .topic = std::move(draft.topic)};
   sealed.facts_ = std::move(draft.facts);
-
-  sealed.before_time_ = "{";
-  Members head(sealed.before_time_);
-  head.text("agent_id", subject.agent_id);
-  head.raw("body", canonical_json(body));
-  head.text("call_id", subject.call_id);
-  head.text("id", to_string(id));
-  head.text("instance_id", means.instance_id);
-  head.text("kind", core::to_string(draft.kind));
-  head.text("outcome", draft.outcome);
-  head.text("policy_hash", subject.policy_hash);
-  head.raw("recorded_at", "\"");
-
-  sealed.before_sequence_ = "\"";
-  Members middle(sealed.before_sequence_);
-  if (!sealer.redactions.empty()) middle.raw("redactions", canonical_json(sealer.redactions));
-  middle.text("schema", kEntrySchema);
-  middle.raw("sequence", "");
-
-  sealed.after_sequence_ = " ";
-  Members tail(sealed.after_sequence_);
-  tail.text("server", subject.server);
-  tail.text("session_id", subject.session_id);
-  tail.text("tool_name", subject.tool_name);
-  tail.text("topic", draft.topic);
-  if (!draft.topic.empty()) {
-    tail.raw("topic_id", "");
-    sealed.after_topic_ = " ";
-  }
-  Members end(draft.topic.empty() ? sealed.after_sequence_ : sealed.after_topic_);
-  end.text("trace_id", subject.trace_id);
-  // The blank only stood for "something is before me".
-  sealed.after_sequence_.erase(0, 1);
-  if (!draft.topic.empty()) sealed.after_topic_.erase(0, 1);
+  sealed.packed_openings_ = pack_openings(sealer.openings);
+  sealed.openings_ = std::move(sealer.openings);
+  sealed.render(canonical_json(body), sealer.redactions);
 
   constexpr std::size_t kTimeAndNumbers = 27 + 20 + 20 + 2;
-  const std::size_t size = sealed.before_time_.size() + sealed.before_sequence_.size() +
-                           sealed.after_sequence_.size() + sealed.after_topic_.size() +
-                           kTimeAndNumbers;
+  const std::size_t size = sealed.size() - sealed.packed_openings_.size() + kTimeAndNumbers;
   if (size > kMaxEntryBytes) {
     return refused(fmt::format("an entry of about {} bytes, the limit is {}", size, kMaxEntryBytes));
   }
-  sealed.packed_openings_ = pack_openings(sealer.openings);
-  sealed.openings_ = std::move(sealer.openings);
   return sealed;
+}
+
+void SealedDraft::render(std::string_view body, const json::array& redactions) {
+  before_time_ = "{";
+  Members head(before_time_);
+  head.text("agent_id", view_.agent_id);
+  head.raw("body", body);
+  head.text("call_id", view_.call_id);
+  head.text("id", view_.id);
+  head.text("instance_id", view_.instance_id);
+  head.text("kind", view_.kind);
+  head.text("outcome", view_.outcome);
+  head.text("policy_hash", view_.policy_hash);
+  head.raw("recorded_at", "\"");
+
+  before_sequence_ = "\"";
+  Members middle(before_sequence_);
+  if (!redactions.empty()) middle.raw("redactions", canonical_json(redactions));
+  middle.text("schema", kEntrySchema);
+  middle.raw("sequence", "");
+
+  // A number will stand before each of the last two parts, and so the comma that it needs.
+  Members tail(after_sequence_, true);
+  tail.text("server", view_.server);
+  tail.text("session_id", view_.session_id);
+  tail.text("tool_name", view_.tool_name);
+  tail.text("topic", view_.topic);
+  if (!view_.topic.empty()) tail.raw("topic_id", "");
+  Members end(view_.topic.empty() ? after_sequence_ : after_topic_, true);
+  end.text("trace_id", view_.trace_id);
 }
 
 std::size_t SealedDraft::size() const {

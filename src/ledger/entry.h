@@ -57,7 +57,7 @@ class SealedDraft {
 
   const Uuid& id() const { return id_; }
   const std::string& topic() const { return view_.topic; }
-  // What an index says of it; without time, place and id, which are not text yet.
+  // What an index says of it; without time and place.
   const EntryView& view() const { return view_; }
   const std::vector<core::Fact>& facts() const { return facts_; }
   const std::vector<Opening>& openings() const { return openings_; }
@@ -66,6 +66,7 @@ class SealedDraft {
 
  private:
   SealedDraft() = default;
+  void render(std::string_view body, const json::array& redactions);
 
   Uuid id_{};
   EntryView view_;

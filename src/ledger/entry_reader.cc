@@ -151,7 +151,7 @@ Result<void> EntryReader::check_body() {
     return refused(fmt::format("unknown kind `{:.40}`", view_.kind), "kind");
   }
   const std::optional<Uuid> id = parse_uuid(view_.id);
-  if (!id) return refused("`id` of an entry has the wrong form", "id");
+  if (!id || !is_version7(*id)) return refused("`id` of an entry has the wrong form", "id");
   const std::optional<WallTime> time = from_rfc3339(view_.recorded_at);
   if (!time || rfc3339(*time) != view_.recorded_at) {
     return refused("`recorded_at` of an entry has the wrong form", "recorded_at");

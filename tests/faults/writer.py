@@ -83,9 +83,8 @@ class Commanded:
         return self.answer()
 
     def close(self):
-        if self.process.poll() is None:
-            self.process.stdin.close()
-            self.process.wait(timeout=60)
+        self.process.stdin.close()
+        self.process.wait(timeout=60)
         self.process.stdout.close()
 
     def __enter__(self):

@@ -1,8 +1,9 @@
-// make_ledger FOLDER COUNT: a ledger with COUNT calls, written through the product's own composition
-// root, for tests that look at it from outside.
+// make_ledger FOLDER COUNT: a ledger with COUNT calls, written through the product's own
+// composition root, for tests that look at it from outside.
 //
 // Every call has an intent and a terminal tool-audit record. Call 1 was blocked, call 2 has hidden
-// characters and a secret in its content, call 3 has no known outcome, and call 4 has an intent only.
+// characters and a secret in its content, call 3 has no known outcome, and call 4 has an intent
+// only.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -27,7 +28,8 @@ core::Subject subject_of(std::uint64_t call) {
 
 json::object input_of(std::uint64_t call) {
   if (call == 2) {
-    return {{"path", "/tmp/\x1b[31mred\xe2\x80\xae"}, {"api_key", "sk-live-0123456789abcdef0123456789"}};
+    return {{"path", "/tmp/\x1b[31mred\xe2\x80\xae"},
+            {"api_key", "sk-live-0123456789abcdef0123456789"}};
   }
   return {{"path", fmt::format("/tmp/file-{}", call)}};
 }
@@ -45,13 +47,15 @@ core::Draft outcome(std::uint64_t call) {
   if (call == 1) {
     ended["reason"] = "outside of the project";
   } else {
-    ended["result"] = json::object{{"success", call != 3},
-                                   {"output", fmt::format("content number {}", call)}};
+    ended["result"] =
+        json::object{{"success", call != 3}, {"output", fmt::format("content number {}", call)}};
   }
   draft.body = {{"call_id", draft.subject.call_id},
                 {"tool_name", draft.subject.tool_name},
                 {"terminal", true},
-                {"effect_state", call == 1 ? "none" : call == 3 ? "unknown" : "done"},
+                {"effect_state", call == 1   ? "none"
+                                 : call == 3 ? "unknown"
+                                             : "done"},
                 {"requested_input", input_of(call)},
                 {"effective_input", input_of(call)},
                 {"outcome", std::move(ended)}};
@@ -73,8 +77,8 @@ int main(int argc, char** argv) {
   const auto count = std::strtoull(argv[2], nullptr, 10);
   app::Config config;
   config.ledger.reserve_bytes = 64 * 1024;
-  const auto workspace =
-      app::Workspace::open_writing({.data_dir = argv[1], .config = config}, {.role = "make_ledger"});
+  const auto workspace = app::Workspace::open_writing({.data_dir = argv[1], .config = config},
+                                                      {.role = "make_ledger"});
   if (!workspace) return failed(workspace.error());
   for (std::uint64_t call = 0; call < count; ++call) {
     std::vector<core::Draft> drafts;

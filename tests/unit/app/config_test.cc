@@ -51,10 +51,13 @@ TEST(ConfigTest, JsonIsAcceptedAndSectionsMayBeEmpty) {
 }
 
 TEST(ConfigTest, WitnessCanBeSwitchedOff) {
-  EXPECT_FALSE(parse_config("version: 1\nledger: {witness_path: off}", "c.yaml")->ledger.keeps_witness);
-  const Result<Config> quoted = parse_config("version: 1\nledger: {witness_path: 'off'}", "/c.yaml");
+  EXPECT_FALSE(
+      parse_config("version: 1\nledger: {witness_path: off}", "c.yaml")->ledger.keeps_witness);
+  const Result<Config> quoted =
+      parse_config("version: 1\nledger: {witness_path: 'off'}", "/c.yaml");
   EXPECT_EQ(quoted->ledger.witness_path, "/off");
-  EXPECT_EQ(parse_config("version: 1\nledger: {witness_path: /mnt/w}", "/etc/c.yaml")->ledger.witness_path,
+  EXPECT_EQ(parse_config("version: 1\nledger: {witness_path: /mnt/w}", "/etc/c.yaml")
+                ->ledger.witness_path,
             "/mnt/w");
 }
 
@@ -71,7 +74,8 @@ TEST(ConfigTest, AnUnknownKeyIsAnErrorWithItsPlaceAndASuggestion) {
 TEST(ConfigTest, WrongValuesAreErrorsWithTheirPlace) {
   EXPECT_EQ(error_of("version: 2\n").where, "/etc/sallyport.yaml:1:10");
   EXPECT_EQ(error_of("version: '1'\n").where, "/etc/sallyport.yaml:1:10");
-  EXPECT_EQ(error_of("version: 1\nledger:\n  reserve_bytes: -1\n").where, "/etc/sallyport.yaml:3:18");
+  EXPECT_EQ(error_of("version: 1\nledger:\n  reserve_bytes: -1\n").where,
+            "/etc/sallyport.yaml:3:18");
   for (const char* const line :
        {"reserve_bytes: 1.5", "reserve_bytes: '5'", "lock_wait_ms: 600001", "allow_network_fs: yes",
         "retention: {event: 90}", "retention: {event: soon}", "retention: [event]", "origin: 'a b'",
@@ -86,8 +90,9 @@ TEST(ConfigTest, WhatIsNoConfigurationIsRefused) {
        {std::string(), std::string("ledger: {}"), std::string("[1, 2]"), std::string("version"),
         std::string("version: 1\nversion: 1\n"), std::string("version: 1\n--- \nversion: 1\n"),
         std::string("a: &x 1\nversion: *x\n"), std::string("version: !!int 1\n"),
-        std::string("version: 1\n<<: {}\n"), std::string("version: {1"), std::string("\xff\xfe\x00z", 4),
-        std::string("version: 1\n\x01\x02"), std::string(100'000, '['), std::string(100'000, '{'),
+        std::string("version: 1\n<<: {}\n"), std::string("version: {1"),
+        std::string("\xff\xfe\x00z", 4), std::string("version: 1\n\x01\x02"),
+        std::string(100'000, '['), std::string(100'000, '{'),
         std::string("version: \"\\ud800\"")}) {
     EXPECT_EQ(error_of(text).code, ErrorCode::InvalidInput) << text.substr(0, 40);
   }

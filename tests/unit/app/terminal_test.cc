@@ -13,16 +13,20 @@ TEST(Visible, HiddenCharactersAreShownByNumber) {
   EXPECT_EQ(visible("a\nb\tc"), "a\\u{000A}b\\u{0009}c");
   EXPECT_EQ(visible("\x1b[31mred"), "\\u{001B}[31mred");
   EXPECT_EQ(visible("\x7f"), "\\u{007F}");
-  EXPECT_EQ(visible("\xc2\x9b"), "\\u{009B}");                  // one-byte CSI
-  EXPECT_EQ(visible("\xe2\x80\xae" "txt.exe"), "\\u{202E}txt.exe");  // bidi override
-  EXPECT_EQ(visible("\xe2\x81\xa6"), "\\u{2066}");              // isolate
-  EXPECT_EQ(visible("a\xe2\x80\x8b" "b"), "a\\u{200B}b");       // zero width space
+  EXPECT_EQ(visible("\xc2\x9b"), "\\u{009B}");  // one-byte CSI
+  EXPECT_EQ(visible("\xe2\x80\xae"
+                    "txt.exe"),
+            "\\u{202E}txt.exe");                    // bidi override
+  EXPECT_EQ(visible("\xe2\x81\xa6"), "\\u{2066}");  // isolate
+  EXPECT_EQ(visible("a\xe2\x80\x8b"
+                    "b"),
+            "a\\u{200B}b");  // zero width space
   EXPECT_EQ(visible("\xef\xbb\xbf"), "\\u{FEFF}");
-  EXPECT_EQ(visible("\xe2\x80\xa8"), "\\u{2028}");              // line separator
-  EXPECT_EQ(visible("\xf3\xa0\x81\x81"), "\\u{E0041}");         // tag letter
-  EXPECT_EQ(visible("\xee\x80\x80"), "\\u{E000}");              // private use
+  EXPECT_EQ(visible("\xe2\x80\xa8"), "\\u{2028}");       // line separator
+  EXPECT_EQ(visible("\xf3\xa0\x81\x81"), "\\u{E0041}");  // tag letter
+  EXPECT_EQ(visible("\xee\x80\x80"), "\\u{E000}");       // private use
   EXPECT_EQ(visible("\xf4\x8f\xbf\xbd"), "\\u{10FFFD}");
-  EXPECT_EQ(visible("\xef\xb8\x8f"), "\\u{FE0F}");              // variation selector
+  EXPECT_EQ(visible("\xef\xb8\x8f"), "\\u{FE0F}");  // variation selector
 }
 
 // AP-39 (partly)
@@ -34,9 +38,9 @@ TEST(Visible, OrdinaryTextStaysAsItIs) {
 
 TEST(Visible, BytesThatAreNotUtf8AreShownAsBytes) {
   EXPECT_EQ(visible("a\xff"), "a\\x{FF}");
-  EXPECT_EQ(visible("\xc0\xaf"), "\\x{C0}\\x{AF}");          // overlong
+  EXPECT_EQ(visible("\xc0\xaf"), "\\x{C0}\\x{AF}");             // overlong
   EXPECT_EQ(visible("\xed\xa0\x80"), "\\x{ED}\\x{A0}\\x{80}");  // surrogate
-  EXPECT_EQ(visible("\xe2\x80"), "\\x{E2}\\x{80}");          // cut off
+  EXPECT_EQ(visible("\xe2\x80"), "\\x{E2}\\x{80}");             // cut off
   EXPECT_EQ(visible("\xf5\x80\x80\x80"), "\\x{F5}\\x{80}\\x{80}\\x{80}");
 }
 
@@ -73,7 +77,8 @@ TEST(TerminalTest, MarksAreAsciiInAPipe) {
 }
 
 TEST(EntryText, JsonForPeopleHidesNothing) {
-  const json::value value = {{"a\"b", "x\n\xe2\x80\xae"}, {"list", {1, nullptr, true}}, {"none", json::object{}}};
+  const json::value value = {
+      {"a\"b", "x\n\xe2\x80\xae"}, {"list", {1, nullptr, true}}, {"none", json::object{}}};
   EXPECT_EQ(compact_json(value), R"({"a\"b":"x\u{000A}\u{202E}","list":[1,null,true],"none":{}})");
   EXPECT_EQ(pretty_json(json::object{{"a", 1}}, 2), "{\n    \"a\": 1\n  }");
 }
@@ -81,7 +86,8 @@ TEST(EntryText, JsonForPeopleHidesNothing) {
 TEST(ErrorLine, SaysWhatWhereAndWhatToDoOnOneLine) {
   EXPECT_EQ(error_line({ErrorCode::InvalidInput, "unknown key `x`; mend it", "a.yaml:1:2", ""}),
             "sallyport: unknown key `x`, a.yaml:1:2; mend it");
-  EXPECT_EQ(error_line({ErrorCode::Internal, "two\nlines", "", ""}), "sallyport: two\\u{000A}lines");
+  EXPECT_EQ(error_line({ErrorCode::Internal, "two\nlines", "", ""}),
+            "sallyport: two\\u{000A}lines");
 }
 
 TEST(ErrorLine, ExitCodesAreTheDocumentedOnes) {

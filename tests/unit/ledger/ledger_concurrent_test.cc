@@ -1,6 +1,7 @@
 // Many callers, one writer thread, readers alongside. Runs under TSan.
 #include <gtest/gtest.h>
 
+#include <latch>
 #include <set>
 #include <thread>
 
@@ -111,6 +112,40 @@ TEST(LedgerConcurrentTest, TwoWritersOnOneFileFollowEachOther) {
   }
   EXPECT_EQ(verdict(first.store()), "ok");
   EXPECT_EQ(test::all_entries(first.store()).size(), 303u);
+}
+
+// LE-40
+TEST(LedgerConcurrentTest, WhatWaitsGoesIntoOneCommitUpToItsBound) {
+  constexpr std::size_t kWaiting = 2500;
+  constexpr std::uint64_t kBound = 2048;
+  TestLedger ledger;
+  ledger.open();
+  std::latch writing(1);
+  std::latch queued(1);
+  std::jthread busy([&] {
+    EXPECT_TRUE(ledger->transact([&](WriteView&) -> Result<std::vector<core::Draft>> {
+      writing.count_down();
+      queued.wait();
+      return std::vector{TestLedger::event({{"n", 0}})};
+    }));
+  });
+  writing.wait();
+  for (std::size_t n = 0; n < kWaiting; ++n) {
+    std::vector<core::Draft> drafts = {TestLedger::event({{"n", n}})};
+    ledger->owe(std::move(drafts));
+  }
+  queued.count_down();
+  ledger.append(TestLedger::event({{"n", 0}}));
+  ledger.append(TestLedger::event({{"n", 0}}));
+  std::vector<std::uint64_t> commits;
+  std::uint64_t before = 0;
+  for (const test::Seen& seen : test::all_entries(ledger.store())) {
+    if (seen.stored.checkpoint.empty()) continue;
+    commits.push_back(seen.stored.sequence + 1 - before);
+    before = seen.stored.sequence + 1;
+  }
+  EXPECT_EQ(std::ranges::max(commits), kBound);
+  EXPECT_EQ(verdict(ledger.store()), "ok");
 }
 
 // LE-40: what waits when the ledger closes is written, and nothing after it.
