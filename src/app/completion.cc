@@ -106,35 +106,42 @@ complete -o filenames -F _sallyport sallyport
       paths, bash_values(root), cases, joined(names_of(root.options), " "), files);
 }
 
+namespace {
+
+// `'name:what it does' ...` as _describe wants it.
+std::string described(std::string_view word, std::string_view text) {
+  std::string escaped;
+  for (const char c : word) escaped += c == ':' ? std::string("\\:") : std::string(1, c);
+  return " " + quoted(fmt::format("{}:{}", escaped, text));
+}
+
+std::string described(const std::vector<OptionInfo>& options) {
+  std::string out;
+  for (const OptionInfo& option : options) {
+    for (const std::string& name : option.names) out += described(name, option.description);
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string zsh_completion(const CommandInfo& root) {
   std::string cases;
   std::string paths;
   walk(root, "", [&](const std::string& path, const CommandInfo& command) {
     if (!path.empty()) paths += fmt::format("      {}) at=$next ;;\n", quoted(path));
-    std::string described;
-    const auto add = [&](std::string_view word, std::string_view text) {
-      std::string escaped;
-      for (const char c : word) escaped += c == ':' ? std::string("\\:") : std::string(1, c);
-      described += " " + quoted(fmt::format("{}:{}", escaped, text));
-    };
-    for (const CommandInfo& inner : command.commands) add(inner.name, inner.description);
-    for (const std::string& word : command.words) add(word, "");
-    for (const OptionInfo& option : command.options) {
-      for (const std::string& name : option.names) add(name, option.description);
-    }
-    cases += fmt::format("    {}) known=({}) ;;\n", quoted(path), described);
+    std::string verbs;
+    for (const CommandInfo& inner : command.commands)
+      verbs += described(inner.name, inner.description);
+    for (const std::string& word : command.words) verbs += described(word, "");
+    cases += fmt::format("    {}) verbs=({}) options=({}) ;;\n", quoted(path), verbs,
+                         path.empty() ? "" : described(command.options));
   });
-  std::string global;
-  for (const OptionInfo& option : root.options) {
-    for (const std::string& name : option.names) {
-      global += " " + quoted(fmt::format("{}:{}", name, option.description));
-    }
-  }
   return fmt::format(R"SH(#compdef sallyport
 # zsh completion for sallyport
 _sallyport() {{
   local at='' next i
-  local -a known
+  local -a verbs options
   for ((i = 2; i < CURRENT; ++i)); do
     next="${{at:+$at }}${{words[i]}}"
     case "$next" in
@@ -144,9 +151,10 @@ _sallyport() {{
   case "$at" in
 {})SH"
                      R"SH(  esac
-  known+=({})
-  _describe -o 'sallyport' known
-  _files
+  options+=({})
+  (( $#verbs )) && _describe 'command' verbs
+  _describe -o 'option' options
+  (( $#verbs )) || _files
 }}
 if [[ $funcstack[1] == _sallyport ]]; then
   _sallyport "$@"
@@ -154,8 +162,31 @@ else
   compdef _sallyport sallyport
 fi
 )SH",
-                     paths, cases, global);
+                     paths, cases, described(root.options));
 }
+
+namespace {
+
+// True where the words of `path` have been typed. A word may be a command here and the name of
+// another one elsewhere, so a first word also excludes the other first words.
+std::string fish_condition(const CommandInfo& root, const std::string& path) {
+  std::string condition;
+  std::size_t begin = 0;
+  while (begin < path.size()) {
+    const std::size_t end = std::min(path.find(' ', begin), path.size());
+    condition += (condition.empty() ? "" : "; and ") +
+                 ("__fish_seen_subcommand_from " + path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (path.find(' ') != std::string::npos) return condition;
+  std::vector<std::string> others;
+  for (const CommandInfo& other : root.commands) {
+    if (other.name != path) others.push_back(other.name);
+  }
+  return condition + "; and not __fish_seen_subcommand_from " + joined(others, " ");
+}
+
+}  // namespace
 
 std::string fish_completion(const CommandInfo& root) {
   std::string out = "# fish completion for sallyport\ncomplete -c sallyport -f\n";
@@ -174,19 +205,11 @@ std::string fish_completion(const CommandInfo& root) {
     }
   };
   walk(root, "", [&](const std::string& path, const CommandInfo& command) {
+    const std::string condition = path.empty() ? "" : fish_condition(root, path);
     std::vector<std::string> inner;
     for (const CommandInfo& one : command.commands) inner.push_back(one.name);
-    std::string condition;
-    if (!path.empty()) {
-      condition = "__fish_seen_subcommand_from " + path.substr(path.rfind(' ') + 1);
-      const std::size_t parent = path.rfind(' ');
-      if (parent != std::string::npos) {
-        condition =
-            "__fish_seen_subcommand_from " + path.substr(0, path.find(' ')) + "; and " + condition;
-      }
-    }
     for (const CommandInfo& one : command.commands) {
-      std::string when =
+      const std::string when =
           path.empty() ? "__fish_use_subcommand"
                        : condition + "; and not __fish_seen_subcommand_from " + joined(inner, " ");
       out += fmt::format("complete -c sallyport -n {} -a {} -d {}\n", quoted(when), one.name,

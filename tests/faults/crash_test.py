@@ -115,8 +115,8 @@ class CrashTest(unittest.TestCase):
     # LE-43
     def test_writers_stopped_at_random_moments_cost_a_bounded_wait_at_most(self):
         chance = random.Random(SEED)
-        stopped, said = self.start("stopped", threads=2)
         with writer.Commanded(self.folder, "--lock-wait", "300") as going:
+            stopped, said = self.start("stopped", threads=2)
             while not said.read()[0]:
                 time.sleep(0.01)
             for _ in range(10):

@@ -33,7 +33,7 @@ def may_mount():
 
 CAN_MOUNT = may_mount()
 if not CAN_MOUNT:
-    print("SKIP: no right to mount a small disk: full and read-only disks are NOT tested", file=sys.stderr)
+    print("SKIP: no right to mount: full and read-only disks are NOT tested", file=sys.stderr)
 
 
 class DiskTest(unittest.TestCase):

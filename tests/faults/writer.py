@@ -83,7 +83,10 @@ class Commanded:
         return self.answer()
 
     def close(self):
-        self.process.stdin.close()
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass  # it has ended by itself; its answers say why
         self.process.wait(timeout=60)
         self.process.stdout.close()
 
