@@ -103,11 +103,11 @@ void measure_appends(Report& report, bool quick) {
     const double rate = static_cast<double>(count) / fresh.append(count, callers);
     const double bare_after = bare_inserts_per_second(fresh.folder(), callers, rows, count / 2);
     const double bare = (bare_before + bare_after) / 2;
-    report.row(fmt::format("{} callers", callers), fmt::format("{:.0f}/s", rate),
+    report.row(fmt::format("{} caller{}", callers, callers == 1 ? "" : "s"), fmt::format("{:.0f}/s", rate),
                fmt::format("{:.2f} of {:.0f}/s bare SQLite inserts in batches of {}{}", rate / bare, bare,
                            callers, callers == 256 ? " (goal: at least 0.5)" : ""));
     BenchLedger unsynced(Keep::OnDiskUnsynced);
-    report.row(fmt::format("{} callers, syncing off", callers),
+    report.row(fmt::format("{} caller{}, syncing off", callers, callers == 1 ? "" : "s"),
                fmt::format("{:.0f}/s", static_cast<double>(count) / unsynced.append(count, callers)));
   }
 }

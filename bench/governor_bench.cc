@@ -104,7 +104,7 @@ void measure_governor(Report& report, bool quick) {
   BenchLedger disk(Keep::OnDisk);
   for (const std::size_t callers : {1, 16, 256}) {
     const std::size_t calls = quick ? callers * 10 : callers == 1 ? 2000 : 25600;
-    report.row(fmt::format("durable calls, {} callers (two commits each)", callers),
+    report.row(fmt::format("durable calls, {} caller{} (two commits each)", callers, callers == 1 ? "" : "s"),
                fmt::format("{:.0f}/s", 1 / call_seconds(disk.ledger(), 8, 3, calls, callers)));
   }
 }

@@ -8,6 +8,7 @@
 
 #include "app/commands.h"
 #include "app/demo.h"
+#include "base/try.h"
 #include "app/nearest.h"
 #include "app/output.h"
 #include "app/verbs.h"
@@ -167,7 +168,9 @@ class CommandLine {
         DemoOptions options = demo;
         options.json = context.json();
         options.colour = context.terminal.colour() && !demo.plain;
-        options.data_dir = context.globals.data_dir.value_or("");
+        if (context.globals.data_dir) {
+          SALLYPORT_TRY(options.place, context.place());
+        }
         return run_demo(options);
       };
     });

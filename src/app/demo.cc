@@ -54,15 +54,15 @@ std::string one_line(std::string text) {
 
 class Demo {
  public:
-  Demo(const DemoOptions& options, std::filesystem::path data_dir, std::filesystem::path folder)
+  Demo(const DemoOptions& options, Workspace::Place place, std::filesystem::path folder)
       : options_(options),
         terminal_({.colour = options.colour, .signs = options.colour}),
-        data_dir_(std::move(data_dir)),
+        place_(std::move(place)),
         folder_(std::move(folder)) {}
 
   Result<int> play() {
     headline("Sallyport demo: a scripted agent, real tools, every call through both doors");
-    line(Paint::Faint, fmt::format("ledger in {}", data_dir_.string()));
+    line(Paint::Faint, fmt::format("ledger in {}", place_.data_dir.string()));
     SALLYPORT_CHECK_OK(act_one());
     SALLYPORT_CHECK_OK(be_killed());
     SALLYPORT_CHECK_OK(come_back());
@@ -77,7 +77,7 @@ class Demo {
  private:
   Result<void> act_one() {
     std::ofstream(folder_ / "settings.env") << kSettings;
-    SALLYPORT_TRY(const auto scene, DemoScene::open(data_dir_, folder_));
+    SALLYPORT_TRY(const auto scene, DemoScene::open(place_, folder_));
     const std::string inside = (folder_ / "notes.txt").string();
     const Scripted script[] = {
         {"allowed", "write_file", {{"path", inside}, {"text", "meet at the sally port"}}},
@@ -100,8 +100,9 @@ class Demo {
   // A second process starts a slow call and is killed in the middle of it.
   Result<void> be_killed() {
     headline("2. a process is killed while its call runs");
+    SALLYPORT_TRY(const std::size_t open_before, open_calls());
     SALLYPORT_TRY(const pid_t child, start_victim());
-    const Result<void> seen = wait_for_intent();
+    const Result<void> seen = wait_for_intent(open_before);
     ::kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
     SALLYPORT_CHECK_OK(seen);
@@ -112,7 +113,7 @@ class Demo {
   Result<pid_t> start_victim() {
     const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
     std::vector<std::string> words = {self, "demo", "--stage", folder_.string(), "--data-dir",
-                                      data_dir_.string()};
+                                      place_.data_dir.string()};
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
@@ -122,16 +123,21 @@ class Demo {
     return child;
   }
 
-  Result<void> wait_for_intent() {
+  Result<std::size_t> open_calls() {
+    SALLYPORT_TRY(const auto reader, Workspace::open_reading(place_));
+    std::size_t count = 0;
+    SALLYPORT_CHECK_OK(reader->store().read([&](ledger::ReadView& view) -> Result<void> {
+      SALLYPORT_TRY(const std::vector<core::Fact> calls, view.facts("open_call"));
+      count = calls.size();
+      return {};
+    }));
+    return count;
+  }
+
+  Result<void> wait_for_intent(std::size_t open_before) {
     for (int tries = 0; tries < 500; ++tries) {
-      SALLYPORT_TRY(const auto reader, Workspace::open_reading({.data_dir = data_dir_}));
-      bool open = false;
-      SALLYPORT_CHECK_OK(reader->store().read([&](ledger::ReadView& view) -> Result<void> {
-        SALLYPORT_TRY(const std::vector<core::Fact> calls, view.facts("open_call"));
-        open = !calls.empty();
-        return {};
-      }));
-      if (open) return {};
+      SALLYPORT_TRY(const std::size_t open, open_calls());
+      if (open > open_before) return {};
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     return fail(ErrorCode::Deadline, "the demo's second process did not begin its call in 10 s");
@@ -139,7 +145,7 @@ class Demo {
 
   Result<void> come_back() {
     headline("3. restart: what the dead process left open is closed, and nothing runs twice");
-    SALLYPORT_TRY(const auto scene, DemoScene::open(data_dir_, folder_));
+    SALLYPORT_TRY(const auto scene, DemoScene::open(place_, folder_));
     ledger::Filter unknown{.facets = {{ledger::Facet::Outcome, "persistence_failed"}},
                            .after = shown_.back().record};
     return scene->workspace().store().read([&](ledger::ReadView& view) {
@@ -154,7 +160,7 @@ class Demo {
 
   Result<bool> verify_all() {
     headline("4. the ledger is checked from its first byte to its last");
-    SALLYPORT_TRY(const auto reader, Workspace::open_reading({.data_dir = data_dir_}));
+    SALLYPORT_TRY(const auto reader, Workspace::open_reading(place_));
     const ledger::LedgerReport report = ledger::verify_ledger(reader->store(), {}, {}, 2);
     line(report.ok ? Paint::Good : Paint::Bad,
          fmt::format("   {} {} entries, one tree, every checkpoint signed by {}",
@@ -165,7 +171,7 @@ class Demo {
 
   Result<bool> prove_one() {
     headline("5. one receipt, checked with nothing but a public key");
-    SALLYPORT_TRY(const auto reader, Workspace::open_reading({.data_dir = data_dir_}));
+    SALLYPORT_TRY(const auto reader, Workspace::open_reading(place_));
     std::string receipt;
     SALLYPORT_CHECK_OK(reader->store().read([&](ledger::ReadView& view) -> Result<void> {
       SALLYPORT_TRY(const auto keys, ledger::key_history(view));
@@ -174,8 +180,8 @@ class Demo {
       receipt = made.json();
       return {};
     }));
-    const std::filesystem::path file = data_dir_ / "demo-receipt.json";
-    std::ofstream(file) << receipt << "\n";
+    const std::filesystem::path file = place_.data_dir / "demo-receipt.json";
+    SALLYPORT_CHECK_OK(write_output(file, receipt + "\n"));
     SALLYPORT_TRY(ledger::VerifierKey pinned, ledger::VerifierKey::parse(key_));
     const ledger::Verification answer = ledger::verify_receipt(receipt, {.key = std::move(pinned)});
     line(answer.ok ? Paint::Good : Paint::Bad,
@@ -188,8 +194,8 @@ class Demo {
   // In a copy: one bit of one record's bytes, behind everybody's back.
   Result<bool> tamper() {
     headline("6. somebody changes one byte of a copy of the file");
-    const std::filesystem::path copy = data_dir_ / "demo-tampered.db";
-    SALLYPORT_TRY(const auto reader, Workspace::open_reading({.data_dir = data_dir_}));
+    const std::filesystem::path copy = place_.data_dir / "demo-tampered.db";
+    SALLYPORT_TRY(const auto reader, Workspace::open_reading(place_));
     std::string id;
     SALLYPORT_CHECK_OK(reader->store().read([&](ledger::ReadView& view) -> Result<void> {
       SALLYPORT_TRY(const auto entry, view.entry(receipt_of_));
@@ -197,21 +203,27 @@ class Demo {
       id = seen.id;
       return {};
     }));
-    std::ifstream in(data_dir_ / "ledger.db", std::ios::binary);
+    std::ifstream in(place_.data_dir / "ledger.db", std::ios::binary);
     std::string bytes((std::istreambuf_iterator<char>(in)), {});
     const std::size_t place = bytes.find(id);
     if (place == std::string::npos) return fail(ErrorCode::Internal, "the demo lost its record");
     bytes[place + id.size() - 1] ^= 1;
-    std::ofstream(copy, std::ios::binary) << bytes;
-    SALLYPORT_TRY(const auto store, store::SqliteStore::open({.file = copy}));
-    const ledger::LedgerReport report = ledger::verify_ledger(*store, {}, {}, 2);
-    std::filesystem::remove(copy);
+    SALLYPORT_CHECK_OK(write_output(copy, bytes));
+    const ledger::LedgerReport report = verify_copy(copy);
+    for (const char* const end : {"", "-wal", "-shm"}) std::filesystem::remove(copy.string() + end);
     const bool found = !report.ok && report.first_bad && report.first_bad->sequence == receipt_of_;
     line(found ? Paint::Good : Paint::Bad,
          report.ok ? "   not found" : fmt::format("   {} found: entry {}, {}: {}", terminal_.mark(found),
                                                   report.first_bad->sequence, report.first_bad->check,
                                                   report.first_bad->detail));
     return found;
+  }
+
+  static ledger::LedgerReport verify_copy(const std::filesystem::path& copy) {
+    const auto store =
+        store::SqliteStore::open({.file = copy, .mode = store::SqliteStore::Mode::ReadOnly});
+    if (!store) return {};
+    return ledger::verify_ledger(**store, {}, {}, 2);
   }
 
   void show(Shown shown, const std::string& asked) {
@@ -248,7 +260,7 @@ class Demo {
                                    {"record", row.record},
                                    {"agent_saw", row.agent_saw}});
     }
-    return {{"calls", std::move(calls)},  {"data_dir", data_dir_.string()}, {"entries", entries_},
+    return {{"calls", std::move(calls)},  {"data_dir", place_.data_dir.string()}, {"entries", entries_},
             {"key", key_},                {"ledger_clean", clean},          {"receipt_verified", proved},
             {"tampering_found", found}};
   }
@@ -262,7 +274,7 @@ class Demo {
 
   const DemoOptions& options_;
   Terminal terminal_;
-  std::filesystem::path data_dir_;
+  Workspace::Place place_;
   std::filesystem::path folder_;
   std::vector<Shown> shown_;
   std::uint64_t receipt_of_ = 0;
@@ -272,7 +284,7 @@ class Demo {
 
 // The second process: begins a call that it will not live to finish.
 Result<int> play_victim(const DemoOptions& options) {
-  SALLYPORT_TRY(const auto scene, DemoScene::open(options.data_dir, options.stage));
+  SALLYPORT_TRY(const auto scene, DemoScene::open(*options.place, options.stage));
   SALLYPORT_TRY([[maybe_unused]] const core::Answer answer, scene->call("shell", {{"command", "sleep 30"}}));
   return 0;
 }
@@ -300,15 +312,13 @@ class Stage {
 
 Result<int> run_demo(const DemoOptions& options) {
   if (!options.stage.empty()) return play_victim(options);
-  const Stage stage(options.keep && options.data_dir.empty());
+  const Stage stage(options.keep);
   if (stage.path().empty()) return fail(ErrorCode::Unavailable, "no temporary folder can be made");
   const std::filesystem::path folder = stage.path() / "workspace";
   std::filesystem::create_directory(folder);
-  const std::filesystem::path data_dir =
-      options.data_dir.empty() ? stage.path() / "state" : options.data_dir;
-  Demo demo(options, data_dir, folder);
+  Demo demo(options, options.place.value_or(Workspace::Place{.data_dir = stage.path() / "state"}), folder);
   SALLYPORT_TRY(const int code, demo.play());
-  if (!options.json && options.data_dir.empty() && !options.keep) {
+  if (!options.json && !options.place && !options.keep) {
     say("\nThe demo's folder is gone now; `sallyport demo --data-dir DIR` leaves the ledger for you to explore.");
   }
   return code;

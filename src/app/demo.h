@@ -1,15 +1,16 @@
 // A scripted agent that makes calls to real tools through the real gates.
 #pragma once
 
-#include <filesystem>
+#include <optional>
 #include <string>
 
+#include "app/workspace.h"
 #include "sallyport/result.h"
 
 namespace sallyport::app {
 
 struct DemoOptions {
-  std::filesystem::path data_dir;  // empty: a folder of its own, gone afterwards unless kept
+  std::optional<Workspace::Place> place;  // nothing: a folder of its own, gone afterwards unless kept
   bool keep = false;
   bool plain = false;  // neither colours nor redrawing
   bool colour = false;

@@ -7,11 +7,11 @@
 
 namespace sallyport::app {
 
-Result<std::unique_ptr<DemoScene>> DemoScene::open(const std::filesystem::path& data_dir,
+Result<std::unique_ptr<DemoScene>> DemoScene::open(Workspace::Place place,
                                                    const std::filesystem::path& folder) {
   std::unique_ptr<DemoScene> scene(new DemoScene);
   SALLYPORT_TRY(scene->workspace_,
-                Workspace::open_writing({.data_dir = data_dir},
+                Workspace::open_writing(std::move(place),
                                         {.role = "demo", .close_interrupted = core::close_interrupted}));
   SALLYPORT_TRY(auto plan, demo_plan(folder));
   scene->plan_ = std::make_unique<core::FixedPlan>(std::move(plan));

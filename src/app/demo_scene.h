@@ -15,7 +15,7 @@ namespace sallyport::app {
 class DemoScene {
  public:
   // Opening is also recovery: what a killed process left open is closed before this returns.
-  static Result<std::unique_ptr<DemoScene>> open(const std::filesystem::path& data_dir,
+  static Result<std::unique_ptr<DemoScene>> open(Workspace::Place place,
                                                  const std::filesystem::path& folder);
 
   Result<core::Answer> call(std::string tool, json::value input);

@@ -78,8 +78,6 @@ Result<Call> Governor::identify(Call call) const {
 
 // A person cannot be asked yet: what would need one is refused.
 void Governor::consent(Trail& trail) const {
-  trail.autonomy = trail.plan().autonomy();
-  trail.autonomy_source = "plan";
   if (trail.question) {
     trail.refuse({"approval is needed, and nobody can be asked: " + *trail.question});
   }

@@ -29,7 +29,8 @@ json::object GuardRun::to_json() const {
 
 Trail::Trail(Call call, std::shared_ptr<const Plan> plan, const KeyedDigest& digest,
              FailOpenLog& fail_open)
-    : fail_open(fail_open),
+    : autonomy(plan->autonomy()),
+      fail_open(fail_open),
       call_(std::move(call)),
       plan_(std::move(plan)),
       digest_(digest),

@@ -61,8 +61,8 @@ class Trail {
   std::vector<GuardRun> guard_runs;
   std::vector<std::string> escalations;
   std::optional<std::string> question;  // a guard wants a person to be asked
-  Autonomy autonomy = Autonomy::ActWithApproval;
-  std::string autonomy_source = "default";
+  Autonomy autonomy;
+  std::string autonomy_source = "plan";
   FailOpen fail_open;
 
   Subject subject() const;

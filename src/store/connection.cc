@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <thread>
@@ -31,6 +32,15 @@ std::string_view cause_of(int code, int system_error) {
       return system_error == EACCES || system_error == EPERM ? "not_owner" : "io";
     default: return "io";
   }
+}
+
+std::string frozen_uri(const std::filesystem::path& file) {
+  std::string uri = "file:";
+  for (const char c : file.string()) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) || std::string_view("/._-").find(c) != std::string_view::npos;
+    uri += plain ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
+  }
+  return uri + "?immutable=1";
 }
 
 }  // namespace
@@ -108,9 +118,9 @@ int Connection::wait_for_lock(void* self, int tries) {
 Result<std::unique_ptr<Connection>> Connection::open(Options options) {
   std::unique_ptr<Connection> connection(new Connection(std::move(options)));
   const Options& o = connection->options_;
-  const std::string name = o.file.empty() ? ":memory:" : o.file.string();
+  const std::string name = o.file.empty() ? ":memory:" : o.frozen ? frozen_uri(o.file) : o.file.string();
   const int flags = (o.writable ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) |
-                    SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+                    SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | (o.frozen ? SQLITE_OPEN_URI : 0);
   const int code = sqlite3_open_v2(name.c_str(), &connection->handle_, flags,
                                    o.vfs.empty() ? nullptr : o.vfs.c_str());
   if (code != SQLITE_OK) return connection->failure(code, "open");

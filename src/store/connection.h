@@ -56,6 +56,7 @@ class Connection {
     bool sync = true;
     std::chrono::milliseconds lock_wait{5000};
     std::string vfs;
+    bool frozen = false;  // nobody can write here, not even lock files
   };
 
   static Result<std::unique_ptr<Connection>> open(Options options);

@@ -62,19 +62,34 @@ Result<void> create_private(const std::filesystem::path& file) {
   return {};
 }
 
+// An auditor's copy may lie where nothing can be written, not even SQLite's shared memory. Without a
+// write-ahead log beside it the file alone is the whole ledger.
+Result<bool> is_frozen(const std::filesystem::path& file) {
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  if (::access(folder.c_str(), W_OK) == 0) return false;
+  const std::filesystem::path log = file.string() + "-wal";
+  std::error_code absent;
+  if (std::filesystem::file_size(log, absent) == 0 || absent) return true;
+  return ledger::ledger_unavailable(
+      "read_only", fmt::format("{} holds entries that cannot be read where nothing can be written; "
+                               "copy both files to a folder of your own",
+                               log.string()));
+}
+
 }  // namespace
 
 struct SqliteStore::State {
   Options options;
   bool memory = false;
   bool read_only = false;
+  bool frozen = false;
   FileIdentity identity;
   std::mutex writing;                   // one write transaction at a time in this process
   std::unique_ptr<Connection> writer;   // guarded by `writing`; in memory it also reads
   Guarded<std::vector<std::unique_ptr<Connection>>> idle_readers;
 
   Connection::Options connection_options(bool writable) const {
-    return {options.file, writable, options.sync, options.lock_wait, options.vfs};
+    return {options.file, writable, options.sync, options.lock_wait, options.vfs, frozen};
   }
 
   Result<void> still_the_same_file() const {
@@ -113,8 +128,12 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Options options) {
   auto state = std::make_unique<State>();
   state->options = std::move(options);
   state->read_only = state->options.mode == Mode::ReadOnly;
-  SALLYPORT_CHECK_OK(check_owner(state->options.file));
-  if (!state->read_only) SALLYPORT_CHECK_OK(create_private(state->options.file));
+  if (state->read_only) {
+    SALLYPORT_TRY(state->frozen, is_frozen(state->options.file));
+  } else {
+    SALLYPORT_CHECK_OK(check_owner(state->options.file));
+    SALLYPORT_CHECK_OK(create_private(state->options.file));
+  }
   SALLYPORT_TRY(state->identity, identity_of(state->options.file));
   SALLYPORT_TRY(state->writer, Connection::open(state->connection_options(!state->read_only)));
   SALLYPORT_TRY(const int version, schema_version(*state->writer));
