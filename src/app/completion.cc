@@ -51,7 +51,7 @@ std::string bash_values(const CommandInfo& root) {
       if (!option.takes_value) continue;
       for (const std::string& name : option.names) {
         const std::string pattern = path.empty() ? "*" : quoted(path);
-        const std::string key = pattern + ":" + name;
+        const std::string key = fmt::format("{}:{}", pattern, name);
         if (std::ranges::find(seen, key) != seen.end()) continue;
         seen.push_back(key);
         const std::string answer = !option.choices.empty()

@@ -14,7 +14,7 @@ Result<std::optional<std::filesystem::path>> Context::config_file() const {
   if (globals.config) return globals.config;
   SALLYPORT_TRY(const std::filesystem::path folder, data_dir());
   std::error_code code;
-  const std::filesystem::path usual = folder / "config.yaml";
+  std::filesystem::path usual = folder / "config.yaml";
   if (!std::filesystem::exists(usual, code)) return std::nullopt;
   return usual;
 }

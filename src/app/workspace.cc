@@ -16,7 +16,7 @@ using store::SqliteStore;
 
 // The network file system that was allowed; empty for a local one.
 Result<std::string> check_file_system(const Workspace::Place& place) {
-  SALLYPORT_TRY(const std::string network, network_file_system(place.data_dir));
+  SALLYPORT_TRY(std::string network, network_file_system(place.data_dir));
   if (network.empty() || place.allow_network_fs || place.config.ledger.allow_network_fs) {
     return network;
   }
