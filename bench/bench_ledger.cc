@@ -45,11 +45,11 @@ void BenchLedger::reopen() {
   open();
 }
 
-core::Draft BenchLedger::record(std::uint64_t n) {
+core::Draft BenchLedger::record(std::uint64_t n, std::size_t session) {
   core::Draft draft{.kind = core::Kind::ToolAudit, .outcome = "completed"};
   draft.subject = {.policy_hash = "sha256:1111111111111111111111111111111111111111111111111111111111111111",
                    .call_id = fmt::format("0199a1b2-0000-7000-8000-{:012x}", n),
-                   .session_id = fmt::format("session-{}", n / 200),
+                   .session_id = fmt::format("session-{}", session),
                    .agent_id = fmt::format("agent:{}", n % 7),
                    .server = "files",
                    .tool_name = n % 3 == 0 ? "write_file" : "read_file"};
@@ -67,10 +67,11 @@ core::Draft BenchLedger::record(std::uint64_t n) {
 
 namespace {
 
-Async<void> caller(ledger::Ledger& ledger, std::uint64_t first, std::size_t count) {
+// Call ids rise with time, as UUIDv7 does; each caller has a session of its own.
+Async<void> caller(ledger::Ledger& ledger, std::uint64_t& next, std::size_t session, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     std::vector<core::Draft> drafts;
-    drafts.push_back(BenchLedger::record(first + i));
+    drafts.push_back(BenchLedger::record(next++, session));
     const auto written = co_await ledger.append(std::move(drafts), core::Urgency::Announces);
     SALLYPORT_INVARIANT(written.has_value());
   }
@@ -82,10 +83,8 @@ double BenchLedger::append(std::size_t count, std::size_t callers) {
   static std::uint64_t next = 0;
   boost::asio::io_context loop;
   for (std::size_t i = 0; i < callers; ++i) {
-    boost::asio::co_spawn(loop, caller(*ledger_, next, count / callers), [](std::exception_ptr thrown) {
-      SALLYPORT_INVARIANT(!thrown);
-    });
-    next += count / callers;
+    boost::asio::co_spawn(loop, caller(*ledger_, next, i, count / callers),
+                          [](std::exception_ptr thrown) { SALLYPORT_INVARIANT(!thrown); });
   }
   return seconds_of([&] { loop.run(); });
 }

@@ -25,7 +25,7 @@ class BenchLedger {
   void reopen();
 
   // A tool-audit record of usual size: two sealed fields, a guard list, about 900 bytes.
-  static core::Draft record(std::uint64_t n);
+  static core::Draft record(std::uint64_t n, std::size_t session);
 
   // Appends `count` records by `callers` callers, each waiting for its own. Returns seconds.
   double append(std::size_t count, std::size_t callers);

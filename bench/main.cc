@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <algorithm>
 #include <fstream>
 
 #include "bench/bench.h"
@@ -33,16 +33,21 @@ double resident_mib() {
 
 }  // namespace sallyport::bench
 
+// sallyport_bench [--quick] [appends|governor|redaction|verification|growth ...]
 int main(int argc, char** argv) {
   using namespace sallyport::bench;
-  const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
-  Report report;
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  const bool quick = std::ranges::find(words, "--quick") != words.end();
+  const std::pair<const char*, void (*)(Report&, bool)> sections[] = {
+      {"appends", measure_appends},           {"governor", measure_governor},
+      {"redaction", measure_redaction},       {"verification", measure_verification},
+      {"growth", measure_growth}};
+  const bool all = words.size() == (quick ? 1u : 0u);
   fmt::print("sallyport benchmarks{}; durable writes on unless a line says otherwise\n",
              quick ? " (quick)" : "");
-  measure_appends(report, quick);
-  measure_governor(report, quick);
-  measure_redaction(report, quick);
-  measure_verification(report, quick);
-  measure_growth(report, quick);
+  Report report;
+  for (const auto& [name, measure] : sections) {
+    if (all || std::ranges::find(words, name) != words.end()) measure(report, quick);
+  }
   return 0;
 }

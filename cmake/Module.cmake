@@ -28,3 +28,12 @@ function(sallyport_precompiled target)
     target_precompile_headers(${target} REUSE_FROM sallyport_base)
   endif()
 endfunction()
+
+# Entries are made on one thread and freed on another, which is what mimalloc is good at (numbers in
+# docs/performance.md). Sanitizers bring allocators of their own.
+function(sallyport_allocator target)
+  if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+    target_link_options(${target} PRIVATE -Wl,--no-as-needed)
+    target_link_libraries(${target} PRIVATE ${MIMALLOC_LIBRARY})
+  endif()
+endfunction()

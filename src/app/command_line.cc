@@ -8,11 +8,11 @@
 
 #include "app/commands.h"
 #include "app/demo.h"
-#include "base/try.h"
 #include "app/nearest.h"
 #include "app/output.h"
 #include "app/verbs.h"
 #include "app/version.h"
+#include "base/try.h"
 
 namespace sallyport::app {
 

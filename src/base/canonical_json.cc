@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 
 #include "base/try.h"
 #include "sallyport/json.h"
@@ -25,11 +26,29 @@ bool canonical_less(std::string_view a, std::string_view b) {
   return p < q;
 }
 
+namespace {
+
+// Does one of eight bytes need an escape: a control character, a quote or a backslash? (Bytes over
+// 0x7f do not.)
+bool needs_escape(const char* eight) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101u;
+  constexpr std::uint64_t kHigh = 0x8080808080808080u;
+  std::uint64_t bytes;
+  std::memcpy(&bytes, eight, sizeof bytes);
+  const auto has_zero = [](std::uint64_t x) { return (x - kOnes) & ~x & kHigh; };
+  const std::uint64_t control = (bytes - kOnes * 0x20) & ~bytes & kHigh;
+  return (control | has_zero(bytes ^ (kOnes * '"')) | has_zero(bytes ^ (kOnes * '\\'))) != 0;
+}
+
+}  // namespace
+
 void append_canonical_string(std::string& out, std::string_view text) {
   constexpr char kDigits[] = "0123456789abcdef";
   out += '"';
   std::size_t plain = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
+    while (i + 8 <= text.size() && !needs_escape(text.data() + i)) i += 8;
+    if (i == text.size()) break;
     const auto c = static_cast<unsigned char>(text[i]);
     if (c >= 0x20 && c != '"' && c != '\\') continue;
     out.append(text, plain, i - plain);

@@ -19,7 +19,11 @@ std::optional<std::string> from_base64(std::string_view text);
 std::string hex(Bytes bytes);
 
 // Of a lower-case digit, else -1.
-int hex_digit(char c);
+constexpr int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return -1;
+}
 
 // Lower case only.
 std::optional<std::string> from_hex(std::string_view text);

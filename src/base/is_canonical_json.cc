@@ -18,6 +18,12 @@ class Walker {
   bool whole_text_is_canonical() { return value(0) && at_ == text_.size(); }
 
  private:
+  // A member name as it stands in the text.
+  struct Name {
+    std::string_view written;
+    bool escaped = false;
+  };
+
   bool value(std::size_t depth) {
     switch (peek()) {
       case '{': return object(depth);
@@ -34,14 +40,14 @@ class Walker {
     if (depth == kDeepest) return false;
     ++at_;
     if (peek() == '}') return take('}');
-    std::string previous;
+    Name previous;
     for (bool first = true;; first = false) {
       const std::size_t begin = at_ + 1;
       escaped_ = false;
       if (peek() != '"' || !string()) return false;
-      std::string name = decoded(text_.substr(begin, at_ - 1 - begin));
-      if (!first && !canonical_less(previous, name)) return false;
-      previous = std::move(name);
+      const Name name{text_.substr(begin, at_ - 1 - begin), escaped_};
+      if (!first && !in_order(previous, name)) return false;
+      previous = name;
       if (!take(':') || !value(depth + 1)) return false;
       if (peek() == '}') return take('}');
       if (!take(',')) return false;
@@ -86,9 +92,13 @@ class Walker {
            code != '\r' && code != '\t';
   }
 
-  std::string decoded(std::string_view name) const {
-    if (!escaped_) return std::string(name);
-    const Result<ParsedJson> parsed = parse_json("\"" + std::string(name) + "\"");
+  static bool in_order(const Name& a, const Name& b) {
+    if (!a.escaped && !b.escaped) return canonical_less(a.written, b.written);
+    return canonical_less(decoded(a), decoded(b));
+  }
+
+  static std::string decoded(const Name& name) {
+    const Result<ParsedJson> parsed = parse_json("\"" + std::string(name.written) + "\"");
     return parsed ? std::string(parsed->value.get_string()) : std::string();
   }
 

@@ -256,9 +256,10 @@ Result<void> Committer::finish(Batch& batch, const std::shared_ptr<const Signing
   auto index = batch.indexes.begin();
   for (const StoredEntry& entry : batch.entries) {
     SALLYPORT_CHECK_OK(batch.view.insert(entry));
-    if ((entry.sequence + 1) % kBlock != 0) continue;
+    const std::uint64_t size = entry.sequence + 1;
+    if (size % kTile == 0) SALLYPORT_CHECK_OK(complete_nodes(batch.view, size));
+    if (size % kBlock != 0) continue;
     const std::uint64_t block = entry.sequence / kBlock;
-    SALLYPORT_CHECK_OK(complete_nodes(batch.view, entry.sequence + 1));
     if (index != batch.indexes.end() && index->block == block) {
       SALLYPORT_CHECK_OK(batch.view.put_block_index(*index++));
     } else {

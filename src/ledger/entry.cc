@@ -91,7 +91,7 @@ class Sealer {
     } else if (value.is_string() && is_identifier(name)) {
       redact_identifier(value, path);
     } else if (value.is_string() || value.is_number()) {
-      redact(value, name, path, canonical_json(value));
+      redact(value, name, path, nullptr);
     }
   }
 
@@ -110,15 +110,15 @@ class Sealer {
   json::array redactions;
 
  private:
-  // True when something was taken out. `original` is what the value stands for, should the redactor
-  // leave it half changed.
+  // True when something was taken out. `original` is what the value stood for, should the redactor
+  // leave it half changed; a scalar it leaves whole.
   bool redact(json::value& value, std::string_view name, const std::string& path,
-              std::string_view original) {
+              const std::string* original) {
     std::vector<core::Removal> removals;
     try {
       removals = means_.redactor.redact(name, value);
     } catch (const std::exception&) {
-      removals = {{"", "unreadable", std::string(original)}};
+      removals = {{"", "unreadable", original ? *original : canonical_json(value)}};
       value = "[REDACTED:unreadable]";
     }
     if (removals.empty()) return false;
@@ -148,7 +148,7 @@ class Sealer {
     // Not canonical where RFC 8785 would round a whole number beyond 2^53, and say another (LE-10).
     const bool strict = numbers_are_strict(value);
     std::string bytes = strict ? canonical_json(value) : json::serialize(value);
-    const bool redacted = !withheld && redact(value, name, path, bytes);
+    const bool redacted = !withheld && redact(value, name, path, &bytes);
     if (exact != nullptr && (!redacted || exact->withheld_if_redacted)) {
       if (withheld || redacted) opening.state = OpeningState::Withheld;
       opening.form = exact->raw ? Form::Raw : Form::Json;
@@ -192,8 +192,9 @@ class Members {
  private:
   void key(std::string_view name) {
     if (follows_ || (!out_.empty() && out_.back() != '{')) out_ += ',';
-    append_canonical_string(out_, name);
-    out_ += ':';
+    out_ += '"';
+    out_ += name;  // ours, and plain
+    out_ += "\":";
   }
   std::string& out_;
   bool follows_;  // something stands before what is written here

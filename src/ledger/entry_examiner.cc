@@ -4,7 +4,6 @@
 
 #include <boost/json.hpp>
 #include <cstring>
-#include <set>
 
 #include "base/encoding.h"
 #include "base/json_members.h"
@@ -98,9 +97,9 @@ class Examiner {
     if (stored.openings.empty() && fields == 0) return std::nullopt;
     const Result<std::vector<Opening>> openings = unpack_openings(stored.openings);
     if (!openings) return fault(stored, "opening", openings.error().message);
-    std::set<std::string_view> paths;
+    std::vector<std::string_view> paths;
     for (const Opening& opening : *openings) {
-      paths.insert(opening.path);
+      if (std::ranges::find(paths, opening.path) == paths.end()) paths.push_back(opening.path);
       const auto commitment = reader_.commitment(opening.path);
       if (!commitment) {
         return fault(stored, "opening", "an opening points at no sealed field at " + opening.path);

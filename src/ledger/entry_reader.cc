@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/encoding.h"
@@ -49,26 +50,28 @@ constexpr auto kMembers = std::to_array<Member>({
     {"trace_id", false, &EntryView::trace_id},
 });
 
-std::optional<std::string_view> commitment_of(const element& value) {
-  constexpr std::string_view kPrefix = "sha256:";
+std::optional<std::string_view> sealed_text(const element& value) {
   simdjson::dom::object object;
   std::string_view digest;
   if (value.get_object().get(object) || object.size() != 1 ||
       object["$sealed"].get_string().get(digest)) {
     return std::nullopt;
   }
-  if (!digest.starts_with(kPrefix) || digest.size() != kPrefix.size() + 64) return std::nullopt;
-  for (const char c : digest.substr(kPrefix.size())) {
-    if (hex_digit(c) < 0) return std::nullopt;
-  }
   return digest;
+}
+
+bool is_commitment(const element& value) {
+  constexpr std::string_view kPrefix = "sha256:";
+  const std::optional<std::string_view> digest = sealed_text(value);
+  return digest && digest->starts_with(kPrefix) && digest->size() == kPrefix.size() + 64 &&
+         std::ranges::all_of(digest->substr(kPrefix.size()), [](char c) { return hex_digit(c) >= 0; });
 }
 
 // Counts sealed fields, and finds the first content field that is not.
 Result<void> check_sealed(const element& value, std::string_view name, std::size_t& count) {
   if (is_sealed_name(name)) {
     if (value.is_null()) return {};
-    if (!commitment_of(value)) return refused("a content field is not sealed", name);
+    if (!is_commitment(value)) return refused("a content field is not sealed", name);
     ++count;
     return {};
   }
@@ -119,7 +122,10 @@ Result<void> EntryReader::read(std::string_view bytes) {
 }
 
 Result<void> EntryReader::read_members() {
-  view_ = {};
+  for (const Member& member : kMembers) {  // keeps what the strings have allocated
+    if (member.text != nullptr) (view_.*member.text).clear();
+    if (member.number != nullptr) view_.*member.number = 0;
+  }
   auto expected = kMembers.begin();
   const auto skip_to = [&](std::string_view name) -> Result<void> {
     // Both sides are sorted, so what is passed over is what is missing.
@@ -165,7 +171,7 @@ Result<void> EntryReader::check_body() {
 std::optional<std::string_view> EntryReader::commitment(std::string_view pointer) const {
   element field;
   if (document_->root.at_pointer(pointer).get(field)) return std::nullopt;
-  return commitment_of(field);
+  return sealed_text(field);
 }
 
 }  // namespace sallyport::ledger

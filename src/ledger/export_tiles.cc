@@ -112,7 +112,7 @@ class TileFolder {
   Result<void> write_hashes() {
     std::uint64_t exported = exported_;
     std::uint64_t count = size_;
-    for (int level = 0; count > 0; ++level, count /= kBlock, exported /= kBlock) {
+    for (int level = 0; count > 0; ++level, count /= kTile, exported /= kTile) {
       const auto content = [this, level](std::uint64_t begin, std::uint64_t end) {
         return hash_tile(level, begin, end);
       };
@@ -133,9 +133,9 @@ class TileFolder {
 
   Result<void> write_level(const std::string& name, std::uint64_t count, std::uint64_t exported,
                            const Content& content) {
-    for (std::uint64_t begin = 0; begin < count; begin += kBlock) {
-      const std::uint64_t end = std::min(begin + kBlock, count);
-      const std::string path = tile_path(name, begin / kBlock, end - begin);
+    for (std::uint64_t begin = 0; begin < count; begin += kTile) {
+      const std::uint64_t end = std::min(begin + kTile, count);
+      const std::string path = tile_path(name, begin / kTile, end - begin);
       // What the folder's checkpoint covers was complete before that checkpoint was written.
       std::error_code code;
       if (end <= exported && fs::exists(folder_ / path, code)) continue;
@@ -193,7 +193,7 @@ std::string tile_path(std::string_view level, std::uint64_t number, std::uint64_
     parts = fmt::format("x{:03}/{}", number % 1000, parts);
   }
   const std::string path = fmt::format("tile/{}/{}", level, parts);
-  return width < kBlock ? fmt::format("{}.p/{}", path, width) : path;
+  return width < kTile ? fmt::format("{}.p/{}", path, width) : path;
 }
 
 Result<void> export_tiles(ReadView& view, const fs::path& folder) {

@@ -16,8 +16,12 @@
 
 namespace sallyport::ledger {
 
-// 256 entries: a tile of the tree and the grain of every index.
-inline constexpr std::uint64_t kBlock = 256;
+// A tile of the tree: what tlog-tiles calls full.
+inline constexpr std::uint64_t kTile = 256;
+
+// The grain of every index. A finer one finds a little faster and writes a page more for every value
+// that many entries share, such as a session.
+inline constexpr std::uint64_t kBlock = 4 * kTile;
 
 struct StoredEntry {
   std::uint64_t sequence = 0;
@@ -62,7 +66,7 @@ class ReadView {
 
   virtual Result<std::vector<Hash>> leaves(std::uint64_t begin, std::uint64_t end) = 0;
 
-  // Level 1 is over whole blocks, each further one over 256 of the level below.
+  // Level 1 is over whole tiles of leaves, each further one over 256 of the level below.
   virtual Result<std::vector<Hash>> nodes(int level, std::uint64_t begin, std::uint64_t end) = 0;
 
   // Blocks from `from` on that hold the value, in order.

@@ -8,10 +8,10 @@ namespace sallyport::ledger {
 
 namespace {
 
-constexpr int kBlockBits = 8;
+constexpr int kTileBits = 8;
 
 std::uint64_t width(int level) {
-  return std::uint64_t{1} << (kBlockBits * level);
+  return std::uint64_t{1} << (kTileBits * level);
 }
 
 Result<std::vector<Hash>> hashes(ReadView& view, int level, std::uint64_t begin,
@@ -35,7 +35,7 @@ Result<Edge> edge_over(ReadView& view, std::uint64_t begin, std::uint64_t end) {
     if (count == 0) continue;
     const std::uint64_t first = at / width(level);
     SALLYPORT_TRY(std::vector<Hash> run, hashes(view, level, first, first + count));
-    for (const Hash& hash : run) edge.append_subtree(hash, kBlockBits * level);
+    for (const Hash& hash : run) edge.append_subtree(hash, kTileBits * level);
     at += count * width(level);
   }
   return edge;
@@ -60,9 +60,9 @@ Result<std::vector<CompletedNode>> completed_nodes(ReadView& view, std::uint64_t
     const std::uint64_t position = size / width(level) - 1;
     std::vector<Hash> parts;
     if (level == 1) {
-      SALLYPORT_TRY(parts, hashes(view, 0, size - kBlock, size));
+      SALLYPORT_TRY(parts, hashes(view, 0, size - kTile, size));
     } else {
-      SALLYPORT_TRY(parts, hashes(view, level - 1, position * kBlock, (position + 1) * kBlock - 1));
+      SALLYPORT_TRY(parts, hashes(view, level - 1, position * kTile, (position + 1) * kTile - 1));
       parts.push_back(nodes.back().hash);
     }
     nodes.push_back({level, position, root_of(parts)});

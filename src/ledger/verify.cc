@@ -15,7 +15,7 @@ namespace sallyport::ledger {
 
 namespace {
 
-constexpr std::uint64_t kStretch = 16 * kBlock;
+constexpr std::uint64_t kStretch = 4 * kBlock;
 
 using Found = std::optional<Fault>;
 
@@ -71,7 +71,7 @@ class Whole {
     if (!rows) return storage(size_, rows.error());
     if (rows->strays != 0) return Fault{0, "missing_sequence", "rows lie before the first entry"};
     std::uint64_t nodes = 0;
-    for (std::uint64_t left = size_ / kBlock; left > 0; left /= kBlock) nodes += left;
+    for (std::uint64_t left = size_ / kTile; left > 0; left /= kTile) nodes += left;
     if (rows->nodes != nodes) {
       return Fault{size_, "node_hash", "nodes are stored of entries that are not there"};
     }
@@ -166,9 +166,9 @@ class Whole {
     for (int level = 1;; ++level) {
       Edge& tile = tiles_[level];
       tile.append(hash);
-      if (tile.size() < kBlock) return std::nullopt;
+      if (tile.size() < kTile) return std::nullopt;
       hash = std::exchange(tile, {}).root();
-      position /= kBlock;
+      position /= kTile;
       const Result<std::vector<Hash>> stored = view_.nodes(level, position, position + 1);
       if (!stored) return storage(sequence, stored.error());
       if (stored->size() != 1 || stored->front() != hash) {
@@ -234,7 +234,8 @@ Found check_entries(ReadView& view, std::uint64_t size, const Sayings& said, uns
     if (stretch.empty()) break;
     running.push_back(std::async(threads > 1 ? std::launch::async : std::launch::deferred,
                                  [stretch = std::move(stretch), &said] { return examine(stretch, said); }));
-    if (running.size() >= threads) take_oldest();
+    // One more than there are threads for: while the oldest is judged, none has to wait for work.
+    if (running.size() > threads) take_oldest();
   }
   while (!running.empty()) take_oldest();
   if (!found) found = missing;
@@ -285,16 +286,16 @@ json::object LedgerReport::to_json() const {
 LedgerReport verify_ledger(LedgerStore& store, const std::optional<VerifierKey>& pinned,
                            const std::optional<std::string>& since, unsigned threads) {
   LedgerReport report;
+  std::future<Result<void>> files =
+      std::async(threads > 1 ? std::launch::async : std::launch::deferred,
+                 [&store] { return store.check_files(); });
   const Result<void> read = store.read([&](ReadView& view) -> Result<void> {
     report.first_bad = check_all(view, pinned, since, threads, report);
     return {};
   });
   if (!read) report.first_bad = storage(0, read.error());
-  if (!report.first_bad) {
-    if (const Result<void> files = store.check_files(); !files) {
-      report.first_bad = storage(report.tree_size, files.error());
-    }
-  }
+  const Result<void> whole = files.get();
+  if (!report.first_bad && !whole) report.first_bad = storage(report.tree_size, whole.error());
   report.ok = !report.first_bad;
   return report;
 }

@@ -133,7 +133,7 @@ Result<std::unique_ptr<Connection>> Connection::open(Options options) {
   if (o.writable) {
     SALLYPORT_CHECK_OK(connection->run("PRAGMA secure_delete=ON"));
     SALLYPORT_CHECK_OK(connection->run(o.sync ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=OFF"));
-    SALLYPORT_CHECK_OK(connection->run("PRAGMA wal_autocheckpoint=4000"));
+    SALLYPORT_CHECK_OK(connection->run("PRAGMA wal_autocheckpoint=2000"));
     SALLYPORT_CHECK_OK(connection->run("PRAGMA journal_size_limit=33554432"));
   }
   return connection;

@@ -139,6 +139,9 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Options options) {
   SALLYPORT_TRY(const int version, schema_version(*state->writer));
   if (version > kSchemaVersion) state->read_only = true;
   if (!state->read_only) {
+    // Before the file has a first page, or never. An entry with its openings is about 1 KiB: seven of
+    // them fill 8 KiB well, three leave a fifth of 4 KiB empty.
+    SALLYPORT_CHECK_OK(state->writer->run("PRAGMA page_size=8192"));
     SALLYPORT_CHECK_OK(state->writer->run("PRAGMA journal_mode=WAL"));
     SALLYPORT_CHECK_OK(bring_up_to_date(*state->writer));
   } else if (version == 0) {

@@ -225,7 +225,7 @@ Result<void> SqlView::drop_bytes(std::uint64_t begin, std::uint64_t end) {
 }
 
 Result<void> SqlView::check_integrity() {
-  Query query = db_.query("PRAGMA integrity_check(1)");
+  Query query = db_.query("PRAGMA quick_check(1)");
   SALLYPORT_TRY([[maybe_unused]] const bool row, query.step());
   if (query.bytes(0) == "ok") return {};
   return ledger::ledger_unavailable("corrupt", query.bytes(0));

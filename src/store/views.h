@@ -34,7 +34,7 @@ class SqlView final : public ledger::WriteView {
   Result<void> replace_openings(std::uint64_t sequence, std::string_view packed) override;
   Result<void> drop_bytes(std::uint64_t begin, std::uint64_t end) override;
 
-  // SQLite's own check of every page and index.
+  // SQLite's own check of every page. There is no index of its own that could differ from a table.
   Result<void> check_integrity();
 
  private:
