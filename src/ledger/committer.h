@@ -2,6 +2,7 @@
 // Belongs to the ledger's writer thread.
 #pragma once
 
+#include <boost/asio/any_io_executor.hpp>
 #include <functional>
 #include <memory>
 #include <string>
@@ -35,6 +36,7 @@ struct Group {
 
   Result<Positions> result = Positions{};
   std::move_only_function<void(Result<Positions>)> done;
+  boost::asio::any_io_executor executor;  // where `done` is called; none: on the writer thread
 };
 
 class Committer {

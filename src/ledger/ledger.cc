@@ -4,12 +4,12 @@
 
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <future>
 
 #include "base/guarded.h"
 #include "base/try.h"
+#include "ledger/answers.h"
 #include "ledger/private_file.h"
 
 namespace sallyport::ledger {
@@ -98,13 +98,9 @@ Task<std::vector<core::Position>> Ledger::append(std::vector<core::Draft> drafts
   }
   const auto initiate = [this](auto handler, Group waiting) {
     const auto executor = asio::get_associated_executor(handler);
-    waiting.done = [handler = std::move(handler),
-                    work = asio::make_work_guard(executor)](Result<Positions> result) mutable {
-      const auto target = work.get_executor();
-      asio::post(target, [handler = std::move(handler), result = std::move(result)]() mutable {
-        std::move(handler)(std::move(result));
-      });
-    };
+    waiting.executor = executor;
+    waiting.done = [handler = std::move(handler), work = asio::make_work_guard(executor)](
+                       Result<Positions> result) mutable { std::move(handler)(std::move(result)); };
     submit(std::move(waiting));
   };
   co_return co_await asio::async_initiate<const asio::use_awaitable_t<>&, void(Result<Positions>)>(
@@ -165,8 +161,9 @@ void Ledger::submit(Group group) {
       queue_->waiting.push_back(std::move(group));
     }
   }
-  if (refusal) return group.done(std::unexpected(*refusal));
-  queue_->wake.notify_one();
+  if (!refusal) return queue_->wake.notify_one();
+  group.result = std::unexpected(std::move(*refusal));
+  Answers().add(group);
 }
 
 void Ledger::work() {
@@ -223,11 +220,12 @@ bool Ledger::settle(std::vector<Group> groups) {
   }
   remember(done);
   std::vector<Group> still_owed;
+  Answers answers;
   for (Group& group : groups) {
     if (group.owed && !group.result) {
       still_owed.push_back(std::move(group));
     } else {
-      group.done(std::move(group.result));
+      answers.add(group);
     }
   }
   owe_again(std::move(still_owed));
