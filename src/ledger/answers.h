@@ -3,8 +3,6 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
-#include <functional>
-#include <utility>
 #include <vector>
 
 #include "ledger/committer.h"
@@ -17,16 +15,14 @@ class Answers {
   Answers(const Answers&) = delete;
   ~Answers() { hand_over(); }
 
-  void add(Group& group);
+  // The group goes along, so that what its caller's thread allocated is freed there.
+  void add(Group group);
 
  private:
-  using Told = std::pair<std::move_only_function<void(Result<Positions>)>, Result<Positions>>;
-
   void hand_over();
-  static void tell(const boost::asio::any_io_executor& executor, std::vector<Told> waiting);
+  static void tell(const boost::asio::any_io_executor& executor, std::vector<Group> waiting);
 
-  boost::asio::any_io_executor executor_;
-  std::vector<Told> waiting_;
+  std::vector<Group> waiting_;  // all of one executor
 };
 
 }  // namespace sallyport::ledger

@@ -257,7 +257,6 @@ Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const M
                   .topic = std::move(draft.topic)};
   sealed.facts_ = std::move(draft.facts);
   sealed.packed_openings_ = pack_openings(sealer.openings);
-  sealed.openings_ = std::move(sealer.openings);
   sealed.render(canonical_json(body), sealer.redactions);
 
   constexpr std::size_t kTimeAndNumbers = 27 + 20 + 20 + 2;

@@ -60,7 +60,6 @@ class SealedDraft {
   // What an index says of it; without time and place.
   const EntryView& view() const { return view_; }
   const std::vector<core::Fact>& facts() const { return facts_; }
-  const std::vector<Opening>& openings() const { return openings_; }
   std::size_t size() const;  // bytes it will take, nearly
   const std::string& packed_openings() const { return packed_openings_; }
 
@@ -75,7 +74,6 @@ class SealedDraft {
   std::string after_sequence_;  // up to `"topic_id":` where there is a topic
   std::string after_topic_;
   std::string packed_openings_;
-  std::vector<Opening> openings_;
   std::vector<core::Fact> facts_;
 };
 

@@ -163,7 +163,7 @@ void Ledger::submit(Group group) {
   }
   if (!refusal) return queue_->wake.notify_one();
   group.result = std::unexpected(std::move(*refusal));
-  Answers().add(group);
+  Answers().add(std::move(group));
 }
 
 void Ledger::work() {
@@ -225,7 +225,7 @@ bool Ledger::settle(std::vector<Group> groups) {
     if (group.owed && !group.result) {
       still_owed.push_back(std::move(group));
     } else {
-      answers.add(group);
+      answers.add(std::move(group));
     }
   }
   owe_again(std::move(still_owed));
