@@ -20,7 +20,8 @@ double fdatasync_seconds(const std::filesystem::path& folder, int count) {
   const std::string pages(8192, 'x');
   const double seconds = seconds_of([&] {
     for (int i = 0; i < count; ++i) {
-      SALLYPORT_INVARIANT(pwrite(fd, pages.data(), pages.size(), static_cast<off_t>(i) * 8192) == 8192);
+      SALLYPORT_INVARIANT(pwrite(fd, pages.data(), pages.size(), static_cast<off_t>(i) * 8192) ==
+                          8192);
       SALLYPORT_INVARIANT(fdatasync(fd) == 0);
     }
   });
@@ -29,7 +30,8 @@ double fdatasync_seconds(const std::filesystem::path& folder, int count) {
   return seconds / count;
 }
 
-std::vector<std::pair<std::string, std::string>> stored_bytes(BenchLedger& ledger, std::size_t count) {
+std::vector<std::pair<std::string, std::string>> stored_bytes(BenchLedger& ledger,
+                                                              std::size_t count) {
   std::vector<std::pair<std::string, std::string>> rows;
   (void)ledger.store().read([&](ledger::ReadView& view) {
     return view.scan(2, 2 + count, [&](const ledger::StoredEntry& entry) -> Result<bool> {
@@ -97,18 +99,23 @@ void measure_appends(Report& report, bool quick) {
              fmt::format("{:.2f} fdatasyncs (goal: at most 1.5)", commit / sync));
 
   for (const std::size_t callers : {1, 16, 256}) {
-    const std::size_t count = quick ? callers * 40 : callers == 1 ? 5000 : callers == 16 ? 48000 : 256000;
+    const std::size_t count = quick           ? callers * 40
+                              : callers == 1  ? 5000
+                              : callers == 16 ? 48000
+                                              : 256000;
     BenchLedger fresh(Keep::OnDisk);
     const double bare_before = bare_inserts_per_second(fresh.folder(), callers, rows, count / 2);
     const double rate = static_cast<double>(count) / fresh.append(count, callers);
     const double bare_after = bare_inserts_per_second(fresh.folder(), callers, rows, count / 2);
     const double bare = (bare_before + bare_after) / 2;
-    report.row(fmt::format("{} caller{}", callers, callers == 1 ? "" : "s"), fmt::format("{:.0f}/s", rate),
-               fmt::format("{:.2f} of {:.0f}/s bare SQLite inserts in batches of {}{}", rate / bare, bare,
-                           callers, callers == 256 ? " (goal: at least 0.5)" : ""));
+    report.row(fmt::format("{} caller{}", callers, callers == 1 ? "" : "s"),
+               fmt::format("{:.0f}/s", rate),
+               fmt::format("{:.2f} of {:.0f}/s bare SQLite inserts in batches of {}{}", rate / bare,
+                           bare, callers, callers == 256 ? " (goal: at least 0.5)" : ""));
     BenchLedger unsynced(Keep::OnDiskUnsynced);
-    report.row(fmt::format("{} caller{}, syncing off", callers, callers == 1 ? "" : "s"),
-               fmt::format("{:.0f}/s", static_cast<double>(count) / unsynced.append(count, callers)));
+    report.row(
+        fmt::format("{} caller{}, syncing off", callers, callers == 1 ? "" : "s"),
+        fmt::format("{:.0f}/s", static_cast<double>(count) / unsynced.append(count, callers)));
   }
 }
 
@@ -126,8 +133,8 @@ void measure_growth(Report& report, bool quick) {
   report.row(fmt::format("append at {} records", total), fmt::format("{:.2f} us", late * 1e6),
              fmt::format("{:.2f} of the early cost (goal: flat)", late / early));
   report.row("resident memory after the first 27,000", fmt::format("{:.0f} MiB", early_memory));
-  report.row(fmt::format("resident memory after {}", total), fmt::format("{:.0f} MiB", resident_mib()),
-             "(goal: flat)");
+  report.row(fmt::format("resident memory after {}", total),
+             fmt::format("{:.0f} MiB", resident_mib()), "(goal: flat)");
 }
 
 }  // namespace sallyport::bench

@@ -27,10 +27,9 @@ BenchLedger::~BenchLedger() {
 }
 
 void BenchLedger::open() {
-  auto store = keep_ == Keep::InMemory
-                   ? store::SqliteStore::in_memory()
-                   : store::SqliteStore::open({.file = folder_ / "ledger.db",
-                                               .sync = keep_ == Keep::OnDisk});
+  auto store = keep_ == Keep::InMemory ? store::SqliteStore::in_memory()
+                                       : store::SqliteStore::open({.file = folder_ / "ledger.db",
+                                                                   .sync = keep_ == Keep::OnDisk});
   SALLYPORT_INVARIANT(store.has_value());
   store_ = std::move(*store);
   auto ledger = ledger::Ledger::open({*store_, *redactor_, clock_, entropy_},
@@ -47,28 +46,33 @@ void BenchLedger::reopen() {
 
 core::Draft BenchLedger::record(std::uint64_t n, std::size_t session) {
   core::Draft draft{.kind = core::Kind::ToolAudit, .outcome = "completed"};
-  draft.subject = {.policy_hash = "sha256:1111111111111111111111111111111111111111111111111111111111111111",
-                   .call_id = fmt::format("0199a1b2-0000-7000-8000-{:012x}", n),
-                   .session_id = fmt::format("session-{}", session),
-                   .agent_id = fmt::format("agent:{}", n % 7),
-                   .server = "files",
-                   .tool_name = n % 3 == 0 ? "write_file" : "read_file"};
-  draft.body = {{"tool_call_id", "toolu_01"},
-                {"tier", "Observe"},
-                {"effective_input", {{"path", "/srv/data/report.txt"}, {"offset", n}}},
-                {"turn", n % 50},
-                {"outcome", {{"kind", "completed"},
-                             {"result", {{"success", true}, {"output", "forty-two lines of text"}}}}},
-                {"guards", json::array{json::object{{"guard", "paths"}, {"verdict", "allow"}, {"duration_us", 3}},
-                                       json::object{{"guard", "secrets"}, {"verdict", "allow"}, {"duration_us", 5}}}},
-                {"terminal", true}};
+  draft.subject = {
+      .policy_hash = "sha256:1111111111111111111111111111111111111111111111111111111111111111",
+      .call_id = fmt::format("0199a1b2-0000-7000-8000-{:012x}", n),
+      .session_id = fmt::format("session-{}", session),
+      .agent_id = fmt::format("agent:{}", n % 7),
+      .server = "files",
+      .tool_name = n % 3 == 0 ? "write_file" : "read_file"};
+  draft.body = {
+      {"tool_call_id", "toolu_01"},
+      {"tier", "Observe"},
+      {"effective_input", {{"path", "/srv/data/report.txt"}, {"offset", n}}},
+      {"turn", n % 50},
+      {"outcome",
+       {{"kind", "completed"},
+        {"result", {{"success", true}, {"output", "forty-two lines of text"}}}}},
+      {"guards",
+       json::array{json::object{{"guard", "paths"}, {"verdict", "allow"}, {"duration_us", 3}},
+                   json::object{{"guard", "secrets"}, {"verdict", "allow"}, {"duration_us", 5}}}},
+      {"terminal", true}};
   return draft;
 }
 
 namespace {
 
 // Call ids rise with time, as UUIDv7 does; each caller has a session of its own.
-Async<void> caller(ledger::Ledger& ledger, std::uint64_t& next, std::size_t session, std::size_t count) {
+Async<void> caller(ledger::Ledger& ledger, std::uint64_t& next, std::size_t session,
+                   std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     std::vector<core::Draft> drafts;
     drafts.push_back(BenchLedger::record(next++, session));

@@ -47,7 +47,8 @@ class EchoUpstream final : public core::Upstream {
 // Takes every draft and forgets it: what is left is the Governor's own work.
 class ForgettingRecorder final : public core::Recorder {
  public:
-  Task<std::vector<core::Position>> append(std::vector<core::Draft> drafts, core::Urgency) override {
+  Task<std::vector<core::Position>> append(std::vector<core::Draft> drafts,
+                                           core::Urgency) override {
     co_return std::vector<core::Position>(drafts.size());
   }
   void owe(std::vector<core::Draft>) override {}
@@ -62,7 +63,8 @@ double call_seconds(core::Recorder& recorder, int guards, int result_guards, std
   core::PlanBuilder builder;
   builder.autonomy(core::Autonomy::ActAuto).tool("", "read_file", {core::Tier::Observe, "none"});
   for (int i = 0; i < guards; ++i) builder.guard(std::make_shared<AllowingGuard>(i));
-  for (int i = 0; i < result_guards; ++i) builder.result_guard(std::make_shared<AllowingResultGuard>(i));
+  for (int i = 0; i < result_guards; ++i)
+    builder.result_guard(std::make_shared<AllowingResultGuard>(i));
   const core::FixedPlan plans(*builder.build());
   SystemClock clock;
   SystemEntropy entropy;
@@ -71,16 +73,17 @@ double call_seconds(core::Recorder& recorder, int guards, int result_guards, std
   boost::asio::io_context loop;
   const auto work = [&](std::size_t calls) -> Async<void> {
     for (std::size_t i = 0; i < calls; ++i) {
-      Call call{.agent_id = "agent:a", .session_id = "s", .tool = "read_file",
+      Call call{.agent_id = "agent:a",
+                .session_id = "s",
+                .tool = "read_file",
                 .input = {{"path", "/srv/data/report.txt"}, {"offset", i}}};
       const auto answer = co_await governor.run(std::move(call), upstream);
       SALLYPORT_INVARIANT(answer && answer->result.success);
     }
   };
   for (std::size_t i = 0; i < callers; ++i) {
-    boost::asio::co_spawn(loop, work(count / callers), [](std::exception_ptr thrown) {
-      SALLYPORT_INVARIANT(!thrown);
-    });
+    boost::asio::co_spawn(loop, work(count / callers),
+                          [](std::exception_ptr thrown) { SALLYPORT_INVARIANT(!thrown); });
   }
   return seconds_of([&] { loop.run(); }) / static_cast<double>(count);
 }
@@ -104,7 +107,8 @@ void measure_governor(Report& report, bool quick) {
   BenchLedger disk(Keep::OnDisk);
   for (const std::size_t callers : {1, 16, 256}) {
     const std::size_t calls = quick ? callers * 10 : callers == 1 ? 2000 : 25600;
-    report.row(fmt::format("durable calls, {} caller{} (two commits each)", callers, callers == 1 ? "" : "s"),
+    report.row(fmt::format("durable calls, {} caller{} (two commits each)", callers,
+                           callers == 1 ? "" : "s"),
                fmt::format("{:.0f}/s", 1 / call_seconds(disk.ledger(), 8, 3, calls, callers)));
   }
 }

@@ -39,8 +39,10 @@ int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   const bool quick = std::ranges::find(words, "--quick") != words.end();
   const std::pair<const char*, void (*)(Report&, bool)> sections[] = {
-      {"appends", measure_appends},           {"governor", measure_governor},
-      {"redaction", measure_redaction},       {"verification", measure_verification},
+      {"appends", measure_appends},
+      {"governor", measure_governor},
+      {"redaction", measure_redaction},
+      {"verification", measure_verification},
       {"growth", measure_growth}};
   const bool all = words.size() == (quick ? 1u : 0u);
   fmt::print("sallyport benchmarks{}; durable writes on unless a line says otherwise\n",

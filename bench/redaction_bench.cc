@@ -17,13 +17,15 @@ void measure_redaction(Report& report, bool quick) {
   const guards::StorageRedactor redactor(*detectors);
   std::string prose;
   while (prose.size() < (1u << 20)) {
-    prose += R"({"level":"info","message":"user 42 opened /srv/data/report.txt in 12 ms","trace":"a1b2c3"} )";
+    prose +=
+        R"({"level":"info","message":"user 42 opened /srv/data/report.txt in 12 ms","trace":"a1b2c3"} )";
   }
   const int turns = quick ? 5 : 50;
   const double long_text = seconds_of([&] {
     for (int i = 0; i < turns; ++i) SALLYPORT_INVARIANT((*detectors)->scan(prose).empty());
   });
-  report.row("1 MiB of log text", fmt::format("{:.0f} MB/s", static_cast<double>(prose.size()) * turns / long_text / 1e6));
+  report.row("1 MiB of log text", fmt::format("{:.0f} MB/s", static_cast<double>(prose.size()) *
+                                                                 turns / long_text / 1e6));
   const std::string word = "/srv/data/report.txt";
   const int words = quick ? 20000 : 1'000'000;
   const double short_text = seconds_of([&] {

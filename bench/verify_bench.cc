@@ -28,7 +28,8 @@ void measure_verification(Report& report, bool quick) {
     SALLYPORT_TRY(const auto keys, ledger::key_history(view));
     key = keys.back().key;
     for (std::uint64_t n = 0; n < 500; ++n) {
-      SALLYPORT_TRY(const ledger::Receipt receipt, ledger::make_receipt(view, 2 + n * (count / 500), true));
+      SALLYPORT_TRY(const ledger::Receipt receipt,
+                    ledger::make_receipt(view, 2 + n * (count / 500), true));
       receipts.push_back(receipt.json());
     }
     return {};

@@ -48,8 +48,8 @@ std::string canonical_json(const json::value& value);
 void append_canonical_json(std::string& out, const json::value& value);
 void append_canonical_string(std::string& out, std::string_view text);
 
-// Is this text what `canonical_json` would write of some value that `parse_own_json` accepts? Says so
-// in one pass and without building the value.
+// Is this text what `canonical_json` would write of some value that `parse_own_json` accepts? Says
+// so in one pass and without building the value.
 bool is_canonical_json(std::string_view text);
 
 // The ECMAScript form of a finite double.

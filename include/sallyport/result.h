@@ -1,7 +1,8 @@
 // How things fail in Sallyport: by value, with something the caller can act on.
 //
 //   Result<int> port = parse_port("70000");
-//   if (!port) std::cerr << port.error().message << '\n';   // "`70000` is not a port, use 1..65535"
+//   if (!port) std::cerr << port.error().message << '\n';   // "`70000` is not a port,
+//   use 1..65535"
 //
 // A policy decision is never an Error: a denied call is a `Verdict`, and a good answer.
 #pragma once
@@ -33,7 +34,7 @@ struct Error {
   ErrorCode code = ErrorCode::Internal;
   std::string message;  // what, and what to do; lower case, outside input in backticks
   std::string where;    // file:line, field, JSON Pointer; empty where there is no place
-  std::string cause;    // stable machine word where a caller may branch on it, for example `no_space`
+  std::string cause;  // stable machine word where a caller may branch on it, for example `no_space`
 
   bool operator==(const Error&) const = default;
 };
@@ -48,8 +49,7 @@ class [[nodiscard]] Result : public std::expected<T, Error> {
 
 inline std::unexpected<Error> fail(ErrorCode code, std::string message, std::string where = {},
                                    std::string cause = {}) {
-  return std::unexpected(
-      Error{code, std::move(message), std::move(where), std::move(cause)});
+  return std::unexpected(Error{code, std::move(message), std::move(where), std::move(cause)});
 }
 
 }  // namespace sallyport

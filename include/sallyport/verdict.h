@@ -23,10 +23,10 @@ struct Verdict {
   };
 
   Kind kind = Kind::Allow;
-  std::string reason{};     // of a deny, an ask, an escalation; for people, and for the agent
-  json::value value{};      // of a rewrite
-  std::string rule{};       // which rule of the guard decided; empty where it has none
-  json::value evidence{};   // what the record shall hold about it; null for nothing
+  std::string reason{};    // of a deny, an ask, an escalation; for people, and for the agent
+  json::value value{};     // of a rewrite
+  std::string rule{};      // which rule of the guard decided; empty where it has none
+  json::value evidence{};  // what the record shall hold about it; null for nothing
 
   static Verdict allow() { return {}; }
   static Verdict deny(std::string reason, std::string rule = {}) {

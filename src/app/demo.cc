@@ -88,8 +88,11 @@ class Demo {
     headline("1. four calls");
     for (const Scripted& step : script) {
       SALLYPORT_TRY(const core::Answer answer, scene->call(step.tool, step.input));
-      Shown shown{step.title, step.tool, std::string(to_string(answer.outcome.kind)),
-                  std::string(to_string(answer.outcome.effect)), answer.result.output,
+      Shown shown{step.title,
+                  step.tool,
+                  std::string(to_string(answer.outcome.kind)),
+                  std::string(to_string(answer.outcome.effect)),
+                  answer.result.output,
                   answer.record.sequence};
       if (step.title == "result changed") receipt_of_ = answer.record.sequence;
       show(shown, canonical_json(step.input));
@@ -106,19 +109,21 @@ class Demo {
     ::kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
     SALLYPORT_CHECK_OK(seen);
-    line(Paint::Doubtful, fmt::format("   process {} got kill -9 after its intent was durable", child));
+    line(Paint::Doubtful,
+         fmt::format("   process {} got kill -9 after its intent was durable", child));
     return {};
   }
 
   Result<pid_t> start_victim() {
     const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-    std::vector<std::string> words = {self, "demo", "--stage", folder_.string(), "--data-dir",
-                                      place_.data_dir.string()};
+    std::vector<std::string> words = {
+        self, "demo", "--stage", folder_.string(), "--data-dir", place_.data_dir.string()};
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     pid_t child = -1;
-    const int error = posix_spawn(&child, self.c_str(), nullptr, nullptr, arguments.data(), environ);
+    const int error =
+        posix_spawn(&child, self.c_str(), nullptr, nullptr, arguments.data(), environ);
     if (error != 0) return fail(ErrorCode::Unavailable, "the demo cannot start its second process");
     return child;
   }
@@ -150,8 +155,10 @@ class Demo {
                            .after = shown_.back().record};
     return scene->workspace().store().read([&](ledger::ReadView& view) {
       return ledger::find_entries(
-          view, unknown, [&](const ledger::StoredEntry& stored, const ledger::EntryView& entry) -> Result<bool> {
-            show({"killed, recovered", entry.tool_name, entry.outcome, "unknown", "(nothing)", stored.sequence},
+          view, unknown,
+          [&](const ledger::StoredEntry& stored, const ledger::EntryView& entry) -> Result<bool> {
+            show({"killed, recovered", entry.tool_name, entry.outcome, "unknown", "(nothing)",
+                  stored.sequence},
                  R"({"command":"sleep 30"})");
             return true;
           });
@@ -185,8 +192,8 @@ class Demo {
     SALLYPORT_TRY(ledger::VerifierKey pinned, ledger::VerifierKey::parse(key_));
     const ledger::Verification answer = ledger::verify_receipt(receipt, {.key = std::move(pinned)});
     line(answer.ok ? Paint::Good : Paint::Bad,
-         fmt::format("   {} record {} ({}) is in the log and says what it said", terminal_.mark(answer.ok),
-                     answer.sequence, answer.kind));
+         fmt::format("   {} record {} ({}) is in the log and says what it said",
+                     terminal_.mark(answer.ok), answer.sequence, answer.kind));
     line(Paint::Faint, fmt::format("   sallyport verify {} --key {}", file.string(), key_));
     return answer.ok;
   }
@@ -213,9 +220,10 @@ class Demo {
     for (const char* const end : {"", "-wal", "-shm"}) std::filesystem::remove(copy.string() + end);
     const bool found = !report.ok && report.first_bad && report.first_bad->sequence == receipt_of_;
     line(found ? Paint::Good : Paint::Bad,
-         report.ok ? "   not found" : fmt::format("   {} found: entry {}, {}: {}", terminal_.mark(found),
-                                                  report.first_bad->sequence, report.first_bad->check,
-                                                  report.first_bad->detail));
+         report.ok ? "   not found"
+                   : fmt::format("   {} found: entry {}, {}: {}", terminal_.mark(found),
+                                 report.first_bad->sequence, report.first_bad->check,
+                                 report.first_bad->detail));
     return found;
   }
 
@@ -231,9 +239,10 @@ class Demo {
                         : shown.outcome == "persistence_failed" ? Paint::Doubtful
                                                                 : Paint::Good;
     line(Paint::Strong, fmt::format("   {} {}", shown.tool, shortened(visible(asked), 90)));
-    line(paint, fmt::format("     {}: {}, effect {}, record {}", shown.title, shown.outcome, shown.effect,
-                            shown.record));
-    line(Paint::Faint, fmt::format("     the agent sees: {}", shortened(one_line(shown.agent_saw), 90)));
+    line(paint, fmt::format("     {}: {}, effect {}, record {}", shown.title, shown.outcome,
+                            shown.effect, shown.record));
+    line(Paint::Faint,
+         fmt::format("     the agent sees: {}", shortened(one_line(shown.agent_saw), 90)));
     if (options_.colour && !options_.no_pause) {
       std::this_thread::sleep_for(std::chrono::milliseconds(300));
     }
@@ -242,11 +251,12 @@ class Demo {
 
   void table() {
     headline("   what happened");
-    line(Paint::Strong, fmt::format("   {:<18} {:<11} {:<19} {:<8} {:>6}  {}", "story", "tool", "outcome",
-                                    "effect", "record", "the agent saw"));
+    line(Paint::Strong, fmt::format("   {:<18} {:<11} {:<19} {:<8} {:>6}  {}", "story", "tool",
+                                    "outcome", "effect", "record", "the agent saw"));
     for (const Shown& row : shown_) {
-      line(Paint::Faint, fmt::format("   {:<18} {:<11} {:<19} {:<8} {:>6}  {}", row.title, row.tool, row.outcome,
-                                     row.effect, row.record, shortened(one_line(row.agent_saw), 44)));
+      line(Paint::Faint,
+           fmt::format("   {:<18} {:<11} {:<19} {:<8} {:>6}  {}", row.title, row.tool, row.outcome,
+                       row.effect, row.record, shortened(one_line(row.agent_saw), 44)));
     }
   }
 
@@ -260,8 +270,9 @@ class Demo {
                                    {"record", row.record},
                                    {"agent_saw", row.agent_saw}});
     }
-    return {{"calls", std::move(calls)},  {"data_dir", place_.data_dir.string()}, {"entries", entries_},
-            {"key", key_},                {"ledger_clean", clean},          {"receipt_verified", proved},
+    return {{"calls", std::move(calls)}, {"data_dir", place_.data_dir.string()},
+            {"entries", entries_},       {"key", key_},
+            {"ledger_clean", clean},     {"receipt_verified", proved},
             {"tampering_found", found}};
   }
 
@@ -285,7 +296,8 @@ class Demo {
 // The second process: begins a call that it will not live to finish.
 Result<int> play_victim(const DemoOptions& options) {
   SALLYPORT_TRY(const auto scene, DemoScene::open(*options.place, options.stage));
-  SALLYPORT_TRY([[maybe_unused]] const core::Answer answer, scene->call("shell", {{"command", "sleep 30"}}));
+  SALLYPORT_TRY([[maybe_unused]] const core::Answer answer,
+                scene->call("shell", {{"command", "sleep 30"}}));
   return 0;
 }
 
@@ -316,10 +328,12 @@ Result<int> run_demo(const DemoOptions& options) {
   if (stage.path().empty()) return fail(ErrorCode::Unavailable, "no temporary folder can be made");
   const std::filesystem::path folder = stage.path() / "workspace";
   std::filesystem::create_directory(folder);
-  Demo demo(options, options.place.value_or(Workspace::Place{.data_dir = stage.path() / "state"}), folder);
+  Demo demo(options, options.place.value_or(Workspace::Place{.data_dir = stage.path() / "state"}),
+            folder);
   SALLYPORT_TRY(const int code, demo.play());
   if (!options.json && !options.place && !options.keep) {
-    say("\nThe demo's folder is gone now; `sallyport demo --data-dir DIR` leaves the ledger for you to explore.");
+    say("\nThe demo's folder is gone now; `sallyport demo --data-dir DIR` leaves the ledger for "
+        "you to explore.");
   }
   return code;
 }

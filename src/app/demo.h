@@ -10,7 +10,8 @@
 namespace sallyport::app {
 
 struct DemoOptions {
-  std::optional<Workspace::Place> place;  // nothing: a folder of its own, gone afterwards unless kept
+  std::optional<Workspace::Place>
+      place;  // nothing: a folder of its own, gone afterwards unless kept
   bool keep = false;
   bool plain = false;  // neither colours nor redrawing
   bool colour = false;

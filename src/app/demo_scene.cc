@@ -10,15 +10,16 @@ namespace sallyport::app {
 Result<std::unique_ptr<DemoScene>> DemoScene::open(Workspace::Place place,
                                                    const std::filesystem::path& folder) {
   std::unique_ptr<DemoScene> scene(new DemoScene);
-  SALLYPORT_TRY(scene->workspace_,
-                Workspace::open_writing(std::move(place),
-                                        {.role = "demo", .close_interrupted = core::close_interrupted}));
+  SALLYPORT_TRY(
+      scene->workspace_,
+      Workspace::open_writing(std::move(place),
+                              {.role = "demo", .close_interrupted = core::close_interrupted}));
   SALLYPORT_TRY(auto plan, demo_plan(folder));
   scene->plan_ = std::make_unique<core::FixedPlan>(std::move(plan));
   Workspace& workspace = *scene->workspace_;
   scene->governor_ = std::make_unique<core::Governor>(
-      core::Governor::Parts{*scene->plan_, workspace.ledger(), workspace.clock(), workspace.entropy(),
-                            workspace.ledger().digest()});
+      core::Governor::Parts{*scene->plan_, workspace.ledger(), workspace.clock(),
+                            workspace.entropy(), workspace.ledger().digest()});
   scene->tools_ = std::make_shared<DemoTools>(folder);
   return scene;
 }

@@ -54,13 +54,27 @@ void append_canonical_string(std::string& out, std::string_view text) {
     out.append(text, plain, i - plain);
     plain = i + 1;
     switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\b': out += "\\b"; break;
-      case '\f': out += "\\f"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\b':
+        out += "\\b";
+        break;
+      case '\f':
+        out += "\\f";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
       default:
         out += "\\u00";
         out += kDigits[c >> 4];
@@ -144,12 +158,24 @@ void append_object(std::string& out, const json::object& object) {
 
 void append_canonical_json(std::string& out, const json::value& value) {
   switch (value.kind()) {
-    case json::kind::null: out += "null"; break;
-    case json::kind::bool_: out += value.get_bool() ? "true" : "false"; break;
-    case json::kind::int64: append_integer(out, value.get_int64()); break;
-    case json::kind::uint64: append_integer(out, value.get_uint64()); break;
-    case json::kind::double_: append_canonical_number(out, value.get_double()); break;
-    case json::kind::string: append_canonical_string(out, value.get_string()); break;
+    case json::kind::null:
+      out += "null";
+      break;
+    case json::kind::bool_:
+      out += value.get_bool() ? "true" : "false";
+      break;
+    case json::kind::int64:
+      append_integer(out, value.get_int64());
+      break;
+    case json::kind::uint64:
+      append_integer(out, value.get_uint64());
+      break;
+    case json::kind::double_:
+      append_canonical_number(out, value.get_double());
+      break;
+    case json::kind::string:
+      append_canonical_string(out, value.get_string());
+      break;
     case json::kind::array: {
       out += '[';
       bool first = true;
@@ -160,7 +186,9 @@ void append_canonical_json(std::string& out, const json::value& value) {
       out += ']';
       break;
     }
-    case json::kind::object: append_object(out, value.get_object()); break;
+    case json::kind::object:
+      append_object(out, value.get_object());
+      break;
   }
 }
 

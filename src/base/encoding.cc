@@ -24,8 +24,7 @@ std::optional<std::string> from_base64(std::string_view text) {
   std::size_t length = 0;
   const char* end = nullptr;
   if (sodium_base642bin(reinterpret_cast<unsigned char*>(out.data()), out.size(), text.data(),
-                        text.size(), nullptr, &length, &end,
-                        sodium_base64_VARIANT_ORIGINAL) != 0 ||
+                        text.size(), nullptr, &length, &end, sodium_base64_VARIANT_ORIGINAL) != 0 ||
       end != text.data() + text.size()) {
     return std::nullopt;
   }

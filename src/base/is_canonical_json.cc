@@ -26,13 +26,20 @@ class Walker {
 
   bool value(std::size_t depth) {
     switch (peek()) {
-      case '{': return object(depth);
-      case '[': return array(depth);
-      case '"': return string();
-      case 't': return word("true");
-      case 'f': return word("false");
-      case 'n': return word("null");
-      default: return number();
+      case '{':
+        return object(depth);
+      case '[':
+        return array(depth);
+      case '"':
+        return string();
+      case 't':
+        return word("true");
+      case 'f':
+        return word("false");
+      case 'n':
+        return word("null");
+      default:
+        return number();
     }
   }
 
@@ -78,7 +85,8 @@ class Walker {
     return false;
   }
 
-  // Only the shortest ones: two characters where JSON has such, \u00xx for other control characters.
+  // Only the shortest ones: two characters where JSON has such, \u00xx for other control
+  // characters.
   bool escape() {
     escaped_ = true;
     const char kind = ++at_ < text_.size() ? text_[at_] : '\0';
@@ -104,7 +112,9 @@ class Walker {
 
   bool number() {
     const std::size_t begin = at_;
-    while (at_ < text_.size() && std::string_view("+-.0123456789e").find(text_[at_]) != std::string_view::npos) ++at_;
+    while (at_ < text_.size() &&
+           std::string_view("+-.0123456789e").find(text_[at_]) != std::string_view::npos)
+      ++at_;
     const std::string_view token = text_.substr(begin, at_ - begin);
     if (is_small_integer(token)) return true;
     double number = 0;

@@ -16,7 +16,8 @@ namespace {
 
 constexpr double kLargestInteger = 9007199254740991.0;  // 2^53-1
 
-// A decimal number without its notation: digits without zeros at either end, and where the point is.
+// A decimal number without its notation: digits without zeros at either end, and where the point
+// is.
 struct Decimal {
   std::string digits;
   long exponent = 0;
@@ -187,8 +188,8 @@ class Builder {
 
   Numbers numbers_;
   json::value_stack stack_;
-  std::vector<std::string> names_;    // of all objects that are open, innermost last
-  std::vector<std::size_t> frames_;   // where each open object's names begin
+  std::vector<std::string> names_;   // of all objects that are open, innermost last
+  std::vector<std::size_t> frames_;  // where each open object's names begin
   std::string name_;
   std::string token_;
   std::string refusal_;

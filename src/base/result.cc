@@ -9,16 +9,26 @@ namespace sallyport {
 
 std::string_view to_string(ErrorCode code) {
   switch (code) {
-    case ErrorCode::InvalidInput: return "invalid_input";
-    case ErrorCode::Unauthenticated: return "unauthenticated";
-    case ErrorCode::NotFound: return "not_found";
-    case ErrorCode::Conflict: return "conflict";
-    case ErrorCode::Exhausted: return "exhausted";
-    case ErrorCode::Deadline: return "deadline";
-    case ErrorCode::Cancelled: return "cancelled";
-    case ErrorCode::Unavailable: return "unavailable";
-    case ErrorCode::Corrupt: return "corrupt";
-    case ErrorCode::Internal: return "internal";
+    case ErrorCode::InvalidInput:
+      return "invalid_input";
+    case ErrorCode::Unauthenticated:
+      return "unauthenticated";
+    case ErrorCode::NotFound:
+      return "not_found";
+    case ErrorCode::Conflict:
+      return "conflict";
+    case ErrorCode::Exhausted:
+      return "exhausted";
+    case ErrorCode::Deadline:
+      return "deadline";
+    case ErrorCode::Cancelled:
+      return "cancelled";
+    case ErrorCode::Unavailable:
+      return "unavailable";
+    case ErrorCode::Corrupt:
+      return "corrupt";
+    case ErrorCode::Internal:
+      return "internal";
   }
   return "internal";
 }

@@ -12,15 +12,15 @@
 // SALLYPORT_CO_TRY(auto size, co_await store.size());
 #define SALLYPORT_CO_TRY(target, ...) \
   SALLYPORT_TRY_(SALLYPORT_JOIN(result_, __LINE__), co_return, target, __VA_ARGS__)
-#define SALLYPORT_TRY_(result, leave, target, ...)                  \
-  auto result = __VA_ARGS__;                                        \
-  if (!result) leave std::unexpected(std::move(result).error());    \
+#define SALLYPORT_TRY_(result, leave, target, ...)               \
+  auto result = __VA_ARGS__;                                     \
+  if (!result) leave std::unexpected(std::move(result).error()); \
   target = std::move(*result)
 
 // For Result<void>.
-#define SALLYPORT_CHECK_OK(...)                                     \
+#define SALLYPORT_CHECK_OK(...) \
   if (auto result = __VA_ARGS__; !result) return std::unexpected(std::move(result).error())
-#define SALLYPORT_CO_CHECK_OK(...)                                  \
+#define SALLYPORT_CO_CHECK_OK(...) \
   if (auto result = __VA_ARGS__; !result) co_return std::unexpected(std::move(result).error())
 
 // A broken invariant of ours. Outside input never reaches one.

@@ -8,10 +8,14 @@ std::string_view to_string(Tier tier) {
 
 std::string_view to_string(Autonomy autonomy) {
   switch (autonomy) {
-    case Autonomy::Shadow: return "shadow";
-    case Autonomy::Suggest: return "suggest";
-    case Autonomy::ActWithApproval: return "act_with_approval";
-    case Autonomy::ActAuto: return "act_auto";
+    case Autonomy::Shadow:
+      return "shadow";
+    case Autonomy::Suggest:
+      return "suggest";
+    case Autonomy::ActWithApproval:
+      return "act_with_approval";
+    case Autonomy::ActAuto:
+      return "act_auto";
   }
   return "act_with_approval";
 }

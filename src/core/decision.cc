@@ -63,7 +63,9 @@ class Pass {
 
   void take_verdict(const GuardTraits& traits, Verdict verdict, GuardRun& run) {
     switch (verdict.kind) {
-      case Verdict::Kind::Allow: run.verdict = "allow"; return;
+      case Verdict::Kind::Allow:
+        run.verdict = "allow";
+        return;
       case Verdict::Kind::Deny:
         run.verdict = "deny";
         denied_ = true;
@@ -78,7 +80,8 @@ class Pass {
         run.verdict = "escalate";
         trail_.escalations.push_back(std::move(verdict.reason));
         return;
-      case Verdict::Kind::Rewrite: take_rewrite(std::move(verdict), run);
+      case Verdict::Kind::Rewrite:
+        take_rewrite(std::move(verdict), run);
     }
   }
 
@@ -87,10 +90,10 @@ class Pass {
     const std::string after = canonical_json(verdict.value);
     run.verdict = before == after ? "allow" : "rewrite";
     if (before == after) return;
-    run.evidence = json::object{{"before", trail_.digest(before)},
-                                {"after", trail_.digest(after)},
-                                {"reason", verdict.reason.empty() ? json::value()
-                                                                  : json::value(verdict.reason)}};
+    run.evidence = json::object{
+        {"before", trail_.digest(before)},
+        {"after", trail_.digest(after)},
+        {"reason", verdict.reason.empty() ? json::value() : json::value(verdict.reason)}};
     trail_.replace_input(std::move(verdict.value));
     rewrote_ = true;
   }

@@ -8,7 +8,8 @@
 namespace sallyport {
 
 json::object to_json(const ToolResult& result) {
-  json::object object{{"success", result.success}, {"output", result.output}, {"data", result.data}};
+  json::object object{
+      {"success", result.success}, {"output", result.output}, {"data", result.data}};
   if (result.duration_ms) {
     object["duration_ms"] = *result.duration_ms;
   } else {
@@ -68,7 +69,8 @@ Envelope Envelope::error(std::string message, std::optional<std::int64_t> code) 
 
 json::value Envelope::to_json() const {
   switch (kind) {
-    case Kind::Value: return {{"kind", "value"}, {"value", value}};
+    case Kind::Value:
+      return {{"kind", "value"}, {"value", value}};
     case Kind::Stream: {
       json::object stream{{"chunks", json::array(chunks.begin(), chunks.end())},
                           {"complete", complete}};
@@ -104,11 +106,13 @@ ToolResult Envelope::to_result() const {
     case Kind::Stream: {
       ToolResult result{.success = complete};
       for (const json::value& chunk : chunks) {
-        result.output += chunk.is_string() ? std::string(chunk.get_string()) : canonical_json(chunk);
+        result.output +=
+            chunk.is_string() ? std::string(chunk.get_string()) : canonical_json(chunk);
       }
       return result;
     }
-    case Kind::Error: return {.success = false, .output = message, .data = data};
+    case Kind::Error:
+      return {.success = false, .output = message, .data = data};
   }
   return {};
 }

@@ -15,13 +15,13 @@ struct Envelope {
   enum class Kind { Value, Stream, Error };
 
   Kind kind = Kind::Value;
-  json::value value{};              // Value
-  std::vector<json::value> chunks{};  // Stream
-  bool complete = true;             // Stream
-  std::string reason{};             // Stream that was cut short: why
+  json::value value{};                 // Value
+  std::vector<json::value> chunks{};   // Stream
+  bool complete = true;                // Stream
+  std::string reason{};                // Stream that was cut short: why
   std::optional<std::int64_t> code{};  // Error
-  std::string message{};            // Error
-  json::value data{};               // Error
+  std::string message{};               // Error
+  json::value data{};                  // Error
 
   static Envelope of(json::value value);
   static Envelope error(std::string message, std::optional<std::int64_t> code = {});

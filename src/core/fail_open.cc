@@ -12,10 +12,9 @@ void FailOpenLog::failed(const std::string& guard, const std::string& cause, Sha
     return now;
   });
   if (stretch.calls == 1) {
-    share.drafts.push_back({.kind = Kind::Control,
-                            .body = {{"control", "fail_open_started"},
-                                     {"guard", guard},
-                                     {"cause", cause}}});
+    share.drafts.push_back(
+        {.kind = Kind::Control,
+         .body = {{"control", "fail_open_started"}, {"guard", guard}, {"cause", cause}}});
   }
   // Counts on with every call, so that a crash leaves the right number behind.
   share.facts.push_back({"fail_open", instance_id_ + "/" + guard,

@@ -18,10 +18,14 @@ constexpr std::size_t kDeepestInput = 100;
 
 Result<void> check_identifiers(const Call& call) {
   const std::pair<std::string_view, const std::string&> identifiers[] = {
-      {"tool_call_id", call.tool_call_id}, {"agent_id", call.agent_id},
-      {"session_id", call.session_id},     {"trace_id", call.trace_id},
-      {"server", call.server},             {"tool", call.tool},
-      {"provider", call.provenance.provider}, {"model", call.provenance.model}};
+      {"tool_call_id", call.tool_call_id},
+      {"agent_id", call.agent_id},
+      {"session_id", call.session_id},
+      {"trace_id", call.trace_id},
+      {"server", call.server},
+      {"tool", call.tool},
+      {"provider", call.provenance.provider},
+      {"model", call.provenance.model}};
   for (const auto& [name, text] : identifiers) {
     if (text.size() > kLongestIdentifier || !check_json(json::value(text))) {
       return fail(ErrorCode::InvalidInput,
@@ -35,11 +39,13 @@ Result<void> check_identifiers(const Call& call) {
 
 ToolResult refusal_notice(const Refusal& refusal) {
   return {.success = false,
-          .output = (refusal.by_hook ? "Blocked by pre-execution hook: " : "Blocked: ") + refusal.reason};
+          .output =
+              (refusal.by_hook ? "Blocked by pre-execution hook: " : "Blocked: ") + refusal.reason};
 }
 
 // A coroutine of its own, so that a call that was given up on owns all it needs.
-Async<Result<Envelope>> invoke(std::shared_ptr<Upstream> upstream, Call call, std::stop_token stop) {
+Async<Result<Envelope>> invoke(std::shared_ptr<Upstream> upstream, Call call,
+                               std::stop_token stop) {
   co_return co_await upstream->invoke(std::move(call), std::move(stop));
 }
 
@@ -53,13 +59,13 @@ Governor::Governor(Parts parts)
 Task<Answer> Governor::run(Call asked, std::shared_ptr<Upstream> upstream, std::stop_token cancel) {
   SALLYPORT_CO_TRY(Call call, identify(std::move(asked)));
   Trail trail(std::move(call), parts_.plans.current(), parts_.digest, fail_open_);  // classified
-  co_await decide(trail, parts_.clock);                             // guards; an error denies
-  if (trail.open()) consent(trail);                                 // tier and autonomy
+  co_await decide(trail, parts_.clock);                               // guards; an error denies
+  if (trail.open()) consent(trail);                                   // tier and autonomy
   if (trail.open()) SALLYPORT_CO_CHECK_OK(co_await announce(trail));  // no record, no effect
   Outcome outcome = Outcome::blocked(trail.open() ? "" : trail.refusal()->reason);
   if (trail.open()) {
     Performed performed = co_await perform(trail, std::move(upstream), cancel);  // errors fold in
-    outcome = co_await release(trail, std::move(performed));        // the second door, every path
+    outcome = co_await release(trail, std::move(performed));  // the second door, every path
   }
   SALLYPORT_CO_TRY(Position record, co_await journal_.end(trail, outcome));
   ToolResult shown = outcome.result ? *outcome.result : refusal_notice(*trail.refusal());
@@ -86,8 +92,8 @@ void Governor::consent(Trail& trail) const {
     trail.refuse({"shadow: " + trail.call().tool + " was not run"});
     return;
   }
-  trail.refuse({fmt::format("`{}` needs approval under {}, and nobody can be asked", trail.call().tool,
-                            to_string(trail.autonomy))});
+  trail.refuse({fmt::format("`{}` needs approval under {}, and nobody can be asked",
+                            trail.call().tool, to_string(trail.autonomy))});
 }
 
 Task<void> Governor::announce(Trail& trail) {
@@ -99,9 +105,9 @@ Task<void> Governor::announce(Trail& trail) {
     trail.refuse({"the call cannot be recorded: " + intent.error().message});
     co_return Result<void>{};
   }
-  journal_.owe(trail, Outcome::persistence_failed("the intent could not be recorded: " +
-                                                      intent.error().message,
-                                                  std::nullopt, EffectState::None));
+  journal_.owe(trail, Outcome::persistence_failed(
+                          "the intent could not be recorded: " + intent.error().message,
+                          std::nullopt, EffectState::None));
   co_return std::unexpected(intent.error());
 }
 
@@ -123,11 +129,13 @@ Async<Governor::Performed> Governor::perform(const Trail& trail, std::shared_ptr
         performed.envelope = std::move(**raced.value);
         performed.effect = EffectState::Done;
       } else {
-        performed.envelope = Envelope::error("the tool could not be reached: " +
-                                             raced.value->error().message);
+        performed.envelope =
+            Envelope::error("the tool could not be reached: " + raced.value->error().message);
       }
       break;
-    case Finish::Threw: performed.envelope = Envelope::error("the tool failed"); break;
+    case Finish::Threw:
+      performed.envelope = Envelope::error("the tool failed");
+      break;
     case Finish::Deadline:
       stop.request_stop();
       performed.envelope = Envelope::error(fmt::format("timed out after {} ms", limit.count()));

@@ -22,8 +22,8 @@ json::object body_of(const Trail& trail) {
           {"requested_input", trail.requested_input()},
           {"effective_input", call.input},
           {"turn", call.turn},
-          {"provenance", json::object{{"provider", call.provenance.provider},
-                                      {"model", call.provenance.model}}},
+          {"provenance",
+           json::object{{"provider", call.provenance.provider}, {"model", call.provenance.model}}},
           {"request_digest", trail.request_digest()},
           {"call_digest", trail.call_digest()},
           {"effect_class", tool.effect_class},
@@ -96,8 +96,8 @@ Task<Position> Journal::end(Trail& trail, const Outcome& outcome) {
   Result<std::vector<Position>> written =
       co_await recorder_.append(std::move(all), Urgency::Reports);
   if (written) co_return written->back();
-  const std::string error = fmt::format("{} could not be recorded: {}", to_string(outcome.kind),
-                                        written.error().message);
+  const std::string error =
+      fmt::format("{} could not be recorded: {}", to_string(outcome.kind), written.error().message);
   Outcome failed = Outcome::persistence_failed(error, outcome.result, outcome.effect);
   failed.release = outcome.release;
   owe(trail, failed);

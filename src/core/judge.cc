@@ -21,10 +21,13 @@ Judged fold(Result<Verdict> answer) {
 
 Judged fold(Raced<Result<Verdict>> raced) {
   switch (raced.finish) {
-    case Finish::Worked: return fold(std::move(*raced.value));
-    case Finish::Threw: return {.failure = "exception"};
+    case Finish::Worked:
+      return fold(std::move(*raced.value));
+    case Finish::Threw:
+      return {.failure = "exception"};
     case Finish::Deadline:
-    case Finish::Cancelled: break;
+    case Finish::Cancelled:
+      break;
   }
   return {.failure = "timeout"};
 }

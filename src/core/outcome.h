@@ -28,7 +28,7 @@ struct Outcome {
   };
 
   Kind kind = Kind::Blocked;
-  std::string text{};                // reason, description or error
+  std::string text{};  // reason, description or error
   std::optional<ToolResult> result{};
   EffectState effect = EffectState::None;
   std::optional<Release> release{};  // what the second door did, where it was reached

@@ -12,11 +12,15 @@ namespace {
 
 std::string_view name_of(Verdict::Kind kind) {
   switch (kind) {
-    case Verdict::Kind::Allow: return "allow";
-    case Verdict::Kind::Deny: return "block";
-    case Verdict::Kind::Rewrite: return "redact";
+    case Verdict::Kind::Allow:
+      return "allow";
+    case Verdict::Kind::Deny:
+      return "block";
+    case Verdict::Kind::Rewrite:
+      return "redact";
     case Verdict::Kind::Ask:
-    case Verdict::Kind::Escalate: return "escalate";
+    case Verdict::Kind::Escalate:
+      return "escalate";
   }
   return "allow";
 }
@@ -59,8 +63,8 @@ class Fold {
     if (!judged.failure) apply(traits, judged);
     if (judged.failure) return fail(traits, judged);
     if (plan_.fails_open(traits.name)) fail_open_.worked(traits.name);
-    release_.guards.push_back({traits.name, "ran", "", std::string(name_of(judged.verdict.kind)),
-                               judged.duration_us});
+    release_.guards.push_back(
+        {traits.name, "ran", "", std::string(name_of(judged.verdict.kind)), judged.duration_us});
     note_evidence(traits, judged.verdict, judged.verdict.kind != Verdict::Kind::Deny);
   }
 
@@ -84,7 +88,8 @@ class Fold {
   void apply(const GuardTraits& traits, Judged& judged) {
     Verdict& verdict = judged.verdict;
     switch (verdict.kind) {
-      case Verdict::Kind::Allow: return;
+      case Verdict::Kind::Allow:
+        return;
       case Verdict::Kind::Deny:
         if (verdict.reason.empty()) {
           judged.failure = "malformed";
@@ -103,15 +108,16 @@ class Fold {
       case Verdict::Kind::Escalate:
         release_.escalations.push_back(escalation(traits.name, std::move(verdict.reason)));
         return;
-      case Verdict::Kind::Ask: judged.failure = "malformed";  // nobody can be asked any more
+      case Verdict::Kind::Ask:
+        judged.failure = "malformed";  // nobody can be asked any more
     }
   }
 
   void fail(const GuardTraits& traits, const Judged& judged) {
     const bool open = plan_.fails_open(traits.name);
     const std::string failure = *judged.failure == "error" ? "exception" : *judged.failure;
-    release_.guards.push_back(
-        {traits.name, open ? "skipped" : "ran", open ? "fail_open" : failure, "error", judged.duration_us});
+    release_.guards.push_back({traits.name, open ? "skipped" : "ran", open ? "fail_open" : failure,
+                               "error", judged.duration_us});
     note_evidence(traits, judged.verdict, false);
     if (open) return fail_open_.failed(traits.name, failure);
     if (!release_.failure) release_.failure = Release::Failure{traits.name, failure};
@@ -129,10 +135,10 @@ class Fold {
 
   void note_evidence(const GuardTraits& traits, const Verdict& verdict, bool passed) {
     if (verdict.evidence.is_null() && passed) return;
-    const std::string details =
-        verdict.evidence.is_null()     ? ""
-        : verdict.evidence.is_string() ? std::string(verdict.evidence.get_string())
-                                       : canonical_json(verdict.evidence);
+    const std::string details = verdict.evidence.is_null() ? ""
+                                : verdict.evidence.is_string()
+                                    ? std::string(verdict.evidence.get_string())
+                                    : canonical_json(verdict.evidence);
     release_.evidence.push_back({traits.name, passed, verdict.rule, details});
   }
 

@@ -16,7 +16,7 @@ namespace sallyport::core {
 struct Release {
   struct GuardState {
     std::string guard;
-    std::string state;    // ran, skipped, not_reached
+    std::string state;  // ran, skipped, not_reached
     std::string why{};
     std::string verdict{};
     std::uint64_t duration_us = 0;

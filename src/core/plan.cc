@@ -12,24 +12,27 @@ namespace sallyport::core {
 namespace {
 
 json::object describe(const GuardTraits& traits, bool fail_open) {
-  return {{"guard", traits.name},
-          {"stage", to_string(traits.stage)},
-          {"rewrites", traits.rewrites},
-          {"limit_ms", traits.limit.count()},
-          {"settings", traits.settings},
-          {"on_error", fail_open ? "allow" : "deny"}};
+  return {{"guard", traits.name},        {"stage", to_string(traits.stage)},
+          {"rewrites", traits.rewrites}, {"limit_ms", traits.limit.count()},
+          {"settings", traits.settings}, {"on_error", fail_open ? "allow" : "deny"}};
 }
 
 }  // namespace
 
 std::string_view to_string(Stage stage) {
   switch (stage) {
-    case Stage::Grant: return "grant";
-    case Stage::ToolUse: return "tool_use";
-    case Stage::PreHook: return "pre_hook";
-    case Stage::Authorizer: return "authorizer";
-    case Stage::Autonomy: return "autonomy";
-    case Stage::External: return "external";
+    case Stage::Grant:
+      return "grant";
+    case Stage::ToolUse:
+      return "tool_use";
+    case Stage::PreHook:
+      return "pre_hook";
+    case Stage::Authorizer:
+      return "authorizer";
+    case Stage::Autonomy:
+      return "autonomy";
+    case Stage::External:
+      return "external";
   }
   return "tool_use";
 }
@@ -44,7 +47,8 @@ const Classification& Plan::classify(const Call& call) const {
   return kUnclassified;
 }
 
-PlanBuilder& PlanBuilder::tool(std::string server, std::string name, Classification classification) {
+PlanBuilder& PlanBuilder::tool(std::string server, std::string name,
+                               Classification classification) {
   plan_.tools_.insert_or_assign({std::move(server), std::move(name)}, std::move(classification));
   return *this;
 }

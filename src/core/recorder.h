@@ -42,10 +42,10 @@ struct Subject {
 
 // Content whose stored form is not the JSON value in the body.
 struct ExactContent {
-  std::string path;      // JSON Pointer into the body
-  std::string bytes;     // what the commitment covers
-  bool raw = false;      // bytes as received (LE-10), else canonical JSON
-  bool withheld = false;  // commit to them, keep the salt, never store them
+  std::string path;                   // JSON Pointer into the body
+  std::string bytes;                  // what the commitment covers
+  bool raw = false;                   // bytes as received (LE-10), else canonical JSON
+  bool withheld = false;              // commit to them, keep the salt, never store them
   bool withheld_if_redacted = false;  // the same, but only where storing would have to change them
 };
 

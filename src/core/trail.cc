@@ -17,14 +17,9 @@ json::value exact_input(const Call& call) {
 }  // namespace
 
 json::object GuardRun::to_json() const {
-  return {{"guard", guard},
-          {"stage", to_string(stage)},
-          {"pass", pass},
-          {"verdict", verdict},
-          {"rule", text_or_null(rule)},
-          {"why", text_or_null(why)},
-          {"evidence", evidence},
-          {"duration_us", duration_us}};
+  return {{"guard", guard},       {"stage", to_string(stage)},  {"pass", pass},
+          {"verdict", verdict},   {"rule", text_or_null(rule)}, {"why", text_or_null(why)},
+          {"evidence", evidence}, {"duration_us", duration_us}};
 }
 
 Trail::Trail(Call call, std::shared_ptr<const Plan> plan, const KeyedDigest& digest,

@@ -30,7 +30,7 @@ struct GuardRun {
 // Why a call does not run.
 struct Refusal {
   std::string reason;
-  std::string guard{};  // empty: the plan itself
+  std::string guard{};   // empty: the plan itself
   bool by_hook = false;  // a pre-execution hook, which words its answer differently
 };
 

@@ -14,7 +14,8 @@ class Upstream {
   virtual ~Upstream() = default;
 
   // `cancel` is asked for on cancel and on deadline; what does not heed it is left behind, and its
-  // answer with it. An error is a fault of the way there; a tool's own failure is an error envelope.
+  // answer with it. An error is a fault of the way there; a tool's own failure is an error
+  // envelope.
   virtual Task<Envelope> invoke(Call call, std::stop_token cancel) = 0;
 };
 

@@ -6,28 +6,44 @@ namespace sallyport::ledger {
 
 std::string_view facet_name(Facet facet) {
   switch (facet) {
-    case Facet::Call: return "call";
-    case Facet::Session: return "session";
-    case Facet::Agent: return "agent";
-    case Facet::Server: return "server";
-    case Facet::Tool: return "tool";
-    case Facet::Outcome: return "outcome";
-    case Facet::Kind: return "kind";
-    case Facet::Topic: return "topic";
+    case Facet::Call:
+      return "call";
+    case Facet::Session:
+      return "session";
+    case Facet::Agent:
+      return "agent";
+    case Facet::Server:
+      return "server";
+    case Facet::Tool:
+      return "tool";
+    case Facet::Outcome:
+      return "outcome";
+    case Facet::Kind:
+      return "kind";
+    case Facet::Topic:
+      return "topic";
   }
   return "";
 }
 
 const std::string& facet_value(const EntryView& entry, Facet facet) {
   switch (facet) {
-    case Facet::Call: return entry.call_id;
-    case Facet::Session: return entry.session_id;
-    case Facet::Agent: return entry.agent_id;
-    case Facet::Server: return entry.server;
-    case Facet::Tool: return entry.tool_name;
-    case Facet::Outcome: return entry.outcome;
-    case Facet::Kind: return entry.kind;
-    case Facet::Topic: return entry.topic;
+    case Facet::Call:
+      return entry.call_id;
+    case Facet::Session:
+      return entry.session_id;
+    case Facet::Agent:
+      return entry.agent_id;
+    case Facet::Server:
+      return entry.server;
+    case Facet::Tool:
+      return entry.tool_name;
+    case Facet::Outcome:
+      return entry.outcome;
+    case Facet::Kind:
+      return entry.kind;
+    case Facet::Topic:
+      return entry.topic;
   }
   return entry.kind;
 }

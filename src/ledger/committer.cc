@@ -89,8 +89,8 @@ Result<void> Committer::follow_others(WriteView& view) {
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   if (size == 0 && edge_.size() == 0) return {};
   if (size < edge_.size()) {
-    return ledger_unavailable("corrupt", fmt::format("the ledger shrank from {} to {} entries",
-                                                     edge_.size(), size));
+    return ledger_unavailable(
+        "corrupt", fmt::format("the ledger shrank from {} to {} entries", edge_.size(), size));
   }
   SALLYPORT_TRY(const std::optional<StoredEntry> last, view.entry(size - 1));
   if (size == edge_.size()) {
@@ -106,8 +106,8 @@ Result<void> Committer::follow_others(WriteView& view) {
     SALLYPORT_TRY(edge, edge_at(view, size));
   }
   const Result<Note> note = Note::parse(last->checkpoint);
-  const Result<Checkpoint> signed_state = note ? Checkpoint::parse(note->text)
-                                               : Result<Checkpoint>(std::unexpected(note.error()));
+  const Result<Checkpoint> signed_state =
+      note ? Checkpoint::parse(note->text) : Result<Checkpoint>(std::unexpected(note.error()));
   if (!signed_state || signed_state->size != size || signed_state->root != edge.root() ||
       verify_note(*note, key_.verifier()) != NoteTrust::Signed) {
     return ledger_unavailable(
@@ -118,7 +118,8 @@ Result<void> Committer::follow_others(WriteView& view) {
   checkpoint_ = last->checkpoint;
   if (last->bytes) {
     const Result<EntryView> seen = view_entry(*last->bytes);
-    if (!seen) return ledger_unavailable("corrupt", fmt::format("entry {} cannot be read", size - 1));
+    if (!seen)
+      return ledger_unavailable("corrupt", fmt::format("entry {} cannot be read", size - 1));
     last_recorded_ = from_rfc3339(seen->recorded_at).value_or(last_recorded_);
   }
   return {};
@@ -145,18 +146,18 @@ Result<void> Committer::follow_key(WriteView& view) {
 
 Result<void> Committer::note_clock_step(Batch& batch) {
   if (batch.edge.size() == 0) return {};
-  const auto elapsed = std::chrono::duration_cast<std::chrono::microseconds>(batch.steady - steady_);
+  const auto elapsed =
+      std::chrono::duration_cast<std::chrono::microseconds>(batch.steady - steady_);
   const auto drift = (batch.wall - wall_) - elapsed;
   const bool stepped = drift > seconds(2) || drift < -seconds(2);
   const bool before_last = batch.wall + seconds(1) < batch.last_recorded;
   if (!stepped && !before_last) return {};
   SALLYPORT_TRY(
       const SealedDraft sealed,
-      seal(control("clock_step",
-                   {{"wall_before", rfc3339(stepped ? wall_ : batch.last_recorded)},
-                    {"wall_now", rfc3339(batch.wall)},
-                    {"steady_elapsed_us", elapsed.count()},
-                    {"against", stepped ? "monotonic_clock" : "entry_before"}})));
+      seal(control("clock_step", {{"wall_before", rfc3339(stepped ? wall_ : batch.last_recorded)},
+                                  {"wall_now", rfc3339(batch.wall)},
+                                  {"steady_elapsed_us", elapsed.count()},
+                                  {"against", stepped ? "monotonic_clock" : "entry_before"}})));
   Positions ignored;
   return place(batch, sealed, ignored);
 }
@@ -179,8 +180,7 @@ Result<void> Committer::write_group(Batch& batch, Group& group) {
   }
   for (const SealedDraft& draft : group.compose ? composed : group.drafts) {
     if (group.known_ids) {
-      SALLYPORT_TRY(const std::optional<core::Position> before,
-                    written_before(batch, draft.id()));
+      SALLYPORT_TRY(const std::optional<core::Position> before, written_before(batch, draft.id()));
       if (before) {
         group.result->push_back(*before);
         continue;
@@ -198,7 +198,8 @@ Result<void> Committer::place(Batch& batch, const SealedDraft& draft, Positions&
   if (!draft.topic().empty()) {
     auto [last, unknown] = batch.topic_ids.try_emplace(draft.topic(), 0);
     if (unknown) {
-      SALLYPORT_TRY(const std::optional<std::string> stored, batch.view.fact("topic", draft.topic()));
+      SALLYPORT_TRY(const std::optional<std::string> stored,
+                    batch.view.fact("topic", draft.topic()));
       if (stored) last->second = std::stoull(*stored);
     }
     topic_id = ++last->second;
@@ -223,7 +224,8 @@ Result<void> Committer::place(Batch& batch, const SealedDraft& draft, Positions&
   return {};
 }
 
-Result<std::optional<core::Position>> Committer::written_before(const Batch& batch, const Uuid& id) {
+Result<std::optional<core::Position>> Committer::written_before(const Batch& batch,
+                                                                const Uuid& id) {
   const std::string text = to_string(id);
   if (const auto same = std::ranges::find(batch.ids, id); same != batch.ids.end()) {
     return core::Position{batch.entries[same - batch.ids.begin()].sequence, text};
@@ -280,13 +282,13 @@ Result<void> Committer::complete_nodes(WriteView& view, std::uint64_t size) {
 
 Result<BlockIndex> Committer::index_block(WriteView& view, std::uint64_t block) {
   BlockIndexer indexer;
-  SALLYPORT_CHECK_OK(view.scan(
-      block * kBlock, (block + 1) * kBlock, [&](const StoredEntry& entry) -> Result<bool> {
-        if (!entry.bytes) return true;  // pruned before its block was full
-        SALLYPORT_TRY(const EntryView seen, view_entry(*entry.bytes));
-        SALLYPORT_CHECK_OK(add_entry(indexer, seen));
-        return true;
-      }));
+  SALLYPORT_CHECK_OK(view.scan(block * kBlock, (block + 1) * kBlock,
+                               [&](const StoredEntry& entry) -> Result<bool> {
+                                 if (!entry.bytes) return true;  // pruned before its block was full
+                                 SALLYPORT_TRY(const EntryView seen, view_entry(*entry.bytes));
+                                 SALLYPORT_CHECK_OK(add_entry(indexer, seen));
+                                 return true;
+                               }));
   return indexer.finish(block);
 }
 

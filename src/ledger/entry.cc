@@ -21,9 +21,12 @@ std::unexpected<Error> refused(std::string message, std::string where = {}) {
 void append_pointer(std::string& path, std::string_view name) {
   path += '/';
   for (const char c : name) {
-    if (c == '~') path += "~0";
-    else if (c == '/') path += "~1";
-    else path += c;
+    if (c == '~')
+      path += "~0";
+    else if (c == '/')
+      path += "~1";
+    else
+      path += c;
   }
 }
 
@@ -37,20 +40,25 @@ bool is_identifier(std::string_view name) {
   return std::ranges::find(kNames, name) != std::end(kNames);
 }
 
-// Our own documents hold whole numbers up to 2^53-1 only; content with larger ones is kept as bytes.
+// Our own documents hold whole numbers up to 2^53-1 only; content with larger ones is kept as
+// bytes.
 bool numbers_are_strict(const json::value& value) {
   constexpr double kLargest = 9007199254740991.0;
   switch (value.kind()) {
-    case json::kind::int64: return std::abs(static_cast<double>(value.get_int64())) <= kLargest;
-    case json::kind::uint64: return static_cast<double>(value.get_uint64()) <= kLargest;
-    case json::kind::double_: return std::abs(value.get_double()) <= kLargest;
+    case json::kind::int64:
+      return std::abs(static_cast<double>(value.get_int64())) <= kLargest;
+    case json::kind::uint64:
+      return static_cast<double>(value.get_uint64()) <= kLargest;
+    case json::kind::double_:
+      return std::abs(value.get_double()) <= kLargest;
     case json::kind::array:
       return std::ranges::all_of(value.get_array(), numbers_are_strict);
     case json::kind::object:
       return std::ranges::all_of(value.get_object(), [](const json::key_value_pair& member) {
         return numbers_are_strict(member.value());
       });
-    default: return true;
+    default:
+      return true;
   }
 }
 
@@ -134,9 +142,8 @@ class Sealer {
   void redact_identifier(json::value& value, const std::string& path) {
     std::string text(value.get_string());
     if (!without_secrets(means_.redactor, text)) return;
-    redactions.push_back(json::object{{"path", path},
-                                      {"category", "secret"},
-                                      {"digest", means_.digest(value.get_string())}});
+    redactions.push_back(json::object{
+        {"path", path}, {"category", "secret"}, {"digest", means_.digest(value.get_string())}});
     value = text;
   }
 
@@ -214,8 +221,8 @@ Result<void> check_draft(const core::Draft& draft) {
   }
   const core::Subject& s = draft.subject;
   for (const std::string* const text :
-       {&s.policy_hash, &s.call_id, &s.session_id, &s.agent_id, &s.server, &s.tool_name, &s.trace_id,
-        &draft.outcome, &draft.topic}) {
+       {&s.policy_hash, &s.call_id, &s.session_id, &s.agent_id, &s.server, &s.tool_name,
+        &s.trace_id, &draft.outcome, &draft.topic}) {
     if (text->size() > 4096 || !is_utf8(*text)) {
       return refused("a member is over 4,096 bytes or not UTF-8");
     }
@@ -262,7 +269,8 @@ Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const M
   constexpr std::size_t kTimeAndNumbers = 27 + 20 + 20 + 2;
   const std::size_t size = sealed.size() - sealed.packed_openings_.size() + kTimeAndNumbers;
   if (size > kMaxEntryBytes) {
-    return refused(fmt::format("an entry of about {} bytes, the limit is {}", size, kMaxEntryBytes));
+    return refused(
+        fmt::format("an entry of about {} bytes, the limit is {}", size, kMaxEntryBytes));
   }
   return sealed;
 }

@@ -106,7 +106,8 @@ class Examiner {
       }
       if (opening.state == OpeningState::Open &&
           seal_digest(opening.form, opening.salt, opening.value) != *commitment) {
-        return fault(stored, "opening", "an opening does not match its commitment at " + opening.path);
+        return fault(stored, "opening",
+                     "an opening does not match its commitment at " + opening.path);
       }
       if (opening.state == OpeningState::Erased && !was_erased(stored, opening.path)) {
         return fault(stored, "opening", "gone, but no `erased` entry speaks of " + opening.path);
@@ -172,7 +173,8 @@ class Examiner {
       found = state->origin == period.key.name;
       ++signers;
     }
-    if (!found) return fault(stored, "checkpoint_signature", "no key of this ledger was valid then");
+    if (!found)
+      return fault(stored, "checkpoint_signature", "no key of this ledger was valid then");
     if (note->signatures.size() != signers) {
       return fault(stored, "checkpoint_signature", "it carries signatures that are not ours");
     }
@@ -199,7 +201,8 @@ Result<Sayings> sayings(ReadView& view) {
   SALLYPORT_TRY(said.keys, key_history(view));
   // What cannot be read says nothing here; it is found where the entries are examined.
   const auto look = [&](const StoredEntry& stored) -> Result<bool> {
-    if (!stored.bytes || stored.bytes->find(R"("control":"erased")") == std::string::npos) return true;
+    if (!stored.bytes || stored.bytes->find(R"("control":"erased")") == std::string::npos)
+      return true;
     const Result<json::value> entry = parse_own_json(*stored.bytes);
     const json::object* const object = entry ? entry->if_object() : nullptr;
     const json::object* const body = object ? object_in(*object, "body") : nullptr;

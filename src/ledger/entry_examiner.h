@@ -44,10 +44,10 @@ struct Examined {
   std::vector<TrustLink> trust;
   std::vector<State> checkpoints;
   std::vector<HoldChange> holds;
-  std::vector<BlockIndex> blocks;               // of whole blocks that are not pruned
-  std::optional<std::uint64_t> last_pruned;     // greatest sequence without bytes
-  std::uint64_t pruned_below = 0;               // as `pruned` control entries say
-  std::optional<Fault> fault;                   // the first
+  std::vector<BlockIndex> blocks;            // of whole blocks that are not pruned
+  std::optional<std::uint64_t> last_pruned;  // greatest sequence without bytes
+  std::uint64_t pruned_below = 0;            // as `pruned` control entries say
+  std::optional<Fault> fault;                // the first
 };
 
 // What the log itself says about who signed it and what was taken out of it.

@@ -25,8 +25,8 @@ std::unexpected<Error> refused(std::string message, std::string_view where) {
 struct Member {
   std::string_view name;
   bool required = false;
-  std::string EntryView::*text = nullptr;
-  std::uint64_t EntryView::*number = nullptr;
+  std::string EntryView::* text = nullptr;
+  std::uint64_t EntryView::* number = nullptr;
 };
 
 constexpr auto kMembers = std::to_array<Member>({
@@ -64,7 +64,8 @@ bool is_commitment(const element& value) {
   constexpr std::string_view kPrefix = "sha256:";
   const std::optional<std::string_view> digest = sealed_text(value);
   return digest && digest->starts_with(kPrefix) && digest->size() == kPrefix.size() + 64 &&
-         std::ranges::all_of(digest->substr(kPrefix.size()), [](char c) { return hex_digit(c) >= 0; });
+         std::ranges::all_of(digest->substr(kPrefix.size()),
+                             [](char c) { return hex_digit(c) >= 0; });
 }
 
 // Counts sealed fields, and finds the first content field that is not.

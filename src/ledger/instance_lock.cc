@@ -46,8 +46,7 @@ InstanceLock::~InstanceLock() {
   ::close(fd_);
 }
 
-bool InstanceLock::alive(const std::filesystem::path& data_folder,
-                         const std::string& instance_id) {
+bool InstanceLock::alive(const std::filesystem::path& data_folder, const std::string& instance_id) {
   const std::filesystem::path file = lock_file(data_folder, instance_id);
   const int fd = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0) return false;

@@ -34,11 +34,11 @@ std::size_t weight(const Group& group) {
 struct Ledger::Queue {
   std::mutex mutex;
   std::condition_variable wake;
-  std::deque<Group> waiting;   // GUARDED_BY(mutex)
-  std::deque<Group> owed;      // GUARDED_BY(mutex), before everything else
-  std::size_t bytes = 0;       // GUARDED_BY(mutex), of both
-  bool stopping = false;       // GUARDED_BY(mutex)
-  Health health;               // GUARDED_BY(mutex)
+  std::deque<Group> waiting;  // GUARDED_BY(mutex)
+  std::deque<Group> owed;     // GUARDED_BY(mutex), before everything else
+  std::size_t bytes = 0;      // GUARDED_BY(mutex), of both
+  bool stopping = false;      // GUARDED_BY(mutex)
+  Health health;              // GUARDED_BY(mutex)
 
   // What goes into one transaction: everything owed, then as much as fits.
   std::vector<Group> take() {
@@ -298,8 +298,8 @@ void Ledger::keep_witness(bool now) {
 }
 
 Result<VerifierKey> Ledger::rotate_key(bool compromised) {
-  const auto next = std::make_shared<const SigningKey>(
-      SigningKey::generate(origin_, parts_.entropy));
+  const auto next =
+      std::make_shared<const SigningKey>(SigningKey::generate(origin_, parts_.entropy));
   std::promise<Result<Positions>> promise;
   std::future<Result<Positions>> answer = promise.get_future();
   Group group{.rotate_to = next};
@@ -315,8 +315,7 @@ Result<VerifierKey> Ledger::rotate_key(bool compromised) {
   group.done = [&promise](Result<Positions> result) { promise.set_value(std::move(result)); };
   submit(std::move(group));
   if (Result<Positions> written = answer.get(); !written) return std::unexpected(written.error());
-  SALLYPORT_CHECK_OK(
-      parts_.store.write([this](WriteView& view) { return finish_rotation(view); }));
+  SALLYPORT_CHECK_OK(parts_.store.write([this](WriteView& view) { return finish_rotation(view); }));
   return next->verifier();
 }
 

@@ -28,7 +28,7 @@ namespace sallyport::ledger {
 
 struct Health {
   bool ok = true;
-  std::string cause;   // of LE-73
+  std::string cause;  // of LE-73
   std::string detail;
 };
 
@@ -36,12 +36,12 @@ class Ledger final : public core::Recorder {
  public:
   struct Settings {
     std::filesystem::path data_folder;
-    std::string role = "sallyport";    // what this process is, for `started`
-    std::string origin;                // empty: a random one
-    std::filesystem::path witness;     // where a copy of the newest checkpoint is kept; empty: none
+    std::string role = "sallyport";  // what this process is, for `started`
+    std::string origin;              // empty: a random one
+    std::filesystem::path witness;   // where a copy of the newest checkpoint is kept; empty: none
     std::uint64_t reserve_bytes = 8u << 20;
     std::map<std::string, std::chrono::seconds> retention;  // by kind: openings older than that go
-    std::string network_file_system;   // named in `started` when it was allowed
+    std::string network_file_system;  // named in `started` when it was allowed
     // A person has looked at a ledger that its witness contradicts (LE-52): why it may go on.
     std::string acknowledged_rollback;
     // Maintenance commands write their one entry and go; they are no start of a service.
@@ -50,7 +50,8 @@ class Ledger final : public core::Recorder {
 
   // What a dead process left open, and the drafts that close it (AU-77). Given the entry of each
   // open intent with its opened body.
-  using Close = std::function<std::vector<core::Draft>(const json::value& entry, const json::value& body)>;
+  using Close =
+      std::function<std::vector<core::Draft>(const json::value& entry, const json::value& body)>;
 
   struct Parts {
     LedgerStore& store;

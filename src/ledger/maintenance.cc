@@ -35,8 +35,8 @@ bool covers(const Selection& selection, const EntryView& entry) {
 }
 
 const Hold* hold_on(const std::vector<Hold>& holds, const EntryView& entry) {
-  const auto found = std::ranges::find_if(
-      holds, [&](const Hold& hold) { return covers(hold.selection, entry); });
+  const auto found =
+      std::ranges::find_if(holds, [&](const Hold& hold) { return covers(hold.selection, entry); });
   return found == holds.end() ? nullptr : &*found;
 }
 
@@ -121,18 +121,18 @@ Group::Compose erase(Selection selection, std::string who, std::string reason, H
     std::vector<std::string> paths;
     std::uint64_t count = 0;
     std::vector<std::pair<std::uint64_t, std::string>> changes;
-    SALLYPORT_CHECK_OK(find_entries(
-        view, filter_of(selection),
-        [&](const StoredEntry& stored, const EntryView& entry) -> Result<bool> {
-          if (held == Held::Skip && hold_on(kept, entry) != nullptr) return true;
-          SALLYPORT_TRY(std::optional<std::string> packed,
-                        without(stored, selection, paths, count));
-          if (packed) {
-            SALLYPORT_CHECK_OK(refuse_if_held(kept, entry));
-            changes.emplace_back(stored.sequence, std::move(*packed));
-          }
-          return true;
-        }));
+    SALLYPORT_CHECK_OK(
+        find_entries(view, filter_of(selection),
+                     [&](const StoredEntry& stored, const EntryView& entry) -> Result<bool> {
+                       if (held == Held::Skip && hold_on(kept, entry) != nullptr) return true;
+                       SALLYPORT_TRY(std::optional<std::string> packed,
+                                     without(stored, selection, paths, count));
+                       if (packed) {
+                         SALLYPORT_CHECK_OK(refuse_if_held(kept, entry));
+                         changes.emplace_back(stored.sequence, std::move(*packed));
+                       }
+                       return true;
+                     }));
     if (changes.empty()) return fail(ErrorCode::NotFound, "nothing to erase was selected");
     for (const auto& [sequence, packed] : changes) {
       SALLYPORT_CHECK_OK(view.replace_openings(sequence, packed));
@@ -178,10 +178,9 @@ Group::Compose prune(std::uint64_t minimum, std::string who, std::string reason)
       SALLYPORT_CHECK_OK(view.drop_bytes(begin, end));
       begin = end + 1;
     }
-    return std::vector{control("pruned", {{"who", who},
-                                          {"minimum_index", minimum},
-                                          {"count", count},
-                                          {"reason", reason}})};
+    return std::vector{
+        control("pruned",
+                {{"who", who}, {"minimum_index", minimum}, {"count", count}, {"reason", reason}})};
   };
 }
 
@@ -189,13 +188,12 @@ Group::Compose set_hold(std::string id, Selection selection, std::string who, st
   return [=](WriteView& view) -> Result<std::vector<core::Draft>> {
     SALLYPORT_TRY(const std::optional<std::string> before, view.fact("hold", id));
     if (before) return fail(ErrorCode::Conflict, fmt::format("there is a hold `{}` already", id));
-    core::Draft draft = control("hold_set", {{"who", who},
-                                             {"hold", id},
-                                             {"selection", selection.to_json()},
-                                             {"reason", reason}});
-    draft.facts.push_back({"hold", id,
-                           canonical_json(json::object{{"selection", selection.to_json()},
-                                                       {"who", who}})});
+    core::Draft draft = control(
+        "hold_set",
+        {{"who", who}, {"hold", id}, {"selection", selection.to_json()}, {"reason", reason}});
+    draft.facts.push_back(
+        {"hold", id,
+         canonical_json(json::object{{"selection", selection.to_json()}, {"who", who}})});
     return std::vector{std::move(draft)};
   };
 }
@@ -204,8 +202,7 @@ Group::Compose lift_hold(std::string id, std::string who, std::string reason) {
   return [=](WriteView& view) -> Result<std::vector<core::Draft>> {
     SALLYPORT_TRY(const std::optional<std::string> before, view.fact("hold", id));
     if (!before) return fail(ErrorCode::NotFound, fmt::format("there is no hold `{}`", id));
-    core::Draft draft =
-        control("hold_lifted", {{"who", who}, {"hold", id}, {"reason", reason}});
+    core::Draft draft = control("hold_lifted", {{"who", who}, {"hold", id}, {"reason", reason}});
     draft.facts.push_back({"hold", id, std::nullopt});
     return std::vector{std::move(draft)};
   };

@@ -18,7 +18,7 @@ struct Selection {
   std::optional<std::string> agent_id;
   std::optional<std::string> kind;
   std::optional<WallTime> since;
-  std::optional<WallTime> until;  // strictly before
+  std::optional<WallTime> until;    // strictly before
   std::optional<std::string> path;  // JSON Pointer into the entry: this field and what is under it
 
   bool empty() const;

@@ -31,10 +31,10 @@ std::array<std::uint8_t, 4> key_id(std::string_view name,
 
 // The white space of Unicode beyond ASCII, which a signed note's key name may not hold either.
 bool has_unicode_space(std::string_view text) {
-  constexpr std::string_view kSpaces[] = {
-      "\u0085", "\u00a0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005",
-      "\u2006", "\u2007", "\u2008", "\u2009", "\u200a", "\u2028", "\u2029", "\u202f", "\u205f",
-      "\u3000"};
+  constexpr std::string_view kSpaces[] = {"\u0085", "\u00a0", "\u1680", "\u2000", "\u2001",
+                                          "\u2002", "\u2003", "\u2004", "\u2005", "\u2006",
+                                          "\u2007", "\u2008", "\u2009", "\u200a", "\u2028",
+                                          "\u2029", "\u202f", "\u205f", "\u3000"};
   return std::ranges::any_of(kSpaces, [&](std::string_view space) { return text.contains(space); });
 }
 
@@ -68,9 +68,11 @@ Result<KeyText> parse_key_text(std::string_view text) {
     return malformed("a key has the form name+hhhhhhhh+base64");
   }
   KeyText key{.name = std::string(text.substr(0, first))};
-  if (!valid_name(key.name)) return malformed("a key name has no blanks, `+` or control characters");
+  if (!valid_name(key.name))
+    return malformed("a key name has no blanks, `+` or control characters");
   const auto id = from_hex(text.substr(first + 1, second - first - 1));
-  if (!id || id->size() != key.id.size()) return malformed("a key id is eight lower-case hex digits");
+  if (!id || id->size() != key.id.size())
+    return malformed("a key id is eight lower-case hex digits");
   const auto bytes = from_base64(text.substr(second + 1));
   if (!bytes || bytes->size() != 33) {
     return malformed("key bytes are the base64 of 33 bytes");
@@ -123,7 +125,8 @@ Result<SigningKey> SigningKey::parse(std::string_view file_text) {
   SALLYPORT_TRY(KeyText text, parse_key_text(file_text.substr(kPrefix.size())));
   SigningKey key = from_seed(text.name, text.bytes);
   sodium_memzero(text.bytes.data(), text.bytes.size());
-  if (key.verifier_.id != text.id) return malformed("the key id does not belong to this private key");
+  if (key.verifier_.id != text.id)
+    return malformed("the key id does not belong to this private key");
   return key;
 }
 
@@ -162,14 +165,16 @@ Result<Note> Note::parse(std::string_view bytes) {
   if (rest.empty()) return malformed("no signature");
   while (!rest.empty()) {
     std::string_view line = take_line(rest);
-    if (!line.starts_with(kDash)) return malformed("a signature line begins with U+2014 and a blank");
+    if (!line.starts_with(kDash))
+      return malformed("a signature line begins with U+2014 and a blank");
     line.remove_prefix(kDash.size());
     const std::size_t gap = line.find(' ');
     if (gap == std::string_view::npos || !valid_name(line.substr(0, gap))) {
       return malformed("a signature line has a key name and a signature");
     }
     const auto signature = from_base64(line.substr(gap + 1));
-    if (!signature || signature->size() <= 4) return malformed("a signature is not canonical base64");
+    if (!signature || signature->size() <= 4)
+      return malformed("a signature is not canonical base64");
     if (note.signatures.size() == kMaxSignatures) return malformed("more than 64 signatures");
     NoteSignature parsed{.name = std::string(line.substr(0, gap)),
                          .signature = signature->substr(4)};

@@ -24,7 +24,8 @@ struct VerifierKey {
   bool operator==(const VerifierKey&) const = default;
 };
 
-// Holds the seed and signs; wiped when it goes. Shown to nobody: it has no text() but the key file's.
+// Holds the seed and signs; wiped when it goes. Shown to nobody: it has no text() but the key
+// file's.
 class SigningKey {
  public:
   static SigningKey generate(std::string name, Entropy& entropy);
@@ -76,8 +77,8 @@ struct Checkpoint {
 
 enum class NoteTrust { Signed, NoSuchKey, BadSignature };
 
-// Lines by other keys are ignored; one line with the pinned name and id that does not verify is bad,
-// even beside a good one.
+// Lines by other keys are ignored; one line with the pinned name and id that does not verify is
+// bad, even beside a good one.
 NoteTrust verify_note(const Note& note, const VerifierKey& key);
 
 // An origin that may be written: no blank, no `+`, no control character, not empty.

@@ -36,7 +36,8 @@ Result<void> read_value(const json::object& object, Opening& opening) {
 }  // namespace
 
 std::string seal_digest(Form form, const Salt& salt, std::string_view value) {
-  const Hash hash = sha256({"sallyport/field/v1\n", form == Form::Json ? "j" : "r", as_text(salt), value});
+  const Hash hash =
+      sha256({"sallyport/field/v1\n", form == Form::Json ? "j" : "r", as_text(salt), value});
   return "sha256:" + hex(hash);
 }
 
@@ -124,13 +125,21 @@ Result<Opening> take_opening(Fields& fields) {
   Opening opening;
   const std::string_view kind = fields.take(2);
   opening.path = fields.take_sized();
-  if (!fields.good() || (kind[0] != 'j' && kind[0] != 'r')) return malformed("an opening is damaged");
+  if (!fields.good() || (kind[0] != 'j' && kind[0] != 'r'))
+    return malformed("an opening is damaged");
   opening.form = kind[0] == 'j' ? Form::Json : Form::Raw;
   switch (kind[1]) {
-    case 'o': opening.state = OpeningState::Open; break;
-    case 'w': opening.state = OpeningState::Withheld; break;
-    case 'e': opening.state = OpeningState::Erased; break;
-    default: return malformed("an opening has an unknown state");
+    case 'o':
+      opening.state = OpeningState::Open;
+      break;
+    case 'w':
+      opening.state = OpeningState::Withheld;
+      break;
+    case 'e':
+      opening.state = OpeningState::Erased;
+      break;
+    default:
+      return malformed("an opening has an unknown state");
   }
   if (opening.state != OpeningState::Erased) {
     const std::string_view salt = fields.take(opening.salt.size());
@@ -147,7 +156,9 @@ std::string pack_openings(const std::vector<Opening>& openings) {
   std::string out;
   for (const Opening& opening : openings) {
     out += opening.form == Form::Json ? 'j' : 'r';
-    out += opening.state == OpeningState::Open ? 'o' : opening.state == OpeningState::Withheld ? 'w' : 'e';
+    out += opening.state == OpeningState::Open       ? 'o'
+           : opening.state == OpeningState::Withheld ? 'w'
+                                                     : 'e';
     put_sized(out, opening.path);
     if (opening.state != OpeningState::Erased) out += as_text(opening.salt);
     if (opening.state == OpeningState::Open) put_sized(out, opening.value);
@@ -169,9 +180,8 @@ Result<void> check_opening(const json::value& entry, const Opening& opening) {
   boost::system::error_code code;
   const json::value* const field = entry.find_pointer(opening.path, code);
   const json::object* const object = field == nullptr ? nullptr : field->if_object();
-  const json::string* const digest = object == nullptr || object->size() != 1
-                                         ? nullptr
-                                         : text_member(*object, "$sealed");
+  const json::string* const digest =
+      object == nullptr || object->size() != 1 ? nullptr : text_member(*object, "$sealed");
   if (digest == nullptr) {
     return fail(ErrorCode::Corrupt, "an opening points at no sealed field", opening.path);
   }

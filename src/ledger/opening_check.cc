@@ -74,7 +74,8 @@ Result<std::optional<KeyChange>> key_change(const StoredEntry& stored) {
     return std::nullopt;
   }
   SALLYPORT_TRY(const json::value entry, parse_own_json(*stored.bytes));
-  const json::object* const body = entry.is_object() ? object_in(entry.get_object(), "body") : nullptr;
+  const json::object* const body =
+      entry.is_object() ? object_in(entry.get_object(), "body") : nullptr;
   if (body == nullptr || text_in(entry.get_object(), "kind") != "control") return std::nullopt;
   const auto what = text_in(*body, "control");
   const bool rotated = what == "key_rotated";
@@ -127,7 +128,8 @@ Result<void> check_against(ReadView& view, std::string_view kept_note,
   const bool ours = std::ranges::any_of(keys, [&](const KeyPeriod& period) {
     return verify_note(note, period.key) == NoteTrust::Signed;
   });
-  if (!ours) return fail(ErrorCode::Corrupt, "the kept checkpoint is signed by no key of this ledger");
+  if (!ours)
+    return fail(ErrorCode::Corrupt, "the kept checkpoint is signed by no key of this ledger");
   SALLYPORT_TRY(const Checkpoint kept, Checkpoint::parse(note.text));
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   if (kept.size > size) {

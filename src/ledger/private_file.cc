@@ -19,8 +19,8 @@ constexpr std::size_t kMaxFile = 64 * 1024;
 
 std::unexpected<Error> system_failure(const std::filesystem::path& path) {
   const int error = errno;
-  const std::string_view cause = error == ENOSPC || error == EDQUOT ? "no_space"
-                                 : error == EROFS                   ? "read_only"
+  const std::string_view cause = error == ENOSPC || error == EDQUOT  ? "no_space"
+                                 : error == EROFS                    ? "read_only"
                                  : error == EACCES || error == EPERM ? "not_owner"
                                                                      : "io";
   return ledger_unavailable(cause, fmt::format("{}: {}", path.string(), std::strerror(error)));
@@ -73,13 +73,12 @@ Result<std::filesystem::path> write_beside(const std::filesystem::path& file,
 }
 
 Result<void> overwrite(const File& file, const std::filesystem::path& path) {
-  struct stat status {};
+  struct stat status{};
   if (!file.good() || ::fstat(file.fd(), &status) != 0) return {};
   return write_all(file, std::string(static_cast<std::size_t>(status.st_size), '\0'), path);
 }
 
-Result<void> check_private(const struct stat& status, const std::filesystem::path& path,
-                           int mode) {
+Result<void> check_private(const struct stat& status, const std::filesystem::path& path, int mode) {
   if (status.st_uid != geteuid()) {
     return ledger_unavailable("not_owner",
                               fmt::format("{} belongs to user {}, not to {}; run as its owner",
@@ -100,7 +99,7 @@ Result<void> make_private_folder(const std::filesystem::path& folder) {
   std::error_code ignored;
   if (folder.has_parent_path()) std::filesystem::create_directories(folder.parent_path(), ignored);
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return system_failure(folder);
-  struct stat status {};
+  struct stat status{};
   if (::stat(folder.c_str(), &status) != 0) return system_failure(folder);
   if (!S_ISDIR(status.st_mode)) {
     return ledger_unavailable("io", folder.string() + " is not a folder");
@@ -112,7 +111,7 @@ Result<std::optional<std::string>> read_private_file(const std::filesystem::path
   const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file.good() && errno == ENOENT) return std::nullopt;
   if (!file.good()) return system_failure(path);
-  struct stat status {};
+  struct stat status{};
   if (::fstat(file.fd(), &status) != 0) return system_failure(path);
   SALLYPORT_CHECK_OK(check_private(status, path, 0600));
   std::string content(kMaxFile + 1, '\0');

@@ -114,13 +114,14 @@ Result<std::map<std::string, std::uint64_t>> count_by(ReadView& view, Facet face
   SALLYPORT_TRY(const std::vector<BlockIndex::Count> totals, view.totals(facet));
   for (const BlockIndex::Count& total : totals) counts[total.value] += total.count;
   SALLYPORT_TRY(const std::uint64_t size, view.size());
-  SALLYPORT_CHECK_OK(view.scan(size / kBlock * kBlock, size, [&](const StoredEntry& stored) -> Result<bool> {
-    if (!stored.bytes) return true;
-    SALLYPORT_TRY(const EntryView entry, view_entry(*stored.bytes));
-    const std::string& value = facet_value(entry, facet);
-    if (!value.empty()) ++counts[value];
-    return true;
-  }));
+  SALLYPORT_CHECK_OK(
+      view.scan(size / kBlock * kBlock, size, [&](const StoredEntry& stored) -> Result<bool> {
+        if (!stored.bytes) return true;
+        SALLYPORT_TRY(const EntryView entry, view_entry(*stored.bytes));
+        const std::string& value = facet_value(entry, facet);
+        if (!value.empty()) ++counts[value];
+        return true;
+      }));
   return counts;
 }
 

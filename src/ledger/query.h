@@ -14,7 +14,7 @@ namespace sallyport::ledger {
 struct Filter {
   std::map<Facet, std::string> facets;
   std::optional<WallTime> since;
-  std::optional<WallTime> until;  // strictly before
+  std::optional<WallTime> until;       // strictly before
   std::optional<std::uint64_t> after;  // strictly greater sequence
   std::optional<std::string> id;
   std::size_t limit = SIZE_MAX;

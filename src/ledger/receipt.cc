@@ -45,7 +45,7 @@ Result<Proof> proof_from(const json::value* value) {
 }
 
 Result<void> check_members(const json::object& object) {
-  constexpr std::string_view kMembers[] = {"schema", "entry", "leaf_index", "tree_size",
+  constexpr std::string_view kMembers[] = {"schema", "entry",      "leaf_index", "tree_size",
                                            "proof",  "checkpoint", "openings"};
   for (const json::key_value_pair& member : object) {
     if (std::ranges::find(kMembers, std::string_view(member.key())) == std::end(kMembers)) {

@@ -36,7 +36,7 @@ Result<Receipt> make_receipt(ReadView& view, std::uint64_t sequence, bool with_o
 // What a verifier says; the first failing step ends it.
 struct Verification {
   bool ok = false;
-  std::string step;    // the failed one, or the last one when all passed
+  std::string step;  // the failed one, or the last one when all passed
   std::string detail;
   std::string origin;
   std::uint64_t sequence = 0;
@@ -48,7 +48,7 @@ struct Verification {
 
 struct Trust {
   VerifierKey key;
-  std::optional<std::string> origin;       // else the key's name
+  std::optional<std::string> origin;  // else the key's name
   // Receipts of `key_rotated` entries, in order: their new keys are trusted like `key` (LE-27).
   std::vector<std::string> rotations{};
 };

@@ -10,7 +10,8 @@ namespace sallyport::ledger {
 
 class Reserve {
  public:
-  Reserve(std::filesystem::path file, std::uint64_t bytes) : file_(std::move(file)), bytes_(bytes) {}
+  Reserve(std::filesystem::path file, std::uint64_t bytes)
+      : file_(std::move(file)), bytes_(bytes) {}
 
   Result<void> keep();  // allocates; does nothing when it is there
   void give_up();

@@ -9,11 +9,38 @@ namespace sallyport::ledger {
 namespace {
 
 constexpr auto kNames = std::to_array<std::string_view>({
-    "answer", "args", "command", "cwd", "description", "detail", "details", "effective_input",
-    "error", "escalations", "excerpt", "input", "listen_context", "message", "nonce", "original",
-    "output_preview", "payload", "prepared_snapshot", "prompt", "query_preview", "raw_input",
-    "reason", "released", "requested_input", "result", "snapshot", "structured_input", "text",
-    "undo_metadata", "value", "working_directory",
+    "answer",
+    "args",
+    "command",
+    "cwd",
+    "description",
+    "detail",
+    "details",
+    "effective_input",
+    "error",
+    "escalations",
+    "excerpt",
+    "input",
+    "listen_context",
+    "message",
+    "nonce",
+    "original",
+    "output_preview",
+    "payload",
+    "prepared_snapshot",
+    "prompt",
+    "query_preview",
+    "raw_input",
+    "reason",
+    "released",
+    "requested_input",
+    "result",
+    "snapshot",
+    "structured_input",
+    "text",
+    "undo_metadata",
+    "value",
+    "working_directory",
 });
 static_assert(std::ranges::is_sorted(kNames));
 
@@ -27,7 +54,8 @@ bool is_sealed_name(std::string_view name) {
     for (const std::string_view sealed : kNames) letters[sealed.size()] |= 1u << (sealed[0] - 'a');
     return letters;
   }();
-  if (name.empty() || name.size() >= kFirstLetters.size() || name[0] < 'a' || name[0] > 'z') return false;
+  if (name.empty() || name.size() >= kFirstLetters.size() || name[0] < 'a' || name[0] > 'z')
+    return false;
   if ((kFirstLetters[name.size()] >> (name[0] - 'a') & 1) == 0) return false;
   return std::ranges::binary_search(kNames, name);
 }

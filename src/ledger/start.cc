@@ -32,10 +32,11 @@ Result<SigningKey> find_key(ReadView& view, const KeyFolder& keys, bool has_sign
   SALLYPORT_TRY(std::optional<SigningKey> key, keys.signing_key());
   if (size == 0) {
     if (has_signed) {
-      return fail(ErrorCode::Corrupt,
-                  "the ledger is empty, but its key has signed one before: restore the ledger file, "
-                  "or move the keys folder away to begin a new log",
-                  {}, "corrupt");
+      return fail(
+          ErrorCode::Corrupt,
+          "the ledger is empty, but its key has signed one before: restore the ledger file, "
+          "or move the keys folder away to begin a new log",
+          {}, "corrupt");
     }
     if (!wanted_origin.empty()) SALLYPORT_CHECK_OK(check_origin(wanted_origin));
     if (key && !wanted_origin.empty() && key->verifier().name != wanted_origin) key.reset();
@@ -152,9 +153,8 @@ class Start {
   }
 
   void say_started(const std::string& key) {
-    json::object details{{"role", settings_.role},
-                         {"process", static_cast<std::int64_t>(getpid())},
-                         {"key", key}};
+    json::object details{
+        {"role", settings_.role}, {"process", static_cast<std::int64_t>(getpid())}, {"key", key}};
     if (!settings_.network_file_system.empty()) {
       details["network_file_system"] = settings_.network_file_system;
     }
@@ -190,16 +190,16 @@ Result<std::unique_ptr<Ledger>> Ledger::open(Parts parts, Settings settings) {
   SALLYPORT_TRY(const bool has_signed, keys.has_signed());
   std::optional<SigningKey> key;
   SALLYPORT_CHECK_OK(parts.store.read([&](ReadView& view) -> Result<void> {
-    SALLYPORT_TRY(SigningKey found, find_key(view, keys, has_signed, settings.origin, parts.entropy));
+    SALLYPORT_TRY(SigningKey found,
+                  find_key(view, keys, has_signed, settings.origin, parts.entropy));
     SALLYPORT_CHECK_OK(check_before_writing(view, found.verifier()));
     SALLYPORT_CHECK_OK(check_witness(view, settings));
     key = std::move(found);
     return {};
   }));
-  std::unique_ptr<Ledger> ledger(new Ledger(
-      std::move(parts), std::move(settings), std::move(keys),
-      std::make_unique<KeyedDigest>(std::move(digest_key)), std::move(lock), std::move(*key),
-      instance_id));
+  std::unique_ptr<Ledger> ledger(new Ledger(std::move(parts), std::move(settings), std::move(keys),
+                                            std::make_unique<KeyedDigest>(std::move(digest_key)),
+                                            std::move(lock), std::move(*key), instance_id));
   SALLYPORT_CHECK_OK(ledger->start());
   return ledger;
 }
@@ -245,8 +245,8 @@ void Ledger::apply_retention() {
   for (const auto& [kind, age] : settings_.retention) {
     Group group;
     Selection old{.kind = kind, .until = parts_.clock.wall() - age};
-    group.compose = erase(std::move(old), "retention", fmt::format("older than {} s", age.count()),
-                          Held::Skip);
+    group.compose =
+        erase(std::move(old), "retention", fmt::format("older than {} s", age.count()), Held::Skip);
     erased = (committer_.commit({&group}) && group.result) || erased;
   }
   if (erased) (void)parts_.store.scrub();

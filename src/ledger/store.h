@@ -19,8 +19,8 @@ namespace sallyport::ledger {
 // A tile of the tree: what tlog-tiles calls full.
 inline constexpr std::uint64_t kTile = 256;
 
-// The grain of every index. A finer one finds a little faster and writes a page more for every value
-// that many entries share, such as a session.
+// The grain of every index. A finer one finds a little faster and writes a page more for every
+// value that many entries share, such as a session.
 inline constexpr std::uint64_t kBlock = 4 * kTile;
 
 struct StoredEntry {

@@ -19,9 +19,8 @@ Result<std::vector<Hash>> hashes(ReadView& view, int level, std::uint64_t begin,
   SALLYPORT_TRY(std::vector<Hash> found,
                 level == 0 ? view.leaves(begin, end) : view.nodes(level, begin, end));
   if (found.size() == end - begin) return found;
-  return ledger_unavailable(
-      "corrupt", fmt::format("{} hashes of level {} from {} are missing", end - begin - found.size(),
-                             level, begin));
+  return ledger_unavailable("corrupt", fmt::format("{} hashes of level {} from {} are missing",
+                                                   end - begin - found.size(), level, begin));
 }
 
 // [begin, end) as an edge of its own, taking the largest stored subtrees that fit.

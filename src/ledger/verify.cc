@@ -172,8 +172,9 @@ class Whole {
       const Result<std::vector<Hash>> stored = view_.nodes(level, position, position + 1);
       if (!stored) return storage(sequence, stored.error());
       if (stored->size() != 1 || stored->front() != hash) {
-        return Fault{sequence, "node_hash",
-                     fmt::format("node {} of level {} is not that of its entries", position, level)};
+        return Fault{
+            sequence, "node_hash",
+            fmt::format("node {} of level {} is not that of its entries", position, level)};
       }
     }
   }
@@ -220,20 +221,21 @@ Found check_entries(ReadView& view, std::uint64_t size, const Sayings& said, uns
   };
   while (next < size && !found && !missing) {
     std::vector<StoredEntry> stretch;
-    const Result<void> read =
-        view.scan(next, std::min(size, next + kStretch), [&](const StoredEntry& entry) -> Result<bool> {
-          if (entry.sequence != next) return false;
-          stretch.push_back(entry);
-          ++next;
-          return true;
-        });
+    const Result<void> read = view.scan(next, std::min(size, next + kStretch),
+                                        [&](const StoredEntry& entry) -> Result<bool> {
+                                          if (entry.sequence != next) return false;
+                                          stretch.push_back(entry);
+                                          ++next;
+                                          return true;
+                                        });
     if (!read) missing = storage(next, read.error());
     if (stretch.size() < kStretch && next < size && !missing) {
       missing = Fault{next, "missing_sequence", fmt::format("there is no entry {}", next)};
     }
     if (stretch.empty()) break;
-    running.push_back(std::async(threads > 1 ? std::launch::async : std::launch::deferred,
-                                 [stretch = std::move(stretch), &said] { return examine(stretch, said); }));
+    running.push_back(
+        std::async(threads > 1 ? std::launch::async : std::launch::deferred,
+                   [stretch = std::move(stretch), &said] { return examine(stretch, said); }));
     // One more than there are threads for: while the oldest is judged, none has to wait for work.
     if (running.size() > threads) take_oldest();
   }

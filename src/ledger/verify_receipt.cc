@@ -43,15 +43,17 @@ Step read_checkpoint(std::string_view bytes, const Keys& keys,
   const VerifierKey& key = keys.back();
   switch (verify_note(*note, keys)) {
     case NoteTrust::NoSuchKey:
-      return Failure{"key", fmt::format("no signature by `{}` with key id {}", key.name, hex(key.id))};
+      return Failure{"key",
+                     fmt::format("no signature by `{}` with key id {}", key.name, hex(key.id))};
     case NoteTrust::BadSignature:
       return Failure{"signature", fmt::format("the signature by `{}` does not verify", key.name)};
-    case NoteTrust::Signed: break;
+    case NoteTrust::Signed:
+      break;
   }
   const std::string& origin = wanted_origin ? *wanted_origin : key.name;
   if (checkpoint->origin != origin) {
-    return Failure{"origin",
-                   fmt::format("the checkpoint is of `{:.200}`, expected `{}`", checkpoint->origin, origin)};
+    return Failure{"origin", fmt::format("the checkpoint is of `{:.200}`, expected `{}`",
+                                         checkpoint->origin, origin)};
   }
   out = *checkpoint;
   return std::nullopt;
@@ -117,7 +119,8 @@ Result<VerifierKey> follow_rotation(std::string_view text, const VerifierKey& ke
                                     const std::optional<std::string>& origin) {
   const Verification rotation = verify_with_keys(text, {key}, origin);
   if (!rotation.ok) {
-    return fail(ErrorCode::InvalidInput, fmt::format("rotation receipt: {}: {}", rotation.step, rotation.detail));
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("rotation receipt: {}: {}", rotation.step, rotation.detail));
   }
   SALLYPORT_TRY(const json::value document, parse_own_json(text));
   const json::object& body = document.at("entry").at("body").get_object();
@@ -174,13 +177,15 @@ Result<ConsistencyText> parse_consistency(std::string_view text) {
     const auto digits = line();
     if (!digits) return malformed("a size is missing");
     const auto read = std::from_chars(digits->data(), digits->data() + digits->size(), *size);
-    if (read.ec != std::errc{} || std::to_string(*size) != *digits) return malformed("a size is not a number");
+    if (read.ec != std::errc{} || std::to_string(*size) != *digits)
+      return malformed("a size is not a number");
   }
   while (!text.empty()) {
     const auto encoded = line();
     const auto bytes = encoded ? from_base64(*encoded) : std::nullopt;
     Hash hash;
-    if (!bytes || bytes->size() != hash.size()) return malformed("a hash is not the base64 of 32 bytes");
+    if (!bytes || bytes->size() != hash.size())
+      return malformed("a hash is not the base64 of 32 bytes");
     std::copy(bytes->begin(), bytes->end(), hash.begin());
     parsed.proof.push_back(hash);
     if (parsed.proof.size() > 64) return malformed("more than 64 proof hashes");
@@ -191,9 +196,8 @@ Result<ConsistencyText> parse_consistency(std::string_view text) {
 }  // namespace
 
 json::object Verification::to_json() const {
-  return {{"ok", ok},           {"step", step},
-          {"detail", detail},   {"origin", origin},
-          {"sequence", sequence}, {"recorded_at", recorded_at},
+  return {{"ok", ok},         {"step", step},         {"detail", detail},
+          {"origin", origin}, {"sequence", sequence}, {"recorded_at", recorded_at},
           {"kind", kind}};
 }
 
@@ -232,8 +236,9 @@ Verification verify_consistency(std::string_view old_note, std::string_view new_
   answer.origin = newer.origin;
   answer.sequence = newer.size;
   if (older.size != text->old_size || newer.size != text->new_size) {
-    return failed("size", fmt::format("the proof is from {} to {}, the checkpoints are of {} and {}",
-                                      text->old_size, text->new_size, older.size, newer.size));
+    return failed("size",
+                  fmt::format("the proof is from {} to {}, the checkpoints are of {} and {}",
+                              text->old_size, text->new_size, older.size, newer.size));
   }
   if (!consistent(older.size, older.root, newer.size, newer.root, text->proof)) {
     return failed("inclusion", "the new tree does not begin with the old one");

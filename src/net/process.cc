@@ -111,8 +111,8 @@ Task<ProcessResult> run_process(ProcessSpec spec, std::stop_token cancel) {
   Child child(*pid);
   ProcessResult result;
   {
-    // INVARIANT: nothing reaps the child while the callback may run, or a kill could meet a stranger
-    // that got the same number.
+    // INVARIANT: nothing reaps the child while the callback may run, or a kill could meet a
+    // stranger that got the same number.
     const std::stop_callback on_cancel(cancel, [&child] { child.kill_group(); });
     std::array<char, 16384> buffer;
     while (true) {
@@ -124,7 +124,8 @@ Task<ProcessResult> run_process(ProcessSpec spec, std::stop_token cancel) {
       result.truncated = result.truncated || size > room;
     }
     // It may close its output long before it ends.
-    asio::posix::stream_descriptor ended(executor, static_cast<int>(syscall(SYS_pidfd_open, *pid, 0)));
+    asio::posix::stream_descriptor ended(executor,
+                                         static_cast<int>(syscall(SYS_pidfd_open, *pid, 0)));
     co_await ended.async_wait(asio::posix::stream_descriptor::wait_read,
                               asio::as_tuple(asio::use_awaitable));
   }

@@ -19,25 +19,32 @@ std::string_view cause_of(int code, int system_error) {
   if (system_error == ENOSPC || system_error == EDQUOT) return "no_space";
   if (system_error == EROFS) return "read_only";
   switch (code & 0xff) {
-    case SQLITE_FULL: return "no_space";
-    case SQLITE_READONLY: return "read_only";
+    case SQLITE_FULL:
+      return "no_space";
+    case SQLITE_READONLY:
+      return "read_only";
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-    case SQLITE_PROTOCOL: return "busy";
+    case SQLITE_PROTOCOL:
+      return "busy";
     case SQLITE_CORRUPT:
-    case SQLITE_NOTADB: return "corrupt";
+    case SQLITE_NOTADB:
+      return "corrupt";
     case SQLITE_PERM:
-    case SQLITE_AUTH: return "not_owner";
+    case SQLITE_AUTH:
+      return "not_owner";
     case SQLITE_CANTOPEN:
       return system_error == EACCES || system_error == EPERM ? "not_owner" : "io";
-    default: return "io";
+    default:
+      return "io";
   }
 }
 
 std::string frozen_uri(const std::filesystem::path& file) {
   std::string uri = "file:";
   for (const char c : file.string()) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) || std::string_view("/._-").find(c) != std::string_view::npos;
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) ||
+                       std::string_view("/._-").find(c) != std::string_view::npos;
     uri += plain ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
   }
   return uri + "?immutable=1";
@@ -118,9 +125,12 @@ int Connection::wait_for_lock(void* self, int tries) {
 Result<std::unique_ptr<Connection>> Connection::open(Options options) {
   std::unique_ptr<Connection> connection(new Connection(std::move(options)));
   const Options& o = connection->options_;
-  const std::string name = o.file.empty() ? ":memory:" : o.frozen ? frozen_uri(o.file) : o.file.string();
+  const std::string name = o.file.empty() ? ":memory:"
+                           : o.frozen     ? frozen_uri(o.file)
+                                          : o.file.string();
   const int flags = (o.writable ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) |
-                    SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | (o.frozen ? SQLITE_OPEN_URI : 0);
+                    SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE |
+                    (o.frozen ? SQLITE_OPEN_URI : 0);
   const int code = sqlite3_open_v2(name.c_str(), &connection->handle_, flags,
                                    o.vfs.empty() ? nullptr : o.vfs.c_str());
   if (code != SQLITE_OK) return connection->failure(code, "open");
@@ -132,7 +142,8 @@ Result<std::unique_ptr<Connection>> Connection::open(Options options) {
   SALLYPORT_CHECK_OK(connection->run("PRAGMA cache_size=-16384"));
   if (o.writable) {
     SALLYPORT_CHECK_OK(connection->run("PRAGMA secure_delete=ON"));
-    SALLYPORT_CHECK_OK(connection->run(o.sync ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=OFF"));
+    SALLYPORT_CHECK_OK(
+        connection->run(o.sync ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=OFF"));
     SALLYPORT_CHECK_OK(connection->run("PRAGMA wal_autocheckpoint=2000"));
     SALLYPORT_CHECK_OK(connection->run("PRAGMA journal_size_limit=33554432"));
   }

@@ -27,7 +27,7 @@ struct FileIdentity {
 };
 
 Result<FileIdentity> identity_of(const std::filesystem::path& file) {
-  struct stat status {};
+  struct stat status{};
   if (stat(file.c_str(), &status) != 0) {
     return ledger::ledger_unavailable("io",
                                       fmt::format("{}: {}", file.string(), std::strerror(errno)));
@@ -36,7 +36,7 @@ Result<FileIdentity> identity_of(const std::filesystem::path& file) {
 }
 
 Result<void> check_owner(const std::filesystem::path& file) {
-  struct stat status {};
+  struct stat status{};
   if (stat(file.c_str(), &status) != 0) return {};
   if (status.st_uid == geteuid()) return {};
   return ledger::ledger_unavailable(
@@ -62,8 +62,8 @@ Result<void> create_private(const std::filesystem::path& file) {
   return {};
 }
 
-// An auditor's copy may lie where nothing can be written, not even SQLite's shared memory. Without a
-// write-ahead log beside it the file alone is the whole ledger.
+// An auditor's copy may lie where nothing can be written, not even SQLite's shared memory. Without
+// a write-ahead log beside it the file alone is the whole ledger.
 Result<bool> is_frozen(const std::filesystem::path& file) {
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
   if (::access(folder.c_str(), W_OK) == 0) return false;
@@ -84,8 +84,8 @@ struct SqliteStore::State {
   bool read_only = false;
   bool frozen = false;
   FileIdentity identity;
-  std::mutex writing;                   // one write transaction at a time in this process
-  std::unique_ptr<Connection> writer;   // guarded by `writing`; in memory it also reads
+  std::mutex writing;                  // one write transaction at a time in this process
+  std::unique_ptr<Connection> writer;  // guarded by `writing`; in memory it also reads
   Guarded<std::vector<std::unique_ptr<Connection>>> idle_readers;
 
   Connection::Options connection_options(bool writable) const {
@@ -139,8 +139,8 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Options options) {
   SALLYPORT_TRY(const int version, schema_version(*state->writer));
   if (version > kSchemaVersion) state->read_only = true;
   if (!state->read_only) {
-    // Before the file has a first page, or never. An entry with its openings is about 1 KiB: seven of
-    // them fill 8 KiB well, three leave a fifth of 4 KiB empty.
+    // Before the file has a first page, or never. An entry with its openings is about 1 KiB: seven
+    // of them fill 8 KiB well, three leave a fifth of 4 KiB empty.
     SALLYPORT_CHECK_OK(state->writer->run("PRAGMA page_size=8192"));
     SALLYPORT_CHECK_OK(state->writer->run("PRAGMA journal_mode=WAL"));
     SALLYPORT_CHECK_OK(bring_up_to_date(*state->writer));
@@ -204,8 +204,9 @@ Result<void> SqliteStore::scrub() {
   SALLYPORT_TRY([[maybe_unused]] const bool row, query.step());
   if (query.number(0) == 0) return {};
   return ledger::ledger_unavailable(
-      "busy", "a reader keeps the write-ahead log, which still holds what was removed; "
-              "close readers and run the command again");
+      "busy",
+      "a reader keeps the write-ahead log, which still holds what was removed; "
+      "close readers and run the command again");
 }
 
 Result<void> SqliteStore::check_files() {

@@ -80,14 +80,15 @@ Result<void> SqlView::scan(std::uint64_t begin, std::uint64_t end, const Visit& 
 }
 
 Result<std::vector<Hash>> SqlView::leaves(std::uint64_t begin, std::uint64_t end) {
-  Query query = db_.query(
-      "SELECT leaf FROM entries WHERE sequence >= ? AND sequence < ? ORDER BY sequence");
+  Query query =
+      db_.query("SELECT leaf FROM entries WHERE sequence >= ? AND sequence < ? ORDER BY sequence");
   return hashes(query.bind(begin).bind(end));
 }
 
 Result<std::vector<Hash>> SqlView::nodes(int level, std::uint64_t begin, std::uint64_t end) {
   Query query = db_.query(
-      "SELECT hash FROM nodes WHERE level = ? AND position >= ? AND position < ? ORDER BY position");
+      "SELECT hash FROM nodes WHERE level = ? AND position >= ? AND position < ? ORDER BY "
+      "position");
   return hashes(query.bind(level).bind(begin).bind(end));
 }
 
@@ -121,8 +122,7 @@ Result<bool> SqlView::has_block_index(const BlockIndex& index) {
   SALLYPORT_TRY([[maybe_unused]] const bool row, block.step());
   if (block.number(0) != 1) return false;
   for (const BlockIndex::Count& count : index.counts) {
-    Query facet =
-        db_.query("SELECT count FROM facets WHERE facet = ? AND value = ? AND block = ?");
+    Query facet = db_.query("SELECT count FROM facets WHERE facet = ? AND value = ? AND block = ?");
     facet.bind(static_cast<int>(count.facet)).bind_text(count.value).bind(index.block);
     SALLYPORT_TRY(const bool found, facet.step());
     if (!found || static_cast<std::uint64_t>(facet.number(0)) != count.count) return false;
@@ -147,7 +147,8 @@ Result<std::vector<BlockIndex::Count>> SqlView::totals(Facet facet) {
   while (true) {
     SALLYPORT_TRY(const bool row, query.step());
     if (!row) return totals;
-    totals.push_back({facet, std::string(query.bytes(0)), static_cast<std::uint64_t>(query.number(1))});
+    totals.push_back(
+        {facet, std::string(query.bytes(0)), static_cast<std::uint64_t>(query.number(1))});
   }
 }
 
@@ -192,8 +193,7 @@ Result<void> SqlView::put_block_index(const BlockIndex& index) {
   block.bind_blob(as_text(index.least_id)).bind_blob(as_text(index.greatest_id));
   SALLYPORT_CHECK_OK(block.run());
   for (const BlockIndex::Count& count : index.counts) {
-    Query facet =
-        db_.query("INSERT INTO facets (facet, value, block, count) VALUES (?, ?, ?, ?)");
+    Query facet = db_.query("INSERT INTO facets (facet, value, block, count) VALUES (?, ?, ?, ?)");
     facet.bind(static_cast<int>(count.facet)).bind_text(count.value).bind(index.block);
     SALLYPORT_CHECK_OK(facet.bind(count.count).run());
   }

@@ -11,7 +11,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace sallyport::ledger;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   static const Trust trust{
-      .key = *VerifierKey::parse("sallyport.example/test+d0e5ad83+AQOhB7/zzhC+HXDdGOdLwJln5NYwm6UNXx3chmQSVTG4")};
+      .key = *VerifierKey::parse(
+          "sallyport.example/test+d0e5ad83+AQOhB7/zzhC+HXDdGOdLwJln5NYwm6UNXx3chmQSVTG4")};
   const Verification answer = verify_receipt(text, trust);
   SALLYPORT_INVARIANT(!answer.step.empty());
   if (const Result<Receipt> receipt = Receipt::parse(text)) {

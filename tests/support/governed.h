@@ -20,10 +20,11 @@ template <class T>
 T run_now(Async<T> work) {
   boost::asio::io_context loop;
   std::optional<T> answer;
-  boost::asio::co_spawn(loop, std::move(work), [&](std::exception_ptr thrown, std::optional<T> value) {
-    if (thrown) std::rethrow_exception(thrown);
-    answer = std::move(value);
-  });
+  boost::asio::co_spawn(loop, std::move(work),
+                        [&](std::exception_ptr thrown, std::optional<T> value) {
+                          if (thrown) std::rethrow_exception(thrown);
+                          answer = std::move(value);
+                        });
   loop.run();
   return std::move(*answer);
 }
@@ -93,14 +94,18 @@ class Governed {
       auto built = plan.build();
       if (!built) return std::unexpected(built.error());
       plans_.emplace(*built);
-      governor_.emplace(core::Governor::Parts{*plans_, recorder, clock_, entropy_, KeyedDigest("k")});
+      governor_.emplace(
+          core::Governor::Parts{*plans_, recorder, clock_, entropy_, KeyedDigest("k")});
     }
     return run_now(governor_->run(std::move(call), upstream, std::move(cancel)));
   }
 
   static Call read_file() {
-    return {.tool_call_id = "toolu_1", .agent_id = "agent:a", .session_id = "s-1",
-            .tool = "read_file", .input = {{"path", "/tmp/x"}}};
+    return {.tool_call_id = "toolu_1",
+            .agent_id = "agent:a",
+            .session_id = "s-1",
+            .tool = "read_file",
+            .input = {{"path", "/tmp/x"}}};
   }
 
  private:

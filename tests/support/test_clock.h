@@ -10,7 +10,9 @@ namespace sallyport::test {
 class TestClock final : public Clock {
  public:
   WallTime wall() const override { return WallTime{std::chrono::microseconds{wall_.load()}}; }
-  SteadyTime steady() const override { return SteadyTime{std::chrono::microseconds{steady_.load()}}; }
+  SteadyTime steady() const override {
+    return SteadyTime{std::chrono::microseconds{steady_.load()}};
+  }
 
   void advance(std::chrono::microseconds time) {
     wall_ += time.count();

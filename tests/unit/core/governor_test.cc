@@ -25,8 +25,9 @@ std::string text(const Draft& draft, const char* pointer) {
   boost::system::error_code ignored;
   const json::value body = draft.body;
   const json::value* const found = body.find_pointer(pointer, ignored);
-  return found == nullptr ? "(absent)"
-         : found->is_string() ? std::string(found->get_string()) : canonical_json(*found);
+  return found == nullptr     ? "(absent)"
+         : found->is_string() ? std::string(found->get_string())
+                              : canonical_json(*found);
 }
 
 TEST(GovernorTest, AnAllowedCallHasAnIntentAnEffectAndOneTerminalRecordInThisOrder) {
@@ -147,7 +148,8 @@ TEST(GovernorTest, ARewriteIsDecidedAgainAndTheUpstreamGetsTheInputThatRests) {
 TEST(GovernorTest, ARewriteThatNeverRestsIsDenied) {
   Governed governed;
   int n = 0;
-  governed.plan.guard(guard("restless", [&](const Call&) { return Verdict::rewrite({{"n", ++n}}); }));
+  governed.plan.guard(
+      guard("restless", [&](const Call&) { return Verdict::rewrite({{"n", ++n}}); }));
   const Result<Answer> answer = governed.call(Governed::read_file());
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->result.output, "Blocked: rewrite did not settle");
@@ -172,7 +174,8 @@ TEST(GovernorTest, WithoutADurableIntentTheToolIsNeverCalledAndTheFailureIsOwed)
 // LE-80
 TEST(GovernorTest, ACallThatDoesNotFitIntoAnEntryIsDenied) {
   Governed governed;
-  governed.recorder.refuse_announcements = Error{ErrorCode::InvalidInput, "an entry of 70000 bytes"};
+  governed.recorder.refuse_announcements =
+      Error{ErrorCode::InvalidInput, "an entry of 70000 bytes"};
   const Result<Answer> answer = governed.call(Governed::read_file());
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->outcome.kind, Outcome::Kind::Blocked);
@@ -182,7 +185,8 @@ TEST(GovernorTest, ACallThatDoesNotFitIntoAnEntryIsDenied) {
 // LE-76
 TEST(GovernorTest, AResultWhoseOutcomeCannotBeWrittenIsNotReleased) {
   Governed governed;
-  governed.recorder.refuse_reports = Error{ErrorCode::Unavailable, "ledger_unavailable: io", "", "io"};
+  governed.recorder.refuse_reports =
+      Error{ErrorCode::Unavailable, "ledger_unavailable: io", "", "io"};
   const Result<Answer> answer = governed.call(Governed::read_file());
   ASSERT_FALSE(answer);
   EXPECT_EQ(governed.upstream->calls.size(), 1u);
@@ -205,8 +209,7 @@ TEST(GovernorTest, ACallBehindItsDeadlineEndsAsAnErrorWithUnknownEffect) {
           timer.cancel();
         });
         boost::system::error_code ignored;
-        co_await timer.async_wait(
-            boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+        co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
         co_return Envelope::of("too late");
       });
   const Result<Answer> answer = governed.call(Governed::read_file());
@@ -236,8 +239,10 @@ TEST(GovernorTest, ACancelledCallEndsAtOnceAndIsRecorded) {
 
 TEST(GovernorTest, AToolThatThrowsIsAnErrorResult) {
   Governed governed;
-  governed.upstream = std::make_shared<FakeUpstream>(
-      [](Call, std::stop_token) -> Task<Envelope> { throw std::runtime_error("boom"); co_return Envelope{}; });
+  governed.upstream = std::make_shared<FakeUpstream>([](Call, std::stop_token) -> Task<Envelope> {
+    throw std::runtime_error("boom");
+    co_return Envelope{};
+  });
   const Result<Answer> answer = governed.call(Governed::read_file());
   ASSERT_TRUE(answer);
   EXPECT_FALSE(answer->result.success);
@@ -282,8 +287,10 @@ TEST(GovernorTest, AnInterruptedCallIsClosedWithAnUnknownEffect) {
   Governed governed;
   ASSERT_TRUE(governed.call(Governed::read_file()));
   const Draft& intent = governed.recorder.written[0];
-  const json::value entry = {{"call_id", intent.subject.call_id}, {"tool_name", "read_file"},
-                             {"agent_id", "agent:a"}, {"policy_hash", "sha256:x"}};
+  const json::value entry = {{"call_id", intent.subject.call_id},
+                             {"tool_name", "read_file"},
+                             {"agent_id", "agent:a"},
+                             {"policy_hash", "sha256:x"}};
   const std::vector<Draft> closing = close_interrupted(entry, intent.body);
   ASSERT_EQ(closing.size(), 1u);
   EXPECT_EQ(closing[0].outcome, "persistence_failed");

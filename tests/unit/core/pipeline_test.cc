@@ -15,9 +15,11 @@ Verdict redact(json::value value) {
   return Verdict::rewrite(Envelope::of(std::move(value)).to_json());
 }
 
-std::shared_ptr<FunctionResultGuard> hook(std::string name, std::function<Result<Verdict>()> answer) {
+std::shared_ptr<FunctionResultGuard> hook(std::string name,
+                                          std::function<Result<Verdict>()> answer) {
   return std::make_shared<FunctionResultGuard>(
-      std::move(name), [answer = std::move(answer)](const Envelope&, const ResultContext&) { return answer(); });
+      std::move(name),
+      [answer = std::move(answer)](const Envelope&, const ResultContext&) { return answer(); });
 }
 
 class PipelineTest : public testing::Test {
@@ -71,8 +73,7 @@ TEST_F(PipelineTest, EscalationsAloneAreJoined) {
 TEST_F(PipelineTest, ADeliberateBlockEndsTheRun) {
   bool called = false;
   const Release release = run({hook("x", [] { return Verdict::escalate("x"); }),
-                               hook("b", [] { return Verdict::deny("no"); }),
-                               hook("r", [&] {
+                               hook("b", [] { return Verdict::deny("no"); }), hook("r", [&] {
                                  called = true;
                                  return redact(json::object());
                                })});
@@ -85,9 +86,10 @@ TEST_F(PipelineTest, ADeliberateBlockEndsTheRun) {
 }
 
 TEST_F(PipelineTest, AFailureBlocksAndTheHooksAfterItStillRun) {
-  const Release release = run({hook("x", [] { return Verdict::escalate("x"); }),
-                               hook("h", []() -> Result<Verdict> { throw std::runtime_error("secret"); }),
-                               hook("y", [] { return Verdict::escalate("y"); })});
+  const Release release =
+      run({hook("x", [] { return Verdict::escalate("x"); }),
+           hook("h", []() -> Result<Verdict> { throw std::runtime_error("secret"); }),
+           hook("y", [] { return Verdict::escalate("y"); })});
   EXPECT_EQ(release.verdict, Verdict::Kind::Deny);
   EXPECT_EQ(release.reason, "guard h failed: exception");
   EXPECT_EQ(release.guard, "h");
@@ -96,7 +98,8 @@ TEST_F(PipelineTest, AFailureBlocksAndTheHooksAfterItStillRun) {
 }
 
 TEST_F(PipelineTest, ARedactionThatIsNoEnvelopeOfTheSameKindReleasesNothing) {
-  for (const json::value& bad : {json::value("text"), Envelope::error("e").to_json(), json::value()}) {
+  for (const json::value& bad :
+       {json::value("text"), Envelope::error("e").to_json(), json::value()}) {
     const Release release = run({hook("h", [&] { return Verdict::rewrite(bad); })});
     EXPECT_EQ(release.reason, "guard h failed: malformed redaction");
     EXPECT_EQ(release.failure->failure_class, "malformed");
@@ -105,7 +108,8 @@ TEST_F(PipelineTest, ARedactionThatIsNoEnvelopeOfTheSameKindReleasesNothing) {
 }
 
 TEST_F(PipelineTest, AnIncompleteStreamDoesNotBecomeComplete) {
-  const Envelope cut{.kind = Envelope::Kind::Stream, .chunks = {"a"}, .complete = false, .reason = "limit"};
+  const Envelope cut{
+      .kind = Envelope::Kind::Stream, .chunks = {"a"}, .complete = false, .reason = "limit"};
   const Envelope whole{.kind = Envelope::Kind::Stream, .chunks = {"a"}};
   const Release release = run({hook("h", [&] { return Verdict::rewrite(whole.to_json()); })}, cut);
   EXPECT_EQ(release.failure->failure_class, "malformed");
@@ -121,14 +125,16 @@ TEST_F(PipelineTest, EnvelopesOfEveryKindRoundTrip) {
     ASSERT_TRUE(envelope) << text;
     EXPECT_EQ(canonical_json(envelope->to_json()), text);
   }
-  EXPECT_FALSE(Envelope::from_json(parse_json(R"({"kind":"stream","stream":{"chunks":[]}})")->value));
+  EXPECT_FALSE(
+      Envelope::from_json(parse_json(R"({"kind":"stream","stream":{"chunks":[]}})")->value));
   EXPECT_FALSE(Envelope::from_json(parse_json(R"({"kind":"other","other":{}})")->value));
 }
 
 TEST_F(PipelineTest, TwoHooksOfOneNameMakeNoPlan) {
   PlanBuilder builder;
-  builder.result_guard(hook("h", [] { return Verdict::allow(); }))
-      .result_guard(hook("h", [] { return Verdict::allow(); }));
+  builder.result_guard(hook("h", [] { return Verdict::allow(); })).result_guard(hook("h", [] {
+    return Verdict::allow();
+  }));
   EXPECT_FALSE(builder.build());
 }
 

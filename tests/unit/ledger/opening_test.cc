@@ -126,7 +126,8 @@ TEST(OpeningTest, WithheldAndErasedOpeningsHoldNothingElse) {
   gone.state = OpeningState::Erased;
   EXPECT_EQ(pack_openings({gone}), std::string("je\0\0\0\x0a/body/text", 16));
   gone.state = OpeningState::Withheld;
-  EXPECT_EQ(pack_openings({gone}), std::string("jw\0\0\0\x0a/body/text", 16) + std::string(32, '\xaa'));
+  EXPECT_EQ(pack_openings({gone}),
+            std::string("jw\0\0\0\x0a/body/text", 16) + std::string(32, '\xaa'));
 }
 
 // LE-16

@@ -10,22 +10,24 @@ namespace sallyport::net {
 namespace {
 
 TEST(ProcessTest, OutputAndExitCodeComeBack) {
-  const auto result = test::run_now(run_process({{"sh", "-c", "echo out; echo err >&2; exit 3"}}, {}));
+  const auto result =
+      test::run_now(run_process({{"sh", "-c", "echo out; echo err >&2; exit 3"}}, {}));
   ASSERT_TRUE(result);
   EXPECT_EQ(result->exit_code, 3);
   EXPECT_EQ(result->output, "out\nerr\n");
 }
 
 TEST(ProcessTest, OutputIsBounded) {
-  const auto result =
-      test::run_now(run_process({.arguments = {"sh", "-c", "yes | head -c 100000"}, .max_output = 1000}, {}));
+  const auto result = test::run_now(
+      run_process({.arguments = {"sh", "-c", "yes | head -c 100000"}, .max_output = 1000}, {}));
   ASSERT_TRUE(result);
   EXPECT_EQ(result->output.size(), 1000u);
   EXPECT_TRUE(result->truncated);
 }
 
 TEST(ProcessTest, AMissingProgramIsAnError) {
-  EXPECT_EQ(test::run_now(run_process({{"/no/such/program"}}, {})).error().code, ErrorCode::Unavailable);
+  EXPECT_EQ(test::run_now(run_process({{"/no/such/program"}}, {})).error().code,
+            ErrorCode::Unavailable);
 }
 
 TEST(ProcessTest, ACancelKillsTheWholeGroup) {
