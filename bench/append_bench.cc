@@ -78,6 +78,7 @@ double bare_inserts_per_second(const std::filesystem::path& folder, std::size_t 
 
 }  // namespace
 
+// LE-47
 void measure_appends(Report& report, bool quick) {
   report.section("durable appends (each caller waits for its own record)");
   BenchLedger warm(Keep::OnDisk);

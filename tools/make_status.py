@@ -126,7 +126,7 @@ def state_of(line, mentions, deviations):
     places = mentions.get(line.id)
     if not places:
         return "planned"
-    return "partly" if any(places.values()) or line.id in deviations else "tested"
+    return "partly" if all(places.values()) or line.id in deviations else "tested"
 
 
 def tests_cell(places):

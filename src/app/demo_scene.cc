@@ -7,21 +7,44 @@
 
 namespace sallyport::app {
 
+template <class T>
+Result<T> DemoScene::run(Task<T> task) {
+  std::optional<Result<T>> answer;
+  boost::asio::co_spawn(loop_, std::move(task),
+                        [&](const std::exception_ptr& thrown, Result<T> value) {
+                          if (!thrown) answer = std::move(value);
+                        });
+  loop_.restart();
+  loop_.run();
+  if (!answer) return fail(ErrorCode::Internal, "a task ended without an answer");
+  return std::move(*answer);
+}
+
 Result<std::unique_ptr<DemoScene>> DemoScene::open(Workspace::Place place,
                                                    const std::filesystem::path& folder) {
   std::unique_ptr<DemoScene> scene(new DemoScene);
-  SALLYPORT_TRY(
-      scene->workspace_,
-      Workspace::open_writing(std::move(place),
-                              {.role = "demo", .close_interrupted = core::close_interrupted}));
-  SALLYPORT_TRY(auto plan, demo_plan(folder));
-  scene->plan_ = std::make_unique<core::FixedPlan>(std::move(plan));
+  SALLYPORT_TRY(scene->workspace_,
+                Workspace::open_writing(
+                    std::move(place),
+                    {.role = "demo", .close_interrupted = core::close_interrupted}));
+  SALLYPORT_CHECK_OK(scene->load_plan(folder));
   Workspace& workspace = *scene->workspace_;
   scene->governor_ = std::make_unique<core::Governor>(
-      core::Governor::Parts{*scene->plan_, workspace.ledger(), workspace.clock(),
+      core::Governor::Parts{*scene->plans_, workspace.ledger(), workspace.clock(),
                             workspace.entropy(), workspace.ledger().digest()});
   scene->tools_ = std::make_shared<DemoTools>(folder);
   return scene;
+}
+
+Result<void> DemoScene::load_plan(const std::filesystem::path& folder) {
+  std::optional<std::string> before;
+  SALLYPORT_CHECK_OK(workspace_->store().read([&](ledger::ReadView& view) -> Result<void> {
+    SALLYPORT_TRY(before, view.fact("policy", "hash"));
+    return {};
+  }));
+  plans_ = std::make_unique<core::PlanShelf>(workspace_->ledger(), before.value_or(""));
+  SALLYPORT_TRY(auto plan, demo_plan(folder));
+  return run(plans_->load(std::move(plan), {.source = "demo", .who = "sallyport demo"}));
 }
 
 Result<core::Answer> DemoScene::call(std::string tool, json::value input) {
@@ -30,15 +53,7 @@ Result<core::Answer> DemoScene::call(std::string tool, json::value input) {
             .tool = std::move(tool),
             .input = std::move(input),
             .turn = ++turn_};
-  std::optional<Result<core::Answer>> answer;
-  boost::asio::co_spawn(loop_, governor_->run(std::move(call), tools_),
-                        [&](const std::exception_ptr& thrown, Result<core::Answer> value) {
-                          if (!thrown) answer = std::move(value);
-                        });
-  loop_.restart();
-  loop_.run();
-  if (!answer) return fail(ErrorCode::Internal, "the call ended without an answer");
-  return std::move(*answer);
+  return run(governor_->run(std::move(call), tools_));
 }
 
 }  // namespace sallyport::app

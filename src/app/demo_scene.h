@@ -9,6 +9,7 @@
 
 #include "app/workspace.h"
 #include "core/governor.h"
+#include "core/plan_shelf.h"
 
 namespace sallyport::app {
 
@@ -23,8 +24,12 @@ class DemoScene {
 
  private:
   DemoScene() = default;
+  Result<void> load_plan(const std::filesystem::path& folder);
+  template <class T>
+  Result<T> run(Task<T> task);
+
   std::unique_ptr<Workspace> workspace_;
-  std::unique_ptr<core::FixedPlan> plan_;
+  std::unique_ptr<core::PlanShelf> plans_;
   std::unique_ptr<core::Governor> governor_;
   std::shared_ptr<core::Upstream> tools_;  // shared with calls that were given up on
   boost::asio::io_context loop_;

@@ -30,7 +30,7 @@ class Examination {
     ledger();
     writers();
     detectors();
-    ok("policy", "none loaded (policies come with guardrails)");
+    ok("policy", policy_.empty() ? "none was loaded yet" : "last loaded: " + policy_);
     return std::move(checks_);
   }
 
@@ -152,6 +152,8 @@ class Examination {
           SALLYPORT_TRY(const std::uint64_t size, view.size());
           ok("ledger", fmt::format("{} entries", size));
           if (size == 0) return {};
+          SALLYPORT_TRY(const std::optional<std::string> policy, view.fact("policy", "hash"));
+          policy_ = policy.value_or("");
           SALLYPORT_CHECK_OK(newest_checkpoint(view, size));
           SALLYPORT_CHECK_OK(kept_witness(view, witness));
           return last_entry(view, size, (*workspace)->clock());
@@ -243,6 +245,7 @@ class Examination {
         "secrets could not be redacted here; use another machine");
   }
 
+  std::string policy_;  // hash of the one that was loaded last
   const Context& context_;
   Workspace::Place place_;
   std::vector<Check> checks_;

@@ -1,0 +1,68 @@
+#include "core/plan_shelf.h"
+
+#include <boost/json.hpp>
+
+#include "base/try.h"
+
+namespace sallyport::core {
+
+namespace {
+
+class DenyAll final : public Guard {
+ public:
+  DenyAll() { traits_.name = "no-policy"; }
+  const GuardTraits& traits() const override { return traits_; }
+  Task<Verdict> judge(const Call&, const Classification&) const override {
+    co_return Verdict::deny("no policy is in force");
+  }
+
+ private:
+  GuardTraits traits_;
+};
+
+json::value text_or_null(const std::string& text) {
+  return text.empty() ? json::value() : json::value(text);
+}
+
+}  // namespace
+
+std::shared_ptr<const Plan> closed_plan() {
+  return *PlanBuilder().guard(std::make_shared<DenyAll>()).build();
+}
+
+PlanShelf::PlanShelf(Recorder& recorder, std::string hash_before)
+    : recorder_(recorder), hash_before_(std::move(hash_before)), plan_(closed_plan()) {}
+
+Task<void> PlanShelf::load(std::shared_ptr<const Plan> plan, Origin origin) {
+  Draft draft{.kind = Kind::Control,
+              .subject = {.policy_hash = plan->hash()},
+              .body = {{"control", "policy_loaded"},
+                       {"hash", plan->hash()},
+                       {"hash_before", text_or_null(hash_before_)},
+                       {"source", origin.source},
+                       {"who", origin.who}}};
+  draft.facts.push_back({"policy", "hash", plan->hash()});
+  std::vector<Draft> drafts;
+  drafts.push_back(std::move(draft));
+  SALLYPORT_CO_TRY([[maybe_unused]] const auto written,
+                   co_await recorder_.append(std::move(drafts), Urgency::Announces));
+  hash_before_ = plan->hash();
+  plan_.store(std::move(plan));
+  co_return Result<void>{};
+}
+
+Task<void> PlanShelf::reject(Origin origin, Error error) {
+  std::vector<Draft> drafts;
+  drafts.push_back({.kind = Kind::Control,
+                    .subject = {.policy_hash = hash_before_},
+                    .body = {{"control", "policy_rejected"},
+                             {"place", text_or_null(error.where)},
+                             {"message", error.message},
+                             {"source", origin.source},
+                             {"who", origin.who}}});
+  SALLYPORT_CO_TRY([[maybe_unused]] const auto written,
+                   co_await recorder_.append(std::move(drafts), Urgency::Reports));
+  co_return Result<void>{};
+}
+
+}  // namespace sallyport::core

@@ -1,0 +1,40 @@
+// The plan in force, and the record of how it came to be that one (LE-69). Before the first plan is
+// loaded nothing runs; a rejected one leaves the last good one in force.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "base/async.h"
+#include "core/plan.h"
+#include "core/recorder.h"
+
+namespace sallyport::core {
+
+class PlanShelf final : public PlanSource {
+ public:
+  // `hash_before` is that of the plan in force when the last process stopped; empty: none is known.
+  explicit PlanShelf(Recorder& recorder, std::string hash_before = {});
+
+  struct Origin {
+    std::string source;  // a file, a preset, `program`
+    std::string who;     // the authenticated person or process
+  };
+
+  // In force once its control entry is durable. Not from two tasks at once.
+  Task<void> load(std::shared_ptr<const Plan> plan, Origin origin);
+  Task<void> reject(Origin origin, Error error);
+
+  std::shared_ptr<const Plan> current() const override { return plan_.load(); }
+
+ private:
+  Recorder& recorder_;
+  std::string hash_before_;
+  std::atomic<std::shared_ptr<const Plan>> plan_;
+};
+
+// Denies every call: what is in force while no policy is.
+std::shared_ptr<const Plan> closed_plan();
+
+}  // namespace sallyport::core

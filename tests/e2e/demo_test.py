@@ -1,0 +1,71 @@
+"""The demo, as a newcomer runs it."""
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+BIN = os.environ["SALLYPORT_BIN"]
+
+
+def run(*words):
+    return subprocess.run([BIN, *words], capture_output=True, text=True, timeout=60)
+
+
+class DemoTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.data = os.path.join(folder.name, "data")
+
+    # LE-70, LE-69
+    def test_every_story_is_told_and_the_ledger_agrees(self):
+        told = run("demo", "--data-dir", self.data, "--json")
+        self.assertEqual(told.returncode, 0, told.stderr)
+        summary = json.loads(told.stdout)
+        self.assertEqual([(c["story"], c["outcome"], c["effect_state"]) for c in summary["calls"]],
+                         [("allowed", "completed", "done"), ("denied", "blocked", "none"),
+                          ("result changed", "completed", "done"), ("failed", "completed", "done"),
+                          ("killed, recovered", "persistence_failed", "unknown")])
+        for promise in ("ledger_clean", "receipt_verified", "tampering_found"):
+            self.assertIs(summary[promise], True)
+        for call in summary["calls"]:
+            shown = json.loads(run("ledger", "show", str(call["record"]), "--data-dir", self.data, "--json").stdout)
+            self.assertEqual(shown["entry"]["outcome"], call["outcome"])
+            self.assertIs(shown["body"]["terminal"], True)
+        controls = [json.loads(line)["body"]["control"] for line in
+                    run("ledger", "show", "--kind", "control", "--data-dir", self.data, "--json").stdout.splitlines()]
+        self.assertEqual(controls, ["key_created", "started", "policy_loaded", "stopped", "gap", "started", "policy_loaded",
+                                    "gap", "started", "policy_loaded", "stopped"])
+
+    # LE-55, AU-84: the planted key is in no file of the data folder.
+    def test_the_secret_reaches_neither_agent_nor_disk(self):
+        told = run("demo", "--data-dir", self.data)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertNotIn("AKIAIOSFODNN7EXAMPLE", told.stdout)
+        for folder, _, files in os.walk(self.data):
+            for name in files:
+                with open(os.path.join(folder, name), "rb") as file:
+                    self.assertNotIn(b"AKIAIOSFODNN7EXAMPLE", file.read(), name)
+
+    # LE-25
+    def test_nothing_it_leaves_can_be_read_by_others(self):
+        run("demo", "--data-dir", self.data)
+        for folder, folders, files in os.walk(self.data):
+            for name in files + folders:
+                self.assertEqual(os.stat(os.path.join(folder, name)).st_mode & 0o077, 0, name)
+
+    def test_in_a_pipe_it_is_plain_text(self):
+        told = run("demo")
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertNotIn("\x1b", told.stdout)
+
+    def test_it_can_be_run_again_on_the_same_ledger(self):
+        for _ in range(2):
+            self.assertEqual(run("demo", "--data-dir", self.data).returncode, 0)
+        report = json.loads(run("ledger", "verify", "--data-dir", self.data, "--json").stdout)
+        self.assertIs(report["ok"], True)
+
+
+if __name__ == "__main__":
+    unittest.main()
