@@ -23,10 +23,10 @@ Result<T> DemoScene::run(Task<T> task) {
 Result<std::unique_ptr<DemoScene>> DemoScene::open(Workspace::Place place,
                                                    const std::filesystem::path& folder) {
   std::unique_ptr<DemoScene> scene(new DemoScene);
-  SALLYPORT_TRY(scene->workspace_,
-                Workspace::open_writing(
-                    std::move(place),
-                    {.role = "demo", .close_interrupted = core::close_interrupted}));
+  SALLYPORT_TRY(
+      scene->workspace_,
+      Workspace::open_writing(std::move(place),
+                              {.role = "demo", .close_interrupted = core::close_interrupted}));
   SALLYPORT_CHECK_OK(scene->load_plan(folder));
   Workspace& workspace = *scene->workspace_;
   scene->governor_ = std::make_unique<core::Governor>(

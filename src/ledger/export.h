@@ -17,12 +17,12 @@ using Line = std::function<Result<void>(std::string_view)>;  // without its LF
 inline constexpr std::size_t kMaxExportLine = 16u << 20;
 
 // One `{"entry":..,"openings":[..]}` per entry above `after`, then the newest checkpoint as
-// `{"checkpoint":..}` (LE-64). Parts of one ledger, each taken after the last sequence of the one
-// before, verify when they are concatenated.
-// Entries whose bytes were pruned stand as `{"leaf":base64,"sequence":N}`, so that the root can
-// still be checked. Only open openings are shown, and those that would make a line longer than
-// `kMaxExportLine` are left out, which an entry survives (LE-37).
-// `NotFound`: there is no entry yet, and so no checkpoint.
+// `{"checkpoint":..}` (LE-64); one more stands behind each commit that rotated the key. Parts of
+// one ledger, each taken after the last sequence of the one before, verify when they are
+// concatenated. Entries whose bytes were pruned stand as `{"leaf":base64,"sequence":N}`, so that
+// the root can still be checked. Only open openings are shown, and those that would make a line
+// longer than `kMaxExportLine` are left out, which an entry survives (LE-37). `NotFound`: there is
+// no entry yet, and so no checkpoint.
 Result<void> export_json_lines(ReadView& view, std::optional<std::uint64_t> after,
                                const Line& line);
 

@@ -25,6 +25,16 @@ Result<std::string> entry_line(const StoredEntry& stored) {
   return line + "]}";
 }
 
+std::string checkpoint_line(const StoredEntry& stored) {
+  std::string line = R"({"checkpoint":)";
+  append_canonical_string(line, stored.checkpoint);
+  return line + "}";
+}
+
+bool is_rotation(const StoredEntry& stored) {
+  return stored.bytes && stored.bytes->find(R"("control":"key_rotated")") != std::string::npos;
+}
+
 }  // namespace
 
 Result<void> export_json_lines(ReadView& view, std::optional<std::uint64_t> after,
@@ -32,15 +42,20 @@ Result<void> export_json_lines(ReadView& view, std::optional<std::uint64_t> afte
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   if (size == 0) return fail(ErrorCode::NotFound, "the ledger has no entries yet");
   const std::uint64_t begin = !after ? 0 : *after < size ? *after + 1 : size;
+  bool rotated = false;
   SALLYPORT_CHECK_OK(view.scan(begin, size, [&](const StoredEntry& stored) -> Result<bool> {
     SALLYPORT_TRY(const std::string text, entry_line(stored));
     SALLYPORT_CHECK_OK(line(text));
+    rotated = rotated || is_rotation(stored);
+    // The only checkpoint that both keys signed: it leads whoever pinned the old one to the new.
+    if (rotated && !stored.checkpoint.empty() && stored.sequence + 1 < size) {
+      rotated = false;
+      SALLYPORT_CHECK_OK(line(checkpoint_line(stored)));
+    }
     return true;
   }));
   SALLYPORT_TRY(const std::optional<StoredEntry> last, view.entry(size - 1));
-  std::string checkpoint = R"({"checkpoint":)";
-  append_canonical_string(checkpoint, last->checkpoint);
-  return line(checkpoint + "}");
+  return line(checkpoint_line(*last));
 }
 
 }  // namespace sallyport::ledger

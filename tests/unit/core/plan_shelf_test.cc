@@ -13,7 +13,10 @@ using test::FakeRecorder;
 using test::run_now;
 
 std::shared_ptr<const Plan> plan(std::string tool) {
-  return *PlanBuilder().autonomy(Autonomy::ActAuto).tool("", std::move(tool), {Tier::Observe, "none"}).build();
+  return *PlanBuilder()
+              .autonomy(Autonomy::ActAuto)
+              .tool("", std::move(tool), {Tier::Observe, "none"})
+              .build();
 }
 
 // LE-69

@@ -310,10 +310,14 @@ TEST(VerifyExportTest, PartsFromBeforeAndAfterARotationVerifyWithTheNewKey) {
   ASSERT_TRUE(ledger->rotate_key(false));
   ledger.append_many(3);
   const VerifierKey new_key = key_of(ledger);
-  const std::string both = joined(first) + joined(json_lines(ledger, first.size() - 2));
-  EXPECT_TRUE(verified(both, new_key).ok);
-  // Nothing in this file by the old key covers the rotation, so the new one is only its own word.
-  EXPECT_FALSE(verified(both, old_key).ok);
+  Text second = json_lines(ledger, first.size() - 2);
+  EXPECT_TRUE(verified(joined(first) + joined(second), new_key).ok);
+  EXPECT_TRUE(verified(joined(first) + joined(second), old_key).ok);
+  // Without the checkpoint that both keys signed the new one is only its own word.
+  ASSERT_TRUE(second.at(1).starts_with(R"({"checkpoint":)"));
+  second.erase(second.begin() + 1);
+  EXPECT_TRUE(verified(joined(first) + joined(second), new_key).ok);
+  EXPECT_FALSE(verified(joined(first) + joined(second), old_key).ok);
 }
 
 // LE-64, LE-27
@@ -328,6 +332,9 @@ TEST(VerifyExportTest, TheOldKeyLeadsToTheNewOneUnlessItWasCompromised) {
     const std::string both = joined(first) + joined(json_lines(ledger, first.size() - 2));
     EXPECT_EQ(verified(both, old_key).ok, !compromised);
     EXPECT_TRUE(verified(both, key_of(ledger)).ok);
+    // One export made later holds the checkpoint of the rotation too.
+    EXPECT_EQ(verified(joined(json_lines(ledger)), old_key).ok, !compromised);
+    EXPECT_TRUE(verified(joined(json_lines(ledger)), key_of(ledger)).ok);
   }
 }
 
