@@ -90,12 +90,7 @@ Ledger::~Ledger() {
 
 Task<std::vector<core::Position>> Ledger::append(std::vector<core::Draft> drafts,
                                                  core::Urgency urgency) {
-  Group group{.urgency = urgency};
-  for (core::Draft& draft : drafts) {
-    group.known_ids = group.known_ids || draft.id.has_value();
-    SALLYPORT_CO_TRY(SealedDraft sealed, committer_.seal(std::move(draft)));
-    group.drafts.push_back(std::move(sealed));
-  }
+  SALLYPORT_CO_TRY(Group group, seal(std::move(drafts), urgency));
   const auto initiate = [this](auto handler, Group waiting) {
     const auto executor = asio::get_associated_executor(handler);
     waiting.executor = executor;
@@ -108,23 +103,27 @@ Task<std::vector<core::Position>> Ledger::append(std::vector<core::Draft> drafts
 }
 
 Result<Positions> Ledger::append_blocking(std::vector<core::Draft> drafts, core::Urgency urgency) {
+  SALLYPORT_TRY(Group group, seal(std::move(drafts), urgency));
+  return submit_and_wait(std::move(group));
+}
+
+Result<Positions> Ledger::transact(Group::Compose compose) {
+  return submit_and_wait({.compose = std::move(compose)});
+}
+
+Result<Group> Ledger::seal(std::vector<core::Draft> drafts, core::Urgency urgency) {
   Group group{.urgency = urgency};
   for (core::Draft& draft : drafts) {
     group.known_ids = group.known_ids || draft.id.has_value();
     SALLYPORT_TRY(SealedDraft sealed, committer_.seal(std::move(draft)));
     group.drafts.push_back(std::move(sealed));
   }
-  std::promise<Result<Positions>> promise;
-  std::future<Result<Positions>> answer = promise.get_future();
-  group.done = [&promise](Result<Positions> result) { promise.set_value(std::move(result)); };
-  submit(std::move(group));
-  return answer.get();
+  return group;
 }
 
-Result<Positions> Ledger::transact(Group::Compose compose) {
+Result<Positions> Ledger::submit_and_wait(Group group) {
   std::promise<Result<Positions>> promise;
   std::future<Result<Positions>> answer = promise.get_future();
-  Group group{.compose = std::move(compose)};
   group.done = [&promise](Result<Positions> result) { promise.set_value(std::move(result)); };
   submit(std::move(group));
   return answer.get();
@@ -300,8 +299,6 @@ void Ledger::keep_witness(bool now) {
 Result<VerifierKey> Ledger::rotate_key(bool compromised) {
   const auto next =
       std::make_shared<const SigningKey>(SigningKey::generate(origin_, parts_.entropy));
-  std::promise<Result<Positions>> promise;
-  std::future<Result<Positions>> answer = promise.get_future();
   Group group{.rotate_to = next};
   group.compose = [=, this](WriteView& view) -> Result<std::vector<core::Draft>> {
     // Another process may have rotated and not come to this yet; its key must not be staged over.
@@ -312,9 +309,7 @@ Result<VerifierKey> Ledger::rotate_key(bool compromised) {
                                                {"new", next->verifier().text()},
                                                {"compromised", compromised}})};
   };
-  group.done = [&promise](Result<Positions> result) { promise.set_value(std::move(result)); };
-  submit(std::move(group));
-  if (Result<Positions> written = answer.get(); !written) return std::unexpected(written.error());
+  SALLYPORT_CHECK_OK(submit_and_wait(std::move(group)));
   SALLYPORT_CHECK_OK(parts_.store.write([this](WriteView& view) { return finish_rotation(view); }));
   return next->verifier();
 }

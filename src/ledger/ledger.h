@@ -96,7 +96,9 @@ class Ledger final : public core::Recorder {
   Result<void> start();
   Result<std::vector<core::Draft>> opening_drafts(WriteView& view);
   Result<void> finish_rotation(WriteView& view);
+  Result<Group> seal(std::vector<core::Draft> drafts, core::Urgency urgency);
   void submit(Group group);
+  Result<Positions> submit_and_wait(Group group);
   void work();
   bool settle(std::vector<Group> groups);
   void owe_again(std::vector<Group> groups);
