@@ -2,7 +2,7 @@
 # Everything CI checks, in one place. The last line is `N passed, N failed`.
 #
 #   tools/run-tests.sh            release build, all tests; public headers alone with Clang and GCC;
-#                                 unit tests under ASan+UBSan; concurrent tests under TSan; docs/status.md
+#                                 unit tests under ASan+UBSan; concurrent tests under TSan; documents; tree rules
 #   tools/run-tests.sh --quick    the release build and its tests only
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -109,7 +109,9 @@ if must "install what is missing" tools/install-deps.sh build test bench && rele
   headers
   sanitized asan unit
   sanitized tsan concurrent
-  step "docs/status.md is up to date"
+  step "documents and the rules of the tree"
   check "docs/status.md" python3 tools/make_status.py --check
+  check "documents" python3 tools/check_docs.py
+  check "rules of the tree" python3 tools/check_tree.py --quiet
 fi
 finish
