@@ -369,8 +369,8 @@ TEST(EntryInLedgerTest, SequencesHaveNoGapsAndNoRepeats) {
 
 // LE-3
 TEST(EntryInLedgerTest, SequenceDecidesOrderWhenTheClockGoesBack) {
-  TestLedger ledger;
   test::TestClock clock;
+  TestLedger ledger;
   ledger.clock = &clock;
   ledger.open();
   const core::Position before = ledger.append(TestLedger::event({{"n", 1}}));

@@ -390,8 +390,8 @@ TEST(VerifyExportTest, MalformedCheckpointsAndForeignBytesAreRefused) {
 
 // LE-66
 TEST(CefExportTest, AnEventHasTheHeaderAndTheFieldsOfItsEntry) {
-  TestLedger ledger;
   const TestClock clock;
+  TestLedger ledger;
   ledger.clock = &clock;
   ledger.open();
   ledger.append(audit("read_file", "completed", {{"result", "the content"}}));

@@ -88,8 +88,8 @@ TEST(MaintenanceTest, AnErasureIsRecordedWithWhoWhatAndWhy) {
 
 // LE-57
 TEST(MaintenanceTest, SelectionsReachByTimeAgentAndKindAndNothingSelectedIsSaid) {
-  TestLedger ledger;
   test::TestClock clock;
+  TestLedger ledger;
   ledger.clock = &clock;
   ledger.open();
   ledger.append(call(1));
@@ -160,8 +160,8 @@ TEST(MaintenanceTest, AHoldForbidsEraseAndPruneUntilItIsLifted) {
 
 // LE-61
 TEST(MaintenanceTest, AHoldOnATimeSpanKeepsWhatLiesInIt) {
-  TestLedger ledger;
   test::TestClock clock;
+  TestLedger ledger;
   ledger.clock = &clock;
   ledger.open();
   ledger.append(call(1));
@@ -193,8 +193,8 @@ void let_retention_run(TestLedger& ledger) {
 
 // LE-60
 TEST(MaintenanceTest, RetentionRemovesOpeningsAfterTheirAgeByKind) {
-  TestLedger ledger;
   test::TestClock clock;
+  TestLedger ledger;
   ledger.clock = &clock;
   ledger.settings.retention = {{"tool_audit", std::chrono::hours(24)}};
   ledger.open();
@@ -215,8 +215,8 @@ TEST(MaintenanceTest, RetentionRemovesOpeningsAfterTheirAgeByKind) {
 
 // LE-60, LE-61
 TEST(MaintenanceTest, RetentionGoesOnBesideAHold) {
-  TestLedger ledger;
   test::TestClock clock;
+  TestLedger ledger;
   ledger.clock = &clock;
   ledger.settings.retention = {{"tool_audit", std::chrono::hours(24)}};
   ledger.open();
