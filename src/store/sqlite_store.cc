@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "base/guarded.h"
@@ -60,6 +61,19 @@ Result<void> create_private(const std::filesystem::path& file) {
   }
   ::close(fd);
   return {};
+}
+
+// SQLite answers "busy" at once where two processes change the mode of a new file at the same time:
+// it asks no busy handler there, so the waiting is ours.
+Result<void> use_write_ahead_log(Connection& connection, std::chrono::milliseconds lock_wait) {
+  const auto deadline = std::chrono::steady_clock::now() + lock_wait;
+  while (true) {
+    Result<void> done = connection.run("PRAGMA journal_mode=WAL");
+    if (done || done.error().cause != "busy" || std::chrono::steady_clock::now() >= deadline) {
+      return done;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
 }
 
 // An auditor's copy may lie where nothing can be written, not even SQLite's shared memory. Without
@@ -142,7 +156,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Options options) {
     // Before the file has a first page, or never. An entry with its openings is about 1 KiB: seven
     // of them fill 8 KiB well, three leave a fifth of 4 KiB empty.
     SALLYPORT_CHECK_OK(state->writer->run("PRAGMA page_size=8192"));
-    SALLYPORT_CHECK_OK(state->writer->run("PRAGMA journal_mode=WAL"));
+    SALLYPORT_CHECK_OK(use_write_ahead_log(*state->writer, state->options.lock_wait));
     SALLYPORT_CHECK_OK(bring_up_to_date(*state->writer));
   } else if (version == 0) {
     return fail(ErrorCode::NotFound,
