@@ -21,7 +21,7 @@ inline constexpr std::uint64_t kTile = 256;
 
 // The grain of every index. A finer one finds a little faster and writes a page more for every
 // value that many entries share, such as a session.
-inline constexpr std::uint64_t kBlock = 4 * kTile;
+inline constexpr std::uint64_t kBlock = 16 * kTile;
 
 struct StoredEntry {
   std::uint64_t sequence = 0;

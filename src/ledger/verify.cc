@@ -15,7 +15,7 @@ namespace sallyport::ledger {
 
 namespace {
 
-constexpr std::uint64_t kStretch = 4 * kBlock;
+constexpr std::uint64_t kStretch = kBlock;
 
 using Found = std::optional<Fault>;
 

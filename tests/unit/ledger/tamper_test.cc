@@ -14,10 +14,10 @@ namespace {
 using test::TestLedger;
 using test::verdict;
 
-// Two whole blocks, a tail, topics, a hold and openings; closed, so that SQL finds it at rest.
+// A whole block, a tail, topics, a hold and openings; closed, so that SQL finds it at rest.
 class TamperTest : public testing::Test {
  protected:
-  static constexpr std::uint64_t kEntries = 2 * kBlock + 88;
+  static constexpr std::uint64_t kEntries = kBlock + 88;
 
   void SetUp() override {
     ledger_.open();
@@ -221,26 +221,26 @@ TEST_F(TamperTest, EditedNodesBlocksAndFacetsAreFound) {
   EXPECT_EQ(tried("UPDATE nodes SET hash = zeroblob(32) WHERE position = 0", "nodes"),
             "node_hash at 255");
   EXPECT_EQ(tried("DELETE FROM nodes WHERE position = 1", "nodes"), "node_hash at 511");
-  EXPECT_EQ(tried("INSERT INTO nodes VALUES (1, 8, zeroblob(32))", "nodes"),
+  EXPECT_EQ(tried("INSERT INTO nodes VALUES (1, 16, zeroblob(32))", "nodes"),
             "node_hash at " + std::to_string(size_));
   EXPECT_EQ(tried("INSERT INTO nodes VALUES (2, 0, zeroblob(32))", "nodes"),
             "node_hash at " + std::to_string(size_));
   for (const char* const column : {"first_time", "last_time"}) {
     EXPECT_EQ(
-        tried(fmt::format("UPDATE blocks SET {0} = {0} + 1 WHERE block = 1", column), "blocks"),
-        "storage at 2047");
+        tried(fmt::format("UPDATE blocks SET {0} = {0} + 1 WHERE block = 0", column), "blocks"),
+        "storage at 4095");
   }
   for (const char* const column : {"least_id", "greatest_id"}) {
     EXPECT_EQ(
         tried(fmt::format("UPDATE blocks SET {} = zeroblob(16) WHERE block = 0", column), "blocks"),
-        "storage at 1023");
+        "storage at 4095");
   }
-  EXPECT_EQ(tried("DELETE FROM blocks WHERE block = 0", "blocks"), "storage at 1023");
+  EXPECT_EQ(tried("DELETE FROM blocks WHERE block = 0", "blocks"), "storage at 4095");
   EXPECT_EQ(tried("INSERT INTO blocks VALUES (9, 1, 1, x'00', x'00')", "blocks"),
             "storage at " + std::to_string(size_));
   EXPECT_EQ(tried("UPDATE facets SET count = count + 1 WHERE value = 'call-300'", "facets"),
-            "storage at 2047");
-  EXPECT_EQ(tried("DELETE FROM facets WHERE value = 'call-300'", "facets"), "storage at 2047");
+            "storage at 4095");
+  EXPECT_EQ(tried("DELETE FROM facets WHERE value = 'call-300'", "facets"), "storage at 4095");
   EXPECT_EQ(tried("INSERT INTO facets VALUES (0, 'call-x', 0, 1)", "facets"),
             "storage at " + std::to_string(size_));
   EXPECT_EQ(verdict(*store_), "ok");
