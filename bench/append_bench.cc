@@ -43,37 +43,68 @@ std::vector<std::pair<std::string, std::string>> stored_bytes(BenchLedger& ledge
 }
 
 // The same bytes in one plain table, in batches, with the same pragmas and nothing else.
+class BareTable {
+ public:
+  BareTable(const std::filesystem::path& folder,
+            const std::vector<std::pair<std::string, std::string>>& rows)
+      : file_(folder / "bare.db"), rows_(rows) {
+    SALLYPORT_INVARIANT(sqlite3_open(file_.c_str(), &db_) == SQLITE_OK);
+    run("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=4000;"
+        "PRAGMA cache_size=-16384; CREATE TABLE t (n INTEGER PRIMARY KEY, a BLOB, b BLOB)");
+    sqlite3_prepare_v2(db_, "INSERT INTO t VALUES (?, ?, ?)", -1, &insert_, nullptr);
+  }
+  BareTable(const BareTable&) = delete;
+  ~BareTable() {
+    sqlite3_finalize(insert_);
+    sqlite3_close(db_);
+    for (const char* const end : {"", "-wal", "-shm"})
+      std::filesystem::remove(file_.string() + end);
+  }
+
+  double insert(std::size_t count, std::size_t batch) {  // seconds
+    return seconds_of([&] {
+      for (std::size_t done = 0; done < count;) {
+        run("BEGIN IMMEDIATE");
+        for (std::size_t i = 0; i < batch && done < count; ++i, ++done) insert_next();
+        run("COMMIT");
+      }
+    });
+  }
+
+ private:
+  void run(const char* sql) {
+    SALLYPORT_INVARIANT(sqlite3_exec(db_, sql, nullptr, nullptr, nullptr) == SQLITE_OK);
+  }
+
+  void insert_next() {
+    const auto& [a, b] = rows_[next_ % rows_.size()];
+    sqlite3_bind_int64(insert_, 1, static_cast<sqlite3_int64>(next_++));
+    sqlite3_bind_blob(insert_, 2, a.data(), static_cast<int>(a.size()), SQLITE_STATIC);
+    sqlite3_bind_blob(insert_, 3, b.data(), static_cast<int>(b.size()), SQLITE_STATIC);
+    sqlite3_step(insert_);
+    sqlite3_reset(insert_);
+  }
+
+  std::filesystem::path file_;
+  const std::vector<std::pair<std::string, std::string>>& rows_;
+  sqlite3* db_ = nullptr;
+  sqlite3_stmt* insert_ = nullptr;
+  std::size_t next_ = 0;
+};
+
 double bare_inserts_per_second(const std::filesystem::path& folder, std::size_t batch,
                                const std::vector<std::pair<std::string, std::string>>& rows,
                                std::size_t count) {
-  const std::filesystem::path file = folder / "bare.db";
-  sqlite3* db = nullptr;
-  SALLYPORT_INVARIANT(sqlite3_open(file.c_str(), &db) == SQLITE_OK);
-  const auto run = [&](const char* sql) {
-    SALLYPORT_INVARIANT(sqlite3_exec(db, sql, nullptr, nullptr, nullptr) == SQLITE_OK);
-  };
-  run("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=4000;"
-      "PRAGMA cache_size=-16384; CREATE TABLE t (n INTEGER PRIMARY KEY, a BLOB, b BLOB)");
-  sqlite3_stmt* insert = nullptr;
-  sqlite3_prepare_v2(db, "INSERT INTO t VALUES (?, ?, ?)", -1, &insert, nullptr);
-  const double seconds = seconds_of([&] {
-    for (std::size_t n = 0; n < count;) {
-      run("BEGIN IMMEDIATE");
-      for (std::size_t i = 0; i < batch && n < count; ++i, ++n) {
-        const auto& [a, b] = rows[n % rows.size()];
-        sqlite3_bind_int64(insert, 1, static_cast<sqlite3_int64>(n));
-        sqlite3_bind_blob(insert, 2, a.data(), static_cast<int>(a.size()), SQLITE_STATIC);
-        sqlite3_bind_blob(insert, 3, b.data(), static_cast<int>(b.size()), SQLITE_STATIC);
-        sqlite3_step(insert);
-        sqlite3_reset(insert);
-      }
-      run("COMMIT");
-    }
-  });
-  sqlite3_finalize(insert);
-  sqlite3_close(db);
-  for (const char* const end : {"", "-wal", "-shm"}) std::filesystem::remove(file.string() + end);
-  return static_cast<double>(count) / seconds;
+  return static_cast<double>(count) / BareTable(folder, rows).insert(count, batch);
+}
+
+// How much a record costs at the end of `total`, in units of what it costs at the beginning.
+template <class Insert>
+std::pair<double, double> early_and_late(std::size_t step, std::size_t total, Insert insert) {
+  insert(1024);
+  const double early = insert(step) / static_cast<double>(step);
+  insert(total - 2 * step);
+  return {early, insert(step) / static_cast<double>(step)};
 }
 
 }  // namespace
@@ -122,20 +153,27 @@ void measure_appends(Report& report, bool quick) {
 
 void measure_growth(Report& report, bool quick) {
   report.section("cost does not grow with history (256 callers)");
-  BenchLedger ledger(Keep::OnDisk);
   const std::size_t step = quick ? 5120 : 25600;
   const std::size_t total = quick ? 20000 : 1'000'000;
+  BenchLedger ledger(Keep::OnDisk);
   ledger.append(1024, 256);
-  const double early = ledger.append(step, 256) / static_cast<double>(step);
-  const double early_memory = resident_mib();
-  ledger.append(total - 2 * step, 256);
-  const double late = ledger.append(step, 256) / static_cast<double>(step);
+  const double memory = resident_mib();
+  const auto [early, late] =
+      early_and_late(step, total, [&](std::size_t count) { return ledger.append(count, 256); });
+  const double memory_after = resident_mib();
+  const auto rows = stored_bytes(ledger, 400);
+  BareTable bare(ledger.folder(), rows);
+  const auto [bare_early, bare_late] =
+      early_and_late(step, total, [&](std::size_t count) { return bare.insert(count, 256); });
   report.row("append at 1,000 records", fmt::format("{:.2f} us", early * 1e6));
   report.row(fmt::format("append at {} records", total), fmt::format("{:.2f} us", late * 1e6),
              fmt::format("{:.2f} of the early cost (goal: flat)", late / early));
-  report.row("resident memory after the first 27,000", fmt::format("{:.0f} MiB", early_memory));
+  report.row(fmt::format("bare SQLite insert at {} rows", total),
+             fmt::format("{:.2f} us", bare_late * 1e6),
+             fmt::format("{:.2f} of its early cost", bare_late / bare_early));
+  report.row("resident memory after 1,000", fmt::format("{:.0f} MiB", memory));
   report.row(fmt::format("resident memory after {}", total),
-             fmt::format("{:.0f} MiB", resident_mib()), "(goal: flat)");
+             fmt::format("{:.0f} MiB", memory_after), "(goal: flat)");
 }
 
 }  // namespace sallyport::bench
