@@ -17,7 +17,7 @@ class AllowingGuard final : public core::Guard {
  public:
   explicit AllowingGuard(int n) { traits_.name = fmt::format("guard-{}", n); }
   const core::GuardTraits& traits() const override { return traits_; }
-  Task<Verdict> judge(const Call& call, const core::Classification&) const override {
+  Task<Verdict> judge(const Call& call, const Classification&) const override {
     co_return call.tool.empty() ? Verdict::deny("no tool") : Verdict::allow();
   }
 
@@ -29,7 +29,7 @@ class AllowingResultGuard final : public core::ResultGuard {
  public:
   explicit AllowingResultGuard(int n) { traits_.name = fmt::format("result-guard-{}", n); }
   const core::GuardTraits& traits() const override { return traits_; }
-  Task<Verdict> judge(const core::Envelope&, const core::ResultContext&) const override {
+  Task<Verdict> judge(const Envelope&, const ResultContext&) const override {
     co_return Verdict::allow();
   }
 
@@ -39,8 +39,8 @@ class AllowingResultGuard final : public core::ResultGuard {
 
 class EchoUpstream final : public core::Upstream {
  public:
-  Task<core::Envelope> invoke(Call call, std::stop_token) override {
-    co_return core::Envelope::of(std::move(call.input));
+  Task<Envelope> invoke(Call call, std::stop_token) override {
+    co_return Envelope::of(std::move(call.input));
   }
 };
 
@@ -61,7 +61,7 @@ class ForgettingRecorder final : public core::Recorder {
 double call_seconds(core::Recorder& recorder, int guards, int result_guards, std::size_t count,
                     std::size_t callers) {
   core::PlanBuilder builder;
-  builder.autonomy(core::Autonomy::ActAuto).tool("", "read_file", {core::Tier::Observe, "none"});
+  builder.autonomy(Autonomy::ActAuto).tool("", "read_file", {Tier::Observe, "none"});
   for (int i = 0; i < guards; ++i) builder.guard(std::make_shared<AllowingGuard>(i));
   for (int i = 0; i < result_guards; ++i)
     builder.result_guard(std::make_shared<AllowingResultGuard>(i));

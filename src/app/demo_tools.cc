@@ -20,20 +20,20 @@ std::string path_in(const Call& call) {
   return std::string(input == nullptr ? "" : text_in(*input, "path").value_or(""));
 }
 
-core::Envelope read_file(const std::string& path) {
+Envelope read_file(const std::string& path) {
   std::ifstream file(path);
-  if (!file) return core::Envelope::error(fmt::format("{}: no such file", path));
+  if (!file) return Envelope::error(fmt::format("{}: no such file", path));
   std::ostringstream text;
   text << file.rdbuf();
-  return core::Envelope::of(json::value(text.str()));
+  return Envelope::of(json::value(text.str()));
 }
 
-core::Envelope write_file(const std::string& path, std::string_view text) {
+Envelope write_file(const std::string& path, std::string_view text) {
   std::ofstream file(path);
   file << text;
   file.close();
-  if (!file) return core::Envelope::error(fmt::format("{}: cannot be written", path));
-  return core::Envelope::of(json::value(fmt::format("{} bytes written", text.size())));
+  if (!file) return Envelope::error(fmt::format("{}: cannot be written", path));
+  return Envelope::of(json::value(fmt::format("{} bytes written", text.size())));
 }
 
 class FolderGuard final : public core::Guard {
@@ -44,7 +44,7 @@ class FolderGuard final : public core::Guard {
   }
   const core::GuardTraits& traits() const override { return traits_; }
 
-  Task<Verdict> judge(const Call& call, const core::Classification&) const override {
+  Task<Verdict> judge(const Call& call, const Classification&) const override {
     const std::string path = path_in(call);
     if (path.empty()) co_return Verdict::allow();
     const auto inside = std::filesystem::path(path).lexically_normal().lexically_relative(folder_);
@@ -65,7 +65,7 @@ class SecretGuard final : public core::ResultGuard {
   }
   const core::GuardTraits& traits() const override { return traits_; }
 
-  Task<Verdict> judge(const core::Envelope& result, const core::ResultContext&) const override {
+  Task<Verdict> judge(const Envelope& result, const ResultContext&) const override {
     if (!result.value.is_string()) co_return Verdict::allow();
     const std::string_view text = result.value.get_string();
     std::string masked;
@@ -77,7 +77,7 @@ class SecretGuard final : public core::ResultGuard {
     }
     if (end == 0) co_return Verdict::allow();
     masked += text.substr(end);
-    co_return Verdict::rewrite(core::Envelope::of(json::value(masked)).to_json(), "secrets masked");
+    co_return Verdict::rewrite(Envelope::of(json::value(masked)).to_json(), "secrets masked");
   }
 
  private:
@@ -87,30 +87,30 @@ class SecretGuard final : public core::ResultGuard {
 
 }  // namespace
 
-Task<core::Envelope> DemoTools::invoke(Call call, std::stop_token cancel) {
+Task<Envelope> DemoTools::invoke(Call call, std::stop_token cancel) {
   const json::object* const input = call.input.if_object();
   const auto argument = [&](std::string_view name) {
     return std::string(input == nullptr ? "" : text_in(*input, name).value_or(""));
   };
   if (call.tool == "read_file") co_return read_file(argument("path"));
   if (call.tool == "write_file") co_return write_file(argument("path"), argument("text"));
-  if (call.tool != "shell") co_return core::Envelope::error("there is no tool " + call.tool);
+  if (call.tool != "shell") co_return Envelope::error("there is no tool " + call.tool);
   net::ProcessSpec spec{.arguments = {"sh", "-c", argument("command")}, .folder = folder_};
   SALLYPORT_CO_TRY(const net::ProcessResult ended,
                    co_await net::run_process(std::move(spec), std::move(cancel)));
-  if (ended.exit_code == 0) co_return core::Envelope::of(json::value(ended.output));
-  co_return core::Envelope::error(fmt::format("exit code {}: {}", ended.exit_code, ended.output));
+  if (ended.exit_code == 0) co_return Envelope::of(json::value(ended.output));
+  co_return Envelope::error(fmt::format("exit code {}: {}", ended.exit_code, ended.output));
 }
 
 Result<std::shared_ptr<const core::Plan>> demo_plan(const std::filesystem::path& folder) {
   SALLYPORT_TRY(auto detectors, guards::Detectors::build());
   return core::PlanBuilder()
-      .tool("", "read_file", {core::Tier::Observe, "none"})
-      .tool("", "write_file", {core::Tier::Confirm, "fs.write"})
-      .tool("", "shell", {core::Tier::Confirm, "process.exec"})
+      .tool("", "read_file", {Tier::Observe, "none"})
+      .tool("", "write_file", {Tier::Confirm, "fs.write"})
+      .tool("", "shell", {Tier::Confirm, "process.exec"})
       .guard(std::make_shared<FolderGuard>(folder))
       .result_guard(std::make_shared<SecretGuard>(std::move(detectors)))
-      .autonomy(core::Autonomy::ActAuto)
+      .autonomy(Autonomy::ActAuto)
       .build();
 }
 

@@ -1,6 +1,6 @@
-#include "core/classification.h"
+#include "sallyport/classification.h"
 
-namespace sallyport::core {
+namespace sallyport {
 
 std::string_view to_string(Tier tier) {
   return tier == Tier::Observe ? "Observe" : "Confirm";
@@ -20,4 +20,4 @@ std::string_view to_string(Autonomy autonomy) {
   return "act_with_approval";
 }
 
-}  // namespace sallyport::core
+}  // namespace sallyport

@@ -1,4 +1,4 @@
-#include "core/envelope.h"
+#include "sallyport/envelope.h"
 
 #include <boost/json.hpp>
 
@@ -20,7 +20,7 @@ json::object to_json(const ToolResult& result) {
 
 }  // namespace sallyport
 
-namespace sallyport::core {
+namespace sallyport {
 
 namespace {
 
@@ -121,4 +121,4 @@ bool same(const Envelope& a, const Envelope& b) {
   return canonical_json(a.to_json()) == canonical_json(b.to_json());
 }
 
-}  // namespace sallyport::core
+}  // namespace sallyport

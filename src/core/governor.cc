@@ -149,7 +149,8 @@ Async<Governor::Performed> Governor::perform(const Trail& trail, std::shared_ptr
 }
 
 Async<Outcome> Governor::release(Trail& trail, Performed performed) {
-  ResultContext context{.call = std::make_shared<const Call>(trail.call()),
+  ResultContext context{.tool = trail.call().tool,
+                        .call = std::make_shared<const Call>(trail.call()),
                         .effect_class = trail.classification().effect_class,
                         .policy_hash = trail.plan().hash(),
                         .is_error = performed.envelope.kind == Envelope::Kind::Error};

@@ -8,9 +8,10 @@
 #include <string_view>
 
 #include "base/async.h"
-#include "core/classification.h"
-#include "core/envelope.h"
 #include "sallyport/call.h"
+#include "sallyport/classification.h"
+#include "sallyport/envelope.h"
+#include "sallyport/result_context.h"
 #include "sallyport/verdict.h"
 
 namespace sallyport::core {
@@ -37,15 +38,6 @@ class Guard {
   // `call.input` is the input as the guards before left it. An error, an exception or an answer
   // behind the limit denies, unless the plan says otherwise.
   virtual Task<Verdict> judge(const Call& call, const Classification& classification) const = 0;
-};
-
-// What a result guard can see (PI-18); what the call has not, is not there.
-struct ResultContext {
-  std::shared_ptr<const Call> call{};  // with its final input
-  std::string effect_class{};
-  std::string policy_hash{};
-  std::optional<std::uint64_t> matched_grant_index{};
-  bool is_error = false;
 };
 
 // The second door. A rewrite holds an envelope (PI-22) of the same kind.

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "core/envelope.h"
 #include "core/pipeline.h"
+#include "sallyport/envelope.h"
 
 namespace sallyport::core {
 

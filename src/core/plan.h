@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "core/classification.h"
 #include "core/guard.h"
+#include "sallyport/classification.h"
 
 namespace sallyport::core {
 

@@ -4,8 +4,8 @@
 #include <stop_token>
 
 #include "base/async.h"
-#include "core/envelope.h"
 #include "sallyport/call.h"
+#include "sallyport/envelope.h"
 
 namespace sallyport::core {
 

@@ -39,7 +39,7 @@ class FunctionGuard final : public core::Guard {
   }
   const core::GuardTraits& traits() const override { return traits_; }
   core::GuardTraits& mutable_traits() { return traits_; }
-  Task<Verdict> judge(const Call& call, const core::Classification&) const override {
+  Task<Verdict> judge(const Call& call, const Classification&) const override {
     co_return judge_(call);
   }
 
@@ -50,13 +50,12 @@ class FunctionGuard final : public core::Guard {
 
 class FunctionResultGuard final : public core::ResultGuard {
  public:
-  using Judge = std::function<Result<Verdict>(const core::Envelope&, const core::ResultContext&)>;
+  using Judge = std::function<Result<Verdict>(const Envelope&, const ResultContext&)>;
   FunctionResultGuard(std::string name, Judge judge) : judge_(std::move(judge)) {
     traits_.name = std::move(name);
   }
   const core::GuardTraits& traits() const override { return traits_; }
-  Task<Verdict> judge(const core::Envelope& envelope,
-                      const core::ResultContext& context) const override {
+  Task<Verdict> judge(const Envelope& envelope, const ResultContext& context) const override {
     co_return judge_(envelope, context);
   }
 
@@ -67,14 +66,14 @@ class FunctionResultGuard final : public core::ResultGuard {
 
 class FakeUpstream final : public core::Upstream {
  public:
-  using Answer = std::function<Task<core::Envelope>(Call, std::stop_token)>;
+  using Answer = std::function<Task<Envelope>(Call, std::stop_token)>;
   FakeUpstream() = default;
   explicit FakeUpstream(Answer answer) : answer_(std::move(answer)) {}
 
-  Task<core::Envelope> invoke(Call call, std::stop_token cancel) override {
+  Task<Envelope> invoke(Call call, std::stop_token cancel) override {
     calls.push_back(call);
     if (answer_) co_return co_await answer_(std::move(call), std::move(cancel));
-    co_return core::Envelope::of({{"answer", 42}});
+    co_return Envelope::of({{"answer", 42}});
   }
 
   std::vector<Call> calls;
@@ -85,7 +84,7 @@ class FakeUpstream final : public core::Upstream {
 
 class Governed {
  public:
-  core::PlanBuilder plan = core::PlanBuilder().autonomy(core::Autonomy::ActAuto);
+  core::PlanBuilder plan = core::PlanBuilder().autonomy(Autonomy::ActAuto);
   FakeRecorder recorder;
   std::shared_ptr<FakeUpstream> upstream = std::make_shared<FakeUpstream>();
 

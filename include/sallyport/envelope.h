@@ -9,7 +9,7 @@
 #include "sallyport/json.h"
 #include "sallyport/result.h"
 
-namespace sallyport::core {
+namespace sallyport {
 
 struct Envelope {
   enum class Kind { Value, Stream, Error };
@@ -37,4 +37,4 @@ struct Envelope {
 // PI-9: equal RFC 8785 bytes.
 bool same(const Envelope& a, const Envelope& b);
 
-}  // namespace sallyport::core
+}  // namespace sallyport

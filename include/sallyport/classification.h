@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace sallyport::core {
+namespace sallyport {
 
 enum class Tier { Observe, Confirm };
 enum class Autonomy { Shadow, Suggest, ActWithApproval, ActAuto };
@@ -20,4 +20,4 @@ struct Classification {
   bool replay_safe() const { return tier == Tier::Observe && effect_class == "none"; }
 };
 
-}  // namespace sallyport::core
+}  // namespace sallyport

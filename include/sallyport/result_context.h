@@ -1,0 +1,27 @@
+// What a result guard can see beside the result itself (PI-18).
+//
+//   if (!context.call) return Verdict::deny("this guard needs `call`");
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "sallyport/call.h"
+#include "sallyport/scope.h"
+
+namespace sallyport {
+
+// A context made from a tool's name alone (a dry run) holds that and nothing else.
+struct ResultContext {
+  std::string tool{};
+  std::shared_ptr<const Call> call{};    // with its final input, its agent, server and session
+  std::shared_ptr<const Scope> scope{};  // the grants of the presented token
+  std::string effect_class{};
+  std::string policy_hash{};
+  std::optional<std::uint64_t> matched_grant_index{};  // into `scope->grants`
+  bool is_error = false;
+};
+
+}  // namespace sallyport
