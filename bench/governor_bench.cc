@@ -17,7 +17,7 @@ class AllowingGuard final : public core::Guard {
  public:
   explicit AllowingGuard(int n) { traits_.name = fmt::format("guard-{}", n); }
   const core::GuardTraits& traits() const override { return traits_; }
-  Task<Verdict> judge(const Call& call, const Classification&) const override {
+  Task<Verdict> judge(const Call& call, const core::GuardContext&) const override {
     co_return call.tool.empty() ? Verdict::deny("no tool") : Verdict::allow();
   }
 
@@ -39,7 +39,7 @@ class AllowingResultGuard final : public core::ResultGuard {
 
 class EchoUpstream final : public core::Upstream {
  public:
-  Task<Envelope> invoke(Call call, std::stop_token) override {
+  Task<Envelope> invoke(Call call, std::shared_ptr<core::Delivery>, std::stop_token) override {
     co_return Envelope::of(std::move(call.input));
   }
 };
@@ -47,12 +47,26 @@ class EchoUpstream final : public core::Upstream {
 // Takes every draft and forgets it: what is left is the Governor's own work.
 class ForgettingRecorder final : public core::Recorder {
  public:
-  Task<std::vector<core::Position>> append(std::vector<core::Draft> drafts,
-                                           core::Urgency) override {
+  using core::Recorder::append;
+  Task<std::vector<core::Position>> append(std::vector<core::Draft> drafts, core::Urgency,
+                                           std::vector<core::Fact>) override {
     co_return std::vector<core::Position>(drafts.size());
   }
   void owe(std::vector<core::Draft>) override {}
+  Result<void> ready() const override { return {}; }
+  Result<std::optional<std::string>> fact(std::string_view, std::string_view) override {
+    return std::nullopt;
+  }
+  Result<std::vector<core::Fact>> facts(std::string_view) override {
+    return std::vector<core::Fact>{};
+  }
+  Result<json::object> entry(std::uint64_t) override { return json::object{}; }
   const std::string& instance_id() const override { return instance_; }
+  bool alive(const std::string&) const override { return true; }
+  std::string encrypt(std::string_view text) override { return std::string(text); }
+  Result<std::string> decrypt(std::string_view sealed) const override {
+    return std::string(sealed);
+  }
 
  private:
   std::string instance_ = "bench";
@@ -68,7 +82,8 @@ double call_seconds(core::Recorder& recorder, int guards, int result_guards, std
   const core::FixedPlan plans(*builder.build());
   SystemClock clock;
   SystemEntropy entropy;
-  core::Governor governor({plans, recorder, clock, entropy, KeyedDigest("bench")});
+  const core::NoRedactor redactor;
+  core::Governor governor({plans, recorder, redactor, clock, entropy, KeyedDigest("bench")});
   const auto upstream = std::make_shared<EchoUpstream>();
   boost::asio::io_context loop;
   const auto work = [&](std::size_t calls) -> Async<void> {

@@ -10,8 +10,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sallyport/json.h"
+#include "sallyport/result.h"
 
 namespace sallyport {
 
@@ -35,20 +37,38 @@ struct Call {
   std::optional<std::string> raw_input{};
   std::uint64_t turn = 0;
   Provenance provenance{};
+  std::string agent_name{};       // for people; who acts is `agent_id`
+  std::uint64_t history_len = 0;  // items of the conversation so far, where the front knows them
   // Less than the plan's limit if given; never more.
   std::optional<std::chrono::milliseconds> time_limit{};
 };
 
-// What a caller and a record see of an answer.
+// A part of an answer that is no text: an image, a sound, a file, a link.
+struct Document {
+  std::string media_type{};
+  std::string data{};                   // base64, or the text itself where the media type is text
+  std::optional<std::string> detail{};  // what else is known of it, such as its address
+
+  bool operator==(const Document&) const = default;
+};
+
+// What a caller and a record see of an answer (AU-18).
 struct ToolResult {
   bool success = false;
   std::string output{};
   json::value data{};  // null where the tool gave text alone
   std::optional<std::uint64_t> duration_ms{};
+  std::optional<std::uint64_t> artifact{};  // id of the stored rest of an output cut for its length
+  std::vector<Document> documents{};
 
   bool operator==(const ToolResult&) const = default;
 };
 
+json::object to_json(const Document& document);
 json::object to_json(const ToolResult& result);
+
+// `success` and `output` are enough, unknown members are ignored. `InvalidInput` names the member
+// that is missing or of another type; `where` is how messages name the object.
+Result<ToolResult> tool_result_from_json(const json::value& value, std::string where = "result");
 
 }  // namespace sallyport

@@ -22,9 +22,14 @@ struct Envelope {
   std::optional<std::int64_t> code{};  // Error
   std::string message{};               // Error
   json::value data{};                  // Error
+  // The bytes that came where they were no answer at all (PI-85): committed to, never released.
+  std::optional<std::string> malformed_bytes{};
 
   static Envelope of(json::value value);
   static Envelope error(std::string message, std::optional<std::int64_t> code = {});
+  static Envelope malformed_output(std::string bytes);
+  // Of bytes that an upstream sent: a value, or `malformed_output` for what is not strict JSON.
+  static Envelope from_upstream(std::string bytes, std::size_t limit = 64u << 20);
 
   // PI-22.
   json::value to_json() const;

@@ -87,14 +87,14 @@ class Demo {
     };
     headline("1. four calls");
     for (const Scripted& step : script) {
-      SALLYPORT_TRY(const core::Answer answer, scene->call(step.tool, step.input));
+      SALLYPORT_TRY(const Answer answer, scene->call(step.tool, step.input));
       Shown shown{step.title,
                   step.tool,
                   std::string(to_string(answer.outcome.kind)),
-                  std::string(to_string(answer.outcome.effect)),
+                  std::string(to_string(answer.effect)),
                   answer.result.output,
-                  answer.record.sequence};
-      if (step.title == "result changed") receipt_of_ = answer.record.sequence;
+                  answer.sequence};
+      if (step.title == "result changed") receipt_of_ = answer.sequence;
       show(shown, canonical_json(step.input));
     }
     return {};
@@ -296,7 +296,7 @@ class Demo {
 // The second process: begins a call that it will not live to finish.
 Result<int> play_victim(const DemoOptions& options) {
   SALLYPORT_TRY(const auto scene, DemoScene::open(*options.place, options.stage));
-  SALLYPORT_TRY([[maybe_unused]] const core::Answer answer,
+  SALLYPORT_TRY([[maybe_unused]] const Answer answer,
                 scene->call("shell", {{"command", "sleep 30"}}));
   return 0;
 }

@@ -30,8 +30,9 @@ Result<std::unique_ptr<DemoScene>> DemoScene::open(Workspace::Place place,
   SALLYPORT_CHECK_OK(scene->load_plan(folder));
   Workspace& workspace = *scene->workspace_;
   scene->governor_ = std::make_unique<core::Governor>(
-      core::Governor::Parts{*scene->plans_, workspace.ledger(), workspace.clock(),
-                            workspace.entropy(), workspace.ledger().digest()});
+      core::Governor::Parts{*scene->plans_, workspace.ledger(), workspace.redactor(),
+                            workspace.clock(), workspace.entropy(), workspace.ledger().digest()});
+  SALLYPORT_CHECK_OK(scene->run(scene->governor_->start()));
   scene->tools_ = std::make_shared<DemoTools>(folder);
   return scene;
 }
@@ -47,7 +48,7 @@ Result<void> DemoScene::load_plan(const std::filesystem::path& folder) {
   return run(plans_->load(std::move(plan), {.source = "demo", .who = "sallyport demo"}));
 }
 
-Result<core::Answer> DemoScene::call(std::string tool, json::value input) {
+Result<Answer> DemoScene::call(std::string tool, json::value input) {
   Call call{.agent_id = "agent:demo",
             .session_id = "demo",
             .tool = std::move(tool),

@@ -19,7 +19,7 @@ class DemoScene {
   static Result<std::unique_ptr<DemoScene>> open(Workspace::Place place,
                                                  const std::filesystem::path& folder);
 
-  Result<core::Answer> call(std::string tool, json::value input);
+  Result<Answer> call(std::string tool, json::value input);
   Workspace& workspace() { return *workspace_; }
 
  private:

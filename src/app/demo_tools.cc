@@ -44,7 +44,7 @@ class FolderGuard final : public core::Guard {
   }
   const core::GuardTraits& traits() const override { return traits_; }
 
-  Task<Verdict> judge(const Call& call, const Classification&) const override {
+  Task<Verdict> judge(const Call& call, const core::GuardContext&) const override {
     const std::string path = path_in(call);
     if (path.empty()) co_return Verdict::allow();
     const auto inside = std::filesystem::path(path).lexically_normal().lexically_relative(folder_);
@@ -87,7 +87,8 @@ class SecretGuard final : public core::ResultGuard {
 
 }  // namespace
 
-Task<Envelope> DemoTools::invoke(Call call, std::stop_token cancel) {
+Task<Envelope> DemoTools::invoke(Call call, std::shared_ptr<core::Delivery>,
+                                 std::stop_token cancel) {
   const json::object* const input = call.input.if_object();
   const auto argument = [&](std::string_view name) {
     return std::string(input == nullptr ? "" : text_in(*input, name).value_or(""));

@@ -14,7 +14,8 @@ namespace sallyport::app {
 class DemoTools final : public core::Upstream {
  public:
   explicit DemoTools(std::filesystem::path folder) : folder_(std::move(folder)) {}
-  Task<Envelope> invoke(Call call, std::stop_token cancel) override;
+  Task<Envelope> invoke(Call call, std::shared_ptr<core::Delivery> delivery,
+                        std::stop_token cancel) override;
 
  private:
   std::filesystem::path folder_;

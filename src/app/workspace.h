@@ -57,6 +57,7 @@ class Workspace {
   const Place& place() const { return place_; }
   const Clock& clock() const { return clock_; }
   Entropy& entropy() { return entropy_; }
+  const core::Redactor& redactor() const { return *redactor_; }  // where it was opened for writing
 
  private:
   explicit Workspace(Place place) : place_(std::move(place)) {}

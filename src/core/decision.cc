@@ -17,21 +17,23 @@ constexpr unsigned kMaxPasses = 4;
 // Runs the guards of one pass and writes down what each of them said.
 class Pass {
  public:
-  Pass(Trail& trail, const Clock& clock, unsigned number)
-      : trail_(trail), clock_(clock), number_(number) {}
+  struct Circumstances {
+    const Preview& preview;
+    const Clock& clock;
+    std::stop_token cancel;
+  };
+  Pass(Trail& trail, Circumstances circumstances, unsigned number)
+      : trail_(trail), circumstances_(std::move(circumstances)), number_(number) {}
 
   Async<void> run(std::shared_ptr<const Guard> guard) {
     const GuardTraits& traits = guard->traits();
-    GuardRun run{.guard = traits.name, .stage = traits.stage, .pass = number_};
-    if (denied_) {
-      run.verdict = "skipped";
-      run.why = "denied_earlier";
-      trail_.guard_runs.push_back(std::move(run));
-      co_return;
-    }
-    Judged judged = co_await judge(guard, trail_.call(), trail_.classification(), clock_);
+    GuardRun run{
+        .guard = traits.name, .stage = std::string(to_string(traits.stage)), .pass = number_};
+    if (skipped(run)) co_return;
+    const GuardContext context{trail_.classification(), number_, circumstances_.preview};
+    Judged judged = co_await judge(guard, trail_.call(), context, circumstances_.clock);
     run.duration_us = judged.duration_us;
-    run.rule = judged.verdict.rule;
+    if (!judged.verdict.rule.empty()) run.rule = judged.verdict.rule;
     run.evidence = judged.verdict.evidence;
     if (!judged.failure && judged.verdict.kind == Verdict::Kind::Rewrite &&
         !check_json(judged.verdict.value)) {
@@ -46,9 +48,23 @@ class Pass {
     trail_.guard_runs.push_back(std::move(run));
   }
 
+  // What rewriting guards changed is what the deciding ones have before them.
+  void begin_deciding() { rewrote_ = false; }
   bool rewrote() const { return rewrote_; }
 
  private:
+  bool skipped(GuardRun& run) {
+    if (!denied_ && circumstances_.cancel.stop_requested()) {
+      trail_.refuse({"cancelled", Refusal::By::Cancel});
+      cancelled_ = true;
+    }
+    if (!denied_ && !cancelled_) return false;
+    run.verdict = "skipped";
+    run.why = denied_ ? "denied_earlier" : "cancelled";
+    trail_.guard_runs.push_back(std::move(run));
+    return true;
+  }
+
   // A failure denies, and does not keep later guards from being heard.
   void take_failure(const GuardTraits& traits, const std::string& failure, GuardRun& run) {
     run.verdict = "error";
@@ -58,7 +74,7 @@ class Pass {
       return;
     }
     run.why = failure;
-    trail_.refuse({fmt::format("guard {} failed: {}", traits.name, failure), traits.name});
+    trail_.refuse({fmt::format("guard {} failed: {}", traits.name, failure), by(traits)});
   }
 
   void take_verdict(const GuardTraits& traits, Verdict verdict, GuardRun& run) {
@@ -69,8 +85,8 @@ class Pass {
       case Verdict::Kind::Deny:
         run.verdict = "deny";
         denied_ = true;
-        trail_.refuse({verdict.reason.empty() ? "denied by " + traits.name : verdict.reason,
-                       traits.name, traits.stage == Stage::PreHook});
+        trail_.refuse(
+            {verdict.reason.empty() ? "denied by " + traits.name : verdict.reason, by(traits)});
         return;
       case Verdict::Kind::Ask:
         run.verdict = "ask";
@@ -78,14 +94,18 @@ class Pass {
         return;
       case Verdict::Kind::Escalate:
         run.verdict = "escalate";
-        trail_.escalations.push_back(std::move(verdict.reason));
+        trail_.escalations.push_back({traits.name, std::move(verdict.reason)});
         return;
       case Verdict::Kind::Rewrite:
-        take_rewrite(std::move(verdict), run);
+        take_rewrite(traits, std::move(verdict), run);
     }
   }
 
-  void take_rewrite(Verdict verdict, GuardRun& run) {
+  static Refusal::By by(const GuardTraits& traits) {
+    return traits.stage == Stage::PreHook ? Refusal::By::Hook : Refusal::By::Plan;
+  }
+
+  void take_rewrite(const GuardTraits& traits, Verdict verdict, GuardRun& run) {
     const std::string before = canonical_json(trail_.call().input);
     const std::string after = canonical_json(verdict.value);
     run.verdict = before == after ? "allow" : "rewrite";
@@ -94,33 +114,42 @@ class Pass {
         {"before", trail_.digest(before)},
         {"after", trail_.digest(after)},
         {"reason", verdict.reason.empty() ? json::value() : json::value(verdict.reason)}};
+    if (trail_.prepared()) {
+      trail_.refuse({"what was prepared cannot be rewritten by " + traits.name, by(traits)});
+      return;
+    }
     trail_.replace_input(std::move(verdict.value));
     rewrote_ = true;
   }
 
   Trail& trail_;
-  const Clock& clock_;
+  Circumstances circumstances_;
   unsigned number_;
   bool denied_ = false;
+  bool cancelled_ = false;
   bool rewrote_ = false;
 };
 
 }  // namespace
 
-Async<void> decide(Trail& trail, const Clock& clock) {
+Async<void> decide(Trail& trail, const Preview& preview, const Clock& clock,
+                   std::stop_token cancel) {
   const Plan& plan = trail.plan();
-  for (unsigned number = 1;; ++number) {
-    Pass pass(trail, clock, number);
+  const Pass::Circumstances circumstances{preview, clock, std::move(cancel)};
+  const unsigned before =
+      trail.guard_runs.empty() ? 0 : static_cast<unsigned>(trail.guard_runs.back().pass);
+  for (unsigned number = before + 1;; ++number) {
+    Pass pass(trail, circumstances, number);
     for (const std::shared_ptr<const Guard>& guard : plan.guards()) {
       if (number == 1 && guard->traits().rewrites) co_await pass.run(guard);
     }
-    Pass deciding(trail, clock, number);
+    pass.begin_deciding();
     for (const std::shared_ptr<const Guard>& guard : plan.guards()) {
-      if (!guard->traits().rewrites) co_await deciding.run(guard);
+      if (!guard->traits().rewrites) co_await pass.run(guard);
     }
-    if (!deciding.rewrote() || !trail.open()) co_return;
-    if (number == kMaxPasses) {
-      trail.refuse({"rewrite did not settle"});
+    if (!pass.rewrote() || !trail.open()) co_return;
+    if (number == before + kMaxPasses) {
+      trail.refuse({"rewrite did not settle", Refusal::By::Hook});
       co_return;
     }
   }

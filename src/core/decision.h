@@ -1,6 +1,8 @@
 // The first door: rewriting guards once, then the deciding ones until the input rests.
 #pragma once
 
+#include <stop_token>
+
 #include "base/async.h"
 #include "base/clock.h"
 #include "core/trail.h"
@@ -8,6 +10,9 @@
 namespace sallyport::core {
 
 // Afterwards every guard of the plan is listed once per pass, and the trail is open or refused.
-Async<void> decide(Trail& trail, const Clock& clock);
+// Continues the passes of an earlier run over the same decision, as after a preparation, when
+// rewriting is over.
+Async<void> decide(Trail& trail, const Preview& preview, const Clock& clock,
+                   std::stop_token cancel);
 
 }  // namespace sallyport::core

@@ -7,21 +7,6 @@
 
 namespace sallyport {
 
-json::object to_json(const ToolResult& result) {
-  json::object object{
-      {"success", result.success}, {"output", result.output}, {"data", result.data}};
-  if (result.duration_ms) {
-    object["duration_ms"] = *result.duration_ms;
-  } else {
-    object["duration_ms"] = nullptr;
-  }
-  return object;
-}
-
-}  // namespace sallyport
-
-namespace sallyport {
-
 namespace {
 
 std::unexpected<Error> malformed(std::string message) {
@@ -65,6 +50,18 @@ Envelope Envelope::of(json::value value) {
 
 Envelope Envelope::error(std::string message, std::optional<std::int64_t> code) {
   return {.kind = Kind::Error, .code = code, .message = std::move(message)};
+}
+
+Envelope Envelope::malformed_output(std::string bytes) {
+  Envelope envelope = error("upstream sent malformed output");
+  envelope.malformed_bytes = std::move(bytes);
+  return envelope;
+}
+
+Envelope Envelope::from_upstream(std::string bytes, std::size_t limit) {
+  Result<ParsedJson> parsed = parse_json(bytes, {.bytes = limit});
+  if (!parsed) return malformed_output(std::move(bytes));
+  return of(std::move(parsed->value));
 }
 
 json::value Envelope::to_json() const {

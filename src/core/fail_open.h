@@ -41,6 +41,10 @@ class FailOpen {
     log_.failed(guard, cause, share_);
   }
   void worked(const std::string& guard) { log_.worked(guard, share_); }
+  void absorb(FailOpenLog::Share share) {
+    for (Draft& draft : share.drafts) share_.drafts.push_back(std::move(draft));
+    for (Fact& fact : share.facts) share_.facts.push_back(std::move(fact));
+  }
   FailOpenLog::Share take() { return std::exchange(share_, {}); }
 
  private:

@@ -4,10 +4,12 @@
 
 #include <boost/json.hpp>
 
-#include "base/race.h"
+#include "base/cut_text.h"
 #include "base/try.h"
 #include "base/uuid.h"
-#include "core/decision.h"
+#include "core/judge.h"
+#include "core/plain_text.h"
+#include "core/stored_record.h"
 
 namespace sallyport::core {
 
@@ -20,6 +22,7 @@ Result<void> check_identifiers(const Call& call) {
   const std::pair<std::string_view, const std::string&> identifiers[] = {
       {"tool_call_id", call.tool_call_id},
       {"agent_id", call.agent_id},
+      {"agent_name", call.agent_name},
       {"session_id", call.session_id},
       {"trace_id", call.trace_id},
       {"server", call.server},
@@ -37,39 +40,76 @@ Result<void> check_identifiers(const Call& call) {
   return {};
 }
 
-ToolResult refusal_notice(const Refusal& refusal) {
-  return {.success = false,
-          .output =
-              (refusal.by_hook ? "Blocked by pre-execution hook: " : "Blocked: ") + refusal.reason};
+Ending refused(const Refusal& refusal) {
+  return {.outcome = refusal.by == Refusal::By::Preparation ? Outcome::invalidated(refusal.reason)
+                                                            : Outcome::blocked(refusal.reason)};
 }
 
-// A coroutine of its own, so that a call that was given up on owns all it needs.
-Async<Result<Envelope>> invoke(std::shared_ptr<Upstream> upstream, Call call,
-                               std::stop_token stop) {
-  co_return co_await upstream->invoke(std::move(call), std::move(stop));
+std::string notice(const Refusal& refusal) {
+  if (refusal.by == Refusal::By::Hook) return "Blocked by pre-execution hook: " + refusal.reason;
+  return "Blocked: " + refusal.reason;
+}
+
+bool withheld(const Ending& ending) {
+  return ending.release && ending.release->verdict == Verdict::Kind::Deny;
 }
 
 }  // namespace
 
 Governor::Governor(Parts parts)
     : parts_(std::move(parts)),
-      journal_(parts_.recorder),
+      emitter_({parts_.recorder, parts_.redactor, parts_.clock, std::move(parts_.hooks)}),
+      escalations_(parts_.recorder, parts_.clock, parts_.entropy),
+      approvals_(parts_.recorder, parts_.clock),
+      idempotency_(parts_.recorder, parts_.digest),
+      journal_({parts_.recorder, parts_.clock, parts_.entropy, escalations_}),
       fail_open_(parts_.recorder.instance_id()) {}
 
-Task<Answer> Governor::run(Call asked, std::shared_ptr<Upstream> upstream, std::stop_token cancel) {
+Task<void> Governor::start() {
+  Event prepared = event::RecoveryPrepared{parts_.recorder.instance_id()};
+  co_return co_await emitter_.emit(std::move(prepared), {});
+}
+
+Task<Answer> Governor::run(Call asked, std::shared_ptr<Upstream> upstream, Caller caller) {
   SALLYPORT_CO_TRY(Call call, identify(std::move(asked)));
   Trail trail(std::move(call), parts_.plans.current(), parts_.digest, fail_open_);  // classified
-  co_await decide(trail, parts_.clock);                               // guards; an error denies
-  if (trail.open()) consent(trail);                                   // tier and autonomy
-  if (trail.open()) SALLYPORT_CO_CHECK_OK(co_await announce(trail));  // no record, no effect
-  Outcome outcome = Outcome::blocked(trail.open() ? "" : trail.refusal()->reason);
-  if (trail.open()) {
-    Performed performed = co_await perform(trail, std::move(upstream), cancel);  // errors fold in
-    outcome = co_await release(trail, std::move(performed));  // the second door, every path
+  co_return co_await govern(trail, std::move(upstream), std::move(caller));
+}
+
+Task<Answer> Governor::govern(Trail& trail, std::shared_ptr<Upstream> upstream, Caller caller) {
+  co_await authorize(trail, upstream, caller.cancel);  // grants, guards, hooks, autonomy
+  while (trail.needs_person) {
+    SALLYPORT_CO_TRY(const bool answered, co_await ask(trail, caller));  // durable, then held
+    if (!answered) co_return waiting(trail);
+    co_await authorize(trail, upstream, caller.cancel);  // decided again, by the plan of now
   }
-  SALLYPORT_CO_TRY(Position record, co_await journal_.end(trail, outcome));
-  ToolResult shown = outcome.result ? *outcome.result : refusal_notice(*trail.refusal());
-  co_return Answer{trail.call().call_id, std::move(outcome), std::move(record), std::move(shown)};
+  std::optional<Performed> performed;
+  if (trail.open()) {
+    SALLYPORT_CO_TRY(performed, co_await announce(trail));  // answered before? no record, no effect
+  }
+  if (trail.open() && !performed) performed = co_await perform(trail, upstream, caller);
+  if (!performed) drop_preparation(trail, *upstream);
+  Ending ending = performed ? co_await release(trail, std::move(*performed))  // the second door
+                            : refused(*trail.refusal());
+  co_return co_await finish(trail, std::move(ending));  // on record, and only then the answer
+}
+
+Task<Answer> Governor::resume(Call call, std::string approval_id,
+                              std::shared_ptr<Upstream> upstream, Caller caller) {
+  SALLYPORT_CO_TRY(const auto state, approvals_.state(approval_id));
+  if (!state || state->call_id != call.call_id) {
+    co_return fail(ErrorCode::Conflict,
+                   fmt::format("approval `{}` is not about this call", approval_id), {},
+                   "tool_call_mismatch");
+  }
+  if (state->word == "pending") {
+    co_return fail(ErrorCode::Conflict, "nobody has answered yet", {}, "approval_pending");
+  }
+  SALLYPORT_CO_TRY(const Reply reply, approvals_.reply_of(*state));
+  Trail trail(std::move(call), parts_.plans.current(), parts_.digest, fail_open_);
+  trail.approval_id = approval_id;
+  take_reply(trail, reply, state->call_digest);
+  co_return co_await govern(trail, std::move(upstream), std::move(caller));
 }
 
 Result<Call> Governor::identify(Call call) const {
@@ -82,85 +122,107 @@ Result<Call> Governor::identify(Call call) const {
   return call;
 }
 
-// A person cannot be asked yet: what would need one is refused.
-void Governor::consent(Trail& trail) const {
-  if (trail.question) {
-    trail.refuse({"approval is needed, and nobody can be asked: " + *trail.question});
+Async<Ending> Governor::release(Trail& trail, Performed performed) {
+  if (performed.other_revision) {
+    co_return Ending{.outcome = Outcome::invalidated(performed.envelope.message)};
   }
-  if (trail.classification().tier == Tier::Observe || trail.autonomy == Autonomy::ActAuto) return;
-  if (trail.autonomy == Autonomy::Shadow) {
-    trail.refuse({"shadow: " + trail.call().tool + " was not run"});
-    return;
+  ResultContext context = context_of(trail);
+  context.is_error = performed.envelope.kind == Envelope::Kind::Error;
+  Release release = co_await run_pipeline(trail.plan(), std::move(performed.envelope),
+                                          std::move(context), parts_.clock, trail.fail_open);
+  if (release.verdict == Verdict::Kind::Deny) {
+    release.released = Envelope::error(shown(release.released.message));
   }
-  trail.refuse({fmt::format("`{}` needs approval under {}, and nobody can be asked",
-                            trail.call().tool, to_string(trail.autonomy))});
-}
-
-Task<void> Governor::announce(Trail& trail) {
-  const Result<Position> intent = co_await journal_.begin(trail);
-  if (intent) co_return Result<void>{};
-  if (intent.error().code == ErrorCode::InvalidInput) {
-    // The ledger is well, this call does not fit into it.
-    trail.forget_evidence();
-    trail.refuse({"the call cannot be recorded: " + intent.error().message});
-    co_return Result<void>{};
-  }
-  journal_.owe(trail, Outcome::persistence_failed(
-                          "the intent could not be recorded: " + intent.error().message,
-                          std::nullopt, EffectState::None));
-  co_return std::unexpected(intent.error());
-}
-
-Async<Governor::Performed> Governor::perform(const Trail& trail, std::shared_ptr<Upstream> upstream,
-                                             std::stop_token cancel) {
-  const auto limit = std::min(trail.call().time_limit.value_or(trail.plan().time_limit()),
-                              trail.plan().time_limit());
-  std::stop_source stop;
-  const SteadyTime begin = parts_.clock.steady();
-  Raced<Result<Envelope>> raced =
-      co_await race<Result<Envelope>>(invoke(std::move(upstream), trail.call(), stop.get_token()),
-                                      std::chrono::steady_clock::now() + limit, std::move(cancel));
-  Performed performed;
-  performed.duration_ms = static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(parts_.clock.steady() - begin).count());
-  switch (raced.finish) {
-    case Finish::Worked:
-      if (*raced.value) {
-        performed.envelope = std::move(**raced.value);
-        performed.effect = EffectState::Done;
-      } else {
-        performed.envelope =
-            Envelope::error("the tool could not be reached: " + raced.value->error().message);
-      }
-      break;
-    case Finish::Threw:
-      performed.envelope = Envelope::error("the tool failed");
-      break;
-    case Finish::Deadline:
-      stop.request_stop();
-      performed.envelope = Envelope::error(fmt::format("timed out after {} ms", limit.count()));
-      break;
-    case Finish::Cancelled:
-      stop.request_stop();
-      performed.envelope = Envelope::error("cancelled");
-      break;
-  }
-  co_return performed;
-}
-
-Async<Outcome> Governor::release(Trail& trail, Performed performed) {
-  ResultContext context{.tool = trail.call().tool,
-                        .call = std::make_shared<const Call>(trail.call()),
-                        .effect_class = trail.classification().effect_class,
-                        .policy_hash = trail.plan().hash(),
-                        .is_error = performed.envelope.kind == Envelope::Kind::Error};
-  Release released = co_await run_pipeline(trail.plan(), std::move(performed.envelope),
-                                           std::move(context), parts_.clock, trail.fail_open);
-  ToolResult result = released.released.to_result();
+  ToolResult result = release.released.to_result();
   result.duration_ms = performed.duration_ms;
-  Outcome outcome = Outcome::completed(std::move(result), performed.effect);
-  outcome.release = std::move(released);
-  co_return outcome;
+  Outcome outcome = performed.recalled ? Outcome::cached(std::move(result))
+                                       : Outcome::completed(std::move(result));
+  co_return Ending{.outcome = std::move(outcome),
+                   .effect = performed.recalled ? EffectState::None : performed.effect,
+                   .release = std::move(release)};
+}
+
+// The record, shielded from whoever lost interest; then everybody hears of it.
+Task<Answer> Governor::finish(Trail& trail, Ending ending) {
+  Answer answer{
+      .call_id = trail.call().call_id, .outcome = ending.outcome, .effect = ending.effect};
+  if (ending.release) {
+    answer.released = ending.release->released;
+    answer.result = *ending.outcome.result;
+  } else {
+    const std::string text = trail.refusal() ? notice(*trail.refusal()) : ending.outcome.text;
+    answer.released = Envelope::error(shown(text));
+    answer.result = answer.released.to_result();
+  }
+  answer.approval_id = trail.approval_id;
+  const std::vector<Event> events = closing_events(trail, ending, answer.result);
+  for (const Event& event : events) trail.rows.push_back(emitter_.row(event, trail.subject()));
+  const bool ran = ending.release.has_value();
+  const Result<Position> record = co_await journal_.end(trail, ending);
+  if (!record) {
+    if (ran) co_return std::unexpected(record.error());
+    // A refusal stays one, also when it could not be recorded yet.
+    answer.outcome = Outcome::persistence_failed(record.error().message);
+    co_return answer;
+  }
+  answer.sequence = record->sequence;
+  answer.record_id = record->id;
+  for (const Event& event : events) {
+    (void)co_await emitter_.tell(event, trail.subject(), trail.rows);
+  }
+  co_await tell_sinks(trail, record->sequence);
+  co_return answer;
+}
+
+std::vector<Event> Governor::closing_events(const Trail& trail, const Ending& ending,
+                                            const ToolResult& result) const {
+  std::vector<Event> events;
+  if (!trail.announced) return events;
+  const Call& call = trail.call();
+  if (withheld(ending)) {
+    events.push_back(event::PolicyDenied{call.agent_id, call.tool, ending.release->reason});
+  }
+  // A cut could leave half of a secret standing: what is far behind it goes first, the rest after
+  // redaction.
+  constexpr std::size_t kLooked = 16 * 1024;
+  const std::string text = shown(cut_utf8_bytes(result.output, kLooked));
+  event::ToolExecutionFinished finished{.agent_id = call.agent_id,
+                                        .tool_name = call.tool,
+                                        .tool_call_id = call.tool_call_id,
+                                        .is_error = !result.success,
+                                        .output_preview = text};
+  if (!result.success) finished.error = finished.output_preview;
+  events.push_back(std::move(finished));
+  return events;
+}
+
+Async<void> Governor::tell_sinks(Trail& trail, std::uint64_t sequence) {
+  if (!parts_.sinks.empty()) {
+    const Result<json::object> entry = parts_.recorder.entry(sequence);
+    const Result<AuditRecord> record =
+        entry ? audit_record_of(*entry) : Result<AuditRecord>(std::unexpected(entry.error()));
+    for (const std::shared_ptr<const Sink>& sink : parts_.sinks) {
+      const std::optional<std::string> failure =
+          record ? co_await taken(sink, *record) : std::optional(record.error().message);
+      if (!failure) continue;
+      trail.rows.push_back(
+          hook_failed(sink->name(), "tool_audit", sequence, *failure, trail.subject()));
+    }
+  }
+  if (trail.rows.empty()) co_return;
+  const auto written = co_await journal_.commit(trail, Urgency::Reports);
+  if (!written) parts_.recorder.owe(std::exchange(trail.rows, {}));
+}
+
+ResultContext Governor::context_of(const Trail& trail) const {
+  return {.tool = trail.call().tool,
+          .call = std::make_shared<const Call>(trail.call()),
+          .effect_class = trail.classification().effect_class,
+          .policy_hash = trail.plan().hash()};
+}
+
+std::string Governor::shown(std::string text) const {
+  return plain_text(parts_.redactor, std::move(text));
 }
 
 }  // namespace sallyport::core

@@ -8,18 +8,25 @@
 #include "base/clock.h"
 #include "base/entropy.h"
 #include "base/keyed_digest.h"
+#include "base/race.h"
+#include "core/approvals.h"
+#include "core/approver.h"
+#include "core/emitter.h"
+#include "core/escalations.h"
+#include "core/idempotency.h"
 #include "core/journal.h"
 #include "core/plan.h"
+#include "core/sink.h"
 #include "core/upstream.h"
+#include "sallyport/answer.h"
 
 namespace sallyport::core {
 
-// What the caller gets, after its record is durable.
-struct Answer {
-  std::string call_id;
-  Outcome outcome;
-  Position record;    // of the terminal tool-audit record
-  ToolResult result;  // what may be shown
+// Who waits for the answer, and how.
+struct Caller {
+  std::stop_token cancel{};
+  bool holds = true;             // waits while a person is asked; else the call goes on by `resume`
+  Delivery::Forward progress{};  // gets messages on the way, each past the second door
 };
 
 // One per process; owned by app. Calls run on the executor of whoever awaits them, a strand or a
@@ -29,32 +36,90 @@ class Governor {
   struct Parts {
     const PlanSource& plans;
     Recorder& recorder;
+    const Redactor& redactor;
     const Clock& clock;
     Entropy& entropy;
     KeyedDigest digest;
+    HookRegistry hooks{};
+    std::vector<std::shared_ptr<const Sink>> sinks{};
+    std::shared_ptr<const Approver> approver{};  // none: people answer, from wherever they are
   };
   explicit Governor(Parts parts);
+
+  // Before the first call: what earlier runs left open is closed by the ledger, and this says so.
+  // An error means that no call may be accepted (EV-60).
+  Task<void> start();
 
   // An error means that nothing may be shown: the call could not be recorded, or was not a call.
   // A refused, failed or withheld call is a good answer that says so.
   // `upstream` is shared: a call that was given up on keeps it until it ends.
-  Task<Answer> run(Call call, std::shared_ptr<Upstream> upstream, std::stop_token cancel = {});
+  Task<Answer> run(Call call, std::shared_ptr<Upstream> upstream, Caller caller = {});
+
+  // Goes on with a call that waited for a person. `call` is the one that was asked about, with its
+  // call id. `Conflict` with the cause `approval_pending` while nobody has answered.
+  Task<Answer> resume(Call call, std::string approval_id, std::shared_ptr<Upstream> upstream,
+                      Caller caller = {});
+
+  Approvals& approvals() { return approvals_; }
+  Escalations& escalations() { return escalations_; }
+  Idempotency& idempotency() { return idempotency_; }
+  Emitter& emitter() { return emitter_; }
 
  private:
+  friend class HandOffs;  // decides here, executes elsewhere, and comes back for the second door
+
+  // What the upstream gave, before anybody has seen it.
   struct Performed {
     Envelope envelope;
     EffectState effect = EffectState::Unknown;
     std::uint64_t duration_ms = 0;
+    bool other_revision = false;  // a prepared operation was not what had been confirmed
+    bool recalled = false;        // the answer that was released the first time
   };
 
   Result<Call> identify(Call call) const;
-  void consent(Trail& trail) const;
-  Task<void> announce(Trail& trail);
-  Async<Performed> perform(const Trail& trail, std::shared_ptr<Upstream> upstream,
-                           std::stop_token cancel);
-  Async<Outcome> release(Trail& trail, Performed performed);
+  Task<Answer> govern(Trail& trail, std::shared_ptr<Upstream> upstream, Caller caller);
+
+  // The first door (first_door.cc).
+  Async<void> authorize(Trail& trail, const std::shared_ptr<Upstream>& upstream,
+                        const std::stop_token& cancel);
+  Async<void> judge_call(Trail& trail, const Preview& preview,
+                         const std::shared_ptr<Upstream>& upstream, const std::stop_token& cancel);
+  bool recall_preparation(Trail& trail);
+  void weigh_autonomy(Trail& trail) const;
+  Async<void> tell_decision(Trail& trail);
+  Async<void> report(Trail& trail, Event event);
+  Question question_about(Trail& trail) const;
+  Task<bool> ask(Trail& trail, const Caller& caller);
+  Async<void> ask_approver(Question question, Subject subject);
+  void take_reply(Trail& trail, const Reply& reply, const std::string& call_digest) const;
+  static std::string describe(const Trail& trail);
+  static Answer waiting(const Trail& trail);
+  static void drop_preparation(const Trail& trail, Upstream& upstream);
+
+  // Between the doors (execution.cc).
+  Task<std::optional<Performed>> announce(Trail& trail);
+  Result<std::optional<Performed>> look_for_earlier(Trail& trail);
+  Result<Performed> recall(const Idempotency::Row& row);
+  Task<void> write_intent(Trail& trail);
+  Async<Performed> perform(Trail& trail, std::shared_ptr<Upstream> upstream, const Caller& caller);
+  static Performed fold(Raced<Result<Envelope>> raced, Delivery& delivery,
+                        std::chrono::milliseconds limit);
+
+  // The second door.
+  Async<Ending> release(Trail& trail, Performed performed);
+  Task<Answer> finish(Trail& trail, Ending ending);
+  std::vector<Event> closing_events(const Trail& trail, const Ending& ending,
+                                    const ToolResult& result) const;
+  Async<void> tell_sinks(Trail& trail, std::uint64_t sequence);
+  ResultContext context_of(const Trail& trail) const;
+  std::string shown(std::string text) const;
 
   Parts parts_;
+  Emitter emitter_;
+  Escalations escalations_;
+  Approvals approvals_;
+  Idempotency idempotency_;
   Journal journal_;
   FailOpenLog fail_open_;
 };

@@ -11,6 +11,7 @@
 #include "sallyport/call.h"
 #include "sallyport/classification.h"
 #include "sallyport/envelope.h"
+#include "sallyport/preview.h"
 #include "sallyport/result_context.h"
 #include "sallyport/verdict.h"
 
@@ -29,6 +30,13 @@ struct GuardTraits {
   json::value settings{};  // what it was configured with: part of the plan's hash
 };
 
+// What a guard can see beside the call.
+struct GuardContext {
+  Classification classification{};
+  unsigned pass = 1;  // of the deciding guards over one call
+  Preview preview{};
+};
+
 // The first door. `const` and callable from any thread.
 class Guard {
  public:
@@ -37,7 +45,7 @@ class Guard {
 
   // `call.input` is the input as the guards before left it. An error, an exception or an answer
   // behind the limit denies, unless the plan says otherwise.
-  virtual Task<Verdict> judge(const Call& call, const Classification& classification) const = 0;
+  virtual Task<Verdict> judge(const Call& call, const GuardContext& context) const = 0;
 };
 
 // The second door. A rewrite holds an envelope (PI-22) of the same kind.

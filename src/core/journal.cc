@@ -2,37 +2,44 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
+#include "base/cut_text.h"
 #include "base/json_members.h"
 #include "base/try.h"
+#include "sallyport/event.h"
 
 namespace sallyport::core {
 
 namespace {
 
+constexpr std::size_t kOutputBytes = 50 * 1024;
+constexpr std::size_t kOutputLines = 2000;
+
 json::object body_of(const Trail& trail) {
   const Call& call = trail.call();
   const Classification& tool = trail.classification();
   json::array guards;
-  for (const GuardRun& run : trail.guard_runs) guards.push_back(run.to_json());
-  return {{"tool_call_id", call.tool_call_id},
-          {"display_name", tool.display_name.empty() ? call.tool : tool.display_name},
-          {"tier", to_string(tool.tier)},
-          {"requested_input", trail.requested_input()},
-          {"effective_input", call.input},
-          {"turn", call.turn},
-          {"provenance",
-           json::object{{"provider", call.provenance.provider}, {"model", call.provenance.model}}},
-          {"request_digest", trail.request_digest()},
-          {"call_digest", trail.call_digest()},
-          {"effect_class", tool.effect_class},
-          {"recovery_class", tool.replay_safe() ? "replay_safe" : "side_effecting"},
-          {"autonomy", to_string(trail.autonomy)},
-          {"autonomy_source", trail.autonomy_source},
-          {"approval_id", nullptr},
-          {"matched_grant_index", nullptr},
-          {"guards", std::move(guards)}};
+  for (const GuardRun& run : trail.guard_runs) guards.push_back(to_json(run));
+  return {
+      {"tool_call_id", call.tool_call_id},
+      {"display_name", tool.display_name.empty() ? call.tool : tool.display_name},
+      {"tier", to_string(tool.tier)},
+      {"requested_input", trail.requested_input()},
+      {"effective_input", call.input},
+      {"turn", call.turn},
+      {"provenance",
+       json::object{{"provider", call.provenance.provider}, {"model", call.provenance.model}}},
+      {"request_digest", trail.request_digest()},
+      {"call_digest", trail.call_digest()},
+      {"effect_class", tool.effect_class},
+      {"recovery_class", to_string(trail.recovery_class())},
+      {"autonomy", to_string(trail.autonomy)},
+      {"autonomy_source", trail.autonomy_source},
+      {"approval_id", trail.approval_id.empty() ? json::value() : json::value(trail.approval_id)},
+      {"matched_grant_index", nullptr},
+      {"guards", std::move(guards)}};
 }
 
 Draft draft_of(const Trail& trail, Kind kind) {
@@ -45,86 +52,212 @@ Draft draft_of(const Trail& trail, Kind kind) {
   return draft;
 }
 
-void add_outcome(Draft& draft, const Outcome& outcome) {
-  draft.outcome = to_string(outcome.kind);
-  draft.body["outcome"] = outcome.to_json();
-  draft.body["terminal"] = outcome.terminal();
-  draft.body["effect_state"] = to_string(outcome.effect);
+// The row of idempotency follows the effect: an answer may be served again, an effect that nobody
+// knows the end of may not be repeated, and what never began leaves no row.
+std::optional<Fact> row_after(const Trail& trail, EffectState effect) {
+  if (trail.row_key.empty() || !trail.announced) return std::nullopt;
+  if (effect == EffectState::None) {
+    return Fact{"idempotency", trail.row_key, std::nullopt};
+  }
+  return Idempotency::fact(trail.row_key,
+                           {.call_id = trail.call().call_id,
+                            .request_digest = trail.request_digest(),
+                            .status = effect == EffectState::Done ? Idempotency::Status::Completed
+                                                                  : Idempotency::Status::Unknown,
+                            .started_at = trail.started_at});
+}
+
+std::size_t recorded_size(const std::string& output) {
+  std::size_t lines = 0;
+  for (std::size_t i = 0; i < output.size() && i < kOutputBytes; ++i) {
+    if (output[i] == '\n' && ++lines == kOutputLines) return i;
+  }
+  return std::min(output.size(), kOutputBytes);
+}
+
+// What is too long for a record goes into an entry of its own, whole (AU-20).
+std::optional<Draft> move_to_artifact(const Trail& trail, Ending& ending, Entropy& entropy) {
+  if (!ending.outcome.result) return std::nullopt;
+  ToolResult& result = *ending.outcome.result;
+  const std::size_t size = recorded_size(result.output);
+  if (size == result.output.size()) return std::nullopt;
+  std::array<std::uint8_t, 6> bytes;
+  entropy.fill(bytes);
+  std::uint64_t id = 0;
+  for (const std::uint8_t byte : bytes) id = id << 8 | byte;
+  Draft artifact{.kind = Kind::Topic,
+                 .subject = trail.subject(),
+                 .topic = "artifacts",
+                 .body = {{"artifact_id", id}, {"text", result.output}}};
+  artifact.facts.push_back({"artifact", std::to_string(id), "", true});
+  result.output = cut_utf8_bytes(result.output, size);
+  result.artifact = id;
+  return artifact;
+}
+
+}  // namespace
+
+void add_ending(Draft& draft, const Ending& ending) {
+  draft.outcome = to_string(ending.outcome.kind);
+  draft.body["outcome"] = to_json(ending.outcome);
+  draft.body["terminal"] = ending.terminal;
+  draft.body["effect_state"] = to_string(ending.effect);
   draft.body["post_invocation"] = nullptr;
-  if (!outcome.release) return;
-  const Release& release = *outcome.release;
+  if (!ending.release) return;
+  const Release& release = *ending.release;
   draft.body["post_invocation"] = release.to_json();
   draft.exact.push_back({.path = "/post_invocation/released",
                          .bytes = canonical_json(release.released.to_json()),
                          .withheld_if_redacted = true});
   if (draft.body.at("post_invocation").as_object().contains("original")) {
+    const Envelope& original = release.original;
     draft.exact.push_back({.path = "/post_invocation/original",
-                           .bytes = canonical_json(release.original.to_json()),
+                           .bytes = original.malformed_bytes ? *original.malformed_bytes
+                                                             : canonical_json(original.to_json()),
+                           .raw = original.malformed_bytes.has_value(),
                            .withheld = true});
   }
 }
 
-Draft terminal_draft(const Trail& trail, const Outcome& outcome) {
-  Draft draft = draft_of(trail, Kind::ToolAudit);
-  add_outcome(draft, outcome);
-  draft.facts.push_back({"open_call", trail.call().call_id, std::nullopt});
+Draft Journal::intent(Trail& trail) const {
+  trail.started_at = rfc3339(parts_.clock.wall());
+  Draft draft = draft_of(trail, Kind::Intent);
+  draft.body["started_at"] = trail.started_at;
+  if (!trail.row_key.empty()) draft.body["row_key"] = trail.row_key;
   return draft;
 }
 
-}  // namespace
+std::vector<Draft> Journal::record(Trail& trail, Ending& ending) const {
+  std::vector<Draft> drafts;
+  if (std::optional<Draft> artifact = move_to_artifact(trail, ending, parts_.entropy)) {
+    drafts.push_back(std::move(*artifact));
+  }
+  std::vector<Escalation> messages = trail.escalations;
+  if (ending.release) {
+    for (const Escalation& item : ending.release->escalations) messages.push_back(item);
+  }
+  std::vector<Fact> facts;
+  if (!messages.empty() && ending.terminal) {
+    Escalations::Opened opened = parts_.escalations.open(messages, trail.subject());
+    for (Draft& draft : opened.drafts) drafts.push_back(std::move(draft));
+    facts = std::move(opened.counts);
+    if (ending.release) {
+      ending.release->escalation_ids.assign(
+          opened.ids.begin() + static_cast<long>(trail.escalations.size()), opened.ids.end());
+    }
+  }
+  Draft draft = draft_of(trail, Kind::ToolAudit);
+  add_ending(draft, ending);
+  draft.facts = std::move(facts);
+  if (ending.terminal) {
+    if (trail.opened) {
+      draft.facts.push_back({"open_call", trail.call().call_id, std::nullopt});
+    }
+    if (std::optional<Fact> row = row_after(trail, ending.effect)) {
+      draft.facts.push_back(std::move(*row));
+    }
+  }
+  drafts.push_back(std::move(draft));
+  return drafts;
+}
 
-std::vector<Draft> Journal::drafts(Trail& trail, Draft record) {
+Task<std::vector<Position>> Journal::commit(Trail& trail, Urgency urgency,
+                                            std::vector<Fact> expected) {
   FailOpenLog::Share share = trail.fail_open.take();
-  std::vector<Draft> all = std::move(share.drafts);
-  for (Draft& draft : all) draft.subject.policy_hash = trail.plan().hash();
-  for (Fact& fact : share.facts) record.facts.push_back(std::move(fact));
-  all.push_back(std::move(record));
-  return all;
-}
-
-Task<Position> Journal::begin(Trail& trail) {
-  Draft intent = draft_of(trail, Kind::Intent);
-  intent.facts.push_back({"open_call", trail.call().call_id, recorder_.instance_id()});
-  std::vector<Draft> all = drafts(trail, std::move(intent));
-  SALLYPORT_CO_TRY(const std::vector<Position> positions,
-                   co_await recorder_.append(std::move(all), Urgency::Announces));
-  co_return positions.back();
-}
-
-Task<Position> Journal::end(Trail& trail, const Outcome& outcome) {
-  std::vector<Draft> all = drafts(trail, terminal_draft(trail, outcome));
+  if (!share.facts.empty() && !trail.rows.empty()) {
+    for (Fact& fact : share.facts) trail.rows.back().facts.push_back(std::move(fact));
+  }
+  for (Draft& draft : share.drafts) draft.subject.policy_hash = trail.plan().hash();
+  trail.rows.insert(trail.rows.begin(), std::make_move_iterator(share.drafts.begin()),
+                    std::make_move_iterator(share.drafts.end()));
   Result<std::vector<Position>> written =
-      co_await recorder_.append(std::move(all), Urgency::Reports);
+      co_await parts_.recorder.append(trail.rows, urgency, std::move(expected));
+  if (written) trail.rows.clear();
+  co_return written;
+}
+
+Task<Position> Journal::end(Trail& trail, Ending& ending) {
+  const std::size_t before = trail.rows.size();
+  for (Draft& draft : record(trail, ending)) trail.rows.push_back(std::move(draft));
+  std::vector<Fact> expected;
+  // A row that nobody claimed beforehand is claimed here, unless another process was quicker.
+  if (trail.announced && !trail.intent_durable && !trail.row_key.empty()) {
+    expected.push_back(Idempotency::expected(trail.row_key, trail.row));
+  }
+  Result<std::vector<Position>> written = co_await commit(trail, Urgency::Reports, expected);
+  if (!written && written.error().code == ErrorCode::Conflict) {
+    std::erase_if(trail.rows.back().facts,
+                  [](const Fact& fact) { return fact.space == "idempotency"; });
+    written = co_await commit(trail, Urgency::Reports);
+  }
   if (written) co_return written->back();
-  const std::string error =
-      fmt::format("{} could not be recorded: {}", to_string(outcome.kind), written.error().message);
-  Outcome failed = Outcome::persistence_failed(error, outcome.result, outcome.effect);
-  failed.release = outcome.release;
-  owe(trail, failed);
+  const std::string error = fmt::format("{} could not be recorded: {}",
+                                        to_string(ending.outcome.kind), written.error().message);
+  trail.rows.resize(std::min(before, trail.rows.size()));
+  const bool ran = ending.outcome.kind == Outcome::Kind::Completed;
+  Ending failed{
+      .outcome = Outcome::persistence_failed(error, ran ? ending.outcome.result : std::nullopt),
+      .effect = ending.effect,
+      .release = ran ? std::move(ending.release) : std::nullopt};
+  owe(trail, std::move(failed));
   co_return std::unexpected(written.error());
 }
 
-void Journal::owe(Trail& trail, const Outcome& outcome) {
-  recorder_.owe(drafts(trail, terminal_draft(trail, outcome)));
+void Journal::owe(Trail& trail, Ending ending) {
+  for (Draft& draft : record(trail, ending)) trail.rows.push_back(std::move(draft));
+  parts_.recorder.owe(std::exchange(trail.rows, {}));
 }
 
-std::vector<Draft> close_interrupted(const json::value& entry, const json::value& body) {
+Draft reopened(const json::object& entry) {
   const auto member = [&](std::string_view name) {
-    return std::string(text_in(entry.as_object(), name).value_or(""));
+    return std::string(text_in(entry, name).value_or(""));
   };
-  Draft draft{.kind = Kind::ToolAudit,
-              .subject = {.policy_hash = member("policy_hash"),
-                          .call_id = member("call_id"),
-                          .session_id = member("session_id"),
-                          .agent_id = member("agent_id"),
-                          .server = member("server"),
-                          .tool_name = member("tool_name"),
-                          .trace_id = member("trace_id")},
-              .body = body.as_object()};
-  add_outcome(draft, Outcome::persistence_failed(
-                         "interrupted: the process ended before an outcome was recorded",
-                         std::nullopt, EffectState::Unknown));
-  return {std::move(draft)};
+  return {.kind = Kind::ToolAudit,
+          .subject = {.policy_hash = member("policy_hash"),
+                      .call_id = member("call_id"),
+                      .session_id = member("session_id"),
+                      .agent_id = member("agent_id"),
+                      .server = member("server"),
+                      .tool_name = member("tool_name"),
+                      .trace_id = member("trace_id")},
+          .body = entry.at("body").as_object()};
+}
+
+std::vector<Draft> close_interrupted(const json::object& entry) {
+  constexpr std::string_view kDied =
+      "interrupted: the process ended before an outcome was recorded";
+  Draft draft = reopened(entry);
+  std::vector<Draft> drafts;
+  if (text_in(entry, "kind") != "intent") {
+    // A prepared operation that only its process knew of (AU-80).
+    add_ending(draft, {.outcome = Outcome::invalidated(
+                           "interrupted: what was prepared did not outlive its process")});
+    drafts.push_back(std::move(draft));
+    return drafts;
+  }
+  const auto member = [&](std::string_view name) {
+    return std::string(text_in(draft.body, name).value_or(""));
+  };
+  const Event finished = event::ToolExecutionFinished{.agent_id = draft.subject.agent_id,
+                                                      .tool_name = draft.subject.tool_name,
+                                                      .tool_call_id = member("tool_call_id"),
+                                                      .is_error = true,
+                                                      .error = std::string(kDied),
+                                                      .output_preview = std::string(kDied)};
+  drafts.push_back({.kind = Kind::Event, .subject = draft.subject, .body = to_json(finished)});
+  add_ending(draft, {.outcome = Outcome::persistence_failed(std::string(kDied)),
+                     .effect = EffectState::Unknown});
+  // Whoever presents the call again is told that its end is not known.
+  if (const std::string row_key = member("row_key"); !row_key.empty()) {
+    draft.facts.push_back(Idempotency::fact(row_key, {.call_id = draft.subject.call_id,
+                                                      .request_digest = member("request_digest"),
+                                                      .status = Idempotency::Status::Unknown,
+                                                      .started_at = member("started_at")}));
+  }
+  draft.body.erase("row_key");
+  draft.body.erase("started_at");
+  drafts.push_back(std::move(draft));
+  return drafts;
 }
 
 }  // namespace sallyport::core

@@ -6,7 +6,8 @@
 
 #include "base/async.h"
 #include "base/clock.h"
-#include "core/outcome.h"
+#include "core/ending.h"
+#include "core/escalations.h"
 #include "core/recorder.h"
 #include "core/trail.h"
 
@@ -14,25 +15,39 @@ namespace sallyport::core {
 
 class Journal {
  public:
-  explicit Journal(Recorder& recorder) : recorder_(recorder) {}
+  struct Parts {
+    Recorder& recorder;
+    const Clock& clock;
+    Entropy& entropy;
+    Escalations& escalations;
+  };
+  explicit Journal(Parts parts) : parts_(std::move(parts)) {}
 
-  // Durable when it returns well; otherwise nothing may be called.
-  Task<Position> begin(Trail& trail);
+  // The entries of a call, for its `rows`.
+  Draft intent(Trail& trail) const;
+  // With the artifact and the escalations it names in front of it.
+  std::vector<Draft> record(Trail& trail, Ending& ending) const;
 
-  // The terminal record. When it cannot be written it is owed as `persistence_failed`, and the
-  // answer must not go out.
-  Task<Position> end(Trail& trail, const Outcome& outcome);
+  // Everything the trail has gathered, in one transaction. What could not be written stays in its
+  // rows. `Conflict`: an expected fact changed.
+  Task<std::vector<Position>> commit(Trail& trail, Urgency urgency,
+                                     std::vector<Fact> expected = {});
 
-  // A call whose intent could not be written: nothing ran, and that is owed too.
-  void owe(Trail& trail, const Outcome& outcome);
+  // The ending of the call. When it cannot be written it is owed as `persistence_failed`, with the
+  // rows before it, and the answer must not go out.
+  Task<Position> end(Trail& trail, Ending& ending);
+  void owe(Trail& trail, Ending ending);
 
  private:
-  std::vector<Draft> drafts(Trail& trail, Draft record);
-  Recorder& recorder_;
+  Parts parts_;
 };
 
-// The drafts that close a call whose process died between intent and outcome (AU-77), made from
-// its intent: `entry` as stored, `body` with its content opened.
-std::vector<Draft> close_interrupted(const json::value& entry, const json::value& body);
+// The drafts that close a call whose process died (AU-77), made from the entry that opened it, with
+// its body opened.
+std::vector<Draft> close_interrupted(const json::object& entry);
+
+// The start of a record about a call of which only its opening entry is left.
+Draft reopened(const json::object& entry);
+void add_ending(Draft& draft, const Ending& ending);
 
 }  // namespace sallyport::core

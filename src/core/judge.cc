@@ -56,18 +56,57 @@ Async<Judged> judged(std::shared_ptr<const GuardType> guard, const Subject& subj
   co_return judged;
 }
 
+Async<Result<void>> hear(std::shared_ptr<const EventHook> hook, Event event, Subject subject) {
+  co_return co_await hook->hear(event, subject);
+}
+
+Result<void> heard(Raced<Result<void>> raced) {
+  if (raced.finish == Finish::Worked) return std::move(*raced.value);
+  return fail(ErrorCode::Internal, raced.finish == Finish::Threw ? "exception" : "timeout");
+}
+
 }  // namespace
 
 Async<Judged> judge(std::shared_ptr<const Guard> guard, const Call& call,
-                    const Classification& classification, const Clock& clock) {
-  co_return co_await judged<Guard, Call, Classification>(std::move(guard), call, classification,
-                                                         clock);
+                    const GuardContext& context, const Clock& clock) {
+  co_return co_await judged<Guard, Call, GuardContext>(std::move(guard), call, context, clock);
 }
 
 Async<Judged> judge(std::shared_ptr<const ResultGuard> guard, const Envelope& envelope,
                     const ResultContext& context, const Clock& clock) {
   co_return co_await judged<ResultGuard, Envelope, ResultContext>(std::move(guard), envelope,
                                                                   context, clock);
+}
+
+Async<std::optional<std::string>> told(std::shared_ptr<const EventHook> hook, const Event& event,
+                                       const Subject& subject, std::chrono::milliseconds limit,
+                                       const Clock& clock) {
+  const SteadyTime begin = clock.steady();
+  Result<void> result;
+  if (hook->waits()) {
+    result = heard(co_await race<Result<void>>(
+        hear(hook, event, subject), std::chrono::steady_clock::now() + limit, std::stop_token()));
+  } else {
+    try {
+      result = co_await hook->hear(event, subject);
+    } catch (...) {
+      result = fail(ErrorCode::Internal, "exception");
+    }
+  }
+  if (result && clock.steady() - begin > limit) co_return "timeout";
+  if (result) co_return std::nullopt;
+  co_return result.error().message;
+}
+
+Async<std::optional<std::string>> taken(std::shared_ptr<const Sink> sink,
+                                        const AuditRecord& record) {
+  try {
+    const Result<void> result = co_await sink->take(record);
+    if (!result) co_return result.error().message;
+  } catch (...) {
+    co_return "exception";
+  }
+  co_return std::nullopt;
 }
 
 }  // namespace sallyport::core

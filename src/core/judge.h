@@ -1,4 +1,4 @@
-// The one place where a guard's failure becomes a verdict.
+// The one place where the failure of a guard, or of a hook, becomes a value.
 #pragma once
 
 #include <optional>
@@ -7,6 +7,8 @@
 #include "base/async.h"
 #include "base/clock.h"
 #include "core/guard.h"
+#include "core/hook_registry.h"
+#include "core/sink.h"
 
 namespace sallyport::core {
 
@@ -18,8 +20,17 @@ struct Judged {
 };
 
 Async<Judged> judge(std::shared_ptr<const Guard> guard, const Call& call,
-                    const Classification& classification, const Clock& clock);
+                    const GuardContext& context, const Clock& clock);
 Async<Judged> judge(std::shared_ptr<const ResultGuard> guard, const Envelope& envelope,
                     const ResultContext& context, const Clock& clock);
+
+// Tells a hook; the text of its failure, if it failed.
+Async<std::optional<std::string>> told(std::shared_ptr<const EventHook> hook, const Event& event,
+                                       const Subject& subject, std::chrono::milliseconds limit,
+                                       const Clock& clock);
+
+// Gives a record to a sink; the text of its failure, if it failed.
+Async<std::optional<std::string>> taken(std::shared_ptr<const Sink> sink,
+                                        const AuditRecord& record);
 
 }  // namespace sallyport::core

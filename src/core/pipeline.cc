@@ -79,7 +79,10 @@ class Fold {
       release_.verdict = Verdict::Kind::Rewrite;
     } else if (!release_.escalations.empty()) {
       release_.verdict = Verdict::Kind::Escalate;
-      release_.reason = fmt::format("{}", fmt::join(release_.escalations, "; "));
+      for (const Escalation& escalation : release_.escalations) {
+        if (!release_.reason.empty()) release_.reason += "; ";
+        release_.reason += escalation.message;
+      }
     }
     return std::move(release_);
   }
@@ -100,13 +103,14 @@ class Fold {
         return;
       case Verdict::Kind::Rewrite:
         if (std::optional<Envelope> envelope = redacted(verdict, current_)) {
-          current_ = std::move(*envelope);
+          current_ = within(plan_.stream_limits(), std::move(*envelope));
         } else {
           judged.failure = "malformed";
         }
         return;
       case Verdict::Kind::Escalate:
-        release_.escalations.push_back(escalation(traits.name, std::move(verdict.reason)));
+        release_.escalations.push_back(
+            {traits.name, escalation(traits.name, std::move(verdict.reason))});
         return;
       case Verdict::Kind::Ask:
         judged.failure = "malformed";  // nobody can be asked any more
@@ -153,7 +157,7 @@ class Fold {
 
 Async<Release> run_pipeline(const Plan& plan, Envelope original, ResultContext context,
                             const Clock& clock, FailOpen& fail_open) {
-  Fold fold(plan, fail_open, std::move(original));
+  Fold fold(plan, fail_open, within(plan.stream_limits(), std::move(original)));
   for (const std::shared_ptr<const ResultGuard>& guard : plan.result_guards()) {
     if (fold.blocked_deliberately()) {
       fold.not_reached(guard->traits());
@@ -181,11 +185,15 @@ json::object Release::to_json() const {
     if (!item.details.empty()) entry["details"] = item.details;
     found.push_back(std::move(entry));
   }
-  const bool changed = verdict == Verdict::Kind::Rewrite || verdict == Verdict::Kind::Deny;
+  json::array messages;
+  for (const Escalation& escalation : escalations)
+    messages.push_back(json::value(escalation.message));
+  const bool changed = verdict == Verdict::Kind::Rewrite || verdict == Verdict::Kind::Deny ||
+                       original.malformed_bytes.has_value();
   json::object object{{"verdict", name_of(verdict)},
                       {"hooks", std::move(states)},
-                      {"escalations", json::array(escalations.begin(), escalations.end())},
-                      {"escalation_ids", json::array()},
+                      {"escalations", std::move(messages)},
+                      {"escalation_ids", json::array(escalation_ids.begin(), escalation_ids.end())},
                       {"evidence", std::move(found)},
                       {"sanitized", verdict == Verdict::Kind::Rewrite},
                       {"released", released.to_json()}};

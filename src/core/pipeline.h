@@ -12,6 +12,12 @@
 
 namespace sallyport::core {
 
+// What a guard let pass and a person shall hear of.
+struct Escalation {
+  std::string guard;
+  std::string message;
+};
+
 // What may be shown, and why. The only source of bytes for an answer.
 struct Release {
   struct GuardState {
@@ -35,7 +41,8 @@ struct Release {
   Verdict::Kind verdict = Verdict::Kind::Allow;
   std::string guard{};   // who blocked or failed
   std::string reason{};  // why
-  std::vector<std::string> escalations{};
+  std::vector<Escalation> escalations{};
+  std::vector<std::string> escalation_ids{};  // of the items that were opened for them
   std::vector<Evidence> evidence{};
   std::vector<GuardState> guards{};
   std::optional<Failure> failure{};

@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "base/try.h"
 
 namespace sallyport::core {
 
@@ -35,6 +36,18 @@ std::string_view to_string(Stage stage) {
       return "external";
   }
   return "tool_use";
+}
+
+std::string_view to_string(IntentDurability durability) {
+  switch (durability) {
+    case IntentDurability::Strict:
+      return "strict";
+    case IntentDurability::Effect:
+      return "effect";
+    case IntentDurability::Relaxed:
+      return "relaxed";
+  }
+  return "strict";
 }
 
 const Classification& Plan::classify(const Call& call) const {
@@ -78,6 +91,36 @@ PlanBuilder& PlanBuilder::time_limit(std::chrono::milliseconds limit) {
   return *this;
 }
 
+PlanBuilder& PlanBuilder::stream_limits(StreamLimits limits) {
+  plan_.stream_limits_ = limits;
+  return *this;
+}
+
+PlanBuilder& PlanBuilder::durability(IntentDurability durability) {
+  plan_.durability_ = durability;
+  return *this;
+}
+
+PlanBuilder& PlanBuilder::approval_time(std::chrono::seconds time) {
+  plan_.approval_time_ = time;
+  return *this;
+}
+
+Result<void> PlanBuilder::check_order() const {
+  bool cut = false;
+  for (const auto& guard : plan_.result_guards_) {
+    const std::string& name = guard->traits().name;
+    if (name == "output-sanitizer" && cut) {
+      return fail(
+          ErrorCode::InvalidInput,
+          "`size-limiter` stands before `output-sanitizer`, where a cut could split a secret "
+          "out of sight; put it behind");
+    }
+    cut = cut || name == "size-limiter";
+  }
+  return {};
+}
+
 Result<std::shared_ptr<const Plan>> PlanBuilder::build() && {
   std::set<std::string> names;
   json::array guards;
@@ -104,6 +147,7 @@ Result<std::shared_ptr<const Plan>> PlanBuilder::build() && {
                   fmt::format("`{}` may fail open, but there is no such guard", name));
     }
   }
+  SALLYPORT_CHECK_OK(check_order());
   json::array tools;
   for (const auto& [key, classification] : plan_.tools_) {
     tools.push_back(json::object{{"server", key.first},
@@ -115,7 +159,12 @@ Result<std::shared_ptr<const Plan>> PlanBuilder::build() && {
                                             {"guards", std::move(guards)},
                                             {"result_guards", std::move(result_guards)},
                                             {"autonomy", to_string(plan_.autonomy_)},
-                                            {"time_limit_ms", plan_.time_limit_.count()}});
+                                            {"time_limit_ms", plan_.time_limit_.count()},
+                                            {"stream_bytes", plan_.stream_limits_.bytes},
+                                            {"stream_chunks", plan_.stream_limits_.chunks},
+                                            {"stream_ms", plan_.stream_limits_.time.count()},
+                                            {"durability", to_string(plan_.durability_)},
+                                            {"approval_s", plan_.approval_time_.count()}});
   plan_.hash_ = "sha256:" + hex(sha256(plan_.dump_));
   return std::make_shared<const Plan>(std::move(plan_));
 }

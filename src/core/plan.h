@@ -14,9 +14,18 @@
 #include <vector>
 
 #include "core/guard.h"
+#include "core/stream_limits.h"
 #include "sallyport/classification.h"
 
 namespace sallyport::core {
+
+// When the intent of a call is on disk: what a crash may leave without a trace.
+enum class IntentDurability {
+  Strict,   // before every call
+  Effect,   // before calls that have an effect; others become durable with their outcome
+  Relaxed,  // with the outcome, for all: a crash can leave an effect that no record names
+};
+std::string_view to_string(IntentDurability durability);
 
 class Plan {
  public:
@@ -32,6 +41,9 @@ class Plan {
   bool fails_open(std::string_view guard) const { return fail_open_.contains(guard); }
   Autonomy autonomy() const { return autonomy_; }
   std::chrono::milliseconds time_limit() const { return time_limit_; }
+  const StreamLimits& stream_limits() const { return stream_limits_; }
+  IntentDurability durability() const { return durability_; }
+  std::chrono::seconds approval_time() const { return approval_time_; }
 
   // A stable text of all that decides, which is what the hash is over.
   const std::string& dump() const { return dump_; }
@@ -46,6 +58,9 @@ class Plan {
   std::set<std::string, std::less<>> fail_open_;
   Autonomy autonomy_ = Autonomy::ActWithApproval;
   std::chrono::milliseconds time_limit_{60'000};
+  StreamLimits stream_limits_;
+  IntentDurability durability_ = IntentDurability::Effect;
+  std::chrono::seconds approval_time_ = std::chrono::hours(24);
 };
 
 class PlanBuilder {
@@ -57,12 +72,17 @@ class PlanBuilder {
   PlanBuilder& fail_open(std::string guard_name);
   PlanBuilder& autonomy(Autonomy autonomy);
   PlanBuilder& time_limit(std::chrono::milliseconds limit);
+  PlanBuilder& stream_limits(StreamLimits limits);
+  PlanBuilder& durability(IntentDurability durability);
+  PlanBuilder& approval_time(std::chrono::seconds time);
 
-  // Refuses two guards of one name and an exemption for a guard that is not there.
+  // Refuses two guards of one name, an exemption for a guard that is not there, and a cut of
+  // results before they are searched for secrets (PI-72).
   Result<std::shared_ptr<const Plan>> build() &&;
   Result<std::shared_ptr<const Plan>> build() & { return std::move(*this).build(); }
 
  private:
+  Result<void> check_order() const;
   Plan plan_;
 };
 

@@ -12,7 +12,7 @@ class DenyAll final : public Guard {
  public:
   DenyAll() { traits_.name = "no-policy"; }
   const GuardTraits& traits() const override { return traits_; }
-  Task<Verdict> judge(const Call&, const Classification&) const override {
+  Task<Verdict> judge(const Call&, const GuardContext&) const override {
     co_return Verdict::deny("no policy is in force");
   }
 

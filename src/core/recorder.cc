@@ -1,6 +1,7 @@
 #include "core/recorder.h"
 
 #include <array>
+#include <charconv>
 
 namespace sallyport::core {
 
@@ -20,6 +21,16 @@ std::optional<Kind> kind_from(std::string_view text) {
     if (kKinds[i] == text) return static_cast<Kind>(i);
   }
   return std::nullopt;
+}
+
+std::optional<Placed> split_place(std::string_view stored) {
+  const std::size_t at = stored.rfind('@');
+  if (at == std::string_view::npos) return std::nullopt;
+  Placed placed{.value = std::string(stored.substr(0, at))};
+  const char* const end = stored.data() + stored.size();
+  const auto read = std::from_chars(stored.data() + at + 1, end, placed.sequence);
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  return placed;
 }
 
 }  // namespace sallyport::core

@@ -8,6 +8,7 @@
 
 #include "base/async.h"
 #include "sallyport/json.h"
+#include "sallyport/subject.h"
 
 namespace sallyport::core {
 
@@ -27,19 +28,6 @@ enum class Kind {
 std::string_view to_string(Kind kind);
 std::optional<Kind> kind_from(std::string_view text);
 
-// The members of an entry that say whom it concerns; empty means "does not apply".
-struct Subject {
-  std::string policy_hash;
-  std::string call_id;
-  std::string session_id;
-  std::string agent_id;
-  std::string server;
-  std::string tool_name;
-  std::string trace_id;
-
-  bool operator==(const Subject&) const = default;
-};
-
 // Content whose stored form is not the JSON value in the body.
 struct ExactContent {
   std::string path;                   // JSON Pointer into the body
@@ -55,9 +43,18 @@ struct Fact {
   std::string space;
   std::string key;
   std::optional<std::string> value;  // nothing: the fact is removed
+  bool with_place = false;           // `@` and the sequence of its entry are put behind the value
+  bool counts = false;               // the value is the stored number and one more
 
   bool operator==(const Fact&) const = default;
 };
+
+// A fact that was stored with the place of its entry, taken apart.
+struct Placed {
+  std::string value;
+  std::uint64_t sequence = 0;
+};
+std::optional<Placed> split_place(std::string_view stored);
 
 // One entry before it has a place. Content is put into `body` as it is: what holds content is known
 // by its name, and is redacted and sealed by the ledger.
@@ -90,16 +87,35 @@ class Recorder {
   virtual ~Recorder() = default;
 
   // All drafts in one transaction, in this order; returns once they are durable.
+  // `expected`: facts as they must still be at that moment, else `Conflict` and nothing is written.
   // `Unavailable` with a cause of LE-73: nothing was written, so the caller must not act.
   // `InvalidInput`: a draft breaks the rules of an entry; nothing was written.
-  virtual Task<std::vector<Position>> append(std::vector<Draft> drafts, Urgency urgency) = 0;
-
-  // Names this process run in facts that must be closed when it dies.
-  virtual const std::string& instance_id() const = 0;
+  virtual Task<std::vector<Position>> append(std::vector<Draft> drafts, Urgency urgency,
+                                             std::vector<Fact> expected) = 0;
+  Task<std::vector<Position>> append(std::vector<Draft> drafts, Urgency urgency) {
+    return append(std::move(drafts), urgency, {});
+  }
 
   // Drafts that could not be written when they should have been. They are written, in order, before
   // anything else, as soon as writing works again; until then `Announces` is refused.
   virtual void owe(std::vector<Draft> drafts) = 0;
+
+  // An error while an effect may not be announced: something is owed, or the disk refuses.
+  virtual Result<void> ready() const = 0;
+
+  // Committed state, as of now.
+  virtual Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) = 0;
+  virtual Result<std::vector<Fact>> facts(std::string_view space) = 0;
+  // The entry with its body opened, as readers see it: what was redacted or erased stays so.
+  virtual Result<json::object> entry(std::uint64_t sequence) = 0;
+
+  // Names this process run in facts that must be closed when it dies.
+  virtual const std::string& instance_id() const = 0;
+  virtual bool alive(const std::string& instance_id) const = 0;
+
+  // For what a waiting call needs and no file may hold in the clear (AU-87).
+  virtual std::string encrypt(std::string_view text) = 0;
+  virtual Result<std::string> decrypt(std::string_view sealed) const = 0;
 };
 
 }  // namespace sallyport::core

@@ -5,22 +5,12 @@
 namespace sallyport::core {
 
 namespace {
-json::value text_or_null(const std::string& text) {
-  return text.empty() ? json::value() : json::value(text);
-}
-
 // Two inputs that a double would make one stay two.
 json::value exact_input(const Call& call) {
   if (!call.raw_input) return call.input;
   return json::object{{"raw", *call.raw_input}};
 }
 }  // namespace
-
-json::object GuardRun::to_json() const {
-  return {{"guard", guard},       {"stage", to_string(stage)},  {"pass", pass},
-          {"verdict", verdict},   {"rule", text_or_null(rule)}, {"why", text_or_null(why)},
-          {"evidence", evidence}, {"duration_us", duration_us}};
-}
 
 Trail::Trail(Call call, std::shared_ptr<const Plan> plan, const KeyedDigest& digest,
              FailOpenLog& fail_open)
@@ -31,6 +21,7 @@ Trail::Trail(Call call, std::shared_ptr<const Plan> plan, const KeyedDigest& dig
       digest_(digest),
       classification_(plan_->classify(call_)),
       requested_input_(call_.input),
+      requested_raw_(call_.raw_input),
       request_digest_(digest_(canonical_json(json::object{{"input", exact_input(call_)},
                                                           {"principal", call_.agent_id},
                                                           {"server", call_.server},
@@ -52,6 +43,31 @@ void Trail::replace_input(json::value input) {
   call_.input = std::move(input);
   // The bytes that came are those of the old input.
   call_.raw_input.reset();
+}
+
+void Trail::prepared(Prepared prepared, bool outlives_process) {
+  replace_input(effective_input(requested_input_, prepared));
+  prepared_ = std::move(prepared);
+  outlives_process_ = outlives_process;
+}
+
+void Trail::decide_again(std::shared_ptr<const Plan> plan) {
+  plan_ = std::move(plan);
+  classification_ = plan_->classify(call_);
+  autonomy = plan_->autonomy();
+  if (!prepared_) {
+    call_.input = requested_input_;
+    call_.raw_input = requested_raw_;
+  }
+  guard_runs.clear();
+  escalations.clear();
+  question.reset();
+  needs_person = false;
+}
+
+RecoveryClass Trail::recovery_class() const {
+  if (classification_.replay_safe()) return RecoveryClass::ReplaySafe;
+  return outlives_process_ ? RecoveryClass::Resumable : RecoveryClass::SideEffecting;
 }
 
 void Trail::forget_evidence() {

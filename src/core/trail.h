@@ -7,31 +7,38 @@
 #include <vector>
 
 #include "base/keyed_digest.h"
+#include "core/approvals.h"
 #include "core/fail_open.h"
+#include "core/idempotency.h"
+#include "core/pipeline.h"
 #include "core/plan.h"
 #include "core/recorder.h"
+#include "sallyport/audit_record.h"
 
 namespace sallyport::core {
 
-// One guard, once (AU-12).
-struct GuardRun {
-  std::string guard;
-  Stage stage = Stage::ToolUse;
-  unsigned pass = 1;
-  std::string verdict;
-  std::string rule{};
-  std::string why{};
-  json::value evidence{};
-  std::uint64_t duration_us = 0;
-
-  json::object to_json() const;
-};
-
 // Why a call does not run.
 struct Refusal {
+  enum class By {
+    Plan,         // a grant, a guard, an authorizer
+    Hook,         // a pre-execution hook, or a rewrite that does not end
+    Autonomy,     // shadow
+    Person,       // refused, expired or cancelled while somebody was asked
+    Preparation,  // what was prepared is gone: the call is invalidated, not blocked
+    Tool,         // a rule of the tool itself, met while preparing
+    Idempotency,
+    Listener,  // an event hook did not let the announcement pass
+    Cancel,
+  };
   std::string reason;
-  std::string guard{};   // empty: the plan itself
-  bool by_hook = false;  // a pre-execution hook, which words its answer differently
+  By by = By::Plan;
+};
+
+// A yes that has been given, and what exactly it was given for.
+struct Consent {
+  std::string approval_id;
+  std::string call_digest;
+  Approvals::State state{};  // as last looked at
 };
 
 class Trail {
@@ -42,14 +49,20 @@ class Trail {
 
   const Call& call() const { return call_; }
   const Plan& plan() const { return *plan_; }
+  std::shared_ptr<const Plan> shared_plan() const { return plan_; }
   const Classification& classification() const { return classification_; }
   const json::value& requested_input() const { return requested_input_; }
+  const std::optional<Prepared>& prepared() const { return prepared_; }
+  RecoveryClass recovery_class() const;
 
   bool open() const { return !refusal_; }
   const std::optional<Refusal>& refusal() const { return refusal_; }
   void refuse(Refusal refusal);  // the first one stays
 
   void replace_input(json::value input);
+  void prepared(Prepared prepared, bool outlives_process);
+  // The plan may have changed while a person was asked: everything is decided again.
+  void decide_again(std::shared_ptr<const Plan> plan);
 
   std::string digest(std::string_view text) const { return digest_(text); }
   const std::string& request_digest() const { return request_digest_; }
@@ -59,11 +72,27 @@ class Trail {
   void forget_evidence();
 
   std::vector<GuardRun> guard_runs;
-  std::vector<std::string> escalations;
+  std::vector<Escalation> escalations;  // of guards before the call
   std::optional<std::string> question;  // a guard wants a person to be asked
+  bool needs_person = false;            // the tier, or a guard, asks for a yes that is not there
+  std::optional<Consent> consent;
+  std::string approval_id;  // of the last question asked
   Autonomy autonomy;
   std::string autonomy_source = "plan";
   FailOpen fail_open;
+
+  // Entries that wait for the next commit of this call.
+  std::vector<Draft> rows;
+  std::string started_at;       // when the intent was made; empty: none was
+  bool announced = false;       // the start of the execution was told
+  bool intent_durable = false;  // the intent is on disk by itself, before the effect
+  bool opened = false;          // a fact says that this process has the call in hand
+  Position asked_at;            // of the last question
+
+  // The call's row of idempotency, as found and held.
+  std::string row_key;
+  std::optional<Idempotency::Row> row;
+  Idempotency::Hold hold;
 
   Subject subject() const;
 
@@ -73,7 +102,10 @@ class Trail {
   const KeyedDigest& digest_;
   Classification classification_;
   json::value requested_input_;
+  std::optional<std::string> requested_raw_;
   std::string request_digest_;
+  std::optional<Prepared> prepared_;
+  bool outlives_process_ = false;
   std::optional<Refusal> refusal_;
 };
 

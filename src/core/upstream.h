@@ -1,13 +1,18 @@
 // What actually executes: an MCP server, a model API, a C++ function, a process.
 #pragma once
 
+#include <memory>
 #include <stop_token>
 
 #include "base/async.h"
+#include "core/delivery.h"
 #include "sallyport/call.h"
 #include "sallyport/envelope.h"
+#include "sallyport/prepared.h"
 
 namespace sallyport::core {
+
+class PreparingUpstream;
 
 class Upstream {
  public:
@@ -15,8 +20,54 @@ class Upstream {
 
   // `cancel` is asked for on cancel and on deadline; what does not heed it is left behind, and its
   // answer with it. An error is a fault of the way there; a tool's own failure is an error
-  // envelope.
-  virtual Task<Envelope> invoke(Call call, std::stop_token cancel) = 0;
+  // envelope. An answer in pieces goes through `delivery`.
+  virtual Task<Envelope> invoke(Call call, std::shared_ptr<Delivery> delivery,
+                                std::stop_token cancel) = 0;
+
+  // How the tool understands the input, for the preview. An error denies the call (EV-86).
+  virtual Result<json::value> structured_input(const Call& call) const { return call.input; }
+  virtual std::string working_directory() const { return {}; }
+
+  // The tool, if it prepares first.
+  virtual PreparingUpstream* preparing() { return nullptr; }
+};
+
+// One step of a preparation.
+struct PrepareStep {
+  enum class Kind {
+    Working,
+    Ready,
+    Invalid,  // what was to be prepared cannot be: `text` says why
+    Refused,  // a rule of the tool itself forbids it: `text` says which
+  };
+  Kind kind = Kind::Working;
+  std::string text{};
+  Prepared prepared{};  // of `Ready`
+};
+
+class Preparation {
+ public:
+  virtual ~Preparation() = default;
+  // Nothing: it ended without being ready.
+  virtual Task<std::optional<PrepareStep>> next() = 0;
+};
+
+// A tool that says what it would do, waits for a yes, and then does exactly that (AU-61..AU-68).
+class PreparingUpstream : public Upstream {
+ public:
+  PreparingUpstream* preparing() final { return this; }
+
+  virtual std::shared_ptr<Preparation> prepare(Call call, std::stop_token cancel) = 0;
+  // Once for a preparation that will not be executed.
+  virtual void cancel(std::string operation_id) = 0;
+  // Prepared operations are still there after a restart of this process.
+  virtual bool outlives_process() const { return false; }
+
+  // `invoke` gets the object of AU-63 as input and executes that operation at that revision. A tool
+  // that finds another revision has done nothing and says so with this error.
+  static std::unexpected<Error> other_revision(std::string message) {
+    return fail(ErrorCode::Conflict, std::move(message), {}, "other_revision");
+  }
 };
 
 }  // namespace sallyport::core

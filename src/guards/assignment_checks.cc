@@ -1,8 +1,11 @@
 #include "guards/assignment_checks.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
+#include <span>
+#include <string>
 
 #include "guards/char_class.h"
 #include "guards/redaction_mark.h"
@@ -86,18 +89,70 @@ void check_rest_of_line(Candidates& found, std::size_t begin) {
   found.add(Detector::PasswordAssignment, begin, end);
 }
 
+constexpr std::size_t kAwsSecretSize = 40;
+
+bool is_aws_secret(std::string_view value) {
+  return value.size() == kAwsSecretSize &&
+         std::ranges::all_of(value, [](char c) { return is(c, kAlnum | kSlash | kPlus); });
+}
+
+// Letters and digits alone, in lower case: `AWS_Secret-Key` is `awssecretkey`.
+std::string letters_of(std::string_view name) {
+  std::string letters;
+  for (const char c : name) {
+    if (is(c, kUpper)) {
+      letters += static_cast<char>(c - 'A' + 'a');
+    } else if (c != '_' && c != '-' && c != '.' && c != ' ') {
+      letters += c;
+    }
+  }
+  return letters;
+}
+
+bool ends_in_one_of(std::string_view name, std::span<const std::string_view> endings) {
+  return std::ranges::any_of(endings,
+                             [name](std::string_view ending) { return name.ends_with(ending); });
+}
+
+constexpr auto kPasswordNames =
+    std::to_array<std::string_view>({"password", "passwd", "pwd", "secret", "token", "apikey"});
+constexpr auto kAwsSecretNames =
+    std::to_array<std::string_view>({"secretaccesskey", "awssecret", "awssecretkey"});
+
+bool is_password(std::string_view value) {
+  return !holds(value, kNeverInPassword | kLineEnd) && looks_like_password(value);
+}
+
 }  // namespace
 
+std::optional<Detector> secret_of_member(std::string_view name, std::string_view value,
+                                         const DetectorSet& wanted) {
+  // Most members are neither, and this is asked of every one.
+  constexpr std::size_t kShortest = 8;
+  constexpr std::string_view kLastLetters = "dtnyDTNY";
+  if (value.size() < kShortest || name.empty()) return std::nullopt;
+  if (kLastLetters.find(name.back()) == std::string_view::npos) return std::nullopt;
+  constexpr std::size_t kLongestEnding = 24;
+  const std::size_t ending = name.size() > kLongestEnding ? name.size() - kLongestEnding : 0;
+  const std::string letters = letters_of(name.substr(ending));
+  if (wanted.test(index_of(Detector::AwsSecretAccessKey)) &&
+      ends_in_one_of(letters, kAwsSecretNames) && is_aws_secret(value)) {
+    return Detector::AwsSecretAccessKey;
+  }
+  if (wanted.test(index_of(Detector::PasswordAssignment)) &&
+      ends_in_one_of(letters, kPasswordNames) && is_password(value)) {
+    return Detector::PasswordAssignment;
+  }
+  return std::nullopt;
+}
+
 void check_aws_secret_access_key(Candidates& found, Anchor at) {
-  constexpr std::size_t kSize = 40;
   const std::string_view text = found.text();
   const std::optional<Value> value = value_behind_name(text, at.end - 1);
   if (!value) return;
-  const std::size_t end = value->begin + kSize;
+  const std::size_t end = value->begin + kAwsSecretSize;
   if (end > text.size() || is_at(text, end, kWord | kSlash | kPlus)) return;
-  for (std::size_t i = value->begin; i < end; ++i) {
-    if (!is(text[i], kAlnum | kSlash | kPlus)) return;
-  }
+  if (!is_aws_secret(text.substr(value->begin, kAwsSecretSize))) return;
   found.add(Detector::AwsSecretAccessKey, value->begin, end);
 }
 

@@ -2,6 +2,9 @@
 // a URL. The span is the value alone.
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 #include "guards/candidates.h"
 
 namespace sallyport::guards {
@@ -9,6 +12,10 @@ namespace sallyport::guards {
 // The anchor of both ends one byte behind the name.
 void check_aws_secret_access_key(Candidates& found, Anchor at);
 void check_password_assignment(Candidates& found, Anchor at);
+
+// The same two for a member of an object: which of them its whole string is, if any.
+std::optional<Detector> secret_of_member(std::string_view name, std::string_view value,
+                                         const DetectorSet& wanted);
 
 void check_url_password(Candidates& found, Anchor at);  // behind `scheme://`
 

@@ -33,15 +33,19 @@ bool fits(const std::set<Hit, decltype(&by_place)>& taken, const Hit& hit) {
 
 }  // namespace
 
-std::vector<Hit> Candidates::settle() && {
-  std::ranges::sort(hits_, by_place);
-  if (!any_overlap(hits_)) return std::move(hits_);
-  std::ranges::sort(hits_, by_rank);
+std::vector<Hit> settled(std::vector<Hit> hits) {
+  std::ranges::sort(hits, by_place);
+  if (!any_overlap(hits)) return hits;
+  std::ranges::sort(hits, by_rank);
   std::set<Hit, decltype(&by_place)> taken(&by_place);
-  for (const Hit& hit : hits_) {
+  for (const Hit& hit : hits) {
     if (fits(taken, hit)) taken.insert(hit);
   }
   return {taken.begin(), taken.end()};
+}
+
+std::vector<Hit> Candidates::settle() && {
+  return settled(std::move(hits_));
 }
 
 }  // namespace sallyport::guards

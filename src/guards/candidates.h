@@ -20,6 +20,9 @@ struct Hit {
   bool operator==(const Hit&) const = default;
 };
 
+// Sorted and free of overlaps: the longest wins, then the first of the table, then the leftmost.
+std::vector<Hit> settled(std::vector<Hit> hits);
+
 // Where the pattern search saw the fixed part of a detector: bytes [begin, end).
 struct Anchor {
   std::size_t begin = 0;
@@ -47,7 +50,6 @@ class Candidates {
     examined_[index_of(detector)] = Stretch{begin, end};
   }
 
-  // Sorted and free of overlaps: the longest wins, then the first of the table, then the leftmost.
   std::vector<Hit> settle() &&;
 
  private:

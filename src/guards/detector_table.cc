@@ -59,6 +59,20 @@ Category category_of(Detector detector) {
   return kRows[index_of(detector)].category;
 }
 
+std::optional<Detector> detector_named(std::string_view name) {
+  for (std::size_t i = 0; i < kDetectorCount; ++i) {
+    if (kRows[i].name == name) return static_cast<Detector>(i);
+  }
+  return std::nullopt;
+}
+
+std::optional<Category> category_named(std::string_view name) {
+  for (const Category category : {Category::Secret, Category::Pii, Category::Internal}) {
+    if (to_string(category) == name) return category;
+  }
+  return std::nullopt;
+}
+
 DetectorSet default_detectors() {
   return DetectorSet().set().reset(index_of(Detector::HighEntropy));
 }

@@ -5,6 +5,7 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace sallyport::guards {
@@ -49,6 +50,10 @@ using DetectorSet = std::bitset<kDetectorCount>;
 std::string_view name_of(
     Detector detector);  // `aws_access_key_id`, as policies and evidence say it
 Category category_of(Detector detector);
+
+// Nothing for a name that is not in the table.
+std::optional<Detector> detector_named(std::string_view name);
+std::optional<Category> category_named(std::string_view name);
 
 DetectorSet default_detectors();              // all but `high_entropy`
 DetectorSet detectors_of(Category category);  // of the default ones

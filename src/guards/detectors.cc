@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <hs/hs.h>
 
-#include <array>
-#include <atomic>
 #include <limits>
 #include <new>
 #include <stdexcept>
@@ -13,38 +11,12 @@
 
 #include "guards/anchor_patterns.h"
 #include "guards/entropy_check.h"
+#include "guards/pattern_scratch.h"
 #include "guards/short_text.h"
 
 namespace sallyport::guards {
 
 namespace {
-
-// Working memory of the pattern library. It serves one scan at a time, so each thread has its own,
-// and it only ever grows, so it stays good for every database it was once made ready for.
-class Scratch {
- public:
-  Scratch() = default;
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() { hs_free_scratch(scratch_); }
-
-  hs_scratch_t* ready_for(const hs_database_t* database, std::uint64_t id) {
-    for (const std::uint64_t known : known_) {
-      if (known == id) return scratch_;
-    }
-    if (hs_alloc_scratch(database, &scratch_) != HS_SUCCESS) {
-      known_.fill(0);  // a failure may have taken the old memory away
-      throw std::bad_alloc();
-    }
-    known_[next_++ % known_.size()] = id;
-    return scratch_;
-  }
-
- private:
-  hs_scratch_t* scratch_ = nullptr;
-  std::array<std::uint64_t, 4> known_{};  // 0 is nobody
-  std::size_t next_ = 0;
-};
 
 struct Search {
   Candidates& found;
@@ -66,8 +38,6 @@ int on_anchor(unsigned id, unsigned long long, unsigned long long end, unsigned,
   return 0;
 }
 
-std::atomic<std::uint64_t> next_id = 1;
-
 }  // namespace
 
 void Detectors::CloseDatabase::operator()(hs_database* database) const {
@@ -75,7 +45,7 @@ void Detectors::CloseDatabase::operator()(hs_database* database) const {
 }
 
 Detectors::Detectors(Database database, const DetectorSet& wanted)
-    : database_(std::move(database)), wanted_(wanted), id_(next_id++) {}
+    : database_(std::move(database)), wanted_(wanted), id_(next_database_id()) {}
 
 Result<std::shared_ptr<const Detectors>> Detectors::build(const DetectorSet& wanted) {
   if (hs_valid_platform() != HS_SUCCESS) {
@@ -113,7 +83,6 @@ std::vector<Hit> Detectors::scan(std::string_view text, const DetectorSet& only)
 }
 
 void Detectors::search(Candidates& found, const DetectorSet& only) const {
-  thread_local Scratch scratch;
   const std::string_view text = found.text();
   if (text.size() > std::numeric_limits<unsigned>::max()) {
     throw std::runtime_error("a text of 4 GiB or more cannot be scanned");
@@ -121,7 +90,7 @@ void Detectors::search(Candidates& found, const DetectorSet& only) const {
   Search search{found, only};
   const hs_error_t outcome =
       hs_scan(database_.get(), text.data(), static_cast<unsigned>(text.size()), 0,
-              scratch.ready_for(database_.get(), id_), on_anchor, &search);
+              scratch_for(database_.get(), id_), on_anchor, &search);
   if (search.out_of_memory) throw std::bad_alloc();
   if (outcome != HS_SUCCESS) {
     throw std::runtime_error(fmt::format("the pattern search failed with code {}", outcome));

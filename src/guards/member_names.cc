@@ -2,30 +2,13 @@
 
 #include <algorithm>
 #include <boost/json/value.hpp>
-#include <map>
-#include <set>
 #include <utility>
+
+#include "guards/free_names.h"
 
 namespace sallyport::guards {
 
 namespace {
-
-// Gives out names of one object, each once.
-class Names {
- public:
-  void take(std::string_view name) { taken_.emplace(name); }
-
-  std::string next_free(const std::string& name) {
-    int& number = last_number_.try_emplace(name, 1).first->second;
-    std::string candidate = name;
-    while (!taken_.insert(candidate).second) candidate = name + "#" + std::to_string(++number);
-    return candidate;
-  }
-
- private:
-  std::set<std::string, std::less<>> taken_;
-  std::map<std::string, int> last_number_;  // so that a thousand equal marks need no search each
-};
 
 // By member, in order; `removed` is empty where nothing was found.
 std::vector<RedactedText> redact_each(const Detectors& detectors, const json::object& object) {
@@ -45,7 +28,7 @@ bool any_found(const Detectors& detectors, const json::object& object) {
 std::vector<RenamedMember> redact_member_names(const Detectors& detectors, json::object& object) {
   if (!any_found(detectors, object)) return {};
   std::vector<RedactedText> redacted = redact_each(detectors, object);
-  Names names;
+  FreeNames names;
   for (std::size_t i = 0; const auto& member : object) {
     if (redacted[i++].removed.empty()) names.take(member.key());
   }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <variant>
 
+#include "guards/long_integer.h"
 #include "guards/member_names.h"
 #include "guards/redaction_mark.h"
 #include "guards/sensitive_name.h"
@@ -59,20 +60,6 @@ Reach reach_of_member(Reach object, std::string_view name, const json::value& va
     return object == Reach::Schemas && is_schema(value) ? Reach::Schema : Reach::Sensitive;
   }
   return name == "properties" ? Reach::Schemas : Reach::Plain;
-}
-
-// As it will be stored, and exact for integers that a double cannot hold.
-std::string number_text(const json::value& value) {
-  if (value.is_int64()) return std::to_string(value.get_int64());
-  if (value.is_uint64()) return std::to_string(value.get_uint64());
-  return canonical_json(value);
-}
-
-bool is_long_integer(std::string_view number) {
-  constexpr std::size_t kLeastDigits = 9;
-  const std::string_view digits = number.starts_with('-') ? number.substr(1) : number;
-  return digits.size() >= kLeastDigits &&
-         std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // RFC 6901.

@@ -164,6 +164,11 @@ Result<void> Committer::note_clock_step(Batch& batch) {
 
 Result<void> Committer::write_group(Batch& batch, Group& group) {
   group.result = Positions{};
+  SALLYPORT_TRY(const bool unchanged, as_expected(batch, group));
+  if (!unchanged) {
+    group.result = fail(ErrorCode::Conflict, "what this depends on has changed meanwhile");
+    return {};
+  }
   std::vector<SealedDraft> composed;
   if (group.compose) {
     Result<std::vector<core::Draft>> drafts = group.compose(batch.view);
@@ -191,6 +196,14 @@ Result<void> Committer::write_group(Batch& batch, Group& group) {
   return {};
 }
 
+Result<bool> Committer::as_expected(Batch& batch, const Group& group) {
+  for (const core::Fact& fact : group.expected) {
+    SALLYPORT_TRY(const std::optional<std::string> stored, batch.view.fact(fact.space, fact.key));
+    if (stored != fact.value) return false;
+  }
+  return true;
+}
+
 Result<void> Committer::place(Batch& batch, const SealedDraft& draft, Positions& positions) {
   const std::uint64_t sequence = batch.edge.size();
   const WallTime now = means_.clock.wall();
@@ -205,7 +218,14 @@ Result<void> Committer::place(Batch& batch, const SealedDraft& draft, Positions&
     topic_id = ++last->second;
     SALLYPORT_CHECK_OK(batch.view.put_fact({"topic", draft.topic(), std::to_string(topic_id)}));
   }
-  for (const core::Fact& fact : draft.facts()) SALLYPORT_CHECK_OK(batch.view.put_fact(fact));
+  for (core::Fact fact : draft.facts()) {
+    if (fact.with_place) *fact.value += fmt::format("@{}", sequence);
+    if (fact.counts) {
+      SALLYPORT_TRY(const std::optional<std::string> stored, batch.view.fact(fact.space, fact.key));
+      fact.value = std::to_string((stored ? std::stoull(*stored) : 0) + 1);
+    }
+    SALLYPORT_CHECK_OK(batch.view.put_fact(fact));
+  }
   StoredEntry entry{.sequence = sequence,
                     .bytes = draft.bytes(sequence, now, topic_id),
                     .openings = draft.packed_openings()};

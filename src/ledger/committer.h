@@ -30,6 +30,9 @@ struct Group {
   using Compose = std::function<Result<std::vector<core::Draft>>(WriteView&)>;
   Compose compose;
 
+  // Facts as they must still be; else this group alone is refused with `Conflict`.
+  std::vector<core::Fact> expected;
+
   bool owed = false;       // an effect is waiting to be told: kept until it is written
   bool known_ids = false;  // ids came from the caller and may have been written before (LE-5)
   std::shared_ptr<const SigningKey> rotate_to;  // shared: also kept by whoever promotes the file
@@ -67,6 +70,7 @@ class Committer {
   Result<void> follow_key(WriteView& view);
   Result<void> note_clock_step(Batch& batch);
   Result<void> write_group(Batch& batch, Group& group);
+  Result<bool> as_expected(Batch& batch, const Group& group);
   Result<void> place(Batch& batch, const SealedDraft& draft, Positions& positions);
   Result<std::optional<core::Position>> written_before(const Batch& batch, const Uuid& id);
   Result<void> finish(Batch& batch, const std::shared_ptr<const SigningKey>& rotate_to);

@@ -219,7 +219,7 @@ Result<void> check_draft(const core::Draft& draft) {
       return refused("exact content is neither canonical JSON nor raw", exact.path);
     }
   }
-  const core::Subject& s = draft.subject;
+  const Subject& s = draft.subject;
   for (const std::string* const text :
        {&s.policy_hash, &s.call_id, &s.session_id, &s.agent_id, &s.server, &s.tool_name,
         &s.trace_id, &draft.outcome, &draft.topic}) {
@@ -234,7 +234,7 @@ Result<void> check_draft(const core::Draft& draft) {
 
 Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const Means& means) {
   SALLYPORT_CHECK_OK(check_draft(draft));
-  core::Subject& subject = draft.subject;
+  Subject& subject = draft.subject;
   for (std::string* const text : {&subject.call_id, &subject.session_id, &subject.agent_id,
                                   &subject.server, &subject.tool_name, &subject.trace_id}) {
     without_secrets(means.redactor, *text);

@@ -13,6 +13,7 @@ namespace {
 constexpr const char* kSigning = "signing.key";
 constexpr const char* kStaged = "signing.key.next";
 constexpr const char* kDigest = "digest.key";
+constexpr const char* kBox = "box.key";
 constexpr const char* kOrigin = "origin";
 
 Result<std::optional<SigningKey>> read_key(const std::filesystem::path& file) {
@@ -58,7 +59,15 @@ Result<void> KeyFolder::promote_staged() const {
 }
 
 Result<std::string> KeyFolder::digest_key(Entropy& entropy) const {
-  const std::filesystem::path file = folder_ / kDigest;
+  return random_key(kDigest, entropy);
+}
+
+Result<std::string> KeyFolder::box_key(Entropy& entropy) const {
+  return random_key(kBox, entropy);
+}
+
+Result<std::string> KeyFolder::random_key(std::string_view name, Entropy& entropy) const {
+  const std::filesystem::path file = folder_ / name;
   SALLYPORT_TRY(std::optional<std::string> text, read_private_file(file));
   if (!text) {
     std::array<std::uint8_t, 32> key;
@@ -68,7 +77,8 @@ Result<std::string> KeyFolder::digest_key(Entropy& entropy) const {
   }
   const std::optional<std::string> key =
       text && text->size() == 65 ? from_hex(std::string_view(*text).substr(0, 64)) : std::nullopt;
-  if (!key) return fail(ErrorCode::InvalidInput, "holds no digest key", file.string());
+  if (!key)
+    return fail(ErrorCode::InvalidInput, "holds no key of 64 hexadecimal digits", file.string());
   return *key;
 }
 

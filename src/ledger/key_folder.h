@@ -1,4 +1,5 @@
-// The secrets of a data folder: the key that signs checkpoints, and the one behind keyed digests.
+// The secrets of a data folder: the key that signs checkpoints, and the ones behind keyed digests
+// and encryption.
 #pragma once
 
 #include <filesystem>
@@ -25,14 +26,16 @@ class KeyFolder {
   // Inside a write transaction of the ledger, so that one process at a time does this.
   Result<void> promote_staged() const;
 
-  // Made on first use: 32 random bytes.
+  // Made on first use: 32 random bytes each.
   Result<std::string> digest_key(Entropy& entropy) const;
+  Result<std::string> box_key(Entropy& entropy) const;  // encrypts what waiting calls need
 
   // Left behind by the first commit: a key that has signed never starts a second, empty log.
   Result<bool> has_signed() const;
   Result<void> mark_signed(const std::string& origin) const;
 
  private:
+  Result<std::string> random_key(std::string_view name, Entropy& entropy) const;
   explicit KeyFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
   std::filesystem::path folder_;
 };

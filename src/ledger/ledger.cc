@@ -64,12 +64,13 @@ struct Ledger::Queue {
   }
 };
 
-Ledger::Ledger(Parts parts, Settings settings, KeyFolder keys, std::unique_ptr<KeyedDigest> digest,
-               InstanceLock lock, SigningKey key, std::string instance_id)
+Ledger::Ledger(Parts parts, Settings settings, KeyFolder keys, Secrets secrets, InstanceLock lock,
+               SigningKey key, std::string instance_id)
     : parts_(std::move(parts)),
       settings_(std::move(settings)),
       keys_(std::move(keys)),
-      digest_(std::move(digest)),
+      digest_(std::move(secrets.digest)),
+      box_(std::move(secrets.box)),
       lock_(std::move(lock)),
       reserve_(settings_.data_folder / "reserve", settings_.reserve_bytes),
       means_{parts_.store, keys_,          parts_.redactor,       *digest_,
@@ -89,8 +90,10 @@ Ledger::~Ledger() {
 }
 
 Task<std::vector<core::Position>> Ledger::append(std::vector<core::Draft> drafts,
-                                                 core::Urgency urgency) {
+                                                 core::Urgency urgency,
+                                                 std::vector<core::Fact> expected) {
   SALLYPORT_CO_TRY(Group group, seal(std::move(drafts), urgency));
+  group.expected = std::move(expected);
   const auto initiate = [this](auto handler, Group waiting) {
     const auto executor = asio::get_associated_executor(handler);
     waiting.executor = executor;
@@ -285,6 +288,56 @@ void Ledger::remember(const Result<void>& outcome) {
 Health Ledger::health() const {
   const std::lock_guard lock(queue_->mutex);
   return queue_->health;
+}
+
+Result<void> Ledger::ready() const {
+  const std::lock_guard lock(queue_->mutex);
+  if (!queue_->health.ok) return ledger_unavailable(queue_->health.cause, queue_->health.detail);
+  if (queue_->owed.empty()) return {};
+  return ledger_unavailable("busy", "records of earlier calls are still owed");
+}
+
+Result<std::optional<std::string>> Ledger::fact(std::string_view space, std::string_view key) {
+  std::optional<std::string> found;
+  SALLYPORT_CHECK_OK(parts_.store.read([&](ReadView& view) -> Result<void> {
+    SALLYPORT_TRY(found, view.fact(space, key));
+    return {};
+  }));
+  return found;
+}
+
+Result<std::vector<core::Fact>> Ledger::facts(std::string_view space) {
+  std::vector<core::Fact> found;
+  SALLYPORT_CHECK_OK(parts_.store.read([&](ReadView& view) -> Result<void> {
+    SALLYPORT_TRY(found, view.facts(space));
+    return {};
+  }));
+  return found;
+}
+
+Result<json::object> Ledger::entry(std::uint64_t sequence) {
+  json::object found;
+  SALLYPORT_CHECK_OK(parts_.store.read([&](ReadView& view) -> Result<void> {
+    SALLYPORT_TRY(const std::optional<StoredEntry> stored, view.entry(sequence));
+    if (!stored || !stored->bytes) {
+      return fail(ErrorCode::NotFound, fmt::format("there is no entry {} any more", sequence));
+    }
+    SALLYPORT_TRY(found, open_entry(*stored->bytes, stored->openings));
+    return {};
+  }));
+  return found;
+}
+
+bool Ledger::alive(const std::string& instance_id) const {
+  return InstanceLock::alive(settings_.data_folder, instance_id);
+}
+
+std::string Ledger::encrypt(std::string_view text) {
+  return box_.seal(text, parts_.entropy);
+}
+
+Result<std::string> Ledger::decrypt(std::string_view sealed) const {
+  return box_.open(sealed);
 }
 
 void Ledger::keep_witness(bool now) {

@@ -22,6 +22,7 @@
 #include "ledger/committer.h"
 #include "ledger/instance_lock.h"
 #include "ledger/reserve.h"
+#include "ledger/secret_box.h"
 #include "ledger/store.h"
 
 namespace sallyport::ledger {
@@ -48,10 +49,9 @@ class Ledger final : public core::Recorder {
     bool announced = true;
   };
 
-  // What a dead process left open, and the drafts that close it (AU-77). Given the entry of each
-  // open intent with its opened body.
-  using Close =
-      std::function<std::vector<core::Draft>(const json::value& entry, const json::value& body)>;
+  // What a dead process left open, and the drafts that close it (AU-77). Given the entry that
+  // opened the call, with its body opened.
+  using Close = std::function<std::vector<core::Draft>(const json::object& entry)>;
 
   struct Parts {
     LedgerStore& store;
@@ -68,9 +68,18 @@ class Ledger final : public core::Recorder {
   // Writes all that waits, then `stopped`.
   ~Ledger() override;
 
-  Task<std::vector<core::Position>> append(std::vector<core::Draft> drafts,
-                                           core::Urgency urgency) override;
+  Task<std::vector<core::Position>> append(std::vector<core::Draft> drafts, core::Urgency urgency,
+                                           std::vector<core::Fact> expected) override;
+  using core::Recorder::append;
   void owe(std::vector<core::Draft> drafts) override;
+  Result<void> ready() const override;
+
+  Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) override;
+  Result<std::vector<core::Fact>> facts(std::string_view space) override;
+  Result<json::object> entry(std::uint64_t sequence) override;
+  bool alive(const std::string& instance_id) const override;
+  std::string encrypt(std::string_view text) override;
+  Result<std::string> decrypt(std::string_view sealed) const override;
 
   // The same for a thread that may wait.
   Result<Positions> append_blocking(std::vector<core::Draft> drafts, core::Urgency urgency);
@@ -90,8 +99,12 @@ class Ledger final : public core::Recorder {
  private:
   struct Queue;
 
-  Ledger(Parts parts, Settings settings, KeyFolder keys, std::unique_ptr<KeyedDigest> digest,
-         InstanceLock lock, SigningKey key, std::string instance_id);
+  struct Secrets {
+    std::unique_ptr<KeyedDigest> digest;
+    SecretBox box;
+  };
+  Ledger(Parts parts, Settings settings, KeyFolder keys, Secrets secrets, InstanceLock lock,
+         SigningKey key, std::string instance_id);
 
   Result<void> start();
   Result<std::vector<core::Draft>> opening_drafts(WriteView& view);
@@ -113,6 +126,7 @@ class Ledger final : public core::Recorder {
   Settings settings_;
   KeyFolder keys_;
   std::unique_ptr<KeyedDigest> digest_;
+  SecretBox box_;
   InstanceLock lock_;
   Reserve reserve_;
   Committer::Means means_;

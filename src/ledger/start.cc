@@ -117,20 +117,17 @@ class Start {
     return {};
   }
 
+  // The value names who opened the call and the entry that says so: `instance@sequence`.
   Result<void> close_calls() {
     SALLYPORT_TRY(const std::vector<core::Fact> open_calls, view_.facts("open_call"));
     for (const core::Fact& open : open_calls) {
-      if (!is_dead(*open.value)) continue;
-      Filter intent{.facets = {{Facet::Call, open.key}, {Facet::Kind, "intent"}}, .limit = 1};
-      SALLYPORT_CHECK_OK(find_entries(
-          view_, intent, [&](const StoredEntry& stored, const EntryView&) -> Result<bool> {
-            SALLYPORT_TRY(const json::value entry, parse_own_json(*stored.bytes));
-            SALLYPORT_TRY(const std::vector<Opening> openings, unpack_openings(stored.openings));
-            for (core::Draft& draft : close_(entry, opened_body(entry, openings))) {
-              drafts.push_back(std::move(draft));
-            }
-            return false;
-          }));
+      const std::optional<core::Placed> placed = core::split_place(*open.value);
+      if (!placed || !is_dead(placed->value)) continue;
+      SALLYPORT_TRY(const std::optional<StoredEntry> stored, view_.entry(placed->sequence));
+      if (stored && stored->bytes) {
+        SALLYPORT_TRY(const json::object entry, open_entry(*stored->bytes, stored->openings));
+        for (core::Draft& draft : close_(entry)) drafts.push_back(std::move(draft));
+      }
       // Whatever was found, the call is closed now.
       SALLYPORT_CHECK_OK(view_.put_fact({"open_call", open.key, std::nullopt}));
     }
@@ -185,6 +182,7 @@ Result<std::unique_ptr<Ledger>> Ledger::open(Parts parts, Settings settings) {
   SALLYPORT_CHECK_OK(make_private_folder(settings.data_folder));
   SALLYPORT_TRY(KeyFolder keys, KeyFolder::open(settings.data_folder));
   SALLYPORT_TRY(std::string digest_key, keys.digest_key(parts.entropy));
+  SALLYPORT_TRY(std::string box_key, keys.box_key(parts.entropy));
   const std::string instance_id = uuid7_text(parts.clock, parts.entropy);
   SALLYPORT_TRY(InstanceLock lock, InstanceLock::take(settings.data_folder, instance_id));
   SALLYPORT_TRY(const bool has_signed, keys.has_signed());
@@ -197,9 +195,10 @@ Result<std::unique_ptr<Ledger>> Ledger::open(Parts parts, Settings settings) {
     key = std::move(found);
     return {};
   }));
+  Secrets secrets{std::make_unique<KeyedDigest>(std::move(digest_key)), SecretBox(box_key)};
   std::unique_ptr<Ledger> ledger(new Ledger(std::move(parts), std::move(settings), std::move(keys),
-                                            std::make_unique<KeyedDigest>(std::move(digest_key)),
-                                            std::move(lock), std::move(*key), instance_id));
+                                            std::move(secrets), std::move(lock), std::move(*key),
+                                            instance_id));
   SALLYPORT_CHECK_OK(ledger->start());
   return ledger;
 }

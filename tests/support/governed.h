@@ -39,7 +39,7 @@ class FunctionGuard final : public core::Guard {
   }
   const core::GuardTraits& traits() const override { return traits_; }
   core::GuardTraits& mutable_traits() { return traits_; }
-  Task<Verdict> judge(const Call& call, const Classification&) const override {
+  Task<Verdict> judge(const Call& call, const core::GuardContext&) const override {
     co_return judge_(call);
   }
 
@@ -66,13 +66,18 @@ class FunctionResultGuard final : public core::ResultGuard {
 
 class FakeUpstream final : public core::Upstream {
  public:
-  using Answer = std::function<Task<Envelope>(Call, std::stop_token)>;
+  using Answer =
+      std::function<Task<Envelope>(Call, std::shared_ptr<core::Delivery>, std::stop_token)>;
+  using Simple = std::function<Task<Envelope>(Call, std::stop_token)>;
   FakeUpstream() = default;
   explicit FakeUpstream(Answer answer) : answer_(std::move(answer)) {}
+  explicit FakeUpstream(Simple simple) : simple_(std::move(simple)) {}
 
-  Task<Envelope> invoke(Call call, std::stop_token cancel) override {
+  Task<Envelope> invoke(Call call, std::shared_ptr<core::Delivery> delivery,
+                        std::stop_token cancel) override {
     calls.push_back(call);
-    if (answer_) co_return co_await answer_(std::move(call), std::move(cancel));
+    if (answer_) co_return co_await answer_(std::move(call), std::move(delivery), cancel);
+    if (simple_) co_return co_await simple_(std::move(call), cancel);
     co_return Envelope::of({{"answer", 42}});
   }
 
@@ -80,23 +85,46 @@ class FakeUpstream final : public core::Upstream {
 
  private:
   Answer answer_;
+  Simple simple_;
 };
 
 class Governed {
  public:
   core::PlanBuilder plan = core::PlanBuilder().autonomy(Autonomy::ActAuto);
   FakeRecorder recorder;
+  core::HookRegistry hooks;
+  std::vector<std::shared_ptr<const core::Sink>> sinks;
+  std::shared_ptr<const core::Approver> approver;
+  std::shared_ptr<core::Upstream> tool;  // instead of `upstream`, where a test needs another
   std::shared_ptr<FakeUpstream> upstream = std::make_shared<FakeUpstream>();
+  const Clock* clock = &system_clock_;
 
-  Result<core::Answer> call(Call call, std::stop_token cancel = {}) {
-    if (!plans_) {
-      auto built = plan.build();
-      if (!built) return std::unexpected(built.error());
-      plans_.emplace(*built);
-      governor_.emplace(
-          core::Governor::Parts{*plans_, recorder, clock_, entropy_, KeyedDigest("k")});
-    }
-    return run_now(governor_->run(std::move(call), upstream, std::move(cancel)));
+  Result<Answer> call(Call call, std::stop_token cancel = {}) {
+    return this->call(std::move(call), core::Caller{.cancel = std::move(cancel)});
+  }
+
+  Result<Answer> call(Call call, core::Caller caller) {
+    const Result<void> built = build();
+    if (!built) return std::unexpected(built.error());
+    return run_now(governor_->run(std::move(call), tool ? tool : upstream, std::move(caller)));
+  }
+
+  Result<void> build() {
+    if (governor_) return {};
+    auto built = plan.build();
+    if (!built) return std::unexpected(built.error());
+    plans_.emplace(*built);
+    governor_.emplace(core::Governor::Parts{*plans_, recorder, redactor_, *clock, entropy_,
+                                            KeyedDigest("k"), hooks, sinks, approver});
+    return {};
+  }
+
+  // Another process on the same records, or the same after a restart.
+  void restart() { governor_.reset(); }
+
+  core::Governor& governor() {
+    (void)build();
+    return *governor_;
   }
 
   static Call read_file() {
@@ -108,8 +136,9 @@ class Governed {
   }
 
  private:
-  SystemClock clock_;
+  SystemClock system_clock_;
   SystemEntropy entropy_;
+  core::NoRedactor redactor_;
   std::optional<core::FixedPlan> plans_;
   std::optional<core::Governor> governor_;
 };

@@ -17,7 +17,7 @@ using namespace sallyport;
 
 constexpr const char* kTools[] = {"read_file", "write_file", "run_command"};
 
-core::Subject subject_of(std::uint64_t call) {
+Subject subject_of(std::uint64_t call) {
   return {.policy_hash = "sha256:" + std::string(64, '1'),
           .call_id = fmt::format("call-{:05}", call),
           .session_id = fmt::format("session-{}", call / 10),

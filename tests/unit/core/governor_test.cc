@@ -41,17 +41,18 @@ TEST(GovernorTest, AnAllowedCallHasAnIntentAnEffectAndOneTerminalRecordInThisOrd
   ASSERT_TRUE(answer);
   EXPECT_TRUE(answer->result.success);
   EXPECT_EQ(answer->result.output, "hello");
-  EXPECT_EQ(written_before_effect, 1u);
   const auto& written = governed.recorder.written;
-  ASSERT_EQ(written.size(), 2u);
-  EXPECT_EQ(written[0].kind, Kind::Intent);
-  EXPECT_EQ(written[1].kind, Kind::ToolAudit);
-  EXPECT_EQ(written[1].outcome, "completed");
-  EXPECT_EQ(text(written[1], "/effect_state"), "done");
-  EXPECT_EQ(text(written[1], "/terminal"), "true");
-  EXPECT_EQ(written[0].subject.call_id, answer->call_id);
-  EXPECT_EQ(written[0].facts[0], (Fact{"open_call", answer->call_id, "instance-1"}));
-  EXPECT_EQ(written[1].facts[0], (Fact{"open_call", answer->call_id, std::nullopt}));
+  ASSERT_EQ(written.size(), 6u);
+  EXPECT_EQ(written_before_effect, 4u);
+  EXPECT_EQ(written[2].kind, Kind::Intent);
+  EXPECT_EQ(written[5].kind, Kind::ToolAudit);
+  EXPECT_EQ(written[5].outcome, "completed");
+  EXPECT_EQ(text(written[5], "/effect_state"), "done");
+  EXPECT_EQ(text(written[5], "/terminal"), "true");
+  EXPECT_EQ(written[2].subject.call_id, answer->call_id);
+  EXPECT_EQ(written[2].facts[0], (Fact{"open_call", answer->call_id, "instance-1", true}));
+  EXPECT_EQ(written[5].facts[0], (Fact{"open_call", answer->call_id, std::nullopt}));
+  EXPECT_EQ(governed.recorder.commits, 2u);
 }
 
 TEST(GovernorTest, ADeniedCallNeverReachesTheUpstreamAndSaysWhy) {
@@ -62,8 +63,8 @@ TEST(GovernorTest, ADeniedCallNeverReachesTheUpstreamAndSaysWhy) {
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->result.output, "Blocked: outside");
   EXPECT_TRUE(governed.upstream->calls.empty());
-  ASSERT_EQ(governed.recorder.written.size(), 1u);
-  const Draft& record = governed.recorder.written[0];
+  ASSERT_EQ(governed.recorder.records().size(), 1u);
+  const Draft record = governed.recorder.records().back();
   EXPECT_EQ(record.outcome, "blocked");
   EXPECT_EQ(text(record, "/effect_state"), "none");
   EXPECT_EQ(text(record, "/guards/0/verdict"), "deny");
@@ -106,10 +107,12 @@ TEST(GovernorTest, AGuardThatMayFailOpenBracketsTheStretchInTheRecord) {
                      return Verdict::allow();
                    }))
       .fail_open("remote");
-  ASSERT_TRUE(governed.call(Governed::read_file())->result.success);
-  ASSERT_TRUE(governed.call(Governed::read_file())->result.success);
+  Call call = Governed::read_file();
+  call.session_id.clear();
+  ASSERT_TRUE(governed.call(call)->result.success);
+  ASSERT_TRUE(governed.call(call)->result.success);
   broken = false;
-  ASSERT_TRUE(governed.call(Governed::read_file())->result.success);
+  ASSERT_TRUE(governed.call(call)->result.success);
   std::vector<std::string> controls;
   for (const Draft& draft : governed.recorder.written) {
     if (draft.kind == Kind::Control) controls.push_back(canonical_json(draft.body));
@@ -118,7 +121,7 @@ TEST(GovernorTest, AGuardThatMayFailOpenBracketsTheStretchInTheRecord) {
   EXPECT_EQ(controls[0], R"({"cause":"error","control":"fail_open_started","guard":"remote"})");
   EXPECT_EQ(controls[1],
             R"({"calls":2,"cause":"error","control":"fail_open_ended","guard":"remote"})");
-  EXPECT_EQ(text(governed.recorder.written[1], "/guards/0/why"), "fail_open");
+  EXPECT_EQ(text(governed.recorder.records().front(), "/guards/0/why"), "fail_open");
 }
 
 TEST(GovernorTest, ARewriteIsDecidedAgainAndTheUpstreamGetsTheInputThatRests) {
@@ -138,7 +141,7 @@ TEST(GovernorTest, ARewriteIsDecidedAgainAndTheUpstreamGetsTheInputThatRests) {
   ASSERT_TRUE(answer);
   EXPECT_EQ(seen, (std::vector<std::string>{R"({"path":"/tmp/x"})", R"({"path":"/a"})"}));
   EXPECT_EQ(canonical_json(governed.upstream->calls.at(0).input), R"({"path":"/a"})");
-  const Draft& record = governed.recorder.written[1];
+  const Draft record = governed.recorder.records().back();
   EXPECT_EQ(text(record, "/requested_input/path"), "/tmp/x");
   EXPECT_EQ(text(record, "/effective_input/path"), "/a");
   EXPECT_EQ(text(record, "/guards/1/verdict"), "rewrite");
@@ -152,7 +155,7 @@ TEST(GovernorTest, ARewriteThatNeverRestsIsDenied) {
       guard("restless", [&](const Call&) { return Verdict::rewrite({{"n", ++n}}); }));
   const Result<Answer> answer = governed.call(Governed::read_file());
   ASSERT_TRUE(answer);
-  EXPECT_EQ(answer->result.output, "Blocked: rewrite did not settle");
+  EXPECT_EQ(answer->result.output, "Blocked by pre-execution hook: rewrite did not settle");
   EXPECT_EQ(n, 4);
   EXPECT_TRUE(governed.upstream->calls.empty());
 }
@@ -166,9 +169,9 @@ TEST(GovernorTest, WithoutADurableIntentTheToolIsNeverCalledAndTheFailureIsOwed)
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().cause, "no_space");
   EXPECT_TRUE(governed.upstream->calls.empty());
-  ASSERT_EQ(governed.recorder.owed.size(), 1u);
-  EXPECT_EQ(governed.recorder.owed[0].outcome, "persistence_failed");
-  EXPECT_EQ(text(governed.recorder.owed[0], "/effect_state"), "none");
+  ASSERT_FALSE(governed.recorder.owed.empty());
+  EXPECT_EQ(governed.recorder.owed.back().outcome, "persistence_failed");
+  EXPECT_EQ(text(governed.recorder.owed.back(), "/effect_state"), "none");
 }
 
 // LE-80
@@ -190,10 +193,10 @@ TEST(GovernorTest, AResultWhoseOutcomeCannotBeWrittenIsNotReleased) {
   const Result<Answer> answer = governed.call(Governed::read_file());
   ASSERT_FALSE(answer);
   EXPECT_EQ(governed.upstream->calls.size(), 1u);
-  ASSERT_EQ(governed.recorder.owed.size(), 1u);
-  EXPECT_EQ(governed.recorder.owed[0].outcome, "persistence_failed");
-  EXPECT_EQ(text(governed.recorder.owed[0], "/effect_state"), "done");
-  EXPECT_EQ(text(governed.recorder.owed[0], "/outcome/result/data/answer"), "42");
+  ASSERT_FALSE(governed.recorder.owed.empty());
+  EXPECT_EQ(governed.recorder.owed.back().outcome, "persistence_failed");
+  EXPECT_EQ(text(governed.recorder.owed.back(), "/effect_state"), "done");
+  EXPECT_EQ(text(governed.recorder.owed.back(), "/outcome/result/data/answer"), "42");
 }
 
 TEST(GovernorTest, ACallBehindItsDeadlineEndsAsAnErrorWithUnknownEffect) {
@@ -217,7 +220,7 @@ TEST(GovernorTest, ACallBehindItsDeadlineEndsAsAnErrorWithUnknownEffect) {
   EXPECT_TRUE(told);
   EXPECT_FALSE(answer->result.success);
   EXPECT_EQ(answer->result.output, "timed out after 20 ms");
-  EXPECT_EQ(text(governed.recorder.written[1], "/effect_state"), "unknown");
+  EXPECT_EQ(text(governed.recorder.records().back(), "/effect_state"), "unknown");
 }
 
 TEST(GovernorTest, ACancelledCallEndsAtOnceAndIsRecorded) {
@@ -234,7 +237,7 @@ TEST(GovernorTest, ACancelledCallEndsAtOnceAndIsRecorded) {
   const Result<Answer> answer = governed.call(Governed::read_file(), cancel.get_token());
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->result.output, "cancelled");
-  EXPECT_EQ(governed.recorder.written[1].outcome, "completed");
+  EXPECT_EQ(governed.recorder.records().back().outcome, "completed");
 }
 
 TEST(GovernorTest, AToolThatThrowsIsAnErrorResult) {
@@ -255,10 +258,12 @@ TEST(GovernorTest, WhatNobodyClassifiedIsConfirmAndNeedsAPersonUnlessThePlanActs
   EXPECT_TRUE(governed.call(Governed::read_file())->result.success);
   Call unknown = Governed::read_file();
   unknown.tool = "launch";
-  const Result<Answer> answer = governed.call(unknown);
-  EXPECT_FALSE(answer->result.success);
-  EXPECT_EQ(text(governed.recorder.written.back(), "/tier"), "Confirm");
-  EXPECT_EQ(text(governed.recorder.written.back(), "/effect_class"), "unknown");
+  const Result<Answer> answer = governed.call(unknown, Caller{.holds = false});
+  EXPECT_EQ(answer->outcome.kind, Outcome::Kind::RequiresConfirmation);
+  EXPECT_EQ(answer->result.output, "Confirm launch?");
+  EXPECT_TRUE(governed.upstream->calls.size() == 1);
+  EXPECT_EQ(text(governed.recorder.records().back(), "/tier"), "Confirm");
+  EXPECT_EQ(text(governed.recorder.records().back(), "/effect_class"), "unknown");
 }
 
 TEST(GovernorTest, ShadowRunsNothing) {
@@ -283,21 +288,19 @@ TEST(GovernorTest, MalformedCallsAreRefusedBeforeAnythingIsWritten) {
   EXPECT_TRUE(governed.recorder.written.empty());
 }
 
+// AU-77 (partly)
 TEST(GovernorTest, AnInterruptedCallIsClosedWithAnUnknownEffect) {
   Governed governed;
   ASSERT_TRUE(governed.call(Governed::read_file()));
-  const Draft& intent = governed.recorder.written[0];
-  const json::value entry = {{"call_id", intent.subject.call_id},
-                             {"tool_name", "read_file"},
-                             {"agent_id", "agent:a"},
-                             {"policy_hash", "sha256:x"}};
-  const std::vector<Draft> closing = close_interrupted(entry, intent.body);
-  ASSERT_EQ(closing.size(), 1u);
-  EXPECT_EQ(closing[0].outcome, "persistence_failed");
-  EXPECT_EQ(closing[0].subject.call_id, intent.subject.call_id);
-  EXPECT_EQ(text(closing[0], "/effect_state"), "unknown");
-  EXPECT_TRUE(text(closing[0], "/outcome/error").starts_with("interrupted:"));
-  EXPECT_EQ(text(closing[0], "/requested_input/path"), "/tmp/x");
+  const json::object entry = *governed.recorder.entry(2);
+  const std::vector<Draft> closing = close_interrupted(entry);
+  ASSERT_EQ(closing.size(), 2u);
+  EXPECT_EQ(closing[0].body.at("kind"), "tool_execution_finished");
+  EXPECT_EQ(closing[1].outcome, "persistence_failed");
+  EXPECT_EQ(closing[1].subject.call_id, governed.recorder.written[2].subject.call_id);
+  EXPECT_EQ(text(closing[1], "/effect_state"), "unknown");
+  EXPECT_TRUE(text(closing[1], "/outcome/error").starts_with("interrupted:"));
+  EXPECT_EQ(text(closing[1], "/requested_input/path"), "/tmp/x");
 }
 
 }  // namespace

@@ -9,6 +9,12 @@
 namespace sallyport::core {
 namespace {
 
+std::vector<std::string> messages(const Release& release) {
+  std::vector<std::string> texts;
+  for (const Escalation& escalation : release.escalations) texts.push_back(escalation.message);
+  return texts;
+}
+
 using test::FunctionResultGuard;
 
 Verdict redact(json::value value) {
@@ -59,7 +65,7 @@ TEST_F(PipelineTest, RedactOutranksEscalateAndTheMessagesTravelWithIt) {
                                hook("y", [] { return Verdict::escalate("y"); })});
   EXPECT_EQ(release.verdict, Verdict::Kind::Rewrite);
   EXPECT_EQ(canonical_json(release.released.value), R"({"a":2})");
-  EXPECT_EQ(release.escalations, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(messages(release), (std::vector<std::string>{"x", "y"}));
 }
 
 TEST_F(PipelineTest, EscalationsAloneAreJoined) {
@@ -79,7 +85,7 @@ TEST_F(PipelineTest, ADeliberateBlockEndsTheRun) {
                                })});
   EXPECT_EQ(release.verdict, Verdict::Kind::Deny);
   EXPECT_EQ(release.reason, "no");
-  EXPECT_EQ(release.escalations, (std::vector<std::string>{"x"}));
+  EXPECT_EQ(messages(release), (std::vector<std::string>{"x"}));
   EXPECT_FALSE(called);
   EXPECT_EQ(release.guards[2].state, "not_reached");
   EXPECT_EQ(release.released.message, "Result withheld by b: no");
@@ -93,7 +99,7 @@ TEST_F(PipelineTest, AFailureBlocksAndTheHooksAfterItStillRun) {
   EXPECT_EQ(release.verdict, Verdict::Kind::Deny);
   EXPECT_EQ(release.reason, "guard h failed: exception");
   EXPECT_EQ(release.guard, "h");
-  EXPECT_EQ(release.escalations, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(messages(release), (std::vector<std::string>{"x", "y"}));
   EXPECT_EQ(canonical_json(release.to_json()).find("secret"), std::string::npos);
 }
 

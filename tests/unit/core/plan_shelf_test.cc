@@ -62,7 +62,8 @@ TEST(PlanShelfTest, BeforeTheFirstPlanEveryCallIsDeniedAndRecorded) {
   PlanShelf shelf(recorder);
   SystemClock clock;
   SystemEntropy entropy;
-  Governor governor({shelf, recorder, clock, entropy, KeyedDigest("k")});
+  const NoRedactor redactor;
+  Governor governor({shelf, recorder, redactor, clock, entropy, KeyedDigest("k")});
   const auto upstream = std::make_shared<test::FakeUpstream>();
   const auto answer = run_now(governor.run(test::Governed::read_file(), upstream));
   ASSERT_TRUE(answer);

@@ -296,10 +296,10 @@ TEST_F(EntryTest, DraftsThatCanBeNoEntryAreRefused) {
   for (int i = 0; i < 119; ++i) deep = json::array{deep};
   EXPECT_TRUE(seal(draft({{"text", deep}})));
   EXPECT_FALSE(seal(draft({{"text", json::array{deep}}})));
-  for (std::string core::Subject::* member :
-       {&core::Subject::policy_hash, &core::Subject::call_id, &core::Subject::session_id,
-        &core::Subject::agent_id, &core::Subject::server, &core::Subject::tool_name,
-        &core::Subject::trace_id}) {
+  for (std::string Subject::* member :
+       {&Subject::policy_hash, &Subject::call_id, &Subject::session_id,
+        &Subject::agent_id, &Subject::server, &Subject::tool_name,
+        &Subject::trace_id}) {
     core::Draft bad;
     bad.subject.*member = "\xff";
     EXPECT_FALSE(seal(bad));

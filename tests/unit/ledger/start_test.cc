@@ -59,9 +59,9 @@ TEST(StartTest, StartsAndCleanStopsAreSaid) {
 TEST(StartTest, AStartAfterACrashSaysSoAndClosesWhatWasOpen) {
   TestLedger ledger;
   std::vector<std::string> closed;
-  ledger.close_interrupted = [&](const json::value& entry, const json::value& body) {
+  ledger.close_interrupted = [&](const json::object& entry) {
     closed.push_back(fmt::format("{} {}", std::string(entry.at("call_id").as_string()),
-                                 std::string(body.at("input").as_string())));
+                                 std::string(entry.at("body").at("input").as_string())));
     core::Draft draft{.kind = core::Kind::ToolAudit, .outcome = "unknown"};
     draft.subject.call_id = std::string(entry.at("call_id").as_string());
     return std::vector{std::move(draft)};
@@ -69,7 +69,7 @@ TEST(StartTest, AStartAfterACrashSaysSoAndClosesWhatWasOpen) {
   die_after(ledger, [](TestLedger& dying) {
     core::Draft intent{.kind = core::Kind::Intent, .body = {{"input", "what was asked"}}};
     intent.subject.call_id = "call-1";
-    intent.facts.push_back({"open_call", "call-1", dying->instance_id()});
+    intent.facts.push_back({"open_call", "call-1", dying->instance_id(), true});
     dying.append(intent);
     dying.append_many(300);
   });
@@ -95,14 +95,14 @@ TEST(StartTest, ASecondWriterBesideALiveOneIsNoGapAndClosesNothingOfIt) {
   ledger.open();
   core::Draft intent{.kind = core::Kind::Intent, .body = {{"input", "running"}}};
   intent.subject.call_id = "call-1";
-  intent.facts.push_back({"open_call", "call-1", ledger->instance_id()});
+  intent.facts.push_back({"open_call", "call-1", ledger->instance_id(), true});
   ledger.append(intent);
   bool closed = false;
   auto store = *store::SqliteStore::open({.file = ledger.file()});
   const core::NoRedactor redactor;
   const SystemClock clock;
   SystemEntropy entropy;
-  auto close = [&](const json::value&, const json::value&) {
+  auto close = [&](const json::object&) {
     closed = true;
     return std::vector<core::Draft>{};
   };

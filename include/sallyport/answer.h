@@ -1,0 +1,27 @@
+// What the caller of a tool gets, after its record is durable.
+//
+//   if (answer.outcome.kind == Outcome::Kind::Blocked) tell_the_model(answer.result.output);
+//   std::cout << "record " << answer.sequence << " of call " << answer.call_id << '\n';
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sallyport/envelope.h"
+#include "sallyport/outcome.h"
+
+namespace sallyport {
+
+struct Answer {
+  std::string call_id{};
+  Outcome outcome{};
+  EffectState effect = EffectState::None;
+  ToolResult result{};  // what may be shown, refusals included
+  Envelope released{};  // the same as it passed the second door; an error where nothing did
+  // The tool-audit record: the terminal one, or `requires_confirmation` of a call that waits.
+  std::uint64_t sequence = 0;
+  std::string record_id{};
+  std::string approval_id{};  // of the question that was asked about it, if any
+};
+
+}  // namespace sallyport

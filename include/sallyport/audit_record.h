@@ -1,0 +1,108 @@
+// The tool-audit record: what was asked, what ran, who decided and how it ended (AU-1).
+//
+//   Result<AuditRecord> record = audit_record_from_json(line);
+//   if (!record) return record.error();       // "`outcome.kind` is `lost`, it must be one of ..."
+//   record->tool_name;                        // "transfer"
+//   to_string(record->outcome.kind);          // "completed"
+//   if (record->has_additions() && record->effect_state == EffectState::Unknown) ask_a_person();
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sallyport/call.h"
+#include "sallyport/classification.h"
+#include "sallyport/json.h"
+#include "sallyport/outcome.h"
+#include "sallyport/result.h"
+
+namespace sallyport {
+
+// One guard, once, before the call ran (AU-12).
+struct GuardRun {
+  std::string guard{};
+  std::string stage{};  // `grant`, `tool_use`, `pre_hook`, `authorizer`, `autonomy`, `external`
+  std::uint64_t pass = 1;
+  // `allow`, `deny`, `rewrite`, `ask`, `escalate`, `error`, `skipped`
+  std::string verdict{};
+  std::optional<std::string> rule{};
+  std::optional<std::string> why{};
+  json::value evidence{};  // null for none
+  std::uint64_t duration_us = 0;
+
+  bool operator==(const GuardRun&) const = default;
+};
+
+// Something that was taken out before the record was stored (AU-83).
+struct Redaction {
+  std::string path{};  // JSON Pointer into the record
+  std::string category{};
+  std::string digest{};  // `hmac-sha256:<hex>`: equal values can be joined, none can be guessed
+
+  bool operator==(const Redaction&) const = default;
+};
+
+// What may be done with a call whose outcome got lost (AU-79).
+enum class RecoveryClass { ReplaySafe, SideEffecting, Resumable };
+std::string_view to_string(RecoveryClass recovery_class);
+
+struct AuditRecord {
+  // The ten fields that every reader of such records knows.
+  std::string tool_call_id{};
+  std::string tool_name{};
+  std::string display_name{};
+  Tier tier = Tier::Confirm;
+  json::value requested_input{};
+  json::value effective_input{};
+  std::uint64_t turn = 0;
+  Provenance provenance{};
+  Outcome outcome{};
+  std::string recorded_at{};  // RFC 3339 in UTC, `Z` and microseconds
+
+  // Our additions. A record that somebody else wrote may lack them all.
+  std::string call_id{};  // empty: it lacks them, and the values below mean nothing
+  std::string session_id{};
+  std::string trace_id{};
+  std::string agent_id{};
+  std::string server{};
+  std::uint64_t sequence = 0;
+  bool terminal = false;
+  std::string policy_hash{};
+  std::string request_digest{};
+  std::string call_digest{};
+  std::string effect_class{};
+  RecoveryClass recovery_class = RecoveryClass::SideEffecting;
+  EffectState effect_state = EffectState::Unknown;
+  Autonomy autonomy = Autonomy::ActWithApproval;
+  std::string autonomy_source{};
+  std::optional<std::string> approval_id{};
+  std::optional<std::uint64_t> matched_grant_index{};
+  std::vector<GuardRun> guards{};
+  json::value post_invocation{};  // null when the tool gave no answer
+  std::vector<Redaction> redactions{};
+
+  bool has_additions() const { return !call_id.empty(); }
+
+  bool operator==(const AuditRecord&) const = default;
+};
+
+json::object to_json(const GuardRun& run);
+Result<GuardRun> guard_run_from_json(const json::value& value, std::string where = "guard");
+
+json::object to_json(const Redaction& redaction);
+Result<Redaction> redaction_from_json(const json::value& value, std::string where = "redaction");
+
+// All fields, or the first ten where the record has no additions.
+json::object to_json(const AuditRecord& record);
+
+// Reads both shapes: the ten fields alone, or all of them. A record with one of our additions must
+// have each that cannot be null. Unknown members are ignored; times with an offset are turned into
+// UTC. `InvalidInput` names the member that is missing, of another type or not a known word.
+Result<AuditRecord> audit_record_from_json(const json::value& value);
+
+}  // namespace sallyport

@@ -1,0 +1,49 @@
+// A host's own say about each call (EV-87): one more deciding guard, with mentra's shapes.
+//
+//   Authorization decide(const AuthorizationRequest& request) {
+//     if (request.preview.side_effect_level == SideEffectLevel::None) return {};   // allow
+//     return {Authorization::Kind::Prompt, "touches the world"};
+//   }
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sallyport/json.h"
+#include "sallyport/preview.h"
+#include "sallyport/result.h"
+
+namespace sallyport {
+
+struct AuthorizationRequest {
+  std::string agent_id{};
+  std::string agent_name{};
+  std::string model{};
+  std::uint64_t history_len = 0;
+  std::string tool_call_id{};
+  std::string tool_name{};
+  Preview preview{};
+
+  bool operator==(const AuthorizationRequest&) const = default;
+};
+
+json::object to_json(const AuthorizationRequest& request);
+Result<AuthorizationRequest> authorization_request_from_json(const json::value& value,
+                                                             std::string where = "request");
+
+struct Authorization {
+  enum class Kind { Allow, Prompt, Deny };
+
+  Kind outcome = Kind::Allow;
+  std::optional<std::string> reason{};
+
+  bool operator==(const Authorization&) const = default;
+};
+
+json::object to_json(const Authorization& authorization);
+Result<Authorization> authorization_from_json(const json::value& value,
+                                              std::string where = "authorization");
+
+}  // namespace sallyport

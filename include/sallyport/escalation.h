@@ -1,0 +1,27 @@
+// Something that a guard let pass and a person should look at.
+//
+//   for (const EscalationItem& item : *engine->escalations())
+//     std::cout << item.tool << ": " << item.message << " (" << item.count << ")\n";
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace sallyport {
+
+struct EscalationItem {
+  std::string id{};
+  std::string call_id{};  // of the first call that caused it
+  std::string session_id{};
+  std::string agent_id{};
+  std::string server{};
+  std::string tool{};
+  std::string guard{};
+  std::string message{};
+  std::string opened_at{};  // RFC 3339 in UTC
+  std::uint64_t count = 1;  // calls that said the same within a minute
+
+  bool operator==(const EscalationItem&) const = default;
+};
+
+}  // namespace sallyport

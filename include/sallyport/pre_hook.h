@@ -1,0 +1,64 @@
+// A hook that decides before a tool runs, as a plain function over JSON shapes (EV-64, EV-65).
+//
+//   PreHookDecision decide(const PreHookContext& context) {
+//     if (context.input_json.contains("rm -rf")) return PreHookDecision::deny("no mass deletion");
+//     return PreHookDecision::allow();
+//   }
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "sallyport/classification.h"
+#include "sallyport/json.h"
+#include "sallyport/result.h"
+
+namespace sallyport {
+
+// Unlike the event hooks, which see redacted text, this one sees the real input.
+struct PreHookContext {
+  std::string agent_id{};
+  std::string tool_name{};
+  std::string tool_call_id{};
+  std::string input_json{};
+  std::optional<std::string> working_directory{};
+  std::string session_id{};
+  std::string call_id{};
+  std::string server{};
+  Tier tier = Tier::Confirm;
+  std::string effect_class{};
+  std::uint64_t pass = 1;
+
+  bool operator==(const PreHookContext&) const = default;
+};
+
+json::object to_json(const PreHookContext& context);
+Result<PreHookContext> pre_hook_context_from_json(const json::value& value,
+                                                  std::string where = "context");
+
+struct PreHookDecision {
+  enum class Kind { Allow, Deny, Modify };
+
+  Kind kind = Kind::Allow;
+  std::string input_json{};             // of a modify: one JSON value
+  std::optional<std::string> reason{};  // always there for a deny
+
+  static PreHookDecision allow() { return {}; }
+  static PreHookDecision deny(std::string reason) { return {Kind::Deny, {}, std::move(reason)}; }
+  static PreHookDecision modify(std::string input_json, std::optional<std::string> reason = {}) {
+    return {Kind::Modify, std::move(input_json), std::move(reason)};
+  }
+
+  bool operator==(const PreHookDecision&) const = default;
+};
+
+json::object to_json(const PreHookDecision& decision);
+// Exactly the three shapes; anything else is `InvalidInput`, and denies where a hook answers it.
+Result<PreHookDecision> pre_hook_decision_from_json(const json::value& value,
+                                                    std::string where = "decision");
+
+}  // namespace sallyport

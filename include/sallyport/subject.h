@@ -1,0 +1,23 @@
+// Whom a record concerns: the members that join events, records and calls.
+//
+//   if (subject.session_id == "s-1") count(subject.call_id);
+#pragma once
+
+#include <string>
+
+namespace sallyport {
+
+// Empty means "does not apply".
+struct Subject {
+  std::string policy_hash{};
+  std::string call_id{};
+  std::string session_id{};
+  std::string agent_id{};
+  std::string server{};
+  std::string tool_name{};
+  std::string trace_id{};
+
+  bool operator==(const Subject&) const = default;
+};
+
+}  // namespace sallyport

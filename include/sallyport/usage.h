@@ -1,0 +1,40 @@
+// What one model response cost, in the tokens that its provider reported.
+//
+//   Usage usage{.input_tokens = 1200, .output_tokens = 80};
+//   to_json(usage);   // {"input_tokens":1200,"output_tokens":80,"total_tokens":null,...}
+//   usage_from_json(json::parse(R"({"input_tokens":-1})")).error().where;   // "usage.input_tokens"
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sallyport/json.h"
+#include "sallyport/result.h"
+
+namespace sallyport {
+
+// No value: the provider did not say. Nothing is added up or guessed, `total_tokens` included.
+struct Usage {
+  std::optional<std::uint64_t> input_tokens{};
+  std::optional<std::uint64_t> output_tokens{};
+  std::optional<std::uint64_t> total_tokens{};
+  std::optional<std::uint64_t> cache_read_input_tokens{};
+  std::optional<std::uint64_t> cache_creation_input_tokens{};
+  std::optional<std::uint64_t> reasoning_tokens{};
+  std::optional<std::uint64_t> thoughts_tokens{};
+  std::optional<std::uint64_t> tool_input_tokens{};
+
+  bool operator==(const Usage&) const = default;
+};
+
+// All eight members, `null` where there is no value.
+json::object to_json(const Usage& usage);
+
+// Absent members are read as `null`, unknown ones ignored. `InvalidInput` names the member that is
+// no whole number from 0 to 2^53-1; `where` is how messages name the object.
+Result<Usage> usage_from_json(const json::value& value, std::string where = "usage");
+
+}  // namespace sallyport

@@ -1,0 +1,42 @@
+#include "base/bell.h"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <vector>
+
+namespace sallyport {
+
+namespace asio = boost::asio;
+
+namespace {
+
+void end_wait(const std::shared_ptr<asio::steady_timer>& timer) {
+  asio::post(timer->get_executor(), [timer] { timer->cancel(); });
+}
+
+}  // namespace
+
+Async<void> Bell::wait(std::string key, std::chrono::milliseconds longest, std::stop_token cancel) {
+  const auto timer = std::make_shared<asio::steady_timer>(co_await asio::this_coro::executor);
+  timer->expires_after(longest);
+  const auto place = waiting_.with([&](auto& waiting) { return waiting.emplace(key, timer); });
+  {
+    const std::stop_callback on_cancel(cancel, [timer] { end_wait(timer); });
+    boost::system::error_code ignored;
+    co_await timer->async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  }
+  waiting_.with([&](auto& waiting) { waiting.erase(place); });
+}
+
+void Bell::ring(const std::string& key) {
+  std::vector<Timer> timers;
+  waiting_.with([&](auto& waiting) {
+    const auto [begin, end] = waiting.equal_range(key);
+    for (auto place = begin; place != end; ++place) timers.push_back(place->second);
+  });
+  for (const Timer& timer : timers) end_wait(timer);
+}
+
+}  // namespace sallyport

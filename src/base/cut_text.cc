@@ -1,0 +1,30 @@
+#include "base/cut_text.h"
+
+namespace sallyport {
+
+namespace {
+
+bool continues_a_code_point(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
+}
+
+}  // namespace
+
+std::string cut_utf8_bytes(std::string_view text, std::size_t limit) {
+  if (text.size() <= limit) return std::string(text);
+  std::size_t end = limit;
+  while (end > 0 && continues_a_code_point(text[end])) --end;
+  return std::string(text.substr(0, end));
+}
+
+std::string cut_code_points(std::string_view text, std::size_t limit) {
+  std::size_t begun = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (continues_a_code_point(text[i])) continue;
+    if (begun == limit) return std::string(text.substr(0, i));
+    ++begun;
+  }
+  return std::string(text);
+}
+
+}  // namespace sallyport

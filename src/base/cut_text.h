@@ -1,0 +1,16 @@
+// Shortens text for previews without breaking a character in two.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace sallyport {
+
+// The longest beginning of at most `limit` bytes that ends where a code point ends.
+std::string cut_utf8_bytes(std::string_view text, std::size_t limit);
+
+// The first `limit` code points.
+std::string cut_code_points(std::string_view text, std::size_t limit);
+
+}  // namespace sallyport

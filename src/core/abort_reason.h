@@ -1,0 +1,32 @@
+// Why a run ended before its time: a word that readers count, and what a person wants to know.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sallyport::core {
+
+enum class AbortCause {
+  Cancelled,
+  DeadlineExceeded,
+  ModelBudgetExceeded,
+  ToolBudgetExceeded,
+  TokenBudgetExceeded,
+  LeaseLost,
+  Interrupted,
+  Error,
+};
+
+std::string_view to_string(AbortCause cause);
+
+// `deadline_exceeded: 30 s for the whole run`, or the word alone.
+std::string abort_reason(AbortCause cause, std::string_view detail = {});
+
+// Nothing for a reason that begins with none of the words.
+std::optional<AbortCause> abort_cause(std::string_view reason);
+
+// What to tell somebody who wrote such a reason; it lists the words.
+std::string abort_cause_rule();
+
+}  // namespace sallyport::core

@@ -1,0 +1,56 @@
+// Where an upstream puts what it gives while it runs: pieces of its answer, which wait for the
+// second door, and messages on the way, each of which passes that door on its own.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/async.h"
+#include "base/clock.h"
+#include "core/fail_open.h"
+#include "core/plan.h"
+#include "core/stream_limits.h"
+
+namespace sallyport::core {
+
+// Shared between the Governor and the upstream: a call that was given up on may still write into
+// it, and is then not heard. Belongs to the strand of its call.
+class Delivery {
+ public:
+  // Where messages on the way go (PI-29); none: nobody wants them.
+  using Forward = std::function<void(const json::value& message)>;
+
+  struct Parts {
+    std::shared_ptr<const Plan> plan;
+    ResultContext context;
+    const Clock& clock;
+    FailOpenLog& fail_open;
+    Forward forward;
+  };
+  explicit Delivery(Parts parts);
+
+  // A piece of the answer. False: a limit is reached or the call is over, more is not wanted.
+  bool add(json::value chunk);
+  // All pieces, as the answer of a stream that ended by itself.
+  Envelope finish();
+
+  // A progress or log message. What a guard blocks is dropped.
+  Async<void> progress(json::value message);
+
+  // For the Governor: nothing is taken from here on.
+  void close() { closed_ = true; }
+  bool has_chunks() const { return !stream_.chunks.empty(); }
+  Envelope cut(std::string reason);
+  FailOpen& fail_open() { return fail_open_; }
+
+ private:
+  Parts parts_;
+  FailOpen fail_open_;
+  SteadyTime begin_;
+  Envelope stream_;
+  std::size_t bytes_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace sallyport::core

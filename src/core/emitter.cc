@@ -1,0 +1,108 @@
+#include "core/emitter.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/try.h"
+
+namespace sallyport::core {
+
+namespace {
+
+void redact_member(const Redactor& redactor, std::string_view name, json::value& value) {
+  try {
+    redactor.redact(name, value);
+  } catch (const std::exception&) {
+    value = "[REDACTED:unreadable]";
+  }
+}
+
+// Hooks see what readers of the ledger will see (EV-8). What names things stays as it is.
+void redact_members(const Redactor& redactor, json::object& object) {
+  for (json::key_value_pair& member : object) {
+    const std::string_view name = member.key();
+    if (name == "kind" || name.ends_with("_id")) continue;
+    if (json::object* const nested = member.value().if_object(); nested && name == "preview") {
+      redact_members(redactor, *nested);
+    } else if (member.value().is_string() || member.value().is_structured()) {
+      redact_member(redactor, name, member.value());
+    }
+  }
+}
+
+}  // namespace
+
+Draft hook_failed(const std::string& hook, std::string_view event_type,
+                  std::optional<std::uint64_t> sequence, const std::string& error,
+                  const Subject& subject) {
+  return {.kind = Kind::HookFailed,
+          .subject = subject,
+          .body = {{"record", "hook_failed"},
+                   {"hook", hook},
+                   {"event_type", event_type},
+                   {"event_sequence", sequence ? json::value(*sequence) : json::value()},
+                   {"error", error}}};
+}
+
+Draft Emitter::row(const Event& event, const Subject& subject) const {
+  return {.kind = Kind::Event, .subject = subject, .body = to_json(event)};
+}
+
+Result<Event> Emitter::redacted(const Event& event) const {
+  json::object object = to_json(event);
+  redact_members(parts_.redactor, object);
+  return event_from_json(object);
+}
+
+Async<std::vector<HookRegistry::Failure>> Emitter::tell_hooks(const Event& event,
+                                                              const Subject& subject) const {
+  Result<Event> shown = redacted(event);
+  if (shown) co_return co_await parts_.hooks.tell(std::move(*shown), subject, parts_.clock);
+  co_return std::vector<HookRegistry::Failure>{{"redaction", shown.error().message}};
+}
+
+Task<void> Emitter::tell(Event event, Subject subject, std::vector<Draft>& rows,
+                         std::optional<std::uint64_t> sequence) {
+  if (parts_.hooks.empty()) co_return Result<void>{};
+  const std::vector<HookRegistry::Failure> failures = co_await tell_hooks(event, subject);
+  if (failures.empty()) co_return Result<void>{};
+  if (!announces(event)) {
+    for (const HookRegistry::Failure& failure : failures) {
+      rows.push_back(
+          hook_failed(failure.hook, event_type(event), sequence, failure.error, subject));
+    }
+    co_return Result<void>{};
+  }
+  std::string names;
+  for (const HookRegistry::Failure& failure : failures) {
+    names += (names.empty() ? "" : ", ") + failure.hook;
+  }
+  co_return fail(ErrorCode::Unavailable, "event sink failed: " + names, names, "hook");
+}
+
+Task<void> Emitter::emit(Event event, Subject subject) {
+  std::vector<Draft> rows;
+  rows.push_back(row(event, subject));
+  const Urgency urgency = announces(event) ? Urgency::Announces : Urgency::Reports;
+  const Result<std::vector<Position>> written =
+      co_await parts_.recorder.append(std::move(rows), urgency);
+  if (!written) {
+    if (!announces(event)) {
+      std::vector<Draft> owed;
+      owed.push_back(row(event, subject));
+      parts_.recorder.owe(std::move(owed));
+    }
+    co_return fail(written.error().code, "event sink failed: audit: " + written.error().message, {},
+                   "store");
+  }
+  std::vector<Draft> failed;
+  const Result<void> told = co_await tell(event, subject, failed, written->back().sequence);
+  if (!failed.empty()) {
+    const auto noted = co_await parts_.recorder.append(failed, Urgency::Reports);
+    if (!noted) parts_.recorder.owe(std::move(failed));
+  }
+  co_return told;
+}
+
+}  // namespace sallyport::core

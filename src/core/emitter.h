@@ -1,0 +1,49 @@
+// Makes events known: a row in the ledger first, then the hooks (EV-57, EV-77).
+#pragma once
+
+#include <vector>
+
+#include "core/hook_registry.h"
+#include "core/recorder.h"
+#include "core/redactor.h"
+
+namespace sallyport::core {
+
+class Emitter {
+ public:
+  struct Parts {
+    Recorder& recorder;
+    const Redactor& redactor;
+    const Clock& clock;
+    HookRegistry hooks{};
+  };
+  explicit Emitter(Parts parts) : parts_(std::move(parts)) {}
+
+  // The row of an event, for whoever commits it together with something else.
+  Draft row(const Event& event, const Subject& subject) const;
+
+  // Tells the hooks of an event whose row is, or will be, in a commit of the caller. For an
+  // announcing event the error names every hook that failed. For a reporting one there is none:
+  // `rows` gets a `hook_failed` for each.
+  Task<void> tell(Event event, Subject subject, std::vector<Draft>& rows,
+                  std::optional<std::uint64_t> sequence = {});
+
+  // An event on its own: durable, then told. A row that cannot be written is `store`: an announcing
+  // event was not announced, a reporting one is owed.
+  Task<void> emit(Event event, Subject subject);
+
+  Recorder& recorder() { return parts_.recorder; }
+
+ private:
+  Result<Event> redacted(const Event& event) const;
+  Async<std::vector<HookRegistry::Failure>> tell_hooks(const Event& event,
+                                                       const Subject& subject) const;
+  Parts parts_;
+};
+
+// EV-61.
+Draft hook_failed(const std::string& hook, std::string_view event_type,
+                  std::optional<std::uint64_t> sequence, const std::string& error,
+                  const Subject& subject);
+
+}  // namespace sallyport::core

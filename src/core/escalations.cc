@@ -1,0 +1,100 @@
+#include "core/escalations.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "base/uuid.h"
+
+namespace sallyport::core {
+
+namespace {
+
+constexpr std::string_view kItems = "escalation";
+constexpr std::string_view kCounts = "escalation_count";
+constexpr std::chrono::seconds kShared{60};
+constexpr std::size_t kRemembered = 4096;
+
+}  // namespace
+
+Escalations::Opened Escalations::open(const std::vector<Escalation>& messages,
+                                      const Subject& subject) {
+  Opened opened;
+  const SteadyTime now = clock_.steady();
+  for (const Escalation& escalation : messages) {
+    const std::string key =
+        canonical_json(json::array{escalation.guard, subject.session_id, escalation.message});
+    bool fresh = false;
+    const std::string id = recent_.with([&](auto& recent) {
+      if (recent.size() >= kRemembered) recent.clear();
+      Recent& item = recent[key];
+      fresh = item.id.empty() || now - item.first >= kShared;
+      if (fresh) item = {"esc-" + uuid7_text(clock_, entropy_), now};
+      return item.id;
+    });
+    opened.ids.push_back(id);
+    opened.counts.push_back({.space = std::string(kCounts), .key = id, .counts = true});
+    if (!fresh) continue;
+    Draft draft{.kind = Kind::Approval,
+                .subject = subject,
+                .body = {{"record", "approval_request"},
+                         {"request_id", id},
+                         {"kind", "escalation"},
+                         {"state", "pending"},
+                         {"guard", escalation.guard},
+                         {"message", escalation.message}}};
+    draft.facts.push_back({std::string(kItems), id, "pending", true});
+    opened.drafts.push_back(std::move(draft));
+  }
+  return opened;
+}
+
+Result<std::vector<EscalationItem>> Escalations::waiting() {
+  SALLYPORT_TRY(const std::vector<Fact> items, recorder_.facts(kItems));
+  std::vector<EscalationItem> waiting;
+  for (const Fact& item : items) {
+    const std::optional<Placed> placed = split_place(*item.value);
+    if (!placed) continue;
+    SALLYPORT_TRY(const json::object entry, recorder_.entry(placed->sequence));
+    SALLYPORT_TRY(const std::optional<std::string> count, recorder_.fact(kCounts, item.key));
+    const json::object& body = entry.at("body").as_object();
+    const auto member = [](const json::object& object, std::string_view name) {
+      return std::string(text_in(object, name).value_or(""));
+    };
+    waiting.push_back({.id = item.key,
+                       .call_id = member(entry, "call_id"),
+                       .session_id = member(entry, "session_id"),
+                       .agent_id = member(entry, "agent_id"),
+                       .server = member(entry, "server"),
+                       .tool = member(entry, "tool_name"),
+                       .guard = member(body, "guard"),
+                       .message = member(body, "message"),
+                       .opened_at = member(entry, "recorded_at"),
+                       .count = count ? std::stoull(*count) : 1});
+  }
+  return waiting;
+}
+
+Task<void> Escalations::settle(std::string id, bool accepted, std::string who, std::string note) {
+  SALLYPORT_CO_TRY(const std::optional<std::string> stored, recorder_.fact(kItems, id));
+  if (!stored) {
+    co_return fail(ErrorCode::NotFound, fmt::format("no escalation `{}` is waiting", id));
+  }
+  Draft draft{.kind = Kind::Approval,
+              .body = {{"record", "approval_decision"},
+                       {"request_id", id},
+                       {"state", accepted ? "accepted" : "dismissed"},
+                       {"reviewer", who},
+                       {"reason", note}}};
+  draft.facts.push_back({std::string(kItems), id, std::nullopt});
+  draft.facts.push_back({std::string(kCounts), id, std::nullopt});
+  std::vector<Draft> drafts;
+  drafts.push_back(std::move(draft));
+  SALLYPORT_CO_CHECK_OK(co_await recorder_.append(std::move(drafts), Urgency::Reports,
+                                                  {{std::string(kItems), id, *stored}}));
+  co_return Result<void>{};
+}
+
+}  // namespace sallyport::core

@@ -1,0 +1,246 @@
+// Between the doors: has the call been made before, the intent, and the tool itself.
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/race.h"
+#include "base/try.h"
+#include "core/governor.h"
+
+namespace sallyport::core {
+
+namespace {
+
+constexpr unsigned kClaims = 8;
+
+// A coroutine of its own, so that a call that was given up on owns all it needs.
+Async<Result<Envelope>> invoke(std::shared_ptr<Upstream> upstream, Call call,
+                               std::shared_ptr<Delivery> delivery, std::stop_token stop) {
+  co_return co_await upstream->invoke(std::move(call), std::move(delivery), std::move(stop));
+}
+
+bool intent_first(const Trail& trail) {
+  if (trail.consent || trail.prepared()) return true;
+  switch (trail.plan().durability()) {
+    case IntentDurability::Strict:
+      return true;
+    case IntentDurability::Effect:
+      return !trail.classification().replay_safe();
+    case IntentDurability::Relaxed:
+      break;
+  }
+  return false;
+}
+
+// A result is kept as what was released; where that may not be stored, as what redaction left.
+std::optional<Envelope> stored_envelope(const json::object& body) {
+  if (const json::object* const post = object_in(body, "post_invocation")) {
+    const json::value* const released = post->if_contains("released");
+    if (released != nullptr) {
+      if (Result<Envelope> envelope = Envelope::from_json(*released)) return std::move(*envelope);
+    }
+  }
+  const json::object* const outcome = object_in(body, "outcome");
+  const json::value* const stored = outcome ? outcome->if_contains("result") : nullptr;
+  if (stored == nullptr) return std::nullopt;
+  Result<ToolResult> result = tool_result_from_json(*stored);
+  if (!result) return std::nullopt;
+  if (!result->success) {
+    Envelope envelope = Envelope::error(result->output);
+    envelope.data = result->data;
+    return envelope;
+  }
+  return Envelope::of(result->data.is_null() ? json::value(result->output) : result->data);
+}
+
+}  // namespace
+
+Task<std::optional<Governor::Performed>> Governor::announce(Trail& trail) {
+  for (unsigned tries = 0; trail.open() && !trail.announced; ++tries) {
+    SALLYPORT_CO_TRY(std::optional<Performed> recalled, look_for_earlier(trail));
+    if (recalled) co_return recalled;
+    if (trail.open() && tries == kClaims) {
+      trail.refuse({"in flight: the same call is made again and again", Refusal::By::Idempotency});
+    }
+    if (!trail.open()) break;
+    const Result<void> written = co_await write_intent(trail);
+    // Somebody else made the same call, or used the same approval, since we looked.
+    if (!written && written.error().code == ErrorCode::Conflict) continue;
+    if (!written) co_return std::unexpected(written.error());
+  }
+  const Call& call = trail.call();
+  if (!trail.open()) {
+    co_await report(trail, event::ToolExecutionBlocked{call.agent_id, call.tool, call.tool_call_id,
+                                                       trail.refusal()->reason});
+    co_return std::nullopt;
+  }
+  const Event started = event::ToolExecutionStarted{call.agent_id, call.tool, call.tool_call_id};
+  const Result<void> told = co_await emitter_.tell(started, trail.subject(), trail.rows);
+  if (!told) trail.refuse({told.error().message, Refusal::By::Listener});
+  co_return std::nullopt;
+}
+
+// Step 7: refuses, gives the stored answer, or neither, when the call may run.
+Result<std::optional<Governor::Performed>> Governor::look_for_earlier(Trail& trail) {
+  if (trail.consent) {
+    SALLYPORT_TRY(const auto state, approvals_.state(trail.consent->approval_id));
+    if (!state || state->word != "approved") {
+      trail.refuse({"approval_used", Refusal::By::Person});
+      return std::nullopt;
+    }
+    trail.consent->state = *state;
+  }
+  trail.row_key = idempotency_.key(trail.call());
+  if (trail.row_key.empty()) return std::nullopt;
+  const std::string& id = trail.call().tool_call_id;
+  if (!trail.hold) trail.hold = idempotency_.hold(trail.row_key);
+  if (!trail.hold) {
+    trail.refuse({fmt::format("in flight: call `{}` is running", id), Refusal::By::Idempotency});
+    return std::nullopt;
+  }
+  SALLYPORT_TRY(trail.row, idempotency_.row(trail.row_key));
+  if (!trail.row) return std::nullopt;
+  if (trail.row->request_digest != trail.request_digest()) {
+    trail.refuse(
+        {fmt::format("idempotency conflict: `{}` was another call", id), Refusal::By::Idempotency});
+    return std::nullopt;
+  }
+  if (trail.row->status == Idempotency::Status::Completed) {
+    const Result<Performed> recalled = recall(*trail.row);
+    if (recalled) return *recalled;
+  } else if (trail.row->status == Idempotency::Status::InFlight) {
+    SALLYPORT_TRY(const bool running, idempotency_.running(*trail.row));
+    if (running) {
+      trail.refuse({fmt::format("in flight: call `{}` is running", id), Refusal::By::Idempotency});
+      return std::nullopt;
+    }
+  }
+  if (trail.recovery_class() == RecoveryClass::SideEffecting) {
+    trail.refuse({fmt::format("unknown outcome: it is not known how `{}` ended, and it may not be "
+                              "repeated by itself",
+                              id),
+                  Refusal::By::Idempotency});
+  }
+  return std::nullopt;
+}
+
+Result<Governor::Performed> Governor::recall(const Idempotency::Row& row) {
+  SALLYPORT_TRY(const json::object entry, parts_.recorder.entry(row.sequence));
+  std::optional<Envelope> envelope = stored_envelope(entry.at("body").as_object());
+  if (!envelope) return fail(ErrorCode::NotFound, "the stored result is gone");
+  return Performed{.envelope = std::move(*envelope), .effect = EffectState::None, .recalled = true};
+}
+
+// Step 8. `Conflict`: look again. Any other error: nothing ran, and that is owed.
+Task<void> Governor::write_intent(Trail& trail) {
+  const Call& call = trail.call();
+  const std::size_t before = trail.rows.size();
+  const auto forget = [&] { trail.rows.resize(std::min(before, trail.rows.size())); };
+  Draft intent = journal_.intent(trail);
+  std::vector<Fact> expected;
+  const bool first = intent_first(trail);
+  if (first) {
+    intent.facts.push_back({"open_call", call.call_id, parts_.recorder.instance_id(), true});
+    if (!trail.row_key.empty()) {
+      expected.push_back(Idempotency::expected(trail.row_key, trail.row));
+      intent.facts.push_back(
+          Idempotency::fact(trail.row_key, {.call_id = call.call_id,
+                                            .request_digest = trail.request_digest(),
+                                            .status = Idempotency::Status::InFlight,
+                                            .started_at = trail.started_at}));
+    }
+    if (trail.consent) {
+      Approvals::Change used =
+          Approvals::change(trail.consent->approval_id, trail.consent->state, "used");
+      expected.push_back(std::move(used.expected));
+      intent.facts.push_back(std::move(used.fact));
+    }
+  }
+  trail.rows.push_back(std::move(intent));
+  trail.rows.push_back(emitter_.row(
+      event::ToolExecutionStarted{call.agent_id, call.tool, call.tool_call_id}, trail.subject()));
+  if (first) {
+    const auto written = co_await journal_.commit(trail, Urgency::Announces, std::move(expected));
+    if (!written) {
+      forget();
+      if (written.error().code == ErrorCode::Conflict) co_return std::unexpected(written.error());
+      if (written.error().code == ErrorCode::InvalidInput) {
+        // The ledger is well, this call does not fit into it.
+        trail.forget_evidence();
+        trail.refuse({"the call cannot be recorded: " + written.error().message});
+        co_return Result<void>{};
+      }
+      journal_.owe(trail, {.outcome = Outcome::persistence_failed(
+                               "the intent could not be recorded: " + written.error().message)});
+      co_return std::unexpected(written.error());
+    }
+  }
+  trail.opened = trail.opened || first;
+  trail.intent_durable = first;
+  trail.announced = true;
+  co_return Result<void>{};
+}
+
+Async<Governor::Performed> Governor::perform(Trail& trail, std::shared_ptr<Upstream> upstream,
+                                             const Caller& caller) {
+  if (caller.cancel.stop_requested()) {
+    co_return Performed{.envelope = Envelope::error("cancelled"), .effect = EffectState::None};
+  }
+  const auto limit = std::min(trail.call().time_limit.value_or(trail.plan().time_limit()),
+                              trail.plan().time_limit());
+  std::stop_source stop;
+  const auto delivery = std::make_shared<Delivery>(Delivery::Parts{
+      trail.shared_plan(), context_of(trail), parts_.clock, fail_open_, caller.progress});
+  const SteadyTime begin = parts_.clock.steady();
+  Raced<Result<Envelope>> raced = co_await race<Result<Envelope>>(
+      invoke(std::move(upstream), trail.call(), delivery, stop.get_token()),
+      std::chrono::steady_clock::now() + limit, caller.cancel);
+  delivery->close();
+  trail.fail_open.absorb(delivery->fail_open().take());
+  if (raced.finish != Finish::Worked) stop.request_stop();
+  Performed performed = fold(std::move(raced), *delivery, limit);
+  performed.duration_ms = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(parts_.clock.steady() - begin).count());
+  co_return performed;
+}
+
+// Everything that can become of an invocation is an envelope: nothing passes the second door as
+// anything else.
+Governor::Performed Governor::fold(Raced<Result<Envelope>> raced, Delivery& delivery,
+                                   std::chrono::milliseconds limit) {
+  Performed performed;
+  const auto cut = [&](std::string text) {
+    performed.envelope =
+        delivery.has_chunks() ? delivery.cut(std::move(text)) : Envelope::error(std::move(text));
+  };
+  switch (raced.finish) {
+    case Finish::Worked:
+      if (*raced.value) {
+        performed.effect = EffectState::Done;
+        performed.envelope = std::move(**raced.value);
+        if (const json::value shape = performed.envelope.to_json(); !check_json(shape)) {
+          performed.envelope = Envelope::malformed_output(json::serialize(shape));
+        }
+      } else if (raced.value->error().cause == "other_revision") {
+        performed.effect = EffectState::None;
+        performed.other_revision = true;
+        performed.envelope = Envelope::error(raced.value->error().message);
+      } else {
+        cut("the tool could not be reached: " + raced.value->error().message);
+      }
+      break;
+    case Finish::Threw:
+      cut("the tool failed");
+      break;
+    case Finish::Deadline:
+      cut(fmt::format("timed out after {} ms", limit.count()));
+      break;
+    case Finish::Cancelled:
+      cut("cancelled");
+      break;
+  }
+  return performed;
+}
+
+}  // namespace sallyport::core

@@ -1,0 +1,245 @@
+// The first door: one decision about a call, told from its start to its end, and the question to a
+// person where one is needed.
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "base/uuid.h"
+#include "core/call_preview.h"
+#include "core/decision.h"
+#include "core/governor.h"
+#include "core/preparing.h"
+
+namespace sallyport::core {
+
+namespace {
+
+std::string display_name(const Trail& trail) {
+  const std::string& name = trail.classification().display_name;
+  return name.empty() ? trail.call().tool : name;
+}
+
+}  // namespace
+
+Async<void> Governor::authorize(Trail& trail, const std::shared_ptr<Upstream>& upstream,
+                                const std::stop_token& cancel) {
+  if (const Result<void> ready = parts_.recorder.ready(); !ready) {
+    // Nothing was announced, so nobody hears of it.
+    trail.refuse({"event sink failed: audit: " + ready.error().message, Refusal::By::Listener});
+    trail.needs_person = false;
+    co_return;
+  }
+  Preview preview = preview_of(trail.call(), trail.classification(), upstream->working_directory());
+  const Result<json::value> structured = upstream->structured_input(trail.call());
+  if (structured) preview.structured_input = *structured;
+  const Call& call = trail.call();
+  const Event started =
+      event::ToolAuthorizationStarted{call.agent_id, call.tool, call.tool_call_id, preview};
+  trail.rows.push_back(emitter_.row(started, trail.subject()));
+  const Result<void> told = co_await emitter_.tell(started, trail.subject(), trail.rows);
+  if (!told) {
+    trail.refuse({told.error().message, Refusal::By::Listener});
+  } else if (!structured) {
+    trail.refuse(
+        {"the call cannot be previewed: " + structured.error().message, Refusal::By::Tool});
+  }
+  if (trail.open()) co_await judge_call(trail, preview, upstream, cancel);
+  if (trail.open()) weigh_autonomy(trail);
+  co_await tell_decision(trail);
+}
+
+Async<void> Governor::judge_call(Trail& trail, const Preview& preview,
+                                 const std::shared_ptr<Upstream>& upstream,
+                                 const std::stop_token& cancel) {
+  if (trail.prepared()) {
+    if (const auto over = expired(*trail.prepared(), parts_.clock.wall())) {
+      trail.refuse({*over, Refusal::By::Preparation});
+      co_return;
+    }
+  }
+  co_await decide(trail, preview, parts_.clock, cancel);
+  if (!trail.open() || trail.prepared() || upstream->preparing() == nullptr) co_return;
+  if (!recall_preparation(trail)) co_await prepare(trail, upstream, parts_.clock, cancel);
+  // What will run is what was prepared, so that is decided about too.
+  if (trail.open()) co_await decide(trail, preview, parts_.clock, cancel);
+}
+
+// A prepared operation that outlived the process that had it in hand is executed, not prepared
+// again (AU-78).
+bool Governor::recall_preparation(Trail& trail) {
+  const std::string key = idempotency_.key(trail.call());
+  if (key.empty()) return false;
+  const Result<std::optional<Idempotency::Row>> row = idempotency_.row(key);
+  if (!row || !*row || (*row)->status != Idempotency::Status::Unknown) return false;
+  if ((*row)->request_digest != trail.request_digest()) return false;
+  const Result<json::object> entry = parts_.recorder.entry((*row)->sequence);
+  const json::object* const body = entry ? object_in(*entry, "body") : nullptr;
+  if (body == nullptr || text_in(*body, "recovery_class") != "resumable") return false;
+  const json::object* const input = object_in(*body, "effective_input");
+  if (input == nullptr) return false;
+  const json::value* const snapshot = input->if_contains("prepared_snapshot");
+  Prepared prepared{.operation_id = std::string(text_in(*input, "operation_id").value_or("")),
+                    .revision = number_in(*input, "revision").value_or(0),
+                    .snapshot = snapshot ? *snapshot : json::value()};
+  if (prepared.operation_id.empty()) return false;
+  if (const auto end = text_in(*input, "expires_at")) prepared.expires_at = std::string(*end);
+  trail.prepared(std::move(prepared), true);
+  return true;
+}
+
+void Governor::weigh_autonomy(Trail& trail) const {
+  const bool confirm = trail.classification().tier == Tier::Confirm;
+  if (confirm && trail.autonomy == Autonomy::Shadow) {
+    trail.refuse({"shadow: " + trail.call().tool + " was not run", Refusal::By::Autonomy});
+    return;
+  }
+  const bool asks = trail.question || (confirm && trail.autonomy != Autonomy::ActAuto);
+  trail.needs_person =
+      asks && !(trail.consent && trail.consent->call_digest == trail.call_digest());
+}
+
+// One finish for each start, with the same reason in all that speak of it (EV-33..EV-39).
+Async<void> Governor::tell_decision(Trail& trail) {
+  const Call& call = trail.call();
+  using event::Authorization;
+  Authorization outcome = Authorization::Allow;
+  std::optional<std::string> reason;
+  if (!trail.open()) {
+    trail.needs_person = false;
+    outcome = Authorization::Deny;
+    reason = trail.refusal()->reason;
+    if (trail.refusal()->by == Refusal::By::Plan) {
+      co_await report(trail, event::PolicyDenied{call.agent_id, call.tool, *reason});
+    } else if (trail.refusal()->by == Refusal::By::Hook) {
+      co_await report(
+          trail, event::ToolExecutionBlocked{call.agent_id, call.tool, call.tool_call_id, *reason});
+    }
+  } else if (trail.needs_person) {
+    outcome = Authorization::Prompt;
+    reason = describe(trail);
+  }
+  co_await report(trail, event::ToolAuthorizationFinished{call.agent_id, call.tool,
+                                                          call.tool_call_id, outcome, reason});
+  if (outcome == Authorization::Allow) co_return;
+  co_await report(trail, event::ToolAuthorizationBlocked{call.agent_id, call.tool,
+                                                         call.tool_call_id, outcome, reason});
+}
+
+Async<void> Governor::report(Trail& trail, Event event) {
+  trail.rows.push_back(emitter_.row(event, trail.subject()));
+  // A reporting event has no error: what fails is in the rows.
+  (void)co_await emitter_.tell(std::move(event), trail.subject(), trail.rows);
+}
+
+std::string Governor::describe(const Trail& trail) {
+  if (trail.question && !trail.question->empty()) return *trail.question;
+  return fmt::format("Confirm {}?", display_name(trail));
+}
+
+Question Governor::question_about(Trail& trail) const {
+  const Call& call = trail.call();
+  WallTime until = parts_.clock.wall() + trail.plan().approval_time();
+  if (call.time_limit) until = std::min(until, parts_.clock.wall() + *call.time_limit);
+  if (trail.prepared() && trail.prepared()->expires_at) {
+    until = std::min(until, from_rfc3339(*trail.prepared()->expires_at).value_or(until));
+  }
+  trail.approval_id = "apr-" + uuid7_text(parts_.clock, parts_.entropy);
+  return {.approval_id = trail.approval_id,
+          .call_id = call.call_id,
+          .tool_call_id = call.tool_call_id,
+          .session_id = call.session_id,
+          .agent_id = call.agent_id,
+          .server = call.server,
+          .tool = call.tool,
+          .description = describe(trail),
+          .input = call.input,
+          .call_digest = trail.call_digest(),
+          .policy_hash = trail.plan().hash(),
+          .prepared = trail.prepared(),
+          .expires_at = rfc3339(until)};
+}
+
+// The question is on record before anybody is asked. False: the caller does not wait for it.
+Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
+  const Question question = question_about(trail);
+  Ending asked{.outcome = Outcome::requires_confirmation(question.description, trail.prepared()),
+               .terminal = false};
+  std::vector<Draft> drafts = journal_.record(trail, asked);
+  const bool only_here = trail.prepared() && trail.recovery_class() != RecoveryClass::Resumable;
+  if (only_here) {
+    drafts.back().facts.push_back(
+        {"open_call", trail.call().call_id, parts_.recorder.instance_id(), true});
+    trail.opened = true;
+  }
+  for (Draft& draft : drafts) trail.rows.push_back(std::move(draft));
+  trail.rows.push_back(approvals_.asked(question, trail.subject()));
+  const auto written = co_await journal_.commit(trail, Urgency::Announces);
+  if (!written) {
+    trail.rows.resize(trail.rows.size() - 2);
+    journal_.owe(trail,
+                 {.outcome = Outcome::persistence_failed(
+                      "the approval question could not be recorded: " + written.error().message)});
+    co_return std::unexpected(written.error());
+  }
+  trail.asked_at = written->at(written->size() - 2);
+  co_await tell_sinks(trail, trail.asked_at.sequence);
+  if (!caller.holds || trail.autonomy == Autonomy::Suggest) co_return false;
+  if (parts_.approver) co_await ask_approver(question, trail.subject());
+  const Result<Reply> reply = co_await approvals_.wait(
+      question.approval_id, *from_rfc3339(question.expires_at), trail.subject(), caller.cancel);
+  if (!reply) co_return std::unexpected(reply.error());
+  take_reply(trail, *reply, question.call_digest);
+  co_return true;
+}
+
+// A program that answers for people. What it says is an answer like any other, with its name.
+Async<void> Governor::ask_approver(Question question, Subject subject) {
+  const Result<Reply> reply = co_await parts_.approver->answer(question);
+  const Reply given = reply ? *reply : Reply::deny("approver", reply.error().message);
+  (void)co_await approvals_.answer(question.approval_id, given, std::move(subject));
+}
+
+void Governor::take_reply(Trail& trail, const Reply& reply, const std::string& call_digest) const {
+  const bool was_prepared = trail.prepared().has_value();
+  switch (reply.kind) {
+    case Reply::Kind::Approved:
+      trail.consent = Consent{trail.approval_id, call_digest};
+      trail.decide_again(parts_.plans.current());
+      return;
+    case Reply::Kind::Denied:
+      trail.refuse({reply.reason.empty() ? "rejected" : reply.reason, Refusal::By::Person});
+      return;
+    case Reply::Kind::Expired: {
+      const auto over = was_prepared ? expired(*trail.prepared(), parts_.clock.wall())
+                                     : std::optional<std::string>();
+      trail.refuse({over.value_or("approval_expired"),
+                    over ? Refusal::By::Preparation : Refusal::By::Person});
+      return;
+    }
+    case Reply::Kind::Cancelled:
+      trail.refuse({"cancelled", Refusal::By::Cancel});
+  }
+}
+
+Answer Governor::waiting(const Trail& trail) {
+  const std::string text = describe(trail);
+  Answer answer{.call_id = trail.call().call_id,
+                .outcome = Outcome::requires_confirmation(text, trail.prepared()),
+                .released = Envelope::error(text),
+                .sequence = trail.asked_at.sequence,
+                .record_id = trail.asked_at.id,
+                .approval_id = trail.approval_id};
+  answer.result = {.success = false, .output = text};
+  return answer;
+}
+
+// What was prepared and will not be executed is called off at the tool, once (AU-66).
+void Governor::drop_preparation(const Trail& trail, Upstream& upstream) {
+  if (trail.prepared() && upstream.preparing() != nullptr) {
+    upstream.preparing()->cancel(trail.prepared()->operation_id);
+  }
+}
+
+}  // namespace sallyport::core

@@ -1,0 +1,51 @@
+// Who hears of events, in which order, and what a listener that fails means (EV-55..EV-63).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/async.h"
+#include "base/clock.h"
+#include "sallyport/event.h"
+#include "sallyport/subject.h"
+
+namespace sallyport::core {
+
+// Hears of every event, already redacted. `const` and callable from any thread.
+class EventHook {
+ public:
+  virtual ~EventHook() = default;
+  virtual const std::string& name() const = 0;
+  virtual bool waits() const { return false; }  // may suspend, and so needs a timer that ends it
+  // An error on an announcing event stops what it announces; on a reporting one it is recorded.
+  virtual Task<void> hear(const Event& event, const Subject& subject) const = 0;
+};
+
+// The ledger is no hook in here: the Governor writes before it tells anybody, and nothing that is
+// registered can come before that, replace it or take it away.
+class HookRegistry {
+ public:
+  explicit HookRegistry(std::chrono::milliseconds limit = std::chrono::seconds(5))
+      : limit_(limit) {}
+
+  // Refuses an empty name and one that is taken.
+  Result<void> with_hook(std::shared_ptr<const EventHook> hook);
+  Result<void> extend(std::vector<std::shared_ptr<const EventHook>> hooks);
+
+  struct Failure {
+    std::string hook;
+    std::string error;
+  };
+  // Every hook in order, whatever the ones before it did.
+  Async<std::vector<Failure>> tell(Event event, Subject subject, const Clock& clock) const;
+
+  bool empty() const { return hooks_.empty(); }
+  std::size_t size() const { return hooks_.size(); }
+
+ private:
+  std::chrono::milliseconds limit_;
+  std::vector<std::shared_ptr<const EventHook>> hooks_;
+};
+
+}  // namespace sallyport::core

@@ -1,0 +1,98 @@
+#include "core/preparing.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/race.h"
+
+namespace sallyport::core {
+
+namespace {
+
+using Step = Result<std::optional<PrepareStep>>;
+
+// A coroutine of its own keeps the preparation alive when nobody waits for it any more.
+Async<Step> next_of(std::shared_ptr<Preparation> preparation) {
+  co_return co_await preparation->next();
+}
+
+// What one wait for the tool came to: a step, or why there will be none.
+struct Heard {
+  std::optional<PrepareStep> step{};
+  std::string fault{};
+  bool cancelled = false;
+};
+
+Heard heard(Raced<Step> raced) {
+  switch (raced.finish) {
+    case Finish::Worked:
+      if (!*raced.value) return {.fault = "preparation failed: " + raced.value->error().message};
+      if (!**raced.value) return {.fault = "preparation ended early"};
+      return {.step = std::move(***raced.value)};
+    case Finish::Threw:
+      return {.fault = "preparation failed"};
+    case Finish::Cancelled:
+      return {.fault = "cancelled", .cancelled = true};
+    case Finish::Deadline:
+      break;
+  }
+  return {.fault = "preparation was silent for too long"};
+}
+
+std::string fault_of(const Prepared& prepared, WallTime now) {
+  if (prepared.expires_at && !from_rfc3339(*prepared.expires_at)) {
+    return fmt::format("`expires_at` of the preparation is no RFC 3339 time: `{:.60}`",
+                       *prepared.expires_at);
+  }
+  return expired(prepared, now).value_or("");
+}
+
+}  // namespace
+
+std::optional<std::string> expired(const Prepared& prepared, WallTime now) {
+  if (!prepared.expires_at) return std::nullopt;
+  const std::optional<WallTime> end = from_rfc3339(*prepared.expires_at);
+  if (end && now < *end) return std::nullopt;
+  return "the preparation expired at " + *prepared.expires_at;
+}
+
+Async<void> prepare(Trail& trail, std::shared_ptr<Upstream> upstream, const Clock& clock,
+                    std::stop_token cancel, PreparationLimits limits) {
+  PreparingUpstream& tool = *upstream->preparing();
+  std::stop_source stop;
+  const std::shared_ptr<Preparation> preparation = tool.prepare(trail.call(), stop.get_token());
+  const auto end = std::chrono::steady_clock::now() + limits.whole;
+  std::string operation_id;
+  Heard last;
+  for (unsigned steps = 0; last.fault.empty(); ++steps) {
+    const auto now = std::chrono::steady_clock::now();
+    if (steps > limits.steps) {
+      last.fault = "preparation sent too many updates";
+    } else if (now >= end) {
+      last.fault = "preparation took too long";
+    } else {
+      last = heard(
+          co_await race<Step>(next_of(preparation), std::min(end, now + limits.silence), cancel));
+    }
+    if (!last.step || last.step->kind == PrepareStep::Kind::Working) continue;
+    if (last.step->kind != PrepareStep::Kind::Ready) break;
+    operation_id = last.step->prepared.operation_id;
+    last.fault = fault_of(last.step->prepared, clock.wall());
+    if (!last.fault.empty()) break;
+    trail.prepared(std::move(last.step->prepared), tool.outlives_process());
+    co_return;
+  }
+  stop.request_stop();
+  tool.cancel(operation_id);
+  if (last.step && last.step->kind == PrepareStep::Kind::Refused) {
+    trail.refuse({last.step->text, Refusal::By::Tool});
+  } else if (last.cancelled) {
+    trail.refuse({last.fault, Refusal::By::Cancel});
+  } else {
+    const bool invalid = last.step && last.step->kind == PrepareStep::Kind::Invalid;
+    trail.refuse({invalid ? last.step->text : last.fault, Refusal::By::Preparation});
+  }
+}
+
+}  // namespace sallyport::core

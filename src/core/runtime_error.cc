@@ -1,0 +1,112 @@
+#include "core/runtime_error.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+#include <utility>
+
+#include "base/object_reader.h"
+#include "core/read_field.h"
+
+namespace sallyport::core {
+
+namespace {
+
+using Kind = RuntimeError::Kind;
+
+constexpr Word<Kind> kKinds[] = {
+    {"send_request", Kind::SendRequest},
+    {"stream_response", Kind::StreamResponse},
+    {"compact_history", Kind::CompactHistory},
+    {"store", Kind::Store},
+    {"transcript_io", Kind::TranscriptIo},
+    {"lease_unavailable", Kind::LeaseUnavailable},
+    {"cancelled", Kind::Cancelled},
+    {"deadline_exceeded", Kind::DeadlineExceeded},
+    {"model_budget_exceeded", Kind::ModelBudgetExceeded},
+    {"tool_budget_exceeded", Kind::ToolBudgetExceeded},
+    {"token_budget_exceeded", Kind::TokenBudgetExceeded},
+    {"lease_lost", Kind::LeaseLost},
+    {"operation_denied", Kind::OperationDenied},
+    {"invalid_input", Kind::InvalidInput},
+};
+constexpr Word<ErrorCategory> kCategories[] = {
+    {"retryable", ErrorCategory::Retryable},
+    {"degraded", ErrorCategory::Degraded},
+    {"terminal", ErrorCategory::Terminal},
+};
+
+}  // namespace
+
+std::string_view to_string(ErrorCategory category) {
+  return word_of(kCategories, category);
+}
+
+std::string_view to_string(RuntimeError::Kind kind) {
+  return word_of(kKinds, kind);
+}
+
+ErrorCategory RuntimeError::category() const {
+  switch (kind) {
+    case Kind::SendRequest:
+    case Kind::StreamResponse:
+    case Kind::CompactHistory:
+      return cause && core::is_transient(*cause) ? ErrorCategory::Retryable
+                                                 : ErrorCategory::Terminal;
+    case Kind::Store:
+    case Kind::TranscriptIo:
+    case Kind::LeaseUnavailable:
+      return ErrorCategory::Degraded;
+    default:
+      return ErrorCategory::Terminal;
+  }
+}
+
+bool is_transient(const RuntimeError& error) {
+  return error.category() == ErrorCategory::Retryable;
+}
+
+json::object to_json(const RuntimeError& error) {
+  return {{"kind", to_string(error.kind)},
+          {"category", to_string(error.category())},
+          {"message", error.message},
+          {"cause", error.cause ? json::value(to_json(*error.cause)) : json::value(nullptr)}};
+}
+
+Result<RuntimeError> runtime_error_from_json(const json::value& value, std::string where) {
+  ObjectReader in(value, std::move(where));
+  RuntimeError error{.kind = read_word(in, "kind", kKinds)};
+  const ErrorCategory category = read_word(in, "category", kCategories);
+  error.message = in.text("message");
+  if (in.has("cause")) {
+    error.cause =
+        in.take(provider_error_from_json(value.as_object().at("cause"), in.place("cause")));
+  }
+  if (in.ok() && category != error.category()) {
+    in.refuse("category", fmt::format("is `{}`, for this `{}` it must be `{}`", to_string(category),
+                                      to_string(error.kind), to_string(error.category())));
+  }
+  if (!in.ok()) return std::unexpected(in.error());
+  return error;
+}
+
+AbortCause abort_cause(const RuntimeError& error) {
+  switch (error.kind) {
+    case Kind::Cancelled:
+      return AbortCause::Cancelled;
+    case Kind::DeadlineExceeded:
+      return AbortCause::DeadlineExceeded;
+    case Kind::ModelBudgetExceeded:
+      return AbortCause::ModelBudgetExceeded;
+    case Kind::ToolBudgetExceeded:
+      return AbortCause::ToolBudgetExceeded;
+    case Kind::TokenBudgetExceeded:
+      return AbortCause::TokenBudgetExceeded;
+    case Kind::LeaseLost:
+      return AbortCause::LeaseLost;
+    default:
+      return AbortCause::Error;
+  }
+}
+
+}  // namespace sallyport::core

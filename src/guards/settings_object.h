@@ -1,0 +1,30 @@
+// Reads what a policy says about a guard. Members that nobody asks for are faults, because whoever
+// wrote them expects them to do something.
+#pragma once
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "sallyport/json.h"
+#include "sallyport/result.h"
+
+namespace sallyport::guards {
+
+// The object, if it is one and has no members but `known`. `where` names it in messages.
+Result<const json::object*> settings_object(const json::value& json, std::string_view where,
+                                            std::initializer_list<std::string_view> known);
+
+// An absent member is an empty one.
+Result<const json::object*> member_object(const json::object& object, std::string_view name);
+Result<const json::array*> member_array(const json::object& object, std::string_view name);
+
+// A count of bytes or items, 1 to 2^30.
+Result<std::uint64_t> size_setting(const json::object& object, std::string_view name,
+                                   std::uint64_t otherwise);
+
+}  // namespace sallyport::guards

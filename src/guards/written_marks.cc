@@ -1,0 +1,56 @@
+#include "guards/written_marks.h"
+
+#include <algorithm>
+
+#include "base/encoding.h"
+#include "guards/gathered_text.h"
+
+namespace sallyport::guards {
+
+namespace {
+
+constexpr std::string_view kRedacted = "[REDACTED:";
+constexpr std::string_view kFingerprint = "[FP:";
+constexpr std::string_view kCustom = "custom:";
+
+bool is_written_name(std::string_view name, const SanitizerSettings& settings) {
+  if (detector_named(name) || category_named(name)) return true;
+  if (!name.starts_with(kCustom)) return false;
+  return std::ranges::find(settings.deny, name.substr(kCustom.size()), &DenyEntry::name) !=
+         settings.deny.end();
+}
+
+// The size of the mark that `text` begins with, or 0.
+std::size_t mark_size(std::string_view text, const SanitizerSettings& settings) {
+  if (text.starts_with(kMask)) return kMask.size();
+  if (text.starts_with(kTruncated)) return kTruncated.size();
+  if (text.starts_with(kFingerprint)) {
+    constexpr std::size_t kDigits = 16;
+    const std::string_view digits = text.substr(kFingerprint.size(), kDigits);
+    const std::size_t end = kFingerprint.size() + digits.size();
+    const bool hexadecimal = std::ranges::all_of(digits, [](char c) { return hex_digit(c) >= 0; });
+    return hexadecimal && digits.size() == kDigits && text.substr(end).starts_with(']') ? end + 1
+                                                                                        : 0;
+  }
+  if (!text.starts_with(kRedacted)) return 0;
+  constexpr std::size_t kLongest = 64;
+  const std::size_t end = text.substr(0, kRedacted.size() + kLongest).find(']');
+  if (end == std::string_view::npos) return 0;
+  const std::string_view name = text.substr(kRedacted.size(), end - kRedacted.size());
+  return is_written_name(name, settings) ? end + 1 : 0;
+}
+
+}  // namespace
+
+std::vector<Span> marks_in(std::string_view text, const SanitizerSettings& settings) {
+  std::vector<Span> marks;
+  for (std::size_t at = text.find_first_of("[*"); at < text.size();
+       at = text.find_first_of("[*", at)) {
+    const std::size_t size = mark_size(text.substr(at), settings);
+    if (size > 0) marks.push_back({at, at + size});
+    at += std::max<std::size_t>(size, 1);
+  }
+  return marks;
+}
+
+}  // namespace sallyport::guards

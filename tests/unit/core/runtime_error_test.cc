@@ -1,0 +1,124 @@
+#include "core/runtime_error.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+namespace sallyport::core {
+namespace {
+
+using Kind = RuntimeError::Kind;
+
+const std::vector<Kind>& all_kinds() {
+  static const std::vector<Kind> kinds = {Kind::SendRequest,         Kind::StreamResponse,
+                                          Kind::CompactHistory,      Kind::Store,
+                                          Kind::TranscriptIo,        Kind::LeaseUnavailable,
+                                          Kind::Cancelled,           Kind::DeadlineExceeded,
+                                          Kind::ModelBudgetExceeded, Kind::ToolBudgetExceeded,
+                                          Kind::TokenBudgetExceeded, Kind::LeaseLost,
+                                          Kind::OperationDenied,     Kind::InvalidInput};
+  return kinds;
+}
+
+const ProviderError kTransient{.kind = ProviderError::Kind::Transport, .message = "reset"};
+const ProviderError kLasting{.kind = ProviderError::Kind::Http, .status = 400};
+
+std::string_view category(Kind kind, std::optional<ProviderError> cause) {
+  return to_string(RuntimeError{kind, "m", std::move(cause)}.category());
+}
+
+// EV-96
+TEST(RuntimeErrorTest, ModelWorkIsRetryableOnlyWhenItsCauseIsTransient) {
+  for (const Kind kind : {Kind::SendRequest, Kind::StreamResponse, Kind::CompactHistory}) {
+    EXPECT_EQ(category(kind, kTransient), "retryable");
+    EXPECT_EQ(category(kind, kLasting), "terminal");
+    EXPECT_EQ(category(kind, std::nullopt), "terminal");
+  }
+}
+
+// EV-97
+TEST(RuntimeErrorTest, StorageAndLeaseTroubleIsDegraded) {
+  for (const Kind kind : {Kind::Store, Kind::TranscriptIo, Kind::LeaseUnavailable}) {
+    EXPECT_EQ(category(kind, std::nullopt), "degraded");
+    EXPECT_EQ(category(kind, kTransient), "degraded");
+  }
+}
+
+// EV-98
+TEST(RuntimeErrorTest, EndsOfARunAreTerminalWhateverTheirCause) {
+  for (const Kind kind : {Kind::Cancelled, Kind::DeadlineExceeded, Kind::ModelBudgetExceeded,
+                          Kind::ToolBudgetExceeded, Kind::TokenBudgetExceeded, Kind::LeaseLost,
+                          Kind::OperationDenied, Kind::InvalidInput}) {
+    EXPECT_EQ(category(kind, std::nullopt), "terminal") << to_string(kind);
+    EXPECT_EQ(category(kind, kTransient), "terminal") << to_string(kind);
+  }
+}
+
+// EV-95
+TEST(RuntimeErrorTest, TransientIsTheSameAsRetryable) {
+  for (const Kind kind : all_kinds()) {
+    for (const auto& cause :
+         {std::optional(kTransient), std::optional(kLasting), std::optional<ProviderError>()}) {
+      const RuntimeError error{kind, "m", cause};
+      EXPECT_EQ(is_transient(error), to_json(error).at("category") == json::value("retryable"));
+    }
+  }
+}
+
+// EV-95
+TEST(RuntimeErrorTest, ErrorsAreReadAndWrittenByteForByte) {
+  for (const std::string_view text :
+       {R"({"category":"retryable","cause":{"kind":"transport","message":"reset"},)"
+        R"("kind":"send_request","message":"m"})",
+        R"({"category":"terminal","cause":{"body":"b","kind":"http","retry_after_ms":null,)"
+        R"("status":400},"kind":"stream_response","message":"m"})",
+        R"({"category":"degraded","cause":null,"kind":"store","message":"disk"})"}) {
+    const auto error = runtime_error_from_json(*parse_own_json(text));
+    ASSERT_TRUE(error) << error.error().message;
+    EXPECT_EQ(canonical_json(to_json(*error)), text);
+  }
+  for (const Kind kind : all_kinds()) {
+    const RuntimeError error{kind, "m", kTransient};
+    EXPECT_EQ(*runtime_error_from_json(to_json(error)), error);
+  }
+}
+
+// EV-95 EV-109
+TEST(RuntimeErrorTest, EachMissingOrWrongFieldIsRefusedByName) {
+  const json::object good = to_json(RuntimeError{Kind::SendRequest, "m", kTransient});
+  for (const auto& member : good) {
+    json::object broken = good;
+    broken[member.key()] = 7;
+    EXPECT_EQ(runtime_error_from_json(broken).error().where,
+              "runtime_error." + std::string(member.key()));
+    if (member.key() == "cause") continue;
+    broken.erase(member.key());
+    EXPECT_EQ(runtime_error_from_json(broken).error().where,
+              "runtime_error." + std::string(member.key()));
+  }
+  json::object nested = good;
+  nested["cause"].as_object().erase("message");
+  EXPECT_EQ(runtime_error_from_json(nested).error().where, "runtime_error.cause.message");
+}
+
+// EV-95 EV-97
+TEST(RuntimeErrorTest, ACategoryThatIsNotTheOneOfItsKindIsRefused) {
+  json::object value = to_json(RuntimeError{Kind::Store, "m", {}});
+  value["category"] = "terminal";
+  EXPECT_EQ(runtime_error_from_json(value).error().message,
+            "`runtime_error.category` is `terminal`, for this `store` it must be `degraded`");
+}
+
+// EV-107
+TEST(RuntimeErrorTest, AbortReasonsFollowTheKind) {
+  for (const Kind kind : {Kind::Cancelled, Kind::DeadlineExceeded, Kind::ModelBudgetExceeded,
+                          Kind::ToolBudgetExceeded, Kind::TokenBudgetExceeded, Kind::LeaseLost}) {
+    EXPECT_EQ(to_string(abort_cause(RuntimeError{kind, "m", {}})), to_string(kind));
+  }
+  for (const Kind kind : {Kind::SendRequest, Kind::Store, Kind::OperationDenied}) {
+    EXPECT_EQ(abort_cause(RuntimeError{kind, "m", {}}), AbortCause::Error);
+  }
+}
+
+}  // namespace
+}  // namespace sallyport::core
