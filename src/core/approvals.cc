@@ -78,6 +78,12 @@ Approvals::Change Approvals::change(const std::string& approval_id, const State&
                fact_text(word, state.call_id, state.call_digest, rfc3339(state.expires_at)), true}};
 }
 
+Fact Approvals::invalidated(const std::string& approval_id, const std::string& call_id,
+                            const std::string& call_digest) {
+  return {std::string(kSpace), approval_id, fact_text("invalidated", call_id, call_digest, ""),
+          true};
+}
+
 Task<void> Approvals::answer(std::string approval_id, Reply reply, Subject subject) {
   SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));
   if (!now) {

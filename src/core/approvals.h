@@ -46,6 +46,9 @@ class Approvals {
     Fact fact;
   };
   static Change change(const std::string& approval_id, const State& state, std::string_view word);
+  // What was asked about is gone with the process that had prepared it.
+  static Fact invalidated(const std::string& approval_id, const std::string& call_id,
+                          const std::string& call_digest);
 
  private:
   Recorder& recorder_;

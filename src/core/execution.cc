@@ -21,7 +21,7 @@ Async<Result<Envelope>> invoke(std::shared_ptr<Upstream> upstream, Call call,
 }
 
 bool intent_first(const Trail& trail) {
-  if (trail.consent || trail.prepared()) return true;
+  if (trail.consent || trail.prepared() || !trail.handed_out_until.empty()) return true;
   switch (trail.plan().durability()) {
     case IntentDurability::Strict:
       return true;
@@ -141,7 +141,11 @@ Task<void> Governor::write_intent(Trail& trail) {
   std::vector<Fact> expected;
   const bool first = intent_first(trail);
   if (first) {
-    intent.facts.push_back({"open_call", call.call_id, parts_.recorder.instance_id(), true});
+    if (trail.handed_out_until.empty()) {
+      intent.facts.push_back({"open_call", call.call_id, parts_.recorder.instance_id(), true});
+    } else {
+      intent.facts.push_back({"handed_out", call.call_id, trail.handed_out_until, true});
+    }
     if (!trail.row_key.empty()) {
       expected.push_back(Idempotency::expected(trail.row_key, trail.row));
       intent.facts.push_back(
@@ -176,7 +180,7 @@ Task<void> Governor::write_intent(Trail& trail) {
       co_return std::unexpected(written.error());
     }
   }
-  trail.opened = trail.opened || first;
+  trail.opened = trail.opened || (first && trail.handed_out_until.empty());
   trail.intent_durable = first;
   trail.announced = true;
   co_return Result<void>{};

@@ -77,37 +77,51 @@ Task<Answer> Governor::run(Call asked, std::shared_ptr<Upstream> upstream, Calle
 }
 
 Task<Answer> Governor::govern(Trail& trail, std::shared_ptr<Upstream> upstream, Caller caller) {
+  SALLYPORT_CO_TRY(std::optional<Answer> ended, co_await admit(trail, upstream, caller));
+  if (ended) co_return std::move(*ended);
+  Performed performed = co_await perform(trail, upstream, caller);  // errors fold in
+  Ending ending = co_await release(trail, std::move(performed));    // the second door
+  co_return co_await finish(trail, std::move(ending));              // on record, then out
+}
+
+Task<std::optional<Answer>> Governor::admit(Trail& trail, std::shared_ptr<Upstream> upstream,
+                                            const Caller& caller) {
   co_await authorize(trail, upstream, caller.cancel);  // grants, guards, hooks, autonomy
   while (trail.needs_person) {
     SALLYPORT_CO_TRY(const bool answered, co_await ask(trail, caller));  // durable, then held
     if (!answered) co_return waiting(trail);
     co_await authorize(trail, upstream, caller.cancel);  // decided again, by the plan of now
   }
-  std::optional<Performed> performed;
+  std::optional<Performed> recalled;
   if (trail.open()) {
-    SALLYPORT_CO_TRY(performed, co_await announce(trail));  // answered before? no record, no effect
+    SALLYPORT_CO_TRY(recalled, co_await announce(trail));  // answered before? no record, no effect
   }
-  if (trail.open() && !performed) performed = co_await perform(trail, upstream, caller);
-  if (!performed) drop_preparation(trail, *upstream);
-  Ending ending = performed ? co_await release(trail, std::move(*performed))  // the second door
-                            : refused(*trail.refusal());
-  co_return co_await finish(trail, std::move(ending));  // on record, and only then the answer
+  if (trail.open() && !recalled) co_return std::nullopt;
+  drop_preparation(trail, *upstream);
+  Ending ending =
+      recalled ? co_await release(trail, std::move(*recalled)) : refused(*trail.refusal());
+  SALLYPORT_CO_TRY(Answer answer, co_await finish(trail, std::move(ending)));
+  co_return answer;
 }
 
-Task<Answer> Governor::resume(Call call, std::string approval_id,
-                              std::shared_ptr<Upstream> upstream, Caller caller) {
-  SALLYPORT_CO_TRY(const auto state, approvals_.state(approval_id));
-  if (!state || state->call_id != call.call_id) {
+Task<Answer> Governor::resume(Resumption waited, std::shared_ptr<Upstream> upstream,
+                              Caller caller) {
+  SALLYPORT_CO_TRY(const auto state, approvals_.state(waited.approval_id));
+  if (!state || state->call_id != waited.call.call_id) {
     co_return fail(ErrorCode::Conflict,
-                   fmt::format("approval `{}` is not about this call", approval_id), {},
+                   fmt::format("approval `{}` is not about this call", waited.approval_id), {},
                    "tool_call_mismatch");
   }
   if (state->word == "pending") {
     co_return fail(ErrorCode::Conflict, "nobody has answered yet", {}, "approval_pending");
   }
   SALLYPORT_CO_TRY(const Reply reply, approvals_.reply_of(*state));
-  Trail trail(std::move(call), parts_.plans.current(), parts_.digest, fail_open_);
-  trail.approval_id = approval_id;
+  Trail trail(std::move(waited.call), parts_.plans.current(), parts_.digest, fail_open_);
+  if (waited.prepared && upstream->preparing() != nullptr) {
+    trail.prepared(std::move(*waited.prepared), upstream->preparing()->outlives_process());
+  }
+  trail.approval_id = waited.approval_id;
+  trail.closing_facts = std::move(waited.closing);
   take_reply(trail, reply, state->call_digest);
   co_return co_await govern(trail, std::move(upstream), std::move(caller));
 }
@@ -197,21 +211,28 @@ std::vector<Event> Governor::closing_events(const Trail& trail, const Ending& en
 }
 
 Async<void> Governor::tell_sinks(Trail& trail, std::uint64_t sequence) {
-  if (!parts_.sinks.empty()) {
-    const Result<json::object> entry = parts_.recorder.entry(sequence);
-    const Result<AuditRecord> record =
-        entry ? audit_record_of(*entry) : Result<AuditRecord>(std::unexpected(entry.error()));
-    for (const std::shared_ptr<const Sink>& sink : parts_.sinks) {
-      const std::optional<std::string> failure =
-          record ? co_await taken(sink, *record) : std::optional(record.error().message);
-      if (!failure) continue;
-      trail.rows.push_back(
-          hook_failed(sink->name(), "tool_audit", sequence, *failure, trail.subject()));
-    }
+  co_await give_to_sinks(sequence, trail.subject(), trail.rows);
+  co_await note_failures(std::exchange(trail.rows, {}));
+}
+
+Async<void> Governor::give_to_sinks(std::uint64_t sequence, const Subject& subject,
+                                    std::vector<Draft>& failed) {
+  if (parts_.sinks.empty()) co_return;
+  const Result<json::object> entry = parts_.recorder.entry(sequence);
+  const Result<AuditRecord> record =
+      entry ? audit_record_of(*entry) : Result<AuditRecord>(std::unexpected(entry.error()));
+  for (const std::shared_ptr<const Sink>& sink : parts_.sinks) {
+    const std::optional<std::string> failure =
+        record ? co_await taken(sink, *record) : std::optional(record.error().message);
+    if (!failure) continue;
+    failed.push_back(hook_failed(sink->name(), "tool_audit", sequence, *failure, subject));
   }
-  if (trail.rows.empty()) co_return;
-  const auto written = co_await journal_.commit(trail, Urgency::Reports);
-  if (!written) parts_.recorder.owe(std::exchange(trail.rows, {}));
+}
+
+Async<void> Governor::note_failures(std::vector<Draft> failed) {
+  if (failed.empty()) co_return;
+  const auto written = co_await parts_.recorder.append(failed, Urgency::Reports);
+  if (!written) parts_.recorder.owe(std::move(failed));
 }
 
 ResultContext Governor::context_of(const Trail& trail) const {

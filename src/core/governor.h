@@ -55,10 +55,16 @@ class Governor {
   // `upstream` is shared: a call that was given up on keeps it until it ends.
   Task<Answer> run(Call call, std::shared_ptr<Upstream> upstream, Caller caller = {});
 
-  // Goes on with a call that waited for a person. `call` is the one that was asked about, with its
-  // call id. `Conflict` with the cause `approval_pending` while nobody has answered.
-  Task<Answer> resume(Call call, std::string approval_id, std::shared_ptr<Upstream> upstream,
-                      Caller caller = {});
+  // A call that waited for a person, and what goes with it.
+  struct Resumption {
+    Call call;  // the one that was asked about, with its call id
+    std::string approval_id;
+    std::optional<Prepared> prepared{};
+    std::vector<Fact> closing{};  // travel with the terminal record
+  };
+  // Goes on with it. `Conflict` with the cause `approval_pending` while nobody has answered, with
+  // the state of the approval where it can no longer be used.
+  Task<Answer> resume(Resumption waited, std::shared_ptr<Upstream> upstream, Caller caller = {});
 
   Approvals& approvals() { return approvals_; }
   Escalations& escalations() { return escalations_; }
@@ -79,6 +85,10 @@ class Governor {
 
   Result<Call> identify(Call call) const;
   Task<Answer> govern(Trail& trail, std::shared_ptr<Upstream> upstream, Caller caller);
+  // All that comes before the effect. Nothing: the call may run, its intent is on record. An
+  // answer: it ends here, or waits.
+  Task<std::optional<Answer>> admit(Trail& trail, std::shared_ptr<Upstream> upstream,
+                                    const Caller& caller);
 
   // The first door (first_door.cc).
   Async<void> authorize(Trail& trail, const std::shared_ptr<Upstream>& upstream,
@@ -112,6 +122,9 @@ class Governor {
   std::vector<Event> closing_events(const Trail& trail, const Ending& ending,
                                     const ToolResult& result) const;
   Async<void> tell_sinks(Trail& trail, std::uint64_t sequence);
+  Async<void> give_to_sinks(std::uint64_t sequence, const Subject& subject,
+                            std::vector<Draft>& failed);
+  Async<void> note_failures(std::vector<Draft> failed);
   ResultContext context_of(const Trail& trail) const;
   std::string shown(std::string text) const;
 

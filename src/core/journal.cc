@@ -76,7 +76,7 @@ std::size_t recorded_size(const std::string& output) {
 }
 
 // What is too long for a record goes into an entry of its own, whole (AU-20).
-std::optional<Draft> move_to_artifact(const Trail& trail, Ending& ending, Entropy& entropy) {
+std::optional<Draft> move_to_artifact(const Subject& subject, Ending& ending, Entropy& entropy) {
   if (!ending.outcome.result) return std::nullopt;
   ToolResult& result = *ending.outcome.result;
   const std::size_t size = recorded_size(result.output);
@@ -86,7 +86,7 @@ std::optional<Draft> move_to_artifact(const Trail& trail, Ending& ending, Entrop
   std::uint64_t id = 0;
   for (const std::uint8_t byte : bytes) id = id << 8 | byte;
   Draft artifact{.kind = Kind::Topic,
-                 .subject = trail.subject(),
+                 .subject = subject,
                  .topic = "artifacts",
                  .body = {{"artifact_id", id}, {"text", result.output}}};
   artifact.facts.push_back({"artifact", std::to_string(id), "", true});
@@ -128,35 +128,37 @@ Draft Journal::intent(Trail& trail) const {
 }
 
 std::vector<Draft> Journal::record(Trail& trail, Ending& ending) const {
-  std::vector<Draft> drafts;
-  if (std::optional<Draft> artifact = move_to_artifact(trail, ending, parts_.entropy)) {
-    drafts.push_back(std::move(*artifact));
-  }
-  std::vector<Escalation> messages = trail.escalations;
-  if (ending.release) {
-    for (const Escalation& item : ending.release->escalations) messages.push_back(item);
-  }
-  std::vector<Fact> facts;
-  if (!messages.empty() && ending.terminal) {
-    Escalations::Opened opened = parts_.escalations.open(messages, trail.subject());
-    for (Draft& draft : opened.drafts) drafts.push_back(std::move(draft));
-    facts = std::move(opened.counts);
-    if (ending.release) {
-      ending.release->escalation_ids.assign(
-          opened.ids.begin() + static_cast<long>(trail.escalations.size()), opened.ids.end());
-    }
-  }
   Draft draft = draft_of(trail, Kind::ToolAudit);
-  add_ending(draft, ending);
-  draft.facts = std::move(facts);
   if (ending.terminal) {
-    if (trail.opened) {
-      draft.facts.push_back({"open_call", trail.call().call_id, std::nullopt});
-    }
+    draft.facts = trail.closing_facts;
+    if (trail.opened) draft.facts.push_back({"open_call", trail.call().call_id, std::nullopt});
     if (std::optional<Fact> row = row_after(trail, ending.effect)) {
       draft.facts.push_back(std::move(*row));
     }
   }
+  return complete(std::move(draft), ending, trail.escalations);
+}
+
+std::vector<Draft> Journal::complete(Draft draft, Ending& ending,
+                                     const std::vector<Escalation>& before) const {
+  std::vector<Draft> drafts;
+  if (std::optional<Draft> artifact = move_to_artifact(draft.subject, ending, parts_.entropy)) {
+    drafts.push_back(std::move(*artifact));
+  }
+  std::vector<Escalation> messages = before;
+  if (ending.release) {
+    for (const Escalation& item : ending.release->escalations) messages.push_back(item);
+  }
+  if (!messages.empty() && ending.terminal) {
+    Escalations::Opened opened = parts_.escalations.open(messages, draft.subject);
+    for (Draft& item : opened.drafts) drafts.push_back(std::move(item));
+    for (Fact& count : opened.counts) draft.facts.push_back(std::move(count));
+    if (ending.release) {
+      ending.release->escalation_ids.assign(opened.ids.begin() + static_cast<long>(before.size()),
+                                            opened.ids.end());
+    }
+  }
+  add_ending(draft, ending);
   drafts.push_back(std::move(draft));
   return drafts;
 }
@@ -227,17 +229,19 @@ std::vector<Draft> close_interrupted(const json::object& entry) {
   constexpr std::string_view kDied =
       "interrupted: the process ended before an outcome was recorded";
   Draft draft = reopened(entry);
+  const auto member = [&](std::string_view name) {
+    return std::string(text_in(draft.body, name).value_or(""));
+  };
   std::vector<Draft> drafts;
   if (text_in(entry, "kind") != "intent") {
     // A prepared operation that only its process knew of (AU-80).
     add_ending(draft, {.outcome = Outcome::invalidated(
                            "interrupted: what was prepared did not outlive its process")});
+    draft.facts.push_back(Approvals::invalidated(member("approval_id"), draft.subject.call_id,
+                                                 member("call_digest")));
     drafts.push_back(std::move(draft));
     return drafts;
   }
-  const auto member = [&](std::string_view name) {
-    return std::string(text_in(draft.body, name).value_or(""));
-  };
   const Event finished = event::ToolExecutionFinished{.agent_id = draft.subject.agent_id,
                                                       .tool_name = draft.subject.tool_name,
                                                       .tool_call_id = member("tool_call_id"),

@@ -27,6 +27,9 @@ class Journal {
   Draft intent(Trail& trail) const;
   // With the artifact and the escalations it names in front of it.
   std::vector<Draft> record(Trail& trail, Ending& ending) const;
+  // The same for a call of which only `draft` is left. `before` was escalated ahead of the call.
+  std::vector<Draft> complete(Draft draft, Ending& ending,
+                              const std::vector<Escalation>& before = {}) const;
 
   // Everything the trail has gathered, in one transaction. What could not be written stays in its
   // rows. `Conflict`: an expected fact changed.

@@ -83,11 +83,13 @@ class Trail {
 
   // Entries that wait for the next commit of this call.
   std::vector<Draft> rows;
-  std::string started_at;       // when the intent was made; empty: none was
-  bool announced = false;       // the start of the execution was told
-  bool intent_durable = false;  // the intent is on disk by itself, before the effect
-  bool opened = false;          // a fact says that this process has the call in hand
-  Position asked_at;            // of the last question
+  std::string started_at;           // when the intent was made; empty: none was
+  bool announced = false;           // the start of the execution was told
+  bool intent_durable = false;      // the intent is on disk by itself, before the effect
+  bool opened = false;              // a fact says that this process has the call in hand
+  Position asked_at;                // of the last question
+  std::string handed_out_until;     // RFC 3339; empty: executed here
+  std::vector<Fact> closing_facts;  // travel with the terminal record
 
   // The call's row of idempotency, as found and held.
   std::string row_key;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/json.hpp>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -13,6 +14,15 @@
 
 namespace sallyport::test {
 
+// What stands at a JSON Pointer of the body, as text; `(absent)` for nothing.
+inline std::string text_at(const core::Draft& draft, std::string_view pointer) {
+  boost::system::error_code ignored;
+  const json::value body = draft.body;
+  const json::value* const found = body.find_pointer(pointer, ignored);
+  if (found == nullptr) return "(absent)";
+  return found->is_string() ? std::string(found->get_string()) : canonical_json(*found);
+}
+
 class FakeRecorder final : public core::Recorder {
  public:
   using core::Recorder::append;
@@ -23,6 +33,9 @@ class FakeRecorder final : public core::Recorder {
     std::optional<Error>& refusal =
         urgency == core::Urgency::Announces ? refuse_announcements : refuse_reports;
     if (refusal) co_return std::unexpected(*refusal);
+    if (refuse) {
+      if (const std::optional<Error> error = refuse(drafts)) co_return std::unexpected(*error);
+    }
     for (const core::Fact& fact : expected) {
       const auto found = facts_.find({fact.space, fact.key});
       const auto stored =
@@ -111,8 +124,11 @@ class FakeRecorder final : public core::Recorder {
   std::optional<Error> refuse_announcements;
   std::optional<Error> refuse_reports;
   std::optional<Error> not_ready;
+  // Looks at each commit, where a test wants only some of them to fail.
+  std::function<std::optional<Error>(const std::vector<core::Draft>&)> refuse;
   std::set<std::string> dead;
   std::vector<core::Draft> written;
+  std::vector<std::size_t> commit_of;  // for each of `written`, the number of its commit
   std::vector<core::Draft> owed;
   std::size_t commits = 0;
 
@@ -131,6 +147,7 @@ class FakeRecorder final : public core::Recorder {
       }
     }
     written.push_back(std::move(draft));
+    commit_of.push_back(commits);
     return {sequence, "id-" + std::to_string(sequence)};
   }
 

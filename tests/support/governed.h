@@ -1,12 +1,15 @@
 // A Governor with fakes around it, and a loop that runs one call to its end.
 #pragma once
 
+#include <atomic>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/entropy.h"
@@ -55,6 +58,7 @@ class FunctionResultGuard final : public core::ResultGuard {
     traits_.name = std::move(name);
   }
   const core::GuardTraits& traits() const override { return traits_; }
+  core::GuardTraits& mutable_traits() { return traits_; }
   Task<Verdict> judge(const Envelope& envelope, const ResultContext& context) const override {
     co_return judge_(envelope, context);
   }
@@ -62,6 +66,20 @@ class FunctionResultGuard final : public core::ResultGuard {
  private:
   core::GuardTraits traits_;
   Judge judge_;
+};
+
+class FunctionHook final : public core::EventHook {
+ public:
+  using Hear = std::function<Result<void>(const Event&, const Subject&)>;
+  FunctionHook(std::string name, Hear hear) : name_(std::move(name)), hear_(std::move(hear)) {}
+  const std::string& name() const override { return name_; }
+  Task<void> hear(const Event& event, const Subject& subject) const override {
+    co_return hear_(event, subject);
+  }
+
+ private:
+  std::string name_;
+  Hear hear_;
 };
 
 class FakeUpstream final : public core::Upstream {
@@ -88,6 +106,84 @@ class FakeUpstream final : public core::Upstream {
   Simple simple_;
 };
 
+// A tool that prepares first. Without `next` it is ready at once with `prepared`.
+class FakePreparer final : public core::PreparingUpstream {
+ public:
+  using Next = std::function<Task<std::optional<core::PrepareStep>>(unsigned step)>;
+  Prepared prepared{.operation_id = "op-1", .revision = 3, .snapshot = {{"amount", 40}}};
+  Next next;
+  FakeUpstream::Simple execute;
+  bool outlives = false;
+
+  std::vector<Call> preparations;
+  std::vector<std::string> cancelled;
+  std::vector<Call> calls;
+
+  std::shared_ptr<core::Preparation> prepare(Call call, std::stop_token) override {
+    preparations.push_back(std::move(call));
+    return std::make_shared<Steps>(next ? next : ready());
+  }
+  void cancel(std::string operation_id) override { cancelled.push_back(std::move(operation_id)); }
+  bool outlives_process() const override { return outlives; }
+
+  Task<Envelope> invoke(Call call, std::shared_ptr<core::Delivery>,
+                        std::stop_token cancel) override {
+    calls.push_back(call);
+    if (execute) co_return co_await execute(std::move(call), cancel);
+    co_return Envelope::of("executed");
+  }
+
+ private:
+  class Steps final : public core::Preparation {
+   public:
+    explicit Steps(Next next) : next_(std::move(next)) {}
+    Task<std::optional<core::PrepareStep>> next() override { co_return co_await next_(++steps_); }
+
+   private:
+    Next next_;
+    unsigned steps_ = 0;
+  };
+
+  Next ready() const {
+    return [made = prepared](unsigned) -> Task<std::optional<core::PrepareStep>> {
+      co_return core::PrepareStep{.kind = core::PrepareStep::Kind::Ready, .prepared = made};
+    };
+  }
+};
+
+class FunctionApprover final : public core::Approver {
+ public:
+  using Decide = std::function<Result<Reply>(const Question&)>;
+  explicit FunctionApprover(Decide decide) : decide_(std::move(decide)) {}
+  Task<Reply> answer(Question question) const override { co_return decide_(question); }
+
+ private:
+  Decide decide_;
+};
+
+class FunctionSink final : public core::Sink {
+ public:
+  using Take = std::function<Result<void>(const AuditRecord&)>;
+  FunctionSink(std::string name, Take take) : name_(std::move(name)), take_(std::move(take)) {}
+  const std::string& name() const override { return name_; }
+  Task<void> take(const AuditRecord& record) const override { co_return take_(record); }
+
+ private:
+  std::string name_;
+  Take take_;
+};
+
+// The plan in force, until a test puts another in its place.
+class ChangingPlan final : public core::PlanSource {
+ public:
+  explicit ChangingPlan(std::shared_ptr<const core::Plan> plan) : plan_(std::move(plan)) {}
+  std::shared_ptr<const core::Plan> current() const override { return plan_.load(); }
+  void change(std::shared_ptr<const core::Plan> plan) { plan_.store(std::move(plan)); }
+
+ private:
+  std::atomic<std::shared_ptr<const core::Plan>> plan_;
+};
+
 class Governed {
  public:
   core::PlanBuilder plan = core::PlanBuilder().autonomy(Autonomy::ActAuto);
@@ -98,6 +194,7 @@ class Governed {
   std::shared_ptr<core::Upstream> tool;  // instead of `upstream`, where a test needs another
   std::shared_ptr<FakeUpstream> upstream = std::make_shared<FakeUpstream>();
   const Clock* clock = &system_clock_;
+  const core::Redactor* redactor = &no_redactor_;
 
   Result<Answer> call(Call call, std::stop_token cancel = {}) {
     return this->call(std::move(call), core::Caller{.cancel = std::move(cancel)});
@@ -114,9 +211,15 @@ class Governed {
     auto built = plan.build();
     if (!built) return std::unexpected(built.error());
     plans_.emplace(*built);
-    governor_.emplace(core::Governor::Parts{*plans_, recorder, redactor_, *clock, entropy_,
+    governor_.emplace(core::Governor::Parts{*plans_, recorder, *redactor, *clock, entropy_,
                                             KeyedDigest("k"), hooks, sinks, approver});
     return {};
+  }
+
+  // A reload: calls that begin, or are decided again, from now on are decided by this one.
+  void change_plan(core::PlanBuilder builder) {
+    (void)build();
+    plans_->change(*builder.build());
   }
 
   // Another process on the same records, or the same after a restart.
@@ -138,8 +241,8 @@ class Governed {
  private:
   SystemClock system_clock_;
   SystemEntropy entropy_;
-  core::NoRedactor redactor_;
-  std::optional<core::FixedPlan> plans_;
+  core::NoRedactor no_redactor_;
+  std::optional<ChangingPlan> plans_;
   std::optional<core::Governor> governor_;
 };
 

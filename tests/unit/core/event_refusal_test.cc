@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "sallyport/event.h"
 #include "unit/core/event_samples.h"
@@ -10,8 +11,8 @@
 namespace sallyport {
 namespace {
 
-using test::event_samples;
 using test::EventSample;
+using test::kEventSamples;
 
 Error refusal(const json::value& value) {
   const Result<Event> event = event_from_json(value);
@@ -26,7 +27,7 @@ json::object object_of(const EventSample& sample) {
 }
 
 json::object object_of(std::string_view kind) {
-  for (const EventSample& sample : event_samples()) {
+  for (const EventSample& sample : kEventSamples) {
     if (sample.kind == kind) return object_of(sample);
   }
   ADD_FAILURE() << "no sample of " << kind;
@@ -36,7 +37,7 @@ json::object object_of(std::string_view kind) {
 // EV-109
 TEST(EventRefusalTest, EachMissingFieldOfEachKindIsRefusedByName) {
   std::size_t refused = 0;
-  for (const EventSample& sample : event_samples()) {
+  for (const EventSample& sample : kEventSamples) {
     const json::object good = object_of(sample);
     for (const auto& member : good) {
       if (test::is_optional(sample.kind, member.key())) continue;
@@ -55,7 +56,7 @@ TEST(EventRefusalTest, EachMissingFieldOfEachKindIsRefusedByName) {
 TEST(EventRefusalTest, EachFieldOfEachKindIsRefusedByNameWhenItsTypeIsWrong) {
   const std::vector<json::value> others = {nullptr,        true,          7, -7, "a sentence",
                                            json::array{7}, json::object{}};
-  for (const EventSample& sample : event_samples()) {
+  for (const EventSample& sample : kEventSamples) {
     const json::object good = object_of(sample);
     for (const auto& member : good) {
       if (member.key() == "details") continue;
@@ -80,7 +81,7 @@ TEST(EventRefusalTest, AnUnknownKindIsRefusedWithTheKnownOnes) {
   const Error error = refusal(value);
   EXPECT_EQ(error.where, "event.kind");
   EXPECT_NE(error.message.find("`run_finished`"), std::string::npos);
-  for (const EventSample& sample : event_samples()) {
+  for (const EventSample& sample : kEventSamples) {
     EXPECT_NE(error.message.find("`" + std::string(sample.kind) + "`"), std::string::npos);
   }
   EXPECT_EQ(refusal(json::array{}).where, "event");
@@ -88,7 +89,7 @@ TEST(EventRefusalTest, AnUnknownKindIsRefusedWithTheKnownOnes) {
 
 // EV-109
 TEST(EventRefusalTest, UnknownExtraFieldsAreIgnoredAndNotWritten) {
-  for (const EventSample& sample : event_samples()) {
+  for (const EventSample& sample : kEventSamples) {
     json::object value = object_of(sample);
     value["zz_extra"] = json::object{{"session_id", "s"}};
     const Result<Event> event = event_from_json(value);
@@ -131,7 +132,7 @@ TEST(EventRefusalTest, EachWordOfEachListIsAcceptedAndNoOther) {
 
 // EV-110
 TEST(EventRefusalTest, EachTextThatIsNoUtf8AndEachNumberTooLargeIsRefusedByName) {
-  for (const EventSample& sample : event_samples()) {
+  for (const EventSample& sample : kEventSamples) {
     const json::object good = object_of(sample);
     for (const auto& member : good) {
       json::object broken = good;
@@ -171,7 +172,7 @@ std::string field_refused(const Event& event) {
 
 // EV-110
 TEST(EventRefusalTest, EventsThatCodeBuiltAreCheckedBeforeTheyAreWritten) {
-  for (const EventSample& sample : event_samples()) {
+  for (const EventSample& sample : kEventSamples) {
     EXPECT_TRUE(check(*event_from_json(object_of(sample)))) << sample.kind;
   }
   EXPECT_EQ(field_refused(event::PolicyDenied{.agent_id = "a", .reason = "\xed\xa0\x80"}),

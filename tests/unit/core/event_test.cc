@@ -11,8 +11,8 @@
 namespace sallyport {
 namespace {
 
-using test::event_samples;
 using test::EventSample;
+using test::kEventSamples;
 
 Event read(std::string_view text) {
   const Result<Event> event = event_from_json(*parse_own_json(text));
@@ -24,7 +24,7 @@ Event read(std::string_view text) {
 // EV-24 EV-25 EV-26 EV-27 EV-28 EV-29 EV-30 EV-31 (their shapes only)
 TEST(EventTest, EachKindIsReadAndWrittenByteForByte) {
   std::set<std::size_t> seen;
-  for (const EventSample& sample : event_samples()) {
+  for (const EventSample& sample : kEventSamples) {
     const Event event = read(sample.text);
     const std::string written = canonical_json(to_json(event));
     EXPECT_EQ(written, sample.text);
@@ -38,7 +38,7 @@ TEST(EventTest, EachKindIsReadAndWrittenByteForByte) {
 
 // EV-4
 TEST(EventTest, TheTypeIsTheKind) {
-  for (const EventSample& sample : event_samples()) {
+  for (const EventSample& sample : kEventSamples) {
     const Event event = read(sample.text);
     EXPECT_EQ(event_type(event), sample.kind);
     EXPECT_EQ(to_json(event).at("kind"), json::value(sample.kind));
@@ -47,7 +47,7 @@ TEST(EventTest, TheTypeIsTheKind) {
 
 // EV-5
 TEST(EventTest, TheScopeIsTheAgentExceptForARecovery) {
-  for (const EventSample& sample : event_samples()) {
+  for (const EventSample& sample : kEventSamples) {
     const std::string_view expected = sample.kind == "recovery_prepared" ? "i-1" : "agent:a";
     EXPECT_EQ(scope(read(sample.text)), expected) << sample.kind;
   }
@@ -56,7 +56,7 @@ TEST(EventTest, TheScopeIsTheAgentExceptForARecovery) {
 // EV-60 (partly)
 TEST(EventTest, EightKindsAnnounceAndFourteenReport) {
   std::size_t announcing = 0;
-  for (const EventSample& sample : event_samples()) {
+  for (const EventSample& sample : kEventSamples) {
     EXPECT_EQ(announces(read(sample.text)), sample.announces) << sample.kind;
     announcing += sample.announces ? 1 : 0;
   }
@@ -66,7 +66,7 @@ TEST(EventTest, EightKindsAnnounceAndFourteenReport) {
 // EV-2
 TEST(EventTest, OptionalFieldsWithoutAValueAreNullAndAbsentOnesAreReadAsNull) {
   std::size_t optional_fields = 0;
-  for (const EventSample& sample : event_samples()) {
+  for (const EventSample& sample : kEventSamples) {
     json::object bare = parse_own_json(sample.text)->as_object();
     json::object nulls = bare;
     for (const auto& member : parse_own_json(sample.text)->as_object()) {

@@ -1,0 +1,50 @@
+#include "core/call_json.h"
+
+#include <boost/json.hpp>
+
+#include "base/object_reader.h"
+
+namespace sallyport::core {
+
+json::object to_json(const Call& call) {
+  json::object object{{"call_id", call.call_id},
+                      {"tool_call_id", call.tool_call_id},
+                      {"agent_id", call.agent_id},
+                      {"session_id", call.session_id},
+                      {"trace_id", call.trace_id},
+                      {"server", call.server},
+                      {"tool", call.tool},
+                      {"input", call.input},
+                      {"turn", call.turn},
+                      {"provider", call.provenance.provider},
+                      {"model", call.provenance.model},
+                      {"agent_name", call.agent_name},
+                      {"history_len", call.history_len}};
+  if (call.raw_input) object["raw_input"] = *call.raw_input;
+  if (call.time_limit) object["time_limit_ms"] = call.time_limit->count();
+  return object;
+}
+
+Result<Call> call_from_json(const json::value& value) {
+  ObjectReader in(value, "call");
+  Call call{.call_id = in.text("call_id"),
+            .tool_call_id = in.text("tool_call_id"),
+            .agent_id = in.text("agent_id"),
+            .session_id = in.text("session_id"),
+            .trace_id = in.text("trace_id"),
+            .server = in.text("server"),
+            .tool = in.text("tool"),
+            .input = in.any("input"),
+            .raw_input = in.optional_text("raw_input"),
+            .turn = in.number("turn"),
+            .provenance = {.provider = in.text("provider"), .model = in.text("model")},
+            .agent_name = in.text("agent_name"),
+            .history_len = in.number("history_len")};
+  if (const auto limit = in.optional_number("time_limit_ms")) {
+    call.time_limit = std::chrono::milliseconds(*limit);
+  }
+  if (!in.ok()) return std::unexpected(in.error());
+  return call;
+}
+
+}  // namespace sallyport::core

@@ -1,0 +1,329 @@
+#include "core/hand_offs.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "base/uuid.h"
+
+namespace sallyport::core {
+
+namespace {
+
+constexpr std::string_view kHandedOut = "handed_out";
+constexpr std::string_view kAnswered = "answered";
+
+// What is handed out has no upstream here: nothing of ours may call it.
+class Elsewhere final : public Upstream {
+ public:
+  Task<Envelope> invoke(Call, std::shared_ptr<Delivery>, std::stop_token) override {
+    co_return fail(ErrorCode::Internal, "this call is executed elsewhere");
+  }
+};
+
+Envelope envelope_of(const ToolResult& result) {
+  if (result.success) {
+    return Envelope::of(result.data.is_null() ? json::value(result.output) : result.data);
+  }
+  Envelope envelope = Envelope::error(result.output);
+  envelope.data = result.data;
+  return envelope;
+}
+
+PendingCall pending_of(const Trail& trail) {
+  const Call& call = trail.call();
+  const Classification& tool = trail.classification();
+  return {.id = call.tool_call_id,
+          .name = call.tool,
+          .display_name = tool.display_name.empty() ? call.tool : tool.display_name,
+          .tier = tool.tier,
+          .input = trail.requested_input(),
+          .effective_input = call.input,
+          .listen_context = trail.prepared()};
+}
+
+event::ToolExecutionFinished finished(const Draft& draft, const ToolResult& result,
+                                      std::string preview) {
+  event::ToolExecutionFinished event{
+      .agent_id = draft.subject.agent_id,
+      .tool_name = draft.subject.tool_name,
+      .tool_call_id = std::string(text_in(draft.body, "tool_call_id").value_or("")),
+      .is_error = !result.success,
+      .output_preview = std::move(preview)};
+  if (!result.success) event.error = event.output_preview;
+  return event;
+}
+
+}  // namespace
+
+// One call that came back: its record as far as the intent tells it, and how it ended.
+struct HandOffs::Returned {
+  Draft record;
+  Ending ending;
+  std::string row_key;
+  Answer answer;
+};
+
+Task<HandOffs::Given> HandOffs::hand_out(Continuation::Payload frame, std::vector<Call> calls,
+                                         Caller caller, std::chrono::seconds within) {
+  SALLYPORT_CO_CHECK_OK(co_await expire());
+  Governor::Parts& parts = governor_.parts_;
+  const std::string deadline = rfc3339(parts.clock.wall() + within);
+  const auto elsewhere = std::make_shared<Elsewhere>();
+  Given given;
+  Kept kept{.deadline = deadline};
+  for (Call& asked : calls) {
+    asked.session_id = frame.session_id;
+    asked.turn = frame.turn;
+    SALLYPORT_CO_TRY(Call call, governor_.identify(std::move(asked)));
+    Trail trail(std::move(call), parts.plans.current(), parts.digest, governor_.fail_open_);
+    trail.handed_out_until = deadline;
+    SALLYPORT_CO_TRY(std::optional<Answer> answered,
+                     co_await governor_.admit(trail, elsewhere, caller));
+    if (answered) {
+      given.answered.push_back(std::move(*answered));
+      continue;
+    }
+    given.hand_off.tool_calls.push_back(pending_of(trail));
+    kept.calls.push_back(trail.call());
+  }
+  if (kept.calls.empty()) co_return given;
+  frame.pending_tool_calls = given.hand_off.tool_calls;
+  given.hand_off.continuation = continuations_.make(std::move(frame));
+  kept.continuation = given.hand_off.continuation;
+  std::vector<Draft> drafts;
+  drafts.push_back(continuations_.keep(kept, {.session_id = kept.continuation.payload.session_id,
+                                              .agent_id = kept.calls.front().agent_id}));
+  SALLYPORT_CO_CHECK_OK(co_await parts.recorder.append(std::move(drafts), Urgency::Announces));
+  co_return given;
+}
+
+Task<std::vector<Answer>> HandOffs::submit(Submission submission, std::string session_id) {
+  SALLYPORT_CO_CHECK_OK(co_await expire());
+  SALLYPORT_CO_TRY(Continuations::Found found,
+                   continuations_.find(submission.continuation, session_id));
+  if (found.state == "expired") {
+    co_return fail(ErrorCode::Conflict, "the hand-off expired before its results came", {},
+                   "hand_off_expired");
+  }
+  const std::vector<std::string> ids = ids_of(found.kept.continuation.payload.pending_tool_calls);
+  SALLYPORT_CO_CHECK_OK(check_results(ids, submission));
+  if (found.state == "open") {
+    Result<std::vector<Answer>> first = co_await complete(found, submission.results);
+    if (first || first.error().code != ErrorCode::Conflict) co_return first;
+    // Somebody else's submission was first.
+  }
+  co_return co_await replay(found, submission.results);
+}
+
+Async<Ending> HandOffs::pass_second_door(const Call& call, Envelope envelope, FailOpen& fail_open) {
+  const std::shared_ptr<const Plan> plan = governor_.parts_.plans.current();
+  ResultContext context{.tool = call.tool,
+                        .call = std::make_shared<const Call>(call),
+                        .effect_class = plan->classify(call).effect_class,
+                        .policy_hash = plan->hash(),
+                        .is_error = envelope.kind == Envelope::Kind::Error};
+  Release release = co_await run_pipeline(*plan, std::move(envelope), std::move(context),
+                                          governor_.parts_.clock, fail_open);
+  if (release.verdict == Verdict::Kind::Deny) {
+    release.released = Envelope::error(governor_.shown(release.released.message));
+  }
+  Ending ending{.outcome = Outcome::completed(release.released.to_result()),
+                .effect = EffectState::Done};
+  ending.release = std::move(release);
+  co_return ending;
+}
+
+Task<HandOffs::Returned> HandOffs::receive(const Call& call, const ToolResult& result) {
+  Recorder& recorder = governor_.parts_.recorder;
+  SALLYPORT_CO_TRY(const auto handed_out, recorder.fact(kHandedOut, call.call_id));
+  const std::optional<Placed> placed = handed_out ? split_place(*handed_out) : std::nullopt;
+  if (!placed) co_return fail(ErrorCode::Conflict, "the call is no longer handed out");
+  SALLYPORT_CO_TRY(const json::object intent, recorder.entry(placed->sequence));
+  Returned returned{.record = reopened(intent), .row_key = governor_.idempotency_.key(call)};
+  FailOpen fail_open(governor_.fail_open_);
+  returned.ending = co_await pass_second_door(call, envelope_of(result), fail_open);
+  returned.ending.outcome.result->duration_ms = result.duration_ms;
+  returned.answer = {.call_id = call.call_id,
+                     .outcome = returned.ending.outcome,
+                     .effect = EffectState::Done,
+                     .result = *returned.ending.outcome.result,
+                     .released = returned.ending.release->released};
+  co_return returned;
+}
+
+Task<std::vector<Answer>> HandOffs::complete(const Continuations::Found& found,
+                                             const std::vector<CallResult>& results) {
+  Governor::Parts& parts = governor_.parts_;
+  std::vector<Returned> all;
+  std::vector<Draft> drafts;
+  std::vector<Event> events;
+  for (const Call& call : found.kept.calls) {
+    const auto given = std::ranges::find(results, call.tool_call_id, &CallResult::tool_call_id);
+    SALLYPORT_CO_TRY(Returned returned, co_await receive(call, given->result));
+    Draft record = returned.record;
+    const std::string digest(text_in(record.body, "request_digest").value_or(""));
+    record.facts.push_back({std::string(kHandedOut), call.call_id, std::nullopt});
+    record.facts.push_back({std::string(kAnswered), call.call_id, "", true});
+    if (!returned.row_key.empty()) {
+      record.facts.push_back(Idempotency::fact(
+          returned.row_key,
+          {.call_id = call.call_id,
+           .request_digest = digest,
+           .status = Idempotency::Status::Completed,
+           .started_at = std::string(text_in(record.body, "started_at").value_or(""))}));
+    }
+    record.body.erase("started_at");
+    record.body.erase("row_key");
+    if (returned.ending.release->verdict == Verdict::Kind::Deny) {
+      events.push_back(event::PolicyDenied{record.subject.agent_id, record.subject.tool_name,
+                                           returned.ending.release->reason});
+      drafts.push_back(governor_.emitter_.row(events.back(), record.subject));
+    }
+    events.push_back(
+        finished(record, returned.answer.result, governor_.shown(returned.answer.result.output)));
+    drafts.push_back(governor_.emitter_.row(events.back(), record.subject));
+    Ending ending = returned.ending;
+    for (Draft& draft : governor_.journal_.complete(std::move(record), ending)) {
+      drafts.push_back(std::move(draft));
+    }
+    all.push_back(std::move(returned));
+  }
+  const std::string& id = found.kept.continuation.id;
+  // The calls are kept until nobody can submit again: a replay needs to know them.
+  for (Fact& fact : Continuations::become(id, "answered")) {
+    drafts.back().facts.push_back(std::move(fact));
+  }
+  const auto written = co_await parts.recorder.append(std::move(drafts), Urgency::Reports,
+                                                      {Continuations::expected(id, found.stored)});
+  if (!written) {
+    if (written.error().code != ErrorCode::Conflict) owe(std::move(all), written.error());
+    co_return std::unexpected(written.error());
+  }
+  std::vector<Draft> failed;
+  for (const Event& event : events) {
+    (void)co_await governor_.emitter_.tell(event, all.front().record.subject, failed);
+  }
+  std::vector<Answer> answers;
+  for (Returned& returned : all) {
+    SALLYPORT_CO_TRY(const auto at, parts.recorder.fact(kAnswered, returned.answer.call_id));
+    returned.answer.sequence = split_place(*at)->sequence;
+    co_await governor_.give_to_sinks(returned.answer.sequence, returned.record.subject, failed);
+    answers.push_back(std::move(returned.answer));
+  }
+  co_await governor_.note_failures(std::move(failed));
+  co_return answers;
+}
+
+// Nothing is marked: the same results may be submitted again (AU-58).
+void HandOffs::owe(std::vector<Returned> returned, const Error& error) {
+  for (Returned& one : returned) {
+    Ending ending{
+        .outcome = Outcome::persistence_failed("completed could not be recorded: " + error.message,
+                                               one.ending.outcome.result),
+        .effect = EffectState::Done,
+        .release = std::move(one.ending.release),
+        .terminal = false};
+    one.record.body.erase("started_at");
+    one.record.body.erase("row_key");
+    governor_.parts_.recorder.owe(governor_.journal_.complete(std::move(one.record), ending));
+  }
+}
+
+// Each gets a record of its own, and what was released the first time, past the door of now.
+Task<std::vector<Answer>> HandOffs::replay(const Continuations::Found& found,
+                                           const std::vector<CallResult>& results) {
+  Governor::Parts& parts = governor_.parts_;
+  std::vector<Answer> answers;
+  std::vector<Draft> drafts;
+  for (const Call& call : found.kept.calls) {
+    SALLYPORT_CO_TRY(const auto at, parts.recorder.fact(kAnswered, call.call_id));
+    const std::optional<Placed> placed = at ? split_place(*at) : std::nullopt;
+    if (!placed) co_return fail(ErrorCode::NotFound, "the first answer is gone");
+    SALLYPORT_CO_TRY(const json::object first, parts.recorder.entry(placed->sequence));
+    SALLYPORT_CO_TRY(Governor::Performed recalled,
+                     governor_.recall({.sequence = placed->sequence}));
+    const auto given = std::ranges::find(results, call.tool_call_id, &CallResult::tool_call_id);
+    const bool differs = !same(recalled.envelope, envelope_of(given->result));
+    FailOpen fail_open(governor_.fail_open_);
+    Ending ending = co_await pass_second_door(call, std::move(recalled.envelope), fail_open);
+    ending.outcome = Outcome::replayed(*ending.outcome.result);
+    ending.effect = EffectState::None;
+    Draft record = reopened(first);
+    record.subject.call_id = uuid7_text(parts.clock, parts.entropy);
+    if (differs) {
+      const GuardRun noted{.guard = "external.payload_differs",
+                           .stage = "external",
+                           .verdict = "allow",
+                           .why = "the result recorded first counts"};
+      record.body["guards"].as_array().push_back(to_json(noted));
+    }
+    answers.push_back({.call_id = record.subject.call_id,
+                       .outcome = ending.outcome,
+                       .result = *ending.outcome.result,
+                       .released = ending.release->released});
+    for (Draft& draft : governor_.journal_.complete(std::move(record), ending)) {
+      drafts.push_back(std::move(draft));
+    }
+  }
+  const auto written = co_await parts.recorder.append(drafts, Urgency::Reports);
+  if (!written) {
+    for (Draft& draft : drafts) {
+      if (draft.kind != Kind::ToolAudit) continue;
+      add_ending(draft, {.outcome = Outcome::persistence_failed("replayed could not be recorded: " +
+                                                                written.error().message)});
+      draft.exact.clear();
+    }
+    parts.recorder.owe(std::move(drafts));
+    co_return std::unexpected(written.error());
+  }
+  co_return answers;
+}
+
+Task<void> HandOffs::expire() {
+  Governor::Parts& parts = governor_.parts_;
+  SALLYPORT_CO_TRY(const std::vector<Fact> open, parts.recorder.facts(kHandedOut));
+  for (const Fact& fact : open) {
+    const std::optional<Placed> placed = split_place(*fact.value);
+    if (!placed) continue;
+    const std::optional<WallTime> deadline = from_rfc3339(placed->value);
+    if (deadline && parts.clock.wall() < *deadline) continue;
+    SALLYPORT_CO_TRY(const json::object intent, parts.recorder.entry(placed->sequence));
+    Draft record = reopened(intent);
+    const std::string row_key(text_in(record.body, "row_key").value_or(""));
+    Ending ending{.outcome = Outcome::invalidated("the hand-off expired without a result"),
+                  .effect = EffectState::Unknown};
+    const Event event = finished(record, {.success = false}, ending.outcome.text);
+    record.facts.push_back({std::string(kHandedOut), fact.key, std::nullopt});
+    if (!row_key.empty()) {
+      record.facts.push_back(Idempotency::fact(
+          row_key,
+          {.call_id = fact.key,
+           .request_digest = std::string(text_in(record.body, "request_digest").value_or("")),
+           .status = Idempotency::Status::Unknown,
+           .started_at = std::string(text_in(record.body, "started_at").value_or(""))}));
+    }
+    record.body.erase("started_at");
+    record.body.erase("row_key");
+    std::vector<Draft> drafts;
+    const Subject subject = record.subject;
+    drafts.push_back(governor_.emitter_.row(event, subject));
+    for (Draft& draft : governor_.journal_.complete(std::move(record), ending)) {
+      drafts.push_back(std::move(draft));
+    }
+    const auto written = co_await parts.recorder.append(std::move(drafts), Urgency::Reports,
+                                                        {{fact.space, fact.key, fact.value}});
+    // Somebody else, or the result itself, was quicker.
+    if (!written && written.error().code == ErrorCode::Conflict) continue;
+    if (!written) co_return std::unexpected(written.error());
+    std::vector<Draft> failed;
+    (void)co_await governor_.emitter_.tell(event, subject, failed, written->front().sequence);
+    co_await governor_.give_to_sinks(written->back().sequence, subject, failed);
+    co_await governor_.note_failures(std::move(failed));
+  }
+  co_return Result<void>{};
+}
+
+}  // namespace sallyport::core

@@ -1,0 +1,50 @@
+// Calls that are decided here and executed elsewhere: by the client of a model proxy, by the host
+// of a coding agent (AU-52..AU-60). The result comes back later, perhaps to another process.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "core/continuations.h"
+#include "core/governor.h"
+
+namespace sallyport::core {
+
+class HandOffs {
+ public:
+  HandOffs(Governor& governor, Continuations& continuations)
+      : governor_(governor), continuations_(continuations) {}
+
+  struct Given {
+    HandOff hand_off;              // without calls when all were answered here
+    std::vector<Answer> answered;  // refused, or answered before: never handed out
+  };
+  // `frame` has session, turn, usage and state; the calls are put in here. Each of them passes the
+  // whole first door and has a durable intent before it is handed out.
+  Task<Given> hand_out(Continuation::Payload frame, std::vector<Call> calls, Caller caller = {},
+                       std::chrono::seconds within = std::chrono::hours(24));
+
+  // One result for each call handed out, all of them in one transaction or none. The first
+  // submission completes the calls; a later one is answered with what was recorded first.
+  Task<std::vector<Answer>> submit(Submission submission, std::string session_id);
+
+  // Ends what nobody answered in time. For whoever writes to the ledger, now and then.
+  Task<void> expire();
+
+ private:
+  struct Returned;
+
+  Task<std::vector<Answer>> complete(const Continuations::Found& found,
+                                     const std::vector<CallResult>& results);
+  Task<std::vector<Answer>> replay(const Continuations::Found& found,
+                                   const std::vector<CallResult>& results);
+  Task<Returned> receive(const Call& call, const ToolResult& result);
+  Async<Ending> pass_second_door(const Call& call, Envelope envelope, FailOpen& fail_open);
+  void owe(std::vector<Returned> returned, const Error& error);
+
+  Governor& governor_;
+  Continuations& continuations_;
+};
+
+}  // namespace sallyport::core

@@ -1,0 +1,130 @@
+#include "core/emitter.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "support/governed.h"
+#include "unit/core/event_samples.h"
+
+namespace sallyport::core {
+namespace {
+
+using test::FakeRecorder;
+using test::FunctionHook;
+
+const Event kAnnounces = event::RecoveryPrepared{"instance-1"};
+const Event kReports = event::PolicyDenied{"agent:a", "read_file", "no"};
+
+class EmitterTest : public testing::Test {
+ protected:
+  Result<void> emit(Event event) {
+    Emitter emitter({recorder, redactor, clock, hooks});
+    return test::run_now(emitter.emit(std::move(event), subject));
+  }
+  void hook(std::string name, Result<void> answer) {
+    ASSERT_TRUE(hooks.with_hook(std::make_shared<FunctionHook>(
+        std::move(name), [this, answer](const Event&, const Subject&) {
+          ++heard;
+          return answer;
+        })));
+  }
+
+  FakeRecorder recorder;
+  NoRedactor redactor;
+  SystemClock clock;
+  HookRegistry hooks;
+  Subject subject{.call_id = "call-1", .session_id = "s-1"};
+  int heard = 0;
+};
+
+// EV-77 (partly)
+TEST_F(EmitterTest, EachEventIsExactlyOneRowWithItselfAsPayload) {
+  hook("watch", {});
+  std::size_t rows = 0;
+  for (const std::string_view text : kEventSamples) {
+    const Result<Event> event = event_from_json(parse_json(text)->value.as_object());
+    ASSERT_TRUE(event);
+    ASSERT_TRUE(emit(*event));
+    ASSERT_EQ(recorder.written.size(), ++rows);
+    const Draft& row = recorder.written.back();
+    EXPECT_EQ(row.kind, Kind::Event);
+    EXPECT_EQ(row.body.at("kind"), json::value(event_type(*event)));
+    EXPECT_EQ(canonical_json(row.body), canonical_json(to_json(*event)));
+    EXPECT_EQ(row.subject, subject);
+  }
+  EXPECT_EQ(rows, 22u);
+  EXPECT_EQ(heard, 22);
+}
+
+// EV-55
+TEST_F(EmitterTest, WithoutHooksAnEventIsWrittenAndThatIsAll) {
+  EXPECT_TRUE(emit(kAnnounces));
+  EXPECT_TRUE(emit(kReports));
+  EXPECT_EQ(recorder.written.size(), 2u);
+}
+
+// EV-78 EV-59
+TEST_F(EmitterTest, AnAnnouncementThatCannotBeWrittenIsAnErrorAndWasNotMade) {
+  hook("watch", {});
+  recorder.refuse_announcements = Error{ErrorCode::Unavailable, "disk full"};
+  const Result<void> emitted = emit(kAnnounces);
+  ASSERT_FALSE(emitted);
+  EXPECT_EQ(emitted.error().cause, "store");
+  EXPECT_EQ(emitted.error().message, "event sink failed: audit: disk full");
+  EXPECT_EQ(heard, 0);
+  EXPECT_TRUE(recorder.owed.empty());
+}
+
+// EV-78 EV-62 (partly)
+TEST_F(EmitterTest, AReportThatCannotBeWrittenIsAnErrorAndIsOwed) {
+  recorder.refuse_reports = Error{ErrorCode::Unavailable, "disk full"};
+  const Result<void> first = emit(kReports);
+  ASSERT_FALSE(first);
+  EXPECT_EQ(first.error().cause, "store");
+  (void)emit(event::PolicyDenied{"agent:a", "read_file", "second"});
+  ASSERT_EQ(recorder.owed.size(), 2u);
+  EXPECT_EQ(recorder.owed[0].body.at("reason"), "no");
+  EXPECT_EQ(recorder.owed[1].body.at("reason"), "second");
+  EXPECT_EQ(recorder.owed[0].subject, subject);
+}
+
+// EV-58 EV-60
+TEST_F(EmitterTest, AHookThatFailsOnAnAnnouncementStopsItByName) {
+  hook("one", fail(ErrorCode::Internal, "x"));
+  hook("two", {});
+  hook("three", fail(ErrorCode::Internal, "y"));
+  const Result<void> emitted = emit(kAnnounces);
+  ASSERT_FALSE(emitted);
+  EXPECT_EQ(emitted.error().message, "event sink failed: one, three");
+  EXPECT_EQ(heard, 3);
+  EXPECT_TRUE(recorder.of(Kind::HookFailed).empty());
+}
+
+// EV-61
+TEST_F(EmitterTest, AHookThatFailsOnAReportIsRecordedWithTheSequenceOfTheEvent) {
+  hook("siem", fail(ErrorCode::Unavailable, "connection refused"));
+  ASSERT_TRUE(emit(event::PolicyDenied{"agent:a", "other", "first"}));
+  ASSERT_TRUE(emit(kReports));
+  ASSERT_EQ(recorder.written.size(), 4u);
+  EXPECT_EQ(recorder.written[3].kind, Kind::HookFailed);
+  EXPECT_EQ(canonical_json(recorder.written[3].body),
+            R"({"error":"connection refused","event_sequence":2,"event_type":"policy_denied",)"
+            R"("hook":"siem","record":"hook_failed"})");
+}
+
+// EV-60 EV-14 (partly)
+TEST_F(EmitterTest, AStartThatAHookRefusesIsAnErrorOfTheGovernor) {
+  test::Governed governed;
+  ASSERT_TRUE(governed.hooks.with_hook(
+      std::make_shared<FunctionHook>("siem", [](const Event&, const Subject&) -> Result<void> {
+        return fail(ErrorCode::Internal, "not today");
+      })));
+  const Result<void> started = test::run_now(governed.governor().start());
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error().message, "event sink failed: siem");
+  EXPECT_EQ(governed.recorder.events(), std::vector<std::string>{"recovery_prepared"});
+}
+
+}  // namespace
+}  // namespace sallyport::core
