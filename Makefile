@@ -40,6 +40,7 @@ bench:
 	@build/bin/sallyport_bench
 
 install: build
+	@cmake --build --preset release -j $(JOBS) --target sallyport_library
 	@cmake --install build --prefix "$(PREFIX)"
 
 # Without precompiled headers: a source that leans on them for an include is found here.

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Everything CI checks, in one place. The last line is `N passed, N failed`.
 #
-#   tools/run-tests.sh            release build, all tests; public headers alone with Clang and GCC;
+#   tools/run-tests.sh            release build, all tests; public headers alone and examples against the installed
+#                                 library with Clang and GCC;
 #                                 unit tests under ASan+UBSan; concurrent tests under TSan; documents; tree rules
 #   tools/run-tests.sh --quick    the release build and its tests only
 set -uo pipefail
@@ -86,6 +87,13 @@ headers() {
   done
 }
 
+# The library as somebody else meets it: installed, found by CMake, with either compiler.
+examples() {
+  step "examples against the installed library"
+  local compiler
+  for compiler in clang++-19 g++; do check "examples with $compiler" tools/check-examples.sh "$compiler"; done
+}
+
 release() {
   step "release build and all tests"
   must "configure release" cmake --preset release --log-level=WARNING -DSALLYPORT_TESTS=ON -DSALLYPORT_BENCH=ON || return
@@ -107,6 +115,7 @@ export UBSAN_OPTIONS=print_stacktrace=1
 export ASAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-19 TSAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-19
 if must "install what is missing" tools/install-deps.sh build test bench && release && [ "${1-}" != --quick ]; then
   headers
+  examples
   sanitized asan unit
   sanitized tsan concurrent
   step "documents and the rules of the tree"

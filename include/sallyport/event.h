@@ -225,6 +225,7 @@ using Event = std::variant<
     event::ToolExecutionBlocked>;
 
 // The `kind` of its JSON.
+bool is_event_type(std::string_view text);
 std::string_view event_type(const Event& event);
 
 // Whose it is: the agent, or the instance for `recovery_prepared`.

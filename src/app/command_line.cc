@@ -35,6 +35,7 @@ class CommandLine {
     add_demo();
     add_ledger();
     add_verify();
+    add_approvals();
     add_keys();
     simple(app_, "doctor", "look at everything a ledger depends on, and say what to do", doctor);
     add_completion();
@@ -142,6 +143,11 @@ class CommandLine {
     text(app, "--outcome", filter.outcome, "only with this outcome", "NAME");
     text(app, "--kind", filter.kind, "only of this kind", "KIND");
     text(app, "--topic", filter.topic, "only of this topic", "NAME");
+    text(app, "--tool-call-id", filter.tool_call, "only with this id of the model", "ID");
+    text(app, "--approval", filter.approval, "only calls that asked this", "ID");
+    text(app, "--event-type", filter.event_type, "only events of this type", "TYPE");
+    text(app, "--terminal", filter.terminal, "only records that end a call, or do not",
+         "true|false");
     text(app, "--since", filter.since, "not before this time", "TIME");
     text(app, "--until", filter.until, "before this time", "TIME");
     text(app, "--after", filter.after, "behind this sequence", "SEQUENCE");
@@ -282,6 +288,21 @@ class CommandLine {
                  "check that one checkpoint continues another");
   }
 
+  void add_approvals() {
+    CLI::App& approvals = *app_.add_subcommand("approvals", "what waits for a person");
+    approvals.require_subcommand(1);
+    simple(approvals, "list", "what waits, oldest first", approvals_list);
+    CLI::App& accept = command(approvals, "accept", "take an escalation off the queue as right",
+                               accept_, approvals_accept);
+    CLI::App& dismiss =
+        command(approvals, "dismiss", "take an escalation off the queue as no concern", dismiss_,
+                approvals_dismiss);
+    text(accept, "id", accept_.id, "which one", "ID")->required();
+    text(accept, "--note", accept_.note, "becomes part of the record", "TEXT");
+    text(dismiss, "id", dismiss_.id, "which one", "ID")->required();
+    text(dismiss, "--note", dismiss_.note, "becomes part of the record", "TEXT");
+  }
+
   void add_keys() {
     CLI::App& keys = *app_.add_subcommand("keys", "verifier keys, past and present");
     keys.require_subcommand(1);
@@ -360,6 +381,8 @@ class CommandLine {
   AcknowledgeOptions acknowledge_;
   VerifyOptions verify_;
   RotateOptions rotate_;
+  SettleOptions accept_;
+  SettleOptions dismiss_;
   std::string shell_;
 };
 

@@ -21,6 +21,10 @@ struct FilterOptions {
   std::optional<std::string> outcome;
   std::optional<std::string> kind;
   std::optional<std::string> topic;
+  std::optional<std::string> tool_call;
+  std::optional<std::string> approval;
+  std::optional<std::string> event_type;
+  std::optional<std::string> terminal;
   std::optional<std::string> since;
   std::optional<std::string> until;
   std::optional<std::string> after;
@@ -59,6 +63,14 @@ struct LedgerVerifyOptions {
   bool gaps = false;
 };
 Result<int> ledger_verify(const Context& context, const LedgerVerifyOptions& options);
+
+Result<int> approvals_list(const Context& context);
+struct SettleOptions {
+  std::string id;
+  std::optional<std::string> note;
+};
+Result<int> approvals_accept(const Context& context, const SettleOptions& options);
+Result<int> approvals_dismiss(const Context& context, const SettleOptions& options);
 
 struct ReceiptOptions {
   std::string target;

@@ -8,6 +8,7 @@
 #include "app/nearest.h"
 #include "base/encoding.h"
 #include "base/try.h"
+#include "sallyport/event.h"
 #include "sallyport/json.h"
 
 namespace sallyport::app {
@@ -64,6 +65,33 @@ Result<std::string> path_from(const std::string& text) {
       "--path `{}` is no JSON Pointer into an entry; write for example /body/result", text));
 }
 
+// What only the body of a record says.
+Result<std::vector<std::pair<std::string, json::value>>> body_from(const FilterOptions& options) {
+  std::vector<std::pair<std::string, json::value>> body;
+  const std::tuple<const std::optional<std::string>&, const char*, const char*> members[] = {
+      {options.tool_call, "tool_call_id", "--tool-call-id"},
+      {options.approval, "approval_id", "--approval"}};
+  for (const auto& [value, member, name] : members) {
+    if (!value) continue;
+    SALLYPORT_TRY(std::string id, id_from(*value, name));
+    body.emplace_back(member, json::value(id));
+  }
+  if (options.terminal) {
+    if (*options.terminal != "true" && *options.terminal != "false") {
+      return usage(fmt::format("--terminal is `{}`, it must be true or false", *options.terminal));
+    }
+    body.emplace_back("terminal", json::value(*options.terminal == "true"));
+  }
+  if (options.event_type) {
+    if (!is_event_type(*options.event_type)) {
+      return usage(fmt::format("there is no event `{}`; docs/events.md lists them",
+                               options.event_type->substr(0, 80)));
+    }
+    body.emplace_back("kind", json::value(*options.event_type));
+  }
+  return body;
+}
+
 bool has_uuid_shape(std::string_view text) {
   return text.size() == 36 && text[8] == '-' && text[13] == '-' && text[18] == '-' &&
          text[23] == '-';
@@ -95,12 +123,18 @@ Result<ledger::Filter> filter_from(const FilterOptions& options) {
   }
   if (options.kind) {
     SALLYPORT_TRY(filter.facets[Facet::Kind], kind_from(*options.kind));
+  } else if (options.event_type) {
+    filter.facets[Facet::Kind] = "event";
   }
+  SALLYPORT_TRY(filter.body, body_from(options));
   if (options.since) {
     SALLYPORT_TRY(filter.since, time_from(*options.since, "--since"));
   }
   if (options.until) {
     SALLYPORT_TRY(filter.until, time_from(*options.until, "--until"));
+  }
+  if (filter.since && filter.until && *filter.until < *filter.since) {
+    return usage("--until is before --since");
   }
   if (options.after) {
     SALLYPORT_TRY(filter.after, count_from(*options.after, "--after"));

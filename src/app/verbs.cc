@@ -33,7 +33,6 @@ constexpr auto kHabits = std::to_array<Habit>({
     {"pin", "pinning tool definitions comes with a later release"},
     {"approve",
      "answering a question is `sallyport approvals approve`, which comes with a later release"},
-    {"approvals", "`sallyport approvals` comes with a later release"},
     {"trust", "`sallyport trust` comes with a later release"},
     {"audit", "the record is `sallyport ledger show`, the newest of it `sallyport ledger tail`"},
     {"log", "the record is `sallyport ledger show`, the newest of it `sallyport ledger tail`"},

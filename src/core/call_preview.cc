@@ -48,7 +48,7 @@ Preview preview_of(const Call& call, const Classification& classification,
     break;
   }
   preview.working_directory = std::move(working_directory);
-  preview.raw_input = call.input;
+  preview.raw_input = call.raw_input ? json::value(*call.raw_input) : call.input;
   return preview;
 }
 

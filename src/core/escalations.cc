@@ -51,14 +51,14 @@ Escalations::Opened Escalations::open(const std::vector<Escalation>& messages,
   return opened;
 }
 
-Result<std::vector<EscalationItem>> Escalations::waiting() {
-  SALLYPORT_TRY(const std::vector<Fact> items, recorder_.facts(kItems));
+Result<std::vector<EscalationItem>> waiting_escalations(RecordReader& records) {
+  SALLYPORT_TRY(const std::vector<Fact> items, records.facts(kItems));
   std::vector<EscalationItem> waiting;
   for (const Fact& item : items) {
     const std::optional<Placed> placed = split_place(*item.value);
     if (!placed) continue;
-    SALLYPORT_TRY(const json::object entry, recorder_.entry(placed->sequence));
-    SALLYPORT_TRY(const std::optional<std::string> count, recorder_.fact(kCounts, item.key));
+    SALLYPORT_TRY(const json::object entry, records.entry(placed->sequence));
+    SALLYPORT_TRY(const std::optional<std::string> count, records.fact(kCounts, item.key));
     const json::object& body = entry.at("body").as_object();
     const auto member = [](const json::object& object, std::string_view name) {
       return std::string(text_in(object, name).value_or(""));

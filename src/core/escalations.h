@@ -14,6 +14,9 @@
 
 namespace sallyport::core {
 
+// What waits, in the order in which it came.
+Result<std::vector<EscalationItem>> waiting_escalations(RecordReader& records);
+
 class Escalations {
  public:
   Escalations(Recorder& recorder, const Clock& clock, Entropy& entropy)
@@ -28,7 +31,7 @@ class Escalations {
   };
   Opened open(const std::vector<Escalation>& messages, const Subject& subject);
 
-  Result<std::vector<EscalationItem>> waiting();
+  Result<std::vector<EscalationItem>> waiting() { return waiting_escalations(recorder_); }
   // Takes an item off the queue. `Conflict`: somebody did so already.
   Task<void> settle(std::string id, bool accepted, std::string who, std::string note);
 

@@ -42,6 +42,12 @@ struct Consistency {
 
 }  // namespace
 
+bool is_event_type(std::string_view text) {
+  return []<class... E>(std::string_view wanted, std::variant<E...>*) {
+    return ((kShape<E>.kind == wanted) || ...);
+  }(text, static_cast<Event*>(nullptr));
+}
+
 std::string_view event_type(const Event& event) {
   return std::visit([]<class E>(const E&) { return kShape<E>.kind; }, event);
 }

@@ -16,6 +16,11 @@ namespace sallyport::core {
 
 namespace {
 
+// Numbers that a double cannot hold are shown as the text that came.
+bool call_is_exact(const Call& call) {
+  return !call.raw_input.has_value();
+}
+
 std::string display_name(const Trail& trail) {
   const std::string& name = trail.classification().display_name;
   return name.empty() ? trail.call().tool : name;
@@ -33,7 +38,8 @@ Async<void> Governor::authorize(Trail& trail, const std::shared_ptr<Upstream>& u
   }
   Preview preview = preview_of(trail.call(), trail.classification(), upstream->working_directory());
   const Result<json::value> structured = upstream->structured_input(trail.call());
-  if (structured) preview.structured_input = *structured;
+  if (structured)
+    preview.structured_input = call_is_exact(trail.call()) ? *structured : preview.raw_input;
   const Call& call = trail.call();
   const Event started =
       event::ToolAuthorizationStarted{call.agent_id, call.tool, call.tool_call_id, preview};
@@ -41,6 +47,8 @@ Async<void> Governor::authorize(Trail& trail, const std::shared_ptr<Upstream>& u
   const Result<void> told = co_await emitter_.tell(started, trail.subject(), trail.rows);
   if (!told) {
     trail.refuse({told.error().message, Refusal::By::Listener});
+  } else if (!upstream->known()) {
+    trail.refuse({fmt::format("unknown tool `{}`", call.tool)});
   } else if (!structured) {
     trail.refuse(
         {"the call cannot be previewed: " + structured.error().message, Refusal::By::Tool});

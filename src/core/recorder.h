@@ -82,10 +82,18 @@ enum class Urgency {
   Reports,    // an effect has happened: may use the reserve
 };
 
-class Recorder {
+// Committed state, as of now.
+class RecordReader {
  public:
-  virtual ~Recorder() = default;
+  virtual ~RecordReader() = default;
+  virtual Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) = 0;
+  virtual Result<std::vector<Fact>> facts(std::string_view space) = 0;
+  // The entry with its body opened, as readers see it: what was redacted or erased stays so.
+  virtual Result<json::object> entry(std::uint64_t sequence) = 0;
+};
 
+class Recorder : public RecordReader {
+ public:
   // All drafts in one transaction, in this order; returns once they are durable.
   // `expected`: facts as they must still be at that moment, else `Conflict` and nothing is written.
   // `Unavailable` with a cause of LE-73: nothing was written, so the caller must not act.
@@ -102,12 +110,6 @@ class Recorder {
 
   // An error while an effect may not be announced: something is owed, or the disk refuses.
   virtual Result<void> ready() const = 0;
-
-  // Committed state, as of now.
-  virtual Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) = 0;
-  virtual Result<std::vector<Fact>> facts(std::string_view space) = 0;
-  // The entry with its body opened, as readers see it: what was redacted or erased stays so.
-  virtual Result<json::object> entry(std::uint64_t sequence) = 0;
 
   // Names this process run in facts that must be closed when it dies.
   virtual const std::string& instance_id() const = 0;

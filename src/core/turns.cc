@@ -14,17 +14,6 @@ std::unexpected<Error> refused(std::string cause, std::string message) {
   return fail(ErrorCode::Conflict, std::move(message), "continuation", std::move(cause));
 }
 
-// Said where no upstream is found: the call is decided and recorded like any other, and refused.
-class NoTool final : public Upstream {
- public:
-  Task<Envelope> invoke(Call call, std::shared_ptr<Delivery>, std::stop_token) override {
-    co_return Envelope::error("there is no tool " + call.tool);
-  }
-  Result<json::value> structured_input(const Call& call) const override {
-    return fail(ErrorCode::NotFound, "there is no tool " + call.tool);
-  }
-};
-
 PendingCall pending_of(const Call& call) {
   return {.id = call.tool_call_id,
           .name = call.tool,
@@ -49,7 +38,7 @@ Task<Turns::Ended> Turns::go_on(Continuation::Payload frame, std::vector<Call> c
   caller.holds = false;
   for (std::size_t i = next; i < calls.size(); ++i) {
     std::shared_ptr<Upstream> upstream = find_tool_(calls[i]);
-    if (!upstream) upstream = std::make_shared<NoTool>();
+    if (!upstream) upstream = std::make_shared<UnknownTool>();
     SALLYPORT_CO_TRY(Answer answer, co_await governor_.run(calls[i], upstream, caller));
     calls[i].call_id = answer.call_id;
     if (answer.outcome.kind == Outcome::Kind::RequiresConfirmation) {
@@ -142,7 +131,7 @@ Task<Turns::Ended> Turns::resume(Continuation continuation, std::string session_
   std::vector<Call>& calls = found.kept.calls;
   const std::size_t index = frame.awaiting_index;
   std::shared_ptr<Upstream> upstream = find_tool_(calls[index]);
-  if (!upstream) upstream = std::make_shared<NoTool>();
+  if (!upstream) upstream = std::make_shared<UnknownTool>();
   caller.holds = false;
   SALLYPORT_CO_TRY(Answer answer, co_await governor_.resume(
                                       {.call = calls[index],

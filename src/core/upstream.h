@@ -24,12 +24,24 @@ class Upstream {
   virtual Task<Envelope> invoke(Call call, std::shared_ptr<Delivery> delivery,
                                 std::stop_token cancel) = 0;
 
+  // False: there is no such tool, and the call is denied.
+  virtual bool known() const { return true; }
+
   // How the tool understands the input, for the preview. An error denies the call (EV-86).
   virtual Result<json::value> structured_input(const Call& call) const { return call.input; }
   virtual std::string working_directory() const { return {}; }
 
   // The tool, if it prepares first.
   virtual PreparingUpstream* preparing() { return nullptr; }
+};
+
+// Stands for a tool that does not exist: the call is decided and recorded like any other.
+class UnknownTool final : public Upstream {
+ public:
+  Task<Envelope> invoke(Call call, std::shared_ptr<Delivery>, std::stop_token) override {
+    co_return fail(ErrorCode::NotFound, "there is no tool " + call.tool);
+  }
+  bool known() const override { return false; }
 };
 
 // One step of a preparation.

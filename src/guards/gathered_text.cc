@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
-#include <charconv>
 #include <utility>
 
 #include "base/json_members.h"
@@ -213,8 +212,8 @@ class Gathering {
     const std::string_view scanned = cut_at_character(text, settings_.max_string_bytes);
     const bool cut = scanned.size() < text.size();
     if (cut) gathered_.suspects.push_back(group);
-    gathered_.pieces.push_back(
-        {place, here(), static_cast<std::uint32_t>(scanned.size()), group, kind, marked || cut});
+    gathered_.pieces.push_back({place, here(), static_cast<std::uint32_t>(scanned.size()), group,
+                                kind, marked || cut, cut});
     gathered_.text.append(scanned);
   }
 

@@ -29,7 +29,8 @@ struct Piece {
   std::uint32_t size = 0;
   std::uint32_t group = 0;  // index of the first piece of its group
   Kind kind = Kind::Value;
-  bool truncated = false;  // what stands here ends in `kTruncated`, which is not gathered
+  bool truncated = false;  // ends in `kTruncated`, which is not gathered, or shall end so
+  bool cut = false;        // something of it was left out
 };
 
 // A stretch of text that is searched for itself. Between two of them stands a line feed, which

@@ -97,7 +97,9 @@ class Scan {
     TextCleaner::Group group;
     for (std::size_t i = first; i < text_.pieces.size() && text_.pieces[i].group == first; ++i) {
       const Piece& piece = text_.pieces[i];
-      group.parts.push_back({.text = std::string(text_.of(piece)), .truncated = piece.truncated});
+      group.parts.push_back({.text = std::string(text_.of(piece)),
+                             .truncated = piece.truncated,
+                             .changed = piece.cut});
     }
     group.is_name = text_.pieces[first].kind == Piece::Kind::Name;
     const auto member = std::ranges::lower_bound(text_.secret_members, first, {},
@@ -105,8 +107,6 @@ class Scan {
     if (member != text_.secret_members.end() && member->piece == first) {
       group.member = member->name;
     }
-    const bool cut = std::ranges::find(text_.suspects, first) != text_.suspects.end();
-    for (CleanedPart& part : group.parts) part.changed = part.truncated && cut;
     return group;
   }
 

@@ -225,4 +225,8 @@ json::value SanitizerSettings::to_json() const {
           {"max_total_bytes", max_total_bytes}};
 }
 
+Result<SanitizerSettings> sanitizer_settings_from_json(const json::value& json) {
+  return Reading().read(json);
+}
+
 }  // namespace sallyport::guards

@@ -11,6 +11,7 @@
 #include "base/try.h"
 #include "ledger/answers.h"
 #include "ledger/private_file.h"
+#include "ledger/store_reader.h"
 
 namespace sallyport::ledger {
 
@@ -298,34 +299,15 @@ Result<void> Ledger::ready() const {
 }
 
 Result<std::optional<std::string>> Ledger::fact(std::string_view space, std::string_view key) {
-  std::optional<std::string> found;
-  SALLYPORT_CHECK_OK(parts_.store.read([&](ReadView& view) -> Result<void> {
-    SALLYPORT_TRY(found, view.fact(space, key));
-    return {};
-  }));
-  return found;
+  return StoreReader(parts_.store).fact(space, key);
 }
 
 Result<std::vector<core::Fact>> Ledger::facts(std::string_view space) {
-  std::vector<core::Fact> found;
-  SALLYPORT_CHECK_OK(parts_.store.read([&](ReadView& view) -> Result<void> {
-    SALLYPORT_TRY(found, view.facts(space));
-    return {};
-  }));
-  return found;
+  return StoreReader(parts_.store).facts(space);
 }
 
 Result<json::object> Ledger::entry(std::uint64_t sequence) {
-  json::object found;
-  SALLYPORT_CHECK_OK(parts_.store.read([&](ReadView& view) -> Result<void> {
-    SALLYPORT_TRY(const std::optional<StoredEntry> stored, view.entry(sequence));
-    if (!stored || !stored->bytes) {
-      return fail(ErrorCode::NotFound, fmt::format("there is no entry {} any more", sequence));
-    }
-    SALLYPORT_TRY(found, open_entry(*stored->bytes, stored->openings));
-    return {};
-  }));
-  return found;
+  return StoreReader(parts_.store).entry(sequence);
 }
 
 bool Ledger::alive(const std::string& instance_id) const {

@@ -94,6 +94,8 @@ class Ledger final : public core::Recorder {
   const std::string& instance_id() const override { return means_.instance_id; }
   const std::string& origin() const { return origin_; }
   KeyedDigest digest() const { return *digest_; }
+  // For marks that stand in the place of secrets (PI-57).
+  std::string fingerprint_key() const { return (*digest_)("fingerprint"); }
   LedgerStore& store() { return parts_.store; }
 
  private:

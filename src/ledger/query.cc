@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/json.hpp>
 
 #include "base/try.h"
 #include "ledger/block_index.h"
@@ -21,6 +22,17 @@ bool matches(const EntryView& entry, const Filter& filter) {
   const std::optional<WallTime> time = from_rfc3339(entry.recorded_at);
   return time && (!filter.since || *time >= *filter.since) &&
          (!filter.until || *time < *filter.until);
+}
+
+// The second look, for what only the body says.
+Result<bool> body_matches(const StoredEntry& stored, const Filter& filter) {
+  if (filter.body.empty()) return true;
+  SALLYPORT_TRY(const json::value entry, parse_own_json(*stored.bytes));
+  const json::object& body = entry.at("body").as_object();
+  return std::ranges::all_of(filter.body, [&](const auto& wanted) {
+    const json::value* const member = body.if_contains(wanted.first);
+    return member != nullptr && *member == wanted.second;
+  });
 }
 
 // A malformed id is a mistake of whoever asks, and no id that nothing matches (LE-82).
@@ -63,6 +75,8 @@ Result<void> find_entries(ReadView& view, const Filter& filter, const OnMatch& o
     if (!stored.bytes) return true;
     SALLYPORT_TRY(const EntryView entry, view_entry(*stored.bytes));
     if (!matches(entry, filter)) return true;
+    SALLYPORT_TRY(const bool same_body, body_matches(stored, filter));
+    if (!same_body) return true;
     SALLYPORT_TRY(more, on_match(stored, entry));
     more = more && ++found < filter.limit;
     return more;
@@ -97,7 +111,9 @@ Result<std::vector<StoredEntry>> newest_entries(ReadView& view, const Filter& fi
     SALLYPORT_CHECK_OK(view.scan(begin, end, [&](const StoredEntry& stored) -> Result<bool> {
       if (!stored.bytes) return true;
       SALLYPORT_TRY(const EntryView entry, view_entry(*stored.bytes));
-      if (matches(entry, filter)) found.push_back(stored);
+      if (!matches(entry, filter)) return true;
+      SALLYPORT_TRY(const bool same_body, body_matches(stored, filter));
+      if (same_body) found.push_back(stored);
       return true;
     }));
     newest.insert(newest.begin(), std::make_move_iterator(found.begin()),

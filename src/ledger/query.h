@@ -5,6 +5,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "ledger/entry.h"
 #include "ledger/store.h"
@@ -13,6 +15,8 @@ namespace sallyport::ledger {
 
 struct Filter {
   std::map<Facet, std::string> facets;
+  // Members of the body that must have exactly these values. Not indexed: narrow by a facet too.
+  std::vector<std::pair<std::string, json::value>> body;
   std::optional<WallTime> since;
   std::optional<WallTime> until;       // strictly before
   std::optional<std::uint64_t> after;  // strictly greater sequence

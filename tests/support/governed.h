@@ -208,9 +208,11 @@ class Governed {
 
   Result<void> build() {
     if (governor_) return {};
-    auto built = plan.build();
-    if (!built) return std::unexpected(built.error());
-    plans_.emplace(*built);
+    if (!plans_) {
+      auto built = plan.build();
+      if (!built) return std::unexpected(built.error());
+      plans_.emplace(*built);
+    }
     governor_.emplace(core::Governor::Parts{*plans_, recorder, *redactor, *clock, entropy_,
                                             KeyedDigest("k"), hooks, sinks, approver});
     return {};
@@ -222,8 +224,13 @@ class Governed {
     plans_->change(*builder.build());
   }
 
-  // Another process on the same records, or the same after a restart.
+  // Another process on the same records, or the same after a restart; the plan stays.
   void restart() { governor_.reset(); }
+  void restart(core::PlanBuilder other) {
+    governor_.reset();
+    plans_.reset();
+    plan = std::move(other);
+  }
 
   core::Governor& governor() {
     (void)build();

@@ -2,6 +2,8 @@
 // the Governor.
 #include <gtest/gtest.h>
 
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/json.hpp>
 #include <set>
 
@@ -164,9 +166,8 @@ TEST_F(EventSequenceTest, AToolThatFailsIsStillAnAllowedCall) {
 // EV-34 EV-13 EV-20
 TEST_F(EventSequenceTest, ADenialByThePlanGivesOneReasonInAllThree) {
   for (const Stage stage : {Stage::Grant, Stage::ToolUse, Stage::External}) {
-    governed.restart();
+    governed.restart(PlanBuilder().autonomy(Autonomy::ActAuto));
     forget_events();
-    governed.plan = PlanBuilder().autonomy(Autonomy::ActAuto);
     guard("paths", [](const Call&) { return Verdict::deny("outside the workspace"); }, stage);
     EXPECT_EQ(events_of_call(), kDeniedByPlan);
     EXPECT_EQ(reasons(), std::set<std::string>{"outside the workspace"});
@@ -175,6 +176,19 @@ TEST_F(EventSequenceTest, ADenialByThePlanGivesOneReasonInAllThree) {
               R"("reason":"outside the workspace","tool_name":"read_file"})");
   }
   EXPECT_TRUE(governed.upstream->calls.empty());
+}
+
+// EV-34 EV-20
+TEST_F(EventSequenceTest, AToolThatDoesNotExistIsDeniedByThePlan) {
+  bool asked = false;
+  guard("look", [&](const Call&) {
+    asked = true;
+    return Verdict::allow();
+  });
+  governed.tool = std::make_shared<UnknownTool>();
+  EXPECT_EQ(events_of_call(), kDeniedByPlan);
+  EXPECT_EQ(reasons(), std::set<std::string>{"unknown tool `read_file`"});
+  EXPECT_FALSE(asked);
 }
 
 // EV-34 (partly)
@@ -215,9 +229,8 @@ TEST_F(EventSequenceTest, ADenialByAPreExecutionHookBlocksTheExecutionWithOneRea
 TEST_F(EventSequenceTest, ARewriteThatIsInvalidOrDoesNotSettleBlocksTheExecution) {
   int n = 0;
   for (const bool invalid : {true, false}) {
-    governed.restart();
+    governed.restart(PlanBuilder().autonomy(Autonomy::ActAuto));
     forget_events();
-    governed.plan = PlanBuilder().autonomy(Autonomy::ActAuto);
     governed.plan.guard(std::make_shared<PreHookGuard>(
         "restless",
         [&n, invalid](PreHookContext) -> Task<PreHookDecision> {
@@ -295,7 +308,8 @@ TEST_F(EventSequenceTest, ASuggestionIsAnsweredAtOnceAndAnApprovalLaterRunsItExa
   Call call = Governed::read_file();
   call.call_id = last.call_id;
   const auto resume = [&] {
-    return test::run_now(governor.resume(call, last.approval_id, governed.upstream));
+    return test::run_now(
+        governor.resume({.call = call, .approval_id = last.approval_id}, governed.upstream));
   };
   ASSERT_TRUE(resume());
   EXPECT_EQ(later_events(), kAllowed);
@@ -371,6 +385,40 @@ TEST_F(EventSequenceTest, ACallOfUnknownOutcomeIsAllowedAndThenBlocked) {
                   .as_string()
                   .starts_with("unknown outcome:"));
   EXPECT_EQ(governed.upstream->calls.size(), 1u);
+}
+
+// EV-12 EV-13
+TEST_F(EventSequenceTest, ACancelWhileGuardsDecideIsADenialThatNoPolicyMade) {
+  std::stop_source cancel;
+  bool asked = false;
+  guard("first", [&](const Call&) {
+    cancel.request_stop();
+    return Verdict::allow();
+  });
+  guard("second", [&](const Call&) {
+    asked = true;
+    return Verdict::allow();
+  });
+  ASSERT_TRUE(governed.call(Governed::read_file(), cancel.get_token()));
+  EXPECT_EQ(governed.recorder.events(), kDenied);
+  EXPECT_EQ(reasons(), std::set<std::string>{"cancelled"});
+  EXPECT_FALSE(asked);
+}
+
+// EV-19 EV-52 (partly)
+TEST_F(EventSequenceTest, ACallThatIsCancelledWhileItRunsStillFinishes) {
+  std::stop_source cancel;
+  governed.upstream = std::make_shared<FakeUpstream>([&](Call, std::stop_token) -> Task<Envelope> {
+    cancel.request_stop();
+    boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor,
+                                    std::chrono::hours(1));
+    boost::system::error_code ignored;
+    co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+    co_return Envelope::of("late");
+  });
+  ASSERT_TRUE(governed.call(Governed::read_file(), cancel.get_token()));
+  EXPECT_EQ(governed.recorder.events(), kAllowed);
+  EXPECT_EQ(payloads("tool_execution_finished").at(0).at("error"), "cancelled");
 }
 
 // EV-43 EV-20

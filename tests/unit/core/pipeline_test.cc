@@ -44,6 +44,7 @@ class PipelineTest : public testing::Test {
   FailOpenLog log_{"instance"};
 };
 
+// PI-3
 TEST_F(PipelineTest, WithoutHooksEverythingIsAllowedAndNothingIsSaid) {
   const Release release = run({});
   EXPECT_EQ(release.verdict, Verdict::Kind::Allow);
@@ -51,6 +52,7 @@ TEST_F(PipelineTest, WithoutHooksEverythingIsAllowedAndNothingIsSaid) {
   EXPECT_TRUE(release.evidence.empty());
 }
 
+// PI-8 PI-10
 TEST_F(PipelineTest, ARedactionToAnEqualValueAndOneThatIsUndoneBothEndAsAllow) {
   EXPECT_EQ(run({hook("h", [] { return redact({{"a", 1.0}}); })}).verdict, Verdict::Kind::Allow);
   EXPECT_EQ(run({hook("h", [] { return redact({{"a", 2}}); }),
@@ -59,6 +61,7 @@ TEST_F(PipelineTest, ARedactionToAnEqualValueAndOneThatIsUndoneBothEndAsAllow) {
             Verdict::Kind::Allow);
 }
 
+// PI-6 PI-7 PI-12
 TEST_F(PipelineTest, RedactOutranksEscalateAndTheMessagesTravelWithIt) {
   const Release release = run({hook("x", [] { return Verdict::escalate("x"); }),
                                hook("r", [] { return redact({{"a", 2}}); }),
@@ -68,6 +71,7 @@ TEST_F(PipelineTest, RedactOutranksEscalateAndTheMessagesTravelWithIt) {
   EXPECT_EQ(messages(release), (std::vector<std::string>{"x", "y"}));
 }
 
+// PI-11
 TEST_F(PipelineTest, EscalationsAloneAreJoined) {
   const Release release = run({hook("x", [] { return Verdict::escalate("x"); }),
                                hook("a", [] { return Verdict::allow(); }),
@@ -76,6 +80,7 @@ TEST_F(PipelineTest, EscalationsAloneAreJoined) {
   EXPECT_EQ(release.reason, "x; y");
 }
 
+// PI-4 PI-34
 TEST_F(PipelineTest, ADeliberateBlockEndsTheRun) {
   bool called = false;
   const Release release = run({hook("x", [] { return Verdict::escalate("x"); }),
@@ -91,6 +96,7 @@ TEST_F(PipelineTest, ADeliberateBlockEndsTheRun) {
   EXPECT_EQ(release.released.message, "Result withheld by b: no");
 }
 
+// PI-37 PI-38 (partly)
 TEST_F(PipelineTest, AFailureBlocksAndTheHooksAfterItStillRun) {
   const Release release =
       run({hook("x", [] { return Verdict::escalate("x"); }),
@@ -103,6 +109,7 @@ TEST_F(PipelineTest, AFailureBlocksAndTheHooksAfterItStillRun) {
   EXPECT_EQ(canonical_json(release.to_json()).find("secret"), std::string::npos);
 }
 
+// PI-24 PI-36 PI-86
 TEST_F(PipelineTest, ARedactionThatIsNoEnvelopeOfTheSameKindReleasesNothing) {
   for (const json::value& bad :
        {json::value("text"), Envelope::error("e").to_json(), json::value()}) {
@@ -113,6 +120,7 @@ TEST_F(PipelineTest, ARedactionThatIsNoEnvelopeOfTheSameKindReleasesNothing) {
   }
 }
 
+// PI-24
 TEST_F(PipelineTest, AnIncompleteStreamDoesNotBecomeComplete) {
   const Envelope cut{
       .kind = Envelope::Kind::Stream, .chunks = {"a"}, .complete = false, .reason = "limit"};
@@ -121,6 +129,7 @@ TEST_F(PipelineTest, AnIncompleteStreamDoesNotBecomeComplete) {
   EXPECT_EQ(release.failure->failure_class, "malformed");
 }
 
+// PI-22 PI-23
 TEST_F(PipelineTest, EnvelopesOfEveryKindRoundTrip) {
   for (const char* const text :
        {R"({"kind":"value","value":{"a":[1,"x",null]}})",
@@ -136,6 +145,7 @@ TEST_F(PipelineTest, EnvelopesOfEveryKindRoundTrip) {
   EXPECT_FALSE(Envelope::from_json(parse_json(R"({"kind":"other","other":{}})")->value));
 }
 
+// PI-89
 TEST_F(PipelineTest, TwoHooksOfOneNameMakeNoPlan) {
   PlanBuilder builder;
   builder.result_guard(hook("h", [] { return Verdict::allow(); })).result_guard(hook("h", [] {

@@ -1,0 +1,183 @@
+// Sallyport inside a C++ program: every tool call decided, executed, inspected, recorded.
+//
+//   auto engine = EngineBuilder("/var/lib/my-agent")
+//                     .tool({.name = "add",
+//                            .classification = {Tier::Observe, "none"},
+//                            .run = [](const Invocation& i) -> Result<json::value> {
+//                              return i.call().input.at("a").as_int64() +
+//                                     i.call().input.at("b").as_int64();
+//                            }})
+//                     .guard("small-numbers",
+//                            [](const Call& call, const GuardView&) -> Result<Verdict> {
+//                              if (call.input.at("a").as_int64() < 1000) return Verdict::allow();
+//                              return Verdict::deny("too large");
+//                            })
+//                     .open();
+//   Result<Answer> answer = (*engine)->call({.agent_id = "agent:me", .session_id = "s-1",
+//                                            .tool = "add", .input = {{"a", 1}, {"b", 2}}});
+//   answer->result.output;   // "3", and a signed record of it is on disk
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "sallyport/answer.h"
+#include "sallyport/approval.h"
+#include "sallyport/audit_record.h"
+#include "sallyport/authorizer.h"
+#include "sallyport/continuation.h"
+#include "sallyport/escalation.h"
+#include "sallyport/event.h"
+#include "sallyport/pre_hook.h"
+#include "sallyport/record_query.h"
+#include "sallyport/result_context.h"
+#include "sallyport/subject.h"
+#include "sallyport/tool.h"
+#include "sallyport/verdict.h"
+
+namespace sallyport {
+
+// What a guard can see beside the call.
+struct GuardView {
+  Classification classification{};
+  unsigned pass = 1;
+};
+
+// How a function of the program is run. The default is on the thread that governs the call, which
+// is quick and must not wait; `waits` gives it a thread, and ends the wait for it at the limit.
+struct GuardOptions {
+  bool waits = false;
+  std::chrono::milliseconds limit{2000};
+  bool fail_open = false;  // its failure lets the call pass; each such stretch is on record
+  json::value settings{};  // what it was configured with: part of the policy's hash
+};
+
+// When the intent of a call is on disk.
+enum class WriteIntents {
+  Strict,   // before every call
+  Effect,   // before calls that have an effect; others become durable with their outcome
+  Relaxed,  // with the outcome, for all: a crash can leave an effect that no record names
+};
+
+class Engine;
+
+// Everything that decides is given here; afterwards nothing can be added or taken away.
+class EngineBuilder {
+ public:
+  using Guard = std::function<Result<Verdict>(const Call&, const GuardView&)>;
+  using ResultGuard = std::function<Result<Verdict>(const Envelope&, const ResultContext&)>;
+  using PreHook = std::function<Result<PreHookDecision>(const PreHookContext&)>;
+  using Authorizer = std::function<Result<Authorization>(const AuthorizationRequest&)>;
+  using Hook = std::function<Result<void>(const Event&, const Subject&)>;
+  using Sink = std::function<Result<void>(const AuditRecord&)>;
+  using Approver = std::function<Result<Reply>(const Question&)>;
+
+  // The folder of ledger and keys, made on first use. An empty one: a temporary folder, gone with
+  // the engine.
+  explicit EngineBuilder(std::filesystem::path data_folder);
+  EngineBuilder(EngineBuilder&&) noexcept;
+  ~EngineBuilder();
+
+  EngineBuilder& tool(Tool tool);
+  EngineBuilder& guard(std::string name, Guard judge, GuardOptions options = {});
+  EngineBuilder& result_guard(std::string name, ResultGuard judge, GuardOptions options = {});
+  // Hooks that rewrite run once, before everything that decides.
+  EngineBuilder& pre_hook(std::string name, PreHook decide, GuardOptions options = {});
+  EngineBuilder& rewriting_hook(std::string name, PreHook decide, GuardOptions options = {});
+  EngineBuilder& authorizer(std::string name, Authorizer authorize, GuardOptions options = {});
+  // The shipped guards of results, with their settings as a policy would write them.
+  EngineBuilder& output_sanitizer(json::value settings = json::object{});
+  EngineBuilder& size_limiter(json::value settings = json::object{});
+  EngineBuilder& query_result();
+
+  EngineBuilder& hook(std::string name, Hook hear);
+  EngineBuilder& sink(std::string name, Sink take);
+  EngineBuilder& approver(Approver answer);  // none: calls wait for `Engine::answer`
+
+  EngineBuilder& autonomy(Autonomy autonomy);  // `ActWithApproval` unless said otherwise
+  EngineBuilder& durability(WriteIntents durability);
+  EngineBuilder& time_limit(std::chrono::milliseconds limit);
+  EngineBuilder& approval_time(std::chrono::seconds time);
+  EngineBuilder& threads(unsigned count);  // for tools and for whatever `waits`; 8
+
+  // Opens the ledger, closes what an earlier run left, and loads the plan. The builder is empty
+  // afterwards.
+  Result<std::unique_ptr<Engine>> open();
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+  friend class Engine;
+};
+
+struct CallOptions {
+  std::stop_token cancel{};
+  bool hold = true;  // wait while a person is asked; else the answer says `requires_confirmation`
+  std::function<void(const json::value&)> on_progress{};
+};
+
+// What came of the calls of one turn.
+struct TurnEnd {
+  std::vector<CallResult> results{};
+  std::optional<Continuation> paused{};  // a person has to answer `approval_id` first
+  std::string approval_id{};
+};
+
+struct HandedOut {
+  HandOff hand_off{};
+  std::vector<Answer> answered{};  // refused, or answered before: not handed out
+};
+
+// Callable from any thread. The destructor waits for tools that still run.
+class Engine {
+ public:
+  Engine(const Engine&) = delete;
+  ~Engine();
+
+  // Waits for the answer. An error means that nothing may be shown: the call could not be recorded,
+  // or was not a call. A refused call is a good answer that says so.
+  Result<Answer> call(Call call, CallOptions options = {});
+  // The same for a tool that answers in pieces: each piece of what was released, in order, once all
+  // of it has passed the guards.
+  Result<Answer> stream(Call call, const std::function<void(const json::value&)>& on_chunk,
+                        CallOptions options = {});
+
+  // The calls of one turn, in order. A call that needs a person pauses the turn.
+  Result<TurnEnd> run_turn(Continuation::Payload frame, std::vector<Call> calls);
+  Result<TurnEnd> resume_turn(const Continuation& continuation, const std::string& session_id);
+
+  // Calls that are decided here and executed by somebody else.
+  Result<HandedOut> hand_out(Continuation::Payload frame, std::vector<Call> calls,
+                             std::chrono::seconds within = std::chrono::hours(24));
+  Result<std::vector<Answer>> submit(const Submission& submission, const std::string& session_id);
+
+  // `by` is the person, as the program authenticated him.
+  Result<void> answer(const std::string& approval_id, const Reply& reply);
+  Result<std::vector<EscalationItem>> escalations();
+  Result<void> settle_escalation(const std::string& id, bool accepted, const std::string& by,
+                                 const std::string& note = {});
+
+  // In write order. A record some of whose content was erased is not among `records`; `record_json`
+  // shows it with what is left.
+  Result<std::vector<AuditRecord>> records(const RecordQuery& query = {});
+  Result<std::vector<json::object>> record_json(const RecordQuery& query = {});
+  Result<std::vector<json::object>> events(const EventQuery& query = {});  // EV-79
+
+  // A receipt of one record, to be checked with `verifier_key` by anybody, offline.
+  Result<std::string> receipt(std::uint64_t sequence);
+  std::string verifier_key();
+  const std::string& policy_hash() const;
+
+ private:
+  friend class EngineBuilder;
+  struct Body;
+  explicit Engine(std::unique_ptr<Body> body);
+  std::unique_ptr<Body> body_;
+};
+
+}  // namespace sallyport

@@ -1,0 +1,43 @@
+// What a reader of records and events asks for: everything given must match (AU-90, EV-81).
+//
+//   RecordQuery query{.session_id = "s-1", .outcome = "blocked"};
+//   query.limit = 20;
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace sallyport {
+
+// Times are RFC 3339 in UTC: from `since` on, strictly before `until`. `after` is a sequence
+// number: the last one of a page gives the next page.
+struct RecordQuery {
+  std::string call_id{};
+  std::string tool_call_id{};
+  std::string session_id{};
+  std::string agent_id{};
+  std::string server{};
+  std::string tool{};
+  std::string outcome{};
+  std::string approval_id{};
+  std::optional<bool> terminal{};
+  std::string since{};
+  std::string until{};
+  std::optional<std::uint64_t> after{};
+  std::size_t limit = 1000;
+};
+
+struct EventQuery {
+  std::string scope{};
+  std::string event_type{};
+  std::string session_id{};
+  std::string call_id{};
+  std::string since{};
+  std::string until{};
+  std::optional<std::uint64_t> after{};
+  std::size_t limit = 1000;
+};
+
+}  // namespace sallyport

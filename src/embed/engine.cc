@@ -1,0 +1,221 @@
+#include "sallyport/engine.h"
+
+#include <boost/json.hpp>
+
+#include "base/try.h"
+#include "core/stored_record.h"
+#include "embed/engine_body.h"
+#include "embed/run_task.h"
+#include "ledger/maintenance.h"
+#include "ledger/query.h"
+#include "ledger/receipt.h"
+#include "ledger/verify.h"
+
+namespace sallyport {
+
+using ledger::Facet;
+
+namespace {
+
+core::Caller caller_of(CallOptions options) {
+  return {.cancel = std::move(options.cancel),
+          .holds = options.hold,
+          .progress = std::move(options.on_progress)};
+}
+
+Result<std::optional<WallTime>> time_of(const std::string& text, const char* name) {
+  if (text.empty()) return std::nullopt;
+  const std::optional<WallTime> time = from_rfc3339(text);
+  if (!time) return fail(ErrorCode::InvalidInput, "`" + text + "` is no RFC 3339 time", name);
+  return time;
+}
+
+struct Span {
+  const std::string& since;
+  const std::string& until;
+  std::optional<std::uint64_t> after;
+  std::size_t limit;
+};
+
+Result<ledger::Filter> filter_of(std::vector<std::pair<Facet, const std::string&>> facets,
+                                 const Span& span) {
+  ledger::Filter filter{.after = span.after, .limit = span.limit};
+  for (const auto& [facet, value] : facets) {
+    if (!value.empty()) filter.facets[facet] = value;
+  }
+  SALLYPORT_TRY(filter.since, time_of(span.since, "since"));
+  SALLYPORT_TRY(filter.until, time_of(span.until, "until"));
+  if (filter.since && filter.until && *filter.until < *filter.since) {
+    return fail(ErrorCode::InvalidInput, "`until` is before `since`", "until");
+  }
+  return filter;
+}
+
+Result<std::vector<json::object>> find(ledger::LedgerStore& store, const ledger::Filter& filter,
+                                       json::object (*shape)(const json::object&)) {
+  std::vector<json::object> found;
+  SALLYPORT_CHECK_OK(store.read([&](ledger::ReadView& view) {
+    return ledger::find_entries(
+        view, filter,
+        [&](const ledger::StoredEntry& stored, const ledger::EntryView&) -> Result<bool> {
+          SALLYPORT_TRY(const json::object entry,
+                        ledger::open_entry(*stored.bytes, stored.openings));
+          found.push_back(shape(entry));
+          return true;
+        });
+  }));
+  return found;
+}
+
+}  // namespace
+
+// Tools first, since they use the loop; then the loop; and last the ledger, which says `stopped`.
+Engine::Body::~Body() {
+  if (pool) pool->join();
+  working.reset();
+  loop.stop();
+  for (std::thread& thread : loops) thread.join();
+  ledger.reset();
+  store.reset();
+  std::error_code ignored;
+  if (!temporary.empty()) std::filesystem::remove_all(temporary, ignored);
+}
+
+std::shared_ptr<core::Upstream> Engine::Body::find_tool(const Call& call) const {
+  for (const std::string& server : {call.server, std::string()}) {
+    if (const auto found = tools.find({server, call.tool}); found != tools.end()) {
+      return found->second;
+    }
+  }
+  return std::make_shared<core::UnknownTool>();
+}
+
+Engine::Engine(std::unique_ptr<Body> body) : body_(std::move(body)) {}
+Engine::~Engine() = default;
+
+Result<Answer> Engine::call(Call call, CallOptions options) {
+  std::shared_ptr<core::Upstream> tool = body_->find_tool(call);
+  return embed::run_task(body_->loop, body_->governor->run(std::move(call), std::move(tool),
+                                                           caller_of(std::move(options))));
+}
+
+Result<Answer> Engine::stream(Call call, const std::function<void(const json::value&)>& on_chunk,
+                              CallOptions options) {
+  SALLYPORT_TRY(Answer answer, this->call(std::move(call), std::move(options)));
+  for (const json::value& chunk : answer.released.chunks) on_chunk(chunk);
+  return answer;
+}
+
+Result<TurnEnd> Engine::run_turn(Continuation::Payload frame, std::vector<Call> calls) {
+  SALLYPORT_TRY(
+      core::Turns::Ended ended,
+      embed::run_task(body_->loop, body_->turns->run(std::move(frame), std::move(calls))));
+  return TurnEnd{std::move(ended.results), std::move(ended.paused), std::move(ended.approval_id)};
+}
+
+Result<TurnEnd> Engine::resume_turn(const Continuation& continuation,
+                                    const std::string& session_id) {
+  SALLYPORT_TRY(core::Turns::Ended ended,
+                embed::run_task(body_->loop, body_->turns->resume(continuation, session_id)));
+  return TurnEnd{std::move(ended.results), std::move(ended.paused), std::move(ended.approval_id)};
+}
+
+Result<HandedOut> Engine::hand_out(Continuation::Payload frame, std::vector<Call> calls,
+                                   std::chrono::seconds within) {
+  SALLYPORT_TRY(core::HandOffs::Given given,
+                embed::run_task(body_->loop, body_->hand_offs->hand_out(
+                                                 std::move(frame), std::move(calls), {}, within)));
+  return HandedOut{std::move(given.hand_off), std::move(given.answered)};
+}
+
+Result<std::vector<Answer>> Engine::submit(const Submission& submission,
+                                           const std::string& session_id) {
+  return embed::run_task(body_->loop, body_->hand_offs->submit(submission, session_id));
+}
+
+Result<void> Engine::answer(const std::string& approval_id, const Reply& reply) {
+  return embed::run_task(body_->loop, body_->governor->approvals().answer(approval_id, reply, {}));
+}
+
+Result<std::vector<EscalationItem>> Engine::escalations() {
+  return body_->governor->escalations().waiting();
+}
+
+Result<void> Engine::settle_escalation(const std::string& id, bool accepted, const std::string& by,
+                                       const std::string& note) {
+  return embed::run_task(body_->loop,
+                         body_->governor->escalations().settle(id, accepted, by, note));
+}
+
+Result<std::vector<json::object>> Engine::record_json(const RecordQuery& query) {
+  SALLYPORT_TRY(ledger::Filter filter,
+                filter_of({{Facet::Call, query.call_id},
+                           {Facet::Session, query.session_id},
+                           {Facet::Agent, query.agent_id},
+                           {Facet::Server, query.server},
+                           {Facet::Tool, query.tool},
+                           {Facet::Outcome, query.outcome}},
+                          {query.since, query.until, query.after, query.limit}));
+  filter.facets[Facet::Kind] = "tool_audit";
+  if (!query.tool_call_id.empty()) {
+    filter.body.emplace_back("tool_call_id", json::value(query.tool_call_id));
+  }
+  if (!query.approval_id.empty()) {
+    filter.body.emplace_back("approval_id", json::value(query.approval_id));
+  }
+  if (query.terminal) filter.body.emplace_back("terminal", json::value(*query.terminal));
+  return find(*body_->store, filter, core::audit_json);
+}
+
+Result<std::vector<AuditRecord>> Engine::records(const RecordQuery& query) {
+  SALLYPORT_TRY(const std::vector<json::object> found, record_json(query));
+  std::vector<AuditRecord> records;
+  for (const json::object& object : found) {
+    if (Result<AuditRecord> record = audit_record_from_json(object)) {
+      records.push_back(std::move(*record));
+    }
+  }
+  return records;
+}
+
+Result<std::vector<json::object>> Engine::events(const EventQuery& query) {
+  const bool instance = query.event_type == "recovery_prepared";
+  const std::string none;
+  SALLYPORT_TRY(ledger::Filter filter,
+                filter_of({{Facet::Call, query.call_id},
+                           {Facet::Session, query.session_id},
+                           {Facet::Agent, instance ? none : query.scope}},
+                          {query.since, query.until, query.after, query.limit}));
+  filter.facets[Facet::Kind] = "event";
+  if (!query.event_type.empty()) filter.body.emplace_back("kind", json::value(query.event_type));
+  if (instance && !query.scope.empty()) {
+    filter.body.emplace_back("runtime_instance_id", json::value(query.scope));
+  }
+  return find(*body_->store, filter, core::event_json);
+}
+
+Result<std::string> Engine::receipt(std::uint64_t sequence) {
+  std::string receipt;
+  SALLYPORT_CHECK_OK(body_->store->read([&](ledger::ReadView& view) -> Result<void> {
+    SALLYPORT_TRY(const ledger::Receipt made, ledger::make_receipt(view, sequence, true));
+    receipt = made.json();
+    return {};
+  }));
+  return receipt;
+}
+
+std::string Engine::verifier_key() {
+  std::string key;
+  (void)body_->store->read([&](ledger::ReadView& view) -> Result<void> {
+    SALLYPORT_TRY(const auto keys, ledger::key_history(view));
+    key = keys.back().key.text();
+    return {};
+  });
+  return key;
+}
+
+const std::string& Engine::policy_hash() const {
+  return body_->policy_hash;
+}
+
+}  // namespace sallyport

@@ -1,0 +1,54 @@
+// What is inside an engine: the same parts as in the program, put together for a host.
+#pragma once
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/entropy.h"
+#include "core/continuations.h"
+#include "core/governor.h"
+#include "core/hand_offs.h"
+#include "core/plan_shelf.h"
+#include "core/turns.h"
+#include "ledger/ledger.h"
+#include "sallyport/engine.h"
+#include "store/sqlite_store.h"
+
+namespace sallyport {
+
+// Members are in the order in which they need one another: the last goes first.
+struct Engine::Body {
+  ~Body();
+
+  Result<void> open_ledger(std::filesystem::path folder);
+  std::shared_ptr<core::Upstream> find_tool(const Call& call) const;
+
+  std::filesystem::path temporary;  // removed at the end; empty: the host's own folder
+  SystemClock clock;
+  SystemEntropy entropy;
+  std::unique_ptr<core::Redactor> redactor;
+  std::unique_ptr<store::SqliteStore> store;
+  std::unique_ptr<ledger::Ledger> ledger;
+  std::unique_ptr<core::PlanShelf> plans;
+  std::string policy_hash;
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<core::Upstream>> tools;
+  std::unique_ptr<core::Governor> governor;
+  std::unique_ptr<core::Continuations> continuations;
+  std::unique_ptr<core::Turns> turns;
+  std::unique_ptr<core::HandOffs> hand_offs;
+
+  boost::asio::io_context loop;
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> working =
+      boost::asio::make_work_guard(loop);
+  std::unique_ptr<boost::asio::thread_pool> pool;
+  std::vector<std::thread> loops;
+};
+
+}  // namespace sallyport

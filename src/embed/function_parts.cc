@@ -1,0 +1,154 @@
+#include "embed/function_parts.h"
+
+#include <boost/json.hpp>
+
+#include "core/authorizer.h"
+#include "core/pre_hook.h"
+#include "embed/on_pool.h"
+
+namespace sallyport::embed {
+
+namespace {
+
+using Pool = boost::asio::thread_pool;
+
+core::GuardTraits traits_of(std::string name, const GuardOptions& options) {
+  return {.name = std::move(name),
+          .stage = core::Stage::ToolUse,
+          .waits = options.waits,
+          .limit = options.limit,
+          .settings = options.settings};
+}
+
+// A function that waits gets a thread; one that does not is quickest where it stands.
+template <class T, class Function, class... Arguments>
+Async<Result<T>> ask(bool waits, Pool& pool, Function function, Arguments... arguments) {
+  if (!waits) co_return function(arguments...);
+  co_return co_await on_pool<Result<T>>(
+      pool, [function = std::move(function), ... given = std::move(arguments)] {
+        return function(given...);
+      });
+}
+
+class FunctionGuard final : public core::Guard {
+ public:
+  FunctionGuard(core::GuardTraits traits, EngineBuilder::Guard judge, Pool& pool)
+      : traits_(std::move(traits)), judge_(std::move(judge)), pool_(pool) {}
+  const core::GuardTraits& traits() const override { return traits_; }
+  Task<Verdict> judge(const Call& call, const core::GuardContext& context) const override {
+    GuardView view{context.classification, context.pass};
+    return ask<Verdict>(traits_.waits, pool_, judge_, call, std::move(view));
+  }
+
+ private:
+  core::GuardTraits traits_;
+  EngineBuilder::Guard judge_;
+  Pool& pool_;
+};
+
+class FunctionResultGuard final : public core::ResultGuard {
+ public:
+  FunctionResultGuard(core::GuardTraits traits, EngineBuilder::ResultGuard judge, Pool& pool)
+      : traits_(std::move(traits)), judge_(std::move(judge)), pool_(pool) {}
+  const core::GuardTraits& traits() const override { return traits_; }
+  Task<Verdict> judge(const Envelope& result, const ResultContext& context) const override {
+    return ask<Verdict>(traits_.waits, pool_, judge_, result, context);
+  }
+
+ private:
+  core::GuardTraits traits_;
+  EngineBuilder::ResultGuard judge_;
+  Pool& pool_;
+};
+
+class FunctionHook final : public core::EventHook {
+ public:
+  FunctionHook(std::string name, EngineBuilder::Hook hear)
+      : name_(std::move(name)), hear_(std::move(hear)) {}
+  const std::string& name() const override { return name_; }
+  Task<void> hear(const Event& event, const Subject& subject) const override {
+    co_return hear_(event, subject);
+  }
+
+ private:
+  std::string name_;
+  EngineBuilder::Hook hear_;
+};
+
+class FunctionSink final : public core::Sink {
+ public:
+  FunctionSink(std::string name, EngineBuilder::Sink take)
+      : name_(std::move(name)), take_(std::move(take)) {}
+  const std::string& name() const override { return name_; }
+  Task<void> take(const AuditRecord& record) const override { co_return take_(record); }
+
+ private:
+  std::string name_;
+  EngineBuilder::Sink take_;
+};
+
+class FunctionApprover final : public core::Approver {
+ public:
+  FunctionApprover(EngineBuilder::Approver answer, Pool& pool)
+      : answer_(std::move(answer)), pool_(pool) {}
+  Task<Reply> answer(Question question) const override {
+    return ask<Reply>(true, pool_, answer_, std::move(question));
+  }
+
+ private:
+  EngineBuilder::Approver answer_;
+  Pool& pool_;
+};
+
+}  // namespace
+
+std::shared_ptr<const core::Guard> make_guard(std::string name, EngineBuilder::Guard judge,
+                                              const GuardOptions& options, Pool& pool) {
+  return std::make_shared<FunctionGuard>(traits_of(std::move(name), options), std::move(judge),
+                                         pool);
+}
+
+std::shared_ptr<const core::ResultGuard> make_result_guard(std::string name,
+                                                           EngineBuilder::ResultGuard judge,
+                                                           const GuardOptions& options,
+                                                           Pool& pool) {
+  return std::make_shared<FunctionResultGuard>(traits_of(std::move(name), options),
+                                               std::move(judge), pool);
+}
+
+std::shared_ptr<const core::Guard> make_pre_hook(std::string name, EngineBuilder::PreHook decide,
+                                                 const GuardOptions& options, bool rewrites,
+                                                 Pool& pool) {
+  const auto on_host = [decide = std::move(decide), waits = options.waits,
+                        &pool](PreHookContext context) -> Task<PreHookDecision> {
+    return ask<PreHookDecision>(waits, pool, decide, std::move(context));
+  };
+  return std::make_shared<core::PreHookGuard>(
+      std::move(name), on_host,
+      core::PreHookGuard::Options{rewrites, options.waits, options.limit, options.settings});
+}
+
+std::shared_ptr<const core::Guard> make_authorizer(std::string name,
+                                                   EngineBuilder::Authorizer authorize,
+                                                   const GuardOptions& options, Pool& pool) {
+  const auto on_host = [authorize = std::move(authorize), waits = options.waits,
+                        &pool](AuthorizationRequest request) -> Task<Authorization> {
+    return ask<Authorization>(waits, pool, authorize, std::move(request));
+  };
+  return std::make_shared<core::AuthorizerGuard>(std::move(name), on_host, options.waits,
+                                                 options.limit);
+}
+
+std::shared_ptr<const core::EventHook> make_hook(std::string name, EngineBuilder::Hook hear) {
+  return std::make_shared<FunctionHook>(std::move(name), std::move(hear));
+}
+
+std::shared_ptr<const core::Sink> make_sink(std::string name, EngineBuilder::Sink take) {
+  return std::make_shared<FunctionSink>(std::move(name), std::move(take));
+}
+
+std::shared_ptr<const core::Approver> make_approver(EngineBuilder::Approver answer, Pool& pool) {
+  return std::make_shared<FunctionApprover>(std::move(answer), pool);
+}
+
+}  // namespace sallyport::embed

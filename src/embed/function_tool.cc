@@ -1,0 +1,195 @@
+#include "embed/function_tool.h"
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/json.hpp>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <variant>
+
+#include "base/bell.h"
+#include "base/try.h"
+#include "embed/on_pool.h"
+
+namespace sallyport::embed {
+
+namespace asio = boost::asio;
+
+namespace {
+
+struct Chunk {
+  json::value value;
+};
+struct Progress {
+  json::value value;
+};
+using Answer = Result<json::value>;
+using Item = std::variant<Chunk, Progress, Answer>;
+
+// Between the function's thread and the strand of its call. Full: the function waits.
+class Pipe final : public Invocation::Channel {
+ public:
+  explicit Pipe(asio::any_io_executor executor)
+      : bell_(std::make_shared<asio::steady_timer>(std::move(executor))) {
+    bell_->expires_at(asio::steady_timer::time_point::max());
+  }
+
+  bool chunk(json::value piece) override { return put(Chunk{std::move(piece)}); }
+  void progress(json::value message) override { (void)put(Progress{std::move(message)}); }
+  bool put(Item item) {
+    std::unique_lock lock(mutex_);
+    room_.wait(lock, [&] { return closed_ || items_.size() < kItems; });
+    if (closed_) return false;
+    items_.push_back(std::move(item));
+    asio::post(bell_->get_executor(), [bell = bell_] { bell->cancel(); });
+    return true;
+  }
+
+  // On the strand.
+  Async<Item> take() {
+    while (true) {
+      if (std::optional<Item> item = poll()) co_return std::move(*item);
+      boost::system::error_code ignored;
+      co_await bell_->async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+    }
+  }
+
+  // No more is taken: whoever waits for room hears it.
+  void close() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    room_.notify_all();
+  }
+
+ private:
+  static constexpr std::size_t kItems = 256;
+
+  std::optional<Item> poll() {
+    const std::lock_guard lock(mutex_);
+    if (items_.empty()) return std::nullopt;
+    Item item = std::move(items_.front());
+    items_.pop_front();
+    room_.notify_one();
+    return item;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable room_;
+  std::deque<Item> items_;  // GUARDED_BY(mutex_)
+  bool closed_ = false;     // GUARDED_BY(mutex_)
+  std::shared_ptr<asio::steady_timer> bell_;
+};
+
+// Closes the pipe however the call ends, also when it was given up on.
+class Closing {
+ public:
+  explicit Closing(std::shared_ptr<Pipe> pipe) : pipe_(std::move(pipe)) {}
+  Closing(const Closing&) = delete;
+  ~Closing() { pipe_->close(); }
+
+ private:
+  std::shared_ptr<Pipe> pipe_;
+};
+
+Task<Envelope> run_function(const Tool& tool, asio::thread_pool& pool, Call call,
+                            std::shared_ptr<core::Delivery> delivery, std::stop_token cancel) {
+  const auto pipe = std::make_shared<Pipe>(co_await asio::this_coro::executor);
+  const Closing closing(pipe);
+  asio::post(pool, [run = tool.run, pipe, call = std::move(call), cancel]() mutable {
+    Answer answer = fail(ErrorCode::Internal, "the tool failed");
+    try {
+      answer = run(Invocation(std::move(call), pipe, cancel));
+    } catch (const std::exception&) {
+      // What it says may hold anything: the caller hears that it failed, and no more.
+    }
+    (void)pipe->put(std::move(answer));
+  });
+  bool in_pieces = false;
+  while (true) {
+    Item item = co_await pipe->take();
+    if (auto* const chunk = std::get_if<Chunk>(&item)) {
+      in_pieces = true;
+      if (!delivery->add(std::move(chunk->value))) co_return delivery->finish();
+    } else if (auto* const progress = std::get_if<Progress>(&item)) {
+      co_await delivery->progress(std::move(progress->value));
+    } else {
+      Answer& answer = std::get<Answer>(item);
+      if (!answer && answer.error().cause == "other_revision") {
+        co_return std::unexpected(answer.error());
+      }
+      if (!answer) co_return Envelope::error(answer.error().message);
+      co_return in_pieces ? delivery->finish() : Envelope::of(std::move(*answer));
+    }
+  }
+}
+
+class FunctionTool final : public core::Upstream {
+ public:
+  FunctionTool(Tool tool, asio::thread_pool& pool) : tool_(std::move(tool)), pool_(pool) {}
+
+  Task<Envelope> invoke(Call call, std::shared_ptr<core::Delivery> delivery,
+                        std::stop_token cancel) override {
+    return run_function(tool_, pool_, std::move(call), std::move(delivery), std::move(cancel));
+  }
+  Result<json::value> structured_input(const Call& call) const override {
+    return tool_.structured_input ? tool_.structured_input(call) : Result<json::value>(call.input);
+  }
+
+ private:
+  Tool tool_;
+  asio::thread_pool& pool_;
+};
+
+class OnePreparation final : public core::Preparation {
+ public:
+  OnePreparation(Tool tool, asio::thread_pool& pool, Call call)
+      : tool_(std::move(tool)), pool_(pool), call_(std::move(call)) {}
+
+  Task<std::optional<core::PrepareStep>> next() override {
+    using Step = core::PrepareStep;
+    Result<Prepared> prepared = co_await on_pool<Result<Prepared>>(
+        pool_, [prepare = tool_.prepare, call = call_] { return prepare(call); });
+    if (prepared) co_return Step{.kind = Step::Kind::Ready, .prepared = std::move(*prepared)};
+    co_return Step{.kind = Step::Kind::Invalid, .text = prepared.error().message};
+  }
+
+ private:
+  Tool tool_;
+  asio::thread_pool& pool_;
+  Call call_;
+};
+
+class PreparedFunctionTool final : public core::PreparingUpstream {
+ public:
+  PreparedFunctionTool(Tool tool, asio::thread_pool& pool) : tool_(std::move(tool)), pool_(pool) {}
+
+  Task<Envelope> invoke(Call call, std::shared_ptr<core::Delivery> delivery,
+                        std::stop_token cancel) override {
+    return run_function(tool_, pool_, std::move(call), std::move(delivery), std::move(cancel));
+  }
+  Result<json::value> structured_input(const Call& call) const override {
+    return tool_.structured_input ? tool_.structured_input(call) : Result<json::value>(call.input);
+  }
+  std::shared_ptr<core::Preparation> prepare(Call call, std::stop_token) override {
+    return std::make_shared<OnePreparation>(tool_, pool_, std::move(call));
+  }
+  void cancel(std::string operation_id) override {
+    if (tool_.cancel) tool_.cancel(operation_id);
+  }
+  bool outlives_process() const override { return tool_.outlives_process; }
+
+ private:
+  Tool tool_;
+  asio::thread_pool& pool_;
+};
+
+}  // namespace
+
+std::shared_ptr<core::Upstream> make_function_tool(Tool tool, asio::thread_pool& pool) {
+  if (tool.prepare) return std::make_shared<PreparedFunctionTool>(std::move(tool), pool);
+  return std::make_shared<FunctionTool>(std::move(tool), pool);
+}
+
+}  // namespace sallyport::embed

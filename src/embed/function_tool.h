@@ -1,0 +1,15 @@
+// A function of the host's program as an upstream: runs on the host's pool, talks to its call
+// through a bounded queue.
+#pragma once
+
+#include <boost/asio/thread_pool.hpp>
+#include <memory>
+
+#include "core/upstream.h"
+#include "sallyport/tool.h"
+
+namespace sallyport::embed {
+
+std::shared_ptr<core::Upstream> make_function_tool(Tool tool, boost::asio::thread_pool& pool);
+
+}  // namespace sallyport::embed

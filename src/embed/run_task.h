@@ -1,0 +1,27 @@
+// Waits, on a thread of the host, for a task that runs on the engine's loop.
+#pragma once
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+#include <future>
+
+#include "base/async.h"
+
+namespace sallyport::embed {
+
+// On a strand of its own, as every call needs one.
+template <class T>
+Result<T> run_task(boost::asio::io_context& loop, Task<T> task) {
+  std::promise<Result<T>> promise;
+  std::future<Result<T>> answer = promise.get_future();
+  boost::asio::co_spawn(
+      boost::asio::make_strand(loop), std::move(task),
+      [&promise](const std::exception_ptr& thrown, Result<T> result) {
+        promise.set_value(thrown ? Result<T>(fail(ErrorCode::Internal, "the engine failed"))
+                                 : std::move(result));
+      });
+  return answer.get();
+}
+
+}  // namespace sallyport::embed

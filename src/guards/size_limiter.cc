@@ -1,0 +1,146 @@
+#include "guards/size_limiter.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+#include <string>
+#include <utility>
+
+#include "base/try.h"
+#include "guards/gathered_text.h"
+#include "guards/settings_object.h"
+
+namespace sallyport::guards {
+
+namespace {
+
+// One cutting of one envelope.
+class Cutting {
+ public:
+  explicit Cutting(const SizeLimits& limits) : limits_(limits) {}
+
+  json::value cut(const json::value& value) {
+    if (const json::string* const text = value.if_string()) return json::value(cut_text(*text));
+    if (const json::array* const array = value.if_array()) return cut_items(*array);
+    const json::object* const object = value.if_object();
+    if (object == nullptr) return value;
+    json::object out;
+    out.reserve(object->size());
+    for (const auto& member : *object) out.emplace(member.key(), cut(member.value()));
+    return out;
+  }
+
+  std::string cut_text(std::string_view text) {
+    const std::string_view kept = cut_at_character(text, limits_.max_string_bytes);
+    if (kept.size() == text.size()) return std::string(text);
+    changed_ = true;
+    return fmt::format("{}[TRUNCATED: kept {} of {} bytes]", kept, kept.size(), text.size());
+  }
+
+  template <class Items>
+  json::array cut_items(const Items& items) {
+    json::array out;
+    for (const json::value& item : items) {
+      if (out.size() == limits_.max_items) {
+        changed_ = true;
+        out.push_back(
+            json::value(fmt::format("[TRUNCATED: kept {} of {} items]", out.size(), items.size())));
+        break;
+      }
+      out.push_back(cut(item));
+    }
+    return out;
+  }
+
+  bool changed() const { return changed_; }
+
+ private:
+  const SizeLimits& limits_;
+  bool changed_ = false;
+};
+
+std::size_t content_bytes(const Envelope& envelope) {
+  switch (envelope.kind) {
+    case Envelope::Kind::Value:
+      return canonical_json(envelope.value).size();
+    case Envelope::Kind::Stream:
+      return canonical_json(json::array(envelope.chunks.begin(), envelope.chunks.end())).size();
+    case Envelope::Kind::Error:
+      return canonical_json(json::value(envelope.message)).size() +
+             (envelope.data.is_null() ? 0 : canonical_json(envelope.data).size());
+  }
+  return 0;
+}
+
+void replace_content(Envelope& envelope, const std::string& text) {
+  envelope.data = nullptr;
+  switch (envelope.kind) {
+    case Envelope::Kind::Value:
+      envelope.value = text;
+      return;
+    case Envelope::Kind::Stream:
+      envelope.chunks = {json::value(text)};
+      return;
+    case Envelope::Kind::Error:
+      envelope.message = text;
+  }
+}
+
+}  // namespace
+
+json::value SizeLimits::to_json() const {
+  return {{"max_string_bytes", max_string_bytes},
+          {"max_items", max_items},
+          {"max_total_bytes", max_total_bytes},
+          {"over", over_blocks ? "block" : "replace"}};
+}
+
+Result<SizeLimits> size_limits_from_json(const json::value& json) {
+  SALLYPORT_TRY(
+      const json::object* const object,
+      settings_object(json, "", {"max_string_bytes", "max_items", "max_total_bytes", "over"}));
+  SizeLimits limits;
+  SALLYPORT_TRY(limits.max_string_bytes,
+                size_setting(*object, "max_string_bytes", limits.max_string_bytes));
+  SALLYPORT_TRY(limits.max_items, size_setting(*object, "max_items", limits.max_items));
+  SALLYPORT_TRY(limits.max_total_bytes,
+                size_setting(*object, "max_total_bytes", limits.max_total_bytes));
+  if (const json::value* const over = object->if_contains("over")) {
+    limits.over_blocks = *over == "block";
+    if (!limits.over_blocks && *over != "replace") {
+      return fail(ErrorCode::InvalidInput, "`over` must be `replace` or `block`", "over");
+    }
+  }
+  return limits;
+}
+
+SizeLimiter::SizeLimiter(const SizeLimits& limits) : limits_(limits) {
+  traits_.name = "size-limiter";
+  traits_.rewrites = true;
+  traits_.limit = std::chrono::milliseconds{1000};
+  traits_.settings = limits_.to_json();
+}
+
+Verdict SizeLimiter::limit(const Envelope& result) const {
+  Cutting cutting(limits_);
+  Envelope cut = result;
+  cut.value = cutting.cut(result.value);
+  cut.message = cutting.cut_text(result.message);
+  cut.reason = cutting.cut_text(result.reason);
+  cut.data = cutting.cut(result.data);
+  const json::array chunks = cutting.cut_items(result.chunks);
+  cut.chunks.assign(chunks.begin(), chunks.end());
+  const std::size_t bytes = content_bytes(cut);
+  if (bytes > limits_.max_total_bytes) {
+    if (limits_.over_blocks) return Verdict::deny(fmt::format("output too large: {} bytes", bytes));
+    replace_content(cut, fmt::format("[OUTPUT TOO LARGE: {} bytes]", bytes));
+    return Verdict::rewrite(cut.to_json());
+  }
+  return cutting.changed() ? Verdict::rewrite(cut.to_json()) : Verdict::allow();
+}
+
+Task<Verdict> SizeLimiter::judge(const Envelope& result, const ResultContext&) const {
+  co_return limit(result);
+}
+
+}  // namespace sallyport::guards

@@ -1,0 +1,94 @@
+// A ledger in memory that outlives the processes writing to it. The disk refuses, or the power
+// fails, at the write that a test names.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/recorder.h"
+
+namespace sallyport::test {
+
+struct Fault {
+  enum class Kind { None, Refuses, RefusesAnnouncements, DiesBefore, DiesAfter };
+  Kind kind = Kind::None;
+  std::size_t at = 0;      // the number of a write, from 1
+  std::size_t period = 1;  // how many writes are refused
+};
+
+// What a crash leaves.
+class ModelDisk {
+ public:
+  struct Entry {
+    core::Draft draft;
+    std::size_t commit = 0;
+    std::uint64_t moment = 0;
+    std::string instance;
+  };
+  using Facts = std::map<std::pair<std::string, std::string>, std::string>;
+
+  // All that happens has a moment of its own, so that before and after can be told.
+  std::uint64_t next_moment() { return ++moments_; }
+
+  std::optional<std::string> fact(std::string_view space, std::string_view key) const;
+  void erase_fact(std::string_view space, std::string_view key);
+  core::Position place(core::Draft draft, std::uint64_t moment, const std::string& instance);
+  static void apply(const core::Draft& draft, std::uint64_t sequence, Facts& facts);
+
+  std::vector<Entry> entries;
+  Facts facts;
+  std::set<std::string> alive;
+  Fault fault;
+  std::size_t writes = 0;
+  std::size_t commits = 0;
+  bool died = false;
+
+ private:
+  std::uint64_t moments_ = 0;
+};
+
+// The ledger as one process has it open. What is owed dies with the process.
+class ModelLedger final : public core::Recorder {
+ public:
+  ModelLedger(ModelDisk& disk, boost::asio::io_context& loop, std::string instance);
+
+  using core::Recorder::append;
+  Task<std::vector<core::Position>> append(std::vector<core::Draft> drafts, core::Urgency urgency,
+                                           std::vector<core::Fact> expected) override;
+  void owe(std::vector<core::Draft> drafts) override;
+  Result<void> ready() const override;
+  Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) override;
+  Result<std::vector<core::Fact>> facts(std::string_view space) override;
+  Result<json::object> entry(std::uint64_t sequence) override;
+  const std::string& instance_id() const override { return instance_; }
+  bool alive(const std::string& instance_id) const override;
+  std::string encrypt(std::string_view text) override { return "sealed:" + std::string(text); }
+  Result<std::string> decrypt(std::string_view sealed) const override;
+
+  // Closes what dead processes left open, in one write, as a start does.
+  Task<void> recover();
+  // A write without an entry of its own: debts are paid if the disk lets it.
+  Task<void> probe();
+  bool owes() const { return !owed_.empty(); }
+
+ private:
+  Async<void> hesitate();
+  Async<void> die();
+  // True: the disk takes this write.
+  Async<bool> begin_write(core::Urgency urgency);
+  void pay_debts();
+
+  ModelDisk& disk_;
+  boost::asio::io_context& loop_;
+  std::string instance_;
+  std::vector<core::Draft> owed_;
+  bool healthy_ = true;
+};
+
+}  // namespace sallyport::test

@@ -1,0 +1,536 @@
+// The second door from the outside: on which ways it is passed, and what agent and record see.
+#include <gtest/gtest.h>
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/json.hpp>
+
+#include "core/governor.h"
+#include "support/governed.h"
+#include "support/test_clock.h"
+
+namespace sallyport::core {
+namespace {
+
+using test::FakeUpstream;
+using test::FunctionGuard;
+using test::FunctionResultGuard;
+using test::Governed;
+using Texts = std::vector<std::string>;
+
+Async<void> sleep_for_long() {
+  boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, std::chrono::hours(1));
+  boost::system::error_code ignored;
+  co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+}
+
+class ApprovingPerson final : public Approver {
+ public:
+  Task<Reply> answer(Question) const override { co_return Reply::approve("user:ada"); }
+};
+
+// Takes `hunter2` out of texts.
+class PasswordRedactor final : public Redactor {
+ public:
+  std::vector<Removal> redact(std::string_view, json::value& value) const override {
+    if (!value.is_string()) return {};
+    std::string text(value.get_string());
+    const std::size_t at = text.find("hunter2");
+    if (at != std::string::npos) value = text.replace(at, 7, "[REDACTED:secret]");
+    return {};
+  }
+  bool redact_identifier(std::string&) const override { return false; }
+};
+
+class PostInvocationTest : public testing::Test {
+ protected:
+  void result_guard(std::string name, FunctionResultGuard::Judge judge) {
+    governed.plan.result_guard(
+        std::make_shared<FunctionResultGuard>(std::move(name), std::move(judge)));
+  }
+  void says(std::string name, Verdict verdict) {
+    result_guard(std::move(name),
+                 [verdict](const Envelope&, const ResultContext&) { return verdict; });
+  }
+  // Writes down what it sees.
+  void watch() {
+    result_guard("watch", [this](const Envelope& envelope, const ResultContext& context) {
+      seen.push_back(canonical_json(envelope.to_json()));
+      contexts.push_back(context);
+      return Verdict::allow();
+    });
+  }
+  void gives(Envelope envelope) {
+    governed.upstream = std::make_shared<FakeUpstream>(
+        [envelope](Call, std::stop_token) -> Task<Envelope> { co_return envelope; });
+  }
+  void does(FakeUpstream::Answer answer) {
+    governed.upstream = std::make_shared<FakeUpstream>(std::move(answer));
+  }
+
+  Answer call(Caller caller = {}) {
+    const Result<Answer> answer = governed.call(Governed::read_file(), std::move(caller));
+    EXPECT_TRUE(answer);
+    return answer ? *answer : Answer{};
+  }
+  Draft record() const { return governed.recorder.records().back(); }
+  json::object post() const { return record().body.at("post_invocation").as_object(); }
+  std::string exact(std::string_view path) const {
+    for (const ExactContent& content : record().exact) {
+      if (content.path == path) return content.bytes;
+    }
+    return "(absent)";
+  }
+  bool withheld(std::string_view path) const {
+    for (const ExactContent& content : record().exact) {
+      if (content.path == path) return content.withheld;
+    }
+    return false;
+  }
+
+  Governed governed;
+  Texts seen;
+  std::vector<ResultContext> contexts;
+};
+
+// PI-28 (partly)
+TEST_F(PostInvocationTest, AValueAStreamAndAToolsErrorPassTheDoor) {
+  const Envelope envelopes[] = {
+      Envelope::of({{"a", 1}}),
+      {.kind = Envelope::Kind::Stream, .chunks = {"a", "b"}},
+      {.kind = Envelope::Kind::Stream, .chunks = {"a"}, .complete = false, .reason = "cut"},
+      Envelope::error("no such file", -32000)};
+  for (const Envelope& envelope : envelopes) {
+    governed.restart(PlanBuilder().autonomy(Autonomy::ActAuto));
+    governed.recorder.written.clear();
+    seen.clear();
+    watch();
+    gives(envelope);
+    Call asked = Governed::read_file();
+    asked.session_id.clear();
+    const Result<Answer> answer = governed.call(asked);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(seen, Texts{canonical_json(envelope.to_json())});
+    EXPECT_EQ(canonical_json(answer->released.to_json()), seen[0]);
+    EXPECT_EQ(contexts.back().is_error, envelope.kind == Envelope::Kind::Error);
+  }
+}
+
+// PI-28 (partly)
+TEST_F(PostInvocationTest, AFaultOfTheWayAThrowAndATimeOutPassTheDoorAsErrors) {
+  governed.plan.time_limit(std::chrono::milliseconds(20));
+  says("closed", Verdict::deny("closed"));
+  int n = 0;
+  does([&](Call, std::shared_ptr<Delivery>, std::stop_token) -> Task<Envelope> {
+    ++n;
+    if (n == 1) co_return fail(ErrorCode::Unavailable, "secret host");
+    if (n == 2) throw std::runtime_error("secret text");
+    co_await sleep_for_long();
+    co_return Envelope::of("late");
+  });
+  for (int i = 0; i < 3; ++i) {
+    Call asked = Governed::read_file();
+    asked.session_id.clear();
+    const Result<Answer> answer = governed.call(asked);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->result.output, "Result withheld by closed: closed");
+    EXPECT_EQ(post().at("verdict"), "block");
+  }
+  EXPECT_EQ(n, 3);
+}
+
+// PI-28 (partly)
+TEST_F(PostInvocationTest, TheTextOfATimeOutIsWhatTheHooksSee) {
+  governed.plan.time_limit(std::chrono::milliseconds(20));
+  watch();
+  does([](Call, std::shared_ptr<Delivery>, std::stop_token) -> Task<Envelope> {
+    co_await sleep_for_long();
+    co_return Envelope::of("late");
+  });
+  call();
+  EXPECT_EQ(seen, Texts{R"({"error":{"message":"timed out after 20 ms"},"kind":"error"})"});
+}
+
+// PI-28 (partly)
+TEST_F(PostInvocationTest, ACallThatWasApprovedWhileHeldOrLaterPassesTheDoor) {
+  governed.plan.autonomy(Autonomy::ActWithApproval);
+  says("closed", Verdict::deny("closed"));
+  const Answer asked = call({.holds = false});
+  ASSERT_EQ(asked.outcome.kind, Outcome::Kind::RequiresConfirmation);
+  Governor& governor = governed.governor();
+  ASSERT_TRUE(test::run_now(governor.approvals().answer(
+      asked.approval_id, Reply::approve("user:ada"), Subject{.agent_id = "agent:a"})));
+  Call again = Governed::read_file();
+  again.call_id = asked.call_id;
+  const Result<Answer> resumed = test::run_now(
+      governor.resume({.call = again, .approval_id = asked.approval_id}, governed.upstream));
+  ASSERT_TRUE(resumed);
+  EXPECT_EQ(resumed->result.output, "Result withheld by closed: closed");
+
+  Governed held;
+  held.plan.autonomy(Autonomy::ActWithApproval);
+  held.plan.result_guard(std::make_shared<FunctionResultGuard>(
+      "closed", [](const Envelope&, const ResultContext&) { return Verdict::deny("closed"); }));
+  held.approver = std::make_shared<ApprovingPerson>();
+  EXPECT_EQ(held.call(Governed::read_file())->result.output, "Result withheld by closed: closed");
+}
+
+// PI-30 PI-50 PI-28 (partly)
+TEST_F(PostInvocationTest, ACachedResultPassesTheDoorOfThePlanOfNowFromWhatWasReleased) {
+  says("mask", Verdict::rewrite(Envelope::of({{"a", "****"}}).to_json()));
+  gives(Envelope::of({{"a", "hunter2"}}));
+  EXPECT_EQ(call().result.output, R"({"a":"****"})");
+  EXPECT_EQ(canonical_json(record().body.at("outcome")).find("hunter2"), std::string::npos);
+
+  governed.restart(PlanBuilder().autonomy(Autonomy::ActAuto));
+  watch();
+  const Answer cached = call();
+  EXPECT_EQ(cached.outcome.kind, Outcome::Kind::Cached);
+  EXPECT_EQ(seen, Texts{R"({"kind":"value","value":{"a":"****"}})"});
+  EXPECT_EQ(cached.result.output, R"({"a":"****"})");
+
+  governed.restart(PlanBuilder().autonomy(Autonomy::ActAuto));
+  says("closed", Verdict::deny("closed"));
+  const Answer withheld_now = call();
+  EXPECT_EQ(withheld_now.result.output, "Result withheld by closed: closed");
+  EXPECT_FALSE(withheld_now.result.success);
+  EXPECT_EQ(governed.upstream->calls.size(), 1u);
+}
+
+// PI-25 PI-28 (partly)
+TEST_F(PostInvocationTest, NothingOfAStreamIsHandedOnBeforeTheDoorHasSeenAllOfIt) {
+  Texts forwarded;
+  std::size_t forwarded_at_the_door = 99;
+  result_guard("watch", [&](const Envelope& envelope, const ResultContext&) {
+    seen.push_back(canonical_json(envelope.to_json()));
+    forwarded_at_the_door = forwarded.size();
+    return Verdict::allow();
+  });
+  does([](Call, std::shared_ptr<Delivery> delivery, std::stop_token) -> Task<Envelope> {
+    EXPECT_TRUE(delivery->add("one "));
+    EXPECT_TRUE(delivery->add("two"));
+    co_return delivery->finish();
+  });
+  const Answer answer =
+      call({.progress = [&](const json::value& m) { forwarded.push_back(canonical_json(m)); }});
+  EXPECT_EQ(seen, Texts{R"({"kind":"stream","stream":{"chunks":["one ","two"],"complete":true}})"});
+  EXPECT_EQ(forwarded_at_the_door, 0u);
+  EXPECT_TRUE(forwarded.empty());
+  EXPECT_EQ(answer.result.output, "one two");
+}
+
+// PI-26
+TEST_F(PostInvocationTest, AStreamOverALimitIsCutBeforeTheHooksSeeIt) {
+  test::TestClock clock;
+  governed.clock = &clock;
+  governed.plan.stream_limits({.bytes = 8, .chunks = 3, .time = std::chrono::seconds(1)});
+  watch();
+  int n = 0;
+  does([&](Call, std::shared_ptr<Delivery> delivery, std::stop_token) -> Task<Envelope> {
+    ++n;
+    if (n == 1) {
+      EXPECT_TRUE(delivery->add("12345678"));
+      EXPECT_FALSE(delivery->add("9"));
+    } else if (n == 2) {
+      for (const char* const chunk : {"a", "b", "c"}) EXPECT_TRUE(delivery->add(chunk));
+      EXPECT_FALSE(delivery->add("d"));
+    } else {
+      EXPECT_TRUE(delivery->add("a"));
+      clock.advance(std::chrono::milliseconds(1001));
+      EXPECT_FALSE(delivery->add("b"));
+    }
+    co_return delivery->finish();
+  });
+  for (int i = 0; i < 3; ++i) {
+    Call asked = Governed::read_file();
+    asked.session_id.clear();
+    const Result<Answer> answer = governed.call(asked);
+    ASSERT_TRUE(answer);
+    EXPECT_FALSE(answer->result.success);
+  }
+  const std::string open = R"({"kind":"stream","stream":{"chunks":)";
+  EXPECT_EQ(seen, (Texts{open + R"(["12345678"],"complete":false,"reason":"too many bytes"}})",
+                         open + R"(["a","b","c"],"complete":false,"reason":"too many chunks"}})",
+                         open + R"(["a"],"complete":false,"reason":"took too long"}})"}));
+}
+
+// PI-23 PI-28 (partly)
+TEST_F(PostInvocationTest, AStreamThatBreaksOffPassesTheDoorAsIncomplete) {
+  watch();
+  does([](Call, std::shared_ptr<Delivery> delivery, std::stop_token) -> Task<Envelope> {
+    EXPECT_TRUE(delivery->add("half"));
+    co_return fail(ErrorCode::Unavailable, "reset");
+  });
+  const Answer answer = call();
+  EXPECT_EQ(seen, Texts{R"({"kind":"stream","stream":{"chunks":["half"],"complete":false,)"
+                        R"("reason":"the tool could not be reached: reset"}})"});
+  EXPECT_FALSE(answer.result.success);
+}
+
+// PI-29
+TEST_F(PostInvocationTest, EachMessageOnTheWayPassesTheDoorByItself) {
+  result_guard("gate", [this](const Envelope& envelope, const ResultContext& context) {
+    seen.push_back(canonical_json(envelope.to_json()));
+    EXPECT_EQ(context.tool, "read_file");
+    const std::string text = canonical_json(envelope.value);
+    if (text.find("bad") != std::string::npos) return Verdict::deny("bad");
+    if (text.find("secret") != std::string::npos) {
+      return Verdict::rewrite(Envelope::of("****").to_json());
+    }
+    return Verdict::allow();
+  });
+  does([](Call, std::shared_ptr<Delivery> delivery, std::stop_token) -> Task<Envelope> {
+    for (const char* const message : {"10 %", "bad", "secret", "90 %"}) {
+      co_await delivery->progress(message);
+    }
+    co_return Envelope::of("done");
+  });
+  Texts forwarded;
+  const Answer answer =
+      call({.progress = [&](const json::value& m) { forwarded.push_back(canonical_json(m)); }});
+  EXPECT_EQ(forwarded, (Texts{R"("10 %")", R"("****")", R"("90 %")"}));
+  EXPECT_EQ(answer.result.output, "done");
+  ASSERT_EQ(seen.size(), 5u);
+  EXPECT_EQ(seen[1], R"({"kind":"value","value":"bad"})");
+}
+
+// PI-29
+TEST_F(PostInvocationTest, AMessageAfterTheEndOfACallIsNotForwarded) {
+  std::shared_ptr<Delivery> kept;
+  does([&](Call, std::shared_ptr<Delivery> delivery, std::stop_token) -> Task<Envelope> {
+    kept = delivery;
+    co_return Envelope::of("done");
+  });
+  int forwarded = 0;
+  call({.progress = [&](const json::value&) { ++forwarded; }});
+  test::run_now([](std::shared_ptr<Delivery> delivery) -> Async<int> {
+    co_await delivery->progress("late");
+    co_return 0;
+  }(kept));
+  EXPECT_EQ(forwarded, 0);
+  EXPECT_FALSE(kept->add("late"));
+}
+
+// PI-18 (partly) PI-19 (partly)
+TEST_F(PostInvocationTest, AHookSeesTheCallWithItsFinalInputAndWhatIsKnownAboutIt) {
+  governed.plan.tool("files", "read_file", {Tier::Observe, "fs.read"})
+      .guard(std::make_shared<FunctionGuard>(
+          "rewrite", [](const Call&) { return Verdict::rewrite({{"path", "/b"}}); }));
+  watch();
+  Call asked = Governed::read_file();
+  asked.server = "files";
+  const Result<Answer> answer = governed.call(asked);
+  ASSERT_TRUE(answer);
+  ASSERT_EQ(contexts.size(), 1u);
+  const ResultContext& context = contexts[0];
+  EXPECT_EQ(context.tool, "read_file");
+  ASSERT_TRUE(context.call);
+  EXPECT_EQ(canonical_json(context.call->input), R"({"path":"/b"})");
+  EXPECT_EQ(context.call->agent_id, "agent:a");
+  EXPECT_EQ(context.call->server, "files");
+  EXPECT_EQ(context.call->session_id, "s-1");
+  EXPECT_EQ(context.call->call_id, answer->call_id);
+  EXPECT_EQ(context.effect_class, "fs.read");
+  EXPECT_EQ(context.policy_hash, record().subject.policy_hash);
+  EXPECT_FALSE(context.is_error);
+  EXPECT_FALSE(context.matched_grant_index);
+}
+
+// PI-21 (partly)
+TEST_F(PostInvocationTest, AHookThatLacksAFieldBlocksWithItsName) {
+  result_guard("rows", [](const Envelope&, const ResultContext& context) {
+    return context.scope ? Verdict::allow() : Verdict::deny("needs `scope`, which is not there");
+  });
+  EXPECT_EQ(call().result.output, "Result withheld by rows: needs `scope`, which is not there");
+}
+
+// PI-41 PI-45 (partly)
+TEST_F(PostInvocationTest, AnAllowedResultIsReleasedAndRecordedAsItCame) {
+  watch();
+  const Answer answer = call();
+  EXPECT_TRUE(answer.result.success);
+  json::object shape = post();
+  EXPECT_TRUE(shape.at("hooks").at(0).as_object().at("duration_us").is_number());
+  shape.at("hooks").at(0).as_object().erase("duration_us");
+  EXPECT_EQ(canonical_json(shape),
+            R"({"escalation_ids":[],"escalations":[],"evidence":[],)"
+            R"("hooks":[{"guard":"watch","state":"ran","verdict":"allow"}],)"
+            R"("released":{"kind":"value","value":{"answer":42}},"sanitized":false,)"
+            R"("verdict":"allow"})");
+  EXPECT_EQ(record().outcome, "completed");
+  EXPECT_EQ(exact("/post_invocation/released"), canonical_json(answer.released.to_json()));
+  EXPECT_EQ(exact("/post_invocation/original"), "(absent)");
+}
+
+// PI-41 PI-44 (partly) PI-45 (partly) PI-48 (partly)
+TEST_F(PostInvocationTest, ARedactedResultIsAnOrdinarySuccessAndBothAreCommittedTo) {
+  says("mask", Verdict::rewrite(Envelope::of({{"answer", "****"}}).to_json()));
+  const Answer answer = call();
+  EXPECT_TRUE(answer.result.success);
+  EXPECT_EQ(answer.result.output, R"({"answer":"****"})");
+  EXPECT_EQ(record().outcome, "completed");
+  EXPECT_EQ(post().at("verdict"), "redact");
+  EXPECT_EQ(post().at("sanitized"), true);
+  EXPECT_EQ(exact("/post_invocation/released"), canonical_json(answer.released.to_json()));
+  EXPECT_EQ(exact("/post_invocation/original"), R"({"kind":"value","value":{"answer":42}})");
+  EXPECT_TRUE(withheld("/post_invocation/original"));
+  EXPECT_FALSE(withheld("/post_invocation/released"));
+}
+
+// PI-41 PI-42 PI-43 PI-44 (partly) PI-45 (partly)
+TEST_F(PostInvocationTest, AWithheldResultRanAndSaysWhoWithheldIt) {
+  says("look", Verdict::allow());
+  says("strict", Verdict::deny("holds a key"));
+  const Answer answer = call();
+  EXPECT_FALSE(answer.result.success);
+  EXPECT_EQ(answer.result.output, "Result withheld by strict: holds a key");
+  EXPECT_TRUE(answer.result.data.is_null());
+  EXPECT_EQ(answer.outcome.kind, Outcome::Kind::Completed);
+  EXPECT_EQ(answer.effect, EffectState::Done);
+  EXPECT_EQ(record().outcome, "completed");
+  EXPECT_EQ(record().body.at("effect_state"), "done");
+  EXPECT_EQ(record().body.at("outcome").at("result").at("success"), false);
+  EXPECT_EQ(post().at("verdict"), "block");
+  EXPECT_EQ(post().at("guard"), "strict");
+  EXPECT_EQ(post().at("sanitized"), false);
+  EXPECT_EQ(exact("/post_invocation/released"), canonical_json(answer.released.to_json()));
+  EXPECT_EQ(exact("/post_invocation/original"), R"({"kind":"value","value":{"answer":42}})");
+  EXPECT_TRUE(withheld("/post_invocation/original"));
+}
+
+// PI-49 (partly) PI-50
+TEST_F(PostInvocationTest, AWithheldResultIsNotFetchedAgain) {
+  says("strict", Verdict::deny("holds a key"));
+  call();
+  const Answer again = call();
+  EXPECT_EQ(again.outcome.kind, Outcome::Kind::Cached);
+  EXPECT_FALSE(again.result.success);
+  EXPECT_EQ(again.result.output.find("42"), std::string::npos);
+  EXPECT_EQ(governed.upstream->calls.size(), 1u);
+}
+
+// PI-38 (partly)
+TEST_F(PostInvocationTest, AFailureIsRecordedLikeAnyOtherCallAndItsTextStaysInside) {
+  result_guard("broken", [](const Envelope&, const ResultContext&) -> Result<Verdict> {
+    throw std::runtime_error("secret detail");
+  });
+  const Answer answer = call();
+  EXPECT_EQ(answer.result.output, "Result withheld by broken: guard broken failed: exception");
+  EXPECT_EQ(canonical_json(post().at("failure")), R"({"class":"exception","guard":"broken"})");
+  for (const Draft& draft : governed.recorder.written) {
+    EXPECT_EQ(canonical_json(draft.body).find("secret detail"), std::string::npos);
+  }
+  EXPECT_GT(answer.sequence, 0u);
+}
+
+// PI-39
+TEST_F(PostInvocationTest, AHookThatMayFailOpenBracketsTheStretchInTheRecord) {
+  bool broken = true;
+  result_guard("remote", [&](const Envelope&, const ResultContext&) -> Result<Verdict> {
+    if (broken) return fail(ErrorCode::Unavailable, "down");
+    return Verdict::allow();
+  });
+  governed.plan.fail_open("remote");
+  EXPECT_TRUE(call().result.success);
+  EXPECT_EQ(post().at("hooks").at(0).at("why"), "fail_open");
+  broken = false;
+  EXPECT_TRUE(call().result.success);
+  Texts controls;
+  for (const Draft& draft : governed.recorder.of(Kind::Control)) {
+    controls.push_back(canonical_json(draft.body));
+  }
+  EXPECT_EQ(controls,
+            (Texts{R"({"cause":"exception","control":"fail_open_started","guard":"remote"})",
+                   R"({"calls":1,"cause":"exception","control":"fail_open_ended",)"
+                   R"("guard":"remote"})"}));
+}
+
+// PI-47 (partly)
+TEST_F(PostInvocationTest, RemovedBytesStandNowhereButUnderTheCommitmentToTheOriginal) {
+  for (const bool block : {true, false}) {
+    governed.restart(PlanBuilder().autonomy(Autonomy::ActAuto));
+    governed.recorder.written.clear();
+    says("mask", block ? Verdict::deny("holds a password")
+                       : Verdict::rewrite(Envelope::of("****").to_json()));
+    gives(Envelope::of("hunter2"));
+    Call asked = Governed::read_file();
+    asked.session_id.clear();
+    const Result<Answer> answer = governed.call(asked);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->result.output.find("hunter2"), std::string::npos);
+    ASSERT_TRUE(withheld("/post_invocation/original"));
+    for (Draft draft : governed.recorder.written) {
+      if (json::value* const post = draft.body.if_contains("post_invocation")) {
+        EXPECT_EQ(post->as_object().erase("original"), 1u);
+      }
+      EXPECT_EQ(canonical_json(draft.body).find("hunter2"), std::string::npos);
+    }
+  }
+}
+
+// PI-16
+TEST_F(PostInvocationTest, EvidenceBeforeAndAfterTheCallStandApartAndInOrder) {
+  const auto with_evidence = [](std::string text) {
+    Verdict verdict = Verdict::allow();
+    verdict.evidence = json::value(std::move(text));
+    return verdict;
+  };
+  for (const char* const name : {"g1", "g2"}) {
+    governed.plan.guard(std::make_shared<FunctionGuard>(
+        name, [=](const Call&) { return with_evidence(std::string("of ") + name); }));
+  }
+  says("h1", with_evidence("of h1"));
+  says("h2", with_evidence("of h2"));
+  call();
+  const json::array guards = record().body.at("guards").as_array();
+  ASSERT_EQ(guards.size(), 2u);
+  EXPECT_EQ(guards[0].at("evidence"), "of g1");
+  EXPECT_EQ(guards[1].at("evidence"), "of g2");
+  EXPECT_EQ(canonical_json(post().at("evidence")),
+            R"([{"details":"of h1","guard_name":"h1","verdict":true},)"
+            R"({"details":"of h2","guard_name":"h2","verdict":true}])");
+}
+
+// PI-85
+TEST_F(PostInvocationTest, AnAnswerThatIsNotStrictJsonIsAnErrorAndItsBytesAreCommittedTo) {
+  for (const std::string& bytes :
+       {std::string("not json"), std::string(R"({"a":1,"a":2})"), std::string("\"\xff\""),
+        std::string(R"("\ud800")"), std::string(R"({"a":1}x)"), std::string(100, ' ') + "1"}) {
+    governed.restart(PlanBuilder().autonomy(Autonomy::ActAuto));
+    governed.recorder.written.clear();
+    seen.clear();
+    watch();
+    gives(Envelope::from_upstream(bytes, 64));
+    Call asked = Governed::read_file();
+    asked.session_id.clear();
+    const Result<Answer> answer = governed.call(asked);
+    ASSERT_TRUE(answer) << bytes;
+    EXPECT_FALSE(answer->result.success);
+    EXPECT_EQ(answer->result.output, "upstream sent malformed output");
+    EXPECT_EQ(seen,
+              Texts{R"({"error":{"message":"upstream sent malformed output"},"kind":"error"})"});
+    EXPECT_EQ(exact("/post_invocation/original"), bytes);
+    EXPECT_TRUE(withheld("/post_invocation/original"));
+  }
+}
+
+// PI-85
+TEST_F(PostInvocationTest, AValueThatNoJsonTextCouldHoldIsMalformedOutput) {
+  gives(Envelope::of({{"a", "\xff"}}));
+  const Answer answer = call();
+  EXPECT_EQ(answer.result.output, "upstream sent malformed output");
+  EXPECT_NE(exact("/post_invocation/original").find('\xff'), std::string::npos);
+}
+
+// PI-88 (partly)
+TEST_F(PostInvocationTest, AReasonIsRedactedAndStrippedBeforeTheAgentSeesIt) {
+  const PasswordRedactor redactor;
+  governed.redactor = &redactor;
+  says("strict", Verdict::deny("\x1b[31mholds hunter2\x07\x7f"));
+  const Answer answer = call();
+  EXPECT_EQ(answer.result.output, "Result withheld by strict: [31mholds [REDACTED:secret]");
+  EXPECT_EQ(answer.released.message, answer.result.output);
+}
+
+}  // namespace
+}  // namespace sallyport::core

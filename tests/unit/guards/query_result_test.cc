@@ -1,0 +1,152 @@
+#include "guards/query_result.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "support/governed.h"
+
+namespace sallyport::guards {
+namespace {
+
+ResultContext context_of(std::vector<std::pair<std::string, std::string>> constraints) {
+  Grant grant;
+  for (const auto& [type, value] : constraints)
+    grant.constraints.push_back({type, json::parse(value)});
+  ResultContext context{.tool = "query"};
+  context.scope = std::make_shared<const Scope>(Scope{{Grant{}, grant}});
+  context.matched_grant_index = 1;
+  return context;
+}
+
+struct Filtered {
+  std::string text;
+  std::string evidence;
+};
+
+Filtered filter(const Envelope& envelope, const ResultContext& context) {
+  const QueryResult guard;
+  const Verdict verdict = *test::run_now(guard.judge(envelope, context));
+  const std::string evidence =
+      verdict.evidence.is_string() ? std::string(verdict.evidence.get_string()) : "";
+  if (verdict.kind == Verdict::Kind::Allow) return {"allowed", evidence};
+  if (verdict.kind == Verdict::Kind::Deny) return {"blocked: " + verdict.reason, evidence};
+  const auto out = Envelope::from_json(verdict.value);
+  EXPECT_TRUE(out && out->kind == envelope.kind);
+  return {json::serialize(envelope.kind == Envelope::Kind::Value ? verdict.value.at("value")
+                                                                 : verdict.value),
+          evidence};
+}
+
+Filtered filter(std::string_view value, const ResultContext& context) {
+  return filter(Envelope::of(json::parse(value)), context);
+}
+
+const ResultContext kTwoRows = context_of({{"max_rows_returned", "5"}, {"max_rows_returned", "2"}});
+const ResultContext kNoSsn = context_of({{"column_denylist", R"(["ssn","users.Mail"])"}});
+const ResultContext kUsers = context_of({{"table_allowlist", R"(["users"])"}});
+
+// PI-75 PI-76
+TEST(QueryResultTest, RowsBeyondTheSmallestLimitAreDroppedFromEveryShape) {
+  const Filtered objects = filter(R"([{"a":1},{"a":2},{"a":3}])", kTwoRows);
+  EXPECT_EQ(objects.text, R"([{"a":1},{"a":2}])");
+  EXPECT_EQ(objects.evidence, "rows=2/3");
+  EXPECT_EQ(filter(R"({"rows":[{"a":1},{"a":2},{"a":3}]})", kTwoRows).text,
+            R"({"rows":[{"a":1},{"a":2}]})");
+  EXPECT_EQ(filter(R"({"columns":["a"],"rows":[[1],[2],[3]]})", kTwoRows).text,
+            R"({"columns":["a"],"rows":[[1],[2]]})");
+  EXPECT_EQ(filter(R"([{"a":1}])", kTwoRows).evidence, "rows=1/1");
+}
+
+// PI-75
+TEST(QueryResultTest, ShapesAreKnownInsideOfMcpResults) {
+  const Filtered found = filter(
+      R"({"content":[{"type":"text","text":"[{\"a\":1},{\"a\":2},{\"a\":3}]"}],
+          "structuredContent":{"rows":[{"a":1},{"a":2},{"a":3}]},"isError":false})",
+      kTwoRows);
+  EXPECT_EQ(found.text, R"({"content":[{"type":"text","text":"[{\"a\":1},{\"a\":2}]"}],)"
+                        R"("structuredContent":{"rows":[{"a":1},{"a":2}]},"isError":false})");
+  EXPECT_EQ(found.evidence, "rows=2/3");
+}
+
+// PI-77
+TEST(QueryResultTest, DeniedColumnsAreMaskedInEveryRow) {
+  EXPECT_EQ(filter(R"([{"SSN":"1","id":1,"mail":"m"},{"u.ssn":{"x":1},"id":2}])", kNoSsn).text,
+            R"([{"SSN":"****","id":1,"mail":"****"},{"u.ssn":"****","id":2}])");
+  EXPECT_EQ(
+      filter(R"({"table":"orders","columns":["id","mail","users.mail"],"rows":[[1,"a","b"]]})",
+             kNoSsn)
+          .text,
+      R"({"table":"orders","columns":["id","mail","users.mail"],"rows":[[1,"a","****"]]})");
+}
+
+// PI-78
+TEST(QueryResultTest, AResultThatNamesAnotherTableIsBlocked) {
+  const std::string blocked = "blocked: the result names a table that the grant does not allow";
+  EXPECT_EQ(filter(R"({"table":"salaries","rows":[]})", kUsers).text, blocked);
+  EXPECT_EQ(filter(R"({"tables":["users","salaries"],"rows":[]})", kUsers).text, blocked);
+  EXPECT_EQ(filter(R"({"columns":["salaries.x"],"rows":[]})", kUsers).text, blocked);
+  EXPECT_EQ(filter(R"({"content":[],"_meta":{"table":"salaries"}})", kUsers).text, blocked);
+  EXPECT_EQ(
+      filter(R"({"content":[{"type":"text","text":"{\"table\":\"s\",\"rows\":[]}"}]})", kUsers)
+          .text,
+      blocked);
+  EXPECT_EQ(filter(R"({"table":"Users","rows":[{"a":1}]})", kUsers).text,
+            R"({"table":"Users","rows":[{"a":1}]})");
+}
+
+// PI-79
+TEST(QueryResultTest, ContentOfUnknownShapeIsMasked) {
+  for (const ResultContext& context : {kTwoRows, kNoSsn, kUsers}) {
+    EXPECT_EQ(filter(R"({"a":["x",1,true,null,{"b":1.5}]})", context).text,
+              R"({"a":["****","****","****",null,{"b":"****"}]})");
+    EXPECT_EQ(filter(R"("free text")", context).text, R"("****")");
+    EXPECT_EQ(filter(R"({"content":[{"type":"text","text":"3 rows: 1, 2, 3"}]})", context).text,
+              R"({"content":[{"type":"text","text":"****"}]})");
+    EXPECT_EQ(filter(R"({"rows":[{"a":1}],"note":"x","row_count":1})", context).text,
+              R"({"rows":[{"a":1}],"note":"****","row_count":1})");
+  }
+  EXPECT_EQ(filter(Envelope::error("duplicate key (ssn)=(1)", -1), kNoSsn).text,
+            R"({"kind":"error","error":{"message":"****","code":-1}})");
+}
+
+// PI-76
+TEST(QueryResultTest, ChunksThatAreRowsAreOneArray) {
+  Envelope stream{.kind = Envelope::Kind::Stream, .chunks = {}, .complete = true};
+  for (int i = 0; i < 3; ++i) stream.chunks.push_back(json::object{{"a", i}});
+  EXPECT_EQ(filter(stream, kTwoRows).text,
+            R"({"kind":"stream","stream":{"chunks":[{"a":0},{"a":1}],"complete":true}})");
+}
+
+// PI-73
+TEST(QueryResultTest, OtherGrantsOfTheTokenDoNotCount) {
+  ResultContext context = kTwoRows;
+  context.matched_grant_index = 0;
+  EXPECT_EQ(filter(R"(["anything"])", context).text, "allowed");
+}
+
+// PI-21 PI-74
+TEST(QueryResultTest, WhatTheContextLacksIsNamed) {
+  EXPECT_EQ(filter("[]", ResultContext{.tool = "query"}).text,
+            "blocked: the context lacks `scope`");
+  ResultContext context = kTwoRows;
+  context.matched_grant_index.reset();
+  EXPECT_EQ(filter("[]", context).text, "blocked: the context lacks `matched_grant_index`");
+  context.matched_grant_index = 2;
+  EXPECT_EQ(filter("[]", context).text, "blocked: `matched_grant_index` is outside of `scope`");
+  context.scope = std::make_shared<const Scope>(Scope{{Grant{}}});
+  context.matched_grant_index.reset();
+  EXPECT_EQ(filter("[]", context).text, "allowed");
+}
+
+// PI-73 (partly)
+TEST(QueryResultTest, AConstraintThatCannotBeReadBlocks) {
+  EXPECT_EQ(filter("[]", context_of({{"max_rows_returned", "\"2\""}})).text,
+            "blocked: constraint `max_rows_returned` of the matched grant must be a whole number");
+  EXPECT_EQ(
+      filter("[]", context_of({{"column_denylist", "[1]"}})).text,
+      "blocked: constraint `column_denylist` of the matched grant must be an array of strings");
+}
+
+}  // namespace
+}  // namespace sallyport::guards
