@@ -29,5 +29,7 @@ void measure_growth(Report& report, bool quick);
 void measure_verification(Report& report, bool quick);
 void measure_governor(Report& report, bool quick);
 void measure_redaction(Report& report, bool quick);
+void measure_sanitizer(Report& report, bool quick);
+void measure_calls(Report& report, bool quick);
 
 }  // namespace sallyport::bench

@@ -33,7 +33,7 @@ double resident_mib() {
 
 }  // namespace sallyport::bench
 
-// sallyport_bench [--quick] [appends|governor|redaction|verification|growth ...]
+// sallyport_bench [--quick] [appends|governor|calls|redaction|sanitizer|verification|growth ...]
 int main(int argc, char** argv) {
   using namespace sallyport::bench;
   const std::vector<std::string> words(argv + 1, argv + argc);
@@ -41,7 +41,9 @@ int main(int argc, char** argv) {
   const std::pair<const char*, void (*)(Report&, bool)> sections[] = {
       {"appends", measure_appends},
       {"governor", measure_governor},
+      {"calls", measure_calls},
       {"redaction", measure_redaction},
+      {"sanitizer", measure_sanitizer},
       {"verification", measure_verification},
       {"growth", measure_growth}};
   const bool all = words.size() == (quick ? 1u : 0u);

@@ -17,8 +17,10 @@
 #include "app/run.h"
 #include "app/terminal.h"
 #include "base/try.h"
+#include "core/escalations.h"
 #include "ledger/query.h"
 #include "ledger/receipt.h"
+#include "ledger/store_reader.h"
 #include "ledger/verify.h"
 
 extern char** environ;
@@ -32,6 +34,7 @@ constexpr const char* kSettings = "REGION=eu-central-1\nAWS_ACCESS_KEY_ID=AKIAIO
 
 struct Scripted {
   std::string title;
+  std::string id;
   std::string tool;
   json::value input;
 };
@@ -77,25 +80,38 @@ class Demo {
  private:
   Result<void> act_one() {
     std::ofstream(folder_ / "settings.env") << kSettings;
+    std::ofstream(folder_ / "plan.txt") << "STRICTLY CONFIDENTIAL: the merger\n";
+    std::ofstream(folder_ / "mail.txt") << "Reminder: payment due on Friday\n";
     SALLYPORT_TRY(const auto scene, DemoScene::open(place_, folder_));
-    const std::string inside = (folder_ / "notes.txt").string();
+    const auto file = [&](const char* name) { return (folder_ / name).string(); };
+    const json::value note = {{"path", file("notes.txt")}, {"text", "meet at the sally port"}};
     const Scripted script[] = {
-        {"allowed", "write_file", {{"path", inside}, {"text", "meet at the sally port"}}},
-        {"denied", "write_file", {{"path", "/etc/motd"}, {"text", "hello"}}},
-        {"result changed", "read_file", {{"path", (folder_ / "settings.env").string()}}},
-        {"failed", "shell", {{"command", "cat no-such-file.txt"}}},
+        {"allowed", "c1", "write_file", note},
+        {"cached", "c1", "write_file", note},
+        {"denied", "c2", "write_file", {{"path", "/etc/motd"}, {"text", "hello"}}},
+        {"rejected", "c3", "shell", {{"command", "rm notes.txt"}}},
+        {"redacted", "c4", "read_file", {{"path", file("settings.env")}}},
+        {"withheld after run", "c5", "read_file", {{"path", file("plan.txt")}}},
+        {"escalated", "c6", "read_file", {{"path", file("mail.txt")}}},
+        {"failed", "c7", "shell", {{"command", "cat no-such-file.txt"}}},
     };
-    headline("1. four calls");
+    headline("1. eight calls");
     for (const Scripted& step : script) {
-      SALLYPORT_TRY(const Answer answer, scene->call(step.tool, step.input));
+      SALLYPORT_TRY(const Answer answer, scene->call(step.id, step.tool, step.input));
       Shown shown{step.title,
                   step.tool,
                   std::string(to_string(answer.outcome.kind)),
                   std::string(to_string(answer.effect)),
                   answer.result.output,
                   answer.sequence};
-      if (step.title == "result changed") receipt_of_ = answer.sequence;
+      if (step.title == "redacted") receipt_of_ = answer.sequence;
       show(shown, canonical_json(step.input));
+    }
+    ledger::StoreReader records(scene->workspace().store());
+    SALLYPORT_TRY(const auto waiting, core::waiting_escalations(records));
+    for (const EscalationItem& item : waiting) {
+      line(Paint::Doubtful, fmt::format("   waits for a person (`sallyport approvals list`): {}",
+                                        visible(item.message)));
     }
     return {};
   }
@@ -297,7 +313,7 @@ class Demo {
 Result<int> play_victim(const DemoOptions& options) {
   SALLYPORT_TRY(const auto scene, DemoScene::open(*options.place, options.stage));
   SALLYPORT_TRY([[maybe_unused]] const Answer answer,
-                scene->call("shell", {{"command", "sleep 30"}}));
+                scene->call("victim", "shell", {{"command", "sleep 30"}}));
   return 0;
 }
 

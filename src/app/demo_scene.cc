@@ -4,8 +4,21 @@
 
 #include "app/demo_tools.h"
 #include "base/try.h"
+#include "base/uuid.h"
 
 namespace sallyport::app {
+
+namespace {
+
+// Plays the one who is asked, and does not like deletions.
+class CautiousPerson final : public core::Approver {
+ public:
+  Task<Reply> answer(Question) const override {
+    co_return Reply::deny("user:demo", "not while I am watching");
+  }
+};
+
+}  // namespace
 
 template <class T>
 Result<T> DemoScene::run(Task<T> task) {
@@ -29,9 +42,17 @@ Result<std::unique_ptr<DemoScene>> DemoScene::open(Workspace::Place place,
                               {.role = "demo", .close_interrupted = core::close_interrupted}));
   SALLYPORT_CHECK_OK(scene->load_plan(folder));
   Workspace& workspace = *scene->workspace_;
-  scene->governor_ = std::make_unique<core::Governor>(
-      core::Governor::Parts{*scene->plans_, workspace.ledger(), workspace.redactor(),
-                            workspace.clock(), workspace.entropy(), workspace.ledger().digest()});
+  scene->governor_ =
+      std::make_unique<core::Governor>(core::Governor::Parts{*scene->plans_,
+                                                             workspace.ledger(),
+                                                             workspace.redactor(),
+                                                             workspace.clock(),
+                                                             workspace.entropy(),
+                                                             workspace.ledger().digest(),
+                                                             {},
+                                                             {},
+                                                             std::make_shared<CautiousPerson>()});
+  scene->session_ = "demo-" + uuid7_text(workspace.clock(), workspace.entropy());
   SALLYPORT_CHECK_OK(scene->run(scene->governor_->start()));
   scene->tools_ = std::make_shared<DemoTools>(folder);
   return scene;
@@ -44,13 +65,15 @@ Result<void> DemoScene::load_plan(const std::filesystem::path& folder) {
     return {};
   }));
   plans_ = std::make_unique<core::PlanShelf>(workspace_->ledger(), before.value_or(""));
-  SALLYPORT_TRY(auto plan, demo_plan(folder));
+  SALLYPORT_TRY(auto plan,
+                demo_plan(folder, workspace_->ledger().fingerprint_key(), workspace_->clock()));
   return run(plans_->load(std::move(plan), {.source = "demo", .who = "sallyport demo"}));
 }
 
-Result<Answer> DemoScene::call(std::string tool, json::value input) {
-  Call call{.agent_id = "agent:demo",
-            .session_id = "demo",
+Result<Answer> DemoScene::call(std::string id, std::string tool, json::value input) {
+  Call call{.tool_call_id = std::move(id),
+            .agent_id = "agent:demo",
+            .session_id = session_,
             .tool = std::move(tool),
             .input = std::move(input),
             .turn = ++turn_};

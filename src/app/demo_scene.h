@@ -19,7 +19,8 @@ class DemoScene {
   static Result<std::unique_ptr<DemoScene>> open(Workspace::Place place,
                                                  const std::filesystem::path& folder);
 
-  Result<Answer> call(std::string tool, json::value input);
+  // `id` is the model's own id of the call: the same one again asks for the same answer.
+  Result<Answer> call(std::string id, std::string tool, json::value input);
   Workspace& workspace() { return *workspace_; }
 
  private:
@@ -33,6 +34,7 @@ class DemoScene {
   std::unique_ptr<core::Governor> governor_;
   std::shared_ptr<core::Upstream> tools_;  // shared with calls that were given up on
   boost::asio::io_context loop_;
+  std::string session_;
   std::uint64_t turn_ = 0;
 };
 

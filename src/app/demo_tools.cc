@@ -8,7 +8,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
-#include "guards/detectors.h"
+#include "guards/output_sanitizer.h"
 #include "net/process.h"
 
 namespace sallyport::app {
@@ -57,31 +57,53 @@ class FolderGuard final : public core::Guard {
   core::GuardTraits traits_;
 };
 
-class SecretGuard final : public core::ResultGuard {
+// A rule of the plan that wants a person to be asked.
+class DeletionGuard final : public core::Guard {
  public:
-  explicit SecretGuard(std::shared_ptr<const guards::Detectors> detectors)
-      : detectors_(std::move(detectors)) {
-    traits_.name = "secret-masker";
-  }
+  DeletionGuard() { traits_.name = "ask-before-deleting"; }
   const core::GuardTraits& traits() const override { return traits_; }
 
-  Task<Verdict> judge(const Envelope& result, const ResultContext&) const override {
-    if (!result.value.is_string()) co_return Verdict::allow();
-    const std::string_view text = result.value.get_string();
-    std::string masked;
-    std::size_t end = 0;
-    for (const auto& hit : detectors_->scan(text)) {
-      masked += text.substr(end, hit.begin - end);
-      masked += "****";
-      end = hit.end;
-    }
-    if (end == 0) co_return Verdict::allow();
-    masked += text.substr(end);
-    co_return Verdict::rewrite(Envelope::of(json::value(masked)).to_json(), "secrets masked");
+  Task<Verdict> judge(const Call& call, const core::GuardContext&) const override {
+    const json::object* const input = call.input.if_object();
+    const auto command = input == nullptr ? std::nullopt : text_in(*input, "command");
+    if (!command || !command->starts_with("rm ")) co_return Verdict::allow();
+    co_return Verdict::ask(fmt::format("Delete with `{}`?", *command), "shell.rm");
   }
 
  private:
-  std::shared_ptr<const guards::Detectors> detectors_;
+  core::GuardTraits traits_;
+};
+
+bool says(const Envelope& result, std::string_view words) {
+  return result.value.is_string() &&
+         std::string_view(result.value.get_string()).find(words) != std::string_view::npos;
+}
+
+class MarkGuard final : public core::ResultGuard {
+ public:
+  MarkGuard() { traits_.name = "marked-documents"; }
+  const core::GuardTraits& traits() const override { return traits_; }
+
+  Task<Verdict> judge(const Envelope& result, const ResultContext&) const override {
+    if (!says(result, "STRICTLY CONFIDENTIAL")) co_return Verdict::allow();
+    co_return Verdict::deny("the document is marked as confidential", "mark.confidential");
+  }
+
+ private:
+  core::GuardTraits traits_;
+};
+
+class PaymentGuard final : public core::ResultGuard {
+ public:
+  PaymentGuard() { traits_.name = "payments"; }
+  const core::GuardTraits& traits() const override { return traits_; }
+
+  Task<Verdict> judge(const Envelope& result, const ResultContext&) const override {
+    if (!says(result, "payment due")) co_return Verdict::allow();
+    co_return Verdict::escalate("the agent has read about a payment", "payment.due");
+  }
+
+ private:
   core::GuardTraits traits_;
 };
 
@@ -103,14 +125,20 @@ Task<Envelope> DemoTools::invoke(Call call, std::shared_ptr<core::Delivery>,
   co_return Envelope::error(fmt::format("exit code {}: {}", ended.exit_code, ended.output));
 }
 
-Result<std::shared_ptr<const core::Plan>> demo_plan(const std::filesystem::path& folder) {
-  SALLYPORT_TRY(auto detectors, guards::Detectors::build());
+Result<std::shared_ptr<const core::Plan>> demo_plan(const std::filesystem::path& folder,
+                                                    std::string fingerprint_key,
+                                                    const Clock& clock) {
+  SALLYPORT_TRY(auto sanitizer,
+                guards::OutputSanitizer::build({}, std::move(fingerprint_key), clock));
   return core::PlanBuilder()
       .tool("", "read_file", {Tier::Observe, "none"})
       .tool("", "write_file", {Tier::Confirm, "fs.write"})
       .tool("", "shell", {Tier::Confirm, "process.exec"})
       .guard(std::make_shared<FolderGuard>(folder))
-      .result_guard(std::make_shared<SecretGuard>(std::move(detectors)))
+      .guard(std::make_shared<DeletionGuard>())
+      .result_guard(std::make_shared<MarkGuard>())
+      .result_guard(std::make_shared<PaymentGuard>())
+      .result_guard(std::move(sanitizer))
       .autonomy(Autonomy::ActAuto)
       .build();
 }

@@ -21,7 +21,10 @@ class DemoTools final : public core::Upstream {
   std::filesystem::path folder_;
 };
 
-// The first door refuses paths outside `folder`; the second masks secrets in results.
-Result<std::shared_ptr<const core::Plan>> demo_plan(const std::filesystem::path& folder);
+// The first door refuses paths outside `folder` and asks before a deletion; the second withholds
+// marked documents, tells people about payments and masks secrets.
+Result<std::shared_ptr<const core::Plan>> demo_plan(const std::filesystem::path& folder,
+                                                    std::string fingerprint_key,
+                                                    const Clock& clock);
 
 }  // namespace sallyport::app

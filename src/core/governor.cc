@@ -17,6 +17,9 @@ namespace sallyport::core {
 
 namespace {
 
+// Of a call that presented no token.
+const auto kNoGrants = std::make_shared<const Scope>();
+
 constexpr std::size_t kLongestIdentifier = 512;
 constexpr std::size_t kDeepestInput = 100;
 
@@ -261,6 +264,7 @@ Async<void> Governor::note_failures(std::vector<Draft> failed) {
 ResultContext Governor::context_of(const Trail& trail) const {
   return {.tool = trail.call().tool,
           .call = std::make_shared<const Call>(trail.call()),
+          .scope = kNoGrants,
           .effect_class = trail.classification().effect_class,
           .policy_hash = trail.plan().hash()};
 }

@@ -122,6 +122,7 @@ Async<Ending> HandOffs::pass_second_door(const Call& call, Envelope envelope, Fa
   const std::shared_ptr<const Plan> plan = governor_.parts_.plans.current();
   ResultContext context{.tool = call.tool,
                         .call = std::make_shared<const Call>(call),
+                        .scope = std::make_shared<const Scope>(),
                         .effect_class = plan->classify(call).effect_class,
                         .policy_hash = plan->hash(),
                         .is_error = envelope.kind == Envelope::Kind::Error};

@@ -26,8 +26,8 @@ class EventHook {
 // registered can come before that, replace it or take it away.
 class HookRegistry {
  public:
-  explicit HookRegistry(std::chrono::milliseconds limit = std::chrono::seconds(5))
-      : limit_(limit) {}
+  HookRegistry() = default;
+  explicit HookRegistry(std::chrono::milliseconds limit) : limit_(limit) {}
 
   // Refuses an empty name and one that is taken.
   Result<void> with_hook(std::shared_ptr<const EventHook> hook);
@@ -44,7 +44,7 @@ class HookRegistry {
   std::size_t size() const { return hooks_.size(); }
 
  private:
-  std::chrono::milliseconds limit_;
+  std::chrono::milliseconds limit_ = std::chrono::seconds(5);
   std::vector<std::shared_ptr<const EventHook>> hooks_;
 };
 

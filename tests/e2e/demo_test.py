@@ -24,8 +24,10 @@ class DemoTest(unittest.TestCase):
         self.assertEqual(told.returncode, 0, told.stderr)
         summary = json.loads(told.stdout)
         self.assertEqual([(c["story"], c["outcome"], c["effect_state"]) for c in summary["calls"]],
-                         [("allowed", "completed", "done"), ("denied", "blocked", "none"),
-                          ("result changed", "completed", "done"), ("failed", "completed", "done"),
+                         [("allowed", "completed", "done"), ("cached", "cached", "none"),
+                          ("denied", "blocked", "none"), ("rejected", "blocked", "none"),
+                          ("redacted", "completed", "done"), ("withheld after run", "completed", "done"),
+                          ("escalated", "completed", "done"), ("failed", "completed", "done"),
                           ("killed, recovered", "persistence_failed", "unknown")])
         for promise in ("ledger_clean", "receipt_verified", "tampering_found"):
             self.assertIs(summary[promise], True)
@@ -47,6 +49,22 @@ class DemoTest(unittest.TestCase):
             for name in files:
                 with open(os.path.join(folder, name), "rb") as file:
                     self.assertNotIn(b"AKIAIOSFODNN7EXAMPLE", file.read(), name)
+
+    # PI-81, PI-82
+    def test_an_escalation_waits_until_a_person_settles_it(self):
+        run("demo", "--data-dir", self.data, "--json")
+        listed = json.loads(run("approvals", "list", "--data-dir", self.data, "--json").stdout)
+        self.assertEqual([(i["tool_name"], i["guard"], i["message"], i["agent_id"], i["count"]) for i in listed],
+                         [("read_file", "payments", "the agent has read about a payment", "agent:demo", 1)])
+        shown = run("approvals", "list", "--data-dir", self.data).stdout
+        self.assertIn("the agent has read about a payment", shown)
+        done = run("approvals", "accept", listed[0]["request_id"], "--note", "seen", "--data-dir", self.data)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(run("approvals", "list", "--data-dir", self.data, "--json").stdout), [])
+        again = run("approvals", "dismiss", listed[0]["request_id"], "--data-dir", self.data)
+        self.assertEqual(again.returncode, 1)
+        last = json.loads(run("ledger", "tail", "-n", "1", "--data-dir", self.data, "--json").stdout)
+        self.assertEqual((last["body"]["state"], last["body"]["reason"]), ("accepted", "seen"))
 
     # LE-25
     def test_nothing_it_leaves_can_be_read_by_others(self):

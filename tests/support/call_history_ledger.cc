@@ -79,9 +79,9 @@ Async<bool> ModelLedger::begin_write(core::Urgency urgency) {
   if (fault.kind == Fault::Kind::DiesBefore && number == fault.at) co_await die();
   const bool inside = number >= fault.at && number < fault.at + fault.period;
   const bool refused =
-      inside && (fault.kind == Fault::Kind::Refuses ||
-                 (fault.kind == Fault::Kind::RefusesAnnouncements &&
-                  urgency == core::Urgency::Announces));
+      inside &&
+      (fault.kind == Fault::Kind::Refuses ||
+       (fault.kind == Fault::Kind::RefusesAnnouncements && urgency == core::Urgency::Announces));
   healthy_ = !refused;
   if (!refused) ++disk_.commits;
   co_return !refused;
@@ -106,8 +106,10 @@ Task<std::vector<core::Position>> ModelLedger::append(std::vector<core::Draft> d
   }
   std::vector<core::Position> positions;
   const std::uint64_t moment = disk_.next_moment();
-  for (core::Draft& draft : drafts) {
-    if (as_expected) positions.push_back(disk_.place(std::move(draft), moment, instance_));
+  for (const core::Draft& draft : drafts) {
+    if (!as_expected) break;
+    positions.push_back(disk_.place(draft, moment, instance_));
+    if (on_written) on_written(draft);
   }
   if (dies) co_await die();
   co_await hesitate();

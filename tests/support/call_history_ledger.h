@@ -4,6 +4,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -76,6 +77,9 @@ class ModelLedger final : public core::Recorder {
   // A write without an entry of its own: debts are paid if the disk lets it.
   Task<void> probe();
   bool owes() const { return !owed_.empty(); }
+
+  // Hears of every draft that has become durable.
+  std::function<void(const core::Draft&)> on_written;
 
  private:
   Async<void> hesitate();

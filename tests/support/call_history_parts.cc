@@ -312,8 +312,8 @@ std::shared_ptr<const core::Plan> make_plan(const Surroundings& around, std::str
         core::PreHookGuard::Options{}));
   }
   if (dice.once_in(4, {"has authorizer", variant})) {
-    builder.guard(std::make_shared<core::AuthorizerGuard>(
-        "host", [around](AuthorizationRequest request) {
+    builder.guard(
+        std::make_shared<core::AuthorizerGuard>("host", [around](AuthorizationRequest request) {
           return authorize_by_host(around, std::move(request));
         }));
   }
@@ -342,7 +342,6 @@ core::HookRegistry make_hooks(const Surroundings& around) {
     const std::string name = fmt::format("hook-{}", i);
     const auto hear = [around, name](const Event& event, const Subject& subject) -> Result<void> {
       const std::string_view type = event_type(event);
-      // Only the first announcement of a call is refused, or few calls would come to their end.
       if (subject.trace_id.empty() ||
           !around.dice.once_in(announces(event) ? 14 : 8, {name, type, subject.trace_id})) {
         return {};

@@ -54,9 +54,9 @@ struct Run {
 // What a history leaves beside the disk.
 struct Witness {
   std::vector<Run> runs;
-  std::map<std::string, std::uint64_t> stopped;       // call: when a hook refused an announcement
-  std::map<std::string, std::stop_source> callers;    // by trace
-  std::vector<std::string> violations;                // seen while it ran
+  std::map<std::string, std::uint64_t> stopped;     // call: when a hook refused an announcement
+  std::map<std::string, std::stop_source> callers;  // by trace
+  std::vector<std::string> violations;              // seen while it ran
   std::uint64_t operations = 0;
 };
 

@@ -1,0 +1,466 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <regex>
+
+#include "base/json_members.h"
+#include "core/idempotency.h"
+#include "support/call_history.h"
+
+namespace sallyport::test {
+
+namespace {
+
+using core::Draft;
+using core::Kind;
+
+constexpr std::size_t kWholeOutput = 50 * 1024;
+
+std::string text_of(const json::object& object, std::string_view name) {
+  return std::string(text_in(object, name).value_or(""));
+}
+
+bool is_terminal(const Draft& record) {
+  return record.body.at("terminal").as_bool();
+}
+
+std::string effect_of(const Draft& record) {
+  return text_of(record.body, "effect_state");
+}
+
+// The reason, the description or the error.
+std::string outcome_text(const Draft& record) {
+  const json::object& outcome = record.body.at("outcome").as_object();
+  for (const char* const name : {"reason", "description", "error"}) {
+    if (outcome.contains(name)) return text_of(outcome, name);
+  }
+  return {};
+}
+
+// One letter for an event, so that a sequence can be matched.
+char letter_of(const json::object& event) {
+  const std::string kind = text_of(event, "kind");
+  const std::string outcome = text_of(event, "outcome");
+  if (kind == "tool_authorization_started") return 's';
+  if (kind == "tool_authorization_finished") {
+    return outcome == "allow" ? 'a' : outcome == "prompt" ? 'p' : 'd';
+  }
+  if (kind == "tool_authorization_blocked") return outcome == "prompt" ? 'q' : 'n';
+  if (kind == "policy_denied") return 'D';
+  if (kind == "tool_execution_blocked") return 'X';
+  if (kind == "tool_execution_started") return 'E';
+  if (kind == "tool_execution_finished") return 'F';
+  return '?';
+}
+
+// What the disk tells about one call, in order.
+struct Story {
+  std::string call_id;
+  std::string trace;
+  std::vector<std::uint64_t> records;
+  std::vector<std::uint64_t> intents;
+  std::vector<std::uint64_t> events;
+  std::string letters;
+  std::size_t terminals = 0;
+};
+
+// How the events of a call may end that has this last record (EV-33..EV-44, EV-51). Questions that
+// were asked before stand in front of it.
+std::string_view endings_for(const Draft& record) {
+  const std::string text = outcome_text(record);
+  if (record.outcome == "completed") return "saED?F";
+  if (record.outcome == "cached") return "sa";
+  if (record.outcome == "replayed" || record.outcome == "requires_confirmation") return "";
+  if (record.outcome == "blocked") {
+    return text.starts_with("event sink failed: audit") ? "" : "saX|saEF|s[DX]?dn";
+  }
+  if (record.outcome == "invalidated") {
+    return text.starts_with("interrupted:") ? "" : "sdn|saEF";
+  }
+  if (!is_terminal(record)) return "saE";
+  if (text.starts_with("interrupted:")) return "saEF";
+  if (text.starts_with("the intent ") || text.starts_with("cached ")) return "sa";
+  if (text.starts_with("the approval question ") || text.starts_with("replayed ")) return "";
+  if (text.starts_with("completed ")) return "saED?F";
+  return "saX|saEF|s[DX]?dn|";
+}
+
+class Checks {
+ public:
+  explicit Checks(const History& history)
+      : history_(history), disk_(history.disk), found_(history.witness.violations) {}
+
+  std::vector<std::string> all() {
+    gather();
+    for (const auto& [id, story] : stories_) {
+      check_records(story);
+      check_events(story);
+      check_commits(story);
+      check_contents(story);
+    }
+    check_runs();
+    check_repetitions();
+    check_rows();
+    check_starts();
+    check_presented();
+    return std::move(found_);
+  }
+
+ private:
+  void complain(const Story& story, const std::string& text) {
+    found_.push_back(fmt::format("{} ({}): {}", story.call_id, story.trace, text));
+  }
+
+  const Draft& draft(std::uint64_t sequence) const { return disk_.entries[sequence].draft; }
+  std::size_t commit(std::uint64_t sequence) const { return disk_.entries[sequence].commit; }
+
+  const Presented* presented(const std::string& trace) const {
+    const auto found = history_.presented.find(trace);
+    return found == history_.presented.end() ? nullptr : &found->second;
+  }
+
+  void gather() {
+    for (std::uint64_t i = 0; i < disk_.entries.size(); ++i) {
+      const Draft& entry = draft(i);
+      if (entry.subject.call_id.empty()) continue;
+      Story& story = stories_[entry.subject.call_id];
+      story.call_id = entry.subject.call_id;
+      if (!entry.subject.trace_id.empty()) story.trace = entry.subject.trace_id;
+      if (entry.kind == Kind::ToolAudit) {
+        story.records.push_back(i);
+        story.terminals += is_terminal(entry) ? 1 : 0;
+      } else if (entry.kind == Kind::Intent) {
+        story.intents.push_back(i);
+      } else if (entry.kind == Kind::Event) {
+        story.events.push_back(i);
+        story.letters += letter_of(entry.body);
+      }
+    }
+  }
+
+  bool may_wait(const Story& story) const {
+    if (story.records.empty() || !story.intents.empty()) return false;
+    if (draft(story.records.back()).outcome != "requires_confirmation") return false;
+    const Presented* const call = presented(story.trace);
+    return call != nullptr && (call->way != Way::Held || !call->survived);
+  }
+
+  void check_records(const Story& story) {
+    if (story.terminals > 1) complain(story, "more than one terminal record");
+    if (story.terminals == 0 && !may_wait(story)) complain(story, "no terminal record");
+    if (story.intents.size() > 1) complain(story, "more than one intent");
+    for (const std::uint64_t at : story.records) {
+      const Draft& record = draft(at);
+      if (is_terminal(record)) {
+        if (at != story.records.back()) complain(story, "a record behind the terminal one");
+        if (!story.events.empty() && story.events.back() > at) {
+          complain(story, "an event behind the terminal record");
+        }
+      } else if (record.outcome != "requires_confirmation" &&
+                 !(record.outcome == "persistence_failed" && handed_out(story))) {
+        complain(story, record.outcome + " is not terminal");
+      }
+      const bool has_intent = !story.intents.empty() && story.intents.front() < at;
+      if (effect_of(record) != "none" && !has_intent) complain(story, "an effect without intent");
+      check_failure(story, record);
+    }
+  }
+
+  bool handed_out(const Story& story) const {
+    const Presented* const call = presented(story.trace);
+    return call != nullptr && call->way == Way::HandedOff;
+  }
+
+  // Section 8: when `persistence_failed` is written, and what it says of the effect.
+  void check_failure(const Story& story, const Draft& record) {
+    if (record.outcome != "persistence_failed") return;
+    const std::string text = outcome_text(record);
+    const bool has_result = !record.body.at("outcome").at("result").is_null();
+    if (text.starts_with("completed could not be recorded: ")) {
+      if (!has_result) complain(story, "a result was lost");
+      return;
+    }
+    static const std::regex known(
+        "interrupted: .*|(the intent|the approval question|blocked|invalidated|cached|replayed) "
+        "could not be recorded: .*");
+    if (!std::regex_match(text, known)) complain(story, "persistence_failed: " + text);
+    const std::string wanted = text.starts_with("interrupted:") ? "unknown" : "none";
+    if (has_result || effect_of(record) != wanted) complain(story, "not as section 8: " + text);
+  }
+
+  void check_events(const Story& story) {
+    if (story.records.empty()) return complain(story, "events without a record");
+    const std::string pattern = fmt::format("(spq)*({})", endings_for(draft(story.records.back())));
+    auto known = patterns_.find(pattern);
+    if (known == patterns_.end()) known = patterns_.emplace(pattern, std::regex(pattern)).first;
+    if (!std::regex_match(story.letters, known->second)) {
+      complain(story, fmt::format("events `{}` do not end as {} ({}) does", story.letters,
+                                  draft(story.records.back()).outcome,
+                                  outcome_text(draft(story.records.back()))));
+    }
+    check_reasons(story);
+  }
+
+  // One reason in all that speak of one decision, and no guard behind an allow.
+  void check_reasons(const Story& story) {
+    static const std::regex late(
+        "(idempotency conflict: |in flight: |unknown outcome: |approval_used).*");
+    for (std::size_t i = 1; i < story.events.size(); ++i) {
+      const char letter = story.letters[i];
+      const json::object& event = draft(story.events[i]).body;
+      const json::object& before = draft(story.events[i - 1]).body;
+      if (letter == 'X' && story.letters[i - 1] == 'a') {
+        if (!std::regex_match(text_of(event, "reason"), late)) {
+          complain(story, "refused behind an allow: " + text_of(event, "reason"));
+        }
+      } else if (letter == 'q' || letter == 'n' || (letter == 'd' && story.letters[i - 1] != 's')) {
+        if (text_of(event, "reason") != text_of(before, "reason")) {
+          complain(story, "two reasons for one decision");
+        }
+      }
+    }
+  }
+
+  // AU-38: the start beside the intent, the finish beside the terminal record and before it.
+  void check_commits(const Story& story) {
+    for (std::size_t i = 0; i < story.events.size(); ++i) {
+      const std::uint64_t at = story.events[i];
+      if (story.letters[i] == 'E' &&
+          (story.intents.empty() || commit(story.intents[0]) != commit(at))) {
+        complain(story, "a start without its intent");
+      }
+      if (story.letters[i] == 'F' &&
+          (story.records.empty() || commit(story.records.back()) != commit(at))) {
+        complain(story, "a finish without its record");
+      }
+    }
+    if (!story.intents.empty() && story.letters.find('E') == std::string::npos) {
+      complain(story, "an intent without its start");
+    }
+  }
+
+  // What stands in a record is of its own call.
+  void check_contents(const Story& story) {
+    static const std::regex owner("answer for ([-0-9a-f]{36})");
+    for (const std::uint64_t at : story.records) {
+      const Draft& record = draft(at);
+      if (record.outcome == "replayed") continue;
+      for (const json::value& run : record.body.at("guards").as_array()) {
+        const json::object* const evidence = object_in(run.as_object(), "evidence");
+        if (evidence != nullptr && evidence->contains("of") &&
+            text_of(*evidence, "of") != story.call_id) {
+          complain(story, "evidence of another call");
+        }
+      }
+      const json::object* const result = object_in(record.body.at("outcome").as_object(), "result");
+      std::smatch match;
+      const std::string output = result ? text_of(*result, "output").substr(0, 100) : "";
+      if (!std::regex_search(output, match, owner)) continue;
+      const std::string whose = match[1];
+      if (record.outcome != "cached" && whose != story.call_id) {
+        complain(story, "the answer to another call");
+      }
+      if (record.outcome == "cached" && !same_request(whose, story)) {
+        complain(story, "cached from another request");
+      }
+    }
+  }
+
+  bool same_request(const std::string& call_id, const Story& story) const {
+    const auto found = stories_.find(call_id);
+    if (found == stories_.end()) return false;
+    const Presented* const a = presented(found->second.trace);
+    const Presented* const b = presented(story.trace);
+    return a && b && a->session == b->session && a->id == b->id && a->input == b->input &&
+           a->tool == b->tool;
+  }
+
+  bool intent_comes_first(const Run& run, const Story* story) const {
+    if (!run.operation.empty()) return true;
+    for (const std::uint64_t at : story ? story->records : std::vector<std::uint64_t>()) {
+      if (draft(at).outcome == "requires_confirmation") return true;
+    }
+    if (run.relaxed) return false;
+    return durability() == core::IntentDurability::Strict ||
+           !tool_kind(run.tool).classification.replay_safe();
+  }
+
+  core::IntentDurability durability() const { return history_.plans.current()->durability(); }
+
+  void check_runs() {
+    for (const Run& run : history_.witness.runs) {
+      const auto found = stories_.find(run.call_id);
+      const Story* const story = found == stories_.end() ? nullptr : &found->second;
+      const auto say = [&](const std::string& text) {
+        found_.push_back(fmt::format("{} ({}): {}", run.call_id, run.trace_id, text));
+      };
+      const bool intended = story != nullptr && !story->intents.empty() &&
+                            disk_.entries[story->intents[0]].moment < run.moment;
+      if (intent_comes_first(run, story) && !intended) say("it ran before its intent");
+      if (story == nullptr && history_.deaths == 0) say("it ran and nothing tells of it");
+      const auto stopped = history_.witness.stopped.find(run.call_id);
+      if (stopped != history_.witness.stopped.end() && stopped->second < run.moment) {
+        say("it ran although a hook refused its announcement");
+      }
+      if (run.something_owed) say("it ran while something was owed");
+    }
+  }
+
+  // A side effect happens once for one request, and a request is what its id stood for at first.
+  void check_repetitions() {
+    std::map<std::string, std::vector<const Run*>> by_id;
+    for (const Run& run : history_.witness.runs) {
+      const Presented* const call = presented(run.trace_id);
+      if (run.began && call && !call->id.empty())
+        by_id[call->session + " " + call->id].push_back(&run);
+    }
+    for (const auto& [id, runs] : by_id) {
+      const Run& first = *runs.front();
+      for (const Run* const run : runs) {
+        if (run == &first) continue;
+        const ToolKind& kind = tool_kind(run->tool);
+        const Presented& a = *presented(first.trace_id);
+        const Presented& b = *presented(run->trace_id);
+        // An intent that comes with the outcome is no claim that others could see.
+        const bool unseen = (history_.two_processes || history_.deaths > 0) &&
+                            !(intended_first(first) && intended_first(*run));
+        if (unseen) continue;
+        const auto say = [&](std::string_view text) {
+          found_.push_back(
+              fmt::format("{} {} and {}: {}", id, first.trace_id, run->trace_id, text));
+        };
+        if (a.tool != b.tool || a.input != b.input) say("two requests ran under one id");
+        if (kind.outlives && first.operation != run->operation) say("another operation ran");
+        if (!kind.outlives && !kind.classification.replay_safe()) say("a side effect ran twice");
+      }
+    }
+  }
+
+  bool intended_first(const Run& run) const {
+    const auto found = stories_.find(run.call_id);
+    return found != stories_.end() && intent_comes_first(run, &found->second);
+  }
+
+  // The rows of idempotency, as they were at each entry and as they are at the end.
+  void check_rows() {
+    const KeyedDigest digest("k");
+    ModelDisk::Facts facts;
+    for (std::uint64_t i = 0; i < disk_.entries.size(); ++i) {
+      const Draft& entry = draft(i);
+      const Story story{.call_id = entry.subject.call_id, .trace = entry.subject.trace_id};
+      if (entry.kind == Kind::Intent || entry.outcome == "cached") {
+        const std::string key = digest(
+            canonical_json(json::array{entry.subject.session_id, entry.body.at("tool_call_id")}));
+        const auto row = facts.find({"idempotency", key});
+        const bool there = row != facts.end();
+        const json::value stored =
+            there ? parse_own_json(core::split_place(row->second)->value).value() : json::value();
+        const bool same = there && stored.at("request_digest") == entry.body.at("request_digest");
+        const std::string status = there ? text_of(stored.as_object(), "status") : "";
+        const bool claims = std::ranges::any_of(
+            entry.facts, [](const core::Fact& fact) { return fact.space == "idempotency"; });
+        if (entry.outcome == "cached" && (!same || status != "Completed")) {
+          complain(story, "cached without a completed row");
+        }
+        if (entry.kind == Kind::Intent && claims && there &&
+            (!same || status == "Completed" ||
+             text_of(entry.body, "recovery_class") == "side_effecting")) {
+          complain(story, "began over a row that is " + status);
+        }
+      }
+      ModelDisk::apply(entry, i, facts);
+    }
+    check_rows_at_the_end();
+  }
+
+  void check_rows_at_the_end() {
+    for (const auto& [name, value] : disk_.facts) {
+      if (name.first == "open_call" || name.first == "handed_out") {
+        found_.push_back(fmt::format("{} still says {}", name.second, name.first));
+      }
+      if (name.first != "idempotency") continue;
+      const core::Placed placed = *core::split_place(value);
+      const json::value row = parse_own_json(placed.value).value();
+      const Draft& record = draft(placed.sequence);
+      const std::string status = text_of(row.as_object(), "status");
+      const std::string effect =
+          record.kind == Kind::ToolAudit ? effect_of(record) : std::string("(no record)");
+      if (effect != (status == "Completed" ? "done" : "unknown") ||
+          text_of(row.as_object(), "call_id") != record.subject.call_id) {
+        found_.push_back(fmt::format("{}: the row is {}, the record says {}",
+                                     record.subject.call_id, status, effect));
+      }
+    }
+  }
+
+  // EV-51: first what the dead left, then `recovery_prepared`, then new work.
+  void check_starts() {
+    std::set<std::string> prepared;
+    for (const ModelDisk::Entry& entry : disk_.entries) {
+      if (text_of(entry.draft.body, "kind") == "recovery_prepared") prepared.insert(entry.instance);
+      if (entry.draft.kind == Kind::Intent && !prepared.contains(entry.instance)) {
+        found_.push_back(entry.instance + " worked before it was prepared");
+      }
+      if (entry.draft.kind == Kind::ToolAudit && prepared.contains(entry.instance) &&
+          outcome_text(entry.draft).starts_with("interrupted:")) {
+        found_.push_back(entry.instance + " closed what was left behind its start");
+      }
+    }
+  }
+
+  // Whoever was told something finds a record of it.
+  void check_presented() {
+    std::set<std::string> recorded;
+    for (const auto& [id, story] : stories_) {
+      if (!story.records.empty()) recorded.insert(story.trace);
+    }
+    for (const auto& [trace, call] : history_.presented) {
+      if (call.way == Way::Held && call.survived && !recorded.contains(trace)) {
+        found_.push_back(trace + " has no record");
+      }
+    }
+  }
+
+  const History& history_;
+  const ModelDisk& disk_;
+  std::vector<std::string> found_;
+  std::map<std::string, Story> stories_;
+  static inline std::map<std::string, std::regex> patterns_;
+};
+
+}  // namespace
+
+void check_answer(History& history, const Answer& answer) {
+  const auto complain = [&](const std::string& text) {
+    history.complain(fmt::format("the answer to {}: {}", answer.call_id, text));
+  };
+  const bool has_result = answer.outcome.result.has_value();
+  if (has_result ? answer.result != *answer.outcome.result : answer.result.success) {
+    complain("shows something else than its outcome");
+  }
+  const auto& entries = history.disk.entries;
+  const auto found = std::find_if(entries.rbegin(), entries.rend(), [&](const auto& entry) {
+    return entry.draft.kind == Kind::ToolAudit && entry.draft.subject.call_id == answer.call_id;
+  });
+  if (answer.outcome.kind == Outcome::Kind::PersistenceFailed) {
+    if (has_result) complain("a result without a record");
+    return;
+  }
+  if (found == entries.rend()) return complain("there is no record");
+  const Draft& record = found->draft;
+  const auto sequence = static_cast<std::uint64_t>(entries.rend() - found) - 1;
+  if (answer.sequence != 0 && answer.sequence != sequence) complain("names another record");
+  if (record.outcome != to_string(answer.outcome.kind)) complain("the record is " + record.outcome);
+  if (has_result && answer.result.output.size() > kWholeOutput) return;
+  if (canonical_json(to_json(answer.outcome)) != canonical_json(record.body.at("outcome"))) {
+    complain("the record has another outcome");
+  }
+  if (to_string(answer.effect) != effect_of(record)) complain("the record has another effect");
+}
+
+std::vector<std::string> violations_of(const History& history) {
+  return Checks(history).all();
+}
+
+}  // namespace sallyport::test
