@@ -12,24 +12,6 @@ namespace sallyport::bench {
 
 namespace {
 
-// One write of two pages at the end of a file, and the sync that makes it last: what any log that
-// keeps a promise pays at least.
-double fdatasync_seconds(const std::filesystem::path& folder, int count) {
-  const std::filesystem::path file = folder / "bare";
-  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  const std::string pages(8192, 'x');
-  const double seconds = seconds_of([&] {
-    for (int i = 0; i < count; ++i) {
-      SALLYPORT_INVARIANT(pwrite(fd, pages.data(), pages.size(), static_cast<off_t>(i) * 8192) ==
-                          8192);
-      SALLYPORT_INVARIANT(fdatasync(fd) == 0);
-    }
-  });
-  ::close(fd);
-  std::filesystem::remove(file);
-  return seconds / count;
-}
-
 std::vector<std::pair<std::string, std::string>> stored_bytes(BenchLedger& ledger,
                                                               std::size_t count) {
   std::vector<std::pair<std::string, std::string>> rows;

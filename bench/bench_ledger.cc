@@ -1,7 +1,9 @@
 #include "bench/bench_ledger.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -91,6 +93,22 @@ double BenchLedger::append(std::size_t count, std::size_t callers) {
                           [](std::exception_ptr thrown) { SALLYPORT_INVARIANT(!thrown); });
   }
   return seconds_of([&] { loop.run(); });
+}
+
+double fdatasync_seconds(const std::filesystem::path& folder, int count) {
+  const std::filesystem::path file = folder / "bare";
+  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  const std::string pages(8192, 'x');
+  const double seconds = seconds_of([&] {
+    for (int i = 0; i < count; ++i) {
+      SALLYPORT_INVARIANT(pwrite(fd, pages.data(), pages.size(), static_cast<off_t>(i) * 8192) ==
+                          8192);
+      SALLYPORT_INVARIANT(fdatasync(fd) == 0);
+    }
+  });
+  ::close(fd);
+  std::filesystem::remove(file);
+  return seconds / count;
 }
 
 }  // namespace sallyport::bench

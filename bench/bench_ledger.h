@@ -43,4 +43,8 @@ class BenchLedger {
   std::unique_ptr<ledger::Ledger> ledger_;
 };
 
+// One write of two pages at the end of a file, and the sync that makes it last: what any log that
+// keeps a promise pays at least.
+double fdatasync_seconds(const std::filesystem::path& folder, int count);
+
 }  // namespace sallyport::bench

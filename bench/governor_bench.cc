@@ -72,12 +72,22 @@ class ForgettingRecorder final : public core::Recorder {
   std::string instance_ = "bench";
 };
 
-double call_seconds(core::Recorder& recorder, int guards, int result_guards, std::size_t count,
+struct Load {
+  int guards = 8;
+  int result_guards = 3;
+  const char* tool = "read_file";
+  core::IntentDurability durability = core::IntentDurability::Effect;
+};
+
+double call_seconds(core::Recorder& recorder, const Load& load, std::size_t count,
                     std::size_t callers) {
   core::PlanBuilder builder;
-  builder.autonomy(Autonomy::ActAuto).tool("", "read_file", {Tier::Observe, "none"});
-  for (int i = 0; i < guards; ++i) builder.guard(std::make_shared<AllowingGuard>(i));
-  for (int i = 0; i < result_guards; ++i)
+  builder.autonomy(Autonomy::ActAuto)
+      .durability(load.durability)
+      .tool("", "read_file", {Tier::Observe, "none"})
+      .tool("", "write_file", {Tier::Confirm, "fs.write"});
+  for (int i = 0; i < load.guards; ++i) builder.guard(std::make_shared<AllowingGuard>(i));
+  for (int i = 0; i < load.result_guards; ++i)
     builder.result_guard(std::make_shared<AllowingResultGuard>(i));
   const core::FixedPlan plans(*builder.build());
   SystemClock clock;
@@ -90,7 +100,7 @@ double call_seconds(core::Recorder& recorder, int guards, int result_guards, std
     for (std::size_t i = 0; i < calls; ++i) {
       Call call{.agent_id = "agent:a",
                 .session_id = "s",
-                .tool = "read_file",
+                .tool = load.tool,
                 .input = {{"path", "/srv/data/report.txt"}, {"offset", i}}};
       const auto answer = co_await governor.run(std::move(call), upstream);
       SALLYPORT_INVARIANT(answer && answer->result.success);
@@ -109,22 +119,38 @@ void measure_governor(Report& report, bool quick) {
   report.section("Governor, one call from front to answer");
   const std::size_t count = quick ? 2000 : 50000;
   ForgettingRecorder nowhere;
-  const double bare = call_seconds(nowhere, 0, 0, count, 1);
-  const double full = call_seconds(nowhere, 8, 3, count, 1);
+  const double bare = call_seconds(nowhere, {.guards = 0, .result_guards = 0}, count, 1);
+  const double full = call_seconds(nowhere, {}, count, 1);
   report.row("no guards, nothing stored", fmt::format("{:.1f} us", bare * 1e6));
   report.row("8 guards and 3 result guards, nothing stored", fmt::format("{:.1f} us", full * 1e6),
              fmt::format("{:.2f} of the bare call", full / bare));
   BenchLedger memory(Keep::InMemory);
   report.row("the same with an in-memory ledger, 1 caller",
-             fmt::format("{:.1f} us", call_seconds(memory.ledger(), 8, 3, count / 10, 1) * 1e6));
+             fmt::format("{:.1f} us", call_seconds(memory.ledger(), {}, count / 10, 1) * 1e6));
   report.row("the same with an in-memory ledger, 256 callers",
-             fmt::format("{:.1f} us", call_seconds(memory.ledger(), 8, 3, count, 256) * 1e6));
+             fmt::format("{:.1f} us", call_seconds(memory.ledger(), {}, count, 256) * 1e6));
+}
+
+// Each call is six entries: two events and the intent with a third before it runs, one event and
+// the record after it.
+void measure_calls(Report& report, bool quick) {
+  using enum core::IntentDurability;
+  report.section("Durable calls through the Governor (8 guards, 3 result guards, on disk)");
+  const std::pair<const char*, Load> loads[] = {
+      {"read-only, effect", {.tool = "read_file", .durability = Effect}},
+      {"side-effecting, effect", {.tool = "write_file", .durability = Effect}},
+      {"read-only, strict", {.tool = "read_file", .durability = Strict}},
+      {"side-effecting, relaxed", {.tool = "write_file", .durability = Relaxed}}};
   BenchLedger disk(Keep::OnDisk);
   for (const std::size_t callers : {1, 16, 256}) {
-    const std::size_t calls = quick ? callers * 10 : callers == 1 ? 2000 : 25600;
-    report.row(fmt::format("durable calls, {} caller{} (two commits each)", callers,
-                           callers == 1 ? "" : "s"),
-               fmt::format("{:.0f}/s", 1 / call_seconds(disk.ledger(), 8, 3, calls, callers)));
+    for (const auto& [name, load] : loads) {
+      const std::size_t calls = quick ? callers * 10 : callers == 1 ? 1000 : 12800;
+      const double sync = fdatasync_seconds(disk.folder(), quick ? 20 : 300);
+      const double call = call_seconds(disk.ledger(), load, calls, callers);
+      report.row(fmt::format("{}, {} caller{}", name, callers, callers == 1 ? "" : "s"),
+                 fmt::format("{:.0f}/s", 1 / call),
+                 fmt::format("{:.2f} bare fdatasyncs a call ({:.0f} us)", call / sync, sync * 1e6));
+    }
   }
 }
 

@@ -39,12 +39,9 @@ int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   const bool quick = std::ranges::find(words, "--quick") != words.end();
   const std::pair<const char*, void (*)(Report&, bool)> sections[] = {
-      {"appends", measure_appends},
-      {"governor", measure_governor},
-      {"calls", measure_calls},
-      {"redaction", measure_redaction},
-      {"sanitizer", measure_sanitizer},
-      {"verification", measure_verification},
+      {"appends", measure_appends},     {"governor", measure_governor},
+      {"calls", measure_calls},         {"redaction", measure_redaction},
+      {"sanitizer", measure_sanitizer}, {"verification", measure_verification},
       {"growth", measure_growth}};
   const bool all = words.size() == (quick ? 1u : 0u);
   fmt::print("sallyport benchmarks{}; durable writes on unless a line says otherwise\n",

@@ -80,13 +80,14 @@ class Body {
         break;
       case 5:
         if (dice.once_in(4, {"long", call.trace_id})) {
-          co_return Envelope::of("answer for " + call.call_id + std::string(60'000, 'x'));
+          co_return Envelope::of(
+              json::value("answer for " + call.call_id + std::string(60'000, 'x')));
         }
         break;
       default:
         break;
     }
-    co_return Envelope::of("answer for " + call.call_id);
+    co_return Envelope::of(json::value("answer for " + call.call_id));
   }
 
   const Surroundings& around() const { return around_; }
@@ -233,7 +234,8 @@ Result<Verdict> judge_result(const Surroundings& around, const Envelope& envelop
       return Verdict::deny("withheld from " + call_id);
     case 1:
       if (envelope.kind == Envelope::Kind::Value) {
-        return Verdict::rewrite(Envelope::of("masked answer for " + call_id).to_json());
+        return Verdict::rewrite(
+            Envelope::of(json::value("masked answer for " + call_id)).to_json());
       }
       return Verdict::allow();
     case 2:

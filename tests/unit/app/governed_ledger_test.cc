@@ -3,7 +3,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
+#include <functional>
+#include <map>
 
 #include "core/stored_record.h"
 #include "guards/storage_redactor.h"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <thread>
 
 #include "support/governed.h"
 #include "support/test_clock.h"
@@ -23,15 +22,6 @@ class ApprovalTest : public testing::Test {
 
   void approver(FunctionApprover::Decide decide) {
     governed.approver = std::make_shared<FunctionApprover>(std::move(decide));
-  }
-
-  // The only question there is, as soon as there is one.
-  std::string wait_for_question() {
-    while (true) {
-      const auto facts = *governed.recorder.facts("approval");
-      if (!facts.empty()) return facts[0].key;
-      std::this_thread::yield();
-    }
   }
 
   std::string state_of(const std::string& id) {
@@ -103,30 +93,6 @@ TEST_F(ApprovalTest, AGuardThatAsksGivesTheQuestionItsWords) {
   EXPECT_EQ(asked, "Read outside of the project?");
 }
 
-// AU-24 AU-34
-TEST_F(ApprovalTest, AnAnswerFromAnotherThreadLetsTheHeldCallGoOn) {
-  ASSERT_TRUE(governed.build());
-  for (const bool yes : {true, false}) {
-    Call call = Governed::read_file();
-    call.tool_call_id = yes ? "yes" : "no";
-    std::thread person([&, before = governed.recorder.facts("approval")->size()] {
-      while (governed.recorder.facts("approval")->size() == before) std::this_thread::yield();
-      for (const Fact& fact : *governed.recorder.facts("approval")) {
-        if (state_of(fact.key) != "pending") continue;
-        EXPECT_TRUE(answer(fact.key,
-                           yes ? Reply::approve("user:ada") : Reply::deny("user:ada", "too dear")));
-      }
-    });
-    const Result<Answer> answered = governed.call(call);
-    person.join();
-    ASSERT_TRUE(answered);
-    EXPECT_EQ(answered->result.success, yes);
-    EXPECT_EQ(governed.recorder.records().back().outcome, yes ? "completed" : "blocked");
-    if (!yes) EXPECT_EQ(answered->result.output, "Blocked: too dear");
-  }
-  EXPECT_EQ(governed.upstream->calls.size(), 1u);
-}
-
 // AU-23 AU-24
 TEST_F(ApprovalTest, SilenceIsARefusalAndALateYesChangesNothing) {
   Call call = Governed::read_file();
@@ -156,23 +122,6 @@ TEST_F(ApprovalTest, AYesBehindTheDeadlineIsRefusedAlsoWhereNobodyWaitsAnyMore) 
   EXPECT_EQ(governed.recorder.of(Kind::Approval).size(), 1u);
 }
 
-// AU-23 AU-36
-TEST_F(ApprovalTest, ACallerWhoGoesAwayTakesTheQuestionBack) {
-  ASSERT_TRUE(governed.build());
-  std::stop_source stop;
-  std::thread caller([&] {
-    wait_for_question();
-    stop.request_stop();
-  });
-  const Result<Answer> answered = governed.call(Governed::read_file(), stop.get_token());
-  caller.join();
-  ASSERT_TRUE(answered);
-  EXPECT_EQ(answered->outcome, Outcome::blocked("cancelled"));
-  EXPECT_EQ(state_of(answered->approval_id), "cancelled");
-  EXPECT_EQ(outcomes(), (Outcomes{"requires_confirmation", "blocked"}));
-  EXPECT_EQ(answer(answered->approval_id, Reply::approve("user:ada")).error().cause, "cancelled");
-}
-
 TEST_F(ApprovalTest, OfTwoAnswersTheFirstCounts) {
   const Result<Answer> asked = governed.call(Governed::read_file(), Caller{.holds = false});
   ASSERT_TRUE(asked);
@@ -184,24 +133,6 @@ TEST_F(ApprovalTest, OfTwoAnswersTheFirstCounts) {
   EXPECT_EQ(state_of(asked->approval_id), "denied");
   EXPECT_EQ(answer("apr-nobody-asked", Reply::approve("user:ada")).error().code,
             ErrorCode::NotFound);
-}
-
-TEST_F(ApprovalTest, OfManyAnswersAtOnceExactlyOneCounts) {
-  const Result<Answer> asked = governed.call(Governed::read_file(), Caller{.holds = false});
-  ASSERT_TRUE(asked);
-  std::atomic<int> counted = 0;
-  std::vector<std::thread> people;
-  for (int i = 0; i < 8; ++i) {
-    people.emplace_back([&, i] {
-      const std::string who = "user:" + std::to_string(i);
-      if (answer(asked->approval_id, i % 2 == 0 ? Reply::approve(who) : Reply::deny(who))) {
-        ++counted;
-      }
-    });
-  }
-  for (std::thread& person : people) person.join();
-  EXPECT_EQ(counted, 1);
-  EXPECT_EQ(governed.recorder.of(Kind::Approval).size(), 2u);
 }
 
 TEST_F(ApprovalTest, NobodyApprovesACallOfHisOwn) {

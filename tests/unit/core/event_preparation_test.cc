@@ -75,7 +75,7 @@ class EventPreparationTest : public testing::Test {
   }
 
   Governed governed;
-  std::shared_ptr<ScriptedTool> tool;
+  std::shared_ptr<ScriptedTool> tool;  // the Governor keeps it too, as long as a call runs
   bool moved_on = false;
 };
 
