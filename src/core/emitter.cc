@@ -45,7 +45,7 @@ Draft hook_failed(const std::string& hook, std::string_view event_type,
                    {"error", error}}};
 }
 
-Draft Emitter::row(const Event& event, const Subject& subject) const {
+Draft event_row(const Event& event, const Subject& subject) {
   return {.kind = Kind::Event, .subject = subject, .body = to_json(event)};
 }
 
@@ -62,14 +62,14 @@ Async<std::vector<HookRegistry::Failure>> Emitter::tell_hooks(const Event& event
   co_return std::vector<HookRegistry::Failure>{{"redaction", shown.error().message}};
 }
 
-Task<void> Emitter::tell(Event event, Subject subject, std::vector<Draft>& rows,
+Task<void> Emitter::tell(const Event& event, const Subject& subject, std::vector<Draft>& failed,
                          std::optional<std::uint64_t> sequence) {
   if (parts_.hooks.empty()) co_return Result<void>{};
   const std::vector<HookRegistry::Failure> failures = co_await tell_hooks(event, subject);
   if (failures.empty()) co_return Result<void>{};
   if (!announces(event)) {
     for (const HookRegistry::Failure& failure : failures) {
-      rows.push_back(
+      failed.push_back(
           hook_failed(failure.hook, event_type(event), sequence, failure.error, subject));
     }
     co_return Result<void>{};
@@ -83,14 +83,14 @@ Task<void> Emitter::tell(Event event, Subject subject, std::vector<Draft>& rows,
 
 Task<void> Emitter::emit(Event event, Subject subject) {
   std::vector<Draft> rows;
-  rows.push_back(row(event, subject));
+  rows.push_back(event_row(event, subject));
   const Urgency urgency = announces(event) ? Urgency::Announces : Urgency::Reports;
   const Result<std::vector<Position>> written =
       co_await parts_.recorder.append(std::move(rows), urgency);
   if (!written) {
     if (!announces(event)) {
       std::vector<Draft> owed;
-      owed.push_back(row(event, subject));
+      owed.push_back(event_row(event, subject));
       parts_.recorder.owe(std::move(owed));
     }
     co_return fail(written.error().code, "event sink failed: audit: " + written.error().message, {},

@@ -19,14 +19,12 @@ class Emitter {
   };
   explicit Emitter(Parts parts) : parts_(std::move(parts)) {}
 
-  // The row of an event, for whoever commits it together with something else.
-  Draft row(const Event& event, const Subject& subject) const;
-
   // Tells the hooks of an event whose row is, or will be, in a commit of the caller. For an
   // announcing event the error names every hook that failed. For a reporting one there is none:
-  // `rows` gets a `hook_failed` for each.
-  Task<void> tell(Event event, Subject subject, std::vector<Draft>& rows,
+  // `failed` gets a `hook_failed` for each.
+  Task<void> tell(const Event& event, const Subject& subject, std::vector<Draft>& failed,
                   std::optional<std::uint64_t> sequence = {});
+  bool has_hooks() const { return !parts_.hooks.empty(); }
 
   // An event on its own: durable, then told. A row that cannot be written is `store`: an announcing
   // event was not announced, a reporting one is owed.
@@ -40,6 +38,9 @@ class Emitter {
                                                        const Subject& subject) const;
   Parts parts_;
 };
+
+// The row of an event, for whoever commits it together with something else.
+Draft event_row(const Event& event, const Subject& subject);
 
 // EV-61.
 Draft hook_failed(const std::string& hook, std::string_view event_type,

@@ -75,8 +75,8 @@ Task<std::optional<Governor::Performed>> Governor::announce(Trail& trail) {
                                                        trail.refusal()->reason});
     co_return std::nullopt;
   }
-  const Event started = event::ToolExecutionStarted{call.agent_id, call.tool, call.tool_call_id};
-  const Result<void> told = co_await emitter_.tell(started, trail.subject(), trail.rows);
+  const Result<void> told = co_await tell(
+      trail, event::ToolExecutionStarted{call.agent_id, call.tool, call.tool_call_id});
   if (!told) trail.refuse({told.error().message, Refusal::By::Listener});
   co_return std::nullopt;
 }
@@ -135,8 +135,6 @@ Result<Governor::Performed> Governor::recall(const Idempotency::Row& row) {
 // Step 8. `Conflict`: look again. Any other error: nothing ran, and that is owed.
 Task<void> Governor::write_intent(Trail& trail) {
   const Call& call = trail.call();
-  const std::size_t before = trail.rows.size();
-  const auto forget = [&] { trail.rows.resize(std::min(before, trail.rows.size())); };
   Draft intent = journal_.intent(trail);
   std::vector<Fact> expected;
   const bool first = intent_first(trail);
@@ -161,29 +159,36 @@ Task<void> Governor::write_intent(Trail& trail) {
       intent.facts.push_back(std::move(used.fact));
     }
   }
-  trail.rows.push_back(std::move(intent));
-  trail.rows.push_back(emitter_.row(
-      event::ToolExecutionStarted{call.agent_id, call.tool, call.tool_call_id}, trail.subject()));
+  const Event started = event::ToolExecutionStarted{call.agent_id, call.tool, call.tool_call_id};
   if (first) {
-    const auto written = co_await journal_.commit(trail, Urgency::Announces, std::move(expected));
-    if (!written) {
-      forget();
-      if (written.error().code == ErrorCode::Conflict) co_return std::unexpected(written.error());
-      if (written.error().code == ErrorCode::InvalidInput) {
-        // The ledger is well, this call does not fit into it.
-        trail.forget_evidence();
-        trail.refuse({"the call cannot be recorded: " + written.error().message});
-        co_return Result<void>{};
-      }
-      journal_.owe(trail, {.outcome = Outcome::persistence_failed(
-                               "the intent could not be recorded: " + written.error().message)});
-      co_return std::unexpected(written.error());
-    }
+    std::vector<Draft> drafts;
+    drafts.push_back(std::move(intent));
+    drafts.push_back(event_row(started, trail.subject()));
+    const auto written =
+        co_await journal_.commit(trail, std::move(drafts), Urgency::Announces, std::move(expected));
+    if (!written) co_return intent_refused(trail, written.error());
+  } else {
+    trail.rows.push_back(std::move(intent));
+    trail.rows.push_back(started);
   }
   trail.opened = trail.opened || (first && trail.handed_out_until.empty());
   trail.intent_durable = first;
   trail.announced = true;
   co_return Result<void>{};
+}
+
+Result<void> Governor::intent_refused(Trail& trail, const Error& error) {
+  if (error.code == ErrorCode::InvalidInput) {
+    // The ledger is well, this call does not fit into it.
+    trail.forget_evidence();
+    trail.refuse({"the call cannot be recorded: " + error.message});
+    return {};
+  }
+  if (error.code != ErrorCode::Conflict) {
+    journal_.owe(trail, {.outcome = Outcome::persistence_failed(
+                             "the intent could not be recorded: " + error.message)});
+  }
+  return std::unexpected(error);
 }
 
 Async<Governor::Performed> Governor::perform(Trail& trail, std::shared_ptr<Upstream> upstream,

@@ -43,8 +43,8 @@ Async<void> Governor::authorize(Trail& trail, const std::shared_ptr<Upstream>& u
   const Call& call = trail.call();
   const Event started =
       event::ToolAuthorizationStarted{call.agent_id, call.tool, call.tool_call_id, preview};
-  trail.rows.push_back(emitter_.row(started, trail.subject()));
-  const Result<void> told = co_await emitter_.tell(started, trail.subject(), trail.rows);
+  trail.rows.push_back(started);
+  const Result<void> told = co_await tell(trail, started);
   if (!told) {
     trail.refuse({told.error().message, Refusal::By::Listener});
   } else if (!upstream->known()) {
@@ -136,9 +136,17 @@ Async<void> Governor::tell_decision(Trail& trail) {
 }
 
 Async<void> Governor::report(Trail& trail, Event event) {
-  trail.rows.push_back(emitter_.row(event, trail.subject()));
+  trail.rows.push_back(event);
   // A reporting event has no error: what fails is in the rows.
-  (void)co_await emitter_.tell(std::move(event), trail.subject(), trail.rows);
+  (void)co_await tell(trail, event);
+}
+
+Task<void> Governor::tell(Trail& trail, const Event& event) {
+  if (!emitter_.has_hooks()) co_return Result<void>{};
+  std::vector<Draft> failed;
+  const Result<void> told = co_await emitter_.tell(event, trail.subject(), failed);
+  for (Draft& draft : failed) trail.rows.push_back(std::move(draft));
+  co_return told;
 }
 
 std::string Governor::describe(const Trail& trail) {
@@ -181,11 +189,9 @@ Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
         {"open_call", trail.call().call_id, parts_.recorder.instance_id(), true});
     trail.opened = true;
   }
-  for (Draft& draft : drafts) trail.rows.push_back(std::move(draft));
-  trail.rows.push_back(approvals_.asked(question, trail.subject()));
-  const auto written = co_await journal_.commit(trail, Urgency::Announces);
+  drafts.push_back(approvals_.asked(question, trail.subject()));
+  const auto written = co_await journal_.commit(trail, std::move(drafts), Urgency::Announces);
   if (!written) {
-    trail.rows.resize(trail.rows.size() - 2);
     journal_.owe(trail,
                  {.outcome = Outcome::persistence_failed(
                       "the approval question could not be recorded: " + written.error().message)});

@@ -196,7 +196,7 @@ Task<Answer> Governor::finish(Trail& trail, Ending ending) {
   }
   answer.approval_id = trail.approval_id;
   const std::vector<Event> events = closing_events(trail, ending, answer.result);
-  for (const Event& event : events) trail.rows.push_back(emitter_.row(event, trail.subject()));
+  for (const Event& event : events) trail.rows.push_back(event);
   const bool ran = ending.release.has_value();
   const Result<Position> record = co_await journal_.end(trail, ending);
   if (!record) {
@@ -207,9 +207,7 @@ Task<Answer> Governor::finish(Trail& trail, Ending ending) {
   }
   answer.sequence = record->sequence;
   answer.record_id = record->id;
-  for (const Event& event : events) {
-    (void)co_await emitter_.tell(event, trail.subject(), trail.rows);
-  }
+  for (const Event& event : events) (void)co_await tell(trail, event);
   co_await tell_sinks(trail, record->sequence);
   co_return answer;
 }
@@ -237,8 +235,12 @@ std::vector<Event> Governor::closing_events(const Trail& trail, const Ending& en
 }
 
 Async<void> Governor::tell_sinks(Trail& trail, std::uint64_t sequence) {
-  co_await give_to_sinks(sequence, trail.subject(), trail.rows);
-  co_await note_failures(std::exchange(trail.rows, {}));
+  std::vector<Draft> failed;
+  co_await give_to_sinks(sequence, trail.subject(), failed);
+  for (Draft& draft : failed) trail.rows.push_back(std::move(draft));
+  if (trail.rows.empty()) co_return;
+  const auto written = co_await journal_.commit(trail, {}, Urgency::Reports);
+  if (!written) journal_.owe_rows(trail);
 }
 
 Async<void> Governor::give_to_sinks(std::uint64_t sequence, const Subject& subject,

@@ -99,6 +99,7 @@ class Governor {
   void weigh_autonomy(Trail& trail) const;
   Async<void> tell_decision(Trail& trail);
   Async<void> report(Trail& trail, Event event);
+  Task<void> tell(Trail& trail, const Event& event);
   Question question_about(Trail& trail) const;
   Task<bool> ask(Trail& trail, const Caller& caller);
   Async<void> ask_approver(Question question, Subject subject);
@@ -112,6 +113,7 @@ class Governor {
   Result<std::optional<Performed>> look_for_earlier(Trail& trail);
   Result<Performed> recall(const Idempotency::Row& row);
   Task<void> write_intent(Trail& trail);
+  Result<void> intent_refused(Trail& trail, const Error& error);
   Async<Performed> perform(Trail& trail, std::shared_ptr<Upstream> upstream, const Caller& caller);
   static Performed fold(Raced<Result<Envelope>> raced, Delivery& delivery,
                         std::chrono::milliseconds limit);

@@ -181,11 +181,11 @@ Task<std::vector<Answer>> HandOffs::complete(const Continuations::Found& found,
     if (returned.ending.release->verdict == Verdict::Kind::Deny) {
       events.push_back(event::PolicyDenied{record.subject.agent_id, record.subject.tool_name,
                                            returned.ending.release->reason});
-      drafts.push_back(governor_.emitter_.row(events.back(), record.subject));
+      drafts.push_back(event_row(events.back(), record.subject));
     }
     events.push_back(
         finished(record, returned.answer.result, governor_.shown(returned.answer.result.output)));
-    drafts.push_back(governor_.emitter_.row(events.back(), record.subject));
+    drafts.push_back(event_row(events.back(), record.subject));
     Ending ending = returned.ending;
     for (Draft& draft : governor_.journal_.complete(std::move(record), ending)) {
       drafts.push_back(std::move(draft));
@@ -310,7 +310,7 @@ Task<void> HandOffs::expire() {
     record.body.erase("row_key");
     std::vector<Draft> drafts;
     const Subject subject = record.subject;
-    drafts.push_back(governor_.emitter_.row(event, subject));
+    drafts.push_back(event_row(event, subject));
     for (Draft& draft : governor_.journal_.complete(std::move(record), ending)) {
       drafts.push_back(std::move(draft));
     }

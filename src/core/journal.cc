@@ -8,6 +8,7 @@
 #include "base/cut_text.h"
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/emitter.h"
 #include "sallyport/event.h"
 
 namespace sallyport::core {
@@ -163,39 +164,51 @@ std::vector<Draft> Journal::complete(Draft draft, Ending& ending,
   return drafts;
 }
 
-Task<std::vector<Position>> Journal::commit(Trail& trail, Urgency urgency,
-                                            std::vector<Fact> expected) {
-  FailOpenLog::Share share = trail.fail_open.take();
-  if (!share.facts.empty() && !trail.rows.empty()) {
-    for (Fact& fact : share.facts) trail.rows.back().facts.push_back(std::move(fact));
+std::vector<Draft> Journal::gathered(Trail& trail, FailOpenLog::Share& share) const {
+  std::vector<Draft> drafts = share.drafts;
+  for (Draft& draft : drafts) draft.subject.policy_hash = trail.plan().hash();
+  for (const Trail::Row& row : trail.rows) {
+    if (const Event* const event = std::get_if<Event>(&row)) {
+      drafts.push_back(event_row(*event, trail.subject()));
+    } else {
+      drafts.push_back(std::get<Draft>(row));
+    }
   }
-  for (Draft& draft : share.drafts) draft.subject.policy_hash = trail.plan().hash();
-  trail.rows.insert(trail.rows.begin(), std::make_move_iterator(share.drafts.begin()),
-                    std::make_move_iterator(share.drafts.end()));
+  return drafts;
+}
+
+Task<std::vector<Position>> Journal::commit(Trail& trail, std::vector<Draft> drafts,
+                                            Urgency urgency, std::vector<Fact> expected) {
+  FailOpenLog::Share share = trail.fail_open.take();
+  std::vector<Draft> all = gathered(trail, share);
+  for (Draft& draft : drafts) all.push_back(std::move(draft));
+  if (all.empty()) co_return std::vector<Position>{};
+  for (const Fact& fact : share.facts) all.back().facts.push_back(fact);
   Result<std::vector<Position>> written =
-      co_await parts_.recorder.append(trail.rows, urgency, std::move(expected));
-  if (written) trail.rows.clear();
+      co_await parts_.recorder.append(std::move(all), urgency, std::move(expected));
+  if (written) {
+    trail.rows.clear();
+  } else {
+    trail.fail_open.absorb(std::move(share));
+  }
   co_return written;
 }
 
 Task<Position> Journal::end(Trail& trail, Ending& ending) {
-  const std::size_t before = trail.rows.size();
-  for (Draft& draft : record(trail, ending)) trail.rows.push_back(std::move(draft));
   std::vector<Fact> expected;
   // A row that nobody claimed beforehand is claimed here, unless another process was quicker.
   if (trail.announced && !trail.intent_durable && !trail.row_key.empty()) {
     expected.push_back(Idempotency::expected(trail.row_key, trail.row));
   }
-  Result<std::vector<Position>> written = co_await commit(trail, Urgency::Reports, expected);
+  Result<std::vector<Position>> written =
+      co_await commit(trail, record(trail, ending), Urgency::Reports, std::move(expected));
   if (!written && written.error().code == ErrorCode::Conflict) {
-    std::erase_if(trail.rows.back().facts,
-                  [](const Fact& fact) { return fact.space == "idempotency"; });
-    written = co_await commit(trail, Urgency::Reports);
+    trail.row_key.clear();
+    written = co_await commit(trail, record(trail, ending), Urgency::Reports);
   }
   if (written) co_return written->back();
   const std::string error = fmt::format("{} could not be recorded: {}",
                                         to_string(ending.outcome.kind), written.error().message);
-  trail.rows.resize(std::min(before, trail.rows.size()));
   const bool ran = ending.outcome.kind == Outcome::Kind::Completed;
   Ending failed{
       .outcome = Outcome::persistence_failed(error, ran ? ending.outcome.result : std::nullopt),
@@ -206,8 +219,18 @@ Task<Position> Journal::end(Trail& trail, Ending& ending) {
 }
 
 void Journal::owe(Trail& trail, Ending ending) {
-  for (Draft& draft : record(trail, ending)) trail.rows.push_back(std::move(draft));
-  parts_.recorder.owe(std::exchange(trail.rows, {}));
+  FailOpenLog::Share share = trail.fail_open.take();
+  std::vector<Draft> drafts = gathered(trail, share);
+  for (Draft& draft : record(trail, ending)) drafts.push_back(std::move(draft));
+  for (const Fact& fact : share.facts) drafts.back().facts.push_back(fact);
+  trail.rows.clear();
+  parts_.recorder.owe(std::move(drafts));
+}
+
+void Journal::owe_rows(Trail& trail) {
+  FailOpenLog::Share share = trail.fail_open.take();
+  parts_.recorder.owe(gathered(trail, share));
+  trail.rows.clear();
 }
 
 Draft reopened(const json::object& entry) {

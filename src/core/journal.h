@@ -31,17 +31,19 @@ class Journal {
   std::vector<Draft> complete(Draft draft, Ending& ending,
                               const std::vector<Escalation>& before = {}) const;
 
-  // Everything the trail has gathered, in one transaction. What could not be written stays in its
-  // rows. `Conflict`: an expected fact changed.
-  Task<std::vector<Position>> commit(Trail& trail, Urgency urgency,
+  // What the trail has gathered, then `drafts`, in one transaction. When it cannot be written the
+  // trail keeps what it had. `Conflict`: an expected fact changed.
+  Task<std::vector<Position>> commit(Trail& trail, std::vector<Draft> drafts, Urgency urgency,
                                      std::vector<Fact> expected = {});
 
   // The ending of the call. When it cannot be written it is owed as `persistence_failed`, with the
   // rows before it, and the answer must not go out.
   Task<Position> end(Trail& trail, Ending& ending);
   void owe(Trail& trail, Ending ending);
+  void owe_rows(Trail& trail);
 
  private:
+  std::vector<Draft> gathered(Trail& trail, FailOpenLog::Share& share) const;
   Parts parts_;
 };
 

@@ -25,14 +25,24 @@ Trail::Trail(Call call, std::shared_ptr<const Plan> plan, const KeyedDigest& dig
       request_digest_(digest_(canonical_json(json::object{{"input", exact_input(call_)},
                                                           {"principal", call_.agent_id},
                                                           {"server", call_.server},
-                                                          {"tool", call_.tool}}))) {}
+                                                          {"tool", call_.tool}}))),
+      subject_{.policy_hash = plan_->hash(),
+               .call_id = call_.call_id,
+               .session_id = call_.session_id,
+               .agent_id = call_.agent_id,
+               .server = call_.server,
+               .tool_name = call_.tool,
+               .trace_id = call_.trace_id} {}
 
-std::string Trail::call_digest() const {
-  return digest_(canonical_json(json::object{{"input", exact_input(call_)},
-                                             {"policy_hash", plan_->hash()},
-                                             {"principal", call_.agent_id},
-                                             {"tool", call_.tool},
-                                             {"tool_definition", nullptr}}));
+const std::string& Trail::call_digest() const {
+  if (call_digest_.empty()) {
+    call_digest_ = digest_(canonical_json(json::object{{"input", exact_input(call_)},
+                                                       {"policy_hash", plan_->hash()},
+                                                       {"principal", call_.agent_id},
+                                                       {"tool", call_.tool},
+                                                       {"tool_definition", nullptr}}));
+  }
+  return call_digest_;
 }
 
 void Trail::refuse(Refusal refusal) {
@@ -41,6 +51,7 @@ void Trail::refuse(Refusal refusal) {
 
 void Trail::replace_input(json::value input) {
   call_.input = std::move(input);
+  call_digest_.clear();
   // The bytes that came are those of the old input.
   call_.raw_input.reset();
 }
@@ -53,6 +64,8 @@ void Trail::prepared(Prepared prepared, bool outlives_process) {
 
 void Trail::decide_again(std::shared_ptr<const Plan> plan) {
   plan_ = std::move(plan);
+  subject_.policy_hash = plan_->hash();
+  call_digest_.clear();
   classification_ = plan_->classify(call_);
   autonomy = plan_->autonomy();
   if (!prepared_) {
@@ -72,16 +85,6 @@ RecoveryClass Trail::recovery_class() const {
 
 void Trail::forget_evidence() {
   for (GuardRun& run : guard_runs) run.evidence = nullptr;
-}
-
-Subject Trail::subject() const {
-  return {.policy_hash = plan_->hash(),
-          .call_id = call_.call_id,
-          .session_id = call_.session_id,
-          .agent_id = call_.agent_id,
-          .server = call_.server,
-          .tool_name = call_.tool,
-          .trace_id = call_.trace_id};
 }
 
 }  // namespace sallyport::core

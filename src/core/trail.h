@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "base/keyed_digest.h"
@@ -14,6 +15,7 @@
 #include "core/plan.h"
 #include "core/recorder.h"
 #include "sallyport/audit_record.h"
+#include "sallyport/event.h"
 
 namespace sallyport::core {
 
@@ -66,7 +68,7 @@ class Trail {
 
   std::string digest(std::string_view text) const { return digest_(text); }
   const std::string& request_digest() const { return request_digest_; }
-  std::string call_digest() const;  // of the input as it is now
+  const std::string& call_digest() const;  // of the input as it is now
 
   // What guards handed back does not fit into one entry: the record goes without it.
   void forget_evidence();
@@ -81,8 +83,9 @@ class Trail {
   std::string autonomy_source = "plan";
   FailOpen fail_open;
 
-  // Entries that wait for the next commit of this call.
-  std::vector<Draft> rows;
+  // What happened since the last commit of this call, in order; it travels with the next one.
+  using Row = std::variant<Event, Draft>;
+  std::vector<Row> rows;
   std::string started_at;           // when the intent was made; empty: none was
   bool announced = false;           // the start of the execution was told
   bool intent_durable = false;      // the intent is on disk by itself, before the effect
@@ -96,7 +99,7 @@ class Trail {
   std::optional<Idempotency::Row> row;
   Idempotency::Hold hold;
 
-  Subject subject() const;
+  const Subject& subject() const { return subject_; }
 
  private:
   Call call_;
@@ -109,6 +112,8 @@ class Trail {
   std::optional<Prepared> prepared_;
   bool outlives_process_ = false;
   std::optional<Refusal> refusal_;
+  Subject subject_;
+  mutable std::string call_digest_;  // empty: the input has changed since it was asked for
 };
 
 }  // namespace sallyport::core

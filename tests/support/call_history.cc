@@ -187,9 +187,9 @@ class Life {
                                            .way = item.way,
                                            .instance = process.ledger.instance_id()};
     }
-    if (history_.dice.once_in(12, {"cancelled before", item.calls[0].trace_id})) {
-      history_.witness.callers[item.calls[0].trace_id].request_stop();
-    }
+    std::stop_source caller;
+    for (const Call& call : item.calls) history_.witness.callers[call.trace_id] = caller;
+    if (history_.dice.once_in(12, {"cancelled before", item.name})) caller.request_stop();
     switch (item.way) {
       case Way::Held:
         return start(hold(process, std::move(item)));
@@ -213,7 +213,35 @@ class Life {
     const Result<Answer> answer =
         co_await process.governor.run(call, process.tools.at(call.tool), caller_of(item));
     told(item);
-    if (answer) check_answer(history_, *answer);
+    if (!answer) co_return;
+    check_answer(history_, *answer);
+    if (answer->outcome.kind == Outcome::Kind::RequiresConfirmation) {
+      co_await go_on(process, std::move(item), *answer);
+    }
+  }
+
+  // A call whose caller was answered at once goes on when a person has decided.
+  Async<void> go_on(Process& process, Item item, Answer asked) {
+    Call call = item.calls[0];
+    if (call.tool_call_id.empty()) call.tool_call_id = asked.call_id;
+    call.call_id = asked.call_id;
+    history_.presented[call.trace_id].waits = true;
+    for (unsigned tries = 0; tries < 60; ++tries) {
+      co_await let_others_run(3);
+      const Result<Answer> answer =
+          co_await process.governor.resume({.call = call,
+                                            .approval_id = asked.approval_id,
+                                            .prepared = asked.outcome.listen_context},
+                                           process.tools.at(call.tool), caller_of(item));
+      if (!answer && answer.error().cause == "approval_pending") continue;
+      if (answer) check_answer(history_, *answer);
+      if (answer && answer->outcome.kind == Outcome::Kind::RequiresConfirmation) {
+        asked = *answer;
+        continue;
+      }
+      history_.presented[call.trace_id].waits = false;
+      co_return;
+    }
   }
 
   static Continuation::Payload frame_of(const Item& item) {
@@ -369,6 +397,18 @@ History::History(std::uint64_t seed)
   two_processes = dice.once_in(3, {"two processes"});
 }
 
+namespace {
+
+// The next start, whenever it comes.
+void close_what_is_left(History& history) {
+  asio::io_context loop;
+  ModelLedger ledger(history.disk, loop, "last");
+  asio::co_spawn(loop, ledger.recover(), [](const std::exception_ptr&, const Result<void>&) {});
+  loop.run();
+}
+
+}  // namespace
+
 void play(History& history, Fault fault) {
   history.disk.fault = fault;
   for (unsigned life = 1; life < 20; ++life) {
@@ -384,7 +424,7 @@ void play(History& history, Fault fault) {
       }
       continue;
     }
-    if (survived && last) return;
+    if (survived && last) return close_what_is_left(history);
     if (survived) history.disk.fault = {};
   }
   history.complain("no process came to its end");

@@ -26,6 +26,7 @@ struct Presented {
   Way way = Way::Held;
   std::string instance;
   bool told = false;      // whoever gave it heard something
+  bool waits = false;     // it was told that a person is asked, and nothing since
   bool survived = false;  // the process ended by itself, owing nothing
 };
 

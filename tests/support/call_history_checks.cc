@@ -143,7 +143,7 @@ class Checks {
     if (story.records.empty() || !story.intents.empty()) return false;
     if (draft(story.records.back()).outcome != "requires_confirmation") return false;
     const Presented* const call = presented(story.trace);
-    return call != nullptr && (call->way != Way::Held || !call->survived);
+    return call != nullptr && (call->way != Way::Held || call->waits || !call->survived);
   }
 
   void check_records(const Story& story) {

@@ -333,15 +333,18 @@ TEST_F(PostInvocationTest, AHookSeesTheCallWithItsFinalInputAndWhatIsKnownAboutI
   EXPECT_EQ(context.effect_class, "fs.read");
   EXPECT_EQ(context.policy_hash, record().subject.policy_hash);
   EXPECT_FALSE(context.is_error);
+  ASSERT_TRUE(context.scope);
+  EXPECT_TRUE(context.scope->grants.empty());
   EXPECT_FALSE(context.matched_grant_index);
 }
 
 // PI-21 (partly)
 TEST_F(PostInvocationTest, AHookThatLacksAFieldBlocksWithItsName) {
   result_guard("rows", [](const Envelope&, const ResultContext& context) {
-    return context.scope ? Verdict::allow() : Verdict::deny("needs `scope`, which is not there");
+    return context.matched_grant_index ? Verdict::allow()
+                                       : Verdict::deny("needs `matched_grant_index`");
   });
-  EXPECT_EQ(call().result.output, "Result withheld by rows: needs `scope`, which is not there");
+  EXPECT_EQ(call().result.output, "Result withheld by rows: needs `matched_grant_index`");
 }
 
 // PI-41 PI-45 (partly)

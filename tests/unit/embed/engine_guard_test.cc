@@ -57,16 +57,16 @@ TEST(EngineGuardTest, ADenialIsTheAnswerAndTheRecordNamesRuleAndEvidence) {
 
 TEST(EngineGuardTest, AGuardSeesTheCallAndHowItsToolIsClassified) {
   GuardView seen;
-  const auto engine = opened(
-      EngineBuilder("")
-          .tool(CountedTool("act", kActs).tool())
-          .guard("look",
-                 [&](const Call& call, const GuardView& view) -> Result<Verdict> {
-                   seen = view;
-                   EXPECT_EQ(call.agent_id, kAgent);
-                   return Verdict::allow();
-                 })
-          .autonomy(Autonomy::ActAuto));
+  const auto engine =
+      opened(EngineBuilder("")
+                 .tool(CountedTool("act", kActs).tool())
+                 .guard("look",
+                        [&](const Call& call, const GuardView& view) -> Result<Verdict> {
+                          seen = view;
+                          EXPECT_EQ(call.agent_id, kAgent);
+                          return Verdict::allow();
+                        })
+                 .autonomy(Autonomy::ActAuto));
   (void)engine->call(call_of("act"));
   EXPECT_EQ(seen.classification.effect_class, "store.write");
   EXPECT_EQ(seen.pass, 1u);
@@ -79,17 +79,18 @@ TEST(EngineGuardTest, AGuardThatErrsThrowsOrOverrunsDenies) {
     return Verdict::allow();
   };
   for (const auto& [guard, failure] :
-       {Case([](const Call&, const GuardView&) -> Result<Verdict> {
-          return fail(ErrorCode::Unavailable, "no answer");
-        }, "error"),
+       {Case([](const Call&, const GuardView&)
+                 -> Result<Verdict> { return fail(ErrorCode::Unavailable, "no answer"); },
+             "error"),
         Case([](const Call&, const GuardView&) -> Result<Verdict> { throw std::out_of_range("x"); },
              "exception"),
         Case(slow, "timeout")}) {
     for (const bool waits : {false, true}) {
       const CountedTool act("act", kLooks);
       const auto engine =
-          opened(EngineBuilder("").tool(act.tool()).guard(
-              "shaky", guard, {.waits = waits, .limit = milliseconds(50)}));
+          opened(EngineBuilder("")
+                     .tool(act.tool())
+                     .guard("shaky", guard, {.waits = waits, .limit = milliseconds(50)}));
       const Result<Answer> answer = engine->call(call_of("act"));
       ASSERT_TRUE(answer);
       EXPECT_EQ(answer->outcome, Outcome::blocked("guard shaky failed: " + failure));
@@ -100,15 +101,14 @@ TEST(EngineGuardTest, AGuardThatErrsThrowsOrOverrunsDenies) {
 }
 
 TEST(EngineGuardTest, AGuardThatWaitsIsNotWaitedForLongerThanItsLimit) {
-  const auto engine = opened(
-      EngineBuilder("")
-          .tool(CountedTool("act", kLooks).tool())
-          .guard("hangs",
-                 [](const Call&, const GuardView&) -> Result<Verdict> {
-                   std::this_thread::sleep_for(std::chrono::seconds(2));
-                   return Verdict::allow();
-                 },
-                 {.waits = true, .limit = milliseconds(50)}));
+  const auto engine = opened(EngineBuilder("")
+                                 .tool(CountedTool("act", kLooks).tool())
+                                 .guard("hangs",
+                                        [](const Call&, const GuardView&) -> Result<Verdict> {
+                                          std::this_thread::sleep_for(std::chrono::seconds(2));
+                                          return Verdict::allow();
+                                        },
+                                        {.waits = true, .limit = milliseconds(50)}));
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(engine->call(call_of("act"))->outcome.kind, Outcome::Kind::Blocked);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
@@ -132,12 +132,13 @@ TEST(EngineGuardTest, OnlyAGuardThatMayFailOpenLetsTheCallPassAndTheRecordSaysSo
 TEST(EngineGuardTest, APreHookSeesTheInputAndItsDenialIsHeardInItsOwnWords) {
   const CountedTool act("act", kLooks);
   PreHookContext seen;
-  const auto engine = opened(
-      EngineBuilder("").tool(act.tool()).pre_hook(
-          "no", [&](const PreHookContext& context) -> Result<PreHookDecision> {
-            seen = context;
-            return PreHookDecision::deny("not today");
-          }));
+  const auto engine =
+      opened(EngineBuilder("")
+                 .tool(act.tool())
+                 .pre_hook("no", [&](const PreHookContext& context) -> Result<PreHookDecision> {
+                   seen = context;
+                   return PreHookDecision::deny("not today");
+                 }));
   const Result<Answer> answer = engine->call(call_of("act", "t-1", {{"path", "/x"}}));
   EXPECT_EQ(answer->result.output, "Blocked by pre-execution hook: not today");
   EXPECT_EQ(act.runs(), 0);
@@ -152,15 +153,13 @@ TEST(EngineGuardTest, APreHookSeesTheInputAndItsDenialIsHeardInItsOwnWords) {
 // EV-69 (partly)
 TEST(EngineGuardTest, APreHookThatFailsDeniesWithItsNameAlsoWhenItWaits) {
   for (const bool waits : {false, true}) {
-    const auto engine = opened(
-        EngineBuilder("")
-            .tool(CountedTool("act", kLooks).tool())
-            .pre_hook(
-                "shaky",
-                [](const PreHookContext&) -> Result<PreHookDecision> {
-                  throw std::runtime_error("secret");
-                },
-                {.waits = waits}));
+    const auto engine = opened(EngineBuilder("")
+                                   .tool(CountedTool("act", kLooks).tool())
+                                   .pre_hook("shaky",
+                                             [](const PreHookContext&) -> Result<PreHookDecision> {
+                                               throw std::runtime_error("secret");
+                                             },
+                                             {.waits = waits}));
     const Result<Answer> answer = engine->call(call_of("act"));
     EXPECT_NE(answer->result.output.find("shaky"), std::string::npos) << answer->result.output;
     EXPECT_EQ(answer->result.output.find("secret"), std::string::npos) << answer->result.output;
@@ -170,16 +169,16 @@ TEST(EngineGuardTest, APreHookThatFailsDeniesWithItsNameAlsoWhenItWaits) {
 // EV-67 (partly) EV-71 (partly) EV-72 (partly) EV-74 (partly) AU-6 (partly)
 TEST(EngineGuardTest, ARewritingHookChangesTheInputOnceAndADecidingOneMakesAllDecideAgain) {
   std::vector<std::pair<unsigned, std::int64_t>> seen;
-  const auto engine = opened(
-      EngineBuilder("")
-          .tool(tool_of("echo", echo))
-          .guard("sees",
-                 [&](const Call& call, const GuardView& view) -> Result<Verdict> {
-                   seen.emplace_back(view.pass, call.input.at("n").as_int64());
-                   return Verdict::allow();
-                 })
-          .rewriting_hook("first", modify(R"({"n":2})"))
-          .pre_hook("second", modify(R"({"n":3})")));
+  const auto engine =
+      opened(EngineBuilder("")
+                 .tool(tool_of("echo", echo))
+                 .guard("sees",
+                        [&](const Call& call, const GuardView& view) -> Result<Verdict> {
+                          seen.emplace_back(view.pass, call.input.at("n").as_int64());
+                          return Verdict::allow();
+                        })
+                 .rewriting_hook("first", modify(R"({"n":2})"))
+                 .pre_hook("second", modify(R"({"n":3})")));
   const Result<Answer> answer = engine->call(call_of("echo", "", {{"n", 1}}));
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->result.output, R"({"n":3})");
@@ -212,8 +211,7 @@ TEST(EngineGuardTest, AnAuthorizerAllowsDeniesOrAsksAPerson) {
             .tool(act.tool())
             .authorizer("house",
                         [](const AuthorizationRequest& request) -> Result<Authorization> {
-                          const std::string word(
-                              request.preview.raw_input.at("word").as_string());
+                          const std::string word(request.preview.raw_input.at("word").as_string());
                           if (word == "deny") return Authorization{Authorization::Kind::Deny, word};
                           if (word == "throw") throw std::runtime_error("secret");
                           if (word == "allow") return Authorization{};
@@ -279,14 +277,14 @@ TEST(EngineGuardTest, ResultGuardsRewriteInOrderAndMayWithholdWhatTheToolDid) {
 // PI-35 (partly) PI-38 (partly)
 TEST(EngineGuardTest, AResultGuardThatFailsWithholdsTheResult) {
   for (const bool waits : {false, true}) {
-    const auto engine = opened(
-        EngineBuilder("")
-            .tool(CountedTool("act", kLooks).tool())
-            .result_guard("shaky",
-                          [](const Envelope&, const ResultContext&) -> Result<Verdict> {
-                            throw std::runtime_error("secret");
-                          },
-                          {.waits = waits}));
+    const auto engine =
+        opened(EngineBuilder("")
+                   .tool(CountedTool("act", kLooks).tool())
+                   .result_guard("shaky",
+                                 [](const Envelope&, const ResultContext&) -> Result<Verdict> {
+                                   throw std::runtime_error("secret");
+                                 },
+                                 {.waits = waits}));
     const Result<Answer> answer = engine->call(call_of("act"));
     EXPECT_FALSE(answer->result.success);
     EXPECT_NE(answer->result.output.find("guard shaky failed: exception"), std::string::npos)
@@ -297,21 +295,20 @@ TEST(EngineGuardTest, AResultGuardThatFailsWithholdsTheResult) {
 
 // PI-72 (partly)
 TEST(EngineGuardTest, ShippedGuardsOfResultsAreThereWithTheirSettings) {
-  const auto engine = opened(
-      EngineBuilder("")
-          .tool(tool_of("leak",
-                        [](const Invocation&) {
-                          return Result<json::value>("key AKIAIOSFODNN7EXAMPLE");
-                        }))
-          .output_sanitizer()
-          .size_limiter());
+  const auto engine =
+      opened(EngineBuilder("")
+                 .tool(tool_of("leak",
+                               [](const Invocation&) {
+                                 return Result<json::value>("key AKIAIOSFODNN7EXAMPLE");
+                               }))
+                 .output_sanitizer()
+                 .size_limiter());
   const Result<Answer> answer = engine->call(call_of("leak"));
   EXPECT_EQ(answer->result.output.find("AKIA"), std::string::npos) << answer->result.output;
   EXPECT_FALSE(EngineBuilder("").size_limiter().output_sanitizer().open());
   const auto refused = EngineBuilder("").size_limiter({{"max_itms", 3}}).open();
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("max_itms"), std::string::npos)
-      << refused.error().message;
+  EXPECT_NE(refused.error().message.find("max_itms"), std::string::npos) << refused.error().message;
 }
 
 // EV-113 (partly) PI-89 (partly)
@@ -344,12 +341,12 @@ TEST(EngineGuardTest, AHookThatFailsStopsWhatIsAnnouncedAndNothingThatIsReported
     };
   };
   const CountedTool act("act", kLooks);
-  const auto refusing = opened(
-      EngineBuilder("").tool(act.tool()).hook("ear", failing_on("tool_execution_started")));
+  const auto refusing =
+      opened(EngineBuilder("").tool(act.tool()).hook("ear", failing_on("tool_execution_started")));
   EXPECT_EQ(refusing->call(call_of("act"))->outcome.kind, Outcome::Kind::Blocked);
   EXPECT_EQ(act.runs(), 0);
-  const auto reporting = opened(
-      EngineBuilder("").tool(act.tool()).hook("ear", failing_on("tool_execution_finished")));
+  const auto reporting =
+      opened(EngineBuilder("").tool(act.tool()).hook("ear", failing_on("tool_execution_finished")));
   EXPECT_EQ(reporting->call(call_of("act"))->outcome.kind, Outcome::Kind::Completed);
   EXPECT_EQ(act.runs(), 1);
   EXPECT_FALSE(EngineBuilder("").hook("ear", failing_on("recovery_prepared")).open());
@@ -358,16 +355,15 @@ TEST(EngineGuardTest, AHookThatFailsStopsWhatIsAnnouncedAndNothingThatIsReported
 // AU-88 (partly) AU-89 (partly)
 TEST(EngineGuardTest, ASinkGetsEachRecordAndItsFailureChangesNothing) {
   Strings taken;
-  const auto engine = opened(EngineBuilder("")
-                                 .tool(CountedTool("act", kLooks).tool())
-                                 .sink("broken",
-                                       [](const AuditRecord&) -> Result<void> {
-                                         throw std::runtime_error("no");
-                                       })
-                                 .sink("copy", [&](const AuditRecord& record) -> Result<void> {
-                                   taken.emplace_back(to_string(record.outcome.kind));
-                                   return {};
-                                 }));
+  const auto engine =
+      opened(EngineBuilder("")
+                 .tool(CountedTool("act", kLooks).tool())
+                 .sink("broken",
+                       [](const AuditRecord&) -> Result<void> { throw std::runtime_error("no"); })
+                 .sink("copy", [&](const AuditRecord& record) -> Result<void> {
+                   taken.emplace_back(to_string(record.outcome.kind));
+                   return {};
+                 }));
   EXPECT_TRUE(engine->call(call_of("act", "t-1"))->result.success);
   (void)engine->call(call_of("act", "t-1"));
   (void)engine->call(call_of("unknown"));

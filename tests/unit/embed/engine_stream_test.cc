@@ -19,28 +19,29 @@ Tool speaks(int pieces) {
 
 Strings streamed(Engine& engine, Result<Answer>& answer) {
   Strings heard;
-  answer = engine.stream(call_of("speak"), [&](const json::value& chunk) {
-    heard.emplace_back(chunk.as_string());
-  });
+  answer = engine.stream(call_of("speak"),
+                         [&](const json::value& chunk) { heard.emplace_back(chunk.as_string()); });
   return heard;
 }
 
 // PI-25 (partly)
 TEST(EngineStreamTest, PiecesAreHeldUntilTheGuardsHaveSeenAllAndComeInOrder) {
   std::atomic<bool> judged = false;
-  const auto engine = opened(EngineBuilder("").tool(speaks(600)).result_guard(
-      "sees", [&](const Envelope& result, const ResultContext&) -> Result<Verdict> {
-        EXPECT_EQ(result.kind, Envelope::Kind::Stream);
-        EXPECT_EQ(result.chunks.size(), 600u);
-        judged = true;
-        return Verdict::allow();
-      }));
+  const auto engine =
+      opened(EngineBuilder("")
+                 .tool(speaks(600))
+                 .result_guard(
+                     "sees", [&](const Envelope& result, const ResultContext&) -> Result<Verdict> {
+                       EXPECT_EQ(result.kind, Envelope::Kind::Stream);
+                       EXPECT_EQ(result.chunks.size(), 600u);
+                       judged = true;
+                       return Verdict::allow();
+                     }));
   std::vector<int> heard;
-  const Result<Answer> answer =
-      engine->stream(call_of("speak"), [&](const json::value& chunk) {
-        EXPECT_TRUE(judged);
-        heard.push_back(std::stoi(std::string(chunk.as_string())));
-      });
+  const Result<Answer> answer = engine->stream(call_of("speak"), [&](const json::value& chunk) {
+    EXPECT_TRUE(judged);
+    heard.push_back(std::stoi(std::string(chunk.as_string())));
+  });
   ASSERT_TRUE(answer);
   EXPECT_TRUE(answer->released.complete);
   ASSERT_EQ(heard.size(), 600u) << "more than wait between the threads at once";
@@ -68,20 +69,20 @@ TEST(EngineStreamTest, AGuardChangesOrWithholdsAStreamAsAWhole) {
 // PI-26 (partly) PI-23 (partly)
 TEST(EngineStreamTest, AStreamOverTheLimitsIsCutAndSaysSo) {
   std::atomic<int> taken = 0;
-  const auto engine = opened(
-      EngineBuilder("")
-          .tool(tool_of("many",
-                        [&](const Invocation& invocation) -> Result<json::value> {
-                          while (invocation.chunk(json::value("x"))) ++taken;
-                          return json::value();
-                        }))
-          .tool(tool_of("large", [&](const Invocation& invocation) -> Result<json::value> {
-            const std::string megabyte(1u << 20, 'x');
-            while (invocation.chunk(json::value(megabyte))) ++taken;
-            return json::value();
-          })));
-  for (const auto& [tool, chunks, reason] :
-       {std::tuple("many", 10'000u, "too many chunks"), std::tuple("large", 16u, "too many bytes")}) {
+  const auto engine =
+      opened(EngineBuilder("")
+                 .tool(tool_of("many",
+                               [&](const Invocation& invocation) -> Result<json::value> {
+                                 while (invocation.chunk(json::value("x"))) ++taken;
+                                 return json::value();
+                               }))
+                 .tool(tool_of("large", [&](const Invocation& invocation) -> Result<json::value> {
+                   const std::string megabyte(1u << 20, 'x');
+                   while (invocation.chunk(json::value(megabyte))) ++taken;
+                   return json::value();
+                 })));
+  for (const auto& [tool, chunks, reason] : {std::tuple("many", 10'000u, "too many chunks"),
+                                             std::tuple("large", 16u, "too many bytes")}) {
     taken = 0;
     const Result<Answer> answer = engine->call(call_of(tool));
     ASSERT_TRUE(answer);
@@ -92,16 +93,17 @@ TEST(EngineStreamTest, AStreamOverTheLimitsIsCutAndSaysSo) {
 }
 
 TEST(EngineStreamTest, AStreamThatRunsOutOfTimeIsReleasedAsFarAsItCame) {
-  const auto engine = opened(
-      EngineBuilder("")
-          .tool(tool_of("speak",
-                        [](const Invocation& invocation) -> Result<json::value> {
-                          (void)invocation.chunk("first");
-                          while (!invocation.stop_requested()) std::this_thread::yield();
-                          EXPECT_FALSE(invocation.chunk("nobody listens"));
-                          return json::value();
-                        }))
-          .time_limit(std::chrono::milliseconds(100)));
+  const auto engine =
+      opened(EngineBuilder("")
+                 .tool(tool_of("speak",
+                               [](const Invocation& invocation) -> Result<json::value> {
+                                 (void)invocation.chunk("first");
+                                 while (!invocation.stop_requested()) std::this_thread::yield();
+                                 while (invocation.chunk("nobody listens"))
+                                   std::this_thread::yield();
+                                 return json::value();
+                               }))
+                 .time_limit(std::chrono::milliseconds(100)));
   Result<Answer> answer = fail(ErrorCode::Internal, "");
   EXPECT_EQ(streamed(*engine, answer), (Strings{"first"}));
   EXPECT_FALSE(answer->released.complete);
@@ -115,10 +117,9 @@ TEST(EngineStreamTest, ACallOfAStreamingToolHasThePiecesTogetherAndACachedOneGiv
   ASSERT_TRUE(first);
   EXPECT_EQ(first->released.chunks.size(), 3u);
   Strings heard;
-  const Result<Answer> again = engine->stream(
-      call_of("speak", "t-1"), [&](const json::value& chunk) {
-        heard.emplace_back(chunk.as_string());
-      });
+  const Result<Answer> again =
+      engine->stream(call_of("speak", "t-1"),
+                     [&](const json::value& chunk) { heard.emplace_back(chunk.as_string()); });
   EXPECT_EQ(again->outcome.kind, Outcome::Kind::Cached);
   EXPECT_EQ(heard, (Strings{"0", "1", "2"}));
 }
@@ -137,21 +138,21 @@ TEST(EngineStreamTest, AToolThatFailsAfterSomePiecesReleasesItsErrorAlone) {
 // PI-29
 TEST(EngineStreamTest, ProgressPassesTheGuardsOneByOneAndADeniedMessageIsDroppedAlone) {
   Strings heard;
-  const auto engine = opened(
-      EngineBuilder("")
-          .tool(tool_of("work",
-                        [](const Invocation& invocation) -> Result<json::value> {
-                          for (const char* const text : {"begin", "secret", "end"}) {
-                            invocation.progress(text);
-                          }
-                          return json::value("done");
-                        }))
-          .result_guard("hush",
-                        [](const Envelope& result, const ResultContext&) -> Result<Verdict> {
-                          if (result.value == "secret") return Verdict::deny("no");
-                          if (result.value != "begin") return Verdict::allow();
-                          return Verdict::rewrite(Envelope::of(json::value("BEGIN")).to_json());
-                        }));
+  const auto engine =
+      opened(EngineBuilder("")
+                 .tool(tool_of("work",
+                               [](const Invocation& invocation) -> Result<json::value> {
+                                 for (const char* const text : {"begin", "secret", "end"}) {
+                                   invocation.progress(text);
+                                 }
+                                 return json::value("done");
+                               }))
+                 .result_guard(
+                     "hush", [](const Envelope& result, const ResultContext&) -> Result<Verdict> {
+                       if (result.value == "secret") return Verdict::deny("no");
+                       if (result.value != "begin") return Verdict::allow();
+                       return Verdict::rewrite(Envelope::of(json::value("BEGIN")).to_json());
+                     }));
   const Result<Answer> answer =
       engine->call(call_of("work"), {.on_progress = [&](const json::value& message) {
                      heard.emplace_back(message.as_string());

@@ -70,15 +70,15 @@ TEST(EngineTest, AToolAnswersAndTheRecordSaysWhatTheCallerGot) {
 
 // AU-28 (partly) AU-17 (partly)
 TEST(EngineTest, AToolThatFailsOrThrowsIsCompletedWithoutSuccess) {
-  const auto engine = opened(
-      EngineBuilder("")
-          .tool(tool_of("fails",
-                        [](const Invocation&) -> Result<json::value> {
-                          return fail(ErrorCode::NotFound, "no such note");
-                        }))
-          .tool(tool_of("throws", [](const Invocation&) -> Result<json::value> {
-            throw std::runtime_error("password hunter2");
-          })));
+  const auto engine =
+      opened(EngineBuilder("")
+                 .tool(tool_of("fails",
+                               [](const Invocation&) -> Result<json::value> {
+                                 return fail(ErrorCode::NotFound, "no such note");
+                               }))
+                 .tool(tool_of("throws", [](const Invocation&) -> Result<json::value> {
+                   throw std::runtime_error("password hunter2");
+                 })));
   const Result<Answer> failed = engine->call(call_of("fails"));
   const Result<Answer> threw = engine->call(call_of("throws"));
   ASSERT_TRUE(failed && threw);
@@ -135,8 +135,7 @@ TEST(EngineTest, WhatIsNoCallIsAnErrorThatNamesTheFieldAndLeavesNoRecord) {
 // AU-46 (partly) AU-48 (partly) AU-51 (partly)
 TEST(EngineTest, TheSameCallAgainIsAnsweredFromTheRecordAndAnotherUnderItsIdIsRefused) {
   const CountedTool act("act", kActs);
-  const auto engine =
-      opened(EngineBuilder("").tool(act.tool()).autonomy(Autonomy::ActAuto));
+  const auto engine = opened(EngineBuilder("").tool(act.tool()).autonomy(Autonomy::ActAuto));
   EXPECT_EQ(engine->call(call_of("act", "t-1", {{"n", 1}}))->outcome.kind,
             Outcome::Kind::Completed);
   const Result<Answer> again = engine->call(call_of("act", "t-1", {{"n", 1}}));
@@ -235,8 +234,8 @@ TEST(EngineTest, ACallMayShortenTheTimeLimitOfThePlanAndNotLengthenIt) {
 TEST(EngineTest, InShadowNothingThatActsIsRun) {
   const CountedTool act("act", kActs);
   const CountedTool look("look", kLooks);
-  const auto engine = opened(
-      EngineBuilder("").tool(act.tool()).tool(look.tool()).autonomy(Autonomy::Shadow));
+  const auto engine =
+      opened(EngineBuilder("").tool(act.tool()).tool(look.tool()).autonomy(Autonomy::Shadow));
   EXPECT_TRUE(engine->call(call_of("act"))->outcome.text.starts_with("shadow:"));
   EXPECT_EQ(engine->call(call_of("look"))->outcome.kind, Outcome::Kind::Completed);
   EXPECT_EQ(act.runs(), 0);
@@ -246,11 +245,10 @@ TEST(EngineTest, InShadowNothingThatActsIsRun) {
 // AU-92
 TEST(EngineTest, EveryRecordHasAReceiptThatVerifiesWithTheKeyAndWithNoOther) {
   const CountedTool act("act", kActs);
-  const auto engine = opened(EngineBuilder("")
-                                 .tool(act.tool())
-                                 .approver([](const Question&) -> Result<Reply> {
-                                   return Reply::approve(kPerson);
-                                 }));
+  const auto engine =
+      opened(EngineBuilder("").tool(act.tool()).approver([](const Question&) -> Result<Reply> {
+        return Reply::approve(kPerson);
+      }));
   for (const char* const id : {"t-1", "t-1", "t-2"}) (void)engine->call(call_of("act", id));
   (void)engine->call(call_of("unknown"));
   const auto records = engine->records();
@@ -282,8 +280,8 @@ TEST(EngineTest, AFolderThatIsOpenedAgainHasItsRecordsItsKeyAndItsAnswers) {
   std::vector<AuditRecord> before;
   std::string key;
   {
-    const auto engine = opened(
-        EngineBuilder(folder / "data").tool(act.tool()).autonomy(Autonomy::ActAuto));
+    const auto engine =
+        opened(EngineBuilder(folder / "data").tool(act.tool()).autonomy(Autonomy::ActAuto));
     (void)engine->call(call_of("act", "t-1"));
     before = *engine->records();
     key = engine->verifier_key();
