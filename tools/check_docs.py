@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Checks what documents claim about files: quoted code is the code, linked files are there."""
+"""Checks what documents claim about files: quoted code is the code, examples are tested, linked files are there."""
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 QUOTES = [("docs/architecture.md", "src/core/governor.cc", "Task<Answer> Governor::run(")]
+WHOLE = [("docs/embedding.md", f"examples/{name}") for name in
+         ("CMakeLists.txt", "embed/main.cc", "embed/output.txt", "hooks/main.cc", "hooks/output.txt")]
+EXAMPLES = "tests/unit/embed/header_examples_test.cc"
 
 
 def wrong_quotes():
@@ -15,6 +18,26 @@ def wrong_quotes():
         function = code[start:code.index("\n}\n", start) + 3]
         if function not in (ROOT / document).read_text():
             yield f"{document}: does not quote `{begin.strip('(')}` of {source} as it is"
+    for document, source in WHOLE:
+        if f"\n{(ROOT / source).read_text()}```\n" not in (ROOT / document).read_text():
+            yield f"{document}: does not quote {source} as it is"
+
+
+def bare(code):
+    return "".join(code.split())
+
+
+def untested_examples():
+    """Each line of code in the head comment of a public header also stands in a test."""
+    tested = bare((ROOT / EXAMPLES).read_text())
+    for header in sorted(ROOT.glob("include/sallyport/*.h")):
+        head = header.read_text().partition("#pragma once")[0]
+        lines = re.findall(r"^//   (.*)", head, re.MULTILINE)
+        if not lines:
+            yield f"{header.relative_to(ROOT)}: has no example in its head comment"
+        for line in lines:
+            if bare(re.sub(r"//.*", "", line)).rstrip(";") not in tested:
+                yield f"{header.relative_to(ROOT)}: `{line.strip()}` does not stand in {EXAMPLES}"
 
 
 def broken_links():
@@ -25,7 +48,7 @@ def broken_links():
 
 
 def main():
-    faults = [*wrong_quotes(), *broken_links()]
+    faults = [*wrong_quotes(), *untested_examples(), *broken_links()]
     print("\n".join(faults), end="\n" if faults else "")
     return 1 if faults else 0
 

@@ -1,7 +1,9 @@
 // What the caller of a tool gets, after its record is durable.
 //
-//   if (answer.outcome.kind == Outcome::Kind::Blocked) tell_the_model(answer.result.output);
-//   std::cout << "record " << answer.sequence << " of call " << answer.call_id << '\n';
+//   const Result<Answer> answer = engine->call(call);
+//   if (!answer) return;                                      // nothing may be shown
+//   std::cout << answer->result.output << '\n';               // "Blocked: ..." of a refused call
+//   if (answer->effect == EffectState::Unknown) ask_a_person(answer->call_id);
 #pragma once
 
 #include <cstdint>

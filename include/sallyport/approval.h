@@ -1,6 +1,6 @@
 // A question to a person about one exact call, and the answer.
 //
-//   Reply answer(const Question& question) {
+//   Result<Reply> answer(const Question& question) {
 //     std::cout << question.description << '\n';
 //     return Reply::approve("user:ada");
 //   }

@@ -1,7 +1,7 @@
 // The tool-audit record: what was asked, what ran, who decided and how it ended (AU-1).
 //
 //   Result<AuditRecord> record = audit_record_from_json(line);
-//   if (!record) return record.error();       // "`outcome.kind` is `lost`, it must be one of ..."
+//   if (!record) std::cerr << record.error().message;   // "`outcome.kind` is `lost`, ..."
 //   record->tool_name;                        // "transfer"
 //   to_string(record->outcome.kind);          // "completed"
 //   if (record->has_additions() && record->effect_state == EffectState::Unknown) ask_a_person();

@@ -1,8 +1,8 @@
 // A host's own say about each call (EV-87): one more deciding guard, with mentra's shapes.
 //
-//   Authorization decide(const AuthorizationRequest& request) {
-//     if (request.preview.side_effect_level == SideEffectLevel::None) return {};   // allow
-//     return {Authorization::Kind::Prompt, "touches the world"};
+//   Result<Authorization> decide(const AuthorizationRequest& request) {
+//     if (request.preview.side_effect_level == SideEffectLevel::None) return Authorization{};
+//     return Authorization{Authorization::Kind::Prompt, "touches the world"};
 //   }
 #pragma once
 

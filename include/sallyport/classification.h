@@ -1,4 +1,8 @@
 // What kind of thing a tool is. What nobody classified may do anything.
+//
+//   Classification reads{.tier = Tier::Observe, .effect_class = "none"};
+//   reads.replay_safe();              // true: it may be run again after a crash
+//   Classification().replay_safe();   // false
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // A turn that waits, the calls it handed out, and what comes back for them.
 //
-//   HandOff hand_off = ...;                                   // from the Governor
+//   HandOff hand_off = engine->hand_out(frame, calls)->hand_off;
 //   send(canonical_json(to_json(hand_off)));                  // the client runs the calls
 //   Result<Submission> back = submission_from_text(body);     // at most 8 MiB, 64 levels
 //   check_results(ids_of(hand_off.tool_calls), *back).error().cause;   // "missing_result"

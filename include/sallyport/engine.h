@@ -1,6 +1,6 @@
 // Sallyport inside a C++ program: every tool call decided, executed, inspected, recorded.
 //
-//   auto engine = EngineBuilder("/var/lib/my-agent")
+//   auto engine = EngineBuilder("my-agent-data")
 //                     .tool({.name = "add",
 //                            .classification = {Tier::Observe, "none"},
 //                            .run = [](const Invocation& i) -> Result<json::value> {
@@ -22,6 +22,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -52,7 +53,7 @@ struct GuardView {
 // is quick and must not wait; `waits` gives it a thread, and ends the wait for it at the limit.
 struct GuardOptions {
   bool waits = false;
-  std::chrono::milliseconds limit{2000};
+  std::optional<std::chrono::milliseconds> limit{};  // else 2 s before a call, 1 s after it
   bool fail_open = false;  // its failure lets the call pass; each such stretch is on record
   json::value settings{};  // what it was configured with: part of the policy's hash
 };

@@ -1,4 +1,9 @@
 // What an upstream gave, whole: nothing of it leaves before the second door has seen all of it.
+//
+//   Envelope envelope = Envelope::of({{"rows", 3}});
+//   envelope.to_json();                                     // {"kind":"value","value":{"rows":3}}
+//   envelope.to_result().output;                            // "{\"rows\":3}"
+//   Envelope::error("no such table").to_result().success;   // false
 #pragma once
 
 #include <optional>

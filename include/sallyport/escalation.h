@@ -1,6 +1,8 @@
 // Something that a guard let pass and a person should look at.
 //
-//   for (const EscalationItem& item : *engine->escalations())
+//   const Result<std::vector<EscalationItem>> items = engine->escalations();
+//   if (!items) return;
+//   for (const EscalationItem& item : *items)
 //     std::cout << item.tool << ": " << item.message << " (" << item.count << ")\n";
 #pragma once
 

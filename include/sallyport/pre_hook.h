@@ -1,6 +1,6 @@
 // A hook that decides before a tool runs, as a plain function over JSON shapes (EV-64, EV-65).
 //
-//   PreHookDecision decide(const PreHookContext& context) {
+//   Result<PreHookDecision> decide(const PreHookContext& context) {
 //     if (context.input_json.contains("rm -rf")) return PreHookDecision::deny("no mass deletion");
 //     return PreHookDecision::allow();
 //   }

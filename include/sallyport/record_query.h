@@ -2,6 +2,8 @@
 //
 //   RecordQuery query{.session_id = "s-1", .outcome = "blocked"};
 //   query.limit = 20;
+//   Result<std::vector<AuditRecord>> page = engine->records(query);
+//   if (page && !page->empty()) query.after = page->back().sequence;   // for the next one
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,7 @@
 // How things fail in Sallyport: by value, with something the caller can act on.
 //
 //   Result<int> port = parse_port("70000");
-//   if (!port) std::cerr << port.error().message << '\n';   // "`70000` is not a port,
-//   use 1..65535"
+//   if (!port) std::cerr << port.error().message;   // "`70000` is not a port, use 1..65535"
 //
 // A policy decision is never an Error: a denied call is a `Verdict`, and a good answer.
 #pragma once

@@ -1,6 +1,10 @@
 // What a result guard can see beside the result itself (PI-18).
 //
-//   if (!context.call) return Verdict::deny("this guard needs `call`");
+//   Result<Verdict> judge(const Envelope&, const ResultContext& context) {
+//     if (!context.call) return Verdict::deny("this guard needs `call`");
+//     if (context.is_error || context.call->agent_id == "agent:auditor") return Verdict::allow();
+//     return Verdict::escalate("read by " + context.call->agent_id);
+//   }
 #pragma once
 
 #include <cstdint>

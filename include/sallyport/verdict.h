@@ -1,11 +1,14 @@
 // What a guard says about a call or a result. A guard advises; the Governor acts.
 //
-//   return Verdict::deny("writes outside the workspace", "fs.outside");
-//   return Verdict::rewrite(masked, "card numbers masked");
-//   return Verdict::allow();
+//   Result<Verdict> judge(const Call& call, const GuardView&) {
+//     if (call.tool == "delete") return Verdict::deny("nothing is deleted here", "fs.delete");
+//     if (call.tool == "write") return Verdict::rewrite({{"path", "/tmp/x"}}, "kept in /tmp");
+//     return Verdict::allow();
+//   }
 #pragma once
 
 #include <boost/json/value.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -27,19 +30,21 @@ struct Verdict {
   json::value value{};     // of a rewrite
   std::string rule{};      // which rule of the guard decided; empty where it has none
   json::value evidence{};  // what the record shall hold about it; null for nothing
+  // The text of `value` where a double cannot hold one of its numbers (ParsedJson::exact).
+  std::optional<std::string> raw{};
 
   static Verdict allow() { return {}; }
   static Verdict deny(std::string reason, std::string rule = {}) {
-    return {Kind::Deny, std::move(reason), {}, std::move(rule), {}};
+    return {Kind::Deny, std::move(reason), {}, std::move(rule), {}, {}};
   }
   static Verdict rewrite(json::value value, std::string reason = {}, std::string rule = {}) {
-    return {Kind::Rewrite, std::move(reason), std::move(value), std::move(rule), {}};
+    return {Kind::Rewrite, std::move(reason), std::move(value), std::move(rule), {}, {}};
   }
   static Verdict ask(std::string description, std::string rule = {}) {
-    return {Kind::Ask, std::move(description), {}, std::move(rule), {}};
+    return {Kind::Ask, std::move(description), {}, std::move(rule), {}, {}};
   }
   static Verdict escalate(std::string message, std::string rule = {}) {
-    return {Kind::Escalate, std::move(message), {}, std::move(rule), {}};
+    return {Kind::Escalate, std::move(message), {}, std::move(rule), {}, {}};
   }
 
   bool operator==(const Verdict&) const = default;

@@ -95,11 +95,14 @@ Task<void> Approvals::answer(std::string approval_id, Reply reply, Subject subje
     co_return fail(ErrorCode::Conflict,
                    fmt::format("approval `{}` is already {}", approval_id, word), {}, word);
   }
-  if (reply.kind == Reply::Kind::Approved && (reply.by.empty() || reply.by == subject.agent_id)) {
+  SALLYPORT_CO_TRY(const json::object asked, recorder_.entry(now->sequence));
+  const std::string agent(text_in(asked, "agent_id").value_or(""));
+  if (reply.kind == Reply::Kind::Approved && (reply.by.empty() || reply.by == agent)) {
     co_return fail(ErrorCode::Unauthenticated, "nobody approves a call of his own", "by");
   }
   const std::string_view word = word_of(reply.kind);
   subject.call_id = now->call_id;
+  subject.agent_id = agent;
   Draft draft{.kind = Kind::Approval,
               .subject = std::move(subject),
               .body = {{"record", "approval_decision"},

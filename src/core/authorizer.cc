@@ -55,7 +55,7 @@ Result<Authorization> authorization_from_json(const json::value& value, std::str
 namespace sallyport::core {
 
 AuthorizerGuard::AuthorizerGuard(std::string name, Authorize authorize, bool waits,
-                                 std::chrono::milliseconds limit)
+                                 std::optional<std::chrono::milliseconds> limit)
     : traits_{.name = std::move(name), .stage = Stage::Authorizer, .waits = waits, .limit = limit},
       authorize_(std::move(authorize)) {}
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/digest.h"
@@ -13,6 +14,15 @@ namespace sallyport::core {
 namespace {
 
 constexpr unsigned kMaxPasses = 4;
+
+GuardRun not_yet_run(const GuardTraits& traits, unsigned pass) {
+  return {.guard = traits.name, .stage = std::string(to_string(traits.stage)), .pass = pass};
+}
+
+// Two inputs that a double would make one stay two.
+std::string exact_text(const std::optional<std::string>& raw, const json::value& value) {
+  return raw ? *raw : canonical_json(value);
+}
 
 // Runs the guards of one pass and writes down what each of them said.
 class Pass {
@@ -27,25 +37,35 @@ class Pass {
 
   Async<void> run(std::shared_ptr<const Guard> guard) {
     const GuardTraits& traits = guard->traits();
-    GuardRun run{
-        .guard = traits.name, .stage = std::string(to_string(traits.stage)), .pass = number_};
+    GuardRun run = not_yet_run(traits, number_);
     if (skipped(run)) co_return;
     const GuardContext context{trail_.classification(), number_, circumstances_.preview};
     Judged judged = co_await judge(guard, trail_.call(), context, circumstances_.clock);
     run.duration_us = judged.duration_us;
     if (!judged.verdict.rule.empty()) run.rule = judged.verdict.rule;
     run.evidence = judged.verdict.evidence;
-    if (!judged.failure && judged.verdict.kind == Verdict::Kind::Rewrite &&
-        !check_json(judged.verdict.value)) {
-      judged.failure = "malformed";
-    }
     if (judged.failure) {
-      take_failure(traits, *judged.failure, run);
+      take_failure(traits, judged, run);
     } else {
       if (trail_.plan().fails_open(traits.name)) trail_.fail_open.worked(traits.name);
       take_verdict(traits, std::move(judged.verdict), run);
     }
-    trail_.guard_runs.push_back(std::move(run));
+    runs_.push_back(std::move(run));
+  }
+
+  void not_applicable(const GuardTraits& traits) {
+    GuardRun run = not_yet_run(traits, number_);
+    run.verdict = "skipped";
+    run.why = "not_applicable";
+    runs_.push_back(std::move(run));
+  }
+
+  // Rewriting guards ran ahead of the others; the record has them in the order of the plan.
+  void write_down(const std::vector<std::shared_ptr<const Guard>>& order) {
+    for (const std::shared_ptr<const Guard>& guard : order) {
+      const auto run = std::ranges::find(runs_, guard->traits().name, &GuardRun::guard);
+      if (run != runs_.end()) trail_.guard_runs.push_back(std::move(*run));
+    }
   }
 
   // What rewriting guards changed is what the deciding ones have before them.
@@ -61,20 +81,25 @@ class Pass {
     if (!denied_ && !cancelled_) return false;
     run.verdict = "skipped";
     run.why = denied_ ? "denied_earlier" : "cancelled";
-    trail_.guard_runs.push_back(std::move(run));
+    runs_.push_back(std::move(run));
     return true;
   }
 
   // A failure denies, and does not keep later guards from being heard.
-  void take_failure(const GuardTraits& traits, const std::string& failure, GuardRun& run) {
+  void take_failure(const GuardTraits& traits, const Judged& judged, GuardRun& run) {
     run.verdict = "error";
     if (trail_.plan().fails_open(traits.name)) {
       run.why = "fail_open";
-      trail_.fail_open.failed(traits.name, failure);
+      trail_.fail_open.failed(traits.name, *judged.failure);
       return;
     }
-    run.why = failure;
-    trail_.refuse({fmt::format("guard {} failed: {}", traits.name, failure), by(traits)});
+    run.why = *judged.failure;
+    // A host's authorizer speaks for itself.
+    const bool said =
+        traits.stage == Stage::Authorizer && is_utf8(judged.detail) && !judged.detail.empty();
+    trail_.refuse(
+        {said ? judged.detail : fmt::format("guard {} failed: {}", traits.name, *judged.failure),
+         by(traits)});
   }
 
   void take_verdict(const GuardTraits& traits, Verdict verdict, GuardRun& run) {
@@ -94,7 +119,8 @@ class Pass {
         return;
       case Verdict::Kind::Escalate:
         run.verdict = "escalate";
-        trail_.escalations.push_back({traits.name, std::move(verdict.reason)});
+        trail_.escalations.push_back(
+            {traits.name, escalation_text(traits.name, std::move(verdict.reason))});
         return;
       case Verdict::Kind::Rewrite:
         take_rewrite(traits, std::move(verdict), run);
@@ -106,8 +132,8 @@ class Pass {
   }
 
   void take_rewrite(const GuardTraits& traits, Verdict verdict, GuardRun& run) {
-    const std::string before = canonical_json(trail_.call().input);
-    const std::string after = canonical_json(verdict.value);
+    const std::string before = exact_text(trail_.call().raw_input, trail_.call().input);
+    const std::string after = exact_text(verdict.raw, verdict.value);
     run.verdict = before == after ? "allow" : "rewrite";
     if (before == after) return;
     run.evidence = json::object{
@@ -118,7 +144,7 @@ class Pass {
       trail_.refuse({"what was prepared cannot be rewritten by " + traits.name, by(traits)});
       return;
     }
-    trail_.replace_input(std::move(verdict.value));
+    trail_.replace_input(std::move(verdict.value), std::move(verdict.raw));
     rewrote_ = true;
   }
 
@@ -128,6 +154,7 @@ class Pass {
   bool denied_ = false;
   bool cancelled_ = false;
   bool rewrote_ = false;
+  std::vector<GuardRun> runs_;
 };
 
 }  // namespace
@@ -140,18 +167,35 @@ Async<void> decide(Trail& trail, const Preview& preview, const Clock& clock,
       trail.guard_runs.empty() ? 0 : static_cast<unsigned>(trail.guard_runs.back().pass);
   for (unsigned number = before + 1;; ++number) {
     Pass pass(trail, circumstances, number);
+    // Once, and never on what a tool has prepared: that is one thing or another, not a draft.
+    const bool rewriting = number == 1 && !trail.prepared();
     for (const std::shared_ptr<const Guard>& guard : plan.guards()) {
-      if (number == 1 && guard->traits().rewrites) co_await pass.run(guard);
+      if (!guard->traits().rewrites) continue;
+      if (rewriting) {
+        co_await pass.run(guard);
+      } else {
+        pass.not_applicable(guard->traits());
+      }
     }
     pass.begin_deciding();
     for (const std::shared_ptr<const Guard>& guard : plan.guards()) {
       if (!guard->traits().rewrites) co_await pass.run(guard);
     }
+    pass.write_down(plan.guards());
     if (!pass.rewrote() || !trail.open()) co_return;
     if (number == before + kMaxPasses) {
       trail.refuse({"rewrite did not settle", Refusal::By::Hook});
       co_return;
     }
+  }
+}
+
+void list_unreached(Trail& trail) {
+  for (const std::shared_ptr<const Guard>& guard : trail.plan().guards()) {
+    GuardRun run = not_yet_run(guard->traits(), 1);
+    run.verdict = "skipped";
+    run.why = "stage_not_reached";
+    trail.guard_runs.push_back(std::move(run));
   }
 }
 

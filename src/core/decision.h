@@ -15,4 +15,7 @@ namespace sallyport::core {
 Async<void> decide(Trail& trail, const Preview& preview, const Clock& clock,
                    std::stop_token cancel);
 
+// For a decision that ended before any guard was asked: all of them, as skipped.
+void list_unreached(Trail& trail);
+
 }  // namespace sallyport::core

@@ -65,11 +65,19 @@ Envelope Delivery::cut(std::string reason) {
   return std::move(stream_);
 }
 
+void Delivery::deny(event::DeniedAction action, std::string detail) {
+  if (closed_) return;
+  denials_.push_back(
+      event::AuthorizationDenied{parts_.context.call->agent_id, action, std::move(detail)});
+}
+
 Async<void> Delivery::progress(json::value message) {
   if (closed_ || !parts_.forward || !check_json(message)) co_return;
-  const Release release = co_await run_pipeline(*parts_.plan, Envelope::of(std::move(message)),
-                                                parts_.context, parts_.clock, fail_open_);
-  if (closed_ || release.verdict == Verdict::Kind::Deny) co_return;
+  Release release = co_await run_pipeline(*parts_.plan, Envelope::of(std::move(message)),
+                                          parts_.context, parts_.clock, fail_open_);
+  if (closed_) co_return;
+  for (Escalation& escalation : release.escalations) escalations_.push_back(std::move(escalation));
+  if (release.verdict == Verdict::Kind::Deny) co_return;
   parts_.forward(release.released.value);
 }
 

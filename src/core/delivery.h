@@ -4,13 +4,16 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/async.h"
 #include "base/clock.h"
 #include "core/fail_open.h"
+#include "core/pipeline.h"
 #include "core/plan.h"
 #include "core/stream_limits.h"
+#include "sallyport/event.h"
 
 namespace sallyport::core {
 
@@ -38,11 +41,16 @@ class Delivery {
   // A progress or log message. What a guard blocks is dropped.
   Async<void> progress(json::value message);
 
+  // A rule of the tool itself refuses what it is asked for; told between start and finish (EV-42).
+  void deny(event::DeniedAction action, std::string detail);
+
   // For the Governor: nothing is taken from here on.
   void close() { closed_ = true; }
   bool has_chunks() const { return !stream_.chunks.empty(); }
   Envelope cut(std::string reason);
   FailOpen& fail_open() { return fail_open_; }
+  std::vector<Escalation> take_escalations() { return std::exchange(escalations_, {}); }
+  std::vector<Event> take_denials() { return std::exchange(denials_, {}); }
 
  private:
   Parts parts_;
@@ -50,6 +58,8 @@ class Delivery {
   SteadyTime begin_;
   Envelope stream_;
   std::size_t bytes_ = 0;
+  std::vector<Escalation> escalations_;
+  std::vector<Event> denials_;
   bool closed_ = false;
 };
 

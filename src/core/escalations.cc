@@ -26,17 +26,23 @@ Escalations::Opened Escalations::open(const std::vector<Escalation>& messages,
   for (const Escalation& escalation : messages) {
     const std::string key =
         canonical_json(json::array{escalation.guard, subject.session_id, escalation.message});
-    bool fresh = false;
-    const std::string id = recent_.with([&](auto& recent) {
-      if (recent.size() >= kRemembered) recent.clear();
-      Recent& item = recent[key];
-      fresh = item.id.empty() || now - item.first >= kShared;
-      if (fresh) item = {"esc-" + uuid7_text(clock_, entropy_), now};
-      return item.id;
+    const auto known = recent_.with([&](auto& recent) -> std::optional<Recent> {
+      const auto found = recent.find(key);
+      if (found == recent.end() || now - found->second.first >= kShared) return std::nullopt;
+      return found->second;
     });
+    // Shared while it waits; an item that was never written, or is settled, is none.
+    const bool shared = known && waits(known->id).value_or(false);
+    const std::string id = shared ? known->id : "esc-" + uuid7_text(clock_, entropy_);
+    if (!shared) {
+      recent_.with([&](auto& recent) {
+        if (recent.size() >= kRemembered) recent.clear();
+        recent[key] = {id, now};
+      });
+    }
     opened.ids.push_back(id);
     opened.counts.push_back({.space = std::string(kCounts), .key = id, .counts = true});
-    if (!fresh) continue;
+    if (shared) continue;
     Draft draft{.kind = Kind::Approval,
                 .subject = subject,
                 .body = {{"record", "approval_request"},
@@ -49,6 +55,11 @@ Escalations::Opened Escalations::open(const std::vector<Escalation>& messages,
     opened.drafts.push_back(std::move(draft));
   }
   return opened;
+}
+
+Result<bool> Escalations::waits(const std::string& id) {
+  SALLYPORT_TRY(const std::optional<std::string> item, recorder_.fact(kItems, id));
+  return item.has_value();
 }
 
 Result<std::vector<EscalationItem>> waiting_escalations(RecordReader& records) {

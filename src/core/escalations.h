@@ -40,6 +40,7 @@ class Escalations {
     std::string id;
     SteadyTime first;
   };
+  Result<bool> waits(const std::string& id);
   Recorder& recorder_;
   const Clock& clock_;
   Entropy& entropy_;

@@ -54,6 +54,12 @@ std::optional<Envelope> stored_envelope(const json::object& body) {
   return Envelope::of(result->data.is_null() ? json::value(result->output) : result->data);
 }
 
+std::uint64_t stored_duration(const json::object& body) {
+  const json::object* const outcome = object_in(body, "outcome");
+  const json::object* const result = outcome ? object_in(*outcome, "result") : nullptr;
+  return result ? number_in(*result, "duration_ms").value_or(0) : 0;
+}
+
 }  // namespace
 
 Task<std::optional<Governor::Performed>> Governor::announce(Trail& trail) {
@@ -116,7 +122,10 @@ Result<std::optional<Governor::Performed>> Governor::look_for_earlier(Trail& tra
       return std::nullopt;
     }
   }
-  if (trail.recovery_class() == RecoveryClass::SideEffecting) {
+  // A prepared operation may be executed when it is the one that was begun, never another.
+  const bool may_repeat = trail.recovery_class() == RecoveryClass::ReplaySafe ||
+                          (trail.recovery_class() == RecoveryClass::Resumable && trail.recalled);
+  if (!may_repeat) {
     trail.refuse({fmt::format("unknown outcome: it is not known how `{}` ended, and it may not be "
                               "repeated by itself",
                               id),
@@ -129,7 +138,13 @@ Result<Governor::Performed> Governor::recall(const Idempotency::Row& row) {
   SALLYPORT_TRY(const json::object entry, parts_.recorder.entry(row.sequence));
   std::optional<Envelope> envelope = stored_envelope(entry.at("body").as_object());
   if (!envelope) return fail(ErrorCode::NotFound, "the stored result is gone");
-  return Performed{.envelope = std::move(*envelope), .effect = EffectState::None, .recalled = true};
+  Performed recalled{
+      .envelope = std::move(*envelope), .effect = EffectState::None, .recalled = true};
+  recalled.duration_ms = stored_duration(entry.at("body").as_object());
+  if (const json::value* const redactions = entry.if_contains("redactions")) {
+    recalled.redactions = redactions->as_array();
+  }
+  return recalled;
 }
 
 // Step 8. `Conflict`: look again. Any other error: nothing ran, and that is owed.
@@ -194,6 +209,7 @@ Result<void> Governor::intent_refused(Trail& trail, const Error& error) {
 Async<Governor::Performed> Governor::perform(Trail& trail, std::shared_ptr<Upstream> upstream,
                                              const Caller& caller) {
   if (caller.cancel.stop_requested()) {
+    drop_preparation(trail, *upstream);
     co_return Performed{.envelope = Envelope::error("cancelled"), .effect = EffectState::None};
   }
   const auto limit = std::min(trail.call().time_limit.value_or(trail.plan().time_limit()),
@@ -207,6 +223,10 @@ Async<Governor::Performed> Governor::perform(Trail& trail, std::shared_ptr<Upstr
       std::chrono::steady_clock::now() + limit, caller.cancel);
   delivery->close();
   trail.fail_open.absorb(delivery->fail_open().take());
+  for (Escalation& escalation : delivery->take_escalations()) {
+    trail.escalations.push_back(std::move(escalation));
+  }
+  for (Event& denied : delivery->take_denials()) co_await report(trail, std::move(denied));
   if (raced.finish != Finish::Worked) stop.request_stop();
   Performed performed = fold(std::move(raced), *delivery, limit);
   performed.duration_ms = static_cast<std::uint64_t>(
@@ -228,9 +248,6 @@ Governor::Performed Governor::fold(Raced<Result<Envelope>> raced, Delivery& deli
       if (*raced.value) {
         performed.effect = EffectState::Done;
         performed.envelope = std::move(**raced.value);
-        if (const json::value shape = performed.envelope.to_json(); !check_json(shape)) {
-          performed.envelope = Envelope::malformed_output(json::serialize(shape));
-        }
       } else if (raced.value->error().cause == "other_revision") {
         performed.effect = EffectState::None;
         performed.other_revision = true;
@@ -248,6 +265,11 @@ Governor::Performed Governor::fold(Raced<Result<Envelope>> raced, Delivery& deli
     case Finish::Cancelled:
       cut("cancelled");
       break;
+  }
+  // Deeper than this would not fit into a record.
+  constexpr std::size_t kDeepestAnswer = 100;
+  if (const json::value shape = performed.envelope.to_json(); !check_json(shape, kDeepestAnswer)) {
+    performed.envelope = Envelope::malformed_output(json::serialize(shape));
   }
   return performed;
 }

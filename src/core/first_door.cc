@@ -5,6 +5,8 @@
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
+#include "base/race.h"
+#include "base/shielded.h"
 #include "base/try.h"
 #include "base/uuid.h"
 #include "core/call_preview.h"
@@ -16,9 +18,21 @@ namespace sallyport::core {
 
 namespace {
 
+Result<json::value> structured_input(const Upstream& upstream, const Call& call) {
+  SALLYPORT_TRY(Result<json::value> structured,
+                shielded("the tool's preview", [&] { return upstream.structured_input(call); }));
+  if (structured) SALLYPORT_CHECK_OK(check_json(*structured));
+  return structured;
+}
+
 // Numbers that a double cannot hold are shown as the text that came.
 bool call_is_exact(const Call& call) {
   return !call.raw_input.has_value();
+}
+
+// A coroutine of its own keeps the approver alive when nobody waits for it any more.
+Async<Result<Reply>> consult(std::shared_ptr<const Approver> approver, Question question) {
+  co_return co_await approver->answer(std::move(question));
 }
 
 std::string display_name(const Trail& trail) {
@@ -34,10 +48,11 @@ Async<void> Governor::authorize(Trail& trail, const std::shared_ptr<Upstream>& u
     // Nothing was announced, so nobody hears of it.
     trail.refuse({"event sink failed: audit: " + ready.error().message, Refusal::By::Listener});
     trail.needs_person = false;
+    list_unreached(trail);
     co_return;
   }
   Preview preview = preview_of(trail.call(), trail.classification(), upstream->working_directory());
-  const Result<json::value> structured = upstream->structured_input(trail.call());
+  const Result<json::value> structured = structured_input(*upstream, trail.call());
   if (structured)
     preview.structured_input = call_is_exact(trail.call()) ? *structured : preview.raw_input;
   const Call& call = trail.call();
@@ -53,7 +68,11 @@ Async<void> Governor::authorize(Trail& trail, const std::shared_ptr<Upstream>& u
     trail.refuse(
         {"the call cannot be previewed: " + structured.error().message, Refusal::By::Tool});
   }
-  if (trail.open()) co_await judge_call(trail, preview, upstream, cancel);
+  if (trail.open()) {
+    co_await judge_call(trail, preview, upstream, cancel);
+  } else if (trail.guard_runs.empty()) {
+    list_unreached(trail);
+  }
   if (trail.open()) weigh_autonomy(trail);
   co_await tell_decision(trail);
 }
@@ -85,6 +104,8 @@ bool Governor::recall_preparation(Trail& trail) {
   const Result<json::object> entry = parts_.recorder.entry((*row)->sequence);
   const json::object* const body = entry ? object_in(*entry, "body") : nullptr;
   if (body == nullptr || text_in(*body, "recovery_class") != "resumable") return false;
+  // What redaction changed is not what was confirmed.
+  if (entry->contains("redactions")) return false;
   const json::object* const input = object_in(*body, "effective_input");
   if (input == nullptr) return false;
   const json::value* const snapshot = input->if_contains("prepared_snapshot");
@@ -94,6 +115,7 @@ bool Governor::recall_preparation(Trail& trail) {
   if (prepared.operation_id.empty()) return false;
   if (const auto end = text_in(*input, "expires_at")) prepared.expires_at = std::string(*end);
   trail.prepared(std::move(prepared), true);
+  trail.recalled = true;
   return true;
 }
 
@@ -189,8 +211,25 @@ Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
         {"open_call", trail.call().call_id, parts_.recorder.instance_id(), true});
     trail.opened = true;
   }
+  const bool held = caller.holds && trail.autonomy != Autonomy::Suggest;
+  if (!held) {
+    drafts.back().facts.push_back({"waiting_call", trail.call().call_id, question.approval_id});
+  }
+  // A yes that was given for another input is none for this one (EV-75).
+  std::vector<Fact> expected;
+  if (trail.consent) {
+    const auto old = approvals_.state(trail.consent->approval_id);
+    if (old && *old && (*old)->word == "approved") {
+      Approvals::Change voided =
+          Approvals::change(trail.consent->approval_id, **old, "invalidated");
+      drafts.back().facts.push_back(std::move(voided.fact));
+      expected.push_back(std::move(voided.expected));
+    }
+    trail.consent.reset();
+  }
   drafts.push_back(approvals_.asked(question, trail.subject()));
-  const auto written = co_await journal_.commit(trail, std::move(drafts), Urgency::Announces);
+  const auto written =
+      co_await journal_.commit(trail, std::move(drafts), Urgency::Announces, std::move(expected));
   if (!written) {
     journal_.owe(trail,
                  {.outcome = Outcome::persistence_failed(
@@ -199,8 +238,8 @@ Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
   }
   trail.asked_at = written->at(written->size() - 2);
   co_await tell_sinks(trail, trail.asked_at.sequence);
-  if (!caller.holds || trail.autonomy == Autonomy::Suggest) co_return false;
-  if (parts_.approver) co_await ask_approver(question, trail.subject());
+  if (!held) co_return false;
+  if (parts_.approver) co_await ask_approver(question, trail.subject(), caller.cancel);
   const Result<Reply> reply = co_await approvals_.wait(
       question.approval_id, *from_rfc3339(question.expires_at), trail.subject(), caller.cancel);
   if (!reply) co_return std::unexpected(reply.error());
@@ -208,11 +247,19 @@ Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
   co_return true;
 }
 
-// A program that answers for people. What it says is an answer like any other, with its name.
-Async<void> Governor::ask_approver(Question question, Subject subject) {
-  const Result<Reply> reply = co_await parts_.approver->answer(question);
-  const Reply given = reply ? *reply : Reply::deny("approver", reply.error().message);
-  (void)co_await approvals_.answer(question.approval_id, given, std::move(subject));
+// A program that answers for people. What it says is an answer like any other, with its name; what
+// it does not say in time, nobody has said.
+Async<void> Governor::ask_approver(Question question, Subject subject, std::stop_token cancel) {
+  const auto left = *from_rfc3339(question.expires_at) - parts_.clock.wall();
+  Raced<Result<Reply>> raced = co_await race<Result<Reply>>(
+      consult(parts_.approver, question), std::chrono::steady_clock::now() + left, cancel);
+  if (raced.finish == Finish::Deadline || raced.finish == Finish::Cancelled) co_return;
+  Reply given = Reply::deny("approver", "the approver failed");
+  if (raced.value) {
+    given = *raced.value ? std::move(**raced.value)
+                         : Reply::deny("approver", raced.value->error().message);
+  }
+  (void)co_await approvals_.answer(question.approval_id, std::move(given), std::move(subject));
 }
 
 void Governor::take_reply(Trail& trail, const Reply& reply, const std::string& call_digest) const {
@@ -237,8 +284,8 @@ void Governor::take_reply(Trail& trail, const Reply& reply, const std::string& c
   }
 }
 
-Answer Governor::waiting(const Trail& trail) {
-  const std::string text = describe(trail);
+Answer Governor::waiting(const Trail& trail) const {
+  const std::string text = shown(describe(trail));
   Answer answer{.call_id = trail.call().call_id,
                 .outcome = Outcome::requires_confirmation(text, trail.prepared()),
                 .released = Envelope::error(text),
@@ -250,10 +297,11 @@ Answer Governor::waiting(const Trail& trail) {
 }
 
 // What was prepared and will not be executed is called off at the tool, once (AU-66).
-void Governor::drop_preparation(const Trail& trail, Upstream& upstream) {
-  if (trail.prepared() && upstream.preparing() != nullptr) {
-    upstream.preparing()->cancel(trail.prepared()->operation_id);
-  }
+void Governor::drop_preparation(Trail& trail, Upstream& upstream) {
+  if (!trail.prepared() || upstream.preparing() == nullptr || trail.dropped) return;
+  trail.dropped = true;
+  // What it throws changes nothing: the call has ended.
+  (void)shielded("cancel", [&] { upstream.preparing()->cancel(trail.prepared()->operation_id); });
 }
 
 }  // namespace sallyport::core

@@ -65,6 +65,21 @@ bool exact(const json::value& value) {
   }
 }
 
+constexpr std::string_view kWaitingCall = "waiting_call";
+
+// PI-48: only where the content has a place for it.
+void add_redaction_notice(Envelope& envelope) {
+  constexpr std::string_view kNotice = "[redacted by policy]";
+  if (envelope.value.is_string()) {
+    envelope.value = std::string(envelope.value.get_string()) + "\n" + std::string(kNotice);
+  } else if (json::object* const object = envelope.value.if_object()) {
+    json::value* const content = object->if_contains("content");
+    if (content != nullptr && content->is_array()) {
+      content->get_array().push_back(json::object{{"type", "text"}, {"text", kNotice}});
+    }
+  }
+}
+
 Ending refused(const Refusal& refusal) {
   return {.outcome = refusal.by == Refusal::By::Preparation ? Outcome::invalidated(refusal.reason)
                                                             : Outcome::blocked(refusal.reason)};
@@ -102,8 +117,12 @@ Task<Answer> Governor::run(Call asked, std::shared_ptr<Upstream> upstream, Calle
 }
 
 Task<Answer> Governor::govern(Trail& trail, std::shared_ptr<Upstream> upstream, Caller caller) {
-  SALLYPORT_CO_TRY(std::optional<Answer> ended, co_await admit(trail, upstream, caller));
-  if (ended) co_return std::move(*ended);
+  Result<std::optional<Answer>> ended = co_await admit(trail, upstream, caller);
+  if (!ended) {
+    drop_preparation(trail, *upstream);
+    co_return std::unexpected(ended.error());
+  }
+  if (*ended) co_return std::move(**ended);
   Performed performed = co_await perform(trail, upstream, caller);  // errors fold in
   Ending ending = co_await release(trail, std::move(performed));    // the second door
   co_return co_await finish(trail, std::move(ending));              // on record, then out
@@ -123,6 +142,7 @@ Task<std::optional<Answer>> Governor::admit(Trail& trail, std::shared_ptr<Upstre
   }
   if (trail.open() && !recalled) co_return std::nullopt;
   drop_preparation(trail, *upstream);
+  if (trail.refusal()) co_await pass_tool_text(trail);
   Ending ending =
       recalled ? co_await release(trail, std::move(*recalled)) : refused(*trail.refusal());
   SALLYPORT_CO_TRY(Answer answer, co_await finish(trail, std::move(ending)));
@@ -140,13 +160,21 @@ Task<Answer> Governor::resume(Resumption waited, std::shared_ptr<Upstream> upstr
   if (state->word == "pending") {
     co_return fail(ErrorCode::Conflict, "nobody has answered yet", {}, "approval_pending");
   }
+  const Fact waits{std::string(kWaitingCall), waited.call.call_id, waited.approval_id};
+  SALLYPORT_CO_TRY(const auto waiting_for, parts_.recorder.fact(waits.space, waits.key));
+  if (waiting_for != waits.value) {
+    co_return fail(ErrorCode::Conflict, "the call does not wait any more", {}, "already_resumed");
+  }
   SALLYPORT_CO_TRY(const Reply reply, approvals_.reply_of(*state));
   Trail trail(std::move(waited.call), parts_.plans.current(), parts_.digest, fail_open_);
   if (waited.prepared && upstream->preparing() != nullptr) {
     trail.prepared(std::move(*waited.prepared), upstream->preparing()->outlives_process());
+    trail.opened = trail.recovery_class() != RecoveryClass::Resumable;
   }
   trail.approval_id = waited.approval_id;
   trail.closing_facts = std::move(waited.closing);
+  trail.closing_facts.push_back({waits.space, waits.key, std::nullopt});
+  trail.closing_expected.push_back(waits);
   take_reply(trail, reply, state->call_digest);
   co_return co_await govern(trail, std::move(upstream), std::move(caller));
 }
@@ -159,20 +187,39 @@ Result<Call> Governor::identify(Call call) const {
   if (call.tool_call_id.empty()) call.tool_call_id = call.call_id;
   if (call.trace_id.empty()) call.trace_id = "trace-" + uuid7_text(parts_.clock, parts_.entropy);
   if (call.agent_id.empty()) call.agent_id = "runtime";
+  if (call.provenance.provider.empty()) call.provenance.provider = "unknown";
+  if (call.provenance.model.empty()) call.provenance.model = "unknown";
   return call;
 }
 
+// What a tool said while it prepared is seen by the agent too, and so passes the second door.
+Async<void> Governor::pass_tool_text(Trail& trail) {
+  const Refusal& refusal = *trail.refusal();
+  if (refusal.by != Refusal::By::Preparation && refusal.by != Refusal::By::Tool) co_return;
+  ResultContext context = context_of(trail);
+  context.is_error = true;
+  const Release release = co_await run_pipeline(trail.plan(), Envelope::error(refusal.reason),
+                                                std::move(context), parts_.clock, trail.fail_open);
+  trail.reword(release.released.message);
+}
+
 Async<Ending> Governor::release(Trail& trail, Performed performed) {
-  if (performed.other_revision) {
-    co_return Ending{.outcome = Outcome::invalidated(performed.envelope.message)};
-  }
   ResultContext context = context_of(trail);
   context.is_error = performed.envelope.kind == Envelope::Kind::Error;
   Release release = co_await run_pipeline(trail.plan(), std::move(performed.envelope),
                                           std::move(context), parts_.clock, trail.fail_open);
   if (release.verdict == Verdict::Kind::Deny) {
     release.released = Envelope::error(shown(release.released.message));
+  } else if (release.verdict == Verdict::Kind::Rewrite && trail.plan().redaction_notice()) {
+    add_redaction_notice(release.released);
   }
+  for (Escalation& escalation : release.escalations) {
+    escalation.message = shown(std::move(escalation.message));
+  }
+  if (performed.other_revision) {
+    co_return Ending{.outcome = Outcome::invalidated(release.released.message)};
+  }
+  trail.repeated_redactions = std::move(performed.redactions);
   ToolResult result = release.released.to_result();
   result.duration_ms = performed.duration_ms;
   Outcome outcome = performed.recalled ? Outcome::cached(std::move(result))
@@ -200,7 +247,9 @@ Task<Answer> Governor::finish(Trail& trail, Ending ending) {
   const bool ran = ending.release.has_value();
   const Result<Position> record = co_await journal_.end(trail, ending);
   if (!record) {
-    if (ran) co_return std::unexpected(record.error());
+    if (ran || record.error().code == ErrorCode::Conflict) {
+      co_return std::unexpected(record.error());
+    }
     // A refusal stays one, also when it could not be recorded yet.
     answer.outcome = Outcome::persistence_failed(record.error().message);
     co_return answer;

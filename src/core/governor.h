@@ -81,6 +81,7 @@ class Governor {
     std::uint64_t duration_ms = 0;
     bool other_revision = false;  // a prepared operation was not what had been confirmed
     bool recalled = false;        // the answer that was released the first time
+    json::array redactions{};     // of that one's record
   };
 
   Result<Call> identify(Call call) const;
@@ -102,11 +103,11 @@ class Governor {
   Task<void> tell(Trail& trail, const Event& event);
   Question question_about(Trail& trail) const;
   Task<bool> ask(Trail& trail, const Caller& caller);
-  Async<void> ask_approver(Question question, Subject subject);
+  Async<void> ask_approver(Question question, Subject subject, std::stop_token cancel);
   void take_reply(Trail& trail, const Reply& reply, const std::string& call_digest) const;
   static std::string describe(const Trail& trail);
-  static Answer waiting(const Trail& trail);
-  static void drop_preparation(const Trail& trail, Upstream& upstream);
+  Answer waiting(const Trail& trail) const;
+  static void drop_preparation(Trail& trail, Upstream& upstream);
 
   // Between the doors (execution.cc).
   Task<std::optional<Performed>> announce(Trail& trail);
@@ -120,6 +121,7 @@ class Governor {
 
   // The second door.
   Async<Ending> release(Trail& trail, Performed performed);
+  Async<void> pass_tool_text(Trail& trail);
   Task<Answer> finish(Trail& trail, Ending ending);
   std::vector<Event> closing_events(const Trail& trail, const Ending& ending,
                                     const ToolResult& result) const;

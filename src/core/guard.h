@@ -26,9 +26,12 @@ struct GuardTraits {
   Stage stage = Stage::ToolUse;
   bool rewrites = false;  // runs once, before the guards that decide
   bool waits = false;     // may suspend, and so needs a timer that ends it
-  std::chrono::milliseconds limit{2000};
+  std::optional<std::chrono::milliseconds> limit{};  // else 2 s before a call, 1 s after it
   json::value settings{};  // what it was configured with: part of the plan's hash
 };
+
+inline constexpr std::chrono::milliseconds kGuardLimit{2000};
+inline constexpr std::chrono::milliseconds kResultGuardLimit{1000};
 
 // What a guard can see beside the call.
 struct GuardContext {

@@ -64,7 +64,21 @@ struct HandOffs::Returned {
   Ending ending;
   std::string row_key;
   Answer answer;
+  FailOpenLog::Share fail_open;
 };
+
+namespace {
+
+// Guards that were let pass: before the record, and with it.
+void add_fail_open(FailOpenLog::Share share, Draft& record, std::vector<Draft>& drafts) {
+  for (Draft& draft : share.drafts) {
+    draft.subject.policy_hash = record.subject.policy_hash;
+    drafts.push_back(std::move(draft));
+  }
+  for (Fact& fact : share.facts) record.facts.push_back(std::move(fact));
+}
+
+}  // namespace
 
 Task<HandOffs::Given> HandOffs::hand_out(Continuation::Payload frame, std::vector<Call> calls,
                                          Caller caller, std::chrono::seconds within) {
@@ -146,6 +160,7 @@ Task<HandOffs::Returned> HandOffs::receive(const Call& call, const ToolResult& r
   Returned returned{.record = reopened(intent), .row_key = governor_.idempotency_.key(call)};
   FailOpen fail_open(governor_.fail_open_);
   returned.ending = co_await pass_second_door(call, envelope_of(result), fail_open);
+  returned.fail_open = fail_open.take();
   returned.ending.outcome.result->duration_ms = result.duration_ms;
   returned.answer = {.call_id = call.call_id,
                      .outcome = returned.ending.outcome,
@@ -160,7 +175,7 @@ Task<std::vector<Answer>> HandOffs::complete(const Continuations::Found& found,
   Governor::Parts& parts = governor_.parts_;
   std::vector<Returned> all;
   std::vector<Draft> drafts;
-  std::vector<Event> events;
+  std::vector<std::pair<Event, Subject>> events;
   for (const Call& call : found.kept.calls) {
     const auto given = std::ranges::find(results, call.tool_call_id, &CallResult::tool_call_id);
     SALLYPORT_CO_TRY(Returned returned, co_await receive(call, given->result));
@@ -178,14 +193,17 @@ Task<std::vector<Answer>> HandOffs::complete(const Continuations::Found& found,
     }
     record.body.erase("started_at");
     record.body.erase("row_key");
+    add_fail_open(std::move(returned.fail_open), record, drafts);
     if (returned.ending.release->verdict == Verdict::Kind::Deny) {
-      events.push_back(event::PolicyDenied{record.subject.agent_id, record.subject.tool_name,
-                                           returned.ending.release->reason});
-      drafts.push_back(event_row(events.back(), record.subject));
+      events.emplace_back(event::PolicyDenied{record.subject.agent_id, record.subject.tool_name,
+                                              returned.ending.release->reason},
+                          record.subject);
+      drafts.push_back(event_row(events.back().first, record.subject));
     }
-    events.push_back(
-        finished(record, returned.answer.result, governor_.shown(returned.answer.result.output)));
-    drafts.push_back(event_row(events.back(), record.subject));
+    events.emplace_back(
+        finished(record, returned.answer.result, governor_.shown(returned.answer.result.output)),
+        record.subject);
+    drafts.push_back(event_row(events.back().first, record.subject));
     Ending ending = returned.ending;
     for (Draft& draft : governor_.journal_.complete(std::move(record), ending)) {
       drafts.push_back(std::move(draft));
@@ -204,8 +222,8 @@ Task<std::vector<Answer>> HandOffs::complete(const Continuations::Found& found,
     co_return std::unexpected(written.error());
   }
   std::vector<Draft> failed;
-  for (const Event& event : events) {
-    (void)co_await governor_.emitter_.tell(event, all.front().record.subject, failed);
+  for (const auto& [event, subject] : events) {
+    (void)co_await governor_.emitter_.tell(event, subject, failed);
   }
   std::vector<Answer> answers;
   for (Returned& returned : all) {
@@ -254,6 +272,8 @@ Task<std::vector<Answer>> HandOffs::replay(const Continuations::Found& found,
     ending.effect = EffectState::None;
     Draft record = reopened(first);
     record.subject.call_id = uuid7_text(parts.clock, parts.entropy);
+    record.redactions = std::move(recalled.redactions);
+    add_fail_open(fail_open.take(), record, drafts);
     if (differs) {
       const GuardRun noted{.guard = "external.payload_differs",
                            .stage = "external",

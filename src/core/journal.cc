@@ -58,7 +58,11 @@ Draft draft_of(const Trail& trail, Kind kind) {
 std::optional<Fact> row_after(const Trail& trail, EffectState effect) {
   if (trail.row_key.empty() || !trail.announced) return std::nullopt;
   if (effect == EffectState::None) {
-    return Fact{"idempotency", trail.row_key, std::nullopt};
+    if (!trail.row) return Fact{"idempotency", trail.row_key, std::nullopt};
+    // What an earlier attempt may have done is as unknown as it was.
+    Idempotency::Row earlier = *trail.row;
+    earlier.status = Idempotency::Status::Unknown;
+    return Idempotency::fact(trail.row_key, earlier);
   }
   return Idempotency::fact(trail.row_key,
                            {.call_id = trail.call().call_id,
@@ -74,6 +78,20 @@ std::size_t recorded_size(const std::string& output) {
     if (output[i] == '\n' && ++lines == kOutputLines) return i;
   }
   return std::min(output.size(), kOutputBytes);
+}
+
+bool fits_an_entry(const Trail::Row& row) {
+  const Event* const event = std::get_if<Event>(&row);
+  return event == nullptr || check_json(to_json(*event));
+}
+
+// A guard that escalated before the call has the item it opened as its evidence.
+void name_escalations(Trail& trail, const std::vector<std::string>& ids) {
+  std::size_t next = 0;
+  for (GuardRun& run : trail.guard_runs) {
+    if (run.verdict != "escalate" || next == ids.size()) continue;
+    run.evidence = json::object{{"escalation_id", ids[next++]}};
+  }
 }
 
 // What is too long for a record goes into an entry of its own, whole (AU-20).
@@ -129,35 +147,42 @@ Draft Journal::intent(Trail& trail) const {
 }
 
 std::vector<Draft> Journal::record(Trail& trail, Ending& ending) const {
+  std::vector<Draft> drafts;
+  std::vector<Fact> counts;
+  if (ending.terminal && !trail.escalations.empty()) {
+    Escalations::Opened opened = parts_.escalations.open(trail.escalations, trail.subject());
+    drafts = std::move(opened.drafts);
+    counts = std::move(opened.counts);
+    name_escalations(trail, opened.ids);
+  }
   Draft draft = draft_of(trail, Kind::ToolAudit);
+  draft.redactions = trail.repeated_redactions;
+  draft.facts = std::move(counts);
   if (ending.terminal) {
-    draft.facts = trail.closing_facts;
+    draft.facts.insert(draft.facts.end(), trail.closing_facts.begin(), trail.closing_facts.end());
     if (trail.opened) draft.facts.push_back({"open_call", trail.call().call_id, std::nullopt});
+    if (!trail.handed_out_until.empty() && trail.announced) {
+      draft.facts.push_back({"handed_out", trail.call().call_id, std::nullopt});
+    }
     if (std::optional<Fact> row = row_after(trail, ending.effect)) {
       draft.facts.push_back(std::move(*row));
     }
   }
-  return complete(std::move(draft), ending, trail.escalations);
+  for (Draft& one : complete(std::move(draft), ending)) drafts.push_back(std::move(one));
+  return drafts;
 }
 
-std::vector<Draft> Journal::complete(Draft draft, Ending& ending,
-                                     const std::vector<Escalation>& before) const {
+std::vector<Draft> Journal::complete(Draft draft, Ending& ending) const {
   std::vector<Draft> drafts;
   if (std::optional<Draft> artifact = move_to_artifact(draft.subject, ending, parts_.entropy)) {
     drafts.push_back(std::move(*artifact));
   }
-  std::vector<Escalation> messages = before;
-  if (ending.release) {
-    for (const Escalation& item : ending.release->escalations) messages.push_back(item);
-  }
-  if (!messages.empty() && ending.terminal) {
-    Escalations::Opened opened = parts_.escalations.open(messages, draft.subject);
+  if (ending.terminal && ending.release && !ending.release->escalations.empty()) {
+    Escalations::Opened opened =
+        parts_.escalations.open(ending.release->escalations, draft.subject);
     for (Draft& item : opened.drafts) drafts.push_back(std::move(item));
     for (Fact& count : opened.counts) draft.facts.push_back(std::move(count));
-    if (ending.release) {
-      ending.release->escalation_ids.assign(opened.ids.begin() + static_cast<long>(before.size()),
-                                            opened.ids.end());
-    }
+    ending.release->escalation_ids = std::move(opened.ids);
   }
   add_ending(draft, ending);
   drafts.push_back(std::move(draft));
@@ -195,27 +220,39 @@ Task<std::vector<Position>> Journal::commit(Trail& trail, std::vector<Draft> dra
 }
 
 Task<Position> Journal::end(Trail& trail, Ending& ending) {
-  std::vector<Fact> expected;
+  std::vector<Fact> expected = trail.closing_expected;
   // A row that nobody claimed beforehand is claimed here, unless another process was quicker.
-  if (trail.announced && !trail.intent_durable && !trail.row_key.empty()) {
-    expected.push_back(Idempotency::expected(trail.row_key, trail.row));
-  }
+  const bool claims = trail.announced && !trail.intent_durable && !trail.row_key.empty();
+  if (claims) expected.push_back(Idempotency::expected(trail.row_key, trail.row));
   Result<std::vector<Position>> written =
       co_await commit(trail, record(trail, ending), Urgency::Reports, std::move(expected));
-  if (!written && written.error().code == ErrorCode::Conflict) {
+  if (!written && claims && written.error().code == ErrorCode::Conflict) {
     trail.row_key.clear();
-    written = co_await commit(trail, record(trail, ending), Urgency::Reports);
+    written =
+        co_await commit(trail, record(trail, ending), Urgency::Reports, trail.closing_expected);
   }
   if (written) co_return written->back();
-  const std::string error = fmt::format("{} could not be recorded: {}",
-                                        to_string(ending.outcome.kind), written.error().message);
+  const Error error = written.error();
+  // Somebody else has ended this call.
+  if (error.code == ErrorCode::Conflict) co_return std::unexpected(error);
   const bool ran = ending.outcome.kind == Outcome::Kind::Completed;
-  Ending failed{
-      .outcome = Outcome::persistence_failed(error, ran ? ending.outcome.result : std::nullopt),
-      .effect = ending.effect,
-      .release = ran ? std::move(ending.release) : std::nullopt};
-  owe(trail, std::move(failed));
-  co_return std::unexpected(written.error());
+  const bool fits = error.code != ErrorCode::InvalidInput;
+  Ending failed{.outcome = Outcome::persistence_failed(
+                    fmt::format("{} could not be recorded: {}", to_string(ending.outcome.kind),
+                                error.message),
+                    ran && fits ? ending.outcome.result : std::nullopt),
+                .effect = ending.effect,
+                .release = ran && fits ? std::move(ending.release) : std::nullopt};
+  if (fits) {
+    owe(trail, std::move(failed));
+  } else {
+    // The ledger is well, what was to be said does not fit into it: what is left to say is that.
+    trail.forget_evidence();
+    std::erase_if(trail.rows, [](const Trail::Row& row) { return !fits_an_entry(row); });
+    const auto bare = co_await commit(trail, record(trail, failed), Urgency::Reports);
+    if (!bare) owe(trail, std::move(failed));
+  }
+  co_return std::unexpected(error);
 }
 
 void Journal::owe(Trail& trail, Ending ending) {

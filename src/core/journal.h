@@ -27,9 +27,8 @@ class Journal {
   Draft intent(Trail& trail) const;
   // With the artifact and the escalations it names in front of it.
   std::vector<Draft> record(Trail& trail, Ending& ending) const;
-  // The same for a call of which only `draft` is left. `before` was escalated ahead of the call.
-  std::vector<Draft> complete(Draft draft, Ending& ending,
-                              const std::vector<Escalation>& before = {}) const;
+  // The same for a call of which only `draft` is left.
+  std::vector<Draft> complete(Draft draft, Ending& ending) const;
 
   // What the trail has gathered, then `drafts`, in one transaction. When it cannot be written the
   // trail keeps what it had. `Conflict`: an expected fact changed.

@@ -1,10 +1,18 @@
 #include "core/judge.h"
 
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/cut_text.h"
 #include "base/race.h"
 
 namespace sallyport::core {
 
 namespace {
+
+// Less than an entry can hold, which has some levels of its own.
+constexpr std::size_t kDeepestValue = 100;
 
 // A coroutine of its own keeps `guard` alive for as long as its work runs, also when nobody waits
 // for it any more.
@@ -32,16 +40,35 @@ Judged fold(Raced<Result<Verdict>> raced) {
   return {.failure = "timeout"};
 }
 
+// What a guard says goes into records and answers: it must be able to stand there.
+bool sound(const Verdict& verdict) {
+  const bool known =
+      verdict.kind >= Verdict::Kind::Allow && verdict.kind <= Verdict::Kind::Escalate;
+  return known && is_utf8(verdict.reason) && is_utf8(verdict.rule) &&
+         check_json(verdict.evidence) && check_json(verdict.value, kDeepestValue);
+}
+
+// A record has room for a finding, not for a copy of what was found.
+void bound(Verdict& verdict) {
+  constexpr std::size_t kLongestRule = 256;
+  constexpr std::size_t kLargestEvidence = 4096;
+  verdict.rule = cut_utf8_bytes(verdict.rule, kLongestRule);
+  if (verdict.evidence.is_null()) return;
+  const std::size_t size = canonical_json(verdict.evidence).size();
+  if (size > kLargestEvidence)
+    verdict.evidence = fmt::format("[{} bytes of evidence left out]", size);
+}
+
 template <class GuardType, class Subject, class Context>
 Async<Judged> judged(std::shared_ptr<const GuardType> guard, const Subject& subject,
-                     const Context& context, const Clock& clock) {
+                     const Context& context, std::chrono::milliseconds usual, const Clock& clock) {
   const GuardTraits& traits = guard->traits();
+  const std::chrono::milliseconds limit = traits.limit.value_or(usual);
   const SteadyTime begin = clock.steady();
   Judged judged;
   if (traits.waits) {
-    judged = fold(co_await race<Result<Verdict>>(ask(guard, subject, context),
-                                                 std::chrono::steady_clock::now() + traits.limit,
-                                                 std::stop_token()));
+    judged = fold(co_await race<Result<Verdict>>(
+        ask(guard, subject, context), std::chrono::steady_clock::now() + limit, std::stop_token()));
   } else {
     try {
       judged = fold(co_await guard->judge(subject, context));
@@ -50,7 +77,9 @@ Async<Judged> judged(std::shared_ptr<const GuardType> guard, const Subject& subj
     }
   }
   const auto took = clock.steady() - begin;
-  if (!judged.failure && took > traits.limit) judged.failure = "timeout";
+  if (!judged.failure && !sound(judged.verdict)) judged = {.failure = "malformed"};
+  bound(judged.verdict);
+  if (!judged.failure && took > limit) judged.failure = "timeout";
   judged.duration_us = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::microseconds>(took).count());
   co_return judged;
@@ -69,13 +98,14 @@ Result<void> heard(Raced<Result<void>> raced) {
 
 Async<Judged> judge(std::shared_ptr<const Guard> guard, const Call& call,
                     const GuardContext& context, const Clock& clock) {
-  co_return co_await judged<Guard, Call, GuardContext>(std::move(guard), call, context, clock);
+  co_return co_await judged<Guard, Call, GuardContext>(std::move(guard), call, context, kGuardLimit,
+                                                       clock);
 }
 
 Async<Judged> judge(std::shared_ptr<const ResultGuard> guard, const Envelope& envelope,
                     const ResultContext& context, const Clock& clock) {
-  co_return co_await judged<ResultGuard, Envelope, ResultContext>(std::move(guard), envelope,
-                                                                  context, clock);
+  co_return co_await judged<ResultGuard, Envelope, ResultContext>(
+      std::move(guard), envelope, context, kResultGuardLimit, clock);
 }
 
 Async<std::optional<std::string>> told(std::shared_ptr<const EventHook> hook, const Event& event,

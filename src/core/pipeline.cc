@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/cut_text.h"
 #include "core/judge.h"
 
 namespace sallyport::core {
@@ -23,18 +24,6 @@ std::string_view name_of(Verdict::Kind kind) {
       return "escalate";
   }
   return "allow";
-}
-
-// Messages are for people and agents: short, and never empty.
-std::string escalation(const std::string& guard, std::string message) {
-  constexpr std::size_t kLongest = 4096;
-  if (message.empty()) return "escalated by " + guard;
-  if (message.size() > kLongest) {
-    std::size_t end = kLongest;
-    while (end > 0 && (static_cast<unsigned char>(message[end]) & 0xc0) == 0x80) --end;
-    message.resize(end);
-  }
-  return message;
 }
 
 // A redaction replaces content, never the kind of answer, and does not finish what was cut short.
@@ -110,7 +99,7 @@ class Fold {
         return;
       case Verdict::Kind::Escalate:
         release_.escalations.push_back(
-            {traits.name, escalation(traits.name, std::move(verdict.reason))});
+            {traits.name, escalation_text(traits.name, std::move(verdict.reason))});
         return;
       case Verdict::Kind::Ask:
         judged.failure = "malformed";  // nobody can be asked any more
@@ -154,6 +143,12 @@ class Fold {
 };
 
 }  // namespace
+
+std::string escalation_text(const std::string& guard, std::string message) {
+  constexpr std::size_t kLongest = 4096;
+  if (message.empty()) return "escalated by " + guard;
+  return cut_utf8_bytes(message, kLongest);
+}
 
 Async<Release> run_pipeline(const Plan& plan, Envelope original, ResultContext context,
                             const Clock& clock, FailOpen& fail_open) {

@@ -18,6 +18,9 @@ struct Escalation {
   std::string message;
 };
 
+// Messages are for people and agents: short, and never empty (PI-87).
+std::string escalation_text(const std::string& guard, std::string message);
+
 // What may be shown, and why. The only source of bytes for an answer.
 struct Release {
   struct GuardState {

@@ -13,9 +13,12 @@ namespace sallyport::core {
 namespace {
 
 json::object describe(const GuardTraits& traits, bool fail_open) {
-  return {{"guard", traits.name},        {"stage", to_string(traits.stage)},
-          {"rewrites", traits.rewrites}, {"limit_ms", traits.limit.count()},
-          {"settings", traits.settings}, {"on_error", fail_open ? "allow" : "deny"}};
+  return {{"guard", traits.name},
+          {"stage", to_string(traits.stage)},
+          {"rewrites", traits.rewrites},
+          {"limit_ms", traits.limit ? json::value(traits.limit->count()) : json::value()},
+          {"settings", traits.settings},
+          {"on_error", fail_open ? "allow" : "deny"}};
 }
 
 }  // namespace
@@ -106,6 +109,11 @@ PlanBuilder& PlanBuilder::approval_time(std::chrono::seconds time) {
   return *this;
 }
 
+PlanBuilder& PlanBuilder::redaction_notice(bool shown) {
+  plan_.redaction_notice_ = shown;
+  return *this;
+}
+
 Result<void> PlanBuilder::check_order() const {
   bool cut = false;
   for (const auto& guard : plan_.result_guards_) {
@@ -164,7 +172,8 @@ Result<std::shared_ptr<const Plan>> PlanBuilder::build() && {
                                             {"stream_chunks", plan_.stream_limits_.chunks},
                                             {"stream_ms", plan_.stream_limits_.time.count()},
                                             {"durability", to_string(plan_.durability_)},
-                                            {"approval_s", plan_.approval_time_.count()}});
+                                            {"approval_s", plan_.approval_time_.count()},
+                                            {"redaction_notice", plan_.redaction_notice_}});
   plan_.hash_ = "sha256:" + hex(sha256(plan_.dump_));
   return std::make_shared<const Plan>(std::move(plan_));
 }

@@ -44,6 +44,7 @@ class Plan {
   const StreamLimits& stream_limits() const { return stream_limits_; }
   IntentDurability durability() const { return durability_; }
   std::chrono::seconds approval_time() const { return approval_time_; }
+  bool redaction_notice() const { return redaction_notice_; }
 
   // A stable text of all that decides, which is what the hash is over.
   const std::string& dump() const { return dump_; }
@@ -61,6 +62,7 @@ class Plan {
   StreamLimits stream_limits_;
   IntentDurability durability_ = IntentDurability::Effect;
   std::chrono::seconds approval_time_ = std::chrono::hours(24);
+  bool redaction_notice_ = false;
 };
 
 class PlanBuilder {
@@ -75,6 +77,7 @@ class PlanBuilder {
   PlanBuilder& stream_limits(StreamLimits limits);
   PlanBuilder& durability(IntentDurability durability);
   PlanBuilder& approval_time(std::chrono::seconds time);
+  PlanBuilder& redaction_notice(bool shown);  // tells the agent that something was taken out
 
   // Refuses two guards of one name, an exemption for a guard that is not there, and a cut of
   // results before they are searched for secrets (PI-72).

@@ -112,7 +112,9 @@ Task<Verdict> PreHookGuard::judge(const Call& call, const GuardContext& context)
       if (!input) {
         co_return Verdict::deny(traits_.name + " gave an invalid input: " + input.error().message);
       }
-      co_return Verdict::rewrite(std::move(input->value), decision.reason.value_or(""));
+      Verdict verdict = Verdict::rewrite(std::move(input->value), decision.reason.value_or(""));
+      if (!input->exact) verdict.raw = std::move(decision.input_json);
+      co_return verdict;
     }
   }
   co_return Verdict::allow();

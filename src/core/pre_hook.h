@@ -16,7 +16,7 @@ class PreHookGuard final : public Guard {
   struct Options {
     bool rewrites = false;
     bool waits = false;
-    std::chrono::milliseconds limit{2000};
+    std::optional<std::chrono::milliseconds> limit{};
     json::value settings{};
   };
   PreHookGuard(std::string name, Decide decide, Options options);

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "base/race.h"
+#include "base/shielded.h"
 
 namespace sallyport::core {
 
@@ -41,6 +42,7 @@ Heard heard(Raced<Step> raced) {
 }
 
 std::string fault_of(const Prepared& prepared, WallTime now) {
+  if (!check_json(to_json(prepared), 90)) return "what was prepared is not valid JSON";
   if (prepared.expires_at && !from_rfc3339(*prepared.expires_at)) {
     return fmt::format("`expires_at` of the preparation is no RFC 3339 time: `{:.60}`",
                        *prepared.expires_at);
@@ -61,8 +63,15 @@ Async<void> prepare(Trail& trail, std::shared_ptr<Upstream> upstream, const Cloc
                     std::stop_token cancel, PreparationLimits limits) {
   PreparingUpstream& tool = *upstream->preparing();
   std::stop_source stop;
-  const std::shared_ptr<Preparation> preparation = tool.prepare(trail.call(), stop.get_token());
-  const auto end = std::chrono::steady_clock::now() + limits.whole;
+  const Result<std::shared_ptr<Preparation>> begun =
+      shielded("preparation", [&] { return tool.prepare(trail.call(), stop.get_token()); });
+  if (!begun || !*begun) {
+    trail.refuse({"preparation failed", Refusal::By::Preparation});
+    co_return;
+  }
+  const std::shared_ptr<Preparation>& preparation = *begun;
+  const auto end = std::chrono::steady_clock::now() +
+                   std::min(limits.whole, trail.call().time_limit.value_or(limits.whole));
   std::string operation_id;
   Heard last;
   for (unsigned steps = 0; last.fault.empty(); ++steps) {
@@ -84,8 +93,12 @@ Async<void> prepare(Trail& trail, std::shared_ptr<Upstream> upstream, const Cloc
     co_return;
   }
   stop.request_stop();
-  tool.cancel(operation_id);
+  (void)shielded("cancel", [&] { tool.cancel(operation_id); });
   if (last.step && last.step->kind == PrepareStep::Kind::Refused) {
+    if (last.step->action) {
+      trail.rows.push_back(
+          event::AuthorizationDenied{trail.call().agent_id, *last.step->action, last.step->text});
+    }
     trail.refuse({last.step->text, Refusal::By::Tool});
   } else if (last.cancelled) {
     trail.refuse({last.fault, Refusal::By::Cancel});

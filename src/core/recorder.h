@@ -66,6 +66,7 @@ struct Draft {
   json::object body;
   std::vector<ExactContent> exact;
   std::vector<Fact> facts;
+  json::array redactions{};       // of an earlier entry, whose redacted content this one repeats
   std::optional<std::string> id;  // only when an earlier try may have been written (LE-5)
 };
 

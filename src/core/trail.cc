@@ -49,11 +49,10 @@ void Trail::refuse(Refusal refusal) {
   if (!refusal_) refusal_ = std::move(refusal);
 }
 
-void Trail::replace_input(json::value input) {
+void Trail::replace_input(json::value input, std::optional<std::string> raw) {
   call_.input = std::move(input);
   call_digest_.clear();
-  // The bytes that came are those of the old input.
-  call_.raw_input.reset();
+  call_.raw_input = std::move(raw);  // those that came are of the old input
 }
 
 void Trail::prepared(Prepared prepared, bool outlives_process) {

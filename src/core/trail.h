@@ -60,8 +60,9 @@ class Trail {
   bool open() const { return !refusal_; }
   const std::optional<Refusal>& refusal() const { return refusal_; }
   void refuse(Refusal refusal);  // the first one stays
+  void reword(std::string reason) { refusal_->reason = std::move(reason); }
 
-  void replace_input(json::value input);
+  void replace_input(json::value input, std::optional<std::string> raw = {});
   void prepared(Prepared prepared, bool outlives_process);
   // The plan may have changed while a person was asked: everything is decided again.
   void decide_again(std::shared_ptr<const Plan> plan);
@@ -86,13 +87,17 @@ class Trail {
   // What happened since the last commit of this call, in order; it travels with the next one.
   using Row = std::variant<Event, Draft>;
   std::vector<Row> rows;
-  std::string started_at;           // when the intent was made; empty: none was
-  bool announced = false;           // the start of the execution was told
-  bool intent_durable = false;      // the intent is on disk by itself, before the effect
-  bool opened = false;              // a fact says that this process has the call in hand
-  Position asked_at;                // of the last question
-  std::string handed_out_until;     // RFC 3339; empty: executed here
-  std::vector<Fact> closing_facts;  // travel with the terminal record
+  std::string started_at;              // when the intent was made; empty: none was
+  bool announced = false;              // the start of the execution was told
+  bool intent_durable = false;         // the intent is on disk by itself, before the effect
+  bool dropped = false;                // the preparation was called off at the tool
+  bool recalled = false;               // the preparation is the one of an earlier attempt
+  bool opened = false;                 // a fact says that this process has the call in hand
+  Position asked_at;                   // of the last question
+  std::string handed_out_until;        // RFC 3339; empty: executed here
+  std::vector<Fact> closing_facts;     // travel with the terminal record
+  std::vector<Fact> closing_expected;  // must still be so then
+  json::array repeated_redactions;     // of the record whose result is served again
 
   // The call's row of idempotency, as found and held.
   std::string row_key;

@@ -54,7 +54,8 @@ struct PrepareStep {
   };
   Kind kind = Kind::Working;
   std::string text{};
-  Prepared prepared{};  // of `Ready`
+  Prepared prepared{};                          // of `Ready`
+  std::optional<event::DeniedAction> action{};  // of `Refused`, where the tool is a built-in one
 };
 
 class Preparation {

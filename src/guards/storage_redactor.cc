@@ -137,10 +137,30 @@ class Walk {
   void visit_string(json::value& value, Reach reach) {
     const std::string_view text = value.get_string();
     if (reach != Reach::Sensitive && reach != Reach::Inside) {
-      replace_matches(value, text);
+      if (!replace_in_json_text(value, text)) replace_matches(value, text);
     } else if (!text.empty() && !is_redaction_mark(text)) {
       replace_whole(value, text);
     }
+  }
+
+  // JSON as text, as tools often answer: its member names say what is sensitive there too.
+  bool replace_in_json_text(json::value& value, std::string_view text) {
+    constexpr std::size_t kLongest = 1u << 20;
+    if (text.size() < 8 || text.size() > kLongest || (text[0] != '{' && text[0] != '[')) {
+      return false;
+    }
+    Result<ParsedJson> parsed = parse_json(text);
+    if (!parsed || !parsed->exact) return false;
+    Walk inner(detectors_);
+    inner.visit(parsed->value, Reach::Plain);
+    const std::vector<core::Removal> removals = inner.take_removals();
+    if (removals.empty()) return false;
+    const std::string here = path();
+    for (const core::Removal& removal : removals) {
+      removals_.push_back({here, removal.category, removal.removed});
+    }
+    value = canonical_json(parsed->value);
+    return true;
   }
 
   void visit_number(json::value& value, Reach reach) {

@@ -230,6 +230,17 @@ Result<void> check_draft(const core::Draft& draft) {
   return {};
 }
 
+// An entry has room for a list of removals, not for thousands: what is behind the list is counted.
+void shorten(json::array& redactions, const SealedDraft::Means& means) {
+  constexpr std::size_t kListed = 200;
+  if (redactions.size() <= kListed) return;
+  const json::array rest(redactions.begin() + kListed, redactions.end());
+  redactions.erase(redactions.begin() + kListed, redactions.end());
+  redactions.push_back(json::object{{"path", ""},
+                                    {"category", fmt::format("{} more", rest.size())},
+                                    {"digest", means.digest(canonical_json(rest))}});
+}
+
 }  // namespace
 
 Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const Means& means) {
@@ -240,6 +251,7 @@ Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const M
     without_secrets(means.redactor, *text);
   }
   Sealer sealer(means, std::move(draft.exact));
+  sealer.redactions = std::move(draft.redactions);
   json::value body = std::move(draft.body);
   std::string path;
   sealer.walk(body, {}, path);
@@ -264,6 +276,7 @@ Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const M
                   .topic = std::move(draft.topic)};
   sealed.facts_ = std::move(draft.facts);
   sealed.packed_openings_ = pack_openings(sealer.openings);
+  shorten(sealer.redactions, means);
   sealed.render(canonical_json(body), sealer.redactions);
 
   constexpr std::size_t kTimeAndNumbers = 27 + 20 + 20 + 2;

@@ -122,7 +122,8 @@ class Start {
     SALLYPORT_TRY(const std::vector<core::Fact> open_calls, view_.facts("open_call"));
     for (const core::Fact& open : open_calls) {
       const std::optional<core::Placed> placed = core::split_place(*open.value);
-      if (!placed || !is_dead(placed->value)) continue;
+      // Also of a process that stopped in good order and left a call behind.
+      if (!placed || InstanceLock::alive(settings_.data_folder, placed->value)) continue;
       SALLYPORT_TRY(const std::optional<StoredEntry> stored, view_.entry(placed->sequence));
       if (stored && stored->bytes) {
         SALLYPORT_TRY(const json::object entry, open_entry(*stored->bytes, stored->openings));

@@ -57,6 +57,10 @@ std::vector<Batch> make_script(const Dice& dice) {
     for (int i = 0; i < (two ? 2 : 1); ++i, ++calls) {
       item.calls.push_back(make_call(dice, fmt::format("{}-{}", name, i)));
       item.calls.back().session_id = item.calls.front().session_id;
+      if (!kIncludesResumedPreparations && item.way == Way::Turn &&
+          item.calls.back().tool == "pay") {
+        item.calls.back().tool = "ship";
+      }
     }
     if (script.empty() || script.back().size() == 3 || !dice.once_in(2, {name, "beside"})) {
       script.emplace_back();
@@ -188,7 +192,10 @@ class Life {
                                            .instance = process.ledger.instance_id()};
     }
     std::stop_source caller;
-    for (const Call& call : item.calls) history_.witness.callers[call.trace_id] = caller;
+    for (const Call& call : item.calls) {
+      history_.witness.callers[call.trace_id] = caller;
+      if (item.way == Way::HandedOff) history_.witness.handed_off.insert(call.trace_id);
+    }
     if (history_.dice.once_in(12, {"cancelled before", item.name})) caller.request_stop();
     switch (item.way) {
       case Way::Held:
@@ -216,6 +223,9 @@ class Life {
     if (!answer) co_return;
     check_answer(history_, *answer);
     if (answer->outcome.kind == Outcome::Kind::RequiresConfirmation) {
+      if (history_.dice.once_in(3, {item.name, "resumed twice"})) {
+        start(go_on(process, item, *answer));
+      }
       co_await go_on(process, std::move(item), *answer);
     }
   }
@@ -226,6 +236,7 @@ class Life {
     if (call.tool_call_id.empty()) call.tool_call_id = asked.call_id;
     call.call_id = asked.call_id;
     history_.presented[call.trace_id].waits = true;
+    if (!kIncludesResumedPreparations && call.tool == "pay") co_return;
     for (unsigned tries = 0; tries < 60; ++tries) {
       co_await let_others_run(3);
       const Result<Answer> answer =
@@ -283,7 +294,9 @@ class Life {
     const std::uint64_t choice = history_.dice.pick(6, {item.name, "submission"});
     if (choice == 0) co_return;
     if (choice == 1) co_await submit_without_results(process, handed);
-    if (choice == 2) start(submit(process, handed, "at the same time"));
+    if (kIncludesSubmissionsAtTheSameTime && choice == 2) {
+      start(submit(process, handed, "at the same time"));
+    }
     co_await submit(process, handed, "first");
     if (choice >= 3) co_await submit(process, handed, choice == 3 ? "first" : "second");
   }
@@ -346,8 +359,9 @@ class Life {
     Reply answer = Reply::approve("person:a");
     if (choice == 4) answer = Reply::deny("person:a");
     co_await reply(process, subject, approval_id, std::move(answer));
+    const auto after = process.governor.approvals().state(approval_id);
     // Too late: whoever waits looks up now, and not at the end of his patience.
-    cancel();
+    if (after && *after && (*after)->word == "pending") cancel();
   }
 
   Async<void> reply(Process& process, Subject subject, std::string approval_id, Reply answer) {

@@ -100,8 +100,8 @@ class Checks {
       check_contents(story);
     }
     check_runs();
-    check_repetitions();
     check_rows();
+    check_repetitions();
     check_starts();
     check_presented();
     return std::move(found_);
@@ -191,7 +191,9 @@ class Checks {
 
   void check_events(const Story& story) {
     if (story.records.empty()) return complain(story, "events without a record");
-    const std::string pattern = fmt::format("(spq)*({})", endings_for(draft(story.records.back())));
+    std::string pattern = fmt::format("(spq)*({})", endings_for(draft(story.records.back())));
+    // While the ledger is not ready nothing is announced, and a person's no is recorded alone.
+    if (disk_.refusals > 0) pattern += "|(spq)+";
     auto known = patterns_.find(pattern);
     if (known == patterns_.end()) known = patterns_.emplace(pattern, std::regex(pattern)).first;
     if (!std::regex_match(story.letters, known->second)) {
@@ -245,7 +247,8 @@ class Checks {
     static const std::regex owner("answer for ([-0-9a-f]{36})");
     for (const std::uint64_t at : story.records) {
       const Draft& record = draft(at);
-      if (record.outcome == "replayed") continue;
+      // Has the guards of the call that was handed out.
+      if (record.outcome == "replayed" || outcome_text(record).starts_with("replayed ")) continue;
       for (const json::value& run : record.body.at("guards").as_array()) {
         const json::object* const evidence = object_in(run.as_object(), "evidence");
         if (evidence != nullptr && evidence->contains("of") &&
@@ -303,7 +306,7 @@ class Checks {
       if (stopped != history_.witness.stopped.end() && stopped->second < run.moment) {
         say("it ran although a hook refused its announcement");
       }
-      if (run.something_owed) say("it ran while something was owed");
+      if (run.something_owed && !intended) say("it ran while something was owed");
     }
   }
 
@@ -312,6 +315,7 @@ class Checks {
     std::map<std::string, std::vector<const Run*>> by_id;
     for (const Run& run : history_.witness.runs) {
       const Presented* const call = presented(run.trace_id);
+      if (call && forgotten_.contains(row_key(call->session, call->id))) continue;
       if (run.began && call && !call->id.empty())
         by_id[call->session + " " + call->id].push_back(&run);
     }
@@ -342,16 +346,19 @@ class Checks {
     return found != stories_.end() && intent_comes_first(run, &found->second);
   }
 
+  static std::string row_key(const std::string& session, const std::string& id) {
+    return KeyedDigest("k")(canonical_json(json::array{session, id}));
+  }
+
   // The rows of idempotency, as they were at each entry and as they are at the end.
   void check_rows() {
-    const KeyedDigest digest("k");
     ModelDisk::Facts facts;
     for (std::uint64_t i = 0; i < disk_.entries.size(); ++i) {
       const Draft& entry = draft(i);
       const Story story{.call_id = entry.subject.call_id, .trace = entry.subject.trace_id};
       if (entry.kind == Kind::Intent || entry.outcome == "cached") {
-        const std::string key = digest(
-            canonical_json(json::array{entry.subject.session_id, entry.body.at("tool_call_id")}));
+        const std::string key =
+            row_key(entry.subject.session_id, text_of(entry.body, "tool_call_id"));
         const auto row = facts.find({"idempotency", key});
         const bool there = row != facts.end();
         const json::value stored =
@@ -369,9 +376,24 @@ class Checks {
           complain(story, "began over a row that is " + status);
         }
       }
+      check_memory(story, entry, facts);
       ModelDisk::apply(entry, i, facts);
     }
     check_rows_at_the_end();
+  }
+
+  // An attempt that came to nothing does not undo an earlier one whose end is not known.
+  void check_memory(const Story& story, const Draft& entry, const ModelDisk::Facts& facts) {
+    for (const core::Fact& fact : entry.facts) {
+      if (fact.space != "idempotency") continue;
+      const auto row = facts.find({fact.space, fact.key});
+      if (row != facts.end() && row->second.find("Unknown") != std::string::npos) {
+        unknown_.insert(fact.key);
+      }
+      if (fact.value || !unknown_.contains(fact.key)) continue;
+      if (kIncludesForgottenAttempts) complain(story, "an earlier attempt is forgotten");
+      forgotten_.insert(fact.key);
+    }
   }
 
   void check_rows_at_the_end() {
@@ -380,16 +402,14 @@ class Checks {
         found_.push_back(fmt::format("{} still says {}", name.second, name.first));
       }
       if (name.first != "idempotency") continue;
-      const core::Placed placed = *core::split_place(value);
-      const json::value row = parse_own_json(placed.value).value();
-      const Draft& record = draft(placed.sequence);
-      const std::string status = text_of(row.as_object(), "status");
+      const json::object row = parse_own_json(core::split_place(value)->value)->as_object();
+      const std::string status = text_of(row, "status");
+      const Story& story = stories_[text_of(row, "call_id")];
       const std::string effect =
-          record.kind == Kind::ToolAudit ? effect_of(record) : std::string("(no record)");
-      if (effect != (status == "Completed" ? "done" : "unknown") ||
-          text_of(row.as_object(), "call_id") != record.subject.call_id) {
+          story.records.empty() ? "(no record)" : effect_of(draft(story.records.back()));
+      if (effect != (status == "Completed" ? "done" : "unknown")) {
         found_.push_back(fmt::format("{}: the row is {}, the record says {}",
-                                     record.subject.call_id, status, effect));
+                                     text_of(row, "call_id"), status, effect));
       }
     }
   }
@@ -426,6 +446,8 @@ class Checks {
   const ModelDisk& disk_;
   std::vector<std::string> found_;
   std::map<std::string, Story> stories_;
+  std::set<std::string> unknown_;    // rows that once said so
+  std::set<std::string> forgotten_;  // of those, the ones that were taken away
   static inline std::map<std::string, std::regex> patterns_;
 };
 

@@ -83,7 +83,7 @@ Async<bool> ModelLedger::begin_write(core::Urgency urgency) {
       (fault.kind == Fault::Kind::Refuses ||
        (fault.kind == Fault::Kind::RefusesAnnouncements && urgency == core::Urgency::Announces));
   healthy_ = !refused;
-  if (!refused) ++disk_.commits;
+  ++(refused ? disk_.refusals : disk_.commits);
   co_return !refused;
 }
 

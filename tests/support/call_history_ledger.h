@@ -48,6 +48,7 @@ class ModelDisk {
   Fault fault;
   std::size_t writes = 0;
   std::size_t commits = 0;
+  std::size_t refusals = 0;
   bool died = false;
 
  private:

@@ -112,7 +112,7 @@ class PlainTool final : public core::Upstream {
 class Steps final : public core::Preparation {
  public:
   Steps(const Surroundings& around, const Call& call)
-      : choice_(around.dice.pick(12, {"prepare", call.trace_id})), clock_(around.clock) {
+      : choice_(around.dice.pick(18, {"prepare", call.trace_id})), clock_(around.clock) {
     made_.operation_id = fmt::format("op-{}", ++around.witness.operations);
     made_.revision = around.dice.pick(9, {"revision", call.trace_id});
     made_.snapshot = json::object{{"for", call.trace_id}};
@@ -170,7 +170,7 @@ json::value evidence_of(const Call& call) {
 
 Result<Verdict> judge_call(const Surroundings& around, const std::string& guard, const Call& call) {
   Verdict verdict;
-  switch (around.dice.pick(14, {guard, call.trace_id})) {
+  switch (around.dice.pick(26, {guard, call.trace_id})) {
     case 0:
       verdict = Verdict::deny("not today");
       break;
@@ -201,7 +201,7 @@ Result<Verdict> judge_call(const Surroundings& around, const std::string& guard,
 }
 
 Task<PreHookDecision> decide_by_hook(Surroundings around, PreHookContext context) {
-  switch (around.dice.pick(10, {"pre-hook", context.call_id})) {
+  switch (around.dice.pick(18, {"pre-hook", context.call_id})) {
     case 0:
       co_return PreHookDecision::deny("the hook says no");
     case 1:
@@ -214,7 +214,7 @@ Task<PreHookDecision> decide_by_hook(Surroundings around, PreHookContext context
 }
 
 Task<Authorization> authorize_by_host(Surroundings around, AuthorizationRequest request) {
-  switch (around.dice.pick(10, {"authorizer", request.tool_call_id, request.tool_name})) {
+  switch (around.dice.pick(18, {"authorizer", request.tool_call_id, request.tool_name})) {
     case 0:
       co_return Authorization{Authorization::Kind::Deny, "the host says no"};
     case 1:
@@ -305,7 +305,9 @@ std::shared_ptr<const core::Plan> make_plan(const Surroundings& around, std::str
         name, [around, name](const Call& call) { return judge_call(around, name, call); });
     guard->mutable_traits().rewrites = dice.once_in(3, {"rewrites", name});
     builder.guard(guard);
-    if (dice.once_in(3, {"fail open", name})) builder.fail_open(name);
+    if (kIncludesGuardsThatFailOpen && dice.once_in(3, {"fail open", name})) {
+      builder.fail_open(name);
+    }
   }
   if (dice.once_in(3, {"has pre-hook", variant})) {
     builder.guard(std::make_shared<core::PreHookGuard>(
@@ -345,7 +347,11 @@ core::HookRegistry make_hooks(const Surroundings& around) {
     const auto hear = [around, name](const Event& event, const Subject& subject) -> Result<void> {
       const std::string_view type = event_type(event);
       if (subject.trace_id.empty() ||
-          !around.dice.once_in(announces(event) ? 14 : 8, {name, type, subject.trace_id})) {
+          !around.dice.once_in(announces(event) ? 20 : 8, {name, type, subject.trace_id})) {
+        return {};
+      }
+      if (!kIncludesHandOffsThatAHookRefuses && type == "tool_execution_started" &&
+          around.witness.handed_off.contains(subject.trace_id)) {
         return {};
       }
       if (announces(event)) {

@@ -315,7 +315,7 @@ TEST_F(EventSequenceTest, ASuggestionIsAnsweredAtOnceAndAnApprovalLaterRunsItExa
   EXPECT_EQ(later_events(), kAllowed);
   const Result<Answer> again = resume();
   ASSERT_FALSE(again);
-  EXPECT_EQ(again.error().cause, "used");
+  EXPECT_EQ(again.error().cause, "already_resumed");
   EXPECT_EQ(later_events(), kAllowed);
   EXPECT_EQ(governed.upstream->calls.size(), 1u);
 }

@@ -44,7 +44,7 @@ TEST(EngineApprovalTest, ANoAnErrorAndAnAnswerFromNobodyRunNothing) {
         Case(replies(Reply::deny(kPerson)), "rejected"),
         Case([](const Question&)
                  -> Result<Reply> { return fail(ErrorCode::Unavailable, "nobody is in"); },
-             "nobody is in"),
+             "the approver failed"),
         Case(replies(Reply::approve("")), "approval_expired"),
         Case(replies(Reply::approve(kAgent)), "approval_expired")}) {
     const CountedTool act("act", kActs);
@@ -54,9 +54,41 @@ TEST(EngineApprovalTest, ANoAnErrorAndAnAnswerFromNobodyRunNothing) {
                                    .approval_time(std::chrono::seconds(1)));
     const Result<Answer> answer = engine->call(call_of("act"));
     ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->outcome, Outcome::blocked(reason));
+    EXPECT_EQ(answer->outcome.kind, Outcome::Kind::Blocked);
+    EXPECT_EQ(answer->outcome.text, reason);
     EXPECT_EQ(act.runs(), 0);
   }
+}
+
+TEST(EngineApprovalTest, AnApproverThatThrowsIsARefusalAndItsTextReachesNobody) {
+  const CountedTool act("act", kActs);
+  const auto engine =
+      opened(EngineBuilder("").tool(act.tool()).approver([](const Question&) -> Result<Reply> {
+        throw std::runtime_error("secret");
+      }));
+  const Result<Answer> answer = engine->call(call_of("act"));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->outcome.kind, Outcome::Kind::Blocked);
+  EXPECT_EQ(answer->outcome.text.find("secret"), std::string::npos);
+  EXPECT_EQ(act.runs(), 0);
+}
+
+// EV-89 (partly) EV-106 (partly)
+TEST(EngineApprovalTest, AnApproverThatTakesItsTimeDoesNotKeepACancelledCall) {
+  const CountedTool act("act", kActs);
+  std::atomic<bool> done = false;
+  std::stop_source stop;
+  const auto engine =
+      opened(EngineBuilder("").tool(act.tool()).approver([&](const Question&) -> Result<Reply> {
+        stop.request_stop();
+        while (!done) std::this_thread::yield();
+        return Reply::approve(kPerson);
+      }));
+  const Result<Answer> answer = engine->call(call_of("act"), {.cancel = stop.get_token()});
+  done = true;
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->outcome, Outcome::blocked("cancelled"));
+  EXPECT_EQ(act.runs(), 0);
 }
 
 TEST(EngineApprovalTest, WithoutAnApproverACallWaitsForTheAnswerOfAPerson) {
@@ -109,7 +141,7 @@ TEST(EngineApprovalTest, ACancelEndsTheWaitForAPerson) {
   EXPECT_EQ(act.runs(), 0);
 }
 
-// AU-75 (partly) AU-33 (partly)
+// AU-75 (partly) AU-33 (partly) AP-13 (partly)
 TEST(EngineApprovalTest, ACallThatDoesNotHoldSaysThatItWaitsAndOneOfSeveralAnswersCounts) {
   const CountedTool act("act", kActs);
   const auto engine = opened(EngineBuilder("").tool(act.tool()));
@@ -117,9 +149,11 @@ TEST(EngineApprovalTest, ACallThatDoesNotHoldSaysThatItWaitsAndOneOfSeveralAnswe
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->outcome.kind, Outcome::Kind::RequiresConfirmation);
   EXPECT_EQ(engine->records()->front().terminal, false);
-  const Result<void> nobody = engine->answer(answer->approval_id, Reply::approve(""));
-  ASSERT_FALSE(nobody);
-  EXPECT_EQ(nobody.error().code, ErrorCode::Unauthenticated);
+  for (const char* const who : {"", kAgent}) {
+    const Result<void> nobody = engine->answer(answer->approval_id, Reply::approve(who));
+    ASSERT_FALSE(nobody);
+    EXPECT_EQ(nobody.error().code, ErrorCode::Unauthenticated);
+  }
   EXPECT_TRUE(engine->answer(answer->approval_id, Reply::deny(kPerson, "no")));
   const Result<void> second = engine->answer(answer->approval_id, Reply::approve("user:eve"));
   ASSERT_FALSE(second);
@@ -274,7 +308,8 @@ TEST(EngineApprovalTest, EscalationsOfResultsAndOtherMessagesHaveItemsOfTheirOwn
   call.session_id = "s-2";
   (void)engine->call(call);
   EXPECT_EQ(engine->escalations()->size(), 4u);
-  for (const EscalationItem& item : *engine->escalations()) EXPECT_EQ(item.count, 1u);
+  const auto items = engine->escalations();
+  for (const EscalationItem& item : *items) EXPECT_EQ(item.count, 1u);
 }
 
 }  // namespace
