@@ -7,8 +7,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "sallyport/continuation.h"
 #include "sallyport/envelope.h"
 #include "sallyport/outcome.h"
 
@@ -23,7 +25,8 @@ struct Answer {
   // The tool-audit record: the terminal one, or `requires_confirmation` of a call that waits.
   std::uint64_t sequence = 0;
   std::string record_id{};
-  std::string approval_id{};  // of the question that was asked about it, if any
+  std::string approval_id{};             // of the question that was asked about it, if any
+  std::optional<PendingCall> pending{};  // of a call that waits: what was asked about
 };
 
 }  // namespace sallyport

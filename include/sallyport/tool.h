@@ -52,7 +52,7 @@ class Invocation {
 
  private:
   Call call_;
-  std::shared_ptr<Channel> channel_;
+  std::shared_ptr<Channel> channel_;  // shared: a call that was given up on still has it
   std::stop_token stop_;
 };
 

@@ -1,5 +1,7 @@
 #include "base/cut_text.h"
 
+#include "sallyport/json.h"
+
 namespace sallyport {
 
 namespace {
@@ -25,6 +27,10 @@ std::string cut_code_points(std::string_view text, std::size_t limit) {
     ++begun;
   }
   return std::string(text);
+}
+
+std::string readable(std::string_view text) {
+  return is_utf8(text) ? std::string(text) : "[unreadable]";
 }
 
 }  // namespace sallyport

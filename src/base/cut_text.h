@@ -13,4 +13,7 @@ std::string cut_utf8_bytes(std::string_view text, std::size_t limit);
 // The first `limit` code points.
 std::string cut_code_points(std::string_view text, std::size_t limit);
 
+// The text, or a mark in its place where it is not UTF-8 and so can stand nowhere.
+std::string readable(std::string_view text);
+
 }  // namespace sallyport

@@ -50,7 +50,7 @@ Async<Raced<T>> race(Async<T> work, std::chrono::steady_clock::time_point deadli
                      state->cancel_work.slot(),
                      [state](const std::exception_ptr& thrown, std::optional<T> value) {
                        state->result.finish = thrown ? Finish::Threw : Finish::Worked;
-                       state->result.value = std::move(value);
+                       if (!thrown) state->result.value = std::move(value);
                        state->gate.cancel();
                      }));
   const std::stop_callback on_cancel(cancel, [state, executor] {

@@ -89,7 +89,8 @@ Task<void> Approvals::answer(std::string approval_id, Reply reply, Subject subje
   if (!now) {
     co_return fail(ErrorCode::NotFound, fmt::format("there is no approval `{}`", approval_id));
   }
-  const bool late = clock_.wall() >= now->expires_at && reply.kind == Reply::Kind::Approved;
+  const bool late = clock_.wall() >= now->expires_at && reply.kind != Reply::Kind::Expired &&
+                    reply.kind != Reply::Kind::Cancelled;
   if (now->word != "pending" || late) {
     const std::string word = late && now->word == "pending" ? "expired" : now->word;
     co_return fail(ErrorCode::Conflict,
@@ -100,6 +101,7 @@ Task<void> Approvals::answer(std::string approval_id, Reply reply, Subject subje
   if (reply.kind == Reply::Kind::Approved && (reply.by.empty() || reply.by == agent)) {
     co_return fail(ErrorCode::Unauthenticated, "nobody approves a call of his own", "by");
   }
+  if (!is_utf8(reply.reason)) reply.reason.clear();
   const std::string_view word = word_of(reply.kind);
   subject.call_id = now->call_id;
   subject.agent_id = agent;
@@ -124,6 +126,15 @@ Task<void> Approvals::answer(std::string approval_id, Reply reply, Subject subje
   }
   if (!written) co_return std::unexpected(written.error());
   bell_.ring(approval_id);
+  co_return Result<void>{};
+}
+
+Task<void> Approvals::expire(std::string approval_id) {
+  SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));
+  if (!now || now->word != "pending" || clock_.wall() < now->expires_at) co_return Result<void>{};
+  const Result<void> said = co_await answer(
+      std::move(approval_id), Reply{Reply::Kind::Expired, {}, "approval_expired"}, {});
+  if (!said && said.error().code != ErrorCode::Conflict) co_return said;
   co_return Result<void>{};
 }
 

@@ -37,6 +37,9 @@ class Approvals {
   Task<Reply> wait(std::string approval_id, WallTime until, Subject subject,
                    std::stop_token cancel);
 
+  // A question whose time is over is answered by that.
+  Task<void> expire(std::string approval_id);
+
   // What a state other than `pending` says to the call.
   Result<Reply> reply_of(const State& state);
 

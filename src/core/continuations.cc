@@ -38,8 +38,12 @@ std::string Continuations::digest_of(const Continuation::Payload& payload) const
   return digest_(canonical_json(to_json(payload)));
 }
 
-Continuation Continuations::make(Continuation::Payload payload) const {
-  Continuation made{.id = "con-" + uuid7_text(clock_, entropy_), .digest = digest_of(payload)};
+std::string Continuations::fresh_id() const {
+  return "con-" + uuid7_text(clock_, entropy_);
+}
+
+Continuation Continuations::make(Continuation::Payload payload, std::string id) const {
+  Continuation made{.id = std::move(id), .digest = digest_of(payload)};
   made.payload = std::move(payload);
   return made;
 }

@@ -29,7 +29,8 @@ class Continuations {
       : recorder_(recorder), digest_(std::move(digest)), clock_(clock), entropy_(entropy) {}
 
   // Gives the payload an id and a digest.
-  Continuation make(Continuation::Payload payload) const;
+  Continuation make(Continuation::Payload payload, std::string id) const;
+  std::string fresh_id() const;
 
   // The entry and the facts that keep it; for a commit of the caller.
   Draft keep(const Kept& kept, const Subject& subject);

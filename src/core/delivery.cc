@@ -2,6 +2,8 @@
 
 #include <boost/json.hpp>
 
+#include "base/cut_text.h"
+#include "base/shielded.h"
 #include "core/pipeline.h"
 
 namespace sallyport::core {
@@ -68,7 +70,7 @@ Envelope Delivery::cut(std::string reason) {
 void Delivery::deny(event::DeniedAction action, std::string detail) {
   if (closed_) return;
   denials_.push_back(
-      event::AuthorizationDenied{parts_.context.call->agent_id, action, std::move(detail)});
+      event::AuthorizationDenied{parts_.context.call->agent_id, action, readable(detail)});
 }
 
 Async<void> Delivery::progress(json::value message) {
@@ -78,7 +80,8 @@ Async<void> Delivery::progress(json::value message) {
   if (closed_) co_return;
   for (Escalation& escalation : release.escalations) escalations_.push_back(std::move(escalation));
   if (release.verdict == Verdict::Kind::Deny) co_return;
-  parts_.forward(release.released.value);
+  // Whoever listens to progress has no say in the call.
+  (void)shielded("progress", [&] { parts_.forward(release.released.value); });
 }
 
 }  // namespace sallyport::core

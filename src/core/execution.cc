@@ -20,6 +20,10 @@ Async<Result<Envelope>> invoke(std::shared_ptr<Upstream> upstream, Call call,
   co_return co_await upstream->invoke(std::move(call), std::move(delivery), std::move(stop));
 }
 
+std::unexpected<Error> already_resumed() {
+  return fail(ErrorCode::Conflict, "the call does not wait any more", {}, "already_resumed");
+}
+
 bool intent_first(const Trail& trail) {
   if (trail.consent || trail.prepared() || !trail.handed_out_until.empty()) return true;
   switch (trail.plan().durability()) {
@@ -89,6 +93,11 @@ Task<std::optional<Governor::Performed>> Governor::announce(Trail& trail) {
 
 // Step 7: refuses, gives the stored answer, or neither, when the call may run.
 Result<std::optional<Governor::Performed>> Governor::look_for_earlier(Trail& trail) {
+  // A call that was resumed is in our hands only as long as it still waits.
+  for (const Fact& waits : trail.closing_expected) {
+    SALLYPORT_TRY(const auto stored, parts_.recorder.fact(waits.space, waits.key));
+    if (stored != waits.value) return already_resumed();
+  }
   if (trail.consent) {
     SALLYPORT_TRY(const auto state, approvals_.state(trail.consent->approval_id));
     if (!state || state->word != "approved") {
@@ -101,6 +110,7 @@ Result<std::optional<Governor::Performed>> Governor::look_for_earlier(Trail& tra
   if (trail.row_key.empty()) return std::nullopt;
   const std::string& id = trail.call().tool_call_id;
   if (!trail.hold) trail.hold = idempotency_.hold(trail.row_key);
+  if (!trail.hold && !trail.closing_expected.empty()) return already_resumed();
   if (!trail.hold) {
     trail.refuse({fmt::format("in flight: call `{}` is running", id), Refusal::By::Idempotency});
     return std::nullopt;
@@ -173,6 +183,10 @@ Task<void> Governor::write_intent(Trail& trail) {
       expected.push_back(std::move(used.expected));
       intent.facts.push_back(std::move(used.fact));
     }
+    for (const Fact& waits : trail.closing_expected) {
+      expected.push_back(waits);
+      intent.facts.push_back({waits.space, waits.key, std::nullopt});
+    }
   }
   const Event started = event::ToolExecutionStarted{call.agent_id, call.tool, call.tool_call_id};
   if (first) {
@@ -182,6 +196,7 @@ Task<void> Governor::write_intent(Trail& trail) {
     const auto written =
         co_await journal_.commit(trail, std::move(drafts), Urgency::Announces, std::move(expected));
     if (!written) co_return intent_refused(trail, written.error());
+    trail.closing_expected.clear();
   } else {
     trail.rows.push_back(std::move(intent));
     trail.rows.push_back(started);
@@ -199,7 +214,8 @@ Result<void> Governor::intent_refused(Trail& trail, const Error& error) {
     trail.refuse({"the call cannot be recorded: " + error.message});
     return {};
   }
-  if (error.code != ErrorCode::Conflict) {
+  // A call that was resumed still waits, and can be resumed again.
+  if (error.code != ErrorCode::Conflict && trail.closing_expected.empty()) {
     journal_.owe(trail, {.outcome = Outcome::persistence_failed(
                              "the intent could not be recorded: " + error.message)});
   }

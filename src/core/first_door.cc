@@ -12,6 +12,7 @@
 #include "core/call_preview.h"
 #include "core/decision.h"
 #include "core/governor.h"
+#include "core/pending_call.h"
 #include "core/preparing.h"
 
 namespace sallyport::core {
@@ -88,7 +89,10 @@ Async<void> Governor::judge_call(Trail& trail, const Preview& preview,
   }
   co_await decide(trail, preview, parts_.clock, cancel);
   if (!trail.open() || trail.prepared() || upstream->preparing() == nullptr) co_return;
-  if (!recall_preparation(trail)) co_await prepare(trail, upstream, parts_.clock, cancel);
+  if (!recall_preparation(trail)) {
+    std::optional<Event> denied = co_await prepare(trail, upstream, parts_.clock, cancel);
+    if (denied) co_await report(trail, std::move(*denied));
+  }
   // What will run is what was prepared, so that is decided about too.
   if (trail.open()) co_await decide(trail, preview, parts_.clock, cancel);
 }
@@ -216,7 +220,7 @@ Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
     drafts.back().facts.push_back({"waiting_call", trail.call().call_id, question.approval_id});
   }
   // A yes that was given for another input is none for this one (EV-75).
-  std::vector<Fact> expected;
+  std::vector<Fact> expected = trail.closing_expected;
   if (trail.consent) {
     const auto old = approvals_.state(trail.consent->approval_id);
     if (old && *old && (*old)->word == "approved") {
@@ -231,15 +235,26 @@ Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
   const auto written =
       co_await journal_.commit(trail, std::move(drafts), Urgency::Announces, std::move(expected));
   if (!written) {
-    journal_.owe(trail,
-                 {.outcome = Outcome::persistence_failed(
+    // A call that was resumed still waits for the answer it had.
+    if (trail.closing_expected.empty()) {
+      journal_.owe(
+          trail, {.outcome = Outcome::persistence_failed(
                       "the approval question could not be recorded: " + written.error().message)});
+    }
     co_return std::unexpected(written.error());
   }
   trail.asked_at = written->at(written->size() - 2);
   co_await tell_sinks(trail, trail.asked_at.sequence);
   if (!held) co_return false;
-  if (parts_.approver) co_await ask_approver(question, trail.subject(), caller.cancel);
+  if (parts_.approver) {
+    const Result<void> said = co_await ask_approver(question, trail.subject(), caller.cancel);
+    if (!said && said.error().code == ErrorCode::Unavailable) {
+      // An answer that is on no record is none, and nobody will give another.
+      trail.refuse(
+          {"the answer could not be recorded: " + said.error().message, Refusal::By::Person});
+      co_return true;
+    }
+  }
   const Result<Reply> reply = co_await approvals_.wait(
       question.approval_id, *from_rfc3339(question.expires_at), trail.subject(), caller.cancel);
   if (!reply) co_return std::unexpected(reply.error());
@@ -249,17 +264,19 @@ Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
 
 // A program that answers for people. What it says is an answer like any other, with its name; what
 // it does not say in time, nobody has said.
-Async<void> Governor::ask_approver(Question question, Subject subject, std::stop_token cancel) {
+Task<void> Governor::ask_approver(Question question, Subject subject, std::stop_token cancel) {
   const auto left = *from_rfc3339(question.expires_at) - parts_.clock.wall();
   Raced<Result<Reply>> raced = co_await race<Result<Reply>>(
       consult(parts_.approver, question), std::chrono::steady_clock::now() + left, cancel);
-  if (raced.finish == Finish::Deadline || raced.finish == Finish::Cancelled) co_return;
+  if (raced.finish == Finish::Deadline || raced.finish == Finish::Cancelled) {
+    co_return Result<void>{};
+  }
   Reply given = Reply::deny("approver", "the approver failed");
   if (raced.value) {
     given = *raced.value ? std::move(**raced.value)
                          : Reply::deny("approver", raced.value->error().message);
   }
-  (void)co_await approvals_.answer(question.approval_id, std::move(given), std::move(subject));
+  co_return co_await approvals_.answer(question.approval_id, std::move(given), std::move(subject));
 }
 
 void Governor::take_reply(Trail& trail, const Reply& reply, const std::string& call_digest) const {
@@ -291,7 +308,8 @@ Answer Governor::waiting(const Trail& trail) const {
                 .released = Envelope::error(text),
                 .sequence = trail.asked_at.sequence,
                 .record_id = trail.asked_at.id,
-                .approval_id = trail.approval_id};
+                .approval_id = trail.approval_id,
+                .pending = pending_call(trail)};
   answer.result = {.success = false, .output = text};
   return answer;
 }

@@ -102,7 +102,8 @@ Governor::Governor(Parts parts)
       escalations_(parts_.recorder, parts_.clock, parts_.entropy),
       approvals_(parts_.recorder, parts_.clock),
       idempotency_(parts_.recorder, parts_.digest),
-      journal_({parts_.recorder, parts_.clock, parts_.entropy, escalations_}),
+      journal_({parts_.recorder, parts_.clock, parts_.entropy, escalations_, parts_.redactor,
+                parts_.digest}),
       fail_open_(parts_.recorder.instance_id()) {}
 
 Task<void> Governor::start() {
@@ -247,7 +248,8 @@ Task<Answer> Governor::finish(Trail& trail, Ending ending) {
   const bool ran = ending.release.has_value();
   const Result<Position> record = co_await journal_.end(trail, ending);
   if (!record) {
-    if (ran || record.error().code == ErrorCode::Conflict) {
+    const bool still_waits = !trail.closing_expected.empty();
+    if (ran || still_waits || record.error().code == ErrorCode::Conflict) {
       co_return std::unexpected(record.error());
     }
     // A refusal stays one, also when it could not be recorded yet.

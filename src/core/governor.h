@@ -103,7 +103,7 @@ class Governor {
   Task<void> tell(Trail& trail, const Event& event);
   Question question_about(Trail& trail) const;
   Task<bool> ask(Trail& trail, const Caller& caller);
-  Async<void> ask_approver(Question question, Subject subject, std::stop_token cancel);
+  Task<void> ask_approver(Question question, Subject subject, std::stop_token cancel);
   void take_reply(Trail& trail, const Reply& reply, const std::string& call_digest) const;
   static std::string describe(const Trail& trail);
   Answer waiting(const Trail& trail) const;

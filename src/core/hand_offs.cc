@@ -7,6 +7,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "base/uuid.h"
+#include "core/pending_call.h"
 
 namespace sallyport::core {
 
@@ -32,16 +33,8 @@ Envelope envelope_of(const ToolResult& result) {
   return envelope;
 }
 
-PendingCall pending_of(const Trail& trail) {
-  const Call& call = trail.call();
-  const Classification& tool = trail.classification();
-  return {.id = call.tool_call_id,
-          .name = call.tool,
-          .display_name = tool.display_name.empty() ? call.tool : tool.display_name,
-          .tier = tool.tier,
-          .input = trail.requested_input(),
-          .effective_input = call.input,
-          .listen_context = trail.prepared()};
+std::string continuation_of(const Draft& record) {
+  return std::string(text_in(record.body, "continuation_id").value_or(""));
 }
 
 event::ToolExecutionFinished finished(const Draft& draft, const ToolResult& result,
@@ -62,7 +55,6 @@ event::ToolExecutionFinished finished(const Draft& draft, const ToolResult& resu
 struct HandOffs::Returned {
   Draft record;
   Ending ending;
-  std::string row_key;
   Answer answer;
   FailOpenLog::Share fail_open;
 };
@@ -86,6 +78,7 @@ Task<HandOffs::Given> HandOffs::hand_out(Continuation::Payload frame, std::vecto
   Governor::Parts& parts = governor_.parts_;
   const std::string deadline = rfc3339(parts.clock.wall() + within);
   const auto elsewhere = std::make_shared<Elsewhere>();
+  const std::string id = continuations_.fresh_id();
   Given given;
   Kept kept{.deadline = deadline};
   for (Call& asked : calls) {
@@ -94,18 +87,19 @@ Task<HandOffs::Given> HandOffs::hand_out(Continuation::Payload frame, std::vecto
     SALLYPORT_CO_TRY(Call call, governor_.identify(std::move(asked)));
     Trail trail(std::move(call), parts.plans.current(), parts.digest, governor_.fail_open_);
     trail.handed_out_until = deadline;
+    trail.continuation_id = id;
     SALLYPORT_CO_TRY(std::optional<Answer> answered,
                      co_await governor_.admit(trail, elsewhere, caller));
     if (answered) {
       given.answered.push_back(std::move(*answered));
       continue;
     }
-    given.hand_off.tool_calls.push_back(pending_of(trail));
+    given.hand_off.tool_calls.push_back(pending_call(trail));
     kept.calls.push_back(trail.call());
   }
   if (kept.calls.empty()) co_return given;
   frame.pending_tool_calls = given.hand_off.tool_calls;
-  given.hand_off.continuation = continuations_.make(std::move(frame));
+  given.hand_off.continuation = continuations_.make(std::move(frame), id);
   kept.continuation = given.hand_off.continuation;
   std::vector<Draft> drafts;
   drafts.push_back(continuations_.keep(kept, {.session_id = kept.continuation.payload.session_id,
@@ -157,7 +151,7 @@ Task<HandOffs::Returned> HandOffs::receive(const Call& call, const ToolResult& r
   const std::optional<Placed> placed = handed_out ? split_place(*handed_out) : std::nullopt;
   if (!placed) co_return fail(ErrorCode::Conflict, "the call is no longer handed out");
   SALLYPORT_CO_TRY(const json::object intent, recorder.entry(placed->sequence));
-  Returned returned{.record = reopened(intent), .row_key = governor_.idempotency_.key(call)};
+  Returned returned{.record = reopened(intent)};
   FailOpen fail_open(governor_.fail_open_);
   returned.ending = co_await pass_second_door(call, envelope_of(result), fail_open);
   returned.fail_open = fail_open.take();
@@ -180,19 +174,9 @@ Task<std::vector<Answer>> HandOffs::complete(const Continuations::Found& found,
     const auto given = std::ranges::find(results, call.tool_call_id, &CallResult::tool_call_id);
     SALLYPORT_CO_TRY(Returned returned, co_await receive(call, given->result));
     Draft record = returned.record;
-    const std::string digest(text_in(record.body, "request_digest").value_or(""));
     record.facts.push_back({std::string(kHandedOut), call.call_id, std::nullopt});
     record.facts.push_back({std::string(kAnswered), call.call_id, "", true});
-    if (!returned.row_key.empty()) {
-      record.facts.push_back(Idempotency::fact(
-          returned.row_key,
-          {.call_id = call.call_id,
-           .request_digest = digest,
-           .status = Idempotency::Status::Completed,
-           .started_at = std::string(text_in(record.body, "started_at").value_or(""))}));
-    }
-    record.body.erase("started_at");
-    record.body.erase("row_key");
+    take_row(record, Idempotency::Status::Completed);
     add_fail_open(std::move(returned.fail_open), record, drafts);
     if (returned.ending.release->verdict == Verdict::Kind::Deny) {
       events.emplace_back(event::PolicyDenied{record.subject.agent_id, record.subject.tool_name,
@@ -229,6 +213,8 @@ Task<std::vector<Answer>> HandOffs::complete(const Continuations::Found& found,
   for (Returned& returned : all) {
     SALLYPORT_CO_TRY(const auto at, parts.recorder.fact(kAnswered, returned.answer.call_id));
     returned.answer.sequence = split_place(*at)->sequence;
+    SALLYPORT_CO_TRY(const json::object entry, parts.recorder.entry(returned.answer.sequence));
+    returned.answer.record_id = std::string(text_in(entry, "id").value_or(""));
     co_await governor_.give_to_sinks(returned.answer.sequence, returned.record.subject, failed);
     answers.push_back(std::move(returned.answer));
   }
@@ -239,14 +225,16 @@ Task<std::vector<Answer>> HandOffs::complete(const Continuations::Found& found,
 // Nothing is marked: the same results may be submitted again (AU-58).
 void HandOffs::owe(std::vector<Returned> returned, const Error& error) {
   for (Returned& one : returned) {
+    // Somebody else's submission was first: there is nothing left to owe.
+    const auto open = governor_.parts_.recorder.fact(kHandedOut, one.answer.call_id);
+    if (open && !*open) continue;
     Ending ending{
         .outcome = Outcome::persistence_failed("completed could not be recorded: " + error.message,
                                                one.ending.outcome.result),
         .effect = EffectState::Done,
         .release = std::move(one.ending.release),
         .terminal = false};
-    one.record.body.erase("started_at");
-    one.record.body.erase("row_key");
+    take_row(one.record, std::nullopt);
     governor_.parts_.recorder.owe(governor_.journal_.complete(std::move(one.record), ending));
   }
 }
@@ -257,6 +245,7 @@ Task<std::vector<Answer>> HandOffs::replay(const Continuations::Found& found,
   Governor::Parts& parts = governor_.parts_;
   std::vector<Answer> answers;
   std::vector<Draft> drafts;
+  std::vector<std::size_t> places;  // of the records among the drafts
   for (const Call& call : found.kept.calls) {
     SALLYPORT_CO_TRY(const auto at, parts.recorder.fact(kAnswered, call.call_id));
     const std::optional<Placed> placed = at ? split_place(*at) : std::nullopt;
@@ -288,6 +277,7 @@ Task<std::vector<Answer>> HandOffs::replay(const Continuations::Found& found,
     for (Draft& draft : governor_.journal_.complete(std::move(record), ending)) {
       drafts.push_back(std::move(draft));
     }
+    places.push_back(drafts.size() - 1);
   }
   const auto written = co_await parts.recorder.append(drafts, Urgency::Reports);
   if (!written) {
@@ -300,6 +290,14 @@ Task<std::vector<Answer>> HandOffs::replay(const Continuations::Found& found,
     parts.recorder.owe(std::move(drafts));
     co_return std::unexpected(written.error());
   }
+  std::vector<Draft> failed;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const Position& position = written->at(places[i]);
+    answers[i].sequence = position.sequence;
+    answers[i].record_id = position.id;
+    co_await governor_.give_to_sinks(position.sequence, drafts[places[i]].subject, failed);
+  }
+  co_await governor_.note_failures(std::move(failed));
   co_return answers;
 }
 
@@ -313,21 +311,15 @@ Task<void> HandOffs::expire() {
     if (deadline && parts.clock.wall() < *deadline) continue;
     SALLYPORT_CO_TRY(const json::object intent, parts.recorder.entry(placed->sequence));
     Draft record = reopened(intent);
-    const std::string row_key(text_in(record.body, "row_key").value_or(""));
     Ending ending{.outcome = Outcome::invalidated("the hand-off expired without a result"),
                   .effect = EffectState::Unknown};
     const Event event = finished(record, {.success = false}, ending.outcome.text);
     record.facts.push_back({std::string(kHandedOut), fact.key, std::nullopt});
-    if (!row_key.empty()) {
-      record.facts.push_back(Idempotency::fact(
-          row_key,
-          {.call_id = fact.key,
-           .request_digest = std::string(text_in(record.body, "request_digest").value_or("")),
-           .status = Idempotency::Status::Unknown,
-           .started_at = std::string(text_in(record.body, "started_at").value_or(""))}));
+    const std::string continuation_id = continuation_of(record);
+    take_row(record, Idempotency::Status::Unknown);
+    for (Fact& closed : Continuations::become(continuation_id, "expired")) {
+      record.facts.push_back(std::move(closed));
     }
-    record.body.erase("started_at");
-    record.body.erase("row_key");
     std::vector<Draft> drafts;
     const Subject subject = record.subject;
     drafts.push_back(event_row(event, subject));

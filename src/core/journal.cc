@@ -95,17 +95,25 @@ void name_escalations(Trail& trail, const std::vector<std::string>& ids) {
 }
 
 // What is too long for a record goes into an entry of its own, whole (AU-20).
-std::optional<Draft> move_to_artifact(const Subject& subject, Ending& ending, Entropy& entropy) {
+std::optional<Draft> move_to_artifact(const Journal::Parts& parts, Draft& record, Ending& ending) {
   if (!ending.outcome.result) return std::nullopt;
   ToolResult& result = *ending.outcome.result;
+  if (recorded_size(result.output) == result.output.size()) return std::nullopt;
+  // A cut could leave half of a secret standing: what must not be stored goes first.
+  json::value output(result.output);
+  for (const core::Removal& removal : parts.redactor.redact("output", output)) {
+    record.redactions.push_back(json::object{{"path", "/body/outcome/result/output"},
+                                             {"category", removal.category},
+                                             {"digest", parts.digest(removal.removed)}});
+  }
+  if (output.is_string()) result.output = std::string(output.get_string());
   const std::size_t size = recorded_size(result.output);
-  if (size == result.output.size()) return std::nullopt;
   std::array<std::uint8_t, 6> bytes;
-  entropy.fill(bytes);
+  parts.entropy.fill(bytes);
   std::uint64_t id = 0;
   for (const std::uint8_t byte : bytes) id = id << 8 | byte;
   Draft artifact{.kind = Kind::Topic,
-                 .subject = subject,
+                 .subject = record.subject,
                  .topic = "artifacts",
                  .body = {{"artifact_id", id}, {"text", result.output}}};
   artifact.facts.push_back({"artifact", std::to_string(id), "", true});
@@ -143,6 +151,7 @@ Draft Journal::intent(Trail& trail) const {
   Draft draft = draft_of(trail, Kind::Intent);
   draft.body["started_at"] = trail.started_at;
   if (!trail.row_key.empty()) draft.body["row_key"] = trail.row_key;
+  if (!trail.continuation_id.empty()) draft.body["continuation_id"] = trail.continuation_id;
   return draft;
 }
 
@@ -174,7 +183,7 @@ std::vector<Draft> Journal::record(Trail& trail, Ending& ending) const {
 
 std::vector<Draft> Journal::complete(Draft draft, Ending& ending) const {
   std::vector<Draft> drafts;
-  if (std::optional<Draft> artifact = move_to_artifact(draft.subject, ending, parts_.entropy)) {
+  if (std::optional<Draft> artifact = move_to_artifact(parts_, draft, ending)) {
     drafts.push_back(std::move(*artifact));
   }
   if (ending.terminal && ending.release && !ending.release->escalations.empty()) {
@@ -233,8 +242,10 @@ Task<Position> Journal::end(Trail& trail, Ending& ending) {
   }
   if (written) co_return written->back();
   const Error error = written.error();
-  // Somebody else has ended this call.
-  if (error.code == ErrorCode::Conflict) co_return std::unexpected(error);
+  // Somebody else has ended this call; or it was resumed, and goes on waiting.
+  if (error.code == ErrorCode::Conflict || !trail.closing_expected.empty()) {
+    co_return std::unexpected(error);
+  }
   const bool ran = ending.outcome.kind == Outcome::Kind::Completed;
   const bool fits = error.code != ErrorCode::InvalidInput;
   Ending failed{.outcome = Outcome::persistence_failed(
@@ -249,7 +260,11 @@ Task<Position> Journal::end(Trail& trail, Ending& ending) {
     // The ledger is well, what was to be said does not fit into it: what is left to say is that.
     trail.forget_evidence();
     std::erase_if(trail.rows, [](const Trail::Row& row) { return !fits_an_entry(row); });
-    const auto bare = co_await commit(trail, record(trail, failed), Urgency::Reports);
+    auto bare = co_await commit(trail, record(trail, failed), Urgency::Reports);
+    if (!bare && bare.error().code == ErrorCode::InvalidInput) {
+      trail.forget_content();
+      bare = co_await commit(trail, record(trail, failed), Urgency::Reports);
+    }
     if (!bare) owe(trail, std::move(failed));
   }
   co_return std::unexpected(error);
@@ -285,6 +300,22 @@ Draft reopened(const json::object& entry) {
           .body = entry.at("body").as_object()};
 }
 
+void take_row(Draft& record, std::optional<Idempotency::Status> status) {
+  const auto member = [&](std::string_view name) {
+    return std::string(text_in(record.body, name).value_or(""));
+  };
+  const std::string key = member("row_key");
+  if (status && !key.empty()) {
+    record.facts.push_back(Idempotency::fact(key, {.call_id = record.subject.call_id,
+                                                   .request_digest = member("request_digest"),
+                                                   .status = *status,
+                                                   .started_at = member("started_at")}));
+  }
+  for (const char* const name : {"row_key", "started_at", "continuation_id"}) {
+    record.body.erase(name);
+  }
+}
+
 std::vector<Draft> close_interrupted(const json::object& entry) {
   constexpr std::string_view kDied =
       "interrupted: the process ended before an outcome was recorded";
@@ -312,14 +343,7 @@ std::vector<Draft> close_interrupted(const json::object& entry) {
   add_ending(draft, {.outcome = Outcome::persistence_failed(std::string(kDied)),
                      .effect = EffectState::Unknown});
   // Whoever presents the call again is told that its end is not known.
-  if (const std::string row_key = member("row_key"); !row_key.empty()) {
-    draft.facts.push_back(Idempotency::fact(row_key, {.call_id = draft.subject.call_id,
-                                                      .request_digest = member("request_digest"),
-                                                      .status = Idempotency::Status::Unknown,
-                                                      .started_at = member("started_at")}));
-  }
-  draft.body.erase("row_key");
-  draft.body.erase("started_at");
+  take_row(draft, Idempotency::Status::Unknown);
   drafts.push_back(std::move(draft));
   return drafts;
 }

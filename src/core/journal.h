@@ -9,6 +9,7 @@
 #include "core/ending.h"
 #include "core/escalations.h"
 #include "core/recorder.h"
+#include "core/redactor.h"
 #include "core/trail.h"
 
 namespace sallyport::core {
@@ -20,6 +21,8 @@ class Journal {
     const Clock& clock;
     Entropy& entropy;
     Escalations& escalations;
+    const Redactor& redactor;
+    KeyedDigest digest;
   };
   explicit Journal(Parts parts) : parts_(std::move(parts)) {}
 
@@ -52,6 +55,9 @@ std::vector<Draft> close_interrupted(const json::object& entry);
 
 // The start of a record about a call of which only its opening entry is left.
 Draft reopened(const json::object& entry);
+// Takes out what only an intent says, and has the row of idempotency follow the record; no status:
+// the row stays as it is.
+void take_row(Draft& record, std::optional<Idempotency::Status> status);
 void add_ending(Draft& draft, const Ending& ending);
 
 }  // namespace sallyport::core

@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/cut_text.h"
 #include "base/race.h"
 #include "base/shielded.h"
 
@@ -59,15 +60,16 @@ std::optional<std::string> expired(const Prepared& prepared, WallTime now) {
   return "the preparation expired at " + *prepared.expires_at;
 }
 
-Async<void> prepare(Trail& trail, std::shared_ptr<Upstream> upstream, const Clock& clock,
-                    std::stop_token cancel, PreparationLimits limits) {
+Async<std::optional<Event>> prepare(Trail& trail, std::shared_ptr<Upstream> upstream,
+                                    const Clock& clock, std::stop_token cancel,
+                                    PreparationLimits limits) {
   PreparingUpstream& tool = *upstream->preparing();
   std::stop_source stop;
   const Result<std::shared_ptr<Preparation>> begun =
       shielded("preparation", [&] { return tool.prepare(trail.call(), stop.get_token()); });
   if (!begun || !*begun) {
     trail.refuse({"preparation failed", Refusal::By::Preparation});
-    co_return;
+    co_return std::nullopt;
   }
   const std::shared_ptr<Preparation>& preparation = *begun;
   const auto end = std::chrono::steady_clock::now() +
@@ -90,22 +92,23 @@ Async<void> prepare(Trail& trail, std::shared_ptr<Upstream> upstream, const Cloc
     last.fault = fault_of(last.step->prepared, clock.wall());
     if (!last.fault.empty()) break;
     trail.prepared(std::move(last.step->prepared), tool.outlives_process());
-    co_return;
+    co_return std::nullopt;
   }
   stop.request_stop();
   (void)shielded("cancel", [&] { tool.cancel(operation_id); });
+  const std::string said = readable(last.step ? last.step->text : last.fault);
   if (last.step && last.step->kind == PrepareStep::Kind::Refused) {
-    if (last.step->action) {
-      trail.rows.push_back(
-          event::AuthorizationDenied{trail.call().agent_id, *last.step->action, last.step->text});
-    }
-    trail.refuse({last.step->text, Refusal::By::Tool});
-  } else if (last.cancelled) {
+    trail.refuse({said, Refusal::By::Tool});
+    if (!last.step->action) co_return std::nullopt;
+    co_return event::AuthorizationDenied{trail.call().agent_id, *last.step->action, said};
+  }
+  if (last.cancelled) {
     trail.refuse({last.fault, Refusal::By::Cancel});
   } else {
     const bool invalid = last.step && last.step->kind == PrepareStep::Kind::Invalid;
-    trail.refuse({invalid ? last.step->text : last.fault, Refusal::By::Preparation});
+    trail.refuse({invalid ? said : readable(last.fault), Refusal::By::Preparation});
   }
+  co_return std::nullopt;
 }
 
 }  // namespace sallyport::core

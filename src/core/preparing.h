@@ -14,9 +14,11 @@ struct PreparationLimits {
 };
 
 // Afterwards the trail has a preparation and its effective input, or is refused. A preparation that
-// fails is cancelled at the tool, once.
-Async<void> prepare(Trail& trail, std::shared_ptr<Upstream> upstream, const Clock& clock,
-                    std::stop_token cancel, PreparationLimits limits = {});
+// fails is cancelled at the tool, once. Returns what is to be told where a rule of a built-in tool
+// refused it (EV-42).
+Async<std::optional<Event>> prepare(Trail& trail, std::shared_ptr<Upstream> upstream,
+                                    const Clock& clock, std::stop_token cancel,
+                                    PreparationLimits limits = {});
 
 // Why a preparation can no longer be executed, if so.
 std::optional<std::string> expired(const Prepared& prepared, WallTime now);

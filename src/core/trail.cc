@@ -82,6 +82,14 @@ RecoveryClass Trail::recovery_class() const {
   return outlives_process_ ? RecoveryClass::Resumable : RecoveryClass::SideEffecting;
 }
 
+void Trail::forget_content() {
+  constexpr const char* kTooLarge = "[too large to be recorded]";
+  requested_input_ = kTooLarge;
+  call_.input = kTooLarge;
+  call_.raw_input.reset();
+  guard_runs.clear();
+}
+
 void Trail::forget_evidence() {
   for (GuardRun& run : guard_runs) run.evidence = nullptr;
 }

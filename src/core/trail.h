@@ -73,6 +73,8 @@ class Trail {
 
   // What guards handed back does not fit into one entry: the record goes without it.
   void forget_evidence();
+  // Not even what was asked for fits: the record says that the call was there, and how it ended.
+  void forget_content();
 
   std::vector<GuardRun> guard_runs;
   std::vector<Escalation> escalations;  // of guards before the call
@@ -95,6 +97,7 @@ class Trail {
   bool opened = false;                 // a fact says that this process has the call in hand
   Position asked_at;                   // of the last question
   std::string handed_out_until;        // RFC 3339; empty: executed here
+  std::string continuation_id;         // of the hand-off
   std::vector<Fact> closing_facts;     // travel with the terminal record
   std::vector<Fact> closing_expected;  // must still be so then
   json::array repeated_redactions;     // of the record whose result is served again

@@ -25,6 +25,7 @@ PendingCall pending_of(const Call& call) {
 }  // namespace
 
 Task<Turns::Ended> Turns::run(Continuation::Payload frame, std::vector<Call> calls, Caller caller) {
+  frame.pending_tool_calls.clear();
   for (Call& call : calls) {
     call.session_id = frame.session_id;
     call.turn = frame.turn;
@@ -52,11 +53,11 @@ Task<Turns::Ended> Turns::go_on(Continuation::Payload frame, std::vector<Call> c
 Task<Turns::Ended> Turns::pause(Continuation::Payload frame, std::vector<Call> calls,
                                 std::size_t index, const Answer& asked) {
   frame.awaiting_index = index;
-  frame.pending_tool_calls[index].listen_context = asked.outcome.listen_context;
+  if (asked.pending) frame.pending_tool_calls[index] = *asked.pending;
   const Subject subject{
       .call_id = asked.call_id, .session_id = frame.session_id, .agent_id = calls[index].agent_id};
   Ended ended{.results = frame.completed_results, .approval_id = asked.approval_id};
-  ended.paused = continuations_.make(std::move(frame));
+  ended.paused = continuations_.make(std::move(frame), continuations_.fresh_id());
   std::vector<Draft> drafts;
   drafts.push_back(continuations_.keep({.continuation = *ended.paused,
                                         .calls = std::move(calls),
@@ -103,6 +104,7 @@ Task<Continuations::Found> Turns::take(const Continuation& continuation,
   const bool held =
       found.state.starts_with(kTaken) && recorder.alive(found.state.substr(kTaken.size()));
   if (gone || held) co_return refused("already_resumed", "this turn has been resumed");
+  SALLYPORT_CO_CHECK_OK(co_await governor_.approvals().expire(found.kept.approval_id));
   SALLYPORT_CO_TRY([[maybe_unused]] const ResumeDecision answered,
                    decision(found.kept.approval_id));
   Draft draft{.kind = Kind::Topic,

@@ -67,6 +67,15 @@ Result<std::vector<json::object>> find(ledger::LedgerStore& store, const ledger:
   return found;
 }
 
+// Does a process run of this name stand in the log?
+Result<bool> is_instance(ledger::LedgerStore& store, const std::string& scope) {
+  ledger::Filter filter{.facets = {{Facet::Kind, "event"}},
+                        .body = {{"runtime_instance_id", json::value(scope)}},
+                        .limit = 1};
+  SALLYPORT_TRY(const auto found, find(store, filter, core::event_json));
+  return !found.empty();
+}
+
 }  // namespace
 
 // Tools first, since they use the loop; then the loop; and last the ledger, which says `stopped`.
@@ -179,17 +188,19 @@ Result<std::vector<AuditRecord>> Engine::records(const RecordQuery& query) {
 }
 
 Result<std::vector<json::object>> Engine::events(const EventQuery& query) {
-  const bool instance = query.event_type == "recovery_prepared";
-  const std::string none;
   SALLYPORT_TRY(ledger::Filter filter,
-                filter_of({{Facet::Call, query.call_id},
-                           {Facet::Session, query.session_id},
-                           {Facet::Agent, instance ? none : query.scope}},
+                filter_of({{Facet::Call, query.call_id}, {Facet::Session, query.session_id}},
                           {query.since, query.until, query.after, query.limit}));
   filter.facets[Facet::Kind] = "event";
   if (!query.event_type.empty()) filter.body.emplace_back("kind", json::value(query.event_type));
-  if (instance && !query.scope.empty()) {
-    filter.body.emplace_back("runtime_instance_id", json::value(query.scope));
+  if (!query.scope.empty()) {
+    // All events but one have an agent as their scope.
+    SALLYPORT_TRY(const bool instance, is_instance(*body_->store, query.scope));
+    if (instance) {
+      filter.body.emplace_back("runtime_instance_id", json::value(query.scope));
+    } else {
+      filter.facets[Facet::Agent] = query.scope;
+    }
   }
   return find(*body_->store, filter, core::event_json);
 }

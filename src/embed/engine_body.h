@@ -38,6 +38,7 @@ struct Engine::Body {
   std::unique_ptr<ledger::Ledger> ledger;
   std::unique_ptr<core::PlanShelf> plans;
   std::string policy_hash;
+  // Shared with calls that were given up on.
   std::map<std::pair<std::string, std::string>, std::shared_ptr<core::Upstream>> tools;
   std::unique_ptr<core::Governor> governor;
   std::unique_ptr<core::Continuations> continuations;

@@ -1,6 +1,8 @@
+#include <fmt/format.h>
 #include <stdlib.h>
 
 #include <boost/json.hpp>
+#include <set>
 
 #include "base/try.h"
 #include "embed/engine_body.h"
@@ -30,6 +32,19 @@ core::IntentDurability promptness(WriteIntents durability) {
       break;
   }
   return core::IntentDurability::Relaxed;
+}
+
+Result<void> check_tools(const std::vector<Tool>& tools) {
+  std::set<std::pair<std::string, std::string>> names;
+  for (const Tool& tool : tools) {
+    const auto refused = [&](const char* what) {
+      return fail(ErrorCode::InvalidInput, fmt::format("tool `{}` {}", tool.name, what), "tool");
+    };
+    if (tool.name.empty()) return refused("has no name");
+    if (!tool.run) return refused("has no function");
+    if (!names.emplace(tool.server, tool.name).second) return refused("is there twice");
+  }
+  return {};
 }
 
 Result<std::filesystem::path> temporary_folder() {
@@ -194,19 +209,22 @@ Result<void> Engine::Body::open_ledger(std::filesystem::path folder) {
     SALLYPORT_TRY(temporary, temporary_folder());
     folder = temporary;
   }
+  // The program may change its directory later.
+  folder = std::filesystem::absolute(folder);
   SALLYPORT_CHECK_OK(ledger::make_private_folder(folder));
   SALLYPORT_TRY(std::shared_ptr<const guards::Detectors> detectors, guards::Detectors::build());
   redactor = std::make_unique<guards::StorageRedactor>(std::move(detectors));
   SALLYPORT_TRY(store, sallyport::store::SqliteStore::open({.file = folder / "ledger.db"}));
-  SALLYPORT_TRY(
-      ledger, ledger::Ledger::open(
-                  {*store, *redactor, clock, entropy, core::close_interrupted},
-                  {.data_folder = folder, .role = "embedded", .witness = folder / "witness"}));
+  SALLYPORT_TRY(ledger,
+                ledger::Ledger::open(
+                    {*store, *redactor, clock, entropy, core::close_interrupted},
+                    {.data_folder = folder, .role = "embedded", .witness = folder / "witness"}));
   return {};
 }
 
 Result<std::unique_ptr<Engine>> EngineBuilder::open() {
   const std::unique_ptr<Parts> parts = std::exchange(parts_, std::make_unique<Parts>());
+  SALLYPORT_CHECK_OK(check_tools(parts->tools));
   auto body = std::make_unique<Engine::Body>();
   SALLYPORT_CHECK_OK(body->open_ledger(parts->data_folder));
   body->pool = std::make_unique<Pool>(parts->threads);

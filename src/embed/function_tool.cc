@@ -9,7 +9,7 @@
 #include <mutex>
 #include <variant>
 
-#include "base/bell.h"
+#include "base/shielded.h"
 #include "base/try.h"
 #include "embed/on_pool.h"
 
@@ -79,7 +79,7 @@ class Pipe final : public Invocation::Channel {
   std::condition_variable room_;
   std::deque<Item> items_;  // GUARDED_BY(mutex_)
   bool closed_ = false;     // GUARDED_BY(mutex_)
-  std::shared_ptr<asio::steady_timer> bell_;
+  std::shared_ptr<asio::steady_timer> bell_;  // shared: a post may be on its way
 };
 
 // Closes the pipe however the call ends, also when it was given up on.
@@ -90,7 +90,7 @@ class Closing {
   ~Closing() { pipe_->close(); }
 
  private:
-  std::shared_ptr<Pipe> pipe_;
+  std::shared_ptr<Pipe> pipe_;  // shared with the function that still runs
 };
 
 Task<Envelope> run_function(const Tool& tool, asio::thread_pool& pool, Call call,
@@ -98,13 +98,11 @@ Task<Envelope> run_function(const Tool& tool, asio::thread_pool& pool, Call call
   const auto pipe = std::make_shared<Pipe>(co_await asio::this_coro::executor);
   const Closing closing(pipe);
   asio::post(pool, [run = tool.run, pipe, call = std::move(call), cancel]() mutable {
-    Answer answer = fail(ErrorCode::Internal, "the tool failed");
-    try {
-      answer = run(Invocation(std::move(call), pipe, cancel));
-    } catch (const std::exception&) {
-      // What it says may hold anything: the caller hears that it failed, and no more.
-    }
-    (void)pipe->put(std::move(answer));
+    // Given up on while it waited for a thread: it must not begin now.
+    if (cancel.stop_requested()) return;
+    Result<Answer> ended = shielded(
+        "the tool", [&] { return run(Invocation(std::move(call), pipe, std::move(cancel))); });
+    (void)pipe->put(ended ? std::move(*ended) : Answer(std::unexpected(ended.error())));
   });
   bool in_pieces = false;
   while (true) {

@@ -26,7 +26,7 @@ Async<T> on_pool(boost::asio::thread_pool& pool, Work work) {
       std::optional<T> value;
       try {
         value = given();
-      } catch (const std::exception&) {
+      } catch (...) {
         thrown = std::current_exception();
       }
       asio::post(guard.get_executor(),

@@ -233,9 +233,17 @@ Result<void> check_draft(const core::Draft& draft) {
 // An entry has room for a list of removals, not for thousands: what is behind the list is counted.
 void shorten(json::array& redactions, const SealedDraft::Means& means) {
   constexpr std::size_t kListed = 200;
-  if (redactions.size() <= kListed) return;
-  const json::array rest(redactions.begin() + kListed, redactions.end());
-  redactions.erase(redactions.begin() + kListed, redactions.end());
+  constexpr std::size_t kBytes = 24 * 1024;
+  std::size_t bytes = 0;
+  std::size_t listed = 0;
+  while (listed < redactions.size() && listed < kListed) {
+    bytes += canonical_json(redactions[listed]).size();
+    if (bytes > kBytes) break;
+    ++listed;
+  }
+  if (listed == redactions.size()) return;
+  const json::array rest(redactions.begin() + static_cast<long>(listed), redactions.end());
+  redactions.erase(redactions.begin() + static_cast<long>(listed), redactions.end());
   redactions.push_back(json::object{{"path", ""},
                                     {"category", fmt::format("{} more", rest.size())},
                                     {"digest", means.digest(canonical_json(rest))}});

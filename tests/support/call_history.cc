@@ -57,10 +57,6 @@ std::vector<Batch> make_script(const Dice& dice) {
     for (int i = 0; i < (two ? 2 : 1); ++i, ++calls) {
       item.calls.push_back(make_call(dice, fmt::format("{}-{}", name, i)));
       item.calls.back().session_id = item.calls.front().session_id;
-      if (!kIncludesResumedPreparations && item.way == Way::Turn &&
-          item.calls.back().tool == "pay") {
-        item.calls.back().tool = "ship";
-      }
     }
     if (script.empty() || script.back().size() == 3 || !dice.once_in(2, {name, "beside"})) {
       script.emplace_back();
@@ -90,6 +86,7 @@ struct Process {
   core::Governor governor;
   core::Continuations continuations;
   core::HandOffs hand_offs;
+  // Shared: a call that was given up on keeps its tool.
   std::map<std::string, std::shared_ptr<core::Upstream>> tools;
   core::Turns turns;
 };
@@ -192,10 +189,7 @@ class Life {
                                            .instance = process.ledger.instance_id()};
     }
     std::stop_source caller;
-    for (const Call& call : item.calls) {
-      history_.witness.callers[call.trace_id] = caller;
-      if (item.way == Way::HandedOff) history_.witness.handed_off.insert(call.trace_id);
-    }
+    for (const Call& call : item.calls) history_.witness.callers[call.trace_id] = caller;
     if (history_.dice.once_in(12, {"cancelled before", item.name})) caller.request_stop();
     switch (item.way) {
       case Way::Held:
@@ -223,7 +217,7 @@ class Life {
     if (!answer) co_return;
     check_answer(history_, *answer);
     if (answer->outcome.kind == Outcome::Kind::RequiresConfirmation) {
-      if (history_.dice.once_in(3, {item.name, "resumed twice"})) {
+      if (kIncludesCallsResumedTwice && history_.dice.once_in(3, {item.name, "twice"})) {
         start(go_on(process, item, *answer));
       }
       co_await go_on(process, std::move(item), *answer);
@@ -236,7 +230,6 @@ class Life {
     if (call.tool_call_id.empty()) call.tool_call_id = asked.call_id;
     call.call_id = asked.call_id;
     history_.presented[call.trace_id].waits = true;
-    if (!kIncludesResumedPreparations && call.tool == "pay") co_return;
     for (unsigned tries = 0; tries < 60; ++tries) {
       co_await let_others_run(3);
       const Result<Answer> answer =
@@ -244,9 +237,11 @@ class Life {
                                             .approval_id = asked.approval_id,
                                             .prepared = asked.outcome.listen_context},
                                            process.tools.at(call.tool), caller_of(item));
-      if (!answer && answer.error().cause == "approval_pending") continue;
-      if (answer) check_answer(history_, *answer);
-      if (answer && answer->outcome.kind == Outcome::Kind::RequiresConfirmation) {
+      if (!answer && answer.error().cause == "already_resumed") co_return;
+      // Nobody has answered, or the disk refused: the call still waits.
+      if (!answer) continue;
+      check_answer(history_, *answer);
+      if (answer->outcome.kind == Outcome::Kind::RequiresConfirmation) {
         asked = *answer;
         continue;
       }

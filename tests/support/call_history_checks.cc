@@ -148,7 +148,10 @@ class Checks {
 
   void check_records(const Story& story) {
     if (story.terminals > 1) complain(story, "more than one terminal record");
-    if (story.terminals == 0 && !may_wait(story)) complain(story, "no terminal record");
+    if (story.terminals == 0 && !may_wait(story)) {
+      complain(story, fmt::format("no terminal record after `{}`, {} intents, {} records",
+                                  story.letters, story.intents.size(), story.records.size()));
+    }
     if (story.intents.size() > 1) complain(story, "more than one intent");
     for (const std::uint64_t at : story.records) {
       const Draft& record = draft(at);
@@ -315,7 +318,6 @@ class Checks {
     std::map<std::string, std::vector<const Run*>> by_id;
     for (const Run& run : history_.witness.runs) {
       const Presented* const call = presented(run.trace_id);
-      if (call && forgotten_.contains(row_key(call->session, call->id))) continue;
       if (run.began && call && !call->id.empty())
         by_id[call->session + " " + call->id].push_back(&run);
     }
@@ -390,9 +392,9 @@ class Checks {
       if (row != facts.end() && row->second.find("Unknown") != std::string::npos) {
         unknown_.insert(fact.key);
       }
-      if (fact.value || !unknown_.contains(fact.key)) continue;
-      if (kIncludesForgottenAttempts) complain(story, "an earlier attempt is forgotten");
-      forgotten_.insert(fact.key);
+      if (!fact.value && unknown_.contains(fact.key)) {
+        complain(story, "an earlier attempt is forgotten");
+      }
     }
   }
 
@@ -446,8 +448,7 @@ class Checks {
   const ModelDisk& disk_;
   std::vector<std::string> found_;
   std::map<std::string, Story> stories_;
-  std::set<std::string> unknown_;    // rows that once said so
-  std::set<std::string> forgotten_;  // of those, the ones that were taken away
+  std::set<std::string> unknown_;  // rows that once said so
   static inline std::map<std::string, std::regex> patterns_;
 };
 

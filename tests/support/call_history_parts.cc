@@ -305,9 +305,7 @@ std::shared_ptr<const core::Plan> make_plan(const Surroundings& around, std::str
         name, [around, name](const Call& call) { return judge_call(around, name, call); });
     guard->mutable_traits().rewrites = dice.once_in(3, {"rewrites", name});
     builder.guard(guard);
-    if (kIncludesGuardsThatFailOpen && dice.once_in(3, {"fail open", name})) {
-      builder.fail_open(name);
-    }
+    if (dice.once_in(3, {"fail open", name})) builder.fail_open(name);
   }
   if (dice.once_in(3, {"has pre-hook", variant})) {
     builder.guard(std::make_shared<core::PreHookGuard>(
@@ -348,10 +346,6 @@ core::HookRegistry make_hooks(const Surroundings& around) {
       const std::string_view type = event_type(event);
       if (subject.trace_id.empty() ||
           !around.dice.once_in(announces(event) ? 20 : 8, {name, type, subject.trace_id})) {
-        return {};
-      }
-      if (!kIncludesHandOffsThatAHookRefuses && type == "tool_execution_started" &&
-          around.witness.handed_off.contains(subject.trace_id)) {
         return {};
       }
       if (announces(event)) {

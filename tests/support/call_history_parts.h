@@ -17,11 +17,8 @@
 namespace sallyport::test {
 
 // Situations that are left out of histories until the product copes with them.
-inline constexpr bool kIncludesHandOffsThatAHookRefuses = true;
-inline constexpr bool kIncludesResumedPreparations = true;
-inline constexpr bool kIncludesGuardsThatFailOpen = true;
+inline constexpr bool kIncludesCallsResumedTwice = true;
 inline constexpr bool kIncludesSubmissionsAtTheSameTime = true;
-inline constexpr bool kIncludesForgottenAttempts = true;
 
 // Choices by name: they do not depend on the order in which they are made.
 class Dice {
@@ -63,7 +60,6 @@ struct Witness {
   std::vector<Run> runs;
   std::map<std::string, std::uint64_t> stopped;     // call: when a hook refused an announcement
   std::map<std::string, std::stop_source> callers;  // by trace
-  std::set<std::string> handed_off;                 // by trace
   std::vector<std::string> violations;              // seen while it ran
   std::uint64_t operations = 0;
 };

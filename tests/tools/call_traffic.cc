@@ -102,13 +102,21 @@ class Tool final : public core::Upstream {
   const EffectJournal& effects_;
 };
 
+// Without digits, which the redactor may take for those of a person.
+std::string in_letters(std::string text) {
+  for (char& letter : text) {
+    if (letter >= '0' && letter <= '9') letter = static_cast<char>('g' + (letter - '0'));
+  }
+  return text;
+}
+
 class SomeDenied final : public core::Guard {
  public:
   const core::GuardTraits& traits() const override { return traits_; }
   Task<Verdict> judge(const Call& call, const core::GuardContext&) const override {
     Verdict verdict;
     if (number_of(call.tool_call_id) % 11 == 3) verdict = Verdict::deny("not this number");
-    verdict.evidence = json::object{{"of", call.call_id}};
+    verdict.evidence = json::object{{"of", in_letters(call.call_id)}};
     co_return verdict;
   }
 

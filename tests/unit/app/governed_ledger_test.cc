@@ -1,15 +1,12 @@
 // A Governor on a real ledger: what is on disk of a call, before, during and after a crash.
-#include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "support/governed_ledger.h"
 
-#include <algorithm>
+#include <gtest/gtest.h>
+
 #include <boost/json.hpp>
-#include <functional>
 #include <map>
 
 #include "core/stored_record.h"
-#include "guards/storage_redactor.h"
 #include "support/governed.h"
 #include "support/ledger_checks.h"
 
@@ -23,104 +20,12 @@ using test::Governed;
 
 constexpr std::string_view kSecret = "AKIAIOSFODNN7EXAMPLE";
 
-const guards::StorageRedactor& redactor() {
-  static const guards::StorageRedactor shared(*guards::Detectors::build());
-  return shared;
-}
-
 bool is_about(const test::Seen& seen, const std::string& call_id) {
   const json::value* const found = seen.entry.as_object().if_contains("call_id");
   return found != nullptr && *found == json::value(call_id);
 }
 
-class GovernedLedgerTest : public testing::Test {
- protected:
-  GovernedLedgerTest() {
-    ledger.redactor = &redactor();
-    ledger.close_interrupted = close_interrupted;
-  }
-
-  void open() {
-    ledger.open();
-    if (!plans) plans.emplace(*plan.build());
-    governor.emplace(Governor::Parts{.plans = *plans,
-                                     .recorder = *ledger,
-                                     .redactor = *ledger.redactor,
-                                     .clock = clock,
-                                     .entropy = entropy,
-                                     .digest = ledger->digest(),
-                                     .approver = approver});
-  }
-  void close() {
-    governor.reset();
-    ledger.close();
-  }
-
-  Result<Answer> call(Call asked, Caller caller = {}) {
-    return test::run_now(governor->run(std::move(asked), tool, std::move(caller)));
-  }
-
-  // In a process that dies without a word as soon as `work` is done.
-  void die_after(const std::function<void()>& work) {
-    close();
-    const pid_t child = fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      open();
-      work();
-      _exit(testing::Test::HasFailure() ? 1 : 0);
-    }
-    int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    ASSERT_EQ(status, 0);
-  }
-
-  // In the middle of its tool.
-  void die_while_running(Call asked) {
-    const auto survivor = tool;
-    tool =
-        std::make_shared<FakeUpstream>([](Call, std::stop_token) -> Task<Envelope> { _exit(0); });
-    die_after([&] {
-      (void)call(std::move(asked));
-      ADD_FAILURE() << "the tool was not called";
-    });
-    tool = survivor;
-  }
-
-  std::vector<AuditRecord> records() {
-    std::vector<AuditRecord> found;
-    for (const test::Seen& seen : test::all_entries(ledger.store())) {
-      if (seen.entry.at("kind") != json::value("tool_audit")) continue;
-      const Result<json::object> entry = ledger->entry(seen.stored.sequence);
-      EXPECT_TRUE(entry);
-      const Result<AuditRecord> record = audit_record_of(*entry);
-      EXPECT_TRUE(record) << record.error().message;
-      if (record) found.push_back(*record);
-    }
-    return found;
-  }
-
-  std::size_t terminal_records(const std::string& call_id) {
-    const auto all = records();
-    return static_cast<std::size_t>(std::ranges::count_if(all, [&](const AuditRecord& record) {
-      return record.call_id == call_id && record.terminal;
-    }));
-  }
-
-  std::vector<std::string> files_with(std::string_view text) {
-    return test::files_with(ledger.folder.path(), text);
-  }
-
-  test::TestLedger ledger;
-  PlanBuilder plan = PlanBuilder().autonomy(Autonomy::ActAuto);
-  std::optional<test::ChangingPlan> plans;
-  std::shared_ptr<const Approver> approver;
-  std::shared_ptr<FakeUpstream> upstream = std::make_shared<FakeUpstream>();
-  std::shared_ptr<Upstream> tool = upstream;
-  std::optional<Governor> governor;
-  SystemClock clock;
-  SystemEntropy entropy;
-};
+class GovernedLedgerTest : public testing::Test, protected test::GovernedLedger {};
 
 using Words = std::vector<std::string>;
 
@@ -182,10 +87,9 @@ TEST_F(GovernedLedgerTest, TheEntriesOfACallTellItsWholeStory) {
 
 // AU-92
 TEST_F(GovernedLedgerTest, TheReceiptOfEveryRecordVerifies) {
-  upstream = std::make_shared<FakeUpstream>([](Call, std::stop_token) -> Task<Envelope> {
+  tool_answers([](Call, std::stop_token) -> Task<Envelope> {
     co_return Envelope::of(json::value("key " + std::string(kSecret)));
   });
-  tool = upstream;
   open();
   ASSERT_TRUE(call(Governed::read_file()));
   ASSERT_TRUE(call(Governed::read_file()));  // cached
@@ -211,10 +115,9 @@ TEST_F(GovernedLedgerTest, TheReceiptOfEveryRecordVerifies) {
 TEST_F(GovernedLedgerTest, RedactionChangesWhatIsStoredAndNothingElse) {
   const json::value input{{"note", "use " + std::string(kSecret) + " today"},
                           {"list", {1, std::string(kSecret), {{"password", "hunter2"}}}}};
-  upstream = std::make_shared<FakeUpstream>([](Call asked, std::stop_token) -> Task<Envelope> {
+  tool_answers([](Call asked, std::stop_token) -> Task<Envelope> {
     co_return Envelope::of({{"note", asked.input.at("note")}});
   });
-  tool = upstream;
   open();
   Call asked = Governed::read_file();
   asked.input = input;
@@ -246,10 +149,9 @@ TEST_F(GovernedLedgerTest, RedactionChangesWhatIsStoredAndNothingElse) {
 
 // AU-51
 TEST_F(GovernedLedgerTest, AStoredAnswerThatRedactionChangedIsServedRedacted) {
-  upstream = std::make_shared<FakeUpstream>([](Call, std::stop_token) -> Task<Envelope> {
+  tool_answers([](Call, std::stop_token) -> Task<Envelope> {
     co_return Envelope::of(json::value("key " + std::string(kSecret)));
   });
-  tool = upstream;
   open();
   EXPECT_EQ(call(Governed::read_file())->result.output, "key " + std::string(kSecret));
   const Result<Answer> again = call(Governed::read_file());
@@ -273,10 +175,9 @@ class FaultyRedactor final : public Redactor {
 TEST_F(GovernedLedgerTest, WhatTheRedactorCannotReadIsNotStored) {
   const FaultyRedactor faulty;
   ledger.redactor = &faulty;
-  upstream = std::make_shared<FakeUpstream>([](Call, std::stop_token) -> Task<Envelope> {
+  tool_answers([](Call, std::stop_token) -> Task<Envelope> {
     co_return Envelope::of("boom goes the answer");
   });
-  tool = upstream;
   open();
   Call asked = Governed::read_file();
   asked.input = {{"path", "boom goes the input"}};
@@ -330,15 +231,14 @@ TEST_F(GovernedLedgerTest, AHarmlessCallWhoseProcessDiedRunsWhenItIsPresentedAga
 
 // AU-77
 TEST_F(GovernedLedgerTest, AProcessThatLivesKeepsItsCallsWhenAnotherStarts) {
-  upstream = std::make_shared<FakeUpstream>([&](Call, std::stop_token) -> Task<Envelope> {
+  tool_answers([&](Call, std::stop_token) -> Task<Envelope> {
     const auto store = *store::SqliteStore::open({.file = ledger.file()});
     const auto beside = ledger::Ledger::open(
-        {*store, redactor(), clock, entropy, close_interrupted}, ledger.settings);
+        {*store, test::storage_redactor(), clock, entropy, close_interrupted}, ledger.settings);
     EXPECT_TRUE(beside);
     EXPECT_TRUE(records().empty()) << "it closed a call that runs";
     co_return Envelope::of("hello");
   });
-  tool = upstream;
   open();
   const Result<Answer> answer = call(Governed::read_file());
   ASSERT_TRUE(answer);
@@ -384,10 +284,9 @@ TEST_F(GovernedLedgerTest, WhatACrashLeavesHoldsNoSecretEither) {
 TEST_F(GovernedLedgerTest, AnArtifactIsRedactedLikeTheRecordThatNamesIt) {
   std::string output(60 * 1024, 'x');
   output += "\n" + std::string(kSecret) + "\n";
-  upstream = std::make_shared<FakeUpstream>([output](Call, std::stop_token) -> Task<Envelope> {
+  tool_answers([output](Call, std::stop_token) -> Task<Envelope> {
     co_return Envelope::of(json::value(output));
   });
-  tool = upstream;
   open();
   const Result<Answer> answer = call(Governed::read_file());
   ASSERT_TRUE(answer) << answer.error().message;

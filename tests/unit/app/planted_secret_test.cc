@@ -9,8 +9,8 @@
 
 #include "core/authorizer.h"
 #include "core/pre_hook.h"
-#include "guards/storage_redactor.h"
 #include "support/governed.h"
+#include "support/governed_ledger.h"
 #include "support/ledger_checks.h"
 
 namespace sallyport::core {
@@ -24,11 +24,6 @@ using test::FunctionHook;
 using test::FunctionResultGuard;
 using test::FunctionSink;
 using test::Governed;
-
-const guards::StorageRedactor& redactor() {
-  static const guards::StorageRedactor shared(*guards::Detectors::build());
-  return shared;
-}
 
 // One call on a ledger of its own, with a secret in it somewhere.
 struct Scene {
@@ -334,7 +329,7 @@ std::string numbered(const std::string& secret, std::size_t number) {
 class PlantedSecretTest : public testing::TestWithParam<std::string> {
  protected:
   PlantedSecretTest() {
-    ledger_.redactor = &redactor();
+    ledger_.redactor = &test::storage_redactor();
     ledger_.close_interrupted = close_interrupted;
     ledger_.open();
   }
@@ -346,7 +341,7 @@ class PlantedSecretTest : public testing::TestWithParam<std::string> {
     const FixedPlan plans(*scene.plan.build());
     Governor governor({.plans = plans,
                        .recorder = *ledger_,
-                       .redactor = redactor(),
+                       .redactor = test::storage_redactor(),
                        .clock = clock_,
                        .entropy = entropy_,
                        .digest = ledger_->digest(),

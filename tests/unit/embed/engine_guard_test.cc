@@ -1,4 +1,5 @@
 // Functions of a host that decide, rewrite and listen; and what becomes of a call when they fail.
+#include <span>
 #include <thread>
 
 #include "engine_setup.h"
@@ -235,19 +236,36 @@ TEST(EngineGuardTest, AnAuthorizerAllowsDeniesOrAsksAPerson) {
   }
 }
 
-// EV-86 (partly)
+// EV-86
 TEST(EngineGuardTest, AnInputThatTheToolCannotReadDeniesTheCall) {
-  CountedTool counted("act", kLooks);
-  Tool tool = counted.tool();
-  tool.structured_input = [](const Call&) -> Result<json::value> {
-    return fail(ErrorCode::InvalidInput, "no `path`");
-  };
-  const auto engine = opened(EngineBuilder("").tool(tool));
-  const Result<Answer> answer = engine->call(call_of("act"));
-  EXPECT_EQ(answer->outcome, Outcome::blocked("the call cannot be previewed: no `path`"));
-  EXPECT_EQ(counted.runs(), 0);
-  const auto started = engine->events({.event_type = "tool_authorization_started"});
-  EXPECT_TRUE(started->front().at("payload").at("preview").at("structured_input").is_null());
+  using Reads = std::function<Result<json::value>(const Call&)>;
+  for (const auto& [reads, cause] :
+       {std::pair<Reads, std::string>(
+            [](const Call&) -> Result<json::value> {
+              return fail(ErrorCode::InvalidInput, "no `path`");
+            },
+            "no `path`"),
+        std::pair<Reads, std::string>(
+            [](const Call& call) -> Result<json::value> { return call.input.at("path"); }, "")}) {
+    const CountedTool counted("act", kLooks);
+    Tool tool = counted.tool();
+    tool.structured_input = reads;
+    const auto engine = opened(EngineBuilder("").tool(tool));
+    const Result<Answer> answer = engine->call(call_of("act"));
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->outcome.kind, Outcome::Kind::Blocked);
+    EXPECT_TRUE(answer->outcome.text.ends_with(cause)) << answer->outcome.text;
+    EXPECT_EQ(counted.runs(), 0);
+    const std::vector<json::object> events = *engine->events({.call_id = answer->call_id});
+    EXPECT_TRUE(events.front().at("payload").at("preview").at("structured_input").is_null());
+    EXPECT_EQ(event_types_of(*engine, {.call_id = answer->call_id}),
+              (Strings{"tool_authorization_started", "tool_authorization_finished",
+                       "tool_authorization_blocked"}));
+    for (const json::object& event : std::span(events).subspan(1)) {
+      EXPECT_EQ(event.at("payload").at("outcome"), "deny");
+      EXPECT_EQ(event.at("payload").at("reason"), json::value(answer->outcome.text));
+    }
+  }
 }
 
 // PI-2 (partly) PI-4 (partly) PI-6 (partly) PI-42 (partly)

@@ -183,5 +183,29 @@ TEST_F(EngineTurnTest, AnotherSiblingMayPauseTheSameTurn) {
   EXPECT_EQ(act_.runs(), 2);
 }
 
+// AU-80 (partly) AU-79 (partly) AU-75 (partly)
+TEST(EnginePreparedTurnTest, AfterARestartOnlyAPreparedOperationThatIsStillThereCanBeExecuted) {
+  for (const bool outlives : {false, true}) {
+    const TempFolder folder;
+    const CountedTool counted("transfer", kActs);
+    Tool transfer = counted.tool();
+    transfer.prepare = [](const Call&) -> Result<Prepared> {
+      return Prepared{"op-7", 1, {{"fee", 2}}, {}};
+    };
+    transfer.outlives_process = outlives;
+    Result<TurnEnd> waits = fail(ErrorCode::Internal, "");
+    {
+      const auto engine = opened(EngineBuilder(folder / "data").tool(transfer));
+      waits = engine->run_turn({.session_id = kSession}, {call_of("transfer", "t-1")});
+      ASSERT_TRUE(waits && waits->paused);
+    }
+    const auto engine = opened(EngineBuilder(folder / "data").tool(transfer));
+    EXPECT_EQ(bool(engine->answer(waits->approval_id, Reply::approve(kPerson))), outlives);
+    EXPECT_EQ(bool(engine->resume_turn(*waits->paused, kSession)), outlives);
+    EXPECT_EQ(counted.runs(), outlives ? 1 : 0);
+    EXPECT_EQ(outcomes_of(*engine).back(), outlives ? "completed" : "invalidated");
+  }
+}
+
 }  // namespace
 }  // namespace sallyport::test

@@ -1,0 +1,93 @@
+#include "match/automaton.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "match/automaton_builder.h"
+
+namespace sallyport::match {
+
+Automaton::Automaton(const Program& program, const std::vector<EntryRole>& roles,
+                     std::vector<std::uint32_t> entries, Order order)
+    : program_(program),
+      roles_(roles),
+      chosen_(std::move(entries)),
+      order_(order),
+      builder_(std::make_unique<Builder>(*this)) {
+  for (unsigned before = 0; before < kNeighbours; ++before) {
+    initial_[before] = intern(builder_->initial(static_cast<Neighbour>(before)));
+  }
+  room_ = bytes_ + kRoom;
+}
+
+Automaton::~Automaton() = default;
+
+std::size_t Automaton::HashContent::operator()(const Content& content) const {
+  std::size_t hash = static_cast<std::size_t>(content.before);
+  const auto mix = [&](std::size_t value) {
+    hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
+    hash ^= hash >> 29;
+  };
+  for (const Waiting& item : content.waiting) {
+    mix(std::size_t{item.node} * 4 + static_cast<std::size_t>(item.mode));
+  }
+  for (const std::uint32_t entry : content.accepts) mix(~std::size_t{entry});
+  return hash;
+}
+
+const State* Automaton::intern(Content content) const {
+  if (const auto known = states_.find(content); known != states_.end()) return known->second.get();
+  auto state = std::make_unique<State>();
+  state->before = content.before;
+  state->waiting = content.waiting;
+  state->accepts = content.accepts;
+  for (const Waiting& item : content.waiting) {
+    const std::uint32_t entry = program_.nodes()[item.node].entry;
+    const EntryRole& role = roles_[entry];
+    state->holds = state->holds || role.holds;
+    state->entries.push_back(entry);
+    if (role.exception) state->exceptions.push_back(role.rule);
+  }
+  for (auto* list : {&state->entries, &state->exceptions}) {
+    std::ranges::sort(*list);
+    const auto [from, to] = std::ranges::unique(*list);
+    list->erase(from, to);
+    list->shrink_to_fit();
+  }
+  const std::size_t classes = program_.classes().count();
+  state->edges = std::make_unique<std::atomic<std::uintptr_t>[]>(classes);
+  bytes_ += sizeof(State) + classes * sizeof(std::uintptr_t) +
+            content.waiting.size() * 2 * sizeof(Waiting) +
+            (content.accepts.size() * 2 + state->entries.size()) * sizeof(std::uint32_t);
+  return states_.emplace(std::move(content), std::move(state)).first->second.get();
+}
+
+Move Automaton::make_step(const State* from, std::uint32_t character_class) const {
+  const std::lock_guard lock(making_);
+  std::atomic<std::uintptr_t>& edge = from->edges[character_class];
+  if (const auto made = edge.load(std::memory_order_relaxed); made != 0) return told(made);
+  if (full()) return {};
+  std::vector<Accepted> accepted;
+  const State* to = intern(builder_->after(*from, character_class, accepted));
+  auto value = reinterpret_cast<std::uintptr_t>(to);
+  if (!accepted.empty()) {
+    full_edges_.push_back(std::make_unique<Edge>(to, std::move(accepted)));
+    bytes_ += sizeof(Edge) + full_edges_.back()->accepted.size() * sizeof(Accepted);
+    value = reinterpret_cast<std::uintptr_t>(full_edges_.back().get()) | 1;
+  }
+  edge.store(value, std::memory_order_release);
+  return told(value);
+}
+
+std::vector<Accepted> Automaton::finish(const State* from) const {
+  const std::lock_guard lock(making_);
+  return builder_->at_end(*from);
+}
+
+const State* Automaton::with_nodes(const State* like, std::vector<Waiting> waiting) const {
+  const std::lock_guard lock(making_);
+  return intern({.before = like->before, .waiting = std::move(waiting), .accepts = {}});
+}
+
+}  // namespace sallyport::match

@@ -1,0 +1,143 @@
+// Deterministic states over a Program, made when a text first needs them and kept for all threads.
+//
+// A state is what may still become of the text between one start and now: the nodes that wait for
+// the next character. Two starts in the same state have the same future, which is why a tracker
+// needs only the earlier one. In `Order::Preferred` the nodes stand in Perl's order of preference
+// and a match cuts off what is less preferred; in `Order::Any` they are a set, and every match is
+// told.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "match/program.h"
+
+namespace sallyport::match {
+
+enum class Order : std::uint8_t { Any, Preferred };
+
+// What an entry is for, as far as states keep track of it.
+struct EntryRole {
+  bool holds = false;  // of a block or redact rule, and not an exception
+  bool exception = false;
+  std::uint32_t rule = 0;
+};
+
+// A match of `entry` that ended before the character just read; with `back`, one character earlier.
+struct Accepted {
+  std::uint32_t entry;
+  bool back;
+
+  bool operator==(const Accepted&) const = default;
+};
+
+struct State;
+
+struct Edge {
+  const State* to;
+  std::vector<Accepted> accepted;  // decided by the character on this edge
+};
+
+// A node that waits. `AtEnd`: it is a match only if the text ends here. `AcceptAtEnd`: a match that
+// ended one character ago, if the text ends here.
+struct Waiting {
+  enum class Mode : std::uint8_t { Open, AtEnd, AcceptAtEnd };
+
+  std::uint32_t node;
+  Mode mode = Mode::Open;
+
+  bool operator==(const Waiting&) const = default;
+  auto operator<=>(const Waiting&) const = default;
+};
+
+struct State {
+  Neighbour before = Neighbour::Edge;
+  std::vector<Waiting> waiting;
+  std::vector<std::uint32_t> accepts;     // entries with a match up to here, whatever follows
+  std::vector<std::uint32_t> entries;     // those with a node in `waiting`, sorted
+  std::vector<std::uint32_t> exceptions;  // rules with an exception among them, sorted
+  bool holds = false;
+  // Each 0 (not made yet), a State, or an Edge with the lowest bit set.
+  std::unique_ptr<std::atomic<std::uintptr_t>[]> edges;
+};
+
+struct Move {
+  const State* to = nullptr;  // nothing: no room, go on with a fresh automaton
+  std::span<const Accepted> accepted = {};
+};
+
+class Automaton {
+ public:
+  // Room for states beside the initial ones.
+  static constexpr std::size_t kRoom = std::size_t{64} << 20;
+
+  // Program and roles must outlive it.
+  Automaton(const Program& program, const std::vector<EntryRole>& roles,
+            std::vector<std::uint32_t> entries, Order order);
+
+  ~Automaton();
+
+  const Program& program() const { return program_; }
+  Order order() const { return order_; }
+  const std::vector<std::uint32_t>& entries() const { return chosen_; }
+  const std::vector<EntryRole>& roles() const { return roles_; }
+
+  // The state before the first character of a match. Never without room.
+  const State* initial(Neighbour before) const { return initial_[static_cast<unsigned>(before)]; }
+
+  Move step(const State* from, std::uint32_t character_class) const {
+    const std::uintptr_t edge = from->edges[character_class].load(std::memory_order_acquire);
+    if (edge == 0) return make_step(from, character_class);
+    return told(edge);
+  }
+  // What a state accepts when the text ends.
+  std::vector<Accepted> finish(const State* from) const;
+  // The state with the same future as one of another automaton over the same program.
+  const State* adopt(const State* foreign) const { return with_nodes(foreign, foreign->waiting); }
+  // A state like another one, with other nodes.
+  const State* with_nodes(const State* like, std::vector<Waiting> waiting) const;
+
+ private:
+  struct Content {
+    Neighbour before;
+    std::vector<Waiting> waiting;
+    std::vector<std::uint32_t> accepts;
+
+    bool operator==(const Content&) const = default;
+  };
+  struct HashContent {
+    std::size_t operator()(const Content& content) const;
+  };
+  class Builder;
+
+  static Move told(std::uintptr_t edge) {
+    if ((edge & 1) == 0) return {reinterpret_cast<const State*>(edge)};
+    const auto* full = reinterpret_cast<const Edge*>(edge & ~std::uintptr_t{1});
+    return {full->to, full->accepted};
+  }
+  Move make_step(const State* from, std::uint32_t character_class) const;
+  bool full() const { return bytes_ > room_; }
+  const State* intern(Content content) const;
+
+  const Program& program_;
+  const std::vector<EntryRole>& roles_;
+  std::vector<std::uint32_t> chosen_;
+  Order order_;
+  std::array<const State*, kNeighbours> initial_{};
+  mutable std::mutex making_;  // guards everything below; readers go through the atomic edges
+  mutable std::unordered_map<Content, std::unique_ptr<State>, HashContent> states_;
+  mutable std::vector<std::unique_ptr<Edge>> full_edges_;
+  mutable std::size_t bytes_ = 0;
+  std::size_t room_ = 0;
+  mutable std::unique_ptr<Builder> builder_;
+};
+
+}  // namespace sallyport::match

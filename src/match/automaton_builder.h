@@ -1,0 +1,60 @@
+// Makes the content of the next state. One at a time: it keeps marks for every node of the program.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "match/automaton.h"
+
+namespace sallyport::match {
+
+class Automaton::Builder {
+ public:
+  explicit Builder(const Automaton& automaton)
+      : automaton_(automaton),
+        program_(automaton.program()),
+        seen_(program_.nodes().size()),
+        seen_final_(program_.nodes().size()),
+        entered_(program_.nodes().size()),
+        cut_(program_.entries()) {}
+
+  Content initial(Neighbour before);
+  // The content behind a character, and what the character decided.
+  Content after(const State& from, std::uint32_t character_class, std::vector<Accepted>& accepted);
+  std::vector<Accepted> at_end(const State& from);
+
+ private:
+  void begin();
+  // All ways on from `node`, where both neighbours are known.
+  void resolve(std::uint32_t node, bool final);
+  void resolve_one(std::uint32_t node, bool final);
+  void accept_before(std::uint32_t entry, bool final);
+  // The places reached by consuming the character, up to where the next one is needed.
+  void enter(std::uint32_t node);
+  void enter_at_end(std::uint32_t node);
+  void read(const Waiting& item);
+  bool cut(std::uint32_t entry) const { return cut_[entry] == turn_; }
+  void find_foregone();
+  bool accepts_now(std::uint32_t entry, Neighbour after) const;
+  // Brings the content into the one form that equal contents share.
+  void settle();
+
+  const Automaton& automaton_;
+  const Program& program_;
+  std::vector<std::uint64_t> seen_;
+  std::vector<std::uint64_t> seen_final_;
+  std::vector<std::uint64_t> entered_;
+  std::vector<std::uint64_t> cut_;
+  std::uint64_t turn_ = 0;
+  std::vector<std::pair<std::uint32_t, bool>> pending_;
+  std::vector<std::uint32_t> entering_;
+
+  Neighbour before_ = Neighbour::Edge;  // the character before the one being read
+  Neighbour after_ = Neighbour::Edge;   // the one being read, or the end
+  std::uint32_t class_ = 0;
+  std::vector<Accepted>* accepted_ = nullptr;
+  Content content_{};
+};
+
+}  // namespace sallyport::match

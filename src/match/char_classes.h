@@ -1,0 +1,47 @@
+// Characters that no pattern of a program tells apart form one class: automata step by class.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "match/char_set.h"
+
+namespace sallyport::match {
+
+// What an assertion can see of a neighbour. `Edge` is the start of the text or its end.
+enum class Neighbour : std::uint8_t { Edge, Newline, Word, WordPart, Other };
+inline constexpr unsigned kNeighbours = 5;
+
+class CharClasses {
+ public:
+  CharClasses() = default;
+  explicit CharClasses(const std::vector<CharSet>& sets);
+
+  std::uint32_t of(char32_t character) const {
+    return character < near_.size() ? near_[character] : of_far(character);
+  }
+  bool contains(std::uint32_t set, std::uint32_t character_class) const {
+    const std::size_t bit = std::size_t{character_class} * set_count_ + set;
+    return (bits_[bit / 64] >> (bit % 64)) & 1;
+  }
+  Neighbour neighbour(std::uint32_t character_class) const { return neighbours_[character_class]; }
+  std::size_t count() const { return neighbours_.size(); }
+
+  // Which neighbours (a bit each) have a character in the set.
+  static unsigned neighbours_in(const CharSet& set);
+
+ private:
+  static constexpr char32_t kNear = 0x3000;
+
+  std::uint32_t of_far(char32_t character) const;
+  std::uint32_t add_class(const std::vector<bool>& active);
+
+  std::vector<std::uint32_t> near_;  // direct, for the scripts of most texts
+  std::vector<CharRange> far_;       // the rest: where a run begins, and its class in `last`
+  std::vector<Neighbour> neighbours_;
+  std::vector<std::uint64_t> bits_;
+  std::size_t set_count_ = 0;
+};
+
+}  // namespace sallyport::match

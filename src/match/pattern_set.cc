@@ -1,0 +1,96 @@
+#include "match/pattern_set.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/try.h"
+
+namespace sallyport::match {
+
+Machine::Machine(const Program& program, const std::vector<EntryRole>& roles,
+                 std::vector<std::uint32_t> entries, Order order)
+    : program_(program), roles_(roles), entries_(std::move(entries)), order_(order) {}
+
+std::shared_ptr<const Automaton> Machine::make() const {
+  return std::make_shared<const Automaton>(program_, roles_, entries_, order_);
+}
+
+std::shared_ptr<const Automaton> Machine::automaton() const {
+  return current_.with([&](auto& current) {
+    if (!current) current = make();
+    return current;
+  });
+}
+
+std::shared_ptr<const Automaton> Machine::instead_of(const Automaton* full) const {
+  return current_.with([&](auto& current) {
+    if (current.get() == full) current = make();
+    return current;
+  });
+}
+
+Result<std::shared_ptr<const PatternSet>> PatternSet::compile(std::span<const Rule> rules) {
+  std::shared_ptr<PatternSet> set(new PatternSet());
+  for (const Rule& rule : rules) SALLYPORT_CHECK_OK(set->add(rule));
+  if (!set->program_.settle()) {
+    return fail(ErrorCode::InvalidInput, "the patterns together are too large", {}, "too_large");
+  }
+  set->make_machines();
+  return std::shared_ptr<const PatternSet>(std::move(set));
+}
+
+Result<void> PatternSet::add(const Rule& rule) {
+  const auto index = static_cast<std::uint32_t>(effects_.size());
+  effects_.push_back(rule.effect);
+  first_of_rule_.push_back(static_cast<std::uint32_t>(roles_.size()));
+  has_exceptions_.push_back(!rule.exceptions.empty());
+  const auto add_all = [&](const std::vector<Expression>& list, const EntryRole& role,
+                           const char* name) -> Result<void> {
+    for (std::uint32_t place = 0; place < list.size(); ++place) {
+      auto added = add(list[place], role, place);
+      if (!added) {
+        Error error = std::move(added).error();
+        error.where = fmt::format("/{}/{}/{}", index, name, place);
+        return std::unexpected(std::move(error));
+      }
+    }
+    return {};
+  };
+  const bool holds = rule.effect != Effect::Log;
+  SALLYPORT_CHECK_OK(add_all(rule.entries, {.holds = holds, .rule = index}, "entries"));
+  return add_all(rule.exceptions, {.exception = true, .rule = index}, "exceptions");
+}
+
+Result<void> PatternSet::add(const Expression& expression, EntryRole role, std::uint32_t place) {
+  SALLYPORT_TRY(const Parsed parsed, parse(expression));
+  if (!program_.add(parsed.tree)) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("`{}` is too large when compiled", expression.text), {}, "too_large");
+  }
+  roles_.push_back(role);
+  places_.push_back(place);
+  if (!role.exception) {
+    report_.push_back({role.rule, place, parsed.longest, parsed.ascii_classes});
+  }
+  return {};
+}
+
+void PatternSet::make_machines() {
+  std::vector<std::uint32_t> any;
+  std::vector<std::uint32_t> preferred;
+  std::vector<std::uint32_t> everything;
+  for (std::uint32_t index = 0; index < roles_.size(); ++index) {
+    const bool redacts = effects_[roles_[index].rule] == Effect::Redact;
+    (redacts && !roles_[index].exception ? preferred : any).push_back(index);
+    everything.push_back(index);
+  }
+  const auto machine = [&](std::vector<std::uint32_t> entries, Order order) {
+    return std::make_unique<Machine>(program_, roles_, std::move(entries), order);
+  };
+  any_ = machine(std::move(any), Order::Any);
+  preferred_ = machine(std::move(preferred), Order::Preferred);
+  everything_ = machine(std::move(everything), Order::Any);
+}
+
+}  // namespace sallyport::match

@@ -1,0 +1,127 @@
+// Rules compiled together: immutable, and for any number of threads at once.
+//
+//   auto set = PatternSet::compile({{{.effect = Effect::Block, .entries = {{.text =
+//   "AKIA[A-Z0-9]{16}"}}}}}); if (!set) return std::unexpected(set.error());   // where:
+//   `/0/entries/0`, cause: `look_around`, ... Stream stream(*set);
+//
+// Compiling takes microseconds a pattern, because automata are made while texts are read: there is
+// nothing that would have to be kept on disk. What texts made is shared by all streams of the set.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/guarded.h"
+#include "match/automaton.h"
+#include "match/expression.h"
+#include "sallyport/result.h"
+
+namespace sallyport::match {
+
+enum class Effect : std::uint8_t { Block, Redact, Log };
+
+struct Rule {
+  Effect effect = Effect::Block;
+  std::vector<Expression> entries = {};
+  // A match that lies wholly inside a match of one of these does not count.
+  std::vector<Expression> exceptions = {};
+};
+
+struct EntryReport {
+  std::uint32_t rule;
+  std::uint32_t entry;
+  std::optional<std::uint64_t> longest;  // bytes; nothing where a match has no bound
+  bool ascii_classes;                    // of a pattern
+};
+
+// One match: bytes [start, end) of the source.
+struct Match {
+  std::uint32_t rule = 0;
+  std::uint32_t entry = 0;
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+
+  bool operator==(const Match&) const = default;
+};
+
+// The automaton of one order, and a fresh one when it has no room left. Streams keep the one they
+// are in until they need another, so each is freed with its last user.
+class Machine {
+ public:
+  Machine(const Program& program, const std::vector<EntryRole>& roles,
+          std::vector<std::uint32_t> entries, Order order);
+
+  bool empty() const { return entries_.empty(); }
+  std::shared_ptr<const Automaton> automaton() const;
+  std::shared_ptr<const Automaton> instead_of(const Automaton* full) const;
+
+ private:
+  std::shared_ptr<const Automaton> make() const;
+
+  const Program& program_;
+  const std::vector<EntryRole>& roles_;
+  std::vector<std::uint32_t> entries_;
+  Order order_;
+  mutable Guarded<std::shared_ptr<const Automaton>> current_;
+};
+
+class PatternSet {
+ public:
+  // `InvalidInput`: `where` points at the expression, `cause` is one of `parse` or `empty_entry`.
+  static Result<std::shared_ptr<const PatternSet>> compile(std::span<const Rule> rules);
+
+  PatternSet(const PatternSet&) = delete;
+  PatternSet& operator=(const PatternSet&) = delete;
+
+  // Of each rule the match to report for a whole text (not a stream): of the first entry that has
+  // any, the leftmost match that no exception covers, with the end that Perl prefers. In the order
+  // of rules.
+  std::vector<Match> find(std::string_view text) const;
+
+  const std::vector<EntryReport>& report() const { return report_; }
+  std::size_t rules() const { return effects_.size(); }
+  Effect effect(std::uint32_t rule) const { return effects_[rule]; }
+  bool has_exceptions(std::uint32_t rule) const { return has_exceptions_[rule]; }
+
+  // For trackers. An index runs over the entries and exceptions of all rules.
+  const EntryRole& role(std::uint32_t index) const { return roles_[index]; }
+  std::uint32_t index_of(std::uint32_t rule, std::uint32_t entry) const {
+    return first_of_rule_[rule] + entry;
+  }
+  std::uint32_t place_in_rule(std::uint32_t index) const { return places_[index]; }
+  const Program& program() const { return program_; }
+  // Entries of block and log rules, and all exceptions.
+  const Machine& any() const { return *any_; }
+  // Entries of redact rules.
+  const Machine& preferred() const { return *preferred_; }
+  // All of them, as a whole text is searched.
+  const Machine& everything() const { return *everything_; }
+
+ private:
+  PatternSet() = default;
+  Result<void> add(const Rule& rule);
+  Result<void> add(const Expression& expression, EntryRole role, std::uint32_t place);
+  void make_machines();
+  std::uint64_t preferred_end(std::string_view text, const Match& match) const;
+  std::shared_ptr<const Automaton> preferring(std::uint32_t index) const;
+
+  Program program_;
+  std::vector<EntryRole> roles_;
+  std::vector<std::uint32_t> places_;
+  std::vector<std::uint32_t> first_of_rule_;
+  std::vector<Effect> effects_;
+  std::vector<bool> has_exceptions_;
+  std::vector<EntryReport> report_;
+  std::unique_ptr<Machine> any_;
+  std::unique_ptr<Machine> preferred_;
+  std::unique_ptr<Machine> everything_;
+  // For the spans of whole texts: one entry each, made when it first matches.
+  mutable Guarded<std::map<std::uint32_t, std::unique_ptr<Machine>>> single_;
+};
+
+}  // namespace sallyport::match

@@ -1,0 +1,105 @@
+#include <algorithm>
+#include <utility>
+
+#include "match/same_state.h"
+#include "match/tracker.h"
+
+namespace sallyport::match {
+
+namespace {
+
+void replace_match(std::vector<Span>& matched, const Span& better) {
+  std::erase_if(matched, [&](const Span& span) { return span.index == better.index; });
+  matched.push_back(better);
+}
+
+// Of two starts with one end, the earlier tells both. Only the latest matches are looked through:
+// one that is told twice does no harm.
+void take_over(std::vector<Span>& matched, const std::vector<Span>& others) {
+  constexpr std::size_t latest = 8;
+  for (const Span& other : others) {
+    const auto from = matched.end() - static_cast<std::ptrdiff_t>(std::min(matched.size(), latest));
+    const bool known = std::any_of(from, matched.end(), [&](const Span& span) {
+      return span.index == other.index && span.end == other.end && span.start <= other.start;
+    });
+    if (!known) matched.push_back(other);
+  }
+}
+
+}  // namespace
+
+PreferredTracker::PreferredTracker(const Machine* machine) : machine_(machine) {
+  if (machine_ != nullptr && !machine_->empty()) automaton_ = machine_->automaton();
+}
+
+void PreferredTracker::renew() {
+  const auto old = std::exchange(automaton_, machine_->instead_of(automaton_.get()));
+  for (Group& group : groups_) group.state = automaton_->adopt(group.state);
+}
+
+// False: no room.
+bool PreferredTracker::advance(Group& group, std::uint32_t character_class, const Ends& ends,
+                               std::vector<Span>& found) {
+  const Move move = automaton_->step(group.state, character_class);
+  if (move.to == nullptr) return false;
+  const bool same = std::exchange(group.state, move.to) == move.to;
+  if (same && move.accepted.empty() && move.to->accepts.empty()) return true;
+  for (const Accepted& accepted : move.accepted) {
+    const std::uint64_t end = accepted.back ? ends.before_that : ends.before;
+    replace_match(group.matched, {accepted.entry, group.start, end});
+  }
+  for (const std::uint32_t entry : move.to->accepts) {
+    replace_match(group.matched, {entry, group.start, ends.now});
+  }
+  std::erase_if(group.matched, [&](const Span& span) {
+    if (std::ranges::binary_search(move.to->entries, span.index)) return false;
+    found.push_back(span);
+    return true;
+  });
+  return true;
+}
+
+void PreferredTracker::step(std::uint32_t character_class, Neighbour before, std::uint64_t begin,
+                            const Ends& ends, std::vector<Span>& found) {
+  if (!automaton_) return;
+  groups_.push_back({automaton_->initial(before), begin, {}});
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < groups_.size();) {
+    if (!advance(groups_[i], character_class, ends, found)) {
+      groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(kept),
+                    groups_.begin() + static_cast<std::ptrdiff_t>(i));
+      i = kept;
+      renew();
+      continue;
+    }
+    if (!groups_[i].state->waiting.empty()) {
+      if (kept != i) groups_[kept] = std::move(groups_[i]);
+      ++kept;
+    }
+    ++i;
+  }
+  groups_.resize(kept);
+  if (kept > 1) {
+    merge_same_states(groups_, [](Group& kept_group, const Group& dropped) {
+      take_over(kept_group.matched, dropped.matched);
+    });
+  }
+}
+
+void PreferredTracker::finish(const Ends& ends, std::vector<Span>& found) {
+  for (Group& group : groups_) {
+    for (const Accepted& accepted : automaton_->finish(group.state)) {
+      const std::uint64_t end = accepted.back ? ends.before : ends.now;
+      replace_match(group.matched, {accepted.entry, group.start, end});
+    }
+    found.insert(found.end(), group.matched.begin(), group.matched.end());
+  }
+  groups_.clear();
+}
+
+std::optional<std::uint64_t> PreferredTracker::held_from() const {
+  if (groups_.empty()) return std::nullopt;
+  return groups_.front().start;
+}
+
+}  // namespace sallyport::match

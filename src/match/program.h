@@ -1,0 +1,81 @@
+// The patterns of a set as one nondeterministic automaton over characters.
+//
+// Nodes keep the order of preference of Perl: of the two ways out of a `Split`, `out` is preferred.
+// Besides the nodes there is one table, `viable`: from which nodes, in which surroundings, a match
+// can still come about. That is what makes the hold-back exact: a place such as the end of `a\bx`
+// is known to be dead without waiting for another character.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "match/char_classes.h"
+#include "match/expression.h"
+
+namespace sallyport::match {
+
+struct Node {
+  enum class Kind : std::uint8_t { Characters, Split, Assert, Accept };
+
+  Kind kind;
+  Assertion assertion = Assertion::TextStart;
+  std::uint32_t entry = 0;
+  std::uint32_t set = 0;
+  std::uint32_t out = 0;
+  std::uint32_t other = 0;
+};
+
+enum class Answer : std::uint8_t {
+  No,
+  Yes,
+  Later,    // only the next character tells
+  IfFinal,  // the next character is a newline: yes, if the text ends behind it
+};
+
+// Decided from what stands before alone, where that is possible.
+Answer decide(Assertion assertion, Neighbour before);
+// Decided from both sides; never `Later`.
+Answer decide(Assertion assertion, Neighbour before, Neighbour after);
+
+class Program {
+ public:
+  static constexpr std::size_t kMostNodesOfAnEntry = 100'000;
+  static constexpr std::size_t kMostNodes = 4'000'000;
+
+  // False: it would be too large; the program is then of no more use.
+  [[nodiscard]] bool add(const Tree& tree);
+  // Once, after the last entry.
+  [[nodiscard]] bool settle();
+
+  const std::vector<Node>& nodes() const { return nodes_; }
+  const CharClasses& classes() const { return classes_; }
+  std::uint32_t start_of(std::uint32_t entry) const { return starts_[entry]; }
+  std::size_t entries() const { return starts_.size(); }
+
+  // Can some continuation, the end included, make a match through this node?
+  bool viable(std::uint32_t node, Neighbour before) const;
+  // The same where the text must end here.
+  bool viable_at_end(std::uint32_t node, Neighbour before) const;
+
+ private:
+  std::uint32_t emit(const Tree& tree, std::uint32_t next);
+  std::uint32_t emit_repeat(const Tree& tree, std::uint32_t next);
+  std::uint32_t emit_plus(const Tree& tree, std::uint32_t next);
+  std::uint32_t emit_split(std::uint32_t taken, std::uint32_t skipped, bool greedy);
+  std::uint32_t push(Node node);
+  std::uint32_t intern(const CharSet& set);
+  std::uint64_t viable_surroundings(const Node& node) const;
+
+  std::vector<Node> nodes_;
+  std::vector<std::uint64_t>
+      viable_;  // a bit for each: before, after, and whether the text must end
+  std::vector<std::uint32_t> starts_;
+  std::vector<CharSet> sets_;
+  std::vector<unsigned> neighbours_of_sets_;
+  std::map<CharSet, std::uint32_t> known_sets_;
+  CharClasses classes_;
+  std::size_t limit_ = 0;
+};
+
+}  // namespace sallyport::match

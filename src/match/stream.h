@@ -1,0 +1,136 @@
+// One text stream: what may go out now, what is redacted, what was found. Owned by one caller at a
+// time.
+//
+//   Stream stream(set, {.most_held = 65536, .replacements = {"[redacted]"}});
+//   Output first = *stream.push("key is AKIAIOSF");   // first.text() == "key is "
+//   Output next = *stream.push("ODNN7EXAMPLE ok");    // next.block->start == 7
+//
+// HOW IT WORKS. One automaton reads each character once. For every start of a match that can still
+// come about it knows the earliest (tracker.h), so the held text is exactly what begins at the
+// earliest start of a block or redact rule. Starts that have the same future are one group, so the
+// work of a character is the number of groups, mostly none to three, whatever came before. Places
+// in a pattern from which no match can come about in the given surroundings are never entered
+// (program.h), so nothing waits for them. `$`, \b and the like are places that wait for the next
+// character like any other.
+//
+// WHAT IT PROMISES, and how it is shown (tests/unit/match/stream_property_test.cc, against a
+// matcher that shares nothing with this one, and against PCRE2): the text pushed one character at a
+// time is the reference, and any other way of cutting gives the same; not one byte of a blocked or
+// redacted match leaves; a byte waits only while some continuation would make it part of one. Why
+// the earliest start of a group is enough: matches of a group have the same ends, so the earliest
+// covers all others; where an exception covers the longest, it covers them all.
+//
+// LIMITS. More than `most_held` bytes held: the stream blocks (`Why::HoldLimit`), at the same
+// character for every cutting. A block or log rule costs at most one step per pattern node and
+// character (groups are pruned), a redact rule at most one per held start; more than 8,192 starts
+// with different futures block (`Why::Overflow`). Where a rule has exceptions, text waits until
+// they are decided even if every possible outcome would be covered. A redact entry with two ways to
+// one and the same end, one of which looks ahead (`a\b|a`), waits for that character. Bytes that
+// are not UTF-8 are one U+FFFD per maximal ill-formed part, in the search and in what goes out;
+// offsets count source bytes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "match/pattern_set.h"
+#include "match/scanner.h"
+#include "sallyport/result.h"
+
+namespace sallyport::match {
+
+struct StreamOptions {
+  std::uint64_t most_held = 65536;
+  // What a redacted region becomes, by rule; the last one serves all rules beyond the list.
+  std::vector<std::string> replacements = {"[redacted]"};
+};
+
+// Source bytes [start, end) that are decided: text to pass on, or a region and its replacement.
+struct Piece {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  std::string text;
+  std::vector<std::uint32_t> rules =
+      {};  // empty for plain text; else all with a span in it, sorted
+
+  bool operator==(const Piece&) const = default;
+};
+
+struct Hit {
+  enum class Why : std::uint8_t { Match, HoldLimit, Overflow };
+
+  Why why = Why::Match;
+  std::uint32_t rule = 0;
+  std::uint32_t entry = 0;
+  std::optional<std::uint64_t> start;  // nothing for a log match longer than `most_held`
+  std::uint64_t end = 0;
+  std::uint64_t at = 0;  // bytes up to the end of the character that decided
+  std::string matched;   // at most 200 bytes of whole characters
+
+  bool operator==(const Hit&) const = default;
+};
+
+struct Output {
+  std::vector<Piece> pieces;  // in source order, without gaps
+  std::vector<Hit> logs;      // as they became certain
+  std::optional<Hit> block;   // nothing follows it
+
+  // What the client sees of this.
+  std::string text() const;
+};
+
+class Stream {
+ public:
+  explicit Stream(std::shared_ptr<const PatternSet> set, StreamOptions options = {});
+
+  // After a block: nothing. After `finish`: `Conflict`.
+  Result<Output> push(std::string_view delta);
+  Result<Output> finish();
+
+  std::uint64_t bytes_in() const { return taken_ + unfinished_.size(); }
+  std::uint64_t released() const { return out_; }  // source bytes that left or were redacted
+  std::uint64_t held() const { return blocked_ ? 0 : bytes_in() - out_; }
+  std::uint64_t invalid_utf8() const { return invalid_; }
+  std::size_t state_bytes() const;
+
+ private:
+  struct Region {
+    std::uint64_t start;
+    std::uint64_t end;
+    std::vector<std::uint32_t> rules;
+    Match first;
+  };
+
+  void take(std::string_view bytes, char32_t character, Output& output);
+  void keep_limits(Output& output);
+  void decide(Output& output);
+  void log(const Match& match, Output& output);
+  void block(const Match& match, Hit::Why why, Output& output);
+  void add_region(const Match& match);
+  std::uint64_t may_leave() const;
+  void release(std::uint64_t until, Output& output);
+  void pass_on(std::uint64_t until, Output& output);
+  void forget();
+  std::string source(std::uint64_t start, std::uint64_t end) const;
+  std::string excerpt(std::uint64_t start, std::uint64_t end) const;
+
+  std::shared_ptr<const PatternSet> set_;
+  StreamOptions options_;
+  Scanner scanner_;
+  std::string kept_;             // source bytes from `kept_from_` on
+  std::uint64_t kept_from_ = 0;  // not behind `out_`; before it where a log match is open
+  std::uint64_t out_ = 0;
+  std::uint64_t taken_ = 0;  // bytes of whole characters
+  std::string unfinished_;
+  std::vector<Match> certain_;
+  std::vector<Region> regions_;  // certain, sorted, not yet closed
+  std::uint64_t invalid_ = 0;
+  bool blocked_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace sallyport::match

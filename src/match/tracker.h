@@ -1,0 +1,104 @@
+// Which starts of a text are still open, and what was matched from them.
+//
+// Groups are kept in the order of their starts. A group stands for every start with the same
+// future; only the earliest is kept: a match from a later one with the same end lies inside.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "match/pattern_set.h"
+
+namespace sallyport::match {
+
+// A character of the text that is searched, and the source bytes it came from.
+struct Unit {
+  char32_t character;
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
+// Where the last characters ended.
+struct Ends {
+  std::uint64_t now = 0;
+  std::uint64_t before = 0;
+  std::uint64_t before_that = 0;
+};
+
+// A span of an entry or exception, by its index in the set.
+struct Span {
+  std::uint32_t index;
+  std::uint64_t start;
+  std::uint64_t end;
+
+  bool operator==(const Span&) const = default;
+};
+
+// Every match of block and log entries and of exceptions; of those with one end, the longest.
+class AnyTracker {
+ public:
+  explicit AnyTracker(const Machine& machine);
+
+  void step(std::uint32_t character_class, Neighbour before, std::uint64_t begin, const Ends& ends,
+            std::vector<Span>& found);
+  void finish(const Ends& ends, std::vector<Span>& found);
+
+  struct Group {
+    const State* state;
+    std::uint64_t start;
+  };
+  const std::vector<Group>& groups() const { return groups_; }
+  // The earliest start of a match that must be held.
+  std::optional<std::uint64_t> held_from() const;
+  // May an exception of this rule, begun at or before `start`, still come about?
+  bool exception_open(std::uint32_t rule, std::uint64_t start) const;
+
+ private:
+  const State* move(const State* from, std::uint32_t character_class, std::uint64_t start,
+                    const Ends& ends, std::vector<Span>& found);
+  void renew();
+  void prune();
+
+  const Machine& machine_;
+  std::shared_ptr<const Automaton> automaton_;
+  std::vector<Group> groups_;
+  std::size_t prune_at_ = kPruneAt;
+
+  static constexpr std::size_t kPruneAt = 64;
+};
+
+// From every start the span that Perl prefers, told when nothing that follows can change it.
+class PreferredTracker {
+ public:
+  // More starts with different futures than this are not followed: `overflowed`.
+  static constexpr std::size_t kMostGroups = 8192;
+
+  // Without a machine nothing is tracked.
+  explicit PreferredTracker(const Machine* machine);
+
+  void step(std::uint32_t character_class, Neighbour before, std::uint64_t begin, const Ends& ends,
+            std::vector<Span>& found);
+  void finish(const Ends& ends, std::vector<Span>& found);
+
+  struct Group {
+    const State* state;
+    std::uint64_t start;
+    std::vector<Span> matched;  // holds unless something more preferred comes about
+  };
+  const std::vector<Group>& groups() const { return groups_; }
+  std::optional<std::uint64_t> held_from() const;
+  bool overflowed() const { return groups_.size() > kMostGroups; }
+
+ private:
+  bool advance(Group& group, std::uint32_t character_class, const Ends& ends,
+               std::vector<Span>& found);
+  void renew();
+
+  const Machine* machine_;
+  std::shared_ptr<const Automaton> automaton_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace sallyport::match

@@ -1,0 +1,29 @@
+// UTF-8 read character by character. What is not UTF-8 becomes one U+FFFD for each maximal
+// ill-formed part, as Unicode recommends, and the reader says how many bytes that part had.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace sallyport::match {
+
+inline constexpr char32_t kReplacementCharacter = 0xFFFD;
+
+struct Decoded {
+  enum class Kind { Character, IllFormed, Unfinished };
+
+  Kind kind;
+  char32_t character;
+  std::size_t size;  // bytes taken; for an unfinished one, those that are there
+};
+
+// `bytes` is not empty. `Unfinished`: all of it is a good beginning, and the rest may still come.
+Decoded decode_first(std::string_view bytes);
+
+void append_utf8(std::string& text, char32_t character);
+
+// The same text with every ill-formed part, an unfinished one at the end too, replaced by U+FFFD.
+std::string well_formed(std::string_view bytes);
+
+}  // namespace sallyport::match
