@@ -217,7 +217,7 @@ class Life {
     if (!answer) co_return;
     check_answer(history_, *answer);
     if (answer->outcome.kind == Outcome::Kind::RequiresConfirmation) {
-      if (kIncludesCallsResumedTwice && history_.dice.once_in(3, {item.name, "twice"})) {
+      if (history_.dice.once_in(3, {item.name, "twice"})) {
         start(go_on(process, item, *answer));
       }
       co_await go_on(process, std::move(item), *answer);
@@ -289,7 +289,7 @@ class Life {
     const std::uint64_t choice = history_.dice.pick(6, {item.name, "submission"});
     if (choice == 0) co_return;
     if (choice == 1) co_await submit_without_results(process, handed);
-    if (kIncludesSubmissionsAtTheSameTime && choice == 2) {
+    if (choice == 2) {
       start(submit(process, handed, "at the same time"));
     }
     co_await submit(process, handed, "first");

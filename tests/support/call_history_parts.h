@@ -16,10 +16,6 @@
 
 namespace sallyport::test {
 
-// Situations that are left out of histories until the product copes with them.
-inline constexpr bool kIncludesCallsResumedTwice = true;
-inline constexpr bool kIncludesSubmissionsAtTheSameTime = true;
-
 // Choices by name: they do not depend on the order in which they are made.
 class Dice {
  public:

@@ -259,5 +259,79 @@ TEST_F(LedgerRegressionTest, AResultWithThousandsOfSecretsHasARecordThatCountsTh
   EXPECT_EQ(test::verdict(ledger.store()), "ok");
 }
 
+// AU-20 AU-81
+TEST_F(LedgerRegressionTest, TheCutOfALongOutputLeavesNoHalfOfASecret) {
+  const std::string output = std::string(50 * 1024 - 15, ' ') + std::string(kSecret);
+  tool_answers([output](Call, std::stop_token) -> Task<Envelope> {
+    co_return Envelope::of(json::value(output));
+  });
+  open();
+  ASSERT_TRUE(call(Governed::read_file()));
+  EXPECT_EQ(files_with(kSecret.substr(0, 15)), Words{});
+}
+
+// AU-32 AU-83
+TEST_F(LedgerRegressionTest, PathsOfRemovalsThatNoEntryHoldsCostNoRecord) {
+  json::array secrets;
+  for (int i = 0; i < 200; ++i) secrets.push_back(json::value(kSecret));
+  const json::value inputs[] = {json::object{{std::string(1000, 'k'), secrets}},
+                                json::object{{std::string(70'000, 'k'), kSecret}}};
+  for (const json::value& input : inputs) {
+    test::GovernedLedger own;
+    own.open();
+    Call asked = Governed::read_file();
+    asked.input = input;
+    const Result<Answer> answer = own.call(asked);
+    ASSERT_TRUE(answer) << answer.error().message;
+    EXPECT_EQ(own.terminal_records(answer->call_id), 1u) << answer->outcome.text;
+    EXPECT_TRUE(own.ledger->ready());
+  }
+}
+
+// AU-73 EV-110
+TEST_F(LedgerRegressionTest, ARefusalWhoseReasonIsNoTextIsNotWaitedOut) {
+  plan.autonomy(Autonomy::ActWithApproval);
+  approver = std::make_shared<FunctionApprover>(
+      [](const Question&) { return Reply::deny("user:ada", std::string(kNoText)); });
+  open();
+  Call asked = Governed::read_file();
+  asked.time_limit = std::chrono::milliseconds(300);
+  const Result<Answer> answer = call(asked);
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->outcome.kind, Outcome::Kind::Blocked);
+  EXPECT_NE(answer->outcome.text, "approval_expired");
+}
+
+// EV-42 EV-110 AU-34
+TEST_F(LedgerRegressionTest, ADetailOfADeniedActionThatIsNoTextDoesNotCostTheAnswer) {
+  upstream = std::make_shared<test::FakeUpstream>(
+      [](Call, std::shared_ptr<Delivery> delivery, std::stop_token) -> Task<Envelope> {
+        delivery->deny(event::DeniedAction::ReadFile, std::string(kNoText));
+        co_return Envelope::error("outside");
+      });
+  tool = upstream;
+  open();
+  EXPECT_TRUE(call(Governed::read_file()));
+  EXPECT_EQ(outcomes(), Words{"completed"});
+}
+
+// AU-23 AU-27 EV-110
+TEST_F(LedgerRegressionTest, WhatAToolSaysInBadTextWhilePreparingKeepsItsOutcome) {
+  using Kind = PrepareStep::Kind;
+  const std::pair<Kind, std::string> cases[] = {{Kind::Refused, "blocked"},
+                                                {Kind::Invalid, "invalidated"}};
+  for (const auto& [kind, outcome] : cases) {
+    test::GovernedLedger own;
+    const auto preparer = std::make_shared<FakePreparer>();
+    preparer->next = [kind](unsigned) -> Task<std::optional<PrepareStep>> {
+      co_return PrepareStep{.kind = kind, .text = std::string(kNoText)};
+    };
+    own.tool = preparer;
+    own.open();
+    EXPECT_TRUE(own.call(Governed::read_file()));
+    EXPECT_EQ(own.outcomes(), Words{outcome});
+  }
+}
+
 }  // namespace
 }  // namespace sallyport::core

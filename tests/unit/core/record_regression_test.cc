@@ -538,5 +538,22 @@ TEST_F(RecordRegressionTest, AResultThatNothingWasTakenFromHasNoNotice) {
   EXPECT_EQ(call().result.output, "hello");
 }
 
+// EV-42 EV-63 (partly)
+TEST_F(RecordRegressionTest, HooksHearOfARuleThatAToolMetWhilePreparing) {
+  prepares()->next = [](unsigned) -> Task<std::optional<PrepareStep>> {
+    co_return PrepareStep{.kind = PrepareStep::Kind::Refused,
+                          .text = "outside",
+                          .action = event::DeniedAction::WriteFile};
+  };
+  Names heard;
+  hears([&](const Event& event, const Subject&) -> Result<void> {
+    heard.emplace_back(event_type(event));
+    return {};
+  });
+  call();
+  EXPECT_EQ(heard, (Names{"tool_authorization_started", "authorization_denied",
+                          "tool_authorization_finished", "tool_authorization_blocked"}));
+}
+
 }  // namespace
 }  // namespace sallyport::core
