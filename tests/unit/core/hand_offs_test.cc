@@ -1,0 +1,130 @@
+// Calls that are executed elsewhere: what is written for them, and what a disk that refuses leaves.
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "core/hand_offs.h"
+#include "support/governed.h"
+#include "support/test_clock.h"
+
+namespace sallyport::core {
+namespace {
+
+using test::Governed;
+
+class HandOffsTest : public testing::Test {
+ protected:
+  HandOffsTest() { governed.clock = &clock; }
+
+  HandOffs& hand_offs() {
+    if (!hand_offs_) {
+      continuations_.emplace(governed.recorder, KeyedDigest("k"), clock, entropy_);
+      hand_offs_.emplace(governed.governor(), *continuations_);
+    }
+    return *hand_offs_;
+  }
+
+  // Two calls in one hand-off.
+  void hand_out() {
+    Call second = Governed::read_file();
+    second.tool_call_id = "toolu_2";
+    Result<HandOffs::Given> given =
+        test::run_now(hand_offs().hand_out({.session_id = "s-1"}, {Governed::read_file(), second}));
+    ASSERT_TRUE(given) << given.error().message;
+    continuation = given->hand_off.continuation;
+    ASSERT_EQ(given->hand_off.tool_calls.size(), 2u);
+  }
+
+  Result<std::vector<Answer>> submit() {
+    const ToolResult done{.success = true, .output = "done"};
+    return test::run_now(
+        hand_offs().submit({continuation, {{"toolu_2", done}, {"toolu_1", done}}}, "s-1"));
+  }
+
+  std::vector<std::string> outcomes() const {
+    std::vector<std::string> found;
+    for (const Draft& record : governed.recorder.records()) found.push_back(record.outcome);
+    return found;
+  }
+
+  test::TestClock clock;
+  Governed governed;
+  Continuation continuation;
+
+ private:
+  SystemEntropy entropy_;
+  std::optional<Continuations> continuations_;
+  std::optional<HandOffs> hand_offs_;
+};
+
+// AU-52 AU-57
+TEST_F(HandOffsTest, AllRecordsAndRowsOfTheFirstSubmissionAreOneCommit) {
+  hand_out();
+  const std::size_t commits = governed.recorder.commits;
+  ASSERT_TRUE(submit());
+  EXPECT_EQ(governed.recorder.commits, commits + 1);
+  EXPECT_EQ(outcomes(), (std::vector<std::string>{"completed", "completed"}));
+  for (const Fact& row : *governed.recorder.facts("idempotency")) {
+    EXPECT_NE(row.value->find("Completed"), std::string::npos);
+  }
+  EXPECT_TRUE(governed.recorder.facts("handed_out")->empty());
+}
+
+// AU-58 AU-33
+TEST_F(HandOffsTest, ASubmissionThatCannotBeCommittedMarksNothingAndMayBeMadeAgain) {
+  hand_out();
+  governed.recorder.refuse_reports = Error{ErrorCode::Unavailable, "disk full", "", "no_space"};
+  const Result<std::vector<Answer>> refused = submit();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().cause, "no_space");
+  std::size_t owed = 0;
+  for (const Draft& draft : governed.recorder.owed) {
+    if (draft.kind != Kind::ToolAudit) continue;
+    ++owed;
+    EXPECT_EQ(draft.outcome, "persistence_failed");
+    EXPECT_EQ(draft.body.at("terminal"), json::value(false));
+    EXPECT_EQ(draft.body.at("effect_state"), "done");
+    EXPECT_EQ(draft.body.at("outcome").at("result").at("output"), "done");
+  }
+  EXPECT_EQ(owed, 2u);
+  EXPECT_EQ(governed.recorder.facts("handed_out")->size(), 2u);
+  governed.recorder.refuse_reports.reset();
+  ASSERT_TRUE(submit());
+  EXPECT_EQ(outcomes(), (std::vector<std::string>{"completed", "completed"}));
+}
+
+// AU-26 AU-47 AU-59
+TEST_F(HandOffsTest, ALaterSubmissionHasRecordsOfItsOwnAndTheFirstResults) {
+  hand_out();
+  const Result<std::vector<Answer>> first = submit();
+  ASSERT_TRUE(first);
+  const ToolResult other{.success = false, .output = "something else"};
+  const Result<std::vector<Answer>> again = test::run_now(
+      hand_offs().submit({continuation, {{"toolu_1", other}, {"toolu_2", other}}}, "s-1"));
+  ASSERT_TRUE(again) << again.error().message;
+  ASSERT_EQ(again->size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(again->at(i).outcome.kind, Outcome::Kind::Replayed);
+    EXPECT_EQ(again->at(i).result.output, "done");
+    EXPECT_NE(again->at(i).call_id, first->at(i).call_id);
+  }
+  const Draft record = governed.recorder.records().back();
+  EXPECT_EQ(record.body.at("effect_state"), "none");
+  EXPECT_EQ(record.body.at("guards").as_array().back().at("guard"), "external.payload_differs");
+}
+
+// AU-60
+TEST_F(HandOffsTest, WithoutAResultByItsDeadlineACallIsInvalidatedByWhoeverWritesNext) {
+  hand_out();
+  clock.advance(std::chrono::hours(24) + std::chrono::seconds(1));
+  ASSERT_TRUE(test::run_now(hand_offs().expire()));
+  EXPECT_EQ(outcomes(), (std::vector<std::string>{"invalidated", "invalidated"}));
+  EXPECT_EQ(governed.recorder.records().back().body.at("effect_state"), "unknown");
+  const Result<std::vector<Answer>> late = submit();
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().cause, "hand_off_expired");
+  EXPECT_TRUE(governed.recorder.facts("continuation_kept")->empty()) << "AU-87";
+}
+
+}  // namespace
+}  // namespace sallyport::core
