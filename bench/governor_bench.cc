@@ -72,9 +72,20 @@ class ForgettingRecorder final : public core::Recorder {
   std::string instance_ = "bench";
 };
 
+class ListeningHook final : public core::EventHook {
+ public:
+  explicit ListeningHook(int n) : name_(fmt::format("hook-{}", n)) {}
+  const std::string& name() const override { return name_; }
+  Task<void> hear(const Event&, const Subject&) const override { co_return Result<void>{}; }
+
+ private:
+  std::string name_;
+};
+
 struct Load {
   int guards = 8;
   int result_guards = 3;
+  int hooks = 0;
   const char* tool = "read_file";
   core::IntentDurability durability = core::IntentDurability::Effect;
 };
@@ -93,7 +104,12 @@ double call_seconds(core::Recorder& recorder, const Load& load, std::size_t coun
   SystemClock clock;
   SystemEntropy entropy;
   const core::NoRedactor redactor;
-  core::Governor governor({plans, recorder, redactor, clock, entropy, KeyedDigest("bench")});
+  core::HookRegistry hooks;
+  for (int i = 0; i < load.hooks; ++i) {
+    SALLYPORT_INVARIANT(hooks.with_hook(std::make_shared<ListeningHook>(i)));
+  }
+  core::Governor governor(
+      {plans, recorder, redactor, clock, entropy, KeyedDigest("bench"), std::move(hooks)});
   const auto upstream = std::make_shared<EchoUpstream>();
   boost::asio::io_context loop;
   const auto work = [&](std::size_t calls) -> Async<void> {
@@ -124,11 +140,19 @@ void measure_governor(Report& report, bool quick) {
   report.row("no guards, nothing stored", fmt::format("{:.1f} us", bare * 1e6));
   report.row("8 guards and 3 result guards, nothing stored", fmt::format("{:.1f} us", full * 1e6),
              fmt::format("{:.2f} of the bare call", full / bare));
+  const double heard = call_seconds(nowhere, {.hooks = 3}, count, 1);
+  report.row("and 3 event hooks", fmt::format("{:.1f} us", heard * 1e6),
+             fmt::format("{:.2f} of the bare call", heard / bare));
   BenchLedger memory(Keep::InMemory);
   report.row("the same with an in-memory ledger, 1 caller",
              fmt::format("{:.1f} us", call_seconds(memory.ledger(), {}, count / 10, 1) * 1e6));
   report.row("the same with an in-memory ledger, 256 callers",
              fmt::format("{:.1f} us", call_seconds(memory.ledger(), {}, count, 256) * 1e6));
+}
+
+void run_calls(std::size_t count) {
+  ForgettingRecorder nowhere;
+  (void)call_seconds(nowhere, {.hooks = 3}, count, 1);
 }
 
 // Each call is six entries: two events and the intent with a third before it runs, one event and
@@ -145,8 +169,11 @@ void measure_calls(Report& report, bool quick) {
   for (const std::size_t callers : {1, 16, 256}) {
     for (const auto& [name, load] : loads) {
       const std::size_t calls = quick ? callers * 10 : callers == 1 ? 1000 : 12800;
-      const double sync = fdatasync_seconds(disk.folder(), quick ? 20 : 300);
+      // Around it, since the disk's mood changes by the second.
+      const int syncs = quick ? 20 : 300;
+      const double before = fdatasync_seconds(disk.folder(), syncs);
       const double call = call_seconds(disk.ledger(), load, calls, callers);
+      const double sync = (before + fdatasync_seconds(disk.folder(), syncs)) / 2;
       report.row(fmt::format("{}, {} caller{}", name, callers, callers == 1 ? "" : "s"),
                  fmt::format("{:.0f}/s", 1 / call),
                  fmt::format("{:.2f} bare fdatasyncs a call ({:.0f} us)", call / sync, sync * 1e6));

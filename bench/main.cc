@@ -33,7 +33,9 @@ double resident_mib() {
 
 }  // namespace sallyport::bench
 
-// sallyport_bench [--quick] [appends|governor|calls|redaction|sanitizer|verification|growth ...]
+// sallyport_bench --calls N
+// sallyport_bench [--quick] [appends|governor|calls|redaction|sanitizer|verification|growth|match
+// ...]
 int main(int argc, char** argv) {
   using namespace sallyport::bench;
   const std::vector<std::string> words(argv + 1, argv + argc);
@@ -42,7 +44,11 @@ int main(int argc, char** argv) {
       {"appends", measure_appends},     {"governor", measure_governor},
       {"calls", measure_calls},         {"redaction", measure_redaction},
       {"sanitizer", measure_sanitizer}, {"verification", measure_verification},
-      {"growth", measure_growth}};
+      {"growth", measure_growth},       {"match", measure_match}};
+  if (words.size() == 2 && words[0] == "--calls") {
+    run_calls(std::stoul(words[1]));
+    return 0;
+  }
   const bool all = words.size() == (quick ? 1u : 0u);
   fmt::print("sallyport benchmarks{}; durable writes on unless a line says otherwise\n",
              quick ? " (quick)" : "");
