@@ -32,6 +32,15 @@ Result<Kept> kept_from(const json::value& value) {
   return kept;
 }
 
+std::string secret_of(const Kept& kept) {
+  json::array calls;
+  for (const Call& call : kept.calls) calls.push_back(to_json(call));
+  return canonical_json(json::object{{"continuation", to_json(kept.continuation)},
+                                     {"calls", std::move(calls)},
+                                     {"approval_id", kept.approval_id},
+                                     {"deadline", kept.deadline}});
+}
+
 }  // namespace
 
 std::string Continuations::digest_of(const Continuation::Payload& payload) const {
@@ -49,17 +58,8 @@ Continuation Continuations::make(Continuation::Payload payload, std::string id) 
 }
 
 Draft Continuations::keep(const Kept& kept, const Subject& subject) {
-  json::array calls;
   json::array call_ids;
-  for (const Call& call : kept.calls) {
-    calls.push_back(to_json(call));
-    call_ids.push_back(json::value(call.call_id));
-  }
-  const std::string secret =
-      canonical_json(json::object{{"continuation", to_json(kept.continuation)},
-                                  {"calls", std::move(calls)},
-                                  {"approval_id", kept.approval_id},
-                                  {"deadline", kept.deadline}});
+  for (const Call& call : kept.calls) call_ids.push_back(json::value(call.call_id));
   Draft draft{.kind = Kind::Topic,
               .subject = subject,
               .topic = "turns",
@@ -70,7 +70,7 @@ Draft Continuations::keep(const Kept& kept, const Subject& subject) {
                        {"deadline", kept.deadline}}};
   const std::string& id = kept.continuation.id;
   draft.facts.push_back({std::string(kStates), id, "open"});
-  draft.facts.push_back({std::string(kSecrets), id, recorder_.encrypt(secret)});
+  draft.facts.push_back({std::string(kSecrets), id, recorder_.encrypt(secret_of(kept))});
   return draft;
 }
 
@@ -104,6 +104,25 @@ Result<Continuations::Found> Continuations::find(const Continuation& given,
     return refused("session_mismatch", "the continuation belongs to another session");
   }
   return std::move(*found);
+}
+
+std::vector<Fact> Continuations::answered(Kept kept) {
+  Continuation::Payload& payload = kept.continuation.payload;
+  for (Call& call : kept.calls) {
+    call.input = nullptr;
+    call.raw_input.reset();
+  }
+  for (PendingCall& call : payload.pending_tool_calls) {
+    call.input = nullptr;
+    call.effective_input = nullptr;
+    call.listen_context.reset();
+  }
+  payload.completed_results.clear();
+  payload.response_content.clear();
+  payload.state = nullptr;
+  const std::string& id = kept.continuation.id;
+  return {{std::string(kStates), id, "answered"},
+          {std::string(kSecrets), id, recorder_.encrypt(secret_of(kept))}};
 }
 
 Fact Continuations::expected(const std::string& id, const std::string& stored) {

@@ -37,7 +37,7 @@ class Continuations {
 
   struct Found {
     Kept kept;
-    std::string state;   // `open`, `taken:<instance>`, `closed`, `expired`
+    std::string state;   // `open`, `taken:<instance>`, `answered`, `closed`, `expired`
     std::string stored;  // the fact as it is
   };
   // The first four checks of AU-71, with their words as cause: version (by the reader), unknown,
@@ -48,6 +48,8 @@ class Continuations {
   static Fact expected(const std::string& id, const std::string& stored);
   // From now on in this state; `closed` and `expired` also erase what was kept.
   static std::vector<Fact> become(const std::string& id, std::string_view state);
+  // Its results are on record: which calls they were is still known, what they asked for is not.
+  std::vector<Fact> answered(Kept kept);
 
  private:
   std::string digest_of(const Continuation::Payload& payload) const;

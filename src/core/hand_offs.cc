@@ -195,8 +195,7 @@ Task<std::vector<Answer>> HandOffs::complete(const Continuations::Found& found,
     all.push_back(std::move(returned));
   }
   const std::string& id = found.kept.continuation.id;
-  // The calls are kept until nobody can submit again: a replay needs to know them.
-  for (Fact& fact : Continuations::become(id, "answered")) {
+  for (Fact& fact : continuations_.answered(found.kept)) {
     drafts.back().facts.push_back(std::move(fact));
   }
   const auto written = co_await parts.recorder.append(std::move(drafts), Urgency::Reports,

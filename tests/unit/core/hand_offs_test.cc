@@ -1,9 +1,10 @@
 // Calls that are executed elsewhere: what is written for them, and what a disk that refuses leaves.
+#include "core/hand_offs.h"
+
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
 
-#include "core/hand_offs.h"
 #include "support/governed.h"
 #include "support/test_clock.h"
 
@@ -68,6 +69,17 @@ TEST_F(HandOffsTest, AllRecordsAndRowsOfTheFirstSubmissionAreOneCommit) {
     EXPECT_NE(row.value->find("Completed"), std::string::npos);
   }
   EXPECT_TRUE(governed.recorder.facts("handed_out")->empty());
+}
+
+// AU-87
+TEST_F(HandOffsTest, WhatTheCallsAskedForIsErasedWithTheirRecords) {
+  hand_out();
+  const std::string path = "/tmp/x";
+  EXPECT_NE(governed.recorder.facts("continuation_kept")->at(0).value->find(path),
+            std::string::npos);
+  ASSERT_TRUE(submit());
+  EXPECT_EQ(governed.recorder.facts("continuation_kept")->at(0).value->find(path),
+            std::string::npos);
 }
 
 // AU-58 AU-33
