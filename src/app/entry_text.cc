@@ -6,6 +6,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/stored_record.h"
 
 namespace sallyport::app {
 
@@ -123,6 +124,17 @@ class JsonForPeople {
   std::string out_;
 };
 
+// The shape that readers of such records know, where there is one (AU-1, EV-61, EV-79).
+json::value known_shape(const OpenedEntry& entry) {
+  json::object opened = entry.entry.get_object();
+  opened["body"] = entry.body;
+  const std::string kind = member(entry, "kind");
+  if (kind == "tool_audit") return core::audit_json(opened);
+  if (kind == "event") return core::event_json(opened);
+  if (kind == "hook_failed") return core::failure_json(opened);
+  return nullptr;
+}
+
 }  // namespace
 
 std::string pretty_json(const json::value& value, std::size_t indent) {
@@ -205,8 +217,12 @@ std::string entry_json(const OpenedEntry& entry) {
                                     {"form", opening.form == ledger::Form::Raw ? "raw" : "json"},
                                     {"state", state_name(opening.state)}});
   }
-  return visible_json(canonical_json(json::object{
-      {"entry", entry.entry}, {"openings", std::move(openings)}, {"body", entry.body}}));
+  json::object shown{
+      {"entry", entry.entry}, {"openings", std::move(openings)}, {"body", entry.body}};
+  if (json::value record = known_shape(entry); !record.is_null()) {
+    shown["record"] = std::move(record);
+  }
+  return visible_json(canonical_json(shown));
 }
 
 }  // namespace sallyport::app

@@ -37,6 +37,21 @@ class Calls(CliTest):
         self.assertEqual([r["body"]["is_error"] for r in finished], [False])
         self.assertEqual(len(self.shown("--event-type", "recovery_prepared")), 3, "one for each start")
 
+    # AU-1, EV-79
+    def test_entries_are_shown_in_the_shapes_that_readers_know(self):
+        record = self.shown("--tool-call-id", "c4", "--terminal", "true")[0]["record"]
+        self.assertEqual(sorted(record), sorted(
+            "tool_call_id tool_name display_name tier requested_input effective_input turn provenance outcome recorded_at call_id "
+            "session_id trace_id agent_id server sequence terminal policy_hash request_digest call_digest effect_class "
+            "recovery_class effect_state autonomy autonomy_source approval_id matched_grant_index guards post_invocation "
+            "redactions".split()))
+        self.assertEqual((record["tier"], record["tool_name"], record["outcome"]["result"]["success"]), ("Observe", "read_file", True))
+        row = self.shown("--event-type", "tool_execution_started")[0]["record"]
+        self.assertEqual(sorted(row), sorted("sequence scope event_type session_id run_id call_id trace_id instance_id policy_hash "
+                                             "recorded_at payload".split()))
+        self.assertEqual(row["payload"]["kind"], row["event_type"])
+        self.assertEqual(row["scope"], "agent:demo")
+
     # EV-111
     def test_a_filter_that_is_none_is_an_error_and_no_empty_answer(self):
         for words, said in ((["--event-type", "tool_exploded"], "tool_exploded"), (["--terminal", "maybe"], "true or false"),
