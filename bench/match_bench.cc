@@ -16,7 +16,6 @@ namespace sallyport::bench {
 
 namespace {
 
-using match::Effect;
 using match::Rule;
 
 constexpr std::size_t kPatterns = 64;
@@ -57,7 +56,7 @@ std::vector<Rule> rules_of(const std::vector<std::string>& patterns) {
 }
 
 std::string prose(std::size_t bytes) {
-  static constexpr std::string_view words[] = {
+  static constexpr std::string_view kWords[] = {
       "the ",      "model ", "answers ", "with ",    "a ",       "project ", "plan, ",  "and ",
       "user42 ",   "asks ",  "for ",     "2026-11 ", "numbers ", "in ",      "order: ", "3, ",
       "previous ", "lines ", "ignore ",  "empty\n",  "fields. ", "Sky ",     "AK ",     "write "};
@@ -65,7 +64,7 @@ std::string prose(std::size_t bytes) {
   std::uint32_t seed = 1;
   while (text.size() < bytes) {
     seed = seed * 1664525 + 1013904223;
-    text += words[(seed >> 16) % std::size(words)];
+    text += kWords[(seed >> 16) % std::size(kWords)];
   }
   text.resize(bytes);
   return text;
@@ -96,13 +95,13 @@ Streamed stream_once(const std::shared_ptr<const match::PatternSet>& set, std::s
 
 // A baseline that reads the accumulated text at each delta. Every 256th delta is really run.
 double rescanning(std::string_view text, const std::function<void(std::string_view)>& scan) {
-  constexpr std::size_t sample = 256;
+  constexpr std::size_t kSample = 256;
   const double some = seconds_of([&] {
-    for (std::size_t at = kDelta * sample / 2; at <= text.size(); at += kDelta * sample) {
+    for (std::size_t at = kDelta * kSample / 2; at <= text.size(); at += kDelta * kSample) {
       scan(text.substr(0, at));
     }
   });
-  return some * sample;
+  return some * kSample;
 }
 
 double with_re2(const std::vector<std::string>& patterns, std::string_view text) {

@@ -7,33 +7,46 @@
 
 namespace sallyport::match {
 
+namespace {
+
+const State kNowhere;
+
+// Where nothing was matched and the way is known; else nothing.
+const State* quick_move(const State* from, std::uint32_t character_class) {
+  const std::uintptr_t edge = Automaton::peek(from, character_class);
+  if (edge == 0 || (edge & Automaton::IsEdge) != 0) return nullptr;
+  return (edge & Automaton::Dead) != 0 ? &kNowhere : reinterpret_cast<const State*>(edge);
+}
+
+}  // namespace
+
 AnyTracker::AnyTracker(const Machine& machine)
     : machine_(machine), automaton_(machine.empty() ? nullptr : machine.automaton()) {}
 
 void AnyTracker::renew() {
+  renewed_ = true;
   const auto old = std::exchange(automaton_, machine_.instead_of(automaton_.get()));
   for (Group& group : groups_) group.state = automaton_->adopt(group.state);
 }
 
 const State* AnyTracker::move(const State* from, std::uint32_t character_class, std::uint64_t start,
                               const Ends& ends, std::vector<Span>& found) {
-  const Move move = automaton_->step(from, character_class);
+  const Move move = automaton_->step(from, character_class, renewed_);
   if (move.to == nullptr) return nullptr;
   for (const Accepted& accepted : move.accepted) {
-    found.push_back({accepted.entry, start, accepted.back ? ends.before_that : ends.before});
+    found.push_back({accepted.entry, start, end_of(accepted, ends)});
   }
-  for (const std::uint32_t entry : move.to->accepts) found.push_back({entry, start, ends.now});
   return move.to;
 }
 
 void AnyTracker::step(std::uint32_t character_class, Neighbour before, std::uint64_t begin,
                       const Ends& ends, std::vector<Span>& found) {
-  if (!automaton_) return;
-  groups_.push_back({automaton_->initial(before), begin});
+  renewed_ = false;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < groups_.size();) {
-    const Group group = groups_[i];
-    const State* to = move(group.state, character_class, group.start, ends, found);
+    const std::uint64_t start = groups_[i].start;
+    const State* to = quick_move(groups_[i].state, character_class);
+    if (to == nullptr) to = move(groups_[i].state, character_class, start, ends, found);
     if (to == nullptr) {
       // Groups before `kept` are in new states, those from `i` on in old ones; all are adopted.
       groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(kept),
@@ -43,11 +56,24 @@ void AnyTracker::step(std::uint32_t character_class, Neighbour before, std::uint
       continue;
     }
     ++i;
-    if (!to->waiting.empty()) groups_[kept++] = {to, group.start};
+    if (to == &kNowhere || to->waiting.empty()) continue;
+    groups_[kept].state = to;
+    groups_[kept++].start = start;
   }
   groups_.resize(kept);
-  if (kept > 1) merge_same_states(groups_, [](const Group&, const Group&) {});
+  begin_group(character_class, before, begin, ends, found);
+  if (groups_.size() > 1) merge_same_states(groups_, [](const Group&, const Group&) {});
   if (groups_.size() > prune_at_) prune();
+}
+
+void AnyTracker::begin_group(std::uint32_t character_class, Neighbour before, std::uint64_t begin,
+                             const Ends& ends, std::vector<Span>& found) {
+  const State* to = quick_move(automaton_->initial(before), character_class);
+  while (to == nullptr) {
+    to = move(automaton_->initial(before), character_class, begin, ends, found);
+    if (to == nullptr) renew();
+  }
+  if (to != &kNowhere && !to->waiting.empty()) groups_.push_back({to, begin});
 }
 
 // A node that an earlier group waits in too is of no use to a later one. Afterwards there are at
@@ -73,7 +99,7 @@ void AnyTracker::prune() {
 void AnyTracker::finish(const Ends& ends, std::vector<Span>& found) {
   for (const Group& group : groups_) {
     for (const Accepted& accepted : automaton_->finish(group.state)) {
-      found.push_back({accepted.entry, group.start, accepted.back ? ends.before : ends.now});
+      found.push_back({accepted.entry, group.start, end_of(accepted, behind(ends))});
     }
   }
   groups_.clear();

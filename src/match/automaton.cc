@@ -9,7 +9,7 @@
 namespace sallyport::match {
 
 Automaton::Automaton(const Program& program, const std::vector<EntryRole>& roles,
-                     std::vector<std::uint32_t> entries, Order order)
+                     std::vector<std::uint32_t> entries, Order order, std::size_t room)
     : program_(program),
       roles_(roles),
       chosen_(std::move(entries)),
@@ -18,7 +18,7 @@ Automaton::Automaton(const Program& program, const std::vector<EntryRole>& roles
   for (unsigned before = 0; before < kNeighbours; ++before) {
     initial_[before] = intern(builder_->initial(static_cast<Neighbour>(before)));
   }
-  room_ = bytes_ + kRoom;
+  room_ = bytes_ + room;
 }
 
 Automaton::~Automaton() = default;
@@ -32,7 +32,6 @@ std::size_t Automaton::HashContent::operator()(const Content& content) const {
   for (const Waiting& item : content.waiting) {
     mix(std::size_t{item.node} * 4 + static_cast<std::size_t>(item.mode));
   }
-  for (const std::uint32_t entry : content.accepts) mix(~std::size_t{entry});
   return hash;
 }
 
@@ -41,7 +40,6 @@ const State* Automaton::intern(Content content) const {
   auto state = std::make_unique<State>();
   state->before = content.before;
   state->waiting = content.waiting;
-  state->accepts = content.accepts;
   for (const Waiting& item : content.waiting) {
     const std::uint32_t entry = program_.nodes()[item.node].entry;
     const EntryRole& role = roles_[entry];
@@ -59,23 +57,24 @@ const State* Automaton::intern(Content content) const {
   state->edges = std::make_unique<std::atomic<std::uintptr_t>[]>(classes);
   bytes_ += sizeof(State) + classes * sizeof(std::uintptr_t) +
             content.waiting.size() * 2 * sizeof(Waiting) +
-            (content.accepts.size() * 2 + state->entries.size()) * sizeof(std::uint32_t);
+            state->entries.size() * sizeof(std::uint32_t);
   return states_.emplace(std::move(content), std::move(state)).first->second.get();
 }
 
-Move Automaton::make_step(const State* from, std::uint32_t character_class) const {
+Move Automaton::make_step(const State* from, std::uint32_t character_class, bool insist) const {
   const std::lock_guard lock(making_);
   std::atomic<std::uintptr_t>& edge = from->edges[character_class];
   if (const auto made = edge.load(std::memory_order_relaxed); made != 0) return told(made);
-  if (full()) return {};
+  if (full() && !insist) return {};
   std::vector<Accepted> accepted;
   const State* to = intern(builder_->after(*from, character_class, accepted));
   auto value = reinterpret_cast<std::uintptr_t>(to);
   if (!accepted.empty()) {
     full_edges_.push_back(std::make_unique<Edge>(to, std::move(accepted)));
     bytes_ += sizeof(Edge) + full_edges_.back()->accepted.size() * sizeof(Accepted);
-    value = reinterpret_cast<std::uintptr_t>(full_edges_.back().get()) | 1;
+    value = reinterpret_cast<std::uintptr_t>(full_edges_.back().get()) | IsEdge;
   }
+  if (to->waiting.empty()) value |= Dead;
   edge.store(value, std::memory_order_release);
   return told(value);
 }
@@ -87,7 +86,7 @@ std::vector<Accepted> Automaton::finish(const State* from) const {
 
 const State* Automaton::with_nodes(const State* like, std::vector<Waiting> waiting) const {
   const std::lock_guard lock(making_);
-  return intern({.before = like->before, .waiting = std::move(waiting), .accepts = {}});
+  return intern({.before = like->before, .waiting = std::move(waiting)});
 }
 
 }  // namespace sallyport::match

@@ -31,19 +31,20 @@ struct EntryRole {
   std::uint32_t rule = 0;
 };
 
-// A match of `entry` that ended before the character just read; with `back`, one character earlier.
+// A match of `entry` that a character made certain. It ends with that character, before it, or one
+// character earlier still.
 struct Accepted {
-  std::uint32_t entry;
-  bool back;
+  enum class End : std::uint8_t { Now, Before, BeforeThat };
 
-  bool operator==(const Accepted&) const = default;
+  std::uint32_t entry;
+  End end;
 };
 
 struct State;
 
-struct Edge {
+struct alignas(16) Edge {
   const State* to;
-  std::vector<Accepted> accepted;  // decided by the character on this edge
+  std::vector<Accepted> accepted;  // by the character on this edge; the later of an entry counts
 };
 
 // A node that waits. `AtEnd`: it is a match only if the text ends here. `AcceptAtEnd`: a match that
@@ -58,14 +59,13 @@ struct Waiting {
   auto operator<=>(const Waiting&) const = default;
 };
 
-struct State {
+struct alignas(16) State {
   Neighbour before = Neighbour::Edge;
   std::vector<Waiting> waiting;
-  std::vector<std::uint32_t> accepts;     // entries with a match up to here, whatever follows
   std::vector<std::uint32_t> entries;     // those with a node in `waiting`, sorted
   std::vector<std::uint32_t> exceptions;  // rules with an exception among them, sorted
   bool holds = false;
-  // Each 0 (not made yet), a State, or an Edge with the lowest bit set.
+  // Each 0 (not made yet), or the address of a State or Edge with the bits of `Automaton::Mark`.
   std::unique_ptr<std::atomic<std::uintptr_t>[]> edges;
 };
 
@@ -76,12 +76,9 @@ struct Move {
 
 class Automaton {
  public:
-  // Room for states beside the initial ones.
-  static constexpr std::size_t kRoom = std::size_t{64} << 20;
-
-  // Program and roles must outlive it.
+  // Program and roles must outlive it. `room`: bytes for states beside the initial ones.
   Automaton(const Program& program, const std::vector<EntryRole>& roles,
-            std::vector<std::uint32_t> entries, Order order);
+            std::vector<std::uint32_t> entries, Order order, std::size_t room);
 
   ~Automaton();
 
@@ -93,12 +90,20 @@ class Automaton {
   // The state before the first character of a match. Never without room.
   const State* initial(Neighbour before) const { return initial_[static_cast<unsigned>(before)]; }
 
-  Move step(const State* from, std::uint32_t character_class) const {
-    const std::uintptr_t edge = from->edges[character_class].load(std::memory_order_acquire);
-    if (edge == 0) return make_step(from, character_class);
+  // What an address of an edge says without being followed.
+  enum Mark : std::uintptr_t { IsEdge = 1, Dead = 2, AllMarks = 3 };
+
+  // The quick look: 0 and anything marked `IsEdge` wants a `step`.
+  static std::uintptr_t peek(const State* from, std::uint32_t character_class) {
+    return from->edges[character_class].load(std::memory_order_acquire);
+  }
+  // `insist`: there is room. For whoever has just changed automata, lest that go on for ever.
+  Move step(const State* from, std::uint32_t character_class, bool insist = false) const {
+    const std::uintptr_t edge = peek(from, character_class);
+    if (edge == 0) return make_step(from, character_class, insist);
     return told(edge);
   }
-  // What a state accepts when the text ends.
+  // What a state accepts when the text ends, which counts as one more character.
   std::vector<Accepted> finish(const State* from) const;
   // The state with the same future as one of another automaton over the same program.
   const State* adopt(const State* foreign) const { return with_nodes(foreign, foreign->waiting); }
@@ -109,7 +114,6 @@ class Automaton {
   struct Content {
     Neighbour before;
     std::vector<Waiting> waiting;
-    std::vector<std::uint32_t> accepts;
 
     bool operator==(const Content&) const = default;
   };
@@ -119,11 +123,12 @@ class Automaton {
   class Builder;
 
   static Move told(std::uintptr_t edge) {
-    if ((edge & 1) == 0) return {reinterpret_cast<const State*>(edge)};
-    const auto* full = reinterpret_cast<const Edge*>(edge & ~std::uintptr_t{1});
+    const std::uintptr_t address = edge & ~std::uintptr_t{AllMarks};
+    if ((edge & IsEdge) == 0) return {reinterpret_cast<const State*>(address)};
+    const auto* full = reinterpret_cast<const Edge*>(address);
     return {full->to, full->accepted};
   }
-  Move make_step(const State* from, std::uint32_t character_class) const;
+  Move make_step(const State* from, std::uint32_t character_class, bool insist) const;
   bool full() const { return bytes_ > room_; }
   const State* intern(Content content) const;
 

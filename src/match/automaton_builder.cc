@@ -8,6 +8,7 @@ namespace sallyport::match {
 void Automaton::Builder::begin() {
   ++turn_;
   content_ = Content{};
+  now_.clear();
 }
 
 Automaton::Content Automaton::Builder::initial(Neighbour before) {
@@ -27,6 +28,7 @@ Automaton::Content Automaton::Builder::after(const State& from, std::uint32_t ch
   accepted_ = &accepted;
   for (const Waiting& item : from.waiting) read(item);
   settle();
+  for (const std::uint32_t entry : now_) accepted.push_back({entry, Accepted::End::Now});
   return std::move(content_);
 }
 
@@ -47,7 +49,7 @@ void Automaton::Builder::read(const Waiting& item) {
   if (item.mode == Waiting::Mode::Open) return resolve(item.node, false);
   if (!ended) return;
   if (item.mode == Waiting::Mode::AtEnd) return resolve(item.node, false);
-  accepted_->push_back({node.entry, true});
+  accepted_->push_back({node.entry, Accepted::End::BeforeThat});
   if (automaton_.order() == Order::Preferred) cut_[node.entry] = turn_;
 }
 
@@ -98,7 +100,7 @@ void Automaton::Builder::accept_before(std::uint32_t entry, bool final) {
     content_.waiting.push_back({start, Waiting::Mode::AcceptAtEnd});
     return;
   }
-  accepted_->push_back({entry, false});
+  accepted_->push_back({entry, Accepted::End::Before});
   if (automaton_.order() == Order::Preferred) cut_[entry] = turn_;
 }
 
@@ -118,7 +120,7 @@ void Automaton::Builder::enter(std::uint32_t first) {
     const Answer answer =
         node.kind == Node::Kind::Assert ? decide(node.assertion, after_) : Answer::Later;
     if (node.kind == Node::Kind::Accept) {
-      content_.accepts.push_back(node.entry);
+      now_.push_back(node.entry);
       if (automaton_.order() == Order::Preferred) cut_[node.entry] = turn_;
     } else if (node.kind == Node::Kind::Split) {
       entering_.push_back(node.other);
@@ -143,12 +145,11 @@ void Automaton::Builder::find_foregone() {
   std::ranges::sort(asserting);
   for (auto entry = asserting.begin(); entry != asserting.end();) {
     const auto last = std::upper_bound(entry, asserting.end(), *entry);
-    bool certain =
-        last - entry > 1 && std::ranges::find(content_.accepts, *entry) == content_.accepts.end();
+    bool certain = last - entry > 1 && std::ranges::find(now_, *entry) == now_.end();
     for (unsigned after = 0; certain && after < kNeighbours; ++after) {
       certain = accepts_now(*entry, static_cast<Neighbour>(after));
     }
-    if (certain) content_.accepts.push_back(*entry);
+    if (certain) now_.push_back(*entry);
     entry = last;
   }
 }
@@ -182,7 +183,6 @@ void Automaton::Builder::settle() {
   content_.before = looks_ahead ? after_ : Neighbour::Other;
   if (automaton_.order() == Order::Any) {
     if (looks_ahead) find_foregone();
-    std::ranges::sort(content_.accepts);
     std::ranges::sort(content_.waiting);
     const auto [from, to] = std::ranges::unique(content_.waiting);
     content_.waiting.erase(from, to);

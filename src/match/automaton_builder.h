@@ -55,6 +55,7 @@ class Automaton::Builder {
   std::uint32_t class_ = 0;
   std::vector<Accepted>* accepted_ = nullptr;
   Content content_{};
+  std::vector<std::uint32_t> now_;  // entries with a match up to the character being read
 };
 
 }  // namespace sallyport::match

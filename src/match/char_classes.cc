@@ -56,9 +56,13 @@ unsigned CharClasses::neighbours_in(const CharSet& set) {
   return mask;
 }
 
-CharClasses::CharClasses(const std::vector<CharSet>& given) {
+CharClasses::CharClasses(const std::vector<CharSet>& given, bool whole_words) {
   std::vector<CharSet> sets = given;
   sets.insert(sets.end(), neighbour_sets().begin(), neighbour_sets().end());
+  if (!whole_words) {
+    sets[given.size() + static_cast<std::size_t>(Neighbour::WordPart)] = {};
+    sets[given.size() + static_cast<std::size_t>(Neighbour::Other)] = CharSet::all();
+  }
   set_count_ = sets.size();
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> known;
   std::pair<std::uint64_t, std::uint64_t> mark;

@@ -16,7 +16,8 @@ inline constexpr unsigned kNeighbours = 5;
 class CharClasses {
  public:
   CharClasses() = default;
-  explicit CharClasses(const std::vector<CharSet>& sets);
+  // Unless whole words matter, `WordPart` is not told apart from `Other`.
+  CharClasses(const std::vector<CharSet>& sets, bool whole_words);
 
   std::uint32_t of(char32_t character) const {
     return character < near_.size() ? near_[character] : of_far(character);

@@ -76,7 +76,8 @@ class ClassReader {
       name.push_back(static_cast<char>(cursor_.peek(length++)));
     }
     if (cursor_.peek(length) != ':' || cursor_.peek(length + 1) != ']') return false;
-    if (how_.caseless && (name == "lower" || name == "upper")) name = "alpha";
+    const bool ascii = how_.alphabet == Alphabet::Ascii;
+    if (how_.caseless && ascii && (name == "lower" || name == "upper")) name = "alpha";
     const auto set = posix_class(name, how_.alphabet);
     if (!set) return false;
     cursor_.skip(length + 2);

@@ -45,21 +45,6 @@ Result<void> check_with_pcre2(const std::string& text, Alphabet alphabet) {
               {}, error == kPcre2TooLarge ? "too_large" : "syntax");
 }
 
-bool can_be_empty(const Tree& tree) {
-  switch (tree.kind) {
-    case Tree::Kind::Characters:
-      return false;
-    case Tree::Kind::Sequence:
-      return std::ranges::all_of(tree.parts, can_be_empty);
-    case Tree::Kind::Choice:
-      return std::ranges::any_of(tree.parts, can_be_empty);
-    case Tree::Kind::Repeat:
-      return tree.least == 0 || can_be_empty(tree.parts[0]);
-    default:
-      return true;
-  }
-}
-
 std::uint64_t widest(const CharSet& set) {
   if (set.empty()) return 0;
   const char32_t last = set.ranges().back().last;
@@ -102,14 +87,6 @@ Result<Parsed> parse_pattern(const Expression& expression) {
   return read;
 }
 
-Tree characters(CharSet set) {
-  return {.kind = Tree::Kind::Characters, .characters = std::move(set)};
-}
-
-Tree assertion(Assertion which) {
-  return {.kind = Tree::Kind::Assert, .assertion = which};
-}
-
 Parsed parse_word(const Expression& expression) {
   static const CharSet parts_of_words = word_parts();
   std::vector<char32_t> word;
@@ -123,19 +100,34 @@ Parsed parse_word(const Expression& expression) {
     return expression.whole_word && parts_of_words.contains(c);
   };
   if (!word.empty() && glued(word.front())) {
-    tree.parts.push_back(assertion(Assertion::NotAfterWord));
+    tree.parts.push_back(Tree::of(Assertion::NotAfterWord));
   }
   for (const char32_t c : word) {
     const CharSet one{{c, c}};
-    tree.parts.push_back(characters(expression.caseless ? one.folded() : one));
+    tree.parts.push_back(Tree::of(expression.caseless ? one.folded() : one));
   }
   if (!word.empty() && glued(word.back())) {
-    tree.parts.push_back(assertion(Assertion::NotBeforeWord));
+    tree.parts.push_back(Tree::of(Assertion::NotBeforeWord));
   }
   return {.tree = std::move(tree)};
 }
 
 }  // namespace
+
+bool Tree::can_be_empty() const {
+  switch (kind) {
+    case Kind::Characters:
+      return false;
+    case Kind::Sequence:
+      return std::ranges::all_of(parts, &Tree::can_be_empty);
+    case Kind::Choice:
+      return std::ranges::any_of(parts, &Tree::can_be_empty);
+    case Kind::Repeat:
+      return least == 0 || parts[0].can_be_empty();
+    default:
+      return true;
+  }
+}
 
 Result<Parsed> parse(const Expression& expression) {
   Parsed parsed;
@@ -144,7 +136,7 @@ Result<Parsed> parse(const Expression& expression) {
   } else {
     SALLYPORT_TRY(parsed, parse_pattern(expression));
   }
-  if (can_be_empty(parsed.tree)) {
+  if (parsed.tree.can_be_empty()) {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("`{}` can match without consuming a character", expression.text), {},
                 "empty_match");

@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "match/char_set.h"
@@ -44,6 +45,10 @@ enum class Assertion : std::uint8_t {
 struct Tree {
   enum class Kind : std::uint8_t { Empty, Characters, Sequence, Choice, Repeat, Assert };
   static constexpr unsigned kNoLimit = std::numeric_limits<unsigned>::max();
+
+  static Tree of(CharSet set) { return {.kind = Kind::Characters, .characters = std::move(set)}; }
+  static Tree of(Assertion which) { return {.kind = Kind::Assert, .assertion = which}; }
+  bool can_be_empty() const;
 
   Kind kind = Kind::Empty;
   CharSet characters = {};

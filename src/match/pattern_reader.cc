@@ -30,14 +30,6 @@ struct Weighed {
   std::uint64_t repeats = 1;
 };
 
-Tree characters(CharSet set) {
-  return {.kind = Tree::Kind::Characters, .characters = std::move(set)};
-}
-
-Tree assertion(Assertion which) {
-  return {.kind = Tree::Kind::Assert, .assertion = which};
-}
-
 class PatternReader {
  public:
   PatternReader(std::string_view text, Alphabet alphabet) : cursor_(text), alphabet_(alphabet) {}
@@ -116,15 +108,15 @@ class PatternReader {
         return read_group(options);
       case '[': {
         SALLYPORT_TRY(CharSet set, read_class(cursor_, {alphabet_, options.caseless}));
-        return Weighed{characters(std::move(set))};
+        return Weighed{Tree::of(std::move(set))};
       }
       case '.':
         return Weighed{
-            characters(options.dot_all ? CharSet::all() : CharSet{{'\n', '\n'}}.complement())};
+            Tree::of(options.dot_all ? CharSet::all() : CharSet{{'\n', '\n'}}.complement())};
       case '^':
-        return Weighed{assertion(options.multi_line ? Assertion::LineStart : Assertion::TextStart)};
+        return Weighed{Tree::of(options.multi_line ? Assertion::LineStart : Assertion::TextStart)};
       case '$':
-        return Weighed{assertion(options.multi_line ? Assertion::LineEnd : Assertion::FinalEnd)};
+        return Weighed{Tree::of(options.multi_line ? Assertion::LineEnd : Assertion::FinalEnd)};
       case '\\':
         return read_escaped(options);
       default:
@@ -134,16 +126,16 @@ class PatternReader {
 
   static Weighed literal(char32_t c, const Options& options) {
     const CharSet one{{c, c}};
-    return {characters(options.caseless ? one.folded() : one)};
+    return {Tree::of(options.caseless ? one.folded() : one)};
   }
 
   Result<Weighed> read_escaped(const Options& options) {
     SALLYPORT_TRY(const Escape escape, read_escape(cursor_, alphabet_, false));
     if (const auto* c = std::get_if<char32_t>(&escape)) return literal(*c, options);
-    if (const auto* set = std::get_if<CharSet>(&escape)) return Weighed{characters(*set)};
+    if (const auto* set = std::get_if<CharSet>(&escape)) return Weighed{Tree::of(*set)};
     const Assertion which = std::get<Assertion>(escape);
     if (which == Assertion::WordEdge || which == Assertion::NoWordEdge) asserts_word_edge_ = true;
-    return Weighed{assertion(which)};
+    return Weighed{Tree::of(which)};
   }
 
   Result<Weighed> read_group(Options& options) {

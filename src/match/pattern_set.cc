@@ -9,11 +9,11 @@
 namespace sallyport::match {
 
 Machine::Machine(const Program& program, const std::vector<EntryRole>& roles,
-                 std::vector<std::uint32_t> entries, Order order)
-    : program_(program), roles_(roles), entries_(std::move(entries)), order_(order) {}
+                 std::vector<std::uint32_t> entries, Order order, std::size_t room)
+    : program_(program), roles_(roles), entries_(std::move(entries)), order_(order), room_(room) {}
 
 std::shared_ptr<const Automaton> Machine::make() const {
-  return std::make_shared<const Automaton>(program_, roles_, entries_, order_);
+  return std::make_shared<const Automaton>(program_, roles_, entries_, order_, room_);
 }
 
 std::shared_ptr<const Automaton> Machine::automaton() const {
@@ -30,8 +30,9 @@ std::shared_ptr<const Automaton> Machine::instead_of(const Automaton* full) cons
   });
 }
 
-Result<std::shared_ptr<const PatternSet>> PatternSet::compile(std::span<const Rule> rules) {
-  std::shared_ptr<PatternSet> set(new PatternSet());
+Result<std::shared_ptr<const PatternSet>> PatternSet::compile(std::span<const Rule> rules,
+                                                              std::size_t room) {
+  std::shared_ptr<PatternSet> set(new PatternSet(room));
   for (const Rule& rule : rules) SALLYPORT_CHECK_OK(set->add(rule));
   if (!set->program_.settle()) {
     return fail(ErrorCode::InvalidInput, "the patterns together are too large", {}, "too_large");
@@ -86,11 +87,11 @@ void PatternSet::make_machines() {
     everything.push_back(index);
   }
   const auto machine = [&](std::vector<std::uint32_t> entries, Order order) {
-    return std::make_unique<Machine>(program_, roles_, std::move(entries), order);
+    return std::make_unique<Machine>(program_, roles_, std::move(entries), order, room_);
   };
+  if (!preferred.empty()) redacting_too_ = machine(std::move(everything), Order::Any);
   any_ = machine(std::move(any), Order::Any);
   preferred_ = machine(std::move(preferred), Order::Preferred);
-  everything_ = machine(std::move(everything), Order::Any);
 }
 
 }  // namespace sallyport::match

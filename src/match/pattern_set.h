@@ -1,8 +1,10 @@
 // Rules compiled together: immutable, and for any number of threads at once.
 //
-//   auto set = PatternSet::compile({{{.effect = Effect::Block, .entries = {{.text =
-//   "AKIA[A-Z0-9]{16}"}}}}}); if (!set) return std::unexpected(set.error());   // where:
-//   `/0/entries/0`, cause: `look_around`, ... Stream stream(*set);
+//   const Expression key{.text = "AKIA[A-Z0-9]{16}"};
+//   const std::vector<Rule> rules = {{.effect = Effect::Block, .entries = {key}}};
+//   auto set = PatternSet::compile(rules);
+//   if (!set) return std::unexpected(set.error());  // where `/0/entries/0`, cause `look_around`
+//   Stream stream(*set);
 //
 // Compiling takes microseconds a pattern, because automata are made while texts are read: there is
 // nothing that would have to be kept on disk. What texts made is shared by all streams of the set.
@@ -54,7 +56,7 @@ struct Match {
 class Machine {
  public:
   Machine(const Program& program, const std::vector<EntryRole>& roles,
-          std::vector<std::uint32_t> entries, Order order);
+          std::vector<std::uint32_t> entries, Order order, std::size_t room);
 
   bool empty() const { return entries_.empty(); }
   std::shared_ptr<const Automaton> automaton() const;
@@ -67,13 +69,17 @@ class Machine {
   const std::vector<EntryRole>& roles_;
   std::vector<std::uint32_t> entries_;
   Order order_;
+  std::size_t room_;
   mutable Guarded<std::shared_ptr<const Automaton>> current_;
 };
 
 class PatternSet {
  public:
-  // `InvalidInput`: `where` points at the expression, `cause` is one of `parse` or `empty_entry`.
-  static Result<std::shared_ptr<const PatternSet>> compile(std::span<const Rule> rules);
+  // `InvalidInput`: `where` points at the expression, `cause` is one of those of `parse`.
+  // `room` bounds the memory of an automaton in bytes; it changes no verdict.
+  static Result<std::shared_ptr<const PatternSet>> compile(std::span<const Rule> rules,
+                                                           std::size_t room = std::size_t{64}
+                                                                              << 20);
 
   PatternSet(const PatternSet&) = delete;
   PatternSet& operator=(const PatternSet&) = delete;
@@ -100,16 +106,17 @@ class PatternSet {
   // Entries of redact rules.
   const Machine& preferred() const { return *preferred_; }
   // All of them, as a whole text is searched.
-  const Machine& everything() const { return *everything_; }
+  const Machine& everything() const { return redacting_too_ ? *redacting_too_ : *any_; }
 
  private:
-  PatternSet() = default;
+  explicit PatternSet(std::size_t room) : room_(room) {}
   Result<void> add(const Rule& rule);
   Result<void> add(const Expression& expression, EntryRole role, std::uint32_t place);
   void make_machines();
   std::uint64_t preferred_end(std::string_view text, const Match& match) const;
   std::shared_ptr<const Automaton> preferring(std::uint32_t index) const;
 
+  std::size_t room_;
   Program program_;
   std::vector<EntryRole> roles_;
   std::vector<std::uint32_t> places_;
@@ -119,7 +126,7 @@ class PatternSet {
   std::vector<EntryReport> report_;
   std::unique_ptr<Machine> any_;
   std::unique_ptr<Machine> preferred_;
-  std::unique_ptr<Machine> everything_;
+  std::unique_ptr<Machine> redacting_too_;  // only where it differs from `any_`
   // For the spans of whole texts: one entry each, made when it first matches.
   mutable Guarded<std::map<std::uint32_t, std::unique_ptr<Machine>>> single_;
 };

@@ -16,9 +16,10 @@ void replace_match(std::vector<Span>& matched, const Span& better) {
 // Of two starts with one end, the earlier tells both. Only the latest matches are looked through:
 // one that is told twice does no harm.
 void take_over(std::vector<Span>& matched, const std::vector<Span>& others) {
-  constexpr std::size_t latest = 8;
+  constexpr std::size_t kLatest = 8;
   for (const Span& other : others) {
-    const auto from = matched.end() - static_cast<std::ptrdiff_t>(std::min(matched.size(), latest));
+    const auto from =
+        matched.end() - static_cast<std::ptrdiff_t>(std::min(matched.size(), kLatest));
     const bool known = std::any_of(from, matched.end(), [&](const Span& span) {
       return span.index == other.index && span.end == other.end && span.start <= other.start;
     });
@@ -33,6 +34,7 @@ PreferredTracker::PreferredTracker(const Machine* machine) : machine_(machine) {
 }
 
 void PreferredTracker::renew() {
+  renewed_ = true;
   const auto old = std::exchange(automaton_, machine_->instead_of(automaton_.get()));
   for (Group& group : groups_) group.state = automaton_->adopt(group.state);
 }
@@ -40,16 +42,12 @@ void PreferredTracker::renew() {
 // False: no room.
 bool PreferredTracker::advance(Group& group, std::uint32_t character_class, const Ends& ends,
                                std::vector<Span>& found) {
-  const Move move = automaton_->step(group.state, character_class);
+  const Move move = automaton_->step(group.state, character_class, renewed_);
   if (move.to == nullptr) return false;
   const bool same = std::exchange(group.state, move.to) == move.to;
-  if (same && move.accepted.empty() && move.to->accepts.empty()) return true;
+  if (same && move.accepted.empty()) return true;
   for (const Accepted& accepted : move.accepted) {
-    const std::uint64_t end = accepted.back ? ends.before_that : ends.before;
-    replace_match(group.matched, {accepted.entry, group.start, end});
-  }
-  for (const std::uint32_t entry : move.to->accepts) {
-    replace_match(group.matched, {entry, group.start, ends.now});
+    replace_match(group.matched, {accepted.entry, group.start, end_of(accepted, ends)});
   }
   std::erase_if(group.matched, [&](const Span& span) {
     if (std::ranges::binary_search(move.to->entries, span.index)) return false;
@@ -61,7 +59,7 @@ bool PreferredTracker::advance(Group& group, std::uint32_t character_class, cons
 
 void PreferredTracker::step(std::uint32_t character_class, Neighbour before, std::uint64_t begin,
                             const Ends& ends, std::vector<Span>& found) {
-  if (!automaton_) return;
+  renewed_ = false;
   groups_.push_back({automaton_->initial(before), begin, {}});
   std::size_t kept = 0;
   for (std::size_t i = 0; i < groups_.size();) {
@@ -89,8 +87,7 @@ void PreferredTracker::step(std::uint32_t character_class, Neighbour before, std
 void PreferredTracker::finish(const Ends& ends, std::vector<Span>& found) {
   for (Group& group : groups_) {
     for (const Accepted& accepted : automaton_->finish(group.state)) {
-      const std::uint64_t end = accepted.back ? ends.before : ends.now;
-      replace_match(group.matched, {accepted.entry, group.start, end});
+      replace_match(group.matched, {accepted.entry, group.start, end_of(accepted, behind(ends))});
     }
     found.insert(found.end(), group.matched.begin(), group.matched.end());
   }

@@ -28,11 +28,9 @@ std::uint64_t any_after(Neighbour before) {
   return mask;
 }
 
-bool nullable(const Tree& tree) {
-  if (tree.kind == Tree::Kind::Characters) return false;
-  if (tree.kind == Tree::Kind::Sequence) return std::ranges::all_of(tree.parts, nullable);
-  if (tree.kind == Tree::Kind::Choice) return std::ranges::any_of(tree.parts, nullable);
-  return tree.kind != Tree::Kind::Repeat || tree.least == 0 || nullable(tree.parts[0]);
+bool asks_for_whole_words(const Node& node) {
+  return node.kind == Node::Kind::Assert &&
+         (node.assertion == Assertion::NotAfterWord || node.assertion == Assertion::NotBeforeWord);
 }
 
 }  // namespace
@@ -106,7 +104,7 @@ std::uint32_t Program::emit_repeat(const Tree& tree, std::uint32_t next) {
   } else if (tree.least > 0) {
     next = emit_plus(tree, next);
     --copies;
-  } else if (nullable(body)) {
+  } else if (body.can_be_empty()) {
     // As (x+)?: a turn that consumed nothing leaves the loop before any other way is tried.
     next = emit_split(emit_plus(tree, next), next, tree.greedy);
   } else {
@@ -128,7 +126,7 @@ std::uint32_t Program::emit_plus(const Tree& tree, std::uint32_t next) {
 
 bool Program::settle() {
   if (sets_.size() > kMostSets) return false;
-  classes_ = CharClasses(sets_);
+  classes_ = CharClasses(sets_, std::ranges::any_of(nodes_, asks_for_whole_words));
   if (classes_.count() * sets_.size() > kMostClassBits) return false;
   // A least fixed point; nodes lead to earlier ones except in loops, so a few rounds are enough.
   viable_.assign(nodes_.size(), 0);

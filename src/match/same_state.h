@@ -14,13 +14,13 @@ namespace sallyport::match {
 // Keeps the first group of each state; `absorb(kept, dropped)` is called for every other one.
 template <class Group, class Absorb>
 void merge_same_states(std::vector<Group>& groups, Absorb absorb) {
-  constexpr std::size_t few = 12;
+  constexpr std::size_t kFew = 12;
   std::size_t kept = 0;
   const auto place = [&](std::size_t i) {
     if (kept != i) groups[kept] = std::move(groups[i]);
     ++kept;
   };
-  if (groups.size() <= few) {
+  if (groups.size() <= kFew) {
     for (std::size_t i = 0; i < groups.size(); ++i) {
       std::size_t same = 0;
       while (same < kept && groups[same].state != groups[i].state) ++same;

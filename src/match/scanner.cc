@@ -29,8 +29,8 @@ void Scanner::step(const Unit& unit, std::vector<Match>& certain) {
   const CharClasses& classes = set_.program().classes();
   const std::uint32_t character_class = classes.of(unit.character);
   ends_ = {.now = unit.end, .before = ends_.now, .before_that = ends_.before};
-  any_.step(character_class, before_, unit.begin, ends_, found_);
-  preferred_.step(character_class, before_, unit.begin, ends_, found_);
+  if (any_.active()) any_.step(character_class, before_, unit.begin, ends_, found_);
+  if (preferred_.active()) preferred_.step(character_class, before_, unit.begin, ends_, found_);
   before_ = classes.neighbour(character_class);
   if (!found_.empty() || !waiting_.empty()) sort_out(certain);
 }

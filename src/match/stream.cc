@@ -38,27 +38,14 @@ Stream::Stream(std::shared_ptr<const PatternSet> set, StreamOptions options)
 Result<Output> Stream::push(std::string_view delta) {
   if (finished_) return fail(ErrorCode::Conflict, "the stream is finished, no text can follow");
   Output output;
-  while (!unfinished_.empty() && !delta.empty() && !blocked_) {
-    std::string joined = unfinished_ + delta.front();
-    const Decoded next = decode_first(joined);
-    if (next.kind != Decoded::Kind::IllFormed) delta.remove_prefix(1);
-    if (next.kind == Decoded::Kind::Unfinished) {
-      unfinished_ = std::move(joined);
-    } else {
-      unfinished_.clear();
-      if (next.kind == Decoded::Kind::IllFormed) ++invalid_;
-      take(std::string_view(joined).substr(0, next.size), next.character, output);
-    }
-  }
-  while (!delta.empty() && !blocked_) {
-    const Decoded next = decode_first(delta);
-    if (next.kind == Decoded::Kind::Unfinished) {
-      unfinished_ = delta;
-      break;
-    }
-    if (next.kind == Decoded::Kind::IllFormed) ++invalid_;
-    take(delta.substr(0, next.size), next.character, output);
-    delta.remove_prefix(next.size);
+  pushed_ += delta.size();
+  if (blocked_) return output;
+  kept_.append(delta);
+  while (!blocked_ && taken_ < pushed_) {
+    const std::string_view rest = std::string_view(kept_).substr(taken_ - kept_from_);
+    const Decoded next = decode_first(rest);
+    if (next.kind == Decoded::Kind::Unfinished) break;
+    take(next, output);
   }
   if (!blocked_) release(may_leave(), output);
   return output;
@@ -68,10 +55,8 @@ Result<Output> Stream::finish() {
   if (finished_) return fail(ErrorCode::Conflict, "the stream is finished already");
   Output output;
   finished_ = true;
-  if (!blocked_ && !unfinished_.empty()) {
-    ++invalid_;
-    const std::string rest = std::exchange(unfinished_, {});
-    take(rest, kReplacementCharacter, output);
+  if (!blocked_ && taken_ < pushed_) {
+    take({Decoded::Kind::IllFormed, kReplacementCharacter, pushed_ - taken_}, output);
   }
   if (blocked_) return output;
   scanner_.finish(certain_);
@@ -80,11 +65,11 @@ Result<Output> Stream::finish() {
   return output;
 }
 
-void Stream::take(std::string_view bytes, char32_t character, Output& output) {
+void Stream::take(const Decoded& next, Output& output) {
   const std::uint64_t begin = taken_;
-  taken_ += bytes.size();
-  kept_.append(bytes);
-  scanner_.step({character, begin, taken_}, certain_);
+  taken_ += next.size;
+  if (next.kind == Decoded::Kind::IllFormed) ++invalid_;
+  scanner_.step({next.character, begin, taken_}, certain_);
   if (!certain_.empty()) decide(output);
   if (blocked_) return;
   if (taken_ - out_ > options_.most_held || scanner_.overflowed()) keep_limits(output);
@@ -199,7 +184,7 @@ void Stream::pass_on(std::uint64_t until, Output& output) {
   if (output.pieces.empty() || !output.pieces.back().rules.empty()) {
     output.pieces.push_back({out_, out_, {}, {}});
   }
-  output.pieces.back().text += well_formed(source(out_, until));
+  append_well_formed(output.pieces.back().text, source(out_, until));
   output.pieces.back().end = until;
   out_ = until;
 }
@@ -214,12 +199,12 @@ void Stream::forget() {
   kept_from_ = needed;
 }
 
-std::string Stream::source(std::uint64_t start, std::uint64_t end) const {
-  return kept_.substr(start - kept_from_, end - start);
+std::string_view Stream::source(std::uint64_t start, std::uint64_t end) const {
+  return std::string_view(kept_).substr(start - kept_from_, end - start);
 }
 
 std::string Stream::excerpt(std::uint64_t start, std::uint64_t end) const {
-  std::string text = well_formed(source(start, end));
+  std::string text = well_formed(source(start, end).substr(0, 4 * kExcerptBytes));
   if (text.size() <= kExcerptBytes) return text;
   std::size_t cut = kExcerptBytes;
   while ((static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;

@@ -22,7 +22,7 @@
 //
 // LIMITS. More than `most_held` bytes held: the stream blocks (`Why::HoldLimit`), at the same
 // character for every cutting. A block or log rule costs at most one step per pattern node and
-// character (groups are pruned), a redact rule at most one per held start; more than 8,192 starts
+// character (groups are pruned), a redact rule at most one per held start; more than 4,096 starts
 // with different futures block (`Why::Overflow`). Where a rule has exceptions, text waits until
 // they are decided even if every possible outcome would be covered. A redact entry with two ways to
 // one and the same end, one of which looks ahead (`a\b|a`), waits for that character. Bytes that
@@ -39,6 +39,7 @@
 
 #include "match/pattern_set.h"
 #include "match/scanner.h"
+#include "match/utf8.h"
 #include "sallyport/result.h"
 
 namespace sallyport::match {
@@ -91,7 +92,7 @@ class Stream {
   Result<Output> push(std::string_view delta);
   Result<Output> finish();
 
-  std::uint64_t bytes_in() const { return taken_ + unfinished_.size(); }
+  std::uint64_t bytes_in() const { return pushed_; }
   std::uint64_t released() const { return out_; }  // source bytes that left or were redacted
   std::uint64_t held() const { return blocked_ ? 0 : bytes_in() - out_; }
   std::uint64_t invalid_utf8() const { return invalid_; }
@@ -105,7 +106,7 @@ class Stream {
     Match first;
   };
 
-  void take(std::string_view bytes, char32_t character, Output& output);
+  void take(const Decoded& next, Output& output);
   void keep_limits(Output& output);
   void decide(Output& output);
   void log(const Match& match, Output& output);
@@ -115,7 +116,7 @@ class Stream {
   void release(std::uint64_t until, Output& output);
   void pass_on(std::uint64_t until, Output& output);
   void forget();
-  std::string source(std::uint64_t start, std::uint64_t end) const;
+  std::string_view source(std::uint64_t start, std::uint64_t end) const;
   std::string excerpt(std::uint64_t start, std::uint64_t end) const;
 
   std::shared_ptr<const PatternSet> set_;
@@ -124,8 +125,8 @@ class Stream {
   std::string kept_;             // source bytes from `kept_from_` on
   std::uint64_t kept_from_ = 0;  // not behind `out_`; before it where a log match is open
   std::uint64_t out_ = 0;
+  std::uint64_t pushed_ = 0;
   std::uint64_t taken_ = 0;  // bytes of whole characters
-  std::string unfinished_;
   std::vector<Match> certain_;
   std::vector<Region> regions_;  // certain, sorted, not yet closed
   std::uint64_t invalid_ = 0;

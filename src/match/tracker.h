@@ -27,6 +27,22 @@ struct Ends {
   std::uint64_t before_that = 0;
 };
 
+inline std::uint64_t end_of(const Accepted& accepted, const Ends& ends) {
+  switch (accepted.end) {
+    case Accepted::End::Now:
+      return ends.now;
+    case Accepted::End::Before:
+      return ends.before;
+    default:
+      return ends.before_that;
+  }
+}
+
+// The end of the text, seen as one more character.
+inline Ends behind(const Ends& ends) {
+  return {.now = ends.now, .before = ends.now, .before_that = ends.before};
+}
+
 // A span of an entry or exception, by its index in the set.
 struct Span {
   std::uint32_t index;
@@ -41,6 +57,7 @@ class AnyTracker {
  public:
   explicit AnyTracker(const Machine& machine);
 
+  bool active() const { return automaton_ != nullptr; }
   void step(std::uint32_t character_class, Neighbour before, std::uint64_t begin, const Ends& ends,
             std::vector<Span>& found);
   void finish(const Ends& ends, std::vector<Span>& found);
@@ -58,12 +75,15 @@ class AnyTracker {
  private:
   const State* move(const State* from, std::uint32_t character_class, std::uint64_t start,
                     const Ends& ends, std::vector<Span>& found);
+  void begin_group(std::uint32_t character_class, Neighbour before, std::uint64_t begin,
+                   const Ends& ends, std::vector<Span>& found);
   void renew();
   void prune();
 
   const Machine& machine_;
   std::shared_ptr<const Automaton> automaton_;
   std::vector<Group> groups_;
+  bool renewed_ = false;  // in this step
   std::size_t prune_at_ = kPruneAt;
 
   static constexpr std::size_t kPruneAt = 64;
@@ -73,11 +93,12 @@ class AnyTracker {
 class PreferredTracker {
  public:
   // More starts with different futures than this are not followed: `overflowed`.
-  static constexpr std::size_t kMostGroups = 8192;
+  static constexpr std::size_t kMostGroups = 4096;
 
   // Without a machine nothing is tracked.
   explicit PreferredTracker(const Machine* machine);
 
+  bool active() const { return automaton_ != nullptr; }
   void step(std::uint32_t character_class, Neighbour before, std::uint64_t begin, const Ends& ends,
             std::vector<Span>& found);
   void finish(const Ends& ends, std::vector<Span>& found);
@@ -99,6 +120,7 @@ class PreferredTracker {
   const Machine* machine_;
   std::shared_ptr<const Automaton> automaton_;
   std::vector<Group> groups_;
+  bool renewed_ = false;  // in this step
 };
 
 }  // namespace sallyport::match

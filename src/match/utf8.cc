@@ -10,7 +10,6 @@ unsigned byte_at(std::string_view bytes, std::size_t place) {
 
 // Length of the sequence that a lead byte opens; 0 where none begins with it.
 std::size_t length_of(unsigned lead) {
-  if (lead < 0x80) return 1;
   if (lead >= 0xC2 && lead <= 0xDF) return 2;
   if (lead >= 0xE0 && lead <= 0xEF) return 3;
   if (lead >= 0xF0 && lead <= 0xF4) return 4;
@@ -30,10 +29,9 @@ bool follows(unsigned lead, std::size_t place, unsigned byte) {
 
 }  // namespace
 
-Decoded decode_first(std::string_view bytes) {
+Decoded decode_long(std::string_view bytes) {
   const unsigned lead = byte_at(bytes, 0);
   const std::size_t length = length_of(lead);
-  if (length == 1) return {Decoded::Kind::Character, lead, 1};
   if (length == 0) return {Decoded::Kind::IllFormed, kReplacementCharacter, 1};
   char32_t character = lead & (0x7Fu >> length);
   for (std::size_t place = 1; place < length; ++place) {
@@ -63,18 +61,22 @@ void append_utf8(std::string& text, char32_t character) {
   push(0x80 | (character & 0x3F));
 }
 
+void append_well_formed(std::string& text, std::string_view bytes) {
+  std::size_t good = 0;  // bytes that are passed on as they are
+  for (std::size_t at = 0; at < bytes.size();) {
+    const Decoded next = decode_first(bytes.substr(at));
+    at += next.size;
+    if (next.kind == Decoded::Kind::Character) continue;
+    text.append(bytes.substr(good, at - next.size - good));
+    append_utf8(text, kReplacementCharacter);
+    good = at;
+  }
+  text.append(bytes.substr(good));
+}
+
 std::string well_formed(std::string_view bytes) {
   std::string text;
-  text.reserve(bytes.size());
-  while (!bytes.empty()) {
-    const Decoded next = decode_first(bytes);
-    if (next.kind == Decoded::Kind::Character) {
-      text.append(bytes.substr(0, next.size));
-    } else {
-      append_utf8(text, kReplacementCharacter);
-    }
-    bytes.remove_prefix(next.size);
-  }
+  append_well_formed(text, bytes);
   return text;
 }
 

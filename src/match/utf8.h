@@ -18,12 +18,19 @@ struct Decoded {
   std::size_t size;  // bytes taken; for an unfinished one, those that are there
 };
 
+// A character of more than one byte, or what is there of it.
+Decoded decode_long(std::string_view bytes);
+
 // `bytes` is not empty. `Unfinished`: all of it is a good beginning, and the rest may still come.
-Decoded decode_first(std::string_view bytes);
+inline Decoded decode_first(std::string_view bytes) {
+  const auto lead = static_cast<unsigned char>(bytes.front());
+  return lead < 0x80 ? Decoded{Decoded::Kind::Character, lead, 1} : decode_long(bytes);
+}
 
 void append_utf8(std::string& text, char32_t character);
 
 // The same text with every ill-formed part, an unfinished one at the end too, replaced by U+FFFD.
 std::string well_formed(std::string_view bytes);
+void append_well_formed(std::string& text, std::string_view bytes);
 
 }  // namespace sallyport::match

@@ -52,7 +52,8 @@ std::shared_ptr<const Automaton> PatternSet::preferring(std::uint32_t index) con
   return single_.with([&](auto& single) {
     auto& machine = single[index];
     if (!machine) {
-      machine = std::make_unique<Machine>(program_, roles_, std::vector{index}, Order::Preferred);
+      machine =
+          std::make_unique<Machine>(program_, roles_, std::vector{index}, Order::Preferred, room_);
     }
     return machine->automaton();
   });
@@ -75,23 +76,18 @@ std::uint64_t PatternSet::preferred_end(std::string_view text, const Match& matc
       Move move = automaton->step(state, character_class);
       if (move.to == nullptr) {
         const auto fresh = std::make_shared<const Automaton>(
-            program_, roles_, std::vector<std::uint32_t>{index}, Order::Preferred);
-        move = fresh->step(fresh->adopt(state), character_class);
+            program_, roles_, std::vector<std::uint32_t>{index}, Order::Preferred, room_);
+        move = fresh->step(fresh->adopt(state), character_class, true);
         automaton = fresh;
       }
-      for (const Accepted& accepted : move.accepted) {
-        end = accepted.back ? ends.before_that : ends.before;
-      }
-      if (!move.to->accepts.empty()) end = ends.now;
+      for (const Accepted& accepted : move.accepted) end = end_of(accepted, ends);
       state = move.to;
       if (state->waiting.empty()) return end;
     }
     before = program_.classes().neighbour(character_class);
     at += next.size;
   }
-  for (const Accepted& accepted : automaton->finish(state)) {
-    end = accepted.back ? ends.before : ends.now;
-  }
+  for (const Accepted& accepted : automaton->finish(state)) end = end_of(accepted, behind(ends));
   return end;
 }
 
