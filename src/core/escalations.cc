@@ -15,6 +15,7 @@ namespace {
 constexpr std::string_view kItems = "escalation";
 constexpr std::string_view kCounts = "escalation_count";
 constexpr std::chrono::seconds kShared{60};
+constexpr std::chrono::seconds kOnItsWay{5};
 constexpr std::size_t kRemembered = 4096;
 
 }  // namespace
@@ -26,20 +27,23 @@ Escalations::Opened Escalations::open(const std::vector<Escalation>& messages,
   for (const Escalation& escalation : messages) {
     const std::string key =
         canonical_json(json::array{escalation.guard, subject.session_id, escalation.message});
-    const auto known = recent_.with([&](auto& recent) -> std::optional<Recent> {
-      const auto found = recent.find(key);
-      if (found == recent.end() || now - found->second.first >= kShared) return std::nullopt;
-      return found->second;
+    const Recent fresh{"esc-" + uuid7_text(clock_, entropy_), now, subject.call_id};
+    Recent item = recent_.with([&](auto& recent) {
+      if (recent.size() >= kRemembered) recent.clear();
+      Recent& known = recent[key];
+      if (known.id.empty() || now - known.first >= kShared) known = fresh;
+      return known;
     });
-    // Shared while it waits; an item that was never written, or is settled, is none.
-    const bool shared = known && waits(known->id).value_or(false);
-    const std::string id = shared ? known->id : "esc-" + uuid7_text(clock_, entropy_);
-    if (!shared) {
-      recent_.with([&](auto& recent) {
-        if (recent.size() >= kRemembered) recent.clear();
-        recent[key] = {id, now};
-      });
+    // An item that is not there is on its way with the call that opens it; or it was settled, or
+    // never written, and then this is another one.
+    const bool waiting = item.id != fresh.id && waits(item.id).value_or(false);
+    const bool mine = item.call_id == subject.call_id;
+    if (!waiting && !mine && now - item.first >= kOnItsWay) {
+      item = fresh;
+      recent_.with([&](auto& recent) { recent[key] = fresh; });
     }
+    const std::string& id = item.id;
+    const bool shared = waiting || item.call_id != subject.call_id;
     opened.ids.push_back(id);
     opened.counts.push_back({.space = std::string(kCounts), .key = id, .counts = true});
     if (shared) continue;
@@ -105,6 +109,9 @@ Task<void> Escalations::settle(std::string id, bool accepted, std::string who, s
   drafts.push_back(std::move(draft));
   SALLYPORT_CO_CHECK_OK(co_await recorder_.append(std::move(drafts), Urgency::Reports,
                                                   {{std::string(kItems), id, *stored}}));
+  recent_.with([&](auto& recent) {
+    std::erase_if(recent, [&](const auto& known) { return known.second.id == id; });
+  });
   co_return Result<void>{};
 }
 

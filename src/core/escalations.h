@@ -39,6 +39,7 @@ class Escalations {
   struct Recent {
     std::string id;
     SteadyTime first;
+    std::string call_id;  // whose commit opens the item
   };
   Result<bool> waits(const std::string& id);
   Recorder& recorder_;
