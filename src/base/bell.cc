@@ -4,7 +4,6 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <vector>
 
 namespace sallyport {
 
@@ -30,13 +29,12 @@ Async<void> Bell::wait(std::string key, std::chrono::milliseconds longest, std::
   waiting_.with([&](auto& waiting) { waiting.erase(place); });
 }
 
+// Under the lock: whoever waits cannot leave meanwhile, and take the loop of its timer with it.
 void Bell::ring(const std::string& key) {
-  std::vector<Timer> timers;
   waiting_.with([&](auto& waiting) {
     const auto [begin, end] = waiting.equal_range(key);
-    for (auto place = begin; place != end; ++place) timers.push_back(place->second);
+    for (auto place = begin; place != end; ++place) end_wait(place->second);
   });
-  for (const Timer& timer : timers) end_wait(timer);
 }
 
 }  // namespace sallyport
