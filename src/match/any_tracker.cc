@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "match/same_state.h"
@@ -62,8 +61,11 @@ void AnyTracker::step(std::uint32_t character_class, Neighbour before, std::uint
   }
   groups_.resize(kept);
   begin_group(character_class, before, begin, ends, found);
-  if (groups_.size() > 1) merge_same_states(groups_, [](const Group&, const Group&) {});
-  if (groups_.size() > prune_at_) prune();
+  if (groups_.size() > kPruneAt) {
+    prune();
+  } else if (groups_.size() > 1) {
+    merge_same_states(groups_, [](const Group&, const Group&) {});
+  }
 }
 
 void AnyTracker::begin_group(std::uint32_t character_class, Neighbour before, std::uint64_t begin,
@@ -76,24 +78,25 @@ void AnyTracker::begin_group(std::uint32_t character_class, Neighbour before, st
   if (to != &kNowhere && !to->waiting.empty()) groups_.push_back({to, begin});
 }
 
-// A node that an earlier group waits in too is of no use to a later one. Afterwards there are at
-// most as many groups as nodes, however long the text.
+// A node that an earlier group waits in too is of no use to a later one, so that afterwards there
+// are at most as many groups as nodes, however long the text. Each is left with one node: where
+// starts are many, the states of what they have in common would be new ones all the time.
 void AnyTracker::prune() {
-  std::set<Waiting> seen;
-  std::size_t kept = 0;
-  for (const Group& group : groups_) {
-    std::vector<Waiting> own;
-    for (const Waiting& item : group.state->waiting) {
-      if (seen.insert(item).second) own.push_back(item);
-    }
-    if (own.empty()) continue;
-    const State* state = own.size() == group.state->waiting.size()
-                             ? group.state
-                             : automaton_->with_nodes(group.state, std::move(own));
-    groups_[kept++] = {state, group.start};
+  constexpr std::size_t kModes = 3;
+  if (seen_.empty()) seen_.resize(automaton_->program().nodes().size() * kModes);
+  if (++turn_ == 0) {
+    std::ranges::fill(seen_, 0);
+    turn_ = 1;
   }
-  groups_.resize(kept);
-  prune_at_ = std::max(kPruneAt, 2 * kept);
+  pruned_.clear();
+  for (const Group& group : groups_) {
+    for (const State* const single : automaton_->singles(group.state)) {
+      const Waiting& item = single->waiting.front();
+      std::uint32_t& seen = seen_[item.node * kModes + static_cast<std::size_t>(item.mode)];
+      if (std::exchange(seen, turn_) != turn_) pruned_.push_back({single, group.start});
+    }
+  }
+  groups_.swap(pruned_);
 }
 
 void AnyTracker::finish(const Ends& ends, std::vector<Span>& found) {

@@ -84,9 +84,25 @@ std::vector<Accepted> Automaton::finish(const State* from) const {
   return builder_->at_end(*from);
 }
 
-const State* Automaton::with_nodes(const State* like, std::vector<Waiting> waiting) const {
+const State* Automaton::adopt(const State* foreign) const {
   const std::lock_guard lock(making_);
-  return intern({.before = like->before, .waiting = std::move(waiting)});
+  return intern({.before = foreign->before, .waiting = foreign->waiting});
+}
+
+const std::vector<const State*>& Automaton::make_singles(const State* state) const {
+  const std::lock_guard lock(making_);
+  if (const auto* const made = state->singles.load(std::memory_order_relaxed)) return *made;
+  auto singles = std::make_unique<std::vector<const State*>>();
+  for (const Waiting& item : state->waiting) {
+    const bool looks_back =
+        item.mode == Waiting::Mode::AtEnd || program_.nodes()[item.node].kind == Node::Kind::Assert;
+    const Neighbour before = looks_back ? state->before : Neighbour::Other;
+    singles->push_back(intern({.before = before, .waiting = {item}}));
+  }
+  bytes_ += sizeof(*singles) + singles->size() * sizeof(const State*);
+  singles_.push_back(std::move(singles));
+  state->singles.store(singles_.back().get(), std::memory_order_release);
+  return *singles_.back();
 }
 
 }  // namespace sallyport::match

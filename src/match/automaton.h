@@ -67,6 +67,7 @@ struct alignas(16) State {
   bool holds = false;
   // Each 0 (not made yet), or the address of a State or Edge with the bits of `Automaton::Mark`.
   std::unique_ptr<std::atomic<std::uintptr_t>[]> edges;
+  mutable std::atomic<const std::vector<const State*>*> singles = nullptr;  // made when asked for
 };
 
 struct Move {
@@ -106,9 +107,12 @@ class Automaton {
   // What a state accepts when the text ends, which counts as one more character.
   std::vector<Accepted> finish(const State* from) const;
   // The state with the same future as one of another automaton over the same program.
-  const State* adopt(const State* foreign) const { return with_nodes(foreign, foreign->waiting); }
-  // A state like another one, with other nodes.
-  const State* with_nodes(const State* like, std::vector<Waiting> waiting) const;
+  const State* adopt(const State* foreign) const;
+  // States with one node each, which together have the same future as this one.
+  const std::vector<const State*>& singles(const State* state) const {
+    const auto* const made = state->singles.load(std::memory_order_acquire);
+    return made != nullptr ? *made : make_singles(state);
+  }
 
  private:
   struct Content {
@@ -129,6 +133,7 @@ class Automaton {
     return {full->to, full->accepted};
   }
   Move make_step(const State* from, std::uint32_t character_class, bool insist) const;
+  const std::vector<const State*>& make_singles(const State* state) const;
   bool full() const { return bytes_ > room_; }
   const State* intern(Content content) const;
 
@@ -140,6 +145,7 @@ class Automaton {
   mutable std::mutex making_;  // guards everything below; readers go through the atomic edges
   mutable std::unordered_map<Content, std::unique_ptr<State>, HashContent> states_;
   mutable std::vector<std::unique_ptr<Edge>> full_edges_;
+  mutable std::vector<std::unique_ptr<const std::vector<const State*>>> singles_;
   mutable std::size_t bytes_ = 0;
   std::size_t room_ = 0;
   mutable std::unique_ptr<Builder> builder_;

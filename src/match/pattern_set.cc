@@ -30,10 +30,45 @@ std::shared_ptr<const Automaton> Machine::instead_of(const Automaton* full) cons
   });
 }
 
+namespace {
+
+std::string place_of(std::size_t rule, const char* list, std::size_t place) {
+  return fmt::format("/{}/{}/{}", rule, list, place);
+}
+
+Result<std::vector<std::shared_ptr<const Parsed>>> parse_all(std::span<const Expression> list,
+                                                             std::size_t rule, const char* name) {
+  std::vector<std::shared_ptr<const Parsed>> all;
+  for (std::size_t place = 0; place < list.size(); ++place) {
+    auto parsed = parse(list[place]);
+    if (!parsed) {
+      Error error = std::move(parsed).error();
+      error.where = place_of(rule, name, place);
+      return std::unexpected(std::move(error));
+    }
+    all.push_back(std::make_shared<const Parsed>(std::move(*parsed)));
+  }
+  return all;
+}
+
+}  // namespace
+
 Result<std::shared_ptr<const PatternSet>> PatternSet::compile(std::span<const Rule> rules,
                                                               std::size_t room) {
+  std::vector<ParsedRule> parsed;
+  for (const Rule& rule : rules) {
+    const std::size_t index = parsed.size();
+    SALLYPORT_TRY(auto entries, parse_all(rule.entries, index, "entries"));
+    SALLYPORT_TRY(auto exceptions, parse_all(rule.exceptions, index, "exceptions"));
+    parsed.push_back({rule.effect, std::move(entries), std::move(exceptions)});
+  }
+  return build(parsed, room);
+}
+
+Result<std::shared_ptr<const PatternSet>> PatternSet::build(std::span<const ParsedRule> rules,
+                                                            std::size_t room) {
   std::shared_ptr<PatternSet> set(new PatternSet(room));
-  for (const Rule& rule : rules) SALLYPORT_CHECK_OK(set->add(rule));
+  for (const ParsedRule& rule : rules) SALLYPORT_CHECK_OK(set->add(rule));
   if (!set->program_.settle()) {
     return fail(ErrorCode::InvalidInput, "the patterns together are too large", {}, "too_large");
   }
@@ -41,18 +76,18 @@ Result<std::shared_ptr<const PatternSet>> PatternSet::compile(std::span<const Ru
   return std::shared_ptr<const PatternSet>(std::move(set));
 }
 
-Result<void> PatternSet::add(const Rule& rule) {
+Result<void> PatternSet::add(const ParsedRule& rule) {
   const auto index = static_cast<std::uint32_t>(effects_.size());
   effects_.push_back(rule.effect);
   first_of_rule_.push_back(static_cast<std::uint32_t>(roles_.size()));
   has_exceptions_.push_back(!rule.exceptions.empty());
-  const auto add_all = [&](const std::vector<Expression>& list, const EntryRole& role,
-                           const char* name) -> Result<void> {
+  const auto add_all = [&](const std::vector<std::shared_ptr<const Parsed>>& list,
+                           const EntryRole& role, const char* name) -> Result<void> {
     for (std::uint32_t place = 0; place < list.size(); ++place) {
-      auto added = add(list[place], role, place);
+      auto added = add(*list[place], role, place);
       if (!added) {
         Error error = std::move(added).error();
-        error.where = fmt::format("/{}/{}/{}", index, name, place);
+        error.where = place_of(index, name, place);
         return std::unexpected(std::move(error));
       }
     }
@@ -63,11 +98,9 @@ Result<void> PatternSet::add(const Rule& rule) {
   return add_all(rule.exceptions, {.exception = true, .rule = index}, "exceptions");
 }
 
-Result<void> PatternSet::add(const Expression& expression, EntryRole role, std::uint32_t place) {
-  SALLYPORT_TRY(const Parsed parsed, parse(expression));
+Result<void> PatternSet::add(const Parsed& parsed, EntryRole role, std::uint32_t place) {
   if (!program_.add(parsed.tree)) {
-    return fail(ErrorCode::InvalidInput,
-                fmt::format("`{}` is too large when compiled", expression.text), {}, "too_large");
+    return fail(ErrorCode::InvalidInput, "the pattern is too large when compiled", {}, "too_large");
   }
   roles_.push_back(role);
   places_.push_back(place);

@@ -34,6 +34,15 @@ struct Rule {
   std::vector<Expression> exceptions = {};
 };
 
+// A rule whose expressions were read before, for those who put them into several sets.
+struct ParsedRule {
+  Effect effect = Effect::Block;
+  std::vector<std::shared_ptr<const Parsed>> entries = {};
+  std::vector<std::shared_ptr<const Parsed>> exceptions = {};
+
+  bool operator==(const ParsedRule&) const = default;
+};
+
 struct EntryReport {
   std::uint32_t rule;
   std::uint32_t entry;
@@ -81,6 +90,10 @@ class PatternSet {
                                                            std::size_t room = std::size_t{64}
                                                                               << 20);
 
+  // `InvalidInput`: too large; `where` points at the expression, if one alone is to blame.
+  static Result<std::shared_ptr<const PatternSet>> build(std::span<const ParsedRule> rules,
+                                                         std::size_t room = std::size_t{64} << 20);
+
   PatternSet(const PatternSet&) = delete;
   PatternSet& operator=(const PatternSet&) = delete;
 
@@ -101,6 +114,10 @@ class PatternSet {
   }
   std::uint32_t place_in_rule(std::uint32_t index) const { return places_[index]; }
   const Program& program() const { return program_; }
+  const std::vector<EntryRole>& roles() const { return roles_; }
+  std::size_t room() const { return room_; }
+  // For the spans of whole texts: the one entry alone, in the order of preference.
+  std::shared_ptr<const Automaton> preferring(std::uint32_t index) const;
   // Entries of block and log rules, and all exceptions.
   const Machine& any() const { return *any_; }
   // Entries of redact rules.
@@ -110,11 +127,9 @@ class PatternSet {
 
  private:
   explicit PatternSet(std::size_t room) : room_(room) {}
-  Result<void> add(const Rule& rule);
-  Result<void> add(const Expression& expression, EntryRole role, std::uint32_t place);
+  Result<void> add(const ParsedRule& rule);
+  Result<void> add(const Parsed& parsed, EntryRole role, std::uint32_t place);
   void make_machines();
-  std::uint64_t preferred_end(std::string_view text, const Match& match) const;
-  std::shared_ptr<const Automaton> preferring(std::uint32_t index) const;
 
   std::size_t room_;
   Program program_;
@@ -127,8 +142,11 @@ class PatternSet {
   std::unique_ptr<Machine> any_;
   std::unique_ptr<Machine> preferred_;
   std::unique_ptr<Machine> redacting_too_;  // only where it differs from `any_`
-  // For the spans of whole texts: one entry each, made when it first matches.
+  // One entry each, made when it first matches.
   mutable Guarded<std::map<std::uint32_t, std::unique_ptr<Machine>>> single_;
 };
+
+// The end that Perl prefers, of a match in a whole text.
+std::uint64_t preferred_end(const PatternSet& set, std::string_view text, const Match& match);
 
 }  // namespace sallyport::match

@@ -41,6 +41,15 @@ void Scanner::finish(std::vector<Match>& certain) {
   sort_out(certain);
 }
 
+void Scanner::reset() {
+  any_.reset();
+  preferred_.reset();
+  ends_ = {};
+  before_ = Neighbour::Edge;
+  waiting_.clear();
+  covers_.clear();
+}
+
 Match Scanner::match_of(const Span& span) const {
   return {set_.role(span.index).rule, set_.place_in_rule(span.index), span.start, span.end};
 }
@@ -135,7 +144,7 @@ std::optional<std::uint64_t> Scanner::open_from() const {
 }
 
 std::size_t Scanner::state_bytes() const {
-  std::size_t bytes = sizeof(Scanner) + any_.groups().capacity() * sizeof(AnyTracker::Group) +
+  std::size_t bytes = sizeof(Scanner) + any_.state_bytes() +
                       preferred_.groups().capacity() * sizeof(PreferredTracker::Group) +
                       found_.capacity() * sizeof(Span) + waiting_.capacity() * sizeof(Match) +
                       covers_.capacity() * sizeof(Cover) + muted_.capacity() / 8;

@@ -27,6 +27,8 @@ class Scanner {
   void step(const Unit& unit, std::vector<Match>& certain);
   // The text ends: everything open is decided.
   void finish(std::vector<Match>& certain);
+  // Another text begins; what was open is forgotten, and muted rules stay muted.
+  void reset();
   // Matches of this rule are not wanted any more.
   void mute(std::uint32_t rule) { muted_[rule] = true; }
 

@@ -12,14 +12,23 @@ namespace sallyport::match {
 namespace {
 
 constexpr std::size_t kExcerptBytes = 200;
+// How far behind its end a match may become certain and still be quoted: two characters.
+constexpr std::uint64_t kLookAhead = 8;
 
 // The one to report of several that became certain together.
-bool goes_first(const Match& a, const Match& b) {
-  return std::tie(a.rule, a.entry, a.end, a.start) < std::tie(b.rule, b.entry, b.end, b.start);
+bool goes_first(const OtherMatch& a, const OtherMatch& b) {
+  return std::tie(a.match.rule, a.match.entry, a.match.end, a.match.start, a.reading) <
+         std::tie(b.match.rule, b.match.entry, b.match.end, b.match.start, b.reading);
 }
 
 bool starts_first(const Match& a, const Match& b) {
   return std::tie(a.start, a.rule, a.entry) < std::tie(b.start, b.rule, b.entry);
+}
+
+std::optional<std::uint64_t> earlier(std::optional<std::uint64_t> a,
+                                     std::optional<std::uint64_t> b) {
+  if (!a || !b) return a ? a : b;
+  return std::min(*a, *b);
 }
 
 }  // namespace
@@ -30,16 +39,21 @@ std::string Output::text() const {
   return joined;
 }
 
-Stream::Stream(std::shared_ptr<const PatternSet> set, StreamOptions options)
-    : set_(std::move(set)), options_(std::move(options)), scanner_(*set_) {
+Stream::Stream(std::shared_ptr<const PatternSet> set, StreamOptions options,
+               std::unique_ptr<OtherReadings> others)
+    : set_(std::move(set)),
+      options_(std::move(options)),
+      scanner_(*set_),
+      others_(std::move(others)),
+      logged_(set_->rules()) {
   if (options_.replacements.empty()) options_.replacements.emplace_back();
 }
 
 Result<Output> Stream::push(std::string_view delta) {
   if (finished_) return fail(ErrorCode::Conflict, "the stream is finished, no text can follow");
   Output output;
-  pushed_ += delta.size();
   if (blocked_) return output;
+  pushed_ += delta.size();
   kept_.append(delta);
   while (!blocked_ && taken_ < pushed_) {
     const std::string_view rest = std::string_view(kept_).substr(taken_ - kept_from_);
@@ -60,75 +74,104 @@ Result<Output> Stream::finish() {
   }
   if (blocked_) return output;
   scanner_.finish(certain_);
+  if (others_) others_->finish(certain_elsewhere_);
   decide(output);
   if (!blocked_) release(taken_, output);
   return output;
 }
 
 void Stream::take(const Decoded& next, Output& output) {
-  const std::uint64_t begin = taken_;
-  taken_ += next.size;
+  const Unit unit{next.character, taken_, taken_ + next.size};
+  taken_ = unit.end;
   if (next.kind == Decoded::Kind::IllFormed) ++invalid_;
-  scanner_.step({next.character, begin, taken_}, certain_);
-  if (!certain_.empty()) decide(output);
+  scanner_.step(unit, certain_);
+  if (others_) others_->step(unit, certain_elsewhere_);
+  if (!certain_.empty() || !certain_elsewhere_.empty()) decide(output);
   if (blocked_) return;
-  if (taken_ - out_ > options_.most_held || scanner_.overflowed()) keep_limits(output);
+  if (taken_ - out_ > options_.most_held || overflowed()) keep_limits(output);
+  if (!blocked_ && others_ && others_->truncated()) {
+    block_for_limit(Hit::Why::Truncated, may_leave(), output);
+  }
 }
 
 void Stream::keep_limits(Output& output) {
   const std::uint64_t until = may_leave();
-  const bool too_much = taken_ - until > options_.most_held;
-  if (too_much || scanner_.overflowed()) {
-    release(until, output);
-    Match earliest = scanner_.earliest_held().value_or(Match{});
-    if (!regions_.empty() && regions_.front().first.start < earliest.start) {
-      earliest = regions_.front().first;
-    }
-    block({earliest.rule, earliest.entry, until, taken_},
-          too_much ? Hit::Why::HoldLimit : Hit::Why::Overflow, output);
+  if (taken_ - until > options_.most_held) {
+    block_for_limit(Hit::Why::HoldLimit, until, output);
+  } else if (overflowed()) {
+    block_for_limit(Hit::Why::Overflow, until, output);
   } else if (taken_ - out_ > 2 * options_.most_held) {
     release(until, output);  // so that one long delta takes no more memory than many short ones
   }
 }
 
+void Stream::block_for_limit(Hit::Why why, std::uint64_t from, Output& output) {
+  release(from, output);
+  OtherMatch blamed;
+  if (why == Hit::Why::Truncated) {
+    blamed = *others_->truncated();
+  } else {
+    std::optional<Match> first = scanner_.earliest_held();
+    const auto consider = [&](const std::optional<Match>& match) {
+      if (match && (!first || starts_first(*match, *first))) first = match;
+    };
+    if (others_) consider(others_->earliest_held());
+    if (!regions_.all().empty()) consider(regions_.all().front().first);
+    blamed.match = first.value_or(Match{.entry = kNoEntry});
+  }
+  blamed.match.start = from;
+  blamed.match.end = taken_;
+  block(std::move(blamed), why, output);
+}
+
 void Stream::decide(Output& output) {
-  std::ranges::sort(certain_, goes_first);
+  for (const Match& match : certain_) certain_elsewhere_.push_back({.match = match});
+  certain_.clear();
+  std::ranges::sort(certain_elsewhere_, goes_first);
   std::uint64_t withheld = std::numeric_limits<std::uint64_t>::max();
-  const Match* blocking = nullptr;
-  for (const Match& match : certain_) {
-    const Effect effect = set_->effect(match.rule);
-    if (effect == Effect::Log) log(match, output);
-    if (effect == Effect::Redact) add_region(match);
+  OtherMatch* blocking = nullptr;
+  for (OtherMatch& found : certain_elsewhere_) {
+    const Effect effect = set_->effect(found.match.rule);
+    if (effect == Effect::Log) log(found, output);
+    if (effect == Effect::Redact) regions_.add(found.match);
     if (effect != Effect::Block) continue;
-    withheld = std::min(withheld, match.start);
-    if (blocking == nullptr) blocking = &match;
+    withheld = std::min(withheld, found.match.start);
+    if (blocking == nullptr) blocking = &found;
   }
   if (blocking != nullptr) {
     release(std::min(withheld, may_leave()), output);
-    block(*blocking, Hit::Why::Match, output);
+    block(std::move(*blocking), Hit::Why::Match, output);
   }
-  certain_.clear();
+  certain_elsewhere_.clear();
 }
 
-void Stream::log(const Match& match, Output& output) {
-  const bool first = output.logs.empty() || output.logs.back().rule != match.rule ||
-                     output.logs.back().at != taken_;
-  if (!first) return;
+void Stream::log(OtherMatch& found, Output& output) {
+  const Match& match = found.match;
+  if (logged_[match.rule]) return;
+  logged_[match.rule] = true;
   scanner_.mute(match.rule);
-  Hit hit{.rule = match.rule, .entry = match.entry, .end = match.end, .at = taken_};
-  if (taken_ - match.start <= options_.most_held) {
+  if (others_) others_->mute(match.rule);
+  Hit hit{.rule = match.rule, .entry = match.entry, .reading = found.reading};
+  hit.end = match.end;
+  hit.at = taken_;
+  const std::uint64_t most = options_.most_held;
+  if (found.start_known && match.end - match.start <= most &&
+      taken_ - match.start <= most + kLookAhead) {
     hit.start = match.start;
-    hit.matched = excerpt(match.start, match.end);
+    hit.matched = found.reading == 0 ? excerpt(match.start, match.end) : std::move(found.matched);
   }
   output.logs.push_back(std::move(hit));
 }
 
-void Stream::block(const Match& match, Hit::Why why, Output& output) {
-  Hit hit{.why = why, .rule = match.rule, .entry = match.entry};
+void Stream::block(OtherMatch found, Hit::Why why, Output& output) {
+  const Match& match = found.match;
+  Hit hit{.why = why, .rule = match.rule, .entry = match.entry, .reading = found.reading};
   hit.start = match.start;
   hit.end = match.end;
   hit.at = taken_;
-  if (why == Hit::Why::Match) hit.matched = excerpt(match.start, match.end);
+  if (why == Hit::Why::Match) {
+    hit.matched = found.reading == 0 ? excerpt(match.start, match.end) : std::move(found.matched);
+  }
   output.block = std::move(hit);
   blocked_ = true;
   kept_.clear();
@@ -136,28 +179,19 @@ void Stream::block(const Match& match, Hit::Why why, Output& output) {
   regions_.clear();
 }
 
-// Overlapping spans become one region; touching ones do not.
-void Stream::add_region(const Match& match) {
-  Region merged{match.start, match.end, {match.rule}, match};
-  const auto first = std::ranges::lower_bound(
-      regions_, match.start, [](auto end, auto start) { return end <= start; }, &Region::end);
-  auto last = first;
-  for (; last != regions_.end() && last->start < match.end; ++last) {
-    merged.start = std::min(merged.start, last->start);
-    merged.end = std::max(merged.end, last->end);
-    if (starts_first(last->first, merged.first)) merged.first = last->first;
-    merged.rules.insert(merged.rules.end(), last->rules.begin(), last->rules.end());
-  }
-  std::ranges::sort(merged.rules);
-  const auto [from, to] = std::ranges::unique(merged.rules);
-  merged.rules.erase(from, to);
-  regions_.insert(regions_.erase(first, last), std::move(merged));
+std::optional<std::uint64_t> Stream::held_from() const {
+  const auto held = scanner_.held_from();
+  return others_ ? earlier(held, others_->held_from()) : held;
+}
+
+bool Stream::overflowed() const {
+  return scanner_.overflowed() || (others_ && others_->overflowed());
 }
 
 // Up to the first open match, but into no region that an open match may still widen.
 std::uint64_t Stream::may_leave() const {
-  std::uint64_t until = scanner_.held_from().value_or(taken_);
-  for (const Region& region : regions_) {
+  const std::uint64_t until = held_from().value_or(taken_);
+  for (const Region& region : regions_.all()) {
     if (region.end > until) return std::min(until, region.start);
   }
   return until;
@@ -165,16 +199,17 @@ std::uint64_t Stream::may_leave() const {
 
 void Stream::release(std::uint64_t until, Output& output) {
   std::size_t closed = 0;
-  for (; closed < regions_.size() && regions_[closed].end <= until; ++closed) {
-    Region& region = regions_[closed];
+  for (const Region& region : regions_.all()) {
+    if (region.end > until) break;
+    ++closed;
     pass_on(region.start, output);
     const std::size_t last = options_.replacements.size() - 1;
     const std::string& replacement =
         options_.replacements[std::min<std::size_t>(region.rules.front(), last)];
-    output.pieces.push_back({region.start, region.end, replacement, std::move(region.rules)});
+    output.pieces.push_back({region.start, region.end, replacement, region.rules});
     out_ = region.end;
   }
-  regions_.erase(regions_.begin(), regions_.begin() + static_cast<std::ptrdiff_t>(closed));
+  if (closed > 0) regions_.drop_first(closed);
   pass_on(until, output);
   forget();
 }
@@ -192,7 +227,8 @@ void Stream::pass_on(std::uint64_t until, Output& output) {
 // Text that has left is kept while a log match may still quote it.
 void Stream::forget() {
   std::uint64_t needed = std::min(out_, scanner_.open_from().value_or(taken_));
-  if (taken_ > options_.most_held) needed = std::max(needed, taken_ - options_.most_held);
+  const std::uint64_t quoted = options_.most_held + kLookAhead;
+  if (taken_ > quoted) needed = std::max(needed, taken_ - quoted);
   needed = std::min(needed, out_);
   if (needed - kept_from_ < kept_.size() / 2) return;
   kept_.erase(0, needed - kept_from_);
@@ -214,7 +250,8 @@ std::string Stream::excerpt(std::uint64_t start, std::uint64_t end) const {
 
 std::size_t Stream::state_bytes() const {
   return sizeof(Stream) - sizeof(Scanner) + scanner_.state_bytes() +
-         certain_.capacity() * sizeof(Match) + regions_.capacity() * sizeof(Region);
+         certain_.capacity() * sizeof(Match) + certain_elsewhere_.capacity() * sizeof(OtherMatch) +
+         regions_.bytes() + (others_ ? others_->state_bytes() : 0);
 }
 
 }  // namespace sallyport::match

@@ -37,7 +37,9 @@
 #include <string_view>
 #include <vector>
 
+#include "match/other_readings.h"
 #include "match/pattern_set.h"
+#include "match/regions.h"
 #include "match/scanner.h"
 #include "match/utf8.h"
 #include "sallyport/result.h"
@@ -62,11 +64,12 @@ struct Piece {
 };
 
 struct Hit {
-  enum class Why : std::uint8_t { Match, HoldLimit, Overflow };
+  enum class Why : std::uint8_t { Match, HoldLimit, Overflow, Truncated };
 
   Why why = Why::Match;
   std::uint32_t rule = 0;
-  std::uint32_t entry = 0;
+  std::uint32_t entry = 0;  // or `kNoEntry`
+  std::uint32_t reading = 0;
   std::optional<std::uint64_t> start;  // nothing for a log match longer than `most_held`
   std::uint64_t end = 0;
   std::uint64_t at = 0;  // bytes up to the end of the character that decided
@@ -86,32 +89,30 @@ struct Output {
 
 class Stream {
  public:
-  explicit Stream(std::shared_ptr<const PatternSet> set, StreamOptions options = {});
+  // Rules of `others` are those of the set.
+  explicit Stream(std::shared_ptr<const PatternSet> set, StreamOptions options = {},
+                  std::unique_ptr<OtherReadings> others = nullptr);
 
   // After a block: nothing. After `finish`: `Conflict`.
   Result<Output> push(std::string_view delta);
   Result<Output> finish();
 
-  std::uint64_t bytes_in() const { return pushed_; }
-  std::uint64_t released() const { return out_; }  // source bytes that left or were redacted
+  std::uint64_t bytes_in() const { return pushed_; }  // up to a block
+  std::uint64_t released() const { return out_; }     // source bytes that left or were redacted
   std::uint64_t held() const { return blocked_ ? 0 : bytes_in() - out_; }
   std::uint64_t invalid_utf8() const { return invalid_; }
+  const OtherReadings* others() const { return others_.get(); }
   std::size_t state_bytes() const;
 
  private:
-  struct Region {
-    std::uint64_t start;
-    std::uint64_t end;
-    std::vector<std::uint32_t> rules;
-    Match first;
-  };
-
   void take(const Decoded& next, Output& output);
   void keep_limits(Output& output);
   void decide(Output& output);
-  void log(const Match& match, Output& output);
-  void block(const Match& match, Hit::Why why, Output& output);
-  void add_region(const Match& match);
+  void log(OtherMatch& match, Output& output);
+  void block(OtherMatch match, Hit::Why why, Output& output);
+  void block_for_limit(Hit::Why why, std::uint64_t from, Output& output);
+  std::optional<std::uint64_t> held_from() const;
+  bool overflowed() const;
   std::uint64_t may_leave() const;
   void release(std::uint64_t until, Output& output);
   void pass_on(std::uint64_t until, Output& output);
@@ -122,13 +123,16 @@ class Stream {
   std::shared_ptr<const PatternSet> set_;
   StreamOptions options_;
   Scanner scanner_;
+  std::unique_ptr<OtherReadings> others_;
   std::string kept_;             // source bytes from `kept_from_` on
   std::uint64_t kept_from_ = 0;  // not behind `out_`; before it where a log match is open
   std::uint64_t out_ = 0;
   std::uint64_t pushed_ = 0;
   std::uint64_t taken_ = 0;  // bytes of whole characters
   std::vector<Match> certain_;
-  std::vector<Region> regions_;  // certain, sorted, not yet closed
+  std::vector<OtherMatch> certain_elsewhere_;
+  std::vector<bool> logged_;
+  Regions regions_;  // certain, not yet closed
   std::uint64_t invalid_ = 0;
   bool blocked_ = false;
   bool finished_ = false;

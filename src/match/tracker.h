@@ -61,12 +61,18 @@ class AnyTracker {
   void step(std::uint32_t character_class, Neighbour before, std::uint64_t begin, const Ends& ends,
             std::vector<Span>& found);
   void finish(const Ends& ends, std::vector<Span>& found);
+  // Another text begins.
+  void reset() { groups_.clear(); }
 
   struct Group {
     const State* state;
     std::uint64_t start;
   };
   const std::vector<Group>& groups() const { return groups_; }
+  std::size_t state_bytes() const {
+    return (groups_.capacity() + pruned_.capacity()) * sizeof(Group) +
+           seen_.capacity() * sizeof(std::uint32_t);
+  }
   // The earliest start of a match that must be held.
   std::optional<std::uint64_t> held_from() const;
   // May an exception of this rule, begun at or before `start`, still come about?
@@ -84,7 +90,10 @@ class AnyTracker {
   std::shared_ptr<const Automaton> automaton_;
   std::vector<Group> groups_;
   bool renewed_ = false;  // in this step
-  std::size_t prune_at_ = kPruneAt;
+  // For pruning: the turn in which a node was last seen, by node and mode.
+  std::vector<std::uint32_t> seen_;
+  std::uint32_t turn_ = 0;
+  std::vector<Group> pruned_;
 
   static constexpr std::size_t kPruneAt = 64;
 };
@@ -102,6 +111,8 @@ class PreferredTracker {
   void step(std::uint32_t character_class, Neighbour before, std::uint64_t begin, const Ends& ends,
             std::vector<Span>& found);
   void finish(const Ends& ends, std::vector<Span>& found);
+  // Another text begins.
+  void reset() { groups_.clear(); }
 
   struct Group {
     const State* state;

@@ -45,6 +45,19 @@ Decoded decode_long(std::string_view bytes) {
   return {Decoded::Kind::Character, character, length};
 }
 
+std::optional<char32_t> character_before(std::string_view bytes, std::size_t place) {
+  if (place == 0) return std::nullopt;
+  std::size_t from = place - 1;
+  // A lead byte begins a part whatever stands before it, and no part is longer than 4 bytes.
+  while (from > 0 && place - from < 4 && (byte_at(bytes, from) & 0xC0) == 0x80) --from;
+  for (;;) {
+    const Decoded next = decode_first(bytes.substr(from, place - from));
+    from += next.size;
+    if (from < place) continue;
+    return next.kind == Decoded::Kind::Character ? next.character : kReplacementCharacter;
+  }
+}
+
 void append_utf8(std::string& text, char32_t character) {
   const auto push = [&](char32_t byte) { text.push_back(static_cast<char>(byte)); };
   if (character < 0x80) return push(character);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,9 @@ inline Decoded decode_first(std::string_view bytes) {
   const auto lead = static_cast<unsigned char>(bytes.front());
   return lead < 0x80 ? Decoded{Decoded::Kind::Character, lead, 1} : decode_long(bytes);
 }
+
+// The character (or ill-formed part, as U+FFFD) that ends where another one begins.
+std::optional<char32_t> character_before(std::string_view bytes, std::size_t place);
 
 void append_utf8(std::string& text, char32_t character);
 

@@ -1,12 +1,12 @@
 // Searching a text that is there at once: one pass tells where each rule's match begins, and the
 // few that are reported are then read again for the end that Perl prefers.
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <tuple>
 #include <vector>
 
 #include "match/pattern_set.h"
+#include "match/preferred_end.h"
 #include "match/scanner.h"
 #include "match/utf8.h"
 
@@ -42,7 +42,7 @@ std::vector<Match> PatternSet::find(std::string_view text) const {
   settle();
   std::vector<Match> found;
   for (auto& [rule, match] : best) {
-    match.end = preferred_end(text, match);
+    match.end = preferred_end(*this, text, match);
     found.push_back(match);
   }
   return found;
@@ -60,35 +60,17 @@ std::shared_ptr<const Automaton> PatternSet::preferring(std::uint32_t index) con
 }
 
 // The pass has shown that a match begins there, so one is found.
-std::uint64_t PatternSet::preferred_end(std::string_view text, const Match& match) const {
-  const std::uint32_t index = index_of(match.rule, match.entry);
-  auto automaton = preferring(index);
-  const State* state = nullptr;
-  Neighbour before = Neighbour::Edge;
-  Ends ends;
-  std::uint64_t end = match.end;
-  for (std::size_t at = 0; at < text.size();) {
+std::uint64_t preferred_end(const PatternSet& set, std::string_view text, const Match& match) {
+  PreferredEnd end(set, match.rule, match.entry);
+  if (const auto before = character_before(text, match.start)) end.pass(*before);
+  std::size_t at = match.start;
+  while (at < text.size()) {
     const Decoded next = decode_first(text.substr(at));
-    const std::uint32_t character_class = program_.classes().of(next.character);
-    ends = {.now = at + next.size, .before = ends.now, .before_that = ends.before};
-    if (at == match.start) state = automaton->initial(before);
-    if (state != nullptr) {
-      Move move = automaton->step(state, character_class);
-      if (move.to == nullptr) {
-        const auto fresh = std::make_shared<const Automaton>(
-            program_, roles_, std::vector<std::uint32_t>{index}, Order::Preferred, room_);
-        move = fresh->step(fresh->adopt(state), character_class, true);
-        automaton = fresh;
-      }
-      for (const Accepted& accepted : move.accepted) end = end_of(accepted, ends);
-      state = move.to;
-      if (state->waiting.empty()) return end;
-    }
-    before = program_.classes().neighbour(character_class);
+    if (!end.step({next.character, at, at + next.size})) return end.end().value_or(match.end);
     at += next.size;
   }
-  for (const Accepted& accepted : automaton->finish(state)) end = end_of(accepted, behind(ends));
-  return end;
+  end.finish();
+  return end.end().value_or(match.end);
 }
 
 }  // namespace sallyport::match

@@ -1,0 +1,25 @@
+// Names parts of a tool's arguments: a JSON Pointer in which the segment `*` is any one segment.
+//
+//   ArgumentPath::read("/items/*/sql");  // "sql" of every element of "items"
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sallyport::guardrails {
+
+struct ArgumentPath {
+  std::vector<std::optional<std::string>> segments;  // decoded; nothing: any one segment
+
+  // Nothing where it is no path: it does not begin with `/`, or a `~` is neither `~0` nor `~1`.
+  static std::optional<ArgumentPath> read(std::string_view text);
+
+  bool operator==(const ArgumentPath&) const = default;
+};
+
+// `/` and the segment, escaped as RFC 6901 has it.
+void append_segment(std::string& pointer, std::string_view segment);
+
+}  // namespace sallyport::guardrails

@@ -1,0 +1,30 @@
+// The escapes of JSON strings become what they stand for, wherever they are. Pairs of surrogates
+// are joined, a lone one is U+FFFD (GR-86), any other backslash stays.
+#pragma once
+
+#include <vector>
+
+#include "guardrails/view_decoder.h"
+
+namespace sallyport::guardrails {
+
+class JsonDecoder final : public Decoder {
+ public:
+  void take(const match::Unit& unit, TextSink& sink) override;
+  void finish(TextSink& sink) override;
+  void reset() override { escape_.clear(); }
+  std::optional<std::uint64_t> pending_from() const override;
+
+ private:
+  void read_short(TextSink& sink);
+  void read_long(TextSink& sink);
+  void read_second(TextSink& sink);
+  void emit(char32_t character, TextSink& sink);
+  // Passes on what is known of the escape, and reads what is behind that as text again.
+  void give_up(TextSink& sink);
+  char32_t value(std::size_t from) const;
+
+  std::vector<match::Unit> escape_;  // what is there of one, or of two that may be a pair
+};
+
+}  // namespace sallyport::guardrails

@@ -1,0 +1,52 @@
+// Messages from clients and servers: refused or understood, changed only where they are meant to
+// be.
+#include <boost/json.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/try.h"
+#include "mcp/forwarded_call.h"
+#include "mcp/json_text.h"
+#include "mcp/message.h"
+#include "mcp/tool_definition.h"
+#include "mcp/translation.h"
+
+namespace {
+
+using namespace sallyport;
+using namespace sallyport::mcp;
+
+void check_translations(std::string_view object) {
+  if (!object.starts_with('{')) return;
+  const ClientFacts client{.capabilities = "{}", .info = R"({"name":"c"})"};
+  for (const std::string& made :
+       {modern_params(object, client), legacy_params(object), legacy_result("tools/list", object),
+        modern_result("tools/list", object, R"({"name":"s"})"), modern_error(object),
+        opening_from_discovery(object, ""), discovery_from_opening(object),
+        without_tools(object, {"a"})}) {
+    SALLYPORT_INVARIANT(parse_json(made).has_value());
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  (void)id_in_wreck(text, text);
+  (void)members(text);
+  (void)elements(text);
+  const Result<Message> message = Message::read(std::string(text), {});
+  if (!message) return 0;
+  const Result<Message> renamed = Message::read(message->with_id("7"), {});
+  SALLYPORT_INVARIANT(renamed.has_value());
+  json::object expected = message->object();
+  expected["id"] = 7;
+  SALLYPORT_INVARIANT(renamed->object() == expected);
+  if (message->exact) SALLYPORT_INVARIANT(exact_value(*find(text, {})) == message->value);
+  (void)read_asked(*message);
+  check_translations(message->params_text());
+  check_translations(message->result_text());
+  check_translations(message->error_text());
+  return 0;
+}

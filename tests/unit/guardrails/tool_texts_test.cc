@@ -1,0 +1,168 @@
+#include <gtest/gtest.h>
+
+#include <boost/json/value.hpp>
+#include <string>
+
+#include "sallyport/json.h"
+#include "unit/guardrails/running.h"
+
+namespace sallyport::guardrails {
+
+namespace {
+
+Evaluation call(const std::shared_ptr<const Guardrails>& guardrails, std::string_view arguments,
+                std::optional<std::string_view> tool = "db", Stage stage = Stage::ToolUse) {
+  const auto parsed = parse_json(arguments);
+  if (!parsed) ADD_FAILURE() << parsed.error().message;
+  const json::value value = parsed ? parsed->value : json::value();
+  return guardrails->evaluate({.stage = stage, .value = &value, .tool = tool});
+}
+
+std::string regex(const std::string& pattern, const std::string& more = "") {
+  return R"("type":"regex","stage":"tool_use","patterns":[")" + pattern + "\"]" + more;
+}
+
+std::string path_of(const Evaluation& seen) {
+  if (seen.hits.empty()) return "none";
+  return seen.hits[0].path.value_or("whole");
+}
+
+}  // namespace
+
+// GR-32 GR-13
+TEST(ToolTexts, LeavesAreSeenDecodedAndTheWholeLast) {
+  const auto guardrails = guard({regex("drop\\\\s+table")});
+  const Evaluation seen =
+      call(guardrails, "{\"z\":\"drop\\u0020table\",\"a\":{\"sql\":[\"x\",\"drop\\n table\"]}}");
+  EXPECT_EQ(path_of(seen), "/a/sql/1");
+  EXPECT_EQ(seen.hits[0].start, 0u);
+  EXPECT_EQ(seen.hits[0].end, 11u);
+  EXPECT_EQ(path_of(call(guardrails, R"({"drop table":1})")), "whole");
+  EXPECT_EQ(path_of(call(guard({regex("n.:42")}), R"({"n":42})")), "whole");
+  EXPECT_EQ(path_of(call(guardrails, R"({"a":"drop","b":"table"})")), "none");
+  EXPECT_EQ(path_of(call(guardrails, R"("drop table")")), "");
+}
+
+// GR-33 GR-62
+TEST(ToolTexts, ArgsLimitACheckToPartsOfTheArguments) {
+  const auto guardrails = guard({regex("x|4|true", R"(,"args":["/query","/items/*/sql"])")});
+  EXPECT_EQ(path_of(call(guardrails, R"({"query":"x","other":"x"})")), "/query");
+  EXPECT_EQ(path_of(call(guardrails, R"({"query":{"deep":["y","x"]}})")), "/query/deep/1");
+  EXPECT_EQ(path_of(call(guardrails, R"({"items":[{"sql":"y"},{"sql":42}]})")), "/items/1/sql");
+  EXPECT_EQ(path_of(call(guardrails, R"({"query":true})")), "/query");
+  const Evaluation skipped = call(guardrails, R"({"other":"x"})");
+  EXPECT_EQ(path_of(skipped), "none");
+  EXPECT_EQ(skipped.coverage[0].skipped, "args");
+  EXPECT_EQ(path_of(call(guardrails, R"({"query":"y","x":"x"})")), "none");  // never the whole
+}
+
+// GR-29 GR-30 GR-18
+TEST(ToolTexts, AToolPatternLooksAtTheNameOnly) {
+  const auto guardrails = guard({R"("type":"tool_pattern","stage":"tool_use",
+      "tools":["sh","bash*"],"except":["bash_safe"])"});
+  const Evaluation seen = call(guardrails, "{}", "bashkit");
+  ASSERT_EQ(seen.hits.size(), 1u);
+  EXPECT_EQ(seen.hits[0].entry, "bash*");
+  EXPECT_EQ(seen.hits[0].matched, "bashkit");
+  EXPECT_EQ(seen.hits[0].reason_code, "guardrail.tool_pattern");
+  EXPECT_EQ(seen.hits[0].start, std::nullopt);
+  EXPECT_EQ(seen.hits[0].view, std::nullopt);
+  EXPECT_EQ(seen.hits[0].path, std::nullopt);
+  EXPECT_EQ(seen.decision->reason,
+            "guardrail check 'tool_pattern#0' refused this call (guardrail.tool_pattern)");
+  EXPECT_EQ(seen.decision->replacement, "[This tool call was refused by a guardrail.]");
+  EXPECT_TRUE(call(guardrails, R"({"a":"sh"})", "bash_safe").hits.empty());
+  EXPECT_TRUE(call(guardrails, "{}", "xsh").hits.empty());
+  EXPECT_EQ(call(guardrails, "{}", std::nullopt).coverage[0].skipped, "no_tool");
+}
+
+// GR-34
+TEST(ToolTexts, ToolsLimitACheckToSomeTools) {
+  const auto guardrails = guard({regex("x", R"(,"tools":["sql_*","db"])")});
+  EXPECT_EQ(path_of(call(guardrails, R"(["x"])", "db")), "/0");
+  EXPECT_EQ(path_of(call(guardrails, R"(["x"])", "sql_run")), "/0");
+  EXPECT_EQ(call(guardrails, R"(["x"])", "db2").coverage[0].skipped, "tool");
+  EXPECT_EQ(call(guardrails, R"(["x"])", std::nullopt).coverage[0].skipped, "no_tool");
+}
+
+// GR-36 GR-61 (partly)
+TEST(ToolTexts, RedactionRewritesStringLeaves) {
+  const auto guardrails = guard({regex("s3cret", R"(,"on_fail":"redact")")});
+  const Evaluation seen =
+      call(guardrails, R"({"z":["a s3cret", 1],"b":{"c":"s3crets3cret"},"a":"x"})");
+  EXPECT_EQ(seen.verdict, Verdict::Redact);
+  EXPECT_EQ(*seen.text, R"({"a":"x","b":{"c":"[redacted][redacted]"},"z":["a [redacted]",1]})");
+  EXPECT_EQ(canonical_json(*seen.value), *seen.text);
+  EXPECT_EQ(path_of(seen), "/b/c");
+}
+
+// GR-36
+TEST(ToolTexts, AMatchInNoStringLeafBlocks) {
+  const auto guardrails =
+      guard({regex("s3cret", R"(,"on_fail":"redact","id":"s","replacement":"-")")});
+  Evaluation seen = call(guardrails, R"({"s3cret":1})");
+  EXPECT_EQ(seen.verdict, Verdict::Block);
+  EXPECT_EQ(seen.hits[0].action, Action::Block);
+  EXPECT_EQ(seen.hits[0].on_fail, Action::Redact);
+  EXPECT_EQ(seen.decision->reason, "guardrail check 's' refused this call (guardrail.regex)");
+  EXPECT_EQ(seen.text, std::nullopt);
+  // The string is redacted first; what is left in the key is then found.
+  seen = call(guardrails, R"({"s3cret":"s3cret"})");
+  EXPECT_EQ(seen.verdict, Verdict::Block);
+  ASSERT_EQ(seen.hits.size(), 1u);
+  EXPECT_EQ(seen.hits[0].path, std::nullopt);
+  EXPECT_EQ(
+      call(guard({regex("4.", R"(,"on_fail":"redact","args":["/n"])")}), R"({"n":42})").verdict,
+      Verdict::Block);
+}
+
+// GR-36
+TEST(ToolTexts, RedactedArgumentsAreDecidedAgain) {
+  const auto guardrails = guard({regex("mask", R"(,"id":"no masks")"),
+                                 regex("s3cret", R"(,"on_fail":"redact","replacement":"mask")")});
+  const Evaluation seen = call(guardrails, R"({"a":"s3cret"})");
+  EXPECT_EQ(seen.verdict, Verdict::Block);
+  EXPECT_EQ(seen.decision->check, "no masks");
+  // What a redaction leaves may match again.
+  const auto nested = guard({regex("ab", R"(,"on_fail":"redact","replacement":"")")});
+  EXPECT_EQ(*call(nested, R"({"x":"aabb"})").text, R"({"x":""})");
+  // A replacement that matches itself, and one that grows.
+  const auto same = guard({regex("pw=\\\\S+", R"(,"on_fail":"redact","replacement":"pw=***")")});
+  EXPECT_EQ(*call(same, R"({"x":"pw=abc"})").text, R"({"x":"pw=***"})");
+  const auto grows = guard({regex("a", R"(,"on_fail":"redact","replacement":"aa")")});
+  EXPECT_EQ(call(grows, R"({"x":"a"})").verdict, Verdict::Block);
+}
+
+// GR-32 GR-36
+TEST(ToolTexts, AResultThatIsNoStringIsTreatedLikeArguments) {
+  const std::string check = R"("type":"regex","stage":"tool_output","patterns":["s3cret"],)"
+                            R"("on_fail":"redact")";
+  const auto guardrails = guard({check});
+  Evaluation seen = call(guardrails, R"({"rows":["s3cret"]})", "db", Stage::ToolOutput);
+  EXPECT_EQ(*seen.text, R"({"rows":["[redacted]"]})");
+  EXPECT_EQ(path_of(seen), "/rows/0");
+  // A string is a text.
+  seen = call(guardrails, R"("my s3cret")", "db", Stage::ToolOutput);
+  EXPECT_EQ(*seen.text, "my [redacted]");
+  EXPECT_EQ(*seen.value, json::value("my [redacted]"));
+  EXPECT_EQ(seen.hits[0].path, std::nullopt);
+  const json::value empty = json::object();
+  seen = guardrails->evaluate(
+      {.stage = Stage::ToolOutput, .value = &empty, .error_text = "no s3cret for you"});
+  EXPECT_EQ(seen.verdict, Verdict::Redact);
+  EXPECT_EQ(*seen.error_text, "no [redacted] for you");
+  seen = guardrails->evaluate(
+      {.stage = Stage::ToolOutput, .text = "fine", .error_text = "no s3cret for you"});
+  EXPECT_EQ(*seen.text, "fine");
+  EXPECT_EQ(*seen.error_text, "no [redacted] for you");
+}
+
+// GR-37 GR-42 (partly)
+TEST(ToolTexts, ViewsOfALeafAreRedactedInTheLeaf) {
+  const auto guardrails =
+      guard({regex("s3cret", R"(,"on_fail":"redact","views":["strip","percent"])")});
+  EXPECT_EQ(*call(guardrails, R"({"a":"x s%33cret s3\u200bcret y"})").text,
+            R"({"a":"x [redacted] [redacted] y"})");
+}
+
+}  // namespace sallyport::guardrails
