@@ -1,0 +1,203 @@
+#include "grants/grant_guard.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/cut_text.h"
+#include "base/try.h"
+#include "core/grant_use.h"
+#include "grants/token_facts.h"
+
+namespace sallyport::grants {
+
+namespace {
+
+json::object settings_json(const GrantGuard::Settings& settings) {
+  json::array issuers(settings.trusted_issuers.begin(), settings.trusted_issuers.end());
+  json::array required;
+  for (const GrantGuard::Requirement& one : settings.required) {
+    required.push_back(json::object{{"server", one.server}, {"tool", one.tool}});
+  }
+  return {{"trusted_issuers", std::move(issuers)},
+          {"required", std::move(required)},
+          {"filters_rows", settings.filters_rows}};
+}
+
+// AU-15: what records know a token by. Never its signature (CG-11).
+json::object evidence_of(const Token& token) {
+  return {{"grant_id", token.id}, {"grant_digest", token.digest}, {"issuer", token.issuer}};
+}
+
+json::array listed(const std::vector<PassedOver>& passed_over) {
+  constexpr std::size_t kLongest = 200;
+  json::array list;
+  for (const PassedOver& each : passed_over) {
+    list.push_back(
+        json::object{{"grant", each.index}, {"why", cut_utf8_bytes(each.why, kLongest)}});
+  }
+  return list;
+}
+
+Verdict denied(const Failure& failure, json::object evidence) {
+  Verdict verdict = Verdict::deny(std::string(failure.code), std::string(failure.code));
+  evidence["check"] = to_string(failure.check);
+  evidence["code"] = failure.code;
+  evidence["why"] = failure.detail;
+  verdict.evidence = std::move(evidence);
+  return verdict;
+}
+
+// What no other moment and no other call can mend.
+bool counts_as_abuse(const Failure& failure) {
+  return failure.check == Check::Form || failure.check == Check::Signature ||
+         failure.check == Check::Delegation;
+}
+
+std::optional<Autonomy> ceiling_of(const ReadyGrant& grant) {
+  std::optional<Autonomy> lowest;
+  for (const Condition& condition : grant.conditions) {
+    const std::optional<Autonomy> ceiling = condition.ceiling();
+    if (ceiling && (!lowest || *ceiling < *lowest)) lowest = ceiling;
+  }
+  return lowest;
+}
+
+}  // namespace
+
+// A token that was looked at, or why it was not good enough to be.
+struct GrantGuard::Found {
+  std::shared_ptr<const Examined> token{};
+  std::optional<Failure> failure{};
+  json::object evidence{};
+};
+
+struct GrantGuard::Choice {
+  std::optional<std::size_t> index{};
+  std::optional<Failure> failure{};
+  std::vector<PassedOver> passed_over{};
+};
+
+GrantGuard::GrantGuard(Settings settings, core::RecordReader& reader, const Clock& clock)
+    : settings_(std::move(settings)),
+      reader_(reader),
+      clock_(clock),
+      cache_(settings_.cached_tokens),
+      failures_(settings_.failures) {
+  traits_.name = "grants";
+  traits_.stage = core::Stage::Grant;
+  traits_.settings = settings_json(settings_);
+}
+
+Task<Verdict> GrantGuard::judge(const Call& call, const core::GuardContext& context) const {
+  co_return decide(call, context);
+}
+
+bool GrantGuard::needs_grant(const Call& call) const {
+  return std::ranges::any_of(settings_.required, [&](const Requirement& one) {
+    return (one.server == "*" || one.server == call.server) &&
+           (one.tool == "*" || one.tool == call.tool);
+  });
+}
+
+GrantGuard::Found GrantGuard::find(const Call& call) const {
+  if (call.grants.empty()) {
+    return {.failure = Failure{"grant_missing", Check::Form, "the call presents no grant"}};
+  }
+  if (call.grants.size() > 1) {
+    return {.failure = Failure{"grant_malformed", Check::Form, "the call presents two grants"}};
+  }
+  const std::string& text = call.grants.front();
+  if (text.size() > kMostBytes) {
+    return {.failure = Failure{"grant_malformed", Check::Form, "the token is too large"}};
+  }
+  const Hash digest = sha256(text);
+  if (std::shared_ptr<const Examined> known = cache_.find(digest)) return {.token = known};
+  if (failures_.reached(call.agent_id, clock_.steady())) {
+    return {.failure = Failure{"grant_rate", Check::Form, "too many tokens failed before it"}};
+  }
+  Examination examination = examine(text, settings_.trusted_issuers);
+  if (examination.token) {
+    // What is broken for good is not worth the room.
+    if (!examination.token->broken_link) cache_.keep(digest, examination.token);
+    return {.token = std::move(examination.token)};
+  }
+  Found found{.failure = std::move(examination.failure)};
+  if (examination.chain) found.evidence = evidence_of(examination.chain->leaf());
+  return found;
+}
+
+// Signature to subject, in order, and all of them each time: CG-23 is this being asked again.
+Result<std::optional<Failure>> GrantGuard::check(const Examined& token, const Call& call) const {
+  if (std::optional<Failure> failure = check_issuer(token.chain, settings_.trusted_issuers)) {
+    return failure;
+  }
+  if (std::optional<Failure> failure = check_time(token.chain, clock_.wall())) return failure;
+  const IsRevoked revoked = [this](const std::string& id) { return is_revoked(reader_, id); };
+  SALLYPORT_TRY(std::optional<Failure> failure, check_revocation(token.chain, revoked));
+  if (!failure) failure = check_delegation(token);
+  if (!failure) failure = check_subject(token.chain, call.agent_id);
+  return failure;
+}
+
+Result<GrantGuard::Choice> GrantGuard::choose(const Examined& token, const Call& call,
+                                              const core::GuardContext& context) const {
+  const CallView view{call, context.classification.effect_class, settings_.filters_rows};
+  Fitting fits = fitting(token, view);
+  Choice choice{.passed_over = std::move(fits.passed_over)};
+  if (fits.order.empty()) {
+    choice.failure = Failure{"grant_scope", Check::Scope, "no grant of the token fits the call"};
+    return choice;
+  }
+  // A call that was held goes on with the grant that it holds room in.
+  SALLYPORT_TRY(const std::vector<std::string> held, core::budgets::held_by(reader_, call.call_id));
+  for (const std::size_t index : fits.order) {
+    if (!held.empty() && held.front() == counter_key(token.chain.leaf().digest, index)) {
+      choice.index = index;
+      return choice;
+    }
+  }
+  for (const std::size_t index : fits.order) {
+    std::optional<std::string_view> word;
+    for (const core::Limit& limit : token.grants[index].spending.limits) {
+      SALLYPORT_TRY(word, core::budgets::full(reader_, limit, clock_.wall()));
+      if (word) break;
+    }
+    if (!word) {
+      choice.index = index;
+      choice.failure.reset();
+      return choice;
+    }
+    choice.passed_over.push_back({index, std::string(*word)});
+    if (!choice.failure) {
+      choice.failure = Failure{*word, Check::Budget, "no grant that fits has room left"};
+    }
+  }
+  return choice;
+}
+
+Result<Verdict> GrantGuard::decide(const Call& call, const core::GuardContext& context) const {
+  if (!needs_grant(call)) return Verdict::allow();
+  Found found = find(call);
+  if (found.token) {
+    found.evidence = evidence_of(found.token->chain.leaf());
+    SALLYPORT_TRY(found.failure, check(*found.token, call));
+  }
+  if (found.failure) {
+    if (counts_as_abuse(*found.failure)) failures_.note(call.agent_id, clock_.steady());
+    return denied(*found.failure, std::move(found.evidence));
+  }
+  SALLYPORT_TRY(const Choice choice, choose(*found.token, call, context));
+  if (!choice.passed_over.empty()) found.evidence["passed_over"] = listed(choice.passed_over);
+  if (!choice.index) return denied(*choice.failure, std::move(found.evidence));
+  Verdict verdict = Verdict::allow();
+  found.evidence["matched_grant_index"] = *choice.index;
+  verdict.evidence = std::move(found.evidence);
+  verdict.grant = std::make_shared<const core::GrantUse>(
+      core::GrantUse{.scope = found.token->scope,
+                     .index = *choice.index,
+                     .ceiling = ceiling_of(found.token->grants[*choice.index]),
+                     .spending = found.token->grants[*choice.index].spending});
+  return verdict;
+}
+
+}  // namespace sallyport::grants

@@ -1,0 +1,65 @@
+// The first guard of all: where the policy asks for a grant, the call must present a token that
+// allows it.
+//
+//   auto guard = std::make_shared<GrantGuard>(
+//       GrantGuard::Settings{.trusted_issuers = {"ed25519:03a1..."}, .required = {{"*", "*"}}},
+//       recorder, clock);
+//   builder.guard(guard).result_guard(std::make_shared<GrantResultGuard>());
+//
+// Which grant fits is fixed here, before other guards decide; its budget is taken by the Governor,
+// with the record that first needs it. A guard is shared by any number of threads.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "core/guard.h"
+#include "core/recorder.h"
+#include "grants/checks.h"
+#include "grants/failure_limit.h"
+#include "grants/token_cache.h"
+
+namespace sallyport::grants {
+
+class GrantGuard final : public core::Guard {
+ public:
+  struct Requirement {
+    std::string server = "*";
+    std::string tool = "*";
+  };
+  struct Settings {
+    TrustedIssuers trusted_issuers{};
+    std::vector<Requirement> required{};  // calls that match none of them need no grant
+    bool filters_rows = false;            // the hook `query-result` is in the plan
+    FailureLimit::Settings failures{};
+    std::size_t cached_tokens = 256;
+  };
+
+  // `reader` and `clock` outlive the guard.
+  GrantGuard(Settings settings, core::RecordReader& reader, const Clock& clock);
+
+  const core::GuardTraits& traits() const override { return traits_; }
+  Task<Verdict> judge(const Call& call, const core::GuardContext& context) const override;
+
+ private:
+  struct Found;
+
+  Result<Verdict> decide(const Call& call, const core::GuardContext& context) const;
+  bool needs_grant(const Call& call) const;
+  Found find(const Call& call) const;
+  Result<std::optional<Failure>> check(const Examined& token, const Call& call) const;
+  struct Choice;
+  Result<Choice> choose(const Examined& token, const Call& call,
+                        const core::GuardContext& context) const;
+
+  Settings settings_;
+  core::RecordReader& reader_;
+  const Clock& clock_;
+  core::GuardTraits traits_;
+  mutable TokenCache cache_;
+  mutable FailureLimit failures_;
+};
+
+}  // namespace sallyport::grants

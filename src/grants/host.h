@@ -1,0 +1,33 @@
+// Hosts as grants compare them: lower case, ASCII, without a trailing dot (CG-45).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sallyport/json.h"
+
+namespace sallyport::grants {
+
+struct Host {
+  std::string name;
+  bool address = false;  // an IP literal: equal to itself and under nothing
+
+  bool operator==(const Host&) const = default;
+};
+
+// A name or an IP literal, a port behind it or not. Nothing for text that different programs would
+// read as different hosts.
+std::optional<Host> read_host(std::string_view text);
+
+// `*.example.org`: the suffix behind the star. Nothing for any other form.
+std::optional<Host> glob_suffix(std::string_view pattern);
+
+// Are there one or more labels before the suffix?
+bool is_below(const Host& host, const Host& suffix);
+
+// All hosts that an input names. Nothing when one of them cannot be told.
+std::optional<std::vector<Host>> hosts_in(const json::value& input);
+
+}  // namespace sallyport::grants

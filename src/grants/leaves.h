@@ -1,0 +1,43 @@
+// The strings of an input, each with what the member names above it say about it.
+#pragma once
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "sallyport/json.h"
+
+namespace sallyport::grants {
+
+// Visits every string below `value`. `mark` is what the nearest member name said for which `named`
+// has an answer: items of a list and members with other names stay under it.
+template <class Mark, class Named, class Visit>
+void visit_strings(const json::value& value, Mark mark, const Named& named, const Visit& visit) {
+  if (value.is_string()) {
+    visit(std::string_view(value.get_string()), mark);
+  } else if (const json::array* const array = value.if_array()) {
+    for (const json::value& item : *array) visit_strings(item, mark, named, visit);
+  } else if (const json::object* const object = value.if_object()) {
+    for (const auto& member : *object) {
+      const std::string_view name = member.key();
+      visit_strings(member.value(), named(name).value_or(mark), named, visit);
+    }
+  }
+}
+
+inline std::vector<std::string_view> all_strings(const json::value& value) {
+  std::vector<std::string_view> strings;
+  visit_strings(
+      value, 0, [](std::string_view) { return std::optional<int>(); },
+      [&](std::string_view text, int) { strings.push_back(text); });
+  return strings;
+}
+
+template <class Names>
+bool names(const Names& list, std::string_view name) {
+  return std::ranges::find(list, name) != std::ranges::end(list);
+}
+
+}  // namespace sallyport::grants

@@ -1,0 +1,45 @@
+// Paths as grants compare them: by their text alone, cleaned up, whole segments at a time
+// (CG-41..CG-44).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grants/selector.h"
+#include "sallyport/json.h"
+
+namespace sallyport::grants {
+
+struct Path {
+  std::string drive{};  // `c:`; empty where there is none
+  std::vector<std::string> segments{};
+
+  // Is this one, or does it lie below it?
+  bool covers(const Path& other) const;
+  bool operator==(const Path&) const = default;
+};
+
+// Nothing for a path that is not absolute, or that may mean something else to whoever opens it:
+// `..` above the root, a NUL, a leading `~`, a `file:` of another host.
+std::optional<Path> absolute_path(std::string_view text);
+
+class PathPrefix {
+ public:
+  // A prefix, or `{prefix, at:[selectors]}`; nothing for any other form.
+  static std::optional<PathPrefix> parse(const json::value& value);
+
+  // There is at least one path in the input, and every one lies under the prefix.
+  bool matches(const json::value& input) const;
+  // Whatever this one lets pass, the other lets pass too.
+  bool within(const PathPrefix& other) const;
+
+ private:
+  Path prefix_;
+  bool selects_ = false;
+  std::string at_;  // canonical text of the selectors
+  std::vector<Selector> selectors_;
+};
+
+}  // namespace sallyport::grants
