@@ -1,0 +1,80 @@
+// How much agents may do by themselves, as somebody wrote it down: the policy of a plan, or a scope
+// that library code, a session or a parent agent pushed (AT-2).
+//
+//   SALLYPORT_TRY(AutonomyPolicy policy, autonomy_policy_from_json(value, "autonomy"));
+//   policy.tier_for({.agent = "deploy-bot", .tool = "write_file", .effect_class = "fs.write"});
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sallyport/classification.h"
+#include "sallyport/json.h"
+#include "sallyport/result.h"
+
+namespace sallyport::autonomy {
+
+// What a tier is asked for: who acts, with which tool, of which class.
+struct Action {
+  std::string agent;
+  std::string tool;
+  std::string effect_class;
+};
+
+struct Budget {
+  std::optional<std::uint64_t> max_per_hour;
+  std::optional<std::uint64_t> max_per_day;
+
+  bool operator==(const Budget&) const = default;
+};
+
+using TierTable = std::map<std::string, Autonomy, std::less<>>;
+
+// The member of a policy that a tier came from (AT-3), in the order of asking.
+enum class TierMember { AgentActionTiers, AgentTiers, ActionTiers, AutonomyTier, Tier };
+std::string_view to_string(TierMember member);
+
+struct DeclaredTier {
+  Autonomy tier = Autonomy::ActWithApproval;
+  TierMember member = TierMember::Tier;
+
+  bool operator==(const DeclaredTier&) const = default;
+};
+
+struct AutonomyPolicy {
+  std::optional<std::string> agent_id{};
+  std::optional<Autonomy> autonomy_tier{};
+  std::optional<Autonomy> tier{};
+  TierTable action_tiers{};  // by tool or class
+  TierTable agent_tiers{};
+  std::map<std::string, TierTable, std::less<>> agent_action_tiers{};
+  std::vector<std::string> reviewers{};  // empty: nobody is named
+  bool requires_human = false;
+  std::vector<std::string> requires_human_actions{};
+  std::vector<std::string> requires_human_agents{};
+  std::optional<std::uint64_t> quorum{};
+  std::optional<std::uint64_t> deadline_s{};
+  std::optional<std::uint64_t> use_within_s{};
+  Budget budget{};
+  std::optional<Autonomy> ceiling{};
+
+  // Nothing: this policy says nothing about such an action.
+  std::optional<DeclaredTier> tier_for(const Action& action) const;
+  // For all, for this tool or class, or for this agent (AT-17).
+  bool needs_human_for(const Action& action) const;
+
+  bool operator==(const AutonomyPolicy&) const = default;
+};
+
+// `InvalidInput` names the member that is unknown, of another type, or that AT-32 forbids; `where`
+// is how messages name the object.
+Result<AutonomyPolicy> autonomy_policy_from_json(const json::value& value,
+                                                 std::string where = "autonomy");
+
+}  // namespace sallyport::autonomy

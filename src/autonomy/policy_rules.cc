@@ -1,0 +1,234 @@
+#include "autonomy/policy_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "autonomy/tier_resolution.h"
+#include "base/try.h"
+#include "base/uuid.h"
+#include "core/topic_event.h"
+#include "trust/tally.h"
+
+namespace sallyport::autonomy {
+
+namespace {
+
+std::unexpected<Error> used_up(const std::string& agent) {
+  return fail(ErrorCode::Exhausted,
+              fmt::format("the autonomy budget of `{:.60}` is used up, ask again", agent), {},
+              std::string(core::kBudgetUsedUp));
+}
+
+// Counts one dispatch inside the transaction of its intent.
+class CountDispatch final : public core::FactChange {
+ public:
+  CountDispatch(std::string agent, Budget budget, WallTime now)
+      : agent_(std::move(agent)), budget_(budget), now_(now) {}
+
+  Result<std::vector<core::Fact>> facts(const Stored& stored) const override {
+    SALLYPORT_TRY(const std::optional<std::string> before, stored(kUseSpace, agent_));
+    Result<AutoUse> use = AutoUse::parse(before.value_or(""));
+    if (!use || use->weigh(budget_, now_).exhausted) return used_up(agent_);
+    use->add_dispatch(now_);
+    return std::vector{core::Fact{std::string(kUseSpace), agent_, use->text()}};
+  }
+
+ private:
+  std::string agent_;
+  Budget budget_;
+  WallTime now_;
+};
+
+// Remembers that a window was announced, whoever else announces at the same time.
+class MarkAnnounced final : public core::FactChange {
+ public:
+  MarkAnnounced(std::string agent, std::vector<Window> windows, WallTime now)
+      : agent_(std::move(agent)), windows_(std::move(windows)), now_(now) {}
+
+  Result<std::vector<core::Fact>> facts(const Stored& stored) const override {
+    SALLYPORT_TRY(const std::optional<std::string> before, stored(kUseSpace, agent_));
+    Result<AutoUse> use = AutoUse::parse(before.value_or(""));
+    if (!use) return std::vector<core::Fact>{};
+    for (const Window window : windows_) use->set_announced(window, now_);
+    return std::vector{core::Fact{std::string(kUseSpace), agent_, use->text()}};
+  }
+
+ private:
+  std::string agent_;
+  std::vector<Window> windows_;
+  WallTime now_;
+};
+
+core::Draft exceeded_event(const Call& call, const Budget& budget, std::vector<Window> windows,
+                           WallTime now) {
+  json::array names;
+  for (const Window window : windows) names.emplace_back(to_string(window));
+  json::object limits;
+  if (budget.max_per_hour) limits["max_per_hour"] = *budget.max_per_hour;
+  if (budget.max_per_day) limits["max_per_day"] = *budget.max_per_day;
+  Result<core::Draft> draft =
+      core::topic_draft({.topic = std::string(core::kAutonomyTopic),
+                         .kind = "autonomy.budget_exceeded",
+                         .payload = json::object{{"agent", call.agent_id},
+                                                 {"call_id", call.call_id},
+                                                 {"windows", std::move(names)},
+                                                 {"budget", std::move(limits)}}},
+                        core::Governed{call.agent_id, call.trace_id, Autonomy::ActWithApproval});
+  // Ids are bounded, and so is what is made of them.
+  SALLYPORT_INVARIANT(draft.has_value());
+  draft->subject.call_id = call.call_id;
+  draft->changes.push_back(std::make_shared<MarkAnnounced>(call.agent_id, std::move(windows), now));
+  return std::move(*draft);
+}
+
+json::object to_json(const TierTable& table) {
+  json::object object;
+  for (const auto& [name, tier] : table) object[name] = to_string(tier);
+  return object;
+}
+
+json::array to_json(const std::vector<std::string>& names) {
+  json::array array;
+  for (const std::string& name : names) array.emplace_back(name);
+  return array;
+}
+
+}  // namespace
+
+core::AutonomyAnswer PolicyRules::weigh(const core::AutonomyQuestion& question,
+                                        core::RecordReader& records, WallTime now) const {
+  const Call& call = question.call;
+  const Result<trust::Standing> standing = trust::standing_of(records, call.agent_id);
+  // A chain that cannot be read promotes nobody, and nobody knows whom it demoted (TR-18).
+  if (!standing) return {.tier = Autonomy::Shadow, .source = "trust"};
+  const ScopeStack scopes(policy_);
+  const Action action{call.agent_id, call.tool, question.classification.effect_class};
+  Weighing weighing{.policy = policy_,
+                    .action = action,
+                    .scopes = scopes,
+                    .tool_tier = question.classification.tier,
+                    .controls = {standing->promoted_to, standing->demoted_to},
+                    .grant_ceiling = question.grant_ceiling,
+                    .trust_cap = trust_cap(call.agent_id, *standing, records)};
+  EffectiveTier tier = effective_tier(weighing);
+  core::AutonomyAnswer answer;
+  const Budget& budget = scopes.bounds().budget;
+  const bool counted =
+      tier.tier == Autonomy::ActAuto && tier.source != Source::Observe && budget != Budget{};
+  if (counted) {
+    const auto stored = records.fact(kUseSpace, call.agent_id);
+    const Result<AutoUse> use = stored ? AutoUse::parse(stored->value_or(""))
+                                       : Result<AutoUse>(std::unexpected(stored.error()));
+    const AutoUse::Verdict verdict =
+        use ? use->weigh(budget, now) : AutoUse::Verdict{.exhausted = true};
+    weighing.budget_exhausted = verdict.exhausted;
+    if (!verdict.exhausted) {
+      answer.spending = std::make_shared<CountDispatch>(call.agent_id, budget, now);
+    }
+    if (!verdict.to_announce.empty()) {
+      answer.events.push_back(exceeded_event(call, budget, verdict.to_announce, now));
+    }
+    tier = effective_tier(weighing);
+  }
+  answer.tier = tier.tier;
+  answer.source = to_string(tier.source);
+  return answer;
+}
+
+// The tier of the agent itself is what its level follows from, not that of the action.
+std::optional<Autonomy> PolicyRules::trust_cap(const std::string& agent,
+                                               const trust::Standing& standing,
+                                               core::RecordReader& records) const {
+  if (!enforce_trust_) return std::nullopt;
+  const auto stored = records.fact(trust::kTallySpace, agent);
+  const Result<trust::Tally> tally = stored ? trust::Tally::parse(stored->value_or(""))
+                                            : Result<trust::Tally>(std::unexpected(stored.error()));
+  if (!tally) return Autonomy::Shadow;
+  const auto declared = policy_.tier_for({.agent = agent});
+  const Autonomy tier = standing.effective(declared ? declared->tier : Autonomy::ActWithApproval);
+  return trust::tier_cap(tally->level(tier));
+}
+
+namespace {
+
+// As signed; a signature is over the time as it stands there.
+std::vector<trust::ApprovalSignature> signatures_of(const core::Remembered& ended) {
+  std::vector<trust::ApprovalSignature> all;
+  for (const core::SignedAnswer& answer : ended.answers) {
+    all.push_back({answer.reviewer, answer.signed_at, answer.signature});
+  }
+  if (all.empty()) {
+    all.push_back({ended.approver, ended.approved_at.substr(0, 19) + 'Z',
+                   fmt::format("ledger:{}", ended.answer_sequence)});
+  }
+  return all;
+}
+
+}  // namespace
+
+core::Draft PolicyRules::remember(const core::Remembered& ended, WallTime now) const {
+  const Call& call = ended.call;
+  trust::TrustRecord record{
+      .record_id = uuid7_text(clock_, entropy_),
+      .agent = call.agent_id,
+      .action = ended.classification.effect_class,
+      .outcome = trust::outcome_from(ended.outcome).value_or(trust::Outcome::Failure),
+      .trace_id = call.trace_id.empty() ? "trace-" + uuid7_text(clock_, entropy_) : call.trace_id,
+      .autonomy_tier = ended.tier,
+      .timestamp = trust::whole_seconds(now),
+      .metadata = trust::to_metadata({.enforcement = ended.enforcement,
+                                      .builtin = call.tool,
+                                      .action_class = ended.classification.effect_class,
+                                      .call_id = call.call_id,
+                                      .approval_request_id = ended.approval_id})};
+  if (!ended.approver.empty()) {
+    record.approver = ended.approver;
+    record.metadata["approval"] = trust::approval_metadata(
+        std::max<std::size_t>(ended.answers.size(), 1), signatures_of(ended));
+  }
+  core::Draft draft = trust::trust_draft(record);
+  if (auto counted = trust::count_in(record)) draft.changes.push_back(std::move(counted));
+  return draft;
+}
+
+json::object PolicyRules::dump() const {
+  json::object object = to_json(policy_);
+  object["enforce_trust"] = enforce_trust_;
+  return object;
+}
+
+json::object to_json(const AutonomyPolicy& policy) {
+  json::object object;
+  const auto put = [&](const char* name, auto value) { object[name] = std::move(value); };
+  if (policy.agent_id) put("agent_id", json::value(*policy.agent_id));
+  if (policy.autonomy_tier) put("autonomy_tier", to_string(*policy.autonomy_tier));
+  if (policy.tier) put("tier", to_string(*policy.tier));
+  if (!policy.action_tiers.empty()) put("action_tiers", to_json(policy.action_tiers));
+  if (!policy.agent_tiers.empty()) put("agent_tiers", to_json(policy.agent_tiers));
+  if (!policy.agent_action_tiers.empty()) {
+    json::object agents;
+    for (const auto& [agent, table] : policy.agent_action_tiers) agents[agent] = to_json(table);
+    put("agent_action_tiers", std::move(agents));
+  }
+  if (!policy.reviewers.empty()) put("reviewers", to_json(policy.reviewers));
+  if (policy.requires_human) put("requires_human", true);
+  if (!policy.requires_human_actions.empty()) {
+    put("requires_human_actions", to_json(policy.requires_human_actions));
+  }
+  if (!policy.requires_human_agents.empty()) {
+    put("requires_human_agents", to_json(policy.requires_human_agents));
+  }
+  if (policy.quorum) put("quorum", *policy.quorum);
+  if (policy.deadline_s) put("deadline_s", *policy.deadline_s);
+  if (policy.use_within_s) put("use_within_s", *policy.use_within_s);
+  json::object budget;
+  if (policy.budget.max_per_hour) budget["max_per_hour"] = *policy.budget.max_per_hour;
+  if (policy.budget.max_per_day) budget["max_per_day"] = *policy.budget.max_per_day;
+  if (!budget.empty()) put("budget", std::move(budget));
+  if (policy.ceiling) put("ceiling", to_string(*policy.ceiling));
+  return object;
+}
+
+}  // namespace sallyport::autonomy

@@ -1,0 +1,45 @@
+// An autonomy policy as a plan uses it: tiers from the policy and from signed promotions, budgets
+// counted in the ledger, and a trust record for every call that reached the tiers.
+//
+//   PlanBuilder().autonomy_rules(std::make_shared<PolicyRules>(policy, clock, entropy));
+#pragma once
+
+#include "autonomy/auto_use.h"
+#include "autonomy/autonomy_policy.h"
+#include "base/entropy.h"
+#include "core/autonomy_rules.h"
+#include "trust/standing.h"
+
+namespace sallyport::autonomy {
+
+inline constexpr std::string_view kUseSpace = "autonomy_use";  // by agent
+
+class PolicyRules final : public core::AutonomyRules {
+ public:
+  // Both must outlive it. `enforce_trust`: what the trust record shows lowers tiers (TR-13).
+  PolicyRules(AutonomyPolicy policy, const Clock& clock, Entropy& entropy,
+              bool enforce_trust = false)
+      : policy_(std::move(policy)),
+        enforce_trust_(enforce_trust),
+        clock_(clock),
+        entropy_(entropy) {}
+
+  core::AutonomyAnswer weigh(const core::AutonomyQuestion& question, core::RecordReader& records,
+                             WallTime now) const override;
+  core::Draft remember(const core::Remembered& ended, WallTime now) const override;
+  json::object dump() const override;
+
+ private:
+  std::optional<Autonomy> trust_cap(const std::string& agent, const trust::Standing& standing,
+                                    core::RecordReader& records) const;
+
+  AutonomyPolicy policy_;
+  bool enforce_trust_;
+  const Clock& clock_;
+  Entropy& entropy_;
+};
+
+// The policy as JSON, without what it does not say. Reads back as it was.
+json::object to_json(const AutonomyPolicy& policy);
+
+}  // namespace sallyport::autonomy

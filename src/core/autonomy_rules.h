@@ -1,0 +1,69 @@
+// Who decides how much an agent may do by itself, and writes down what it did. The plan carries
+// one; core knows no policy and no trust graph.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "core/recorder.h"
+#include "sallyport/call.h"
+#include "sallyport/classification.h"
+
+namespace sallyport::core {
+
+struct AutonomyQuestion {
+  const Call& call;
+  const Classification& classification;
+  std::optional<Autonomy> grant_ceiling{};
+};
+
+struct AutonomyAnswer {
+  Autonomy tier = Autonomy::ActWithApproval;
+  std::string source = "default";
+  // Counts a dispatch that nobody was asked about; travels with its intent, and refuses it with
+  // `kBudgetUsedUp` where others were quicker. Null: there is no budget.
+  std::shared_ptr<const FactChange> spending{};
+  std::vector<Draft> events{};  // to be written with the next commit of the call
+};
+inline constexpr std::string_view kBudgetUsedUp = "autonomy_budget";
+
+// A yes as it stands in a trust record (AP-16).
+struct SignedAnswer {
+  std::string reviewer{};
+  std::string signed_at{};  // RFC 3339
+  std::string signature{};  // `ed25519:` and base64, or `ledger:` and a sequence number
+};
+
+// How a call ended that reached the tiers (AT-28).
+struct Remembered {
+  const Call& call;
+  const Classification& classification;
+  Autonomy tier = Autonomy::ActWithApproval;
+  std::string enforcement{};  // shadow_noop, suggest_approval_request, approval_granted, auto, ...
+  std::string outcome{};      // success, failure, denied, timeout
+  std::string approval_id{};  // empty: nobody was asked
+  std::string approver{};
+  std::string approved_at{};            // RFC 3339
+  std::uint64_t answer_sequence = 0;    // of the entry that holds the answer
+  std::vector<SignedAnswer> answers{};  // one by one, where they are known
+};
+
+// From any thread.
+class AutonomyRules {
+ public:
+  virtual ~AutonomyRules() = default;
+
+  // What cannot be read lowers the tier: there is no error.
+  virtual AutonomyAnswer weigh(const AutonomyQuestion& question, RecordReader& records,
+                               WallTime now) const = 0;
+  // Written behind the record of the call.
+  virtual Draft remember(const Remembered& ended, WallTime now) const = 0;
+  // All that decides, for the hash of the plan.
+  virtual json::object dump() const = 0;
+};
+
+}  // namespace sallyport::core

@@ -1,0 +1,36 @@
+#include "core/not_run.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+namespace sallyport::core {
+
+namespace {
+
+constexpr std::uint64_t kRetryAfterSeconds = 5;
+
+std::string_view said(std::string_view status) {
+  if (status == "skipped") return "was not run and will not be";
+  if (status == "proposed") return "was not run, it is proposed to a person";
+  return "was not run yet, it waits for a person";
+}
+
+}  // namespace
+
+ToolResult not_run(const Trail& trail, std::string_view status) {
+  const Call& call = trail.call();
+  const std::string_view tier = to_string(trail.autonomy);
+  json::object about{{"status", status}, {"tier", tier}, {"call_id", call.call_id}};
+  std::string text = fmt::format("{}: `{}` {} (tier {}, call {}", status, call.tool, said(status),
+                                 tier, call.call_id);
+  if (!trail.approval_id.empty()) {
+    about["approval_id"] = trail.approval_id;
+    text += ", approval " + trail.approval_id;
+  }
+  if (status == "pending_approval") about["retry_after_s"] = kRetryAfterSeconds;
+  return {
+      .success = true, .output = text + ")", .data = json::object{{"sallyport", std::move(about)}}};
+}
+
+}  // namespace sallyport::core

@@ -1,0 +1,15 @@
+// What the caller is told of a call that was not run, or not yet: a successful result that no agent
+// can take for an empty one (AT-27).
+#pragma once
+
+#include <string_view>
+
+#include "core/trail.h"
+#include "sallyport/call.h"
+
+namespace sallyport::core {
+
+// `status` is skipped, proposed or pending_approval.
+ToolResult not_run(const Trail& trail, std::string_view status);
+
+}  // namespace sallyport::core

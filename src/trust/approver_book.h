@@ -1,0 +1,31 @@
+// The people of a policy, as those who decide about a held call see them (AP-10, AP-28).
+#pragma once
+
+#include <string_view>
+
+#include "core/approval_rules.h"
+#include "trust/control.h"
+
+namespace sallyport::trust {
+
+// `signature` is `ed25519:` and base64.
+bool is_signature_of(std::string_view message, std::string_view signature, const PublicKey& key);
+
+// `sha256:` and hex of a token, which is all that a policy holds of it.
+std::string token_digest(std::string_view token);
+
+class ApproverBook final : public core::ReviewerBook {
+ public:
+  explicit ApproverBook(Reviewers people) : people_(std::move(people)) {}
+
+  // Whoever has a key must have signed; one that is known by a token only was looked at by the
+  // door he came through.
+  Result<void> check(const std::string& reviewer, std::string_view statement,
+                     std::string_view signature) const override;
+  json::value dump() const override;
+
+ private:
+  Reviewers people_;
+};
+
+}  // namespace sallyport::trust

@@ -1,0 +1,78 @@
+// A person's signed word that an agent's tier changes (TR-15, TR-16).
+//
+//   ControlStatement statement{.action = "trust.promote", .agent = "deploy-bot", ...};
+//   SALLYPORT_CHECK_OK(check_control(statement, signature, people, now));
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "trust/trust_record.h"
+
+namespace sallyport::trust {
+
+using PublicKey = std::array<std::uint8_t, 32>;
+
+// `ed25519:` and base64.
+std::string key_text(const PublicKey& key);
+std::optional<PublicKey> key_from(std::string_view text);
+
+// A person as the policy registers one.
+struct Reviewer {
+  std::string name{};                  // for example `user:ada`
+  std::vector<std::string> roles{};    // `approver`, `controller`
+  std::optional<PublicKey> key{};      // nothing: known by a token only
+  std::optional<std::string> token{};  // `sha256:` and hex of it
+
+  bool has_role(std::string_view role) const;
+};
+
+struct Reviewers {
+  std::vector<Reviewer> people{};
+
+  const Reviewer* find(std::string_view name) const;
+};
+
+struct ControlStatement {
+  std::string action{};  // trust.promote, trust.demote
+  std::string agent{};
+  std::string control_id{};
+  Autonomy from_tier = Autonomy::ActWithApproval;
+  Autonomy to_tier = Autonomy::ActWithApproval;
+  std::string ledger{};  // the checkpoint origin
+  std::string reviewer{};
+  std::string signed_at{};
+
+  // The signed bytes.
+  std::string text() const;
+};
+
+// `ed25519:` and base64 under a secret key as libsodium keeps it (seed and public key).
+std::string sign(const ControlStatement& statement, const std::array<std::uint8_t, 64>& secret);
+
+bool is_signed_by(const ControlStatement& statement, std::string_view signature,
+                  const PublicKey& key);
+
+// Everything that can be said without the log: who signed is registered as `controller`, is not the
+// agent, signed these bytes, and did so within 10 minutes of `at`; a promotion goes up and a
+// demotion down. `Unauthenticated` says which of them failed.
+Result<void> check_control(const ControlStatement& statement, std::string_view signature,
+                           const Reviewers& reviewers, WallTime at);
+
+// The record of an accepted statement.
+TrustRecord control_record(const ControlStatement& statement, std::string_view signature,
+                           std::string record_id, std::string trace_id, WallTime at);
+
+// The statement that a control record claims, and its signature. `InvalidInput`: it claims none.
+struct ClaimedControl {
+  ControlStatement statement;
+  std::string signature;
+};
+Result<ClaimedControl> claimed_control(const TrustRecord& record, std::string ledger);
+
+}  // namespace sallyport::trust

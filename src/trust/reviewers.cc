@@ -1,0 +1,67 @@
+#include "trust/reviewers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/encoding.h"
+#include "base/object_reader.h"
+
+namespace sallyport::trust {
+
+namespace {
+
+Reviewer reviewer_in(ObjectReader& in, const json::value& item) {
+  if (const json::object* const object = item.if_object()) {
+    for (const json::key_value_pair& member : *object) {
+      if (member.key() == "name" || member.key() == "key" || member.key() == "roles") continue;
+      if (member.key() == "token") continue;
+      in.refuse(std::string_view(member.key()).substr(0, 60),
+                "is unknown, known are `name`, `key`, `token`, `roles`");
+    }
+  }
+  Reviewer reviewer{.name = in.text("name")};
+  if (in.ok() && (reviewer.name.empty() || reviewer.name.size() > 512)) {
+    in.refuse("name", "must be 1 to 512 bytes");
+  }
+  if (const std::optional<std::string> key = in.optional_text("key")) {
+    reviewer.key = key_from(*key);
+    if (!reviewer.key) in.refuse("key", "must be `ed25519:` and the base64 of 32 bytes");
+  }
+  if (const std::optional<std::string> token = in.optional_text("token")) {
+    reviewer.token = *token;
+    const bool shaped = token->starts_with("sha256:") && token->size() == 7 + 64 &&
+                        from_hex(token->substr(7)).has_value();
+    if (!shaped) in.refuse("token", "must be `sha256:` and 64 hex digits, never the token itself");
+  }
+  for (const json::value& role : in.array("roles")) {
+    const bool known = role == json::value("approver") || role == json::value("controller");
+    if (!known) in.refuse("roles", "may hold `approver` and `controller`");
+    if (known) reviewer.roles.emplace_back(role.get_string());
+  }
+  return reviewer;
+}
+
+}  // namespace
+
+Result<Reviewers> reviewers_from_json(const json::value& value, std::string where) {
+  if (!value.is_array()) {
+    return fail(ErrorCode::InvalidInput, fmt::format("`{}` must be a list", where), where);
+  }
+  Reviewers reviewers;
+  for (const json::value& item : value.get_array()) {
+    ObjectReader in(item, fmt::format("{}[{}]", where, reviewers.people.size()));
+    Reviewer reviewer = reviewer_in(in, item);
+    if (reviewers.find(reviewer.name) != nullptr) in.refuse("name", "is registered twice");
+    const bool shared = reviewer.key && std::ranges::any_of(reviewers.people, [&](const auto& one) {
+                          return one.key == reviewer.key;
+                        });
+    if (shared) in.refuse("key", "is registered for somebody else too");
+    if (!in.ok()) return std::unexpected(in.error());
+    reviewers.people.push_back(std::move(reviewer));
+  }
+  return reviewers;
+}
+
+}  // namespace sallyport::trust

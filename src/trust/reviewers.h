@@ -1,0 +1,13 @@
+// People as a policy registers them: `[{name, key?, token?, roles[]}]`.
+#pragma once
+
+#include <string>
+
+#include "trust/control.h"
+
+namespace sallyport::trust {
+
+// `InvalidInput` names the place: an unknown member or role, a name or a key that stands twice.
+Result<Reviewers> reviewers_from_json(const json::value& value, std::string where = "reviewers");
+
+}  // namespace sallyport::trust

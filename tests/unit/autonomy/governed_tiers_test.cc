@@ -1,0 +1,271 @@
+// What each tier does to a call, on a real ledger: what runs, what the caller sees, what is
+// written.
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "autonomy/policy_rules.h"
+#include "base/json_members.h"
+#include "support/governed.h"
+#include "support/ledger_checks.h"
+#include "support/test_clock.h"
+#include "trust/standing.h"
+
+namespace sallyport::autonomy {
+namespace {
+
+class GovernedTiersTest : public testing::Test {
+ protected:
+  void use(AutonomyPolicy policy, bool enforce_trust = false) {
+    ledger_.clock = &clock;
+    ledger_.open();
+    core::PlanBuilder builder;
+    builder.tool("", "write_file", {Tier::Confirm, "fs.write"});
+    builder.tool("", "read_file", {Tier::Observe, "none"});
+    builder.autonomy_rules(
+        std::make_shared<PolicyRules>(std::move(policy), clock, entropy_, enforce_trust));
+    plans_.emplace(*builder.build());
+    governor_.emplace(core::Governor::Parts{.plans = *plans_,
+                                            .recorder = *ledger_,
+                                            .redactor = none_,
+                                            .clock = clock,
+                                            .entropy = entropy_,
+                                            .digest = ledger_->digest(),
+                                            .approver = approver});
+  }
+
+  Answer call(const char* tool = "write_file", core::Caller caller = {}) {
+    Call call{.agent_id = "bot", .session_id = "s", .tool = tool, .input = {{"path", "/tmp/x"}}};
+    Result<Answer> answer = test::run_now(governor_->run(std::move(call), upstream, caller));
+    EXPECT_TRUE(answer) << answer.error().message;
+    return answer ? *answer : Answer{};
+  }
+
+  std::vector<json::object> bodies(std::string_view kind, std::string_view topic = {}) {
+    std::vector<json::object> found;
+    for (const test::Seen& seen : test::all_entries(ledger_.store())) {
+      if (seen.entry.at("kind").as_string() != kind) continue;
+      if (!topic.empty() && seen.entry.at("topic").as_string() != topic) continue;
+      found.push_back(seen.body.as_object());
+    }
+    return found;
+  }
+  // `tier enforcement outcome` of each trust record.
+  std::vector<std::string> trust() {
+    std::vector<std::string> lines;
+    for (const json::object& record : bodies("trust")) {
+      lines.push_back(std::string(record.at("autonomy_tier").as_string()) + " " +
+                      std::string(record.at("metadata").at("autonomy.enforcement").as_string()) +
+                      " " + std::string(record.at("outcome").as_string()));
+    }
+    return lines;
+  }
+  std::string last_source() {
+    const std::vector<json::object> records = bodies("tool_audit");
+    return records.empty() ? "" : std::string(records.back().at("autonomy_source").as_string());
+  }
+
+  test::TestClock clock;
+  std::shared_ptr<const core::Approver> approver;
+  std::shared_ptr<test::FakeUpstream> upstream = std::make_shared<test::FakeUpstream>();
+  test::TestLedger ledger_;
+
+ private:
+  SystemEntropy entropy_;
+  core::NoRedactor none_;
+  std::optional<core::FixedPlan> plans_;
+  std::optional<core::Governor> governor_;
+};
+
+using Lines = std::vector<std::string>;
+
+// AT-27 AT-29 AT-8 LG-8 TR-6
+TEST_F(GovernedTiersTest, ShadowRunsNothingAndSaysSo) {
+  use({.action_tiers = {{"fs.write", Autonomy::Shadow}}});
+  const Answer answer = call();
+  EXPECT_TRUE(upstream->calls.empty());
+  EXPECT_TRUE(answer.result.success);
+  EXPECT_EQ(canonical_json(answer.result.data), R"({"sallyport":{"call_id":")" + answer.call_id +
+                                                    R"(","status":"skipped","tier":"shadow"}})");
+  EXPECT_TRUE(answer.result.output.starts_with("skipped: `write_file` was not run"));
+  EXPECT_EQ(answer.outcome.kind, Outcome::Kind::Blocked);
+  EXPECT_TRUE(answer.outcome.text.starts_with("shadow:"));
+  EXPECT_EQ(trust(), Lines{"shadow shadow_noop denied"});
+  EXPECT_EQ(last_source(), "action_tiers");
+  const std::vector<json::object> proposed = bodies("topic", "trigger.outbox");
+  ASSERT_EQ(proposed.size(), 1u);
+  EXPECT_EQ(proposed[0].at("kind").as_string(), "dispatch_proposed");
+  const json::object& payload = proposed[0].at("payload").as_object();
+  EXPECT_EQ(canonical_json(payload.at("args")), R"([{"path":"/tmp/x"}])");
+  EXPECT_EQ(payload.at("call_id").as_string(), answer.call_id);
+  EXPECT_FALSE(payload.contains("approval_request_id"));
+  EXPECT_EQ(test::verdict(ledger_.store()), "ok");
+}
+
+// AT-27 AT-29 LG-8
+TEST_F(GovernedTiersTest, SuggestProposesAndRunsNothing) {
+  use({.tier = Autonomy::Suggest});
+  const Answer answer = call();
+  EXPECT_TRUE(upstream->calls.empty());
+  EXPECT_EQ(canonical_json(answer.result.data),
+            R"({"sallyport":{"approval_id":")" + answer.approval_id + R"(","call_id":")" +
+                answer.call_id + R"(","status":"proposed","tier":"suggest"}})");
+  EXPECT_TRUE(answer.result.success);
+  EXPECT_EQ(trust(), Lines{"suggest suggest_approval_request denied"});
+  const std::vector<json::object> proposed = bodies("topic", "trigger.outbox");
+  ASSERT_EQ(proposed.size(), 1u);
+  EXPECT_EQ(proposed[0].at("payload").at("approval_request_id").as_string(), answer.approval_id);
+}
+
+// AT-27 AP-35 (partly)
+TEST_F(GovernedTiersTest, ACallThatStillWaitsSaysSo) {
+  use({});
+  const Answer answer = call("write_file", {.holds = false});
+  const json::object& about = answer.result.data.at("sallyport").as_object();
+  EXPECT_EQ(about.at("status").as_string(), "pending_approval");
+  EXPECT_EQ(about.at("tier").as_string(), "act_with_approval");
+  EXPECT_TRUE(about.contains("retry_after_s"));
+  EXPECT_TRUE(trust().empty());
+}
+
+// AT-28 TR-7
+TEST_F(GovernedTiersTest, AnApprovedCallNamesItsApprover) {
+  approver = std::make_shared<test::FunctionApprover>(
+      [](const Question&) { return Reply::approve("user:ada"); });
+  use({});
+  call();
+  EXPECT_EQ(upstream->calls.size(), 1u);
+  EXPECT_EQ(trust(), Lines{"act_with_approval approval_granted success"});
+  const json::object record = bodies("trust").at(0);
+  EXPECT_EQ(record.at("approver").as_string(), "user:ada");
+  const json::object& approval = record.at("metadata").at("approval").as_object();
+  EXPECT_EQ(approval.at("required"), json::value(true));
+  const std::string signature(
+      approval.at("signatures").as_array().at(0).at("signature").as_string());
+  EXPECT_TRUE(signature.starts_with("ledger:"));
+  const std::vector<test::Seen> all = test::all_entries(ledger_.store());
+  const test::Seen& answered = all.at(std::stoul(signature.substr(7)));
+  EXPECT_EQ(answered.entry.at("kind").as_string(), "approval");
+}
+
+// AT-28 AP-21 (partly)
+TEST_F(GovernedTiersTest, ARefusedCallIsDenied) {
+  approver = std::make_shared<test::FunctionApprover>(
+      [](const Question&) { return Reply::deny("user:ada", "no"); });
+  use({});
+  call();
+  EXPECT_TRUE(upstream->calls.empty());
+  EXPECT_EQ(trust(), Lines{"act_with_approval approval_denied denied"});
+}
+
+// AT-28
+TEST_F(GovernedTiersTest, WhatRunsByItselfIsASuccessOrAFailureAndItsRecordComesLast) {
+  use({.tier = Autonomy::ActAuto});
+  call();
+  upstream = std::make_shared<test::FakeUpstream>(
+      [](Call, std::stop_token) -> Task<Envelope> { co_return Envelope::error("broken"); });
+  call();
+  EXPECT_EQ(trust(), (Lines{"act_auto auto success", "act_auto auto failure"}));
+  const std::vector<test::Seen> all = test::all_entries(ledger_.store());
+  EXPECT_EQ(all.back().entry.at("kind").as_string(), "trust");
+  EXPECT_EQ(all.at(all.size() - 2).entry.at("kind").as_string(), "tool_audit");
+}
+
+// AT-9 AT-31
+TEST_F(GovernedTiersTest, LookingIsNotTieredAndLeavesNoTrustRecord) {
+  use({.tier = Autonomy::Shadow});
+  call("read_file");
+  EXPECT_EQ(upstream->calls.size(), 1u);
+  EXPECT_TRUE(trust().empty());
+  EXPECT_EQ(last_source(), "observe");
+}
+
+// AT-18 AT-19
+TEST_F(GovernedTiersTest, OverItsBudgetACallIsAskedAboutAndOneEventTellsIt) {
+  use({.tier = Autonomy::ActAuto, .budget = {.max_per_hour = 2}});
+  for (int i = 0; i < 5; ++i) call("write_file", {.holds = false});
+  EXPECT_EQ(upstream->calls.size(), 2u);
+  EXPECT_EQ(last_source(), "budget");
+  ASSERT_EQ(bodies("topic", "autonomy").size(), 1u);
+  EXPECT_EQ(bodies("topic", "autonomy")[0].at("kind").as_string(), "autonomy.budget_exceeded");
+  clock.advance(std::chrono::hours(1));
+  for (int i = 0; i < 5; ++i) call("write_file", {.holds = false});
+  EXPECT_EQ(upstream->calls.size(), 4u);
+  EXPECT_EQ(bodies("topic", "autonomy").size(), 2u);
+}
+
+// AT-5 AT-6 TR-18
+TEST_F(GovernedTiersTest, APromotionAndADemotionHoldForTheNextCall) {
+  use({.tier = Autonomy::Suggest});
+  const auto change = [&](bool promotion, Autonomy to) {
+    trust::Standing standing = *trust::standing_of(*ledger_, "bot");
+    standing.take(promotion, to);
+    core::Draft draft{.kind = core::Kind::Event, .body = {{"n", 1}}};
+    draft.facts.push_back({std::string(trust::kStandingSpace), "bot", standing.text()});
+    ledger_.append(std::move(draft));
+  };
+  change(true, Autonomy::ActAuto);
+  call();
+  EXPECT_EQ(upstream->calls.size(), 1u);
+  EXPECT_EQ(last_source(), "promotion");
+  change(false, Autonomy::Shadow);
+  call();
+  EXPECT_EQ(upstream->calls.size(), 1u);
+  EXPECT_EQ(last_source(), "demotion");
+}
+
+// TR-18
+TEST_F(GovernedTiersTest, AStandingThatCannotBeReadIsShadow) {
+  use({.tier = Autonomy::ActAuto});
+  core::Draft draft{.kind = core::Kind::Event, .body = {{"n", 1}}};
+  draft.facts.push_back({std::string(trust::kStandingSpace), "bot", "nonsense"});
+  ledger_.append(std::move(draft));
+  EXPECT_TRUE(call().outcome.text.starts_with("shadow:"));
+  EXPECT_EQ(last_source(), "trust");
+}
+
+// TR-13
+TEST_F(GovernedTiersTest, WhereTrustIsEnforcedAFailureEndsActingAlone) {
+  use({.tier = Autonomy::ActAuto}, true);
+  call("write_file", {.holds = false});
+  upstream = std::make_shared<test::FakeUpstream>(
+      [](Call, std::stop_token) -> Task<Envelope> { co_return Envelope::error("broken"); });
+  call("write_file", {.holds = false});
+  EXPECT_EQ(upstream->calls.size(), 1u);
+  call("write_file", {.holds = false});
+  EXPECT_EQ(upstream->calls.size(), 1u);
+  EXPECT_EQ(last_source(), "trust");
+}
+
+// TR-13
+TEST_F(GovernedTiersTest, WithoutEnforcementTheRecordLowersNothing) {
+  use({.tier = Autonomy::ActAuto});
+  upstream = std::make_shared<test::FakeUpstream>(
+      [](Call, std::stop_token) -> Task<Envelope> { co_return Envelope::error("broken"); });
+  for (int i = 0; i < 3; ++i) call("write_file", {.holds = false});
+  EXPECT_EQ(upstream->calls.size(), 3u);
+}
+
+// AT-2 (partly)
+TEST(PolicyJsonTest, APolicyReadsBackFromItsDump) {
+  const AutonomyPolicy policy{.agent_id = "bot",
+                              .autonomy_tier = Autonomy::Suggest,
+                              .tier = Autonomy::Shadow,
+                              .action_tiers = {{"fs.write", Autonomy::ActAuto}},
+                              .agent_tiers = {{"bot", Autonomy::ActWithApproval}},
+                              .agent_action_tiers = {{"bot", {{"write_file", Autonomy::ActAuto}}}},
+                              .reviewers = {"user:ada", "user:bo"},
+                              .requires_human = true,
+                              .requires_human_actions = {"process.exec"},
+                              .requires_human_agents = {"intern"},
+                              .quorum = 2,
+                              .deadline_s = 60,
+                              .use_within_s = 30,
+                              .budget = {.max_per_hour = 0, .max_per_day = 5},
+                              .ceiling = Autonomy::ActAuto};
+  EXPECT_EQ(autonomy_policy_from_json(to_json(policy)), policy);
+  EXPECT_TRUE(to_json(AutonomyPolicy{}).empty());
+}
+
+}  // namespace
+}  // namespace sallyport::autonomy
