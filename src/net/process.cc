@@ -1,9 +1,6 @@
 #include "net/process.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,69 +10,15 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <cstring>
 
 #include "base/try.h"
+#include "net/spawn.h"
 
 namespace sallyport::net {
 
 namespace asio = boost::asio;
 
 namespace {
-
-struct Pipe {
-  int read_end = -1;
-  int write_end = -1;
-};
-
-Result<Pipe> make_pipe() {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) {
-    return fail(ErrorCode::Unavailable, fmt::format("pipe: {}", std::strerror(errno)));
-  }
-  return Pipe{ends[0], ends[1]};
-}
-
-// In the child, between fork and exec: only calls that a signal handler could make.
-[[noreturn]] void become(char* const* arguments, const char* folder, int output, int failure,
-                         pid_t parent) {
-  // A gate that is killed must not leave tools running behind it.
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(127);
-  setpgid(0, 0);
-  const int nothing = ::open("/dev/null", O_RDONLY);
-  if (nothing >= 0 && dup2(nothing, 0) >= 0 && dup2(output, 1) >= 0 && dup2(output, 2) >= 0 &&
-      (folder == nullptr || chdir(folder) == 0)) {
-    execvp(arguments[0], arguments);
-  }
-  const int error = errno;
-  [[maybe_unused]] const ssize_t told = ::write(failure, &error, sizeof error);
-  _exit(127);
-}
-
-// Its own process group, so that what it starts dies with it.
-Result<pid_t> spawn(const ProcessSpec& spec, const Pipe& output) {
-  std::vector<char*> arguments;
-  for (const std::string& argument : spec.arguments) {
-    arguments.push_back(const_cast<char*>(argument.c_str()));
-  }
-  arguments.push_back(nullptr);
-  const std::string folder = spec.folder.string();
-  SALLYPORT_TRY(const Pipe failure, make_pipe());  // closes by itself when exec works
-  const pid_t parent = getpid();
-  const pid_t pid = fork();
-  if (pid == 0) {
-    become(arguments.data(), folder.empty() ? nullptr : folder.c_str(), output.write_end,
-           failure.write_end, parent);
-  }
-  int error = pid < 0 ? errno : 0;
-  ::close(failure.write_end);
-  if (pid > 0 && ::read(failure.read_end, &error, sizeof error) > 0) waitpid(pid, nullptr, 0);
-  ::close(failure.read_end);
-  if (error == 0) return pid;
-  return fail(ErrorCode::Unavailable,
-              fmt::format("`{}` cannot be started: {}", spec.arguments[0], std::strerror(error)));
-}
 
 // Kills the group and reaps the child, whatever becomes of the coroutine that runs it.
 class Child {
@@ -102,10 +45,12 @@ class Child {
 
 Task<ProcessResult> run_process(ProcessSpec spec, std::stop_token cancel) {
   const auto executor = co_await asio::this_coro::executor;
-  if (spec.arguments.empty()) co_return fail(ErrorCode::InvalidInput, "no program is named");
   SALLYPORT_CO_TRY(const Pipe pipe, make_pipe());
   asio::posix::stream_descriptor output(executor, pipe.read_end);
-  Result<pid_t> pid = spawn(spec, pipe);
+  Result<pid_t> pid = spawn({.arguments = spec.arguments,
+                             .folder = spec.folder,
+                             .output = pipe.write_end,
+                             .errors = pipe.write_end});
   ::close(pipe.write_end);
   if (!pid) co_return std::unexpected(pid.error());
   Child child(*pid);

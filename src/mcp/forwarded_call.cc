@@ -1,0 +1,204 @@
+#include "mcp/forwarded_call.h"
+
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "core/mcp_result.h"
+#include "mcp/json_text.h"
+
+namespace sallyport::mcp {
+
+namespace {
+
+// However the call ends, the server is not left working for nobody.
+class Outstanding {
+ public:
+  Outstanding(Server& server, std::uint64_t id, const Inbox& inbox, const std::string& reason)
+      : server_(server), id_(id), inbox_(inbox), reason_(reason) {}
+  Outstanding(const Outstanding&) = delete;
+  ~Outstanding() {
+    if (!inbox_.has_reply()) server_.abandon(id_, reason_);
+  }
+
+ private:
+  Server& server_;
+  std::uint64_t id_;
+  const Inbox& inbox_;
+  const std::string& reason_;
+};
+
+// The result of a stateless server that cannot go on without an answer; empty for any other.
+std::string questions_in(const Reply& reply) {
+  if (!reply.message || reply.message->is_error()) return {};
+  const json::object* const result = object_in(reply.message->object(), "result");
+  if (result == nullptr || text_in(*result, "resultType") != "input_required") return {};
+  return std::string(reply.message->result_text());
+}
+
+}  // namespace
+
+Result<Asked> read_asked(const Message& request) {
+  const json::object* const params = request.params();
+  if (params == nullptr) return fail(ErrorCode::InvalidInput, "`params` is missing");
+  Asked asked{.tool = request.method};
+  std::string_view text = request.params_text();
+  if (request.method == "tools/call") {
+    const auto name = text_in(*params, "name");
+    if (!name || name->empty()) return fail(ErrorCode::InvalidInput, "`name` is missing");
+    asked.tool = std::string(*name);
+    const json::value* const arguments = params->if_contains("arguments");
+    if (arguments != nullptr && !arguments->is_object() && !arguments->is_null()) {
+      return fail(ErrorCode::InvalidInput, "`arguments` is no object");
+    }
+    const bool given = arguments != nullptr && arguments->is_object();
+    asked.input = given ? *arguments : json::value(json::object());
+    text = given ? *find(text, {"arguments"}) : "{}";
+  } else {
+    json::object input = *params;
+    for (const char* const name : {"_meta", "inputResponses", "requestState"}) input.erase(name);
+    asked.input = std::move(input);
+  }
+  if (!request.exact) {
+    const Result<ParsedJson> parsed = parse_json(text, {.bytes = text.size()});
+    if (!parsed || !parsed->exact) asked.raw_input = std::string(text);
+  }
+  return asked;
+}
+
+std::string params_with_input(const Message& request, std::string_view input) {
+  if (request.method == "tools/call") {
+    return with_member(request.params_text(), "arguments", input);
+  }
+  const auto meta = find(request.params_text(), {"_meta"});
+  return meta ? with_member(input, "_meta", *meta) : std::string(input);
+}
+
+json::value error_of(const Envelope& envelope) {
+  json::object error{{"code", envelope.code.value_or(kInternalError)},
+                     {"message", envelope.message}};
+  if (!envelope.data.is_null()) error["data"] = envelope.data;
+  return error;
+}
+
+std::string ForwardedCall::answer_showing(const Envelope& released, std::string_view id) const {
+  const bool is_error = released.kind == Envelope::Kind::Error;
+  json::value shown = is_error ? error_of(released) : released.value;
+  if (shown == given_) return answer_->with_id(id);
+  const std::string text =
+      with_member(answer_->text, is_error ? "error" : "result", json::serialize(shown));
+  return with_member(text, "id", id);
+}
+
+ForwardedCall::ForwardedCall(Means means, Message request, Asked asked,
+                             std::shared_ptr<Inbox> inbox)
+    : means_(std::move(means)),
+      request_(std::move(request)),
+      asked_(std::move(asked)),
+      inbox_(std::move(inbox)) {}
+
+bool ForwardedCall::known() const {
+  return !means_.known || means_.known(asked_.tool);
+}
+
+ToolResult ForwardedCall::result_of(const Envelope& released) const {
+  const bool is_result = released.kind == Envelope::Kind::Value && released.value.is_object();
+  if (request_.method != "tools/call" || !is_result) return released.to_result();
+  return tool_result_from_mcp(released.value.get_object());
+}
+
+std::string ForwardedCall::text_for(const Call& call) const {
+  const bool same =
+      call.input == asked_.input && (!asked_.raw_input || call.raw_input == asked_.raw_input);
+  std::string text = request_.text;
+  if (!same) {
+    const std::string input = call.raw_input.value_or(json::serialize(call.input));
+    text = with_member(text, "params", params_with_input(request_, input));
+  }
+  if (!means_.to_server) return text;
+  const std::string params(find(text, {"params"}).value_or("{}"));
+  return with_member(text, "params", means_.to_server(params));
+}
+
+Task<Envelope> ForwardedCall::invoke(Call call, std::shared_ptr<core::Delivery> delivery,
+                                     std::stop_token) {
+  constexpr int kRounds = 10;
+  SALLYPORT_CO_CHECK_OK(co_await means_.ready());
+  const std::string first = text_for(call);
+  std::string text = first;
+  for (int round = 0; round <= kRounds; ++round) {
+    SALLYPORT_CO_TRY(Reply reply, co_await exchange(text, delivery));
+    const std::string questions = questions_in(reply);
+    if (questions.empty() || !means_.asks_client || !means_.asks_client()) {
+      co_return envelope_of(std::move(reply));
+    }
+    const Result<std::string> answers = co_await answers_to(questions);
+    if (!answers) co_return Envelope::error(answers.error().message);
+    std::string params = with_member(*find(first, {"params"}), "inputResponses", *answers);
+    if (const auto state = find(questions, {"requestState"})) {
+      params = with_member(params, "requestState", *state);
+    }
+    text = with_member(first, "params", params);
+    inbox_ = inbox_->fresh();
+  }
+  co_return Envelope::error("the server asks again and again");
+}
+
+// One request and its reply; what comes on the way passes the second door by itself.
+Task<Reply> ForwardedCall::exchange(std::string text, std::shared_ptr<core::Delivery> delivery) {
+  const auto compose = [&](std::string_view id) { return with_member(text, "id", id); };
+  SALLYPORT_CO_TRY(const std::uint64_t id, means_.server.request(compose, inbox_));
+  const Outstanding outstanding(means_.server, id, *inbox_, reason_);
+  while (true) {
+    Inbox::Item item = co_await inbox_->take();
+    if (Reply* const reply = std::get_if<Reply>(&item)) {
+      if (!reply->message && !reply->malformed) co_return std::unexpected(reply->error);
+      co_return std::move(*reply);
+    }
+    on_the_way_ = std::move(std::get<Message>(item));
+    const json::object* const params = on_the_way_->params();
+    co_await delivery->progress(params ? json::value(*params) : json::value());
+    on_the_way_.reset();
+  }
+}
+
+Task<std::string> ForwardedCall::answers_to(std::string questions) {
+  std::string answers = "{";
+  const auto wanted = find(questions, {"inputRequests"});
+  if (!wanted) co_return answers + '}';
+  for (const auto& [key, question] : members(*wanted)) {
+    const Result<ParsedJson> method = parse_json(find(question, {"method"}).value_or("null"));
+    if (!method || !method->value.is_string()) {
+      co_return fail(ErrorCode::Corrupt, "the server asks for nothing that is known");
+    }
+    SALLYPORT_CO_TRY(const std::string answer,
+                     co_await means_.ask(std::string(method->value.get_string()),
+                                         std::string(find(question, {"params"}).value_or("{}"))));
+    if (answers.size() > 1) answers += ',';
+    append_canonical_string(answers, key);
+    answers += ':' + answer;
+  }
+  co_return answers + '}';
+}
+
+Envelope ForwardedCall::envelope_of(Reply reply) {
+  if (reply.malformed) return Envelope::malformed_output(std::move(*reply.malformed));
+  answer_ = std::move(reply.message);
+  const json::object& object = answer_->object();
+  if (const json::value* const result = object.if_contains("result")) {
+    given_ = answer_->exact ? *result : exact_value(answer_->result_text());
+    return Envelope::of(given_);
+  }
+  const json::object* const error = object_in(object, "error");
+  if (error == nullptr) return Envelope::malformed_output(answer_->text);
+  Envelope envelope = Envelope::error(std::string(text_in(*error, "message").value_or("")));
+  const json::value* const code = error->if_contains("code");
+  envelope.code = code != nullptr && code->is_int64() ? code->get_int64() : kInternalError;
+  if (const auto data = find(answer_->error_text(), {"data"})) {
+    envelope.data = answer_->exact ? error->at("data") : exact_value(*data);
+  }
+  given_ = error_of(envelope);
+  return envelope;
+}
+
+}  // namespace sallyport::mcp

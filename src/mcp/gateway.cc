@@ -1,0 +1,231 @@
+#include "mcp/gateway.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "core/plain_text.h"
+#include "mcp/json_text.h"
+
+namespace sallyport::mcp {
+
+namespace asio = boost::asio;
+
+namespace {
+constexpr std::string_view kReady = "ready";
+}  // namespace
+
+Gateway::Gateway(asio::any_io_executor executor, Parts parts, Settings settings, int input,
+                 int output)
+    : executor_(executor),
+      parts_(parts),
+      settings_(std::move(settings)),
+      input_(executor, input),
+      output_(executor, output),
+      reader_(input_, settings_.limits.frame_bytes),
+      writer_(output_, settings_.limits.queue_bytes),
+      tasks_(executor, settings_.log),
+      screen_(parts_.plans, parts_.recorder, parts_.clock),
+      server_(executor, settings_.command, settings_.limits, *this, settings_.log,
+              [this](std::string_view line) {
+                settings_.log(fmt::format("[{}] {}", settings_.name,
+                                          core::plain_text(parts_.redactor, std::string(line))));
+              }) {
+  input_.native_non_blocking(true);
+  output_.native_non_blocking(true);
+}
+
+Task<void> Gateway::run() {
+  tasks_.start(keep_server());
+  net::TaskGroup writing(executor_, settings_.log);
+  writing.start(writer_.run());
+  while (!stopping_ && !writer_.broken()) {
+    std::optional<net::Line> line = co_await reader_.next();
+    if (!line) break;
+    co_await hear_client(std::move(*line));
+  }
+  stopping_ = true;
+  co_await end();
+  writer_.close();
+  (void)co_await writing.join(settings_.limits.patience);
+  writing.cancel();
+  if (gave_up_) co_return std::unexpected(*gave_up_);
+  co_return Result<void>{};
+}
+
+void Gateway::stop() {
+  stopping_ = true;
+  hurries_ = true;
+  boost::system::error_code ignored;
+  input_.cancel(ignored);
+}
+
+// Calls in flight get a moment to finish, then they are recorded as cancelled; then the server is
+// ended.
+Async<void> Gateway::end() {
+  // A server that is still starting has not had its chance.
+  const auto begin = parts_.clock.steady();
+  const auto patience = [&] {
+    return ready_ ? settings_.limits.last_answers : settings_.limits.start / 3;
+  };
+  const auto in_flight = [&] { return !calls_.empty() || relayed_.size() > endless_.size(); };
+  while (!hurries_ && !writer_.broken() && in_flight() &&
+         parts_.clock.steady() - begin < patience()) {
+    co_await bell_.wait("ended", std::chrono::milliseconds(20), {});
+  }
+  bell_.ring("parked");
+  for (const auto& [id, governed] : calls_) governed->stop.request_stop();
+  for (const auto& [state, governed] : parked_) governed->stop.request_stop();
+  const auto last = parts_.clock.steady() + settings_.limits.start;
+  while (running_ > 0 && parts_.clock.steady() < last) {
+    co_await bell_.wait("ended", std::chrono::milliseconds(20), {});
+  }
+  (void)co_await writer_.flush(settings_.limits.patience);
+  co_await server_.stop();
+  if (!co_await tasks_.join(4 * settings_.limits.patience)) tasks_.cancel();
+}
+
+Async<void> Gateway::keep_server() {
+  const Result<void> kept = co_await server_.run();
+  if (kept) co_return;
+  gave_up_ = kept.error();
+  // Whoever waits for the opening hears why before we go.
+  bell_.ring(std::string(kReady));
+  stop();
+}
+
+void Gateway::server_started(bool again) {
+  ++generation_;
+  tools_known_ = false;
+  bell_.ring("up");
+  if (!again || server_era_ == Era::Unknown) return;
+  if (server_era_ == Era::Legacy) {
+    tasks_.start(reopen());
+  } else {
+    set_ready();
+    listen_for_client();
+  }
+}
+
+void Gateway::server_ended(const std::string& how) {
+  ready_ = false;
+  listening_ = 0;
+  if (!stopping_) settings_.log(how);
+}
+
+void Gateway::set_ready() {
+  ready_ = true;
+  server_.ready();
+  bell_.ring(std::string(kReady));
+}
+
+// The new process knows nothing of what was agreed with the old one.
+Async<void> Gateway::reopen() {
+  const std::uint64_t generation = generation_;
+  const Result<Message> answer =
+      co_await server_.ask("initialize", opening_, settings_.limits.start);
+  if (generation != generation_) co_return;
+  if (!answer || answer->is_error()) {
+    settings_.log("the server was started again and does not open");
+    co_return;
+  }
+  if (opened_) server_.send(notification_text("notifications/initialized", {}));
+  if (!log_level_.empty()) {
+    (void)co_await server_.ask("logging/setLevel", log_level_, settings_.limits.start);
+  }
+  for (const std::string& params : std::set<std::string>(subscriptions_)) {
+    (void)co_await server_.ask("resources/subscribe", params, settings_.limits.start);
+  }
+  if (generation == generation_) set_ready();
+}
+
+Task<void> Gateway::server_up() {
+  const auto last = parts_.clock.steady() + settings_.limits.start;
+  while (!server_.up()) {
+    if (gave_up_) co_return std::unexpected(*gave_up_);
+    if (parts_.clock.steady() >= last) {
+      co_return fail(ErrorCode::Unavailable, "the server is not running");
+    }
+    co_await bell_.wait("up", std::chrono::milliseconds(200), {});
+  }
+  co_return Result<void>{};
+}
+
+Task<void> Gateway::server_ready() {
+  const auto last = parts_.clock.steady() + settings_.limits.start;
+  while (!ready_) {
+    if (gave_up_) co_return std::unexpected(*gave_up_);
+    if (parts_.clock.steady() >= last) {
+      co_return fail(ErrorCode::Unavailable, "the server is not running");
+    }
+    co_await bell_.wait(std::string(kReady), std::chrono::milliseconds(200), {});
+  }
+  co_return Result<void>{};
+}
+
+Async<void> Gateway::server_asks(Message request) {
+  if (request.method == "ping") {
+    server_.send(result_text(request.id, "{}"));
+    co_return;
+  }
+  const json::object* const params = request.params();
+  const Screened screened =
+      co_await screen_.pass(request.method, params ? json::value(*params) : json::value());
+  if (screened.blocked) {
+    server_.send(error_text(request.id, kDenied, screened.notice));
+    co_return;
+  }
+  if (screened.changed) {
+    request.text = with_member(request.text, "params", json::serialize(screened.value));
+  }
+  if (client_era_ == Era::Modern) {
+    if (!park(request)) decline(request);
+    co_return;
+  }
+  if (!may_be_asked(request.method, client_capabilities_) ||
+      questions_.size() >= settings_.limits.requests) {
+    decline(request);
+    co_return;
+  }
+  const std::string id = std::to_string(++last_question_);
+  questions_[id] = {.server_id = request.id, .generation = generation_};
+  to_client(request.with_id(id));
+  co_await writer_.room(settings_.limits.start);
+}
+
+Async<void> Gateway::server_tells(Message notification) {
+  const json::object* const params = notification.params();
+  if (notification.method == "notifications/progress" && params != nullptr) {
+    const json::value* const token = params->if_contains("progressToken");
+    const auto found = token ? tokens_.find(canonical_json(*token)) : tokens_.end();
+    if (found != tokens_.end()) {
+      found->second->upstream->inbox().put(std::move(notification));
+      co_return;
+    }
+  }
+  if (notification.method == "notifications/cancelled" && params != nullptr) {
+    const json::value* const id = params->if_contains("requestId");
+    for (const auto& [ours, question] : questions_) {
+      if (id == nullptr || question.told || question.server_id != canonical_json(*id)) continue;
+      const std::string changed = with_member(notification.params_text(), "requestId", ours);
+      to_client(with_member(notification.text, "params", changed));
+      questions_.erase(ours);
+      break;
+    }
+    co_return;
+  }
+  if (notification.method == "notifications/tools/list_changed") tools_known_ = false;
+  const Screened screened =
+      co_await screen_.pass(notification.method, params ? json::value(*params) : json::value());
+  if (screened.blocked) co_return;
+  if (screened.changed) {
+    notification.text = with_member(notification.text, "params", json::serialize(screened.value));
+  }
+  if (!tell_across(notification)) to_client(std::move(notification.text));
+  co_await writer_.room(settings_.limits.start);
+}
+
+}  // namespace sallyport::mcp

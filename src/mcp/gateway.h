@@ -1,0 +1,216 @@
+// Stands between a client and its tool server, both on standard streams. Everything passes as it
+// came, except what the policy touches and what one side cannot say in the other's era; every call
+// is governed.
+#pragma once
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/bell.h"
+#include "core/governor.h"
+#include "mcp/forwarded_call.h"
+#include "mcp/pins.h"
+#include "mcp/screen.h"
+#include "mcp/server.h"
+#include "mcp/translation.h"
+
+namespace sallyport::mcp {
+
+// On a context with one thread. The context must run dry before the gateway goes: calls that were
+// given up on end there.
+class Gateway final : private Server::Listener {
+ public:
+  struct Parts {
+    core::Governor& governor;
+    const core::PlanSource& plans;
+    core::Recorder& recorder;
+    const core::Redactor& redactor;
+    const Clock& clock;
+    Entropy& entropy;
+    PinBook& pins;
+  };
+  struct Settings {
+    std::string name;                  // of the server, in records
+    std::vector<std::string> command;  // that starts it
+    std::string agent_id;              // who the client was authenticated as
+    std::string session_id;
+    Limits limits{};
+    Server::Log log;  // for people; must not wait
+  };
+  // Takes over both descriptors.
+  Gateway(boost::asio::any_io_executor executor, Parts parts, Settings settings, int input,
+          int output);
+
+  // Until the client goes, or the server cannot be started. All calls have ended then.
+  Task<void> run();
+  void stop();  // the client is not waited for any more
+
+ private:
+  // A call in flight, as the client knows it.
+  struct Governed {
+    std::string client_id;  // empty: the client was asked something and has not come back
+    std::uint64_t number = 0;
+    Call call;
+    std::shared_ptr<ForwardedCall> upstream;  // shared with a Governor that gave it up
+    std::stop_source stop{};
+    bool cancelled = false;      // the client does not want an answer
+    json::object capabilities;   // that the client has for this request
+    std::string client_token{};  // of progress, as it knows it now
+    std::string state{};         // names the call while it is parked
+    std::map<std::string, std::pair<std::string, std::string>> open{};  // key: server id, question
+    std::string response{};  // of a call that ended while it was parked
+  };
+  class Place;
+  // A request that is only passed on.
+  class Relayed;
+  // Waits for an answer of the client.
+  class Told;
+  // A question that the client has not answered: whose it is.
+  struct Question {
+    std::string server_id{};
+    std::uint64_t generation = 0;
+    std::shared_ptr<Told> told{};  // of one that we ask ourselves
+  };
+  // What a client of the stateless era wants to hear of.
+  struct Listening {
+    bool tools = false;
+    bool prompts = false;
+    bool resources = false;
+    std::set<std::string> uris{};
+  };
+
+  // The client (gateway_client.cc).
+  Async<void> hear_client(net::Line line);
+  void hear_message(std::string text);
+  void client_asks(Message request);
+  void client_tells(const Message& notification);
+  void client_answers(const Message& answer);
+  void cancel(const Message& notification);
+  void to_client(std::string text);
+  Async<void> end();
+
+  // Requests that are passed on.
+  void relay(Message request);
+  Async<void> relay_later(Message request);
+  Async<void> relay_answer(std::string client_id, std::string method, Reply reply);
+  Task<std::string> passed(const std::string& method, const Message& answer);
+  void note_request(const Message& request);
+
+  // The two eras (gateway_opening.cc).
+  void meet_client(const Message& request);
+  bool refuse_by_era(const Message& request);
+  bool answer_here(const Message& request);
+  Async<void> open_session(Message request);
+  Async<void> open_stateless();
+  Task<void> probe();
+  Task<void> open_legacy(std::string params);
+  void set_ready();
+  std::string for_server(const Message& request) const;
+  std::string params_for_server(std::string params) const;
+  std::string own_params(std::string params) const;
+  std::string result_for_client(std::string_view method, std::string_view result) const;
+  std::string answer_for_client(std::string_view method, std::string text) const;
+  ClientFacts client_facts() const;
+  bool bridges(Era client, Era server) const {
+    return client_era_ == client && server_era_ == server;
+  }
+
+  // What one side hears of the other's lists (gateway_listening.cc).
+  void listen(const Message& request);
+  void unlisten(const std::string& client_id);
+  Async<void> subscribe(std::set<std::string> uris);
+  Async<void> unsubscribe(std::set<std::string> uris);
+  void listen_for_client();
+  Async<void> relisten();
+  void tell_listeners(const Message& notification);
+  bool tell_across(const Message& notification);
+
+  // Questions of a server during a call (gateway_questions.cc).
+  Task<std::string> ask_client(std::string method, std::string params);
+  bool park(const Message& question);
+  bool unpark(Message& request);
+  void send_questions(Governed& governed);
+  Async<void> forget_parked(std::string state);
+  void decline(const Message& question);
+  bool may_be_asked(const std::string& method, const json::object& capabilities) const;
+
+  // Calls (gateway_calls.cc).
+  void begin_call(Message request);
+  void start_waiting_calls();
+  Async<void> run_call(std::shared_ptr<Governed> governed);
+  std::string response_to(const Governed& governed, const Result<Answer>& answer) const;
+  void forward_progress(const Governed& governed, const json::value& released);
+
+  // Tools.
+  Async<void> know_tools(std::string wanted);
+  Task<void> list_tools();
+  Task<std::set<std::string>> see_tools(const json::object& result);
+
+  // The server (gateway.cc).
+  Async<void> server_asks(Message request) override;
+  Async<void> server_tells(Message notification) override;
+  void server_started(bool again) override;
+  void server_ended(const std::string& how) override;
+  Async<void> keep_server();
+  Async<void> reopen();
+  Task<void> server_ready();
+  Task<void> server_up();
+
+  boost::asio::any_io_executor executor_;
+  Parts parts_;
+  Settings settings_;
+  boost::asio::posix::stream_descriptor input_;
+  boost::asio::posix::stream_descriptor output_;
+  net::LineReader reader_;
+  net::LineWriter writer_;
+  net::TaskGroup tasks_;
+  Screen screen_;
+  Server server_;
+  Bell bell_;
+  std::optional<Error> gave_up_;
+  bool stopping_ = false;
+  bool hurries_ = false;  // nobody is waited for
+
+  Era client_era_ = Era::Unknown;
+  Era server_era_ = Era::Unknown;
+  bool opening_now_ = false;
+  std::string opening_;         // params of `initialize`, for a server that is started again
+  std::string opening_result_;  // of a server of sessions
+  std::string discovery_;       // the result of a stateless server
+  bool opened_ = false;
+  std::set<std::string> subscriptions_;  // params of `resources/subscribe`
+  std::string log_level_;                // params of `logging/setLevel`
+  json::object client_capabilities_;
+  std::string client_info_;  // JSON text
+  std::string client_name_;
+  bool ready_ = false;
+  std::uint64_t generation_ = 0;
+
+  std::map<std::string, std::shared_ptr<Governed>> calls_;   // by the client's id
+  std::map<std::string, std::shared_ptr<Governed>> parked_;  // by state
+  std::map<std::string, std::uint64_t> relayed_;             // what is only passed on
+  std::map<std::string, std::shared_ptr<Governed>> tokens_;  // of progress
+  std::set<std::string> endless_;                  // of these, those whose answer is only an end
+  std::map<std::string, Listening> listeners_;     // by the client's id
+  std::uint64_t listening_ = 0;                    // our own `subscriptions/listen`
+  std::deque<std::shared_ptr<Governed>> waiting_;  // shared with the maps above
+  std::size_t running_ = 0;
+  std::uint64_t last_call_ = 0;
+  std::map<std::string, Question> questions_;  // by our id
+  std::uint64_t last_question_ = 0;
+
+  std::map<std::string, ToolDefinition> tools_;
+  bool tools_known_ = false;
+  bool listing_ = false;
+  SteadyTime listed_at_{};
+  std::uint64_t unlisted_ = 0;  // the generation that did not want to list them
+};
+
+}  // namespace sallyport::mcp

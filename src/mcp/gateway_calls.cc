@@ -1,0 +1,229 @@
+// Calls: each is governed, and each gets one answer.
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "mcp/answers.h"
+#include "mcp/gateway.h"
+#include "mcp/json_text.h"
+
+namespace sallyport::mcp {
+
+namespace {
+
+const json::value* progress_token(const Message& request) {
+  const json::object* const params = request.params();
+  const json::object* const meta = params ? object_in(*params, "_meta") : nullptr;
+  return meta ? meta->if_contains("progressToken") : nullptr;
+}
+
+// The trace id of W3C trace context: `00-<32 hex>-<16 hex>-<2 hex>`.
+std::string trace_of(const Message& request) {
+  const json::object* const params = request.params();
+  const json::object* const meta = params ? object_in(*params, "_meta") : nullptr;
+  const auto parent = meta ? text_in(*meta, "traceparent") : std::nullopt;
+  if (!parent || parent->size() < 55 || (*parent)[2] != '-' || (*parent)[35] != '-') return {};
+  const std::string_view id = parent->substr(3, 32);
+  return id.find_first_not_of("0123456789abcdef") == std::string_view::npos ? std::string(id) : "";
+}
+
+}  // namespace
+
+void Gateway::begin_call(Message request) {
+  Result<Asked> asked = read_asked(request);
+  if (!asked) return to_client(error_text(request.id, kInvalidParams, asked.error().message));
+  if (waiting_.size() >= settings_.limits.waiting_calls) {
+    return to_client(error_text(request.id, kTooMuch, "too many calls wait; try again later"));
+  }
+  const auto governed = std::make_shared<Governed>();
+  governed->client_id = request.id;
+  governed->number = ++last_call_;
+  governed->capabilities = client_capabilities_;
+  governed->call = {.agent_id = settings_.agent_id,
+                    .session_id = settings_.session_id,
+                    .trace_id = trace_of(request),
+                    .server = settings_.name,
+                    .tool = asked->tool,
+                    .input = asked->input,
+                    .raw_input = asked->raw_input,
+                    .agent_name = client_name_};
+  if (const json::value* const token = progress_token(request)) {
+    governed->client_token = canonical_json(*token);
+    tokens_[governed->client_token] = governed;
+  }
+  ForwardedCall::Means means{.server = server_, .ready = [this] { return server_ready(); }};
+  means.to_server = [this](std::string params) { return params_for_server(std::move(params)); };
+  means.asks_client = [this] { return bridges(Era::Legacy, Era::Modern); };
+  means.ask = [this](std::string method, std::string params) {
+    return ask_client(std::move(method), std::move(params));
+  };
+  if (request.method == "tools/call") {
+    means.known = [this](const std::string& tool) {
+      return !tools_known_ || tools_.contains(tool);
+    };
+    means.cautious = [this](const std::string& tool) {
+      const auto found = tools_.find(tool);
+      return found != tools_.end() && found->second.raises_caution;
+    };
+    means.definition = [this](const std::string& tool) {
+      const auto found = tools_.find(tool);
+      return found != tools_.end() ? "sha256:" + found->second.hash : std::string();
+    };
+  }
+  governed->upstream = std::make_shared<ForwardedCall>(
+      std::move(means), std::move(request), std::move(*asked),
+      std::make_shared<Inbox>(executor_, settings_.limits.progress));
+  calls_[governed->client_id] = governed;
+  waiting_.push_back(governed);
+  start_waiting_calls();
+}
+
+void Gateway::start_waiting_calls() {
+  while (running_ < settings_.limits.calls && !waiting_.empty()) {
+    ++running_;
+    std::shared_ptr<Governed> next = std::move(waiting_.front());
+    waiting_.pop_front();
+    tasks_.start(run_call(std::move(next)));
+  }
+}
+
+// However a call ends, its place is free and nobody waits for it.
+class Gateway::Place {
+ public:
+  Place(Gateway& gateway, std::shared_ptr<Governed> governed)
+      : gateway_(gateway), governed_(std::move(governed)) {}
+  Place(const Place&) = delete;
+  ~Place() {
+    if (governed_->response.empty() && !governed_->cancelled) {
+      gateway_.to_client(error_text(governed_->client_id, kInternalError, "the call failed"));
+    }
+    gateway_.calls_.erase(governed_->client_id);
+    std::erase_if(gateway_.tokens_, [&](const auto& token) { return token.second == governed_; });
+    --gateway_.running_;
+    gateway_.bell_.ring("ended");
+    gateway_.start_waiting_calls();
+  }
+
+ private:
+  Gateway& gateway_;
+  std::shared_ptr<Governed> governed_;  // shared with the maps that it is taken out of
+};
+
+Async<void> Gateway::run_call(std::shared_ptr<Governed> governed) {
+  const Place place(*this, governed);
+  if (governed->upstream->request().method == "tools/call") {
+    co_await know_tools(governed->call.tool);
+  }
+  core::Caller caller{.cancel = governed->stop.get_token()};
+  caller.progress = [this, raw = governed.get()](const json::value& released) {
+    forward_progress(*raw, released);
+  };
+  const Result<Answer> answer =
+      co_await parts_.governor.run(governed->call, governed->upstream, std::move(caller));
+  governed->response =
+      answer_for_client(governed->upstream->request().method, response_to(*governed, answer));
+  // One that is parked is answered when the client comes back.
+  if (governed->cancelled || governed->client_id.empty()) co_return;
+  co_await writer_.room(settings_.limits.start);
+  to_client(with_member(governed->response, "id", governed->client_id));
+}
+
+std::string Gateway::response_to(const Governed& governed, const Result<Answer>& answer) const {
+  const bool is_tool = governed.upstream->request().method == "tools/call";
+  // A call that is parked gets its id when the client comes back.
+  const std::string id = governed.client_id.empty() ? "null" : governed.client_id;
+  if (!answer) {
+    if (answer.error().code == ErrorCode::InvalidInput) {
+      return error_text(id, kInvalidParams, answer.error().message);
+    }
+    return is_tool ? result_text(id, unrecorded_result(answer.error()))
+                   : error_text(id, kNotRecorded, answer.error().message);
+  }
+  const std::optional<Message>& given = governed.upstream->answer();
+  const Envelope& released = answer->released;
+  // An error of the server's own stays one.
+  const bool shown = released.kind == Envelope::Kind::Value || released.code.has_value();
+  if (shown && given) return governed.upstream->answer_showing(released, id);
+  if (!is_tool) {
+    return R"({"jsonrpc":"2.0","id":)" + id + ",\"error\":" + notice_error(*answer) + '}';
+  }
+  const auto tool = tools_.find(governed.call.tool);
+  const bool structured = tool == tools_.end() || !tool->second.has_output_schema;
+  return result_text(id, notice_result(*answer, parts_.plans.current()->autonomy(), structured));
+}
+
+void Gateway::forward_progress(const Governed& governed, const json::value& released) {
+  const std::optional<Message>& message = governed.upstream->on_the_way();
+  if (!message || governed.client_id.empty()) return;
+  const json::object* const params = message->params();
+  const bool same = params != nullptr && json::value(*params) == released;
+  std::string changed = same ? std::string(message->params_text()) : json::serialize(released);
+  // A request that goes on with a parked call may have brought a token of its own.
+  changed = with_member(changed, "progressToken", governed.client_token);
+  to_client(with_member(message->text, "params", changed));
+}
+
+// The list is read before the first call, and again when it may have changed or lacks the tool: a
+// tool whose definition nobody has seen cannot be one that is pinned.
+Async<void> Gateway::know_tools(std::string wanted) {
+  constexpr auto kSeldom = std::chrono::seconds(1);
+  const bool lacking =
+      tools_known_ && !tools_.contains(wanted) && parts_.clock.steady() - listed_at_ > kSeldom;
+  if ((tools_known_ && !lacking) || unlisted_ == generation_) co_return;
+  while (listing_) co_await bell_.wait("listed", std::chrono::milliseconds(200), {});
+  if (tools_known_ && tools_.contains(wanted)) co_return;
+  listing_ = true;
+  const Result<void> listed = co_await list_tools();
+  listing_ = false;
+  if (!listed) {
+    unlisted_ = generation_;
+    settings_.log("the tools cannot be listed: " + listed.error().message);
+  }
+  bell_.ring("listed");
+}
+
+Task<void> Gateway::list_tools() {
+  SALLYPORT_CO_CHECK_OK(co_await server_ready());
+  std::string params = "{}";
+  std::map<std::string, ToolDefinition> before = std::exchange(tools_, {});
+  tools_known_ = false;
+  const std::uint64_t generation = generation_;
+  for (std::size_t page = 0; page < settings_.limits.pages; ++page) {
+    Result<Message> answer =
+        co_await server_.ask("tools/list", own_params(params), settings_.limits.start);
+    const json::object* const result = answer ? object_in(answer->object(), "result") : nullptr;
+    if (result == nullptr) {
+      tools_ = std::move(before);
+      co_return fail(ErrorCode::Unavailable,
+                     answer ? "the server refuses" : answer.error().message);
+    }
+    SALLYPORT_CO_TRY([[maybe_unused]] const auto held, co_await see_tools(*result));
+    if (tools_.size() > settings_.limits.tools) {
+      co_return fail(ErrorCode::Exhausted, "there are too many");
+    }
+    const auto cursor = text_in(*result, "nextCursor");
+    if (!cursor) break;
+    params = json::serialize(json::object{{"cursor", *cursor}});
+  }
+  tools_known_ = generation == generation_;
+  listed_at_ = parts_.clock.steady();
+  co_return Result<void>{};
+}
+
+Task<std::set<std::string>> Gateway::see_tools(const json::object& result) {
+  std::vector<ToolDefinition> definitions = definitions_in(result);
+  for (const ToolDefinition& tool : definitions) tools_[tool.name] = tool;
+  SALLYPORT_CO_TRY(std::set<std::string> held,
+                   co_await parts_.pins.look(settings_.name, std::move(definitions)));
+  for (const std::string& tool : held) {
+    settings_.log(fmt::format(
+        "`{}` has changed its definition and is held back; look at it with `sallyport pins diff {} "
+        "{}`, and accept it with `sallyport pins accept {} {}`",
+        tool, settings_.name, tool, settings_.name, tool));
+  }
+  co_return held;
+}
+
+}  // namespace sallyport::mcp

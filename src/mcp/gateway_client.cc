@@ -1,0 +1,228 @@
+// What the client sends, and what is passed on as it is.
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "mcp/gateway.h"
+#include "mcp/json_text.h"
+#include "mcp/told.h"
+
+namespace sallyport::mcp {
+
+namespace {
+
+bool is_governed(const std::string& method) {
+  return method == "tools/call" || method == "resources/read" || method == "prompts/get" ||
+         method == "completion/complete" || method == "tasks/result";
+}
+
+}  // namespace
+
+class Gateway::Relayed final : public Waiter {
+ public:
+  Relayed(Gateway& gateway, std::string client_id, std::string method)
+      : gateway_(gateway), client_id_(std::move(client_id)), method_(std::move(method)) {}
+  Async<void> answered(Reply reply) override {
+    return gateway_.relay_answer(client_id_, method_, std::move(reply));
+  }
+
+ private:
+  Gateway& gateway_;
+  std::string client_id_;
+  std::string method_;
+};
+
+void Gateway::to_client(std::string text) {
+  if (!writer_.push(std::move(text)) && !writer_.broken()) {
+    settings_.log("the client does not read; a message to it was dropped");
+  }
+}
+
+Async<void> Gateway::hear_client(net::Line line) {
+  if (line.too_long) {
+    to_client(
+        error_text(id_in_wreck(line.text, line.tail), kInvalidRequest,
+                   fmt::format("the message is over {} bytes", settings_.limits.frame_bytes)));
+    co_return;
+  }
+  const std::size_t begin = line.text.find_first_not_of(" \t\r");
+  if (begin != std::string::npos && line.text[begin] == '[' &&
+      parse_json(line.text, settings_.limits.json())) {
+    for (const std::string_view one : elements(line.text)) hear_message(std::string(one));
+  } else {
+    hear_message(std::move(line.text));
+  }
+  co_await writer_.room(settings_.limits.start);
+}
+
+void Gateway::hear_message(std::string text) {
+  Result<Message> message = Message::read(std::move(text), settings_.limits.json());
+  if (!message) {
+    const bool parsed = message.error().cause == "request";
+    to_client(error_text({}, parsed ? kInvalidRequest : kParseError, message.error().message));
+    return;
+  }
+  switch (message->kind) {
+    case Message::Kind::Request:
+      return client_asks(std::move(*message));
+    case Message::Kind::Notification:
+      return client_tells(*message);
+    case Message::Kind::Response:
+      return client_answers(*message);
+  }
+}
+
+void Gateway::client_asks(Message request) {
+  meet_client(request);
+  if (calls_.contains(request.id) || relayed_.contains(request.id) ||
+      listeners_.contains(request.id)) {
+    to_client(error_text(request.id, kInvalidRequest, "this id is in use"));
+  } else if (request.method == "ping" && client_era_ != Era::Modern) {
+    to_client(result_text(request.id, "{}"));
+  } else if (refuse_by_era(request)) {
+    return;
+  } else if (request.method == "initialize") {
+    relayed_[request.id] = 0;
+    tasks_.start(open_session(std::move(request)));
+  } else if (ready_ && answer_here(request)) {
+    return;
+  } else if (is_governed(request.method)) {
+    if (!unpark(request)) begin_call(std::move(request));
+  } else {
+    note_request(request);
+    relay(std::move(request));
+  }
+}
+
+// What a server that is started again has to hear too.
+void Gateway::note_request(const Message& request) {
+  const json::object* const params = request.params();
+  if (params == nullptr) return;
+  if (request.method == "logging/setLevel") {
+    log_level_ = std::string(request.params_text());
+  } else if (request.method == "resources/subscribe" &&
+             subscriptions_.size() < settings_.limits.requests) {
+    subscriptions_.insert(canonical_json(*params));
+  } else if (request.method == "resources/unsubscribe") {
+    subscriptions_.erase(canonical_json(*params));
+  }
+}
+
+void Gateway::relay(Message request) {
+  relayed_[request.id] = 0;
+  if (!ready_) {
+    tasks_.start(relay_later(std::move(request)));
+    return;
+  }
+  const std::string text = for_server(request);
+  const auto sent =
+      server_.request([&](std::string_view id) { return with_member(text, "id", id); },
+                      std::make_shared<Relayed>(*this, request.id, request.method));
+  if (sent) {
+    relayed_[request.id] = *sent;
+    if (request.method == "subscriptions/listen") endless_.insert(request.id);
+    return;
+  }
+  relayed_.erase(request.id);
+  to_client(error_text(request.id, kInternalError, sent.error().message));
+}
+
+Async<void> Gateway::relay_later(Message request) {
+  const Result<void> ready = co_await server_ready();
+  // Cancelled meanwhile: nobody wants it any more.
+  if (!relayed_.contains(request.id)) co_return;
+  if (ready) {
+    if (answer_here(request)) {
+      relayed_.erase(request.id);
+    } else {
+      relay(std::move(request));
+    }
+    co_return;
+  }
+  relayed_.erase(request.id);
+  to_client(error_text(request.id, kInternalError, ready.error().message));
+}
+
+Async<void> Gateway::relay_answer(std::string client_id, std::string method, Reply reply) {
+  const bool wanted = relayed_.erase(client_id) > 0;
+  endless_.erase(client_id);
+  bell_.ring("ended");
+  if (!wanted) co_return;
+  if (!reply.message) {
+    to_client(error_text(client_id, kInternalError,
+                         reply.malformed ? "upstream sent malformed output" : reply.error.message));
+    co_return;
+  }
+  Result<std::string> text = co_await passed(method, *reply.message);
+  to_client(text ? with_member(answer_for_client(method, std::move(*text)), "id", client_id)
+                 : error_text(client_id, kDenied, text.error().message));
+  co_await writer_.room(settings_.limits.start);
+}
+
+// The answer as the client may see it.
+Task<std::string> Gateway::passed(const std::string& method, const Message& answer) {
+  const char* const member = answer.is_error() ? "error" : "result";
+  const json::value& given = answer.object().at(member);
+  std::string text = answer.text;
+  json::value value = given;
+  if (method == "tools/list" && given.is_object()) {
+    SALLYPORT_CO_TRY(const std::set<std::string> held, co_await see_tools(given.get_object()));
+    if (!held.empty()) {
+      text = with_member(text, member, without_tools(answer.result_text(), held));
+      SALLYPORT_CO_TRY(const ParsedJson parsed,
+                       parse_json(*find(text, {member}), settings_.limits.json()));
+      value = parsed.value;
+    }
+  }
+  const Screened screened = co_await screen_.pass(method, std::move(value));
+  if (screened.blocked) co_return fail(ErrorCode::Conflict, screened.notice);
+  if (screened.changed) co_return with_member(text, member, json::serialize(screened.value));
+  co_return text;
+}
+
+void Gateway::client_tells(const Message& notification) {
+  if (notification.method == "notifications/cancelled") return cancel(notification);
+  if (notification.method == "notifications/initialized") opened_ = true;
+  if (server_era_ != Era::Modern || client_era_ == Era::Modern) {
+    server_.send(notification.text);
+  } else if (opened_) {
+    // A stateless server hears neither of openings nor of roots that changed.
+    listen_for_client();
+  }
+}
+
+void Gateway::cancel(const Message& notification) {
+  const json::object* const params = notification.params();
+  const json::value* const id = params ? params->if_contains("requestId") : nullptr;
+  if (id == nullptr) return;
+  const std::string client_id = canonical_json(*id);
+  const std::string reason(find(notification.params_text(), {"reason"}).value_or(""));
+  if (const auto found = calls_.find(client_id); found != calls_.end()) {
+    found->second->cancelled = true;
+    found->second->upstream->give_reason(reason);
+    found->second->stop.request_stop();
+    return;
+  }
+  if (listeners_.contains(client_id)) return unlisten(client_id);
+  const auto found = relayed_.find(client_id);
+  if (found == relayed_.end()) return;
+  server_.abandon(found->second, reason);
+  relayed_.erase(found);
+  endless_.erase(client_id);
+}
+
+void Gateway::client_answers(const Message& answer) {
+  const auto found = questions_.find(answer.id);
+  if (found == questions_.end()) return;
+  const Question question = std::move(found->second);
+  questions_.erase(found);
+  if (question.told) {
+    question.told->hear(answer);
+  } else if (question.generation == generation_) {
+    server_.send(answer.with_id(question.server_id));
+  }
+}
+
+}  // namespace sallyport::mcp

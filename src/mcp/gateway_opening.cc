@@ -1,0 +1,274 @@
+// Who speaks which era, and how a session is opened where one side has none.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "mcp/gateway.h"
+#include "mcp/json_text.h"
+
+namespace sallyport::mcp {
+
+namespace {
+
+const json::object* meta_of(const Message& request) {
+  const json::object* const params = request.params();
+  return params ? object_in(*params, "_meta") : nullptr;
+}
+
+bool is_modern(const Message& request) {
+  const json::object* const meta = meta_of(request);
+  return request.method == "server/discover" || (meta && meta->contains(kMetaVersion));
+}
+
+// Errors that only a stateless server has a reason to send.
+bool is_modern_error(const Message& answer) {
+  const json::object* const error = object_in(answer.object(), "error");
+  const json::value* const code = error ? error->if_contains("code") : nullptr;
+  if (code == nullptr || !code->is_int64()) return false;
+  return code->get_int64() <= -32020 && code->get_int64() >= -32022;
+}
+
+json::object versions(std::string_view requested) {
+  return {{"supported", json::array{kModernVersion}}, {"requested", requested}};
+}
+
+constexpr std::int64_t kUnsupportedVersion = -32022;
+
+// Methods that a stateless client has no more.
+bool is_gone(std::string_view method) {
+  constexpr auto kGone =
+      std::to_array<std::string_view>({"ping", "logging/setLevel", "resources/subscribe",
+                                       "resources/unsubscribe", "tasks/list", "tasks/result"});
+  return std::ranges::find(kGone, method) != kGone.end();
+}
+
+}  // namespace
+
+void Gateway::meet_client(const Message& request) {
+  if (request.method == "initialize") {
+    client_era_ = Era::Legacy;
+    return;
+  }
+  if (client_era_ == Era::Legacy || !is_modern(request)) return;
+  client_era_ = Era::Modern;
+  const json::object* const meta = meta_of(request);
+  if (meta == nullptr) return;
+  if (const json::object* const known = object_in(*meta, kMetaCapabilities)) {
+    client_capabilities_ = *known;
+  }
+  if (const auto info = find(request.params_text(), {"_meta", kMetaClient})) {
+    client_info_ = std::string(*info);
+    const json::object* const object = object_in(*meta, kMetaClient);
+    client_name_ = object ? std::string(text_in(*object, "name").value_or("")) : "";
+  }
+}
+
+// True: it was answered, because it cannot be of the era of this client.
+bool Gateway::refuse_by_era(const Message& request) {
+  if (client_era_ == Era::Unknown) {
+    to_client(error_text(request.id, kInvalidParams,
+                         "open with `initialize`, or name a protocol version in `_meta`",
+                         versions("")));
+    return true;
+  }
+  if (client_era_ != Era::Modern) return false;
+  const json::object* const meta = meta_of(request);
+  const auto version = meta ? text_in(*meta, kMetaVersion) : std::nullopt;
+  if (!version || object_in(*meta, kMetaCapabilities) == nullptr) {
+    if (request.method == "server/discover") return false;
+    to_client(
+        error_text(request.id, kInvalidParams,
+                   fmt::format("`_meta` lacks `{}`", version ? kMetaCapabilities : kMetaVersion)));
+    return true;
+  }
+  if (*version != kModernVersion) {
+    to_client(error_text(request.id, kUnsupportedVersion, "this protocol version is not supported",
+                         versions(*version)));
+    return true;
+  }
+  if (is_gone(request.method)) {
+    to_client(error_text(request.id, kMethodNotFound, "Method not found"));
+    return true;
+  }
+  if (!ready_ && !opening_now_ && server_era_ == Era::Unknown) tasks_.start(open_stateless());
+  return false;
+}
+
+// True: it was answered, because the other side has no such thing.
+bool Gateway::answer_here(const Message& request) {
+  if (bridges(Era::Legacy, Era::Modern)) {
+    const bool listens =
+        request.method == "resources/subscribe" || request.method == "resources/unsubscribe";
+    if (request.method.starts_with("tasks/")) {
+      to_client(error_text(request.id, kMethodNotFound, "Method not found"));
+      return true;
+    }
+    if (!listens && request.method != "logging/setLevel") return false;
+    note_request(request);
+    if (listens) listen_for_client();
+    to_client(result_text(request.id, "{}"));
+    return true;
+  }
+  if (!bridges(Era::Modern, Era::Legacy)) return false;
+  if (request.method == "server/discover") {
+    to_client(result_text(request.id, discovery_from_opening(opening_result_)));
+    return true;
+  }
+  if (request.method == "subscriptions/listen") {
+    listen(request);
+    return true;
+  }
+  if (!request.method.starts_with("tasks/")) return false;
+  to_client(error_text(request.id, kMethodNotFound, "Method not found"));
+  return true;
+}
+
+// A client of sessions opens. Most servers are of its era, so that is tried first.
+Async<void> Gateway::open_session(Message request) {
+  const json::object* const params = request.params();
+  opening_ = std::string(request.params_text());
+  const json::object* const capabilities = params ? object_in(*params, "capabilities") : nullptr;
+  client_capabilities_ = capabilities ? *capabilities : json::object();
+  const json::object* const info = params ? object_in(*params, "clientInfo") : nullptr;
+  client_name_ = info ? std::string(text_in(*info, "name").value_or("")) : "";
+  client_info_ = std::string(find(opening_, {"clientInfo"}).value_or(""));
+
+  Result<void> up = co_await server_up();
+  Result<Message> answer = fail(ErrorCode::Unavailable, up ? "" : up.error().message);
+  if (up && server_era_ != Era::Modern) {
+    answer = co_await server_.ask("initialize", opening_, settings_.limits.opening);
+  }
+  if (answer && !answer->is_error()) {
+    server_era_ = Era::Legacy;
+    opening_result_ = std::string(answer->result_text());
+    const Result<std::string> text = co_await passed("initialize", *answer);
+    to_client(text ? with_member(*text, "id", request.id)
+                   : error_text(request.id, kDenied, text.error().message));
+    relayed_.erase(request.id);
+    set_ready();
+    co_return;
+  }
+  const bool stateless = up && (server_era_ == Era::Modern || (co_await probe()).has_value());
+  relayed_.erase(request.id);
+  if (stateless) {
+    const std::string asked(params ? text_in(*params, "protocolVersion").value_or("") : "");
+    to_client(result_text(request.id, opening_from_discovery(discovery_, asked)));
+  } else if (answer) {
+    to_client(answer->with_id(request.id));
+  } else {
+    to_client(error_text(request.id, kInternalError, answer.error().message));
+  }
+}
+
+// A stateless client has sent its first request.
+Async<void> Gateway::open_stateless() {
+  opening_now_ = true;
+  Result<void> opened = co_await server_up();
+  if (opened) opened = co_await probe();
+  if (!opened && server_.up()) {
+    json::object offered;
+    for (const char* const name : {"sampling", "elicitation", "roots"}) {
+      const json::value* const known = client_capabilities_.if_contains(name);
+      if (known != nullptr) offered[name] = json::object();
+    }
+    json::object params{
+        {"protocolVersion", kLegacyVersion},
+        {"capabilities", std::move(offered)},
+        {"clientInfo", json::object{{"name", client_name_.empty() ? "sallyport" : client_name_},
+                                    {"version", "0"}}}};
+    opened = co_await open_legacy(json::serialize(params));
+    // It may have been silent before because it was not there yet.
+    if (!opened && server_.up()) opened = co_await probe();
+  }
+  opening_now_ = false;
+  if (!opened) settings_.log("the server does not open: " + opened.error().message);
+}
+
+// Is it a stateless server? Then it is ready.
+Task<void> Gateway::probe() {
+  ClientFacts facts = client_facts();
+  const std::string params = modern_params("{}", facts);
+  const Result<Message> answer =
+      co_await server_.ask("server/discover", params, settings_.limits.probe);
+  if (!answer) co_return std::unexpected(answer.error());
+  if (answer->is_error() && !is_modern_error(*answer)) {
+    co_return fail(ErrorCode::NotFound, "the server is not stateless");
+  }
+  server_era_ = Era::Modern;
+  discovery_ = answer->is_error() ? "{}" : std::string(answer->result_text());
+  const Result<ParsedJson> read = parse_json(discovery_, settings_.limits.json());
+  const Screened screened =
+      co_await screen_.pass("server/discover", read ? read->value : json::value());
+  if (screened.blocked) co_return fail(ErrorCode::Conflict, screened.notice);
+  if (screened.changed) discovery_ = json::serialize(screened.value);
+  set_ready();
+  co_return Result<void>{};
+}
+
+Task<void> Gateway::open_legacy(std::string params) {
+  opening_ = std::move(params);
+  SALLYPORT_CO_TRY(const Message answer,
+                   co_await server_.ask("initialize", opening_, settings_.limits.opening));
+  if (answer.is_error()) co_return fail(ErrorCode::Unavailable, "the server refuses `initialize`");
+  SALLYPORT_CO_TRY(const std::string text, co_await passed("initialize", answer));
+  server_era_ = Era::Legacy;
+  opening_result_ = std::string(find(text, {"result"}).value_or("{}"));
+  opened_ = true;
+  server_.send(notification_text("notifications/initialized", {}));
+  set_ready();
+  co_return Result<void>{};
+}
+
+ClientFacts Gateway::client_facts() const {
+  ClientFacts facts{.capabilities = json::serialize(client_capabilities_), .info = client_info_};
+  const auto level = find(log_level_, {"level"});
+  if (level && client_era_ == Era::Legacy) facts.log_level = std::string(*level);
+  return facts;
+}
+
+std::string Gateway::params_for_server(std::string params) const {
+  if (bridges(Era::Legacy, Era::Modern)) return modern_params(params, client_facts());
+  if (bridges(Era::Modern, Era::Legacy)) return legacy_params(params);
+  return params;
+}
+
+// Of requests that we make ourselves.
+std::string Gateway::own_params(std::string params) const {
+  return server_era_ == Era::Modern ? modern_params(params, client_facts()) : params;
+}
+
+std::string Gateway::for_server(const Message& request) const {
+  if (client_era_ == server_era_) return request.text;
+  const std::string params = params_for_server(std::string(request.params_text()));
+  return params.empty() ? request.text : with_member(request.text, "params", params);
+}
+
+std::string Gateway::result_for_client(std::string_view method, std::string_view result) const {
+  if (bridges(Era::Legacy, Era::Modern)) return legacy_result(method, result);
+  if (client_era_ != Era::Modern) return std::string(result);
+  const std::string_view info = server_era_ == Era::Legacy
+                                    ? find(opening_result_, {"serverInfo"}).value_or("")
+                                    : std::string_view();
+  // What is filtered for this client is nobody else's.
+  return modern_result(method, result, info);
+}
+
+std::string Gateway::answer_for_client(std::string_view method, std::string text) const {
+  if (client_era_ != Era::Modern && server_era_ != Era::Modern) return text;
+  if (const auto result = find(text, {"result"})) {
+    const std::string changed = result_for_client(method, *result);
+    return with_member(text, "result", changed);
+  }
+  const auto error = find(text, {"error"});
+  if (!error || !bridges(Era::Modern, Era::Legacy)) return text;
+  if (const std::string questions = questions_from_error(*error); !questions.empty()) {
+    return with_member(without_member(text, "error"), "result", questions);
+  }
+  const std::string changed = modern_error(*error);
+  return with_member(text, "error", changed);
+}
+
+}  // namespace sallyport::mcp

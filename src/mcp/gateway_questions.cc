@@ -1,0 +1,168 @@
+// What a server asks in the middle of a call. A server of sessions sends a request; a stateless one
+// answers with what it needs, and is called again.
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/uuid.h"
+#include "core/plain_text.h"
+#include "mcp/gateway.h"
+#include "mcp/json_text.h"
+#include "mcp/told.h"
+
+namespace sallyport::mcp {
+
+bool Gateway::may_be_asked(const std::string& method, const json::object& capabilities) const {
+  if (method == "sampling/createMessage") return capabilities.contains("sampling");
+  if (method == "elicitation/create") return capabilities.contains("elicitation");
+  if (method == "roots/list") return capabilities.contains("roots");
+  // Only a client of sessions can be asked something else.
+  return client_era_ == Era::Legacy;
+}
+
+void Gateway::decline(const Message& question) {
+  settings_.log(fmt::format("the server asks for `{}`, which the client cannot answer; declined",
+                            core::plain_text(parts_.redactor, question.method)));
+  if (question.method == "elicitation/create" && client_era_ == Era::Modern) {
+    server_.send(result_text(question.id, R"({"action":"decline"})"));
+    return;
+  }
+  server_.send(error_text(question.id, kMethodNotFound, "the client cannot be asked this"));
+}
+
+// For a stateless server: asks a client of sessions, and returns the result that it gave.
+Task<std::string> Gateway::ask_client(std::string method, std::string params) {
+  if (!may_be_asked(method, client_capabilities_)) {
+    co_return fail(ErrorCode::NotFound,
+                   fmt::format("the client did not declare what `{}` needs", method));
+  }
+  if (questions_.size() >= settings_.limits.requests) {
+    co_return fail(ErrorCode::Exhausted, "too many questions wait");
+  }
+  const Result<ParsedJson> read = parse_json(params, settings_.limits.json());
+  Screened screened = co_await screen_.pass(method, read ? read->value : json::value());
+  if (screened.blocked) co_return fail(ErrorCode::Conflict, screened.notice);
+  if (screened.changed) params = json::serialize(screened.value);
+  // Sessions tell by an id when a person has been to a page.
+  const bool page = find(params, {"mode"}) == "\"url\"" && !find(params, {"elicitationId"});
+  if (page) {
+    params =
+        with_member(params, "elicitationId", '"' + uuid7_text(parts_.clock, parts_.entropy) + '"');
+  }
+  const std::string id = std::to_string(++last_question_);
+  const auto told = std::make_shared<Told>(executor_);
+  questions_[id] = {.told = told};
+  to_client(request_text(id, method, params));
+  const std::optional<Message> answer = co_await told->wait(parts_.plans.current()->time_limit());
+  if (!answer) {
+    questions_.erase(id);
+    to_client(
+        notification_text("notifications/cancelled", fmt::format("{{\"requestId\":{}}}", id)));
+    co_return fail(ErrorCode::Deadline, "the client did not answer");
+  }
+  if (answer->is_error()) co_return fail(ErrorCode::Conflict, "the client refused to answer");
+  co_return std::string(answer->result_text());
+}
+
+// For a stateless client: the call waits here while the client is told what is wanted. False: no
+// call is there whose client could answer.
+bool Gateway::park(const Message& question) {
+  std::shared_ptr<Governed> asked;
+  for (const auto* const map : {&calls_, &parked_}) {
+    for (const auto& [key, governed] : *map) {
+      const std::string& method = governed->upstream->request().method;
+      const bool may_wait =
+          method == "tools/call" || method == "resources/read" || method == "prompts/get";
+      if (!may_wait || !may_be_asked(question.method, governed->capabilities)) continue;
+      if (!asked || asked->number < governed->number) asked = governed;
+    }
+  }
+  if (!asked || asked->open.size() >= settings_.limits.waiting_calls) return false;
+  const std::string key = fmt::format("q{}", ++last_question_);
+  std::string wanted = "{\"method\":" + json::serialize(json::string(question.method));
+  if (const std::string_view params = question.params_text(); !params.empty()) {
+    wanted += ",\"params\":" + std::string(params);
+  }
+  asked->open[key] = {question.id, wanted + '}'};
+  send_questions(*asked);
+  return true;
+}
+
+void Gateway::send_questions(Governed& governed) {
+  if (governed.client_id.empty()) return;
+  const auto found = calls_.find(governed.client_id);
+  if (found == calls_.end()) return;
+  std::string wanted;
+  for (const auto& [key, question] : governed.open) {
+    if (!wanted.empty()) wanted += ',';
+    append_canonical_string(wanted, key);
+    wanted += ':' + question.second;
+  }
+  // Unguessable, and good for one answer.
+  governed.state = uuid7_text(parts_.clock, parts_.entropy);
+  parked_[governed.state] = found->second;
+  const std::string id = std::exchange(governed.client_id, {});
+  calls_.erase(found);
+  tasks_.start(forget_parked(governed.state));
+  to_client(result_text(id, fmt::format(R"({{"resultType":"input_required","inputRequests":{{{}}},)"
+                                        R"("requestState":"{}"}})",
+                                        wanted, governed.state)));
+}
+
+// A client that does not come back does not keep the call for ever.
+Async<void> Gateway::forget_parked(std::string state) {
+  const auto last = parts_.clock.steady() + settings_.limits.parked;
+  while (!stopping_ && parked_.contains(state) && parts_.clock.steady() < last) {
+    co_await bell_.wait("parked", std::chrono::milliseconds(1000), {});
+  }
+  const auto found = parked_.find(state);
+  if (found == parked_.end() || stopping_) co_return;
+  found->second->stop.request_stop();
+  parked_.erase(found);
+}
+
+// True: the request goes on with a call that was parked, or pretends to.
+bool Gateway::unpark(Message& request) {
+  if (!bridges(Era::Modern, Era::Legacy)) return false;
+  const json::object* const params = request.params();
+  const auto state = params ? text_in(*params, "requestState") : std::nullopt;
+  if (!state) return false;
+  const auto found = parked_.find(std::string(*state));
+  Message plain = request;
+  json::object& cleaned = plain.value.as_object()["params"].as_object();
+  cleaned.erase("requestState");
+  cleaned.erase("inputResponses");
+  const Result<Asked> asked = read_asked(plain);
+  if (found == parked_.end() || !asked || asked->tool != found->second->call.tool ||
+      asked->input != found->second->call.input) {
+    to_client(error_text(request.id, kInvalidParams,
+                         "`requestState` names no call that waits for this request"));
+    return true;
+  }
+  const std::shared_ptr<Governed> governed = found->second;
+  parked_.erase(found);
+  bell_.ring("parked");
+  governed->client_id = request.id;
+  calls_[request.id] = governed;
+  if (const auto token = find(request.params_text(), {"_meta", "progressToken"})) {
+    governed->client_token = std::string(*token);
+  }
+  const std::string_view answers =
+      find(request.params_text(), {"inputResponses"}).value_or(std::string_view("{}"));
+  for (const auto& [key, answer] : members(answers)) {
+    const auto question = governed->open.find(key);
+    if (question == governed->open.end()) continue;
+    server_.send(result_text(question->second.first, answer));
+    governed->open.erase(question);
+  }
+  if (!governed->response.empty()) {
+    to_client(with_member(governed->response, "id", request.id));
+    calls_.erase(request.id);
+  } else if (!governed->open.empty()) {
+    send_questions(*governed);
+  }
+  return true;
+}
+
+}  // namespace sallyport::mcp

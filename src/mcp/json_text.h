@@ -1,0 +1,45 @@
+// JSON as the text that came: values are found and replaced where they stand, and what nobody
+// touches stays the bytes it was, with its order of members and its numbers.
+//
+//   const std::string text = R"({"id":7,"params":{"n":1.50}})";
+//   find(text, {"params", "n"});                           // "1.50", a part of `text`
+//   edited(text, {{*find(text, {"id"}), "8"}});            // {"id":8,"params":{"n":1.50}}
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sallyport/json.h"
+
+namespace sallyport::mcp {
+
+// The value at a path of member names. Looks at text that nobody has checked too: what is no JSON
+// is searched as far as it goes, and nothing outside of it is read.
+std::optional<std::string_view> find(std::string_view text,
+                                     std::initializer_list<std::string_view> path);
+
+// Members of an object in their order, names decoded. Empty for anything else.
+std::vector<std::pair<std::string, std::string_view>> members(std::string_view object);
+// Elements of an array.
+std::vector<std::string_view> elements(std::string_view array);
+
+struct Edit {
+  std::string_view where;  // a part of the text; an empty one is a place to insert at
+  std::string with;
+};
+// Edits do not overlap.
+std::string edited(std::string_view text, std::vector<Edit> edits);
+
+// `object` with this member set, in its place or as the first one.
+std::string with_member(std::string_view object, std::string_view name, std::string_view value);
+std::string without_member(std::string_view object, std::string_view name);
+
+// The value of valid text, with each number that a double cannot hold as a string of its digits:
+// what is looked at and recorded shall be what was said.
+json::value exact_value(std::string_view text);
+
+}  // namespace sallyport::mcp

@@ -1,0 +1,37 @@
+// How much a peer may cost. Every queue, wait and frame of the gateway is bounded by one of these.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include "sallyport/json.h"
+
+namespace sallyport::mcp {
+
+struct Limits {
+  std::size_t frame_bytes = 64u << 20;  // of one message
+  std::size_t depth = 128;              // of its nesting
+  std::size_t queue_bytes = 72u << 20;  // that wait for a peer who does not read
+  std::size_t calls = 64;               // that run at once; more wait for their turn
+  std::size_t waiting_calls = 1024;     // more are refused
+  std::size_t requests = 4096;          // that wait for an answer of the server, of any kind
+  std::size_t progress = 1024;          // messages of one call that wait for the second door
+  std::size_t tools = 10'000;           // of one server
+  std::size_t pages = 1000;             // of a list that we read ourselves
+  // Until it has opened: the first start of some servers is their installation, and clients have
+  // limits of their own.
+  std::chrono::milliseconds opening{300'000};
+  std::chrono::milliseconds start{30'000};       // until a server that was started is ready
+  std::chrono::milliseconds probe{3'000};        // until it has said which era it is of
+  std::chrono::milliseconds parked{600'000};     // for a client to come back to a call
+  std::chrono::milliseconds first_backoff{250};  // before a server that ended is started again
+  std::chrono::milliseconds longest_backoff{30'000};
+  std::chrono::milliseconds steady{60'000};       // after which a server counts as well again
+  unsigned failed_starts = 5;                     // of a server that was never ready; then we end
+  std::chrono::milliseconds last_answers{1'000};  // for calls in flight when the client goes
+  std::chrono::milliseconds patience{500};        // for a server that is asked to end
+
+  JsonLimits json() const { return {.bytes = frame_bytes, .depth = depth}; }
+};
+
+}  // namespace sallyport::mcp

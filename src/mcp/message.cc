@@ -1,0 +1,117 @@
+#include "mcp/message.h"
+
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "mcp/json_text.h"
+
+namespace sallyport::mcp {
+
+namespace {
+
+std::unexpected<Error> no_message(std::string why) {
+  return fail(ErrorCode::InvalidInput, std::move(why), {}, "request");
+}
+
+bool is_id(const json::value& value) {
+  return value.is_string() || value.is_int64() || value.is_uint64();
+}
+
+std::string quoted(std::string_view text) {
+  std::string out;
+  append_canonical_string(out, text);
+  return out;
+}
+
+}  // namespace
+
+Result<Message> Message::read(std::string text, const JsonLimits& limits) {
+  Result<ParsedJson> parsed = parse_json(text, limits);
+  if (!parsed) {
+    Error error = parsed.error();
+    error.cause = "parse";
+    return std::unexpected(std::move(error));
+  }
+  Message message{.text = std::move(text), .value = std::move(parsed->value)};
+  message.exact = parsed->exact;
+  if (!message.value.is_object()) return no_message("a message is an object");
+  const json::object& object = message.object();
+  if (text_in(object, "jsonrpc") != "2.0") return no_message("`jsonrpc` is not \"2.0\"");
+  const json::value* const id = object.if_contains("id");
+  if (id != nullptr && is_id(*id)) message.id = canonical_json(*id);
+  if (const json::value* const method = object.if_contains("method")) {
+    if (!method->is_string()) return no_message("`method` is no text");
+    if (id != nullptr && message.id.empty()) return no_message("`id` is no text and no integer");
+    message.method = std::string(method->get_string());
+    message.kind = id == nullptr ? Kind::Notification : Kind::Request;
+    return message;
+  }
+  if (object.contains("result") == object.contains("error")) {
+    return no_message("neither `method` nor exactly one of `result` and `error`");
+  }
+  message.kind = Kind::Response;
+  return message;
+}
+
+const json::object* Message::params() const {
+  return object_in(object(), "params");
+}
+
+std::string_view Message::params_text() const {
+  return find(text, {"params"}).value_or(std::string_view());
+}
+
+std::string_view Message::result_text() const {
+  return find(text, {"result"}).value_or(std::string_view());
+}
+
+std::string_view Message::error_text() const {
+  return find(text, {"error"}).value_or(std::string_view());
+}
+
+std::string Message::with_id(std::string_view id) const {
+  return with_member(text, "id", id);
+}
+
+std::string id_in_wreck(std::string_view beginning, std::string_view end) {
+  std::optional<std::string_view> id = find(beginning, {"id"});
+  if (!id) {
+    // Many write the id last.
+    const std::size_t at = end.rfind("\"id\"");
+    if (at == std::string_view::npos) return {};
+    const std::string object = '{' + std::string(end.substr(at));
+    id = find(object, {"id"});
+    if (!id) return {};
+    const Result<ParsedJson> read = parse_json(*id);
+    return read && is_id(read->value) ? canonical_json(read->value) : std::string();
+  }
+  const Result<ParsedJson> read = parse_json(*id);
+  return read && is_id(read->value) ? canonical_json(read->value) : std::string();
+}
+
+std::string request_text(std::string_view id, std::string_view method, std::string_view params) {
+  std::string out = R"({"jsonrpc":"2.0","id":)" + std::string(id) + ",\"method\":" + quoted(method);
+  if (!params.empty()) out += ",\"params\":" + std::string(params);
+  return out + '}';
+}
+
+std::string notification_text(std::string_view method, std::string_view params) {
+  std::string out = R"({"jsonrpc":"2.0","method":)" + quoted(method);
+  if (!params.empty()) out += ",\"params\":" + std::string(params);
+  return out + '}';
+}
+
+std::string result_text(std::string_view id, std::string_view result) {
+  return R"({"jsonrpc":"2.0","id":)" + std::string(id) + ",\"result\":" + std::string(result) + '}';
+}
+
+std::string error_text(std::string_view id, std::int64_t code, std::string_view message,
+                       const json::value& data) {
+  json::object error{{"code", code}, {"message", message}};
+  if (!data.is_null()) error["data"] = data;
+  return R"({"jsonrpc":"2.0","id":)" + std::string(id.empty() ? "null" : id) +
+         ",\"error\":" + json::serialize(error) + '}';
+}
+
+}  // namespace sallyport::mcp

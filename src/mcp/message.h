@@ -1,0 +1,62 @@
+// One JSON-RPC message of the Model Context Protocol: its text, and what is known about it.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sallyport/json.h"
+#include "sallyport/result.h"
+
+namespace sallyport::mcp {
+
+struct Message {
+  enum class Kind { Request, Notification, Response };
+
+  Kind kind = Kind::Notification;
+  std::string text{};    // as it came
+  json::value value{};   // the same, read; always an object
+  bool exact = true;     // false: a double cannot hold one of its numbers
+  std::string id{};      // of a request or response, canonical; empty: none
+  std::string method{};  // of a request or notification
+
+  // `InvalidInput` for what is no JSON (cause `parse`) or no message (cause `request`).
+  static Result<Message> read(std::string text, const JsonLimits& limits);
+
+  const json::object& object() const { return value.get_object(); }
+  const json::object* params() const;
+
+  // Parts of `text`; empty where there is none.
+  std::string_view params_text() const;
+  std::string_view result_text() const;
+  std::string_view error_text() const;
+  bool is_error() const { return object().contains("error"); }
+
+  // The same message under another id, which is JSON text.
+  std::string with_id(std::string_view id) const;
+};
+
+// The id of something that is no message; canonical, empty where none is found.
+std::string id_in_wreck(std::string_view beginning, std::string_view end);
+
+// Messages of our own. Ids, params and results are JSON text.
+std::string request_text(std::string_view id, std::string_view method, std::string_view params);
+std::string notification_text(std::string_view method, std::string_view params);
+std::string result_text(std::string_view id, std::string_view result);
+std::string error_text(std::string_view id, std::int64_t code, std::string_view message,
+                       const json::value& data = {});
+
+// JSON-RPC's own codes, and ours (outside of all reserved ranges).
+inline constexpr std::int64_t kParseError = -32700;
+inline constexpr std::int64_t kInvalidRequest = -32600;
+inline constexpr std::int64_t kMethodNotFound = -32601;
+inline constexpr std::int64_t kInvalidParams = -32602;
+inline constexpr std::int64_t kInternalError = -32603;
+inline constexpr std::int64_t kDenied = -31403;
+inline constexpr std::int64_t kTooMuch = -31429;
+inline constexpr std::int64_t kNotRecorded = -31500;
+
+}  // namespace sallyport::mcp

@@ -1,0 +1,162 @@
+#include "mcp/pins.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+
+namespace sallyport::mcp {
+
+namespace {
+
+using core::Draft;
+using core::Fact;
+
+constexpr std::string_view kPinned = "tool_pin";
+constexpr std::string_view kChanged = "tool_pin_changed";
+
+std::string key_of(const std::string& server, const std::string& tool) {
+  return canonical_json(json::array{server, tool});
+}
+
+Draft entry(std::string_view what, const std::string& server, const std::string& tool,
+            const std::string& hash, json::value definition) {
+  return {
+      .kind = core::Kind::Topic,
+      .subject = {.server = server, .tool_name = tool},
+      .topic = "tool_pins",
+      .body = {{"record", what}, {"definition_hash", hash}, {"snapshot", std::move(definition)}}};
+}
+
+Result<core::Placed> placed(const std::string& stored) {
+  std::optional<core::Placed> parts = core::split_place(stored);
+  if (!parts) return fail(ErrorCode::Corrupt, "a tool pin cannot be read");
+  return std::move(*parts);
+}
+
+Result<void> add_change(core::RecordReader& records, const std::string& key, Pin& pin) {
+  SALLYPORT_TRY(const std::optional<std::string> changed, records.fact(kChanged, key));
+  if (!changed) return {};
+  SALLYPORT_TRY(const core::Placed place, placed(*changed));
+  pin.changed_hash = place.value;
+  pin.changed_sequence = place.sequence;
+  return {};
+}
+
+}  // namespace
+
+Result<std::optional<Pin>> find_pin(core::RecordReader& records, const std::string& server,
+                                    const std::string& tool) {
+  const std::string key = key_of(server, tool);
+  SALLYPORT_TRY(const std::optional<std::string> stored, records.fact(kPinned, key));
+  if (!stored) return std::nullopt;
+  SALLYPORT_TRY(const core::Placed place, placed(*stored));
+  Pin pin{server, tool, place.value, place.sequence};
+  SALLYPORT_CHECK_OK(add_change(records, key, pin));
+  return pin;
+}
+
+Result<std::vector<Pin>> all_pins(core::RecordReader& records) {
+  std::vector<Pin> pins;
+  SALLYPORT_TRY(const std::vector<Fact> facts, records.facts(kPinned));
+  for (const Fact& fact : facts) {
+    SALLYPORT_TRY(const json::value key, parse_own_json(fact.key));
+    const json::array* const names = key.if_array();
+    if (names == nullptr || names->size() != 2 || !fact.value) {
+      return fail(ErrorCode::Corrupt, "a tool pin cannot be read");
+    }
+    SALLYPORT_TRY(const core::Placed place, placed(*fact.value));
+    Pin pin{json::value_to<std::string>(names->at(0)), json::value_to<std::string>(names->at(1)),
+            place.value, place.sequence};
+    SALLYPORT_CHECK_OK(add_change(records, fact.key, pin));
+    pins.push_back(std::move(pin));
+  }
+  return pins;
+}
+
+Result<json::value> pinned_definition(core::RecordReader& records, std::uint64_t sequence) {
+  SALLYPORT_TRY(const json::object entry, records.entry(sequence));
+  const json::object* const body = object_in(entry, "body");
+  const json::value* const definition = body ? body->if_contains("snapshot") : nullptr;
+  if (definition == nullptr) return fail(ErrorCode::NotFound, "the definition was erased");
+  return *definition;
+}
+
+Task<void> accept_pin(core::Recorder& recorder, Pin pin, std::string who) {
+  if (!pin.held()) {
+    co_return fail(ErrorCode::NotFound,
+                   fmt::format("nothing about `{}` of `{}` waits", pin.tool, pin.server));
+  }
+  SALLYPORT_CO_TRY(json::value definition, pinned_definition(recorder, pin.changed_sequence));
+  const std::string key = key_of(pin.server, pin.tool);
+  Draft draft = entry("tool_accepted", pin.server, pin.tool, pin.changed_hash, definition);
+  draft.body["who"] = who;
+  draft.facts.push_back({std::string(kPinned), key, pin.changed_hash, true});
+  draft.facts.push_back({std::string(kChanged), key, std::nullopt});
+  std::vector<Draft> drafts;
+  drafts.push_back(std::move(draft));
+  std::vector<Fact> expected{
+      {std::string(kChanged), key, fmt::format("{}@{}", pin.changed_hash, pin.changed_sequence)}};
+  SALLYPORT_CO_TRY(
+      [[maybe_unused]] const auto written,
+      co_await recorder.append(std::move(drafts), core::Urgency::Announces, std::move(expected)));
+  co_return Result<void>{};
+}
+
+Task<std::set<std::string>> PinBook::look(std::string server, std::vector<ToolDefinition> tools) {
+  std::set<std::string> held;
+  std::vector<Draft> drafts;
+  for (ToolDefinition& tool : tools) {
+    SALLYPORT_CO_TRY(const std::optional<Pin> pin, find_pin(recorder_, server, tool.name));
+    const std::string key = key_of(server, tool.name);
+    if (pin && pin->hash != tool.hash) held.insert(tool.name);
+    if (!pin) {
+      drafts.push_back(entry("tool_pinned", server, tool.name, tool.hash, std::move(tool.pinned)));
+      drafts.back().facts.push_back({std::string(kPinned), key, tool.hash, true});
+    } else if (pin->hash != tool.hash && pin->changed_hash != tool.hash) {
+      drafts.push_back(entry("tool_changed", server, tool.name, tool.hash, std::move(tool.pinned)));
+      drafts.back().facts.push_back({std::string(kChanged), key, tool.hash, true});
+    } else if (pin->hash == tool.hash && pin->held()) {
+      drafts.push_back(entry("tool_unchanged", server, tool.name, tool.hash, nullptr));
+      drafts.back().facts.push_back({std::string(kChanged), key, std::nullopt});
+    }
+  }
+  held_.with([&](auto& names) {
+    for (const ToolDefinition& tool : tools) {
+      if (held.contains(tool.name)) {
+        names.emplace(server, tool.name);
+      } else {
+        names.erase({server, tool.name});
+      }
+    }
+  });
+  if (!drafts.empty()) {
+    SALLYPORT_CO_TRY([[maybe_unused]] const auto written,
+                     co_await recorder_.append(std::move(drafts), core::Urgency::Announces));
+  }
+  co_return held;
+}
+
+bool PinBook::held(const std::string& server, const std::string& tool) const {
+  const bool was = held_.with([&](const auto& names) { return names.contains({server, tool}); });
+  if (!was) return false;
+  const Result<std::optional<Pin>> pin = find_pin(recorder_, server, tool);
+  return !pin || !*pin || (*pin)->held();
+}
+
+PinGuard::PinGuard(const PinBook& book) : book_(book) {
+  traits_.name = "tool-pins";
+}
+
+Task<Verdict> PinGuard::judge(const Call& call, const core::GuardContext&) const {
+  if (!book_.held(call.server, call.tool)) co_return Verdict::allow();
+  co_return Verdict::deny(
+      fmt::format("the definition of `{}` has changed since it was first seen; a person must look "
+                  "at it (`sallyport pins diff {} {}`)",
+                  call.tool, call.server, call.tool),
+      "pin.changed");
+}
+
+}  // namespace sallyport::mcp

@@ -1,0 +1,68 @@
+// Tool definitions as they were when they were first seen. One that has changed since is held back
+// until a person accepts the new one.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/async.h"
+#include "base/guarded.h"
+#include "core/guard.h"
+#include "core/recorder.h"
+#include "mcp/tool_definition.h"
+
+namespace sallyport::mcp {
+
+struct Pin {
+  std::string server;
+  std::string tool;
+  std::string hash;
+  std::uint64_t sequence = 0;  // of the entry that has the definition
+  // Of the definition that waits to be accepted, if there is one.
+  std::string changed_hash{};
+  std::uint64_t changed_sequence = 0;
+
+  bool held() const { return !changed_hash.empty(); }
+};
+
+Result<std::vector<Pin>> all_pins(core::RecordReader& records);
+Result<std::optional<Pin>> find_pin(core::RecordReader& records, const std::string& server,
+                                    const std::string& tool);
+// The definition as the log has it.
+Result<json::value> pinned_definition(core::RecordReader& records, std::uint64_t sequence);
+
+// The waiting definition becomes the pinned one. `NotFound`: none waits. `Conflict`: it changed
+// once more meanwhile.
+Task<void> accept_pin(core::Recorder& recorder, Pin pin, std::string who);
+
+// For a gateway. `look` is called on its strand, the rest from anywhere.
+class PinBook {
+ public:
+  explicit PinBook(core::Recorder& recorder) : recorder_(recorder) {}
+
+  // Pins what is new, notes what has changed, and returns the names that are held back.
+  Task<std::set<std::string>> look(std::string server, std::vector<ToolDefinition> tools);
+
+  // As it is now: somebody may have accepted it in another process.
+  bool held(const std::string& server, const std::string& tool) const;
+
+ private:
+  core::Recorder& recorder_;
+  Guarded<std::set<std::pair<std::string, std::string>>> held_;
+};
+
+// Denies calls of tools that are held back. `book` must outlive the guard.
+class PinGuard final : public core::Guard {
+ public:
+  explicit PinGuard(const PinBook& book);
+  const core::GuardTraits& traits() const override { return traits_; }
+  Task<Verdict> judge(const Call& call, const core::GuardContext& context) const override;
+
+ private:
+  const PinBook& book_;
+  core::GuardTraits traits_;
+};
+
+}  // namespace sallyport::mcp

@@ -1,0 +1,52 @@
+// Lines on their way out: written at once where that does not wait, kept within a bound otherwise.
+#pragma once
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <list>
+#include <string>
+
+#include "base/async.h"
+
+namespace sallyport::net {
+
+// On a strand, or on a context with one thread.
+class LineWriter {
+ public:
+  // `bound`: bytes that may wait. One line is taken at any size while nothing waits.
+  // `to` does not block, and must outlive the writer.
+  LineWriter(boost::asio::posix::stream_descriptor& to, std::size_t bound);
+
+  // False: it was not taken, because too much waits or nobody reads any more.
+  bool push(std::string line);
+
+  // Writes what waits, until `close` or until nobody reads any more.
+  Async<void> run();
+  // Returns when there is room, nobody reads any more, or `longest` has passed.
+  Async<void> room(std::chrono::milliseconds longest);
+  // True: nothing waits any more.
+  Async<bool> flush(std::chrono::milliseconds longest);
+  void close();
+
+  bool broken() const { return broken_; }
+  std::size_t waiting() const { return bytes_; }
+
+ private:
+  Async<void> until(std::size_t bytes, std::chrono::milliseconds longest);
+  void tell_waiting();
+  bool write_now(std::string& line);
+
+  boost::asio::posix::stream_descriptor& to_;
+  std::size_t bound_;
+  std::deque<std::string> lines_;
+  std::size_t bytes_ = 0;
+  bool closed_ = false;
+  bool broken_ = false;
+  boost::asio::steady_timer more_;
+  std::list<boost::asio::steady_timer*> waiters_;
+};
+
+}  // namespace sallyport::net

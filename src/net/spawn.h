@@ -1,0 +1,33 @@
+// Starts a program in a process group of its own, so that what it starts dies with it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sallyport/result.h"
+
+namespace sallyport::net {
+
+// Two ends that a program which is started does not inherit.
+struct Pipe {
+  int read_end = -1;
+  int write_end = -1;
+};
+Result<Pipe> make_pipe();
+
+struct SpawnSpec {
+  const std::vector<std::string>& arguments;  // the first is the program, looked up in PATH
+  std::filesystem::path folder{};             // empty: the current one
+  int input = -1;                             // becomes standard input; none: nothing to read
+  int output = -1;                            // becomes standard output
+  int errors = -1;                            // becomes standard error
+};
+
+// `Unavailable` says why it cannot be started. The caller reaps it, and closes its own descriptors.
+// It is killed when the calling thread ends, so that a gate that is killed leaves no tools behind.
+Result<pid_t> spawn(const SpawnSpec& spec);
+
+}  // namespace sallyport::net

@@ -1,0 +1,36 @@
+// Owns the coroutines that run beside the one that started them: nobody is left behind.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/async.h"
+
+namespace sallyport::net {
+
+// On a strand, or on a context with one thread.
+class TaskGroup {
+ public:
+  // `failed` hears of a coroutine that ended by an exception, which is a fault of ours.
+  TaskGroup(boost::asio::any_io_executor executor, std::function<void(std::string_view)> failed);
+  TaskGroup(const TaskGroup&) = delete;
+  ~TaskGroup();
+
+  void start(Async<void> work);
+  std::size_t size() const;
+
+  // Asks all that run to end where they wait.
+  void cancel();
+  // True: all have ended.
+  Async<bool> join(std::chrono::milliseconds longest);
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;  // shared with the coroutines, which may outlive an unfair end
+};
+
+}  // namespace sallyport::net

@@ -1,0 +1,18 @@
+// The public client of both eras: asks for the new one first, and says what it got.
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const load = (path) =>
+  import(pathToFileURL(join(process.env.MCP_MODULES, '@modelcontextprotocol/client/dist', path)).href);
+const { Client } = await load('index.mjs');
+const { StdioClientTransport } = await load('stdio.mjs');
+
+const [command, ...args] = process.argv.slice(2);
+const client = new Client({ name: 'auto', version: '1' }, { capabilities: {}, versionNegotiation: { mode: 'auto' } });
+await client.connect(new StdioClientTransport({ command, args, stderr: 'ignore' }));
+const tools = (await client.listTools()).tools.length;
+const echo = await client.callTool({ name: 'echo', arguments: { message: 'hi' } });
+const version = client.getNegotiatedProtocolVersion?.() ?? client.getProtocolVersion?.() ?? null;
+await client.close();
+console.log(JSON.stringify({ version, tools, echo: echo.content[0].text }));
+process.exit(0);

@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Clients and servers of both eras, each with each other."""
+import json
+import pathlib
+import sys
+import unittest
+
+from mcp_support import FAKE, Client, McpTest
+
+MODERN = pathlib.Path(__file__).with_name("mcp_modern_server.py")
+META = "io.modelcontextprotocol/"
+VERSION = "2026-07-28"
+
+
+class ModernClient(Client):
+    capabilities = {}
+
+    def meta(self, **more):
+        return {META + "protocolVersion": VERSION, META + "clientCapabilities": self.capabilities,
+                META + "clientInfo": {"name": "stateless", "version": "1"}, **more}
+
+    def ask(self, method, params=None):
+        params = dict(params or {})
+        params.setdefault("_meta", self.meta())
+        return super().ask(method, params)
+
+
+class Eras(McpTest):
+    def stateless(self, server, capabilities=None):
+        client = ModernClient(self, (sys.executable, server), options=("--name", "server"))
+        client.capabilities = capabilities or {}
+        self.addCleanup(self.end, client)
+        return client
+
+    def session(self, server, capabilities=None):
+        client = self.client(sys.executable, server, options=("--name", "server"))
+        client.opened = client.open(capabilities)
+        return client
+
+
+class SessionsToStateless(Eras):
+    def test_the_opening_is_answered_from_the_discovery(self):
+        client = self.session(MODERN)
+        self.assertEqual(client.opened, {"protocolVersion": "2025-11-25", "serverInfo": {"name": "modern", "version": "2"}, "instructions": "be kind",
+                                         "capabilities": {"tools": {"listChanged": True}, "resources": {"subscribe": True}}})
+
+    def test_every_request_says_who_asks_and_results_lose_what_sessions_do_not_know(self):
+        client = self.session(MODERN, {"elicitation": {}})
+        said = json.loads(client.said("meta", _meta={"mine": 1}))
+        self.assertEqual(said, {"mine": 1, META + "protocolVersion": VERSION, META + "clientCapabilities": {"elicitation": {}},
+                                META + "clientInfo": {"name": "hand", "version": "1"}})
+        listed = client.request("tools/list")["result"]
+        self.assertEqual(set(listed), {"tools"})
+        self.assertNotIn("outputSchema", listed["tools"][-1])
+        self.assertEqual(client.result("list_root"), {"content": [{"type": "text", "text": "a list"}]})
+        self.assertEqual(set(client.request("resources/read", {"uri": "u"})["result"]), {"contents"})
+
+    def test_what_the_server_wants_to_know_is_asked_and_the_call_made_again(self):
+        client = self.session(MODERN, {"elicitation": {}})
+        id = client.ask("tools/call", {"name": "ask", "arguments": {}})
+        question = client.next(lambda m: m.get("method") == "elicitation/create")
+        self.assertEqual(question["params"]["message"], "Your name?")
+        client.send({"id": question["id"], "result": {"action": "accept", "content": {"name": "Ann"}}})
+        self.assertEqual(client.answer(id)["result"]["content"][0]["text"], 'state-1 {"k": {"action": "accept", "content": {"name": "Ann"}}}')
+        client.close()
+        self.one_end_for_each_call(1)
+
+    def test_a_client_that_cannot_answer_is_told_what_is_missing(self):
+        result = self.session(MODERN).result("ask")
+        self.assertTrue(result["isError"])
+        self.assertIn("did not declare what `elicitation/create` needs", result["content"][0]["text"])
+
+    def test_a_server_that_asks_forever_is_stopped(self):
+        client = self.session(MODERN, {"elicitation": {}})
+        id = client.ask("tools/call", {"name": "ask_forever", "arguments": {}})
+        for _ in range(11):
+            question = client.next(lambda m: m.get("method") == "elicitation/create")
+            client.send({"id": question["id"], "result": {"action": "decline"}})
+        self.assertIn("again and again", client.answer(id)["result"]["content"][0]["text"])
+
+    def test_changes_are_heard_through_one_subscription(self):
+        client = self.session(MODERN)
+        self.assertEqual(client.request("resources/subscribe", {"uri": "file:///a"})["result"], {})
+        client.said("change")
+        updated = client.next(lambda m: m.get("method") == "notifications/resources/updated")
+        self.assertEqual(updated["params"], {"uri": "file:///a"})
+        self.assertNotIn("_meta", client.next(lambda m: m.get("method") == "notifications/tools/list_changed").get("params", {}))
+
+    def test_the_log_level_travels_with_each_request(self):
+        client = self.session(MODERN)
+        self.assertEqual(client.request("logging/setLevel", {"level": "debug"})["result"], {})
+        self.assertEqual(json.loads(client.said("meta"))[META + "logLevel"], "debug")
+
+    def test_progress_and_ping(self):
+        client = self.session(MODERN)
+        client.said("progress", _meta={"progressToken": 5})
+        self.assertEqual(client.next(lambda m: m.get("method") == "notifications/progress")["params"], {"progressToken": 5, "progress": 1})
+        self.assertEqual(client.request("ping")["result"], {})
+        self.assertEqual(client.request("tasks/list")["error"]["code"], -32601)
+
+
+class StatelessToSessions(Eras):
+    def test_the_discovery_is_answered_from_the_opening(self):
+        client = self.stateless(FAKE)
+        found = client.request("server/discover")["result"]
+        self.assertEqual((found["resultType"], found["supportedVersions"], found["ttlMs"], found["cacheScope"]), ("complete", [VERSION], 0, "private"))
+        self.assertEqual(found["_meta"][META + "serverInfo"]["name"], "fake")
+        self.assertIn("tools", found["capabilities"])
+
+    def test_results_say_of_which_kind_they_are(self):
+        client = self.stateless(FAKE)
+        listed = client.request("tools/list")["result"]
+        self.assertEqual((listed["resultType"], listed["ttlMs"], listed["cacheScope"]), ("complete", 0, "private"))
+        self.assertEqual(client.result("echo", {"message": "x"})["resultType"], "complete")
+        denied = client.result("nothing")
+        self.assertEqual((denied["resultType"], denied["isError"]), ("complete", True))
+        client.close()
+        self.one_end_for_each_call(2)
+
+    def test_a_question_of_the_server_is_a_result_and_the_retry_goes_on(self):
+        client = self.stateless(FAKE, {"roots": {}})
+        asked = client.result("ask_roots")
+        self.assertEqual(asked["resultType"], "input_required")
+        (key, question), = asked["inputRequests"].items()
+        self.assertEqual(question["method"], "roots/list")
+        other = client.call("echo", requestState=asked["requestState"], inputResponses={})
+        self.assertEqual(other["error"]["code"], -32602)
+        result = client.result("ask_roots", requestState=asked["requestState"], inputResponses={key: {"roots": [{"uri": "file:///r"}]}})
+        self.assertIn("file:///r", result["content"][0]["text"])
+        again = client.call("ask_roots", requestState=asked["requestState"], inputResponses={})
+        self.assertEqual(again["error"]["code"], -32602, "good for one answer only")
+        client.close()
+        self.one_end_for_each_call(1)
+
+    def test_a_retry_without_the_answer_is_asked_again(self):
+        client = self.stateless(FAKE, {"roots": {}})
+        asked = client.result("ask_roots")
+        again = client.result("ask_roots", requestState=asked["requestState"])
+        self.assertEqual(again["inputRequests"], asked["inputRequests"])
+        self.assertNotEqual(again["requestState"], asked["requestState"])
+
+    def test_what_the_client_cannot_be_asked_is_declined(self):
+        self.assertIn("-32601", self.stateless(FAKE).said("ask_sampling"))
+
+    def test_requests_without_their_facts_are_refused(self):
+        client = self.stateless(FAKE)
+        self.assertEqual(client.request("tools/list", {"_meta": {META + "protocolVersion": VERSION}})["error"]["code"], -32602)
+        refused = client.request("tools/list", {"_meta": client.meta(**{META + "protocolVersion": "2030-01-01"})})["error"]
+        self.assertEqual((refused["code"], refused["data"]), (-32022, {"supported": [VERSION], "requested": "2030-01-01"}))
+        for method in ("ping", "logging/setLevel", "resources/subscribe", "tasks/list"):
+            self.assertEqual(client.request(method)["error"]["code"], -32601)
+
+    def test_a_subscription_hears_of_what_it_asked_for(self):
+        client = self.stateless(FAKE)
+        id = client.ask("subscriptions/listen", {"notifications": {"toolsListChanged": True, "promptsListChanged": True, "resourceSubscriptions": ["file:///a"]}})
+        granted = client.next(lambda m: m.get("method") == "notifications/subscriptions/acknowledged")["params"]
+        self.assertEqual(granted, {"_meta": {META + "subscriptionId": id},
+                                   "notifications": {"toolsListChanged": True, "resourceSubscriptions": ["file:///a"]}})
+        client.call("rename", {"suffix": ""})
+        changed = client.next(lambda m: m.get("method") == "notifications/tools/list_changed")
+        self.assertEqual(changed["params"]["_meta"][META + "subscriptionId"], id)
+        client.tell("notifications/cancelled", {"requestId": id})
+        client.call("rename", {"suffix": ""})
+        client.said("echo", {"message": "x"})
+        self.assertEqual([m for m in client.kept if m.get("method") == "notifications/tools/list_changed"], [])
+
+    def test_log_messages_only_for_those_who_asked(self):
+        client = self.stateless(FAKE)
+        client.said("log")
+        self.assertEqual([m for m in client.kept if m.get("method") == "notifications/message"], [])
+        client.said("log", _meta=client.meta(**{META + "logLevel": "debug"}))
+        self.assertEqual(len([m for m in client.kept if m.get("method") == "notifications/message"]), 1)
+
+
+class StatelessToStateless(Eras):
+    def test_what_both_sides_understand_passes(self):
+        client = self.stateless(MODERN)
+        found = client.request("server/discover")["result"]
+        self.assertEqual((found["instructions"], found["ttlMs"], found["cacheScope"]), ("be kind", 0, "private"))
+        listed = client.request("tools/list")["result"]
+        self.assertEqual((listed["cacheScope"], listed["ttlMs"]), ("private", 0))
+        self.assertIn("outputSchema", listed["tools"][-1])
+        self.assertEqual(client.result("list_root")["structuredContent"], [1, 2])
+        said = json.loads(client.said("meta"))
+        self.assertEqual(said[META + "clientInfo"]["name"], "stateless")
+
+    def test_questions_pass_as_they_are(self):
+        client = self.stateless(MODERN, {"elicitation": {}})
+        asked = client.result("ask")
+        self.assertEqual((asked["resultType"], asked["requestState"]), ("input_required", "state-1"))
+        result = client.result("ask", requestState="state-1", inputResponses={"k": {"action": "decline"}})
+        self.assertEqual(result["content"][0]["text"], 'state-1 {"k": {"action": "decline"}}')
+        client.close()
+        self.one_end_for_each_call(2)
+
+    def test_subscriptions_keep_the_id_that_the_client_knows(self):
+        client = self.stateless(MODERN)
+        client.said("echo", {"message": "x"})
+        id = client.ask("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+        granted = client.next(lambda m: m.get("method") == "notifications/subscriptions/acknowledged")
+        self.assertEqual(granted["params"]["_meta"][META + "subscriptionId"], id)
+        client.said("change")
+        changed = client.next(lambda m: m.get("method") == "notifications/tools/list_changed")
+        self.assertEqual(changed["params"]["_meta"][META + "subscriptionId"], id)
+
+    def test_a_denial_says_of_which_kind_it_is(self):
+        denied = self.stateless(MODERN).result("nothing")
+        self.assertEqual((denied["resultType"], denied["isError"]), ("complete", True))
+
+
+class Neither(Eras):
+    def test_a_first_request_of_no_era_is_told_the_versions(self):
+        client = self.client()
+        refused = client.request("tools/list")["error"]
+        self.assertEqual((refused["code"], refused["data"]["supported"]), (-32602, [VERSION]))
+        self.assertEqual(client.open()["serverInfo"]["name"], "fake")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Policies in front of an MCP server: in force, changed while it runs, refused."""
+import time
+import unittest
+
+from mcp_support import McpTest
+
+POLICY = """version: 1
+autonomy: {tier: act_auto}
+guardrails:
+  checks:
+    - {type: blocklist, stage: tool_use, id: word, words: [%s]}
+"""
+
+
+class Policies(McpTest):
+    def wrapped(self, policy):
+        client = self.client(options=["--policy", str(policy)])
+        client.open()
+        return client
+
+    def refusal(self, client, word):
+        result = client.result("echo", {"message": word})
+        return result["content"][0]["text"] if result.get("isError") else None
+
+    # GR-31 GR-36
+    def test_a_policy_file_is_in_force_and_a_refusal_is_a_result(self):
+        client = self.wrapped(self.write("policy.yaml", POLICY % "swordfish"))
+        self.assertIn("guardrail check 'word' refused this call (guardrail.blocklist)", self.refusal(client, "Swordfish"))
+        self.assertIsNone(self.refusal(client, "herring"))
+        client.close()
+        hits = self.good("ledger", "show", "--kind", "guard_hit", "--json").lines()
+        self.assertEqual([(hit["body"]["check"], hit["body"]["path"]) for hit in hits], [("word", "/message")])
+
+    # GR-8 GR-76 GR-77 GR-79
+    def test_a_changed_file_is_taken_up_and_a_bad_one_is_not(self):
+        path = self.write("policy.yaml", POLICY % "swordfish")
+        client = self.wrapped(path)
+        self.assertIsNotNone(self.refusal(client, "swordfish"))
+        time.sleep(0.01)
+        path.write_text(POLICY % "herring")
+        client.wait_for_error("a new policy is in force")
+        self.assertIsNone(self.refusal(client, "swordfish"))
+        self.assertIsNotNone(self.refusal(client, "herring"))
+        path.write_text("version: 1\nguardrails: {checks: [{type: none}]}\n")
+        client.wait_for_error("the policy was refused, the last good one stays in force")
+        self.assertIsNotNone(self.refusal(client, "herring"))
+        client.close()
+        generations = [hit["body"]["generation"] for hit in self.good("ledger", "show", "--kind", "guard_hit", "--json").lines()]
+        self.assertEqual(generations, [1, 2, 2])
+        controls = [entry["body"]["control"] for entry in self.good("ledger", "show", "--kind", "control", "--json").lines()]
+        self.assertEqual([one for one in controls if one.startswith("policy")], ["policy_loaded", "policy_loaded", "policy_rejected"])
+        policy = next(check for check in self.cli("doctor", "--json").json()["checks"] if check["check"] == "policy")
+        self.assertIn("generation 2", policy["detail"])
+        self.assertIn("policy.yaml:2:", policy["detail"])
+
+    # GR-8: at first start there is none, so nothing is let through
+    def test_an_invalid_policy_is_never_replaced_by_another(self):
+        path = self.write("policy.yaml", "version: 1\nguardrials: {}\n")
+        client = self.client(options=["--policy", str(path)])
+        self.assertEqual(client.process.wait(30), 64)
+        self.assertIn("policy.yaml:2:1", "".join(client.errors))
+
+    def test_a_shipped_policy_is_named(self):
+        client = self.wrapped("read-only")
+        result = client.result("echo", {"message": "x"})
+        self.assertNotIn("x", result["content"][0]["text"].split())
+        client.close()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""A client and a server of the session era, with the gate between them."""
+import json
+import unittest
+
+from mcp_support import McpTest
+
+
+class Relay(McpTest):
+    def test_an_opening_passes_as_it_is_and_the_policy_in_force_is_named(self):
+        client = self.client()
+        opened = client.open()
+        self.assertEqual(opened["serverInfo"]["name"], "fake")
+        self.assertIn('"x-unknown":12345678901234567890123', client.lines[0])
+        client.wait_for_error("starter policy is in force")
+        self.assertEqual(client.close(), 0)
+
+    def test_methods_and_fields_that_nobody_knows_pass_with_every_digit(self):
+        client = self.client()
+        client.open()
+        client.send_text('{"jsonrpc":"2.0","method":"x/echo","id":"a-string","params":{"z":1.50,"big":12345678901234567890123,"a":[1e2]}}')
+        got = client.answer("a-string")
+        self.assertIn("got", got["result"])
+        self.assertIn('12345678901234567890123', client.lines[-1])
+
+    # PI-27
+    def test_a_result_that_no_guard_touches_is_the_bytes_that_came(self):
+        client = self.client()
+        client.open()
+        client.call("exact")
+        self.assertIn('"result":{"structuredContent":{"z":12345678901234567890123,"a":1.50,"n":1e2},"content":[],"x-unknown":{"k":[1.0]}}',
+                      client.lines[-1])
+
+    def test_arguments_reach_the_server_with_every_digit(self):
+        client = self.client()
+        client.open()
+        client.send_text('{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"error","arguments":{"key":12345678901234567890123},"x-more":1}}')
+        error = client.answer(7)["error"]
+        self.assertEqual((error["code"], error["data"]["key"]), (-32050, 12345678901234567890123))
+
+    # AU-19
+    def test_a_call_is_one_record_with_what_was_asked_and_answered(self):
+        client = self.client()
+        client.open()
+        self.assertEqual(client.said("echo", {"message": "hello"}), "hello")
+        failed = client.result("structured", {"fails": True})
+        self.assertTrue(failed["isError"])
+        client.close()
+        ends = self.one_end_for_each_call(2)
+        self.assertEqual((ends[0]["server"], ends[0]["tool_name"], ends[0]["requested_input"]), ("fake", "echo", {"message": "hello"}))
+        self.assertTrue(ends[0]["agent_id"].startswith("uid:"))
+        self.assertEqual(ends[0]["outcome"]["result"]["output"], "hello")
+        result = ends[1]["outcome"]["result"]
+        self.assertEqual((result["success"], result["output"], result["data"]), (False, "two\nparts", {"rows": [1, 2]}))
+        self.assertEqual([d["media_type"] for d in result["documents"]], ["text/uri-list"])
+
+    # PI-27 PI-28 PI-29
+    def test_secrets_are_taken_out_of_results_resources_progress_and_log_messages(self):
+        client = self.client()
+        client.open()
+        client.call("secret")
+        client.request("resources/read", {"uri": "file:///s"})
+        client.call("progress", _meta={"progressToken": "t"})
+        client.call("log")
+        progress = [m for m in client.kept if m.get("method") == "notifications/progress"]
+        self.assertEqual([m["params"]["progress"] for m in progress], [0, 1, 2])
+        self.assertEqual(len([m for m in client.kept if m.get("method") == "notifications/message"]), 1)
+        self.assertNotIn("AKIAIOSFODNN7EXAMPLE", "".join(client.lines))
+        client.wait_for_error("[fake] a line on stderr")
+        client.close()
+        self.assertNotIn("AKIAIOSFODNN7EXAMPLE", json.dumps(self.records()))
+
+    def test_an_error_of_the_server_stays_the_error_it_was(self):
+        client = self.client()
+        client.open()
+        self.assertEqual(client.call("error", {"key": "k"})["error"], {"code": -32050, "message": "no such row", "data": {"key": "k"}})
+        client.close()
+        result = self.one_end_for_each_call(1)[0]["outcome"]["result"]
+        self.assertEqual((result["success"], result["output"]), (False, "no such row"))
+
+    # AU-23
+    def test_a_tool_that_is_not_listed_is_denied_in_words_for_the_model(self):
+        client = self.client()
+        client.open()
+        result = client.result("format_disk")
+        self.assertTrue(result["isError"])
+        self.assertIn("unknown tool", result["content"][0]["text"])
+        self.assertEqual(result["structuredContent"]["sallyport"]["status"], "blocked")
+        client.close()
+        self.assertEqual(self.one_end_for_each_call(1)[0]["outcome"]["kind"], "blocked")
+
+    def test_questions_of_the_server_reach_the_client_and_its_answer_the_server(self):
+        client = self.client()
+        client.open({"roots": {}})
+        id = client.ask("tools/call", {"name": "ask_roots", "arguments": {}})
+        question = client.next(lambda m: m.get("method") == "roots/list")
+        client.send({"id": question["id"], "result": {"roots": [{"uri": "file:///r"}]}})
+        self.assertIn("file:///r", client.answer(id)["result"]["content"][0]["text"])
+
+    def test_a_question_that_the_client_cannot_answer_is_answered_here(self):
+        client = self.client()
+        client.open({"roots": {}})
+        self.assertIn("-32601", client.said("ask_sampling"))
+        self.assertEqual([m for m in client.kept if m.get("method") == "sampling/createMessage"], [])
+
+    # AU-28
+    def test_a_cancelled_call_gets_no_answer_and_one_record(self):
+        heard = self.folder / "heard"
+        client = self.client(env={"FAKE_HEARD": heard})
+        client.open()
+        id = client.ask("tools/call", {"name": "stall", "arguments": {}})
+        client.said("echo", {"message": "x"})
+        client.tell("notifications/cancelled", {"requestId": id, "reason": "changed my mind"})
+        client.said("echo", {"message": "y"})
+        client.close()
+        self.assertEqual([m for m in client.kept if m.get("id") == id], [])
+        self.assertIn("changed my mind", heard.read_text())
+        ends = {r["tool_name"]: r for r in self.one_end_for_each_call(3)}
+        self.assertEqual((ends["stall"]["outcome"]["result"]["output"], ends["stall"]["effect_state"]), ("cancelled", "unknown"))
+
+    def test_a_request_that_is_only_passed_on_can_be_cancelled_too(self):
+        heard = self.folder / "heard"
+        client = self.client(env={"FAKE_HEARD": heard})
+        client.open()
+        id = client.ask("x/never", {})
+        client.tell("notifications/cancelled", {"requestId": id})
+        client.request("x/echo", {})
+        client.close()
+        self.assertIn("notifications/cancelled", heard.read_text())
+
+    def test_nonsense_of_the_client_is_answered_and_nothing_breaks(self):
+        client = self.client()
+        client.open()
+        for text, code in (("hello", -32700), ("[1,", -32700), ("{}", -32600), ('{"jsonrpc":"2.0","id":{},"method":"x"}', -32600),
+                           ('{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}', -32700), ("[" * 1000 + "]" * 1000, -32700)):
+            client.send_text(text)
+            said = client.next(lambda m: m.get("id", 0) is None)
+            self.assertEqual(said["error"]["code"], code, text[:60])
+        self.assertEqual(client.request("tools/call", {"arguments": {}})["error"]["code"], -32602)
+        self.assertEqual(client.request("tools/call", {"name": "echo", "arguments": [1]})["error"]["code"], -32602)
+        self.assertEqual(client.said("echo", {"message": "still here"}), "still here")
+
+    def test_a_batch_is_split(self):
+        client = self.client()
+        client.open(version="2025-03-26")
+        client.send_text(json.dumps([{"jsonrpc": "2.0", "id": i, "method": "tools/call", "params": {"name": "echo", "arguments": {"message": str(i)}}}
+                                     for i in (101, 102)]))
+        self.assertEqual([client.answer(i)["result"]["content"][0]["text"] for i in (102, 101)], ["102", "101"])
+        client.close()
+        self.one_end_for_each_call(2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,85 @@
+#include "mcp/pins.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "support/governed.h"
+
+namespace sallyport::mcp {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<ToolDefinition> tools(const std::string& description) {
+  const json::value list{
+      {"tools",
+       {{{"name", "a"}, {"description", description}}, {{"name", "b"}, {"description", "b"}}}}};
+  return definitions_in(list.as_object());
+}
+
+class PinsTest : public testing::Test {
+ protected:
+  std::set<std::string> look(const std::string& description) {
+    return *test::run_now(book.look("files", tools(description)));
+  }
+  Verdict::Kind judged(const std::string& tool) {
+    const PinGuard guard(book);
+    const Call call{.server = "files", .tool = tool};
+    return test::run_now(judge(guard, call));
+  }
+  static Async<Verdict::Kind> judge(const PinGuard& guard, const Call& call) {
+    const core::GuardContext context;
+    const Result<Verdict> verdict = co_await guard.judge(call, context);
+    co_return verdict->kind;
+  }
+
+  test::FakeRecorder recorder;
+  PinBook book{recorder};
+};
+
+// AT-26 (partly)
+TEST_F(PinsTest, AChangedDefinitionIsHeldUntilItIsAccepted) {
+  EXPECT_THAT(look("first"), IsEmpty());
+  EXPECT_THAT(look("first"), IsEmpty());
+  EXPECT_EQ(all_pins(recorder)->size(), 2u);
+  EXPECT_THAT(look("second"), ElementsAre("a"));
+  EXPECT_EQ(judged("a"), Verdict::Kind::Deny);
+  EXPECT_EQ(judged("b"), Verdict::Kind::Allow);
+
+  const std::optional<Pin> pin = *find_pin(recorder, "files", "a");
+  ASSERT_TRUE(pin && pin->held());
+  EXPECT_EQ(pinned_definition(recorder, pin->changed_sequence)->at("description"), "second");
+  ASSERT_TRUE(test::run_now(accept_pin(recorder, *pin, "uid:ann")));
+  EXPECT_EQ(judged("a"), Verdict::Kind::Allow);
+  EXPECT_THAT(look("second"), IsEmpty());
+}
+
+TEST_F(PinsTest, OneThatBecomesWhatItWasIsFreeAgain) {
+  (void)look("first");
+  EXPECT_THAT(look("second"), ElementsAre("a"));
+  EXPECT_THAT(look("first"), IsEmpty());
+  EXPECT_EQ(judged("a"), Verdict::Kind::Allow);
+  EXPECT_FALSE((*find_pin(recorder, "files", "a"))->held());
+}
+
+TEST_F(PinsTest, WhatWasAcceptedIsWhatWasLookedAt) {
+  (void)look("first");
+  (void)look("second");
+  const Pin seen = **find_pin(recorder, "files", "a");
+  (void)look("third");
+  const Result<void> accepted = test::run_now(accept_pin(recorder, seen, "uid:ann"));
+  ASSERT_FALSE(accepted);
+  EXPECT_EQ(accepted.error().code, ErrorCode::Conflict);
+  EXPECT_EQ(judged("a"), Verdict::Kind::Deny);
+}
+
+TEST_F(PinsTest, TheSameToolOfAnotherServerIsAnotherTool) {
+  (void)look("first");
+  EXPECT_THAT(*test::run_now(book.look("other", tools("second"))), IsEmpty());
+}
+
+}  // namespace
+}  // namespace sallyport::mcp

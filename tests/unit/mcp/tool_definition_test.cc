@@ -1,0 +1,64 @@
+#include "mcp/tool_definition.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "mcp/server_name.h"
+
+namespace sallyport::mcp {
+namespace {
+
+ToolDefinition only(const std::string& tool) {
+  const json::value list = json::parse("{\"tools\":[" + tool + "]}");
+  return definitions_in(list.as_object()).at(0);
+}
+
+TEST(ToolDefinitionTest, TheHashCoversWhatAModelIsTold) {
+  const std::string base = only(R"({"name":"t","description":"d","inputSchema":{"a":1}})").hash;
+  EXPECT_EQ(only(R"({"inputSchema":{"a":1},"description":"d","name":"t","_meta":{"x":1}})").hash,
+            base);
+  for (
+      const char* const other :
+      {R"({"name":"u","description":"d","inputSchema":{"a":1}})",
+       R"({"name":"t","description":"D","inputSchema":{"a":1}})",
+       R"({"name":"t","description":"d","inputSchema":{"a":2}})",
+       R"({"name":"t","description":"d","inputSchema":{"a":1},"outputSchema":{}})",
+       R"({"name":"t","description":"d","inputSchema":{"a":1},"annotations":{"readOnlyHint":true}})",
+       R"({"name":"t","title":"T","description":"d","inputSchema":{"a":1}})"}) {
+    EXPECT_NE(only(other).hash, base) << other;
+  }
+}
+
+// AT-25 (partly)
+TEST(ToolDefinitionTest, HintsOnlyRaiseCaution) {
+  EXPECT_TRUE(only(R"({"name":"t","annotations":{"destructiveHint":true}})").raises_caution);
+  EXPECT_TRUE(only(R"({"name":"t","annotations":{"readOnlyHint":false}})").raises_caution);
+  EXPECT_FALSE(only(R"({"name":"t","annotations":{"readOnlyHint":true}})").raises_caution);
+  EXPECT_FALSE(only(R"({"name":"t","annotations":{"destructiveHint":false}})").raises_caution);
+  EXPECT_FALSE(only(R"({"name":"t"})").raises_caution);
+}
+
+TEST(ToolDefinitionTest, ToolsAreTakenOutOfTheTextAndTheRestStays) {
+  const std::string list =
+      R"({"nextCursor":"c","tools":[{"name":"a","n":1.0},{"name":"b"},{"name":"c","big":12345678901234567890123}]})";
+  EXPECT_EQ(
+      without_tools(list, {"b"}),
+      R"({"nextCursor":"c","tools":[{"name":"a","n":1.0},{"name":"c","big":12345678901234567890123}]})");
+  EXPECT_EQ(without_tools(list, {"a", "b", "c"}), R"({"nextCursor":"c","tools":[]})");
+}
+
+TEST(ServerNameTest, ItIsWhatAPersonWouldCallTheServer) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(
+      name_of_command(Words{"npx", "-y", "@modelcontextprotocol/server-filesystem@1.2", "/tmp"}),
+      "server-filesystem");
+  EXPECT_EQ(name_of_command(Words{"python3", "-m", "weather"}), "weather");
+  EXPECT_EQ(name_of_command(Words{"node", "/opt/server-memory/dist/index.js"}), "server-memory");
+  EXPECT_EQ(name_of_command(Words{"uvx", "mcp-server-git"}), "mcp-server-git");
+  EXPECT_EQ(name_of_command(Words{"./weird name"}), "weird-name");
+  EXPECT_EQ(name_of_command(Words{"npx"}), "server");
+}
+
+}  // namespace
+}  // namespace sallyport::mcp
