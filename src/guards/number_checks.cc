@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/uuid.h"
 #include "guards/char_class.h"
 
 namespace sallyport::guards {
@@ -28,6 +29,15 @@ Row row_around(std::string_view text, std::size_t at) {
   while (row.begin > 0 && in_row(row.begin - 1)) --row.begin;
   while (row.end < text.size() && in_row(row.end)) ++row.end;
   return row;
+}
+
+// One UUID in some ten thousand ends in digits that satisfy Luhn, and it is no card for that.
+bool is_in_uuid(std::string_view text, const Row& row) {
+  constexpr std::size_t kSize = 36;
+  for (std::size_t begin = row.end - std::min(row.end, kSize); begin <= row.begin; ++begin) {
+    if (parse_uuid(text.substr(begin, kSize))) return true;
+  }
+  return false;
 }
 
 // The digits behind the point of 0.4111111111111111, or before the point, are no card.
@@ -124,6 +134,7 @@ void check_credit_card(Candidates& found, Anchor at) {
   if (found.examined(Detector::CreditCard, at.end - 1)) return;
   const Row row = row_around(text, at.end - 1);
   found.set_examined(Detector::CreditCard, row.begin, row.end);
+  if (is_in_uuid(text, row)) return;
   for (std::size_t begin = row.begin; begin < row.end; ++begin) {
     if (!is(text[begin], kDigit) || !left_edge(text, begin) || is_fraction(text, begin)) continue;
     const std::size_t end = card_end(text, begin, row.end);

@@ -24,6 +24,14 @@ std::string details_of(const HitCounts& counts) {
   return details;
 }
 
+// A large value is moved into its shape, not copied.
+json::value shape_of(Envelope envelope) {
+  json::value value = std::exchange(envelope.value, nullptr);
+  json::value shape = envelope.to_json();
+  if (envelope.kind == Envelope::Kind::Value) shape.as_object()["value"] = std::move(value);
+  return shape;
+}
+
 // One scan of one envelope.
 class Scan {
  public:
@@ -163,7 +171,7 @@ Verdict OutputSanitizer::sanitize(const Envelope& result) const {
   // Whatever could not be read to its end is withheld (PI-66).
   if (const Result<void> ran = scan.run(result); !ran) return Verdict::deny(ran.error().message);
   Verdict verdict = scan.edits().empty() ? Verdict::allow()
-                                         : Verdict::rewrite(edited(result, scan.edits()).to_json());
+                                         : Verdict::rewrite(shape_of(edited(result, scan.edits())));
   if (!scan.counts().empty()) verdict.evidence = details_of(scan.counts());
   return verdict;
 }

@@ -40,12 +40,31 @@ std::size_t mark_size(std::string_view text, const SanitizerSettings& settings) 
   return is_written_name(name, settings) ? end + 1 : 0;
 }
 
+// Where a mark may begin. Each of the two characters is looked for by itself, which is many times
+// faster than looking for either.
+class Beginnings {
+ public:
+  explicit Beginnings(std::string_view text)
+      : text_(text), bracket_(text.find('[')), star_(text.find('*')) {}
+
+  std::size_t next(std::size_t from) {
+    if (bracket_ < from) bracket_ = text_.find('[', from);
+    if (star_ < from) star_ = text_.find('*', from);
+    return std::min(bracket_, star_);
+  }
+
+ private:
+  std::string_view text_;
+  std::size_t bracket_;
+  std::size_t star_;
+};
+
 }  // namespace
 
 std::vector<Span> marks_in(std::string_view text, const SanitizerSettings& settings) {
   std::vector<Span> marks;
-  for (std::size_t at = text.find_first_of("[*"); at < text.size();
-       at = text.find_first_of("[*", at)) {
+  Beginnings beginnings(text);
+  for (std::size_t at = beginnings.next(0); at < text.size(); at = beginnings.next(at)) {
     const std::size_t size = mark_size(text.substr(at), settings);
     if (size > 0) marks.push_back({at, at + size});
     at += std::max<std::size_t>(size, 1);

@@ -1,4 +1,4 @@
-#include "app/yaml.h"
+#include "policy/yaml.h"
 
 #include <fmt/format.h>
 #include <libfyaml.h>
@@ -7,7 +7,7 @@
 
 #include "base/try.h"
 
-namespace sallyport::app {
+namespace sallyport::policy {
 
 namespace {
 
@@ -138,4 +138,4 @@ Result<YamlNode> parse_yaml(const std::string& text, const std::string& file) {
   return read(fy_document_root(document.get()), YamlNode{}, file);
 }
 
-}  // namespace sallyport::app
+}  // namespace sallyport::policy

@@ -7,7 +7,7 @@
 
 #include "sallyport/result.h"
 
-namespace sallyport::app {
+namespace sallyport::policy {
 
 struct YamlMember;
 
@@ -37,4 +37,4 @@ Result<YamlNode> parse_yaml(const std::string& text, const std::string& file);
 // `<file>:line:column`.
 std::string place_of(const YamlNode& node, const std::string& file);
 
-}  // namespace sallyport::app
+}  // namespace sallyport::policy

@@ -1,0 +1,49 @@
+// Keeps the plan in force in step with the policy's file: a good change is taken up within a second
+// or two, a bad one is recorded and told, and the last good plan stays.
+#pragma once
+
+#include <boost/asio/steady_timer.hpp>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/async.h"
+#include "core/plan_shelf.h"
+#include "policy/policy_loader.h"
+
+namespace sallyport::app {
+
+class PolicyWatch {
+ public:
+  using Log = std::function<void(std::string_view)>;
+  // All of them must outlive it.
+  PolicyWatch(policy::PolicyLoader& loader, core::PlanShelf& plans, std::string who, Log log);
+
+  // The first time. An error: nothing may run.
+  Task<void> load();
+  // Until `stop`. On the executor that awaits it.
+  Async<void> run();
+  void stop();
+
+ private:
+  struct Stamp {
+    std::filesystem::file_time_type time{};
+    std::uintmax_t size = 0;
+
+    bool operator==(const Stamp&) const = default;
+  };
+  std::optional<Stamp> stamp() const;
+  Task<void> take_up();
+  Async<void> look();
+
+  policy::PolicyLoader& loader_;
+  core::PlanShelf& plans_;
+  std::string who_;
+  Log log_;
+  std::optional<Stamp> seen_;
+  std::optional<boost::asio::steady_timer> timer_;
+  bool stopped_ = false;
+};
+
+}  // namespace sallyport::app

@@ -1,0 +1,40 @@
+// The declarative checks at the two doors of a call. Whatever they find is an entry of its own, and
+// the record of the call says which of them looked.
+#pragma once
+
+#include <memory>
+
+#include "core/guard.h"
+#include "guardrails/guardrails.h"
+
+namespace sallyport::guards {
+
+// Stage `tool_use`: refuses the call, or takes what was found out of its arguments.
+class ToolUseGuardrails final : public core::Guard {
+ public:
+  explicit ToolUseGuardrails(std::shared_ptr<const guardrails::Guardrails> guardrails);
+  const core::GuardTraits& traits() const override { return traits_; }
+  Task<Verdict> judge(const Call& call, const core::GuardContext& context) const override;
+
+ private:
+  Verdict look_at(const Call& call) const;
+
+  std::shared_ptr<const guardrails::Guardrails> guardrails_;
+  core::GuardTraits traits_;
+};
+
+// Stage `tool_output`: withholds the result, or takes what was found out of it.
+class ToolOutputGuardrails final : public core::ResultGuard {
+ public:
+  explicit ToolOutputGuardrails(std::shared_ptr<const guardrails::Guardrails> guardrails);
+  const core::GuardTraits& traits() const override { return traits_; }
+  Task<Verdict> judge(const Envelope& result, const ResultContext& context) const override;
+
+ private:
+  Verdict look_at(const Envelope& result, std::string_view tool) const;
+
+  std::shared_ptr<const guardrails::Guardrails> guardrails_;
+  core::GuardTraits traits_;
+};
+
+}  // namespace sallyport::guards

@@ -1,0 +1,26 @@
+// What the ledger is told of an evaluation: every hit, and which checks looked (GR-72, GR-73).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "guardrails/guardrails.h"
+#include "sallyport/verdict.h"
+
+namespace sallyport::guards {
+
+// Of the several parts of one result, which were looked at one by one.
+json::object evidence_of(const guardrails::Guardrails& guardrails,
+                         const std::vector<guardrails::Evaluation>& seen);
+std::vector<Finding> findings_of(const guardrails::Guardrails& guardrails,
+                                 const std::vector<guardrails::Evaluation>& seen);
+
+// The body of an entry of kind `guard_hit`. `channel`: which text of a message it was, where it was
+// a stream.
+Finding finding_of(const guardrails::Guardrails& guardrails, const guardrails::Hit& hit,
+                   const json::value& channel, std::uint64_t released_bytes);
+
+// The label of the first check that did this; empty where none did.
+std::string first_label(const guardrails::Evaluation& seen, guardrails::Action action);
+
+}  // namespace sallyport::guards

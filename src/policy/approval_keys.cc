@@ -1,0 +1,105 @@
+#include "policy/approval_keys.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/try.h"
+#include "policy/yaml_json.h"
+#include "trust/approver_book.h"
+#include "trust/reviewers.h"
+
+namespace sallyport::policy {
+
+namespace {
+
+constexpr std::size_t kMostReviewers = 1000;
+constexpr std::size_t kMostNames = 1000;
+constexpr std::uint64_t kLongestTime = 604'800;
+
+core::ApprovalRules& rules_of(Policy& policy) {
+  if (!policy.approvals) policy.approvals.emplace();
+  return *policy.approvals;
+}
+
+json::object reviewer_schema() {
+  const json::object roles = list_schema(choice_schema({"approver", "controller"}), kMostNames);
+  return {{"type", "object"},
+          {"description", "a person, and how he is known"},
+          {"properties", json::object{{"name", text_schema(512)},
+                                      {"key", text_schema(100)},
+                                      {"token", text_schema(71)},
+                                      {"roles", roles}}},
+          {"required", json::array{"name", "roles"}},
+          {"additionalProperties", false}};
+}
+
+Result<void> read_reviewers(const Place& place, Policy& out) {
+  SALLYPORT_TRY(const json::value list, to_json(place.node, place.file));
+  Result<trust::Reviewers> people = trust::reviewers_from_json(list);
+  if (!people) return place.refuse(people.error().message);
+  if (people->people.size() > kMostReviewers) return place.refuse("there are over 1000 reviewers");
+  core::ApprovalRules& rules = rules_of(out);
+  for (const trust::Reviewer& person : people->people) {
+    if (person.has_role("approver")) rules.reviewers.push_back(person.name);
+  }
+  rules.people = std::make_shared<const trust::ApproverBook>(std::move(*people));
+  return {};
+}
+
+ReadValue read_name(std::set<std::string>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    std::string name;
+    SALLYPORT_CHECK_OK(read_text(name, 512)(place));
+    out.insert(std::move(name));
+    return {};
+  };
+}
+
+}  // namespace
+
+Mapping approval_keys(Policy& out) {
+  Mapping keys("who is asked about calls, and what a yes is worth");
+  keys.optional("reviewers", "people, with the keys or digests of tokens they are known by",
+                list_schema(reviewer_schema(), kMostReviewers),
+                [&out](const Place& place) { return read_reviewers(place, out); })
+      .optional("quorum", "how many of them must say yes", number_schema(1, kMostReviewers),
+                read_number(1, kMostReviewers,
+                            [&out](std::uint64_t quorum) { rules_of(out).quorum = quorum; }))
+      .optional("deadline_s", "how long they are waited for; silence is refusal",
+                number_schema(1, kLongestTime),
+                read_number(1, kLongestTime,
+                            [&out](std::uint64_t seconds) {
+                              out.approval_time = std::chrono::seconds(seconds);
+                            }))
+      .optional("use_within_s", "how long a yes is good for", number_schema(1, kLongestTime),
+                read_number(1, kLongestTime,
+                            [&out](std::uint64_t seconds) {
+                              rules_of(out).use_within = std::chrono::seconds(seconds);
+                            }))
+      .optional("dual_control", "tools and side-effect classes that need two people",
+                list_schema(text_schema(512), kMostNames), [&out](const Place& place) {
+                  return read_list(kMostNames, read_name(rules_of(out).dual_control))(place);
+                });
+  return keys;
+}
+
+ReadValue read_approvals(Policy& out) {
+  return [&out](const Place& place) -> Result<void> {
+    SALLYPORT_CHECK_OK(approval_keys(out).read(place));
+    const core::ApprovalRules& rules = rules_of(out);
+    const std::size_t people = rules.reviewers.size();
+    if (!rules.people) return {};
+    if (people == 0) return place.refuse("no reviewer has the role `approver`");
+    if (rules.quorum > people) {
+      return place.refuse(
+          fmt::format("`quorum` is {}, but there are {} approvers", rules.quorum, people));
+    }
+    if (!rules.dual_control.empty() && people < 2) {
+      return place.refuse("`dual_control` needs two approvers, and there is one");
+    }
+    return {};
+  };
+}
+
+}  // namespace sallyport::policy

@@ -1,0 +1,23 @@
+// The section `approvals:` of a policy.
+//
+//   approvals:
+//     reviewers:
+//       - {name: "user:ada", key: "ed25519:...", roles: [approver]}
+//       - {name: "user:bo", token: "sha256:...", roles: [approver]}
+//     quorum: 1
+//     deadline_s: 3600
+//     use_within_s: 600
+//     dual_control: [process.exec, deploy]
+#pragma once
+
+#include "policy/mapping.h"
+#include "policy/policy.h"
+
+namespace sallyport::policy {
+
+Mapping approval_keys(Policy& out);
+
+// Reads the section and looks at it as a whole: more people cannot be asked for than there are.
+ReadValue read_approvals(Policy& out);
+
+}  // namespace sallyport::policy

@@ -1,0 +1,171 @@
+#include "policy/mapping.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <charconv>
+#include <optional>
+
+#include "base/nearest.h"
+#include "base/try.h"
+
+namespace sallyport::policy {
+
+namespace {
+
+std::optional<std::uint64_t> whole_number(const YamlNode& node) {
+  if (node.kind != YamlNode::Kind::Scalar || node.quoted) return std::nullopt;
+  std::uint64_t number = 0;
+  const char* const end = node.text.data() + node.text.size();
+  const auto [stopped, error] = std::from_chars(node.text.data(), end, number);
+  if (error != std::errc{} || stopped != end) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+std::unexpected<Error> Place::refuse(std::string message) const {
+  return fail(ErrorCode::InvalidInput, std::move(message), place_of(node, file));
+}
+
+Mapping& Mapping::optional(std::string name, std::string about, json::object schema,
+                           ReadValue read) {
+  keys_.push_back({std::move(name), std::move(about), std::move(schema), std::move(read), false});
+  return *this;
+}
+
+Mapping& Mapping::required(std::string name, std::string about, json::object schema,
+                           ReadValue read) {
+  optional(std::move(name), std::move(about), std::move(schema), std::move(read));
+  keys_.back().required = true;
+  return *this;
+}
+
+Result<void> Mapping::read(const Place& place) const {
+  const YamlNode& node = place.node;
+  if (!node.is_null() && node.kind != YamlNode::Kind::Mapping) {
+    return place.refuse(fmt::format("{}: keys with values belong here", about_));
+  }
+  for (const auto& [key, value] : node.members) {
+    const auto known = std::ranges::find(keys_, key.text, &Key::name);
+    if (known == keys_.end()) {
+      std::vector<std::string> names;
+      for (const Key& one : keys_) names.push_back(one.name);
+      return Place{key, place.file}.refuse(
+          fmt::format("unknown key `{}`{}", key.text, did_you_mean(key.text, names)));
+    }
+    SALLYPORT_CHECK_OK(known->read({value, place.file}));
+  }
+  for (const Key& key : keys_) {
+    const bool there = std::ranges::any_of(
+        node.members, [&](const YamlMember& member) { return member.key.text == key.name; });
+    if (key.required && !there) return place.refuse(fmt::format("`{}` is missing", key.name));
+  }
+  return {};
+}
+
+json::object Mapping::schema() const {
+  json::object properties;
+  json::array required;
+  for (const Key& key : keys_) {
+    json::object schema = key.schema;
+    schema["description"] = key.about;
+    properties[key.name] = std::move(schema);
+    if (key.required) required.push_back(json::value(key.name));
+  }
+  json::object schema{{"type", "object"},
+                      {"description", about_},
+                      {"additionalProperties", false},
+                      {"properties", std::move(properties)}};
+  if (!required.empty()) schema["required"] = std::move(required);
+  return schema;
+}
+
+json::object text_schema(std::size_t longest) {
+  return {{"type", "string"}, {"minLength", 1}, {"maxLength", longest}};
+}
+
+ReadValue read_text(std::string& out, std::size_t longest) {
+  return [&out, longest](const Place& place) -> Result<void> {
+    const YamlNode& node = place.node;
+    if (node.kind != YamlNode::Kind::Scalar || node.is_null() || node.text.empty()) {
+      return place.refuse("a text belongs here");
+    }
+    if (node.text.size() > longest) {
+      return place.refuse(fmt::format("a text of at most {} bytes belongs here", longest));
+    }
+    out = node.text;
+    return {};
+  };
+}
+
+json::object choice_schema(const std::vector<std::string>& words) {
+  return {{"enum", json::array(words.begin(), words.end())}};
+}
+
+ReadValue read_choice(std::vector<std::string> words, std::function<void(std::size_t)> take) {
+  return [words = std::move(words), take = std::move(take)](const Place& place) -> Result<void> {
+    const YamlNode& node = place.node;
+    const auto word = std::ranges::find(words, node.text);
+    if (node.kind != YamlNode::Kind::Scalar || word == words.end()) {
+      return place.refuse(fmt::format("`{}` is not known here{}; use {}", node.text,
+                                      did_you_mean(node.text, words), fmt::join(words, ", ")));
+    }
+    take(static_cast<std::size_t>(word - words.begin()));
+    return {};
+  };
+}
+
+json::object number_schema(std::uint64_t least, std::uint64_t greatest) {
+  return {{"type", "integer"}, {"minimum", least}, {"maximum", greatest}};
+}
+
+ReadValue read_number(std::uint64_t least, std::uint64_t greatest,
+                      std::function<void(std::uint64_t)> take) {
+  return [=](const Place& place) -> Result<void> {
+    const std::optional<std::uint64_t> number = whole_number(place.node);
+    if (!number || *number < least || *number > greatest) {
+      return place.refuse(
+          fmt::format("`{}` is no whole number from {} to {}", place.node.text, least, greatest));
+    }
+    take(*number);
+    return {};
+  };
+}
+
+json::object truth_schema() {
+  return {{"type", "boolean"}};
+}
+
+ReadValue read_truth(bool& out) {
+  return [&out](const Place& place) -> Result<void> {
+    const YamlNode& node = place.node;
+    const bool plain = node.kind == YamlNode::Kind::Scalar && !node.quoted;
+    if (!plain || (node.text != "true" && node.text != "false")) {
+      return place.refuse(fmt::format("`{}` is neither true nor false", node.text));
+    }
+    out = node.text == "true";
+    return {};
+  };
+}
+
+json::object list_schema(json::object items, std::size_t most) {
+  return {{"type", "array"}, {"items", std::move(items)}, {"maxItems", most}};
+}
+
+ReadValue read_list(std::size_t most, ReadValue read_item) {
+  return [most, read_item = std::move(read_item)](const Place& place) -> Result<void> {
+    const YamlNode& node = place.node;
+    if (node.is_null()) return {};
+    if (node.kind != YamlNode::Kind::Sequence) return place.refuse("a list belongs here");
+    if (node.items.size() > most) {
+      return place.refuse(fmt::format("{} entries, at most {} are read", node.items.size(), most));
+    }
+    for (const YamlNode& item : node.items) SALLYPORT_CHECK_OK(read_item({item, place.file}));
+    return {};
+  };
+}
+
+}  // namespace sallyport::policy

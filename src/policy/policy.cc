@@ -1,0 +1,137 @@
+#include "policy/policy.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+#include <fstream>
+#include <iterator>
+
+#include "autonomy/classifier.h"
+#include "autonomy/policy_rules.h"
+#include "base/try.h"
+#include "guards/guardrail_guards.h"
+#include "guards/output_sanitizer.h"
+#include "guards/query_result.h"
+#include "guards/sanitizer_settings.h"
+#include "guards/size_limiter.h"
+#include "policy/policy_keys.h"
+#include "policy/yaml_json.h"
+
+namespace sallyport::policy {
+
+namespace {
+
+constexpr std::size_t kLargestFile = 8u << 20;
+
+// Patterns are compiled once here, so that a file with a bad one is refused with its place.
+Result<void> check_patterns(const Policy& policy, const YamlNode& root, const std::string& file) {
+  if (!policy.guardrails) return {};
+  const auto compiled = guardrails::Guardrails::compile(*policy.guardrails);
+  if (compiled) return {};
+  const guardrails::DocumentError& error = compiled.error();
+  const YamlNode& node = node_at(root, "/guardrails" + error.path.value_or(""));
+  return fail(ErrorCode::InvalidInput, error.message, place_of(node, file), error.code);
+}
+
+Result<std::shared_ptr<const core::ResultGuard>> build(const ResultHook& hook,
+                                                       const Surroundings& surroundings) {
+  if (hook.hook == "size-limiter") {
+    SALLYPORT_TRY(const guards::SizeLimits limits, guards::size_limits_from_json(hook.settings));
+    return std::make_shared<const guards::SizeLimiter>(limits);
+  }
+  if (hook.hook == "query-result") return std::make_shared<const guards::QueryResult>();
+  SALLYPORT_TRY(guards::SanitizerSettings settings,
+                guards::sanitizer_settings_from_json(hook.settings));
+  SALLYPORT_TRY(auto sanitizer,
+                guards::OutputSanitizer::build(std::move(settings), surroundings.fingerprint_key,
+                                               surroundings.clock));
+  return sanitizer;
+}
+
+// What the policy says of tools, and what is known of them where it, and the front, are silent.
+void add_tools(core::PlanBuilder& plan, const Policy& policy) {
+  for (const ToolEntry& entry : policy.tools) {
+    plan.tool(entry.server, entry.tool, entry.classification);
+  }
+  for (const autonomy::ToolEntry& known : autonomy::known_tools({}, policy.profiles)) {
+    if (plan.knows(known.server, known.tool)) continue;
+    plan.tool(known.server, known.tool, {.tier = known.tier, .effect_class = known.effect_class});
+  }
+}
+
+}  // namespace
+
+Result<Policy> read_policy(const std::string& text, const std::string& file) {
+  if (text.size() > kLargestFile) {
+    return fail(ErrorCode::InvalidInput, "a policy is at most 8 MiB", file);
+  }
+  SALLYPORT_TRY(const YamlNode root, parse_yaml(text, file));
+  if (root.kind != YamlNode::Kind::Mapping) {
+    return fail(ErrorCode::InvalidInput, "a policy begins with `version: 1`", place_of(root, file));
+  }
+  Policy policy;
+  SALLYPORT_CHECK_OK(policy_keys(policy).read({root, file}));
+  SALLYPORT_CHECK_OK(check_patterns(policy, root, file));
+  return policy;
+}
+
+Result<Policy> load_policy(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) {
+    return fail(ErrorCode::NotFound, fmt::format("`{}` cannot be read", file.string()),
+                file.string());
+  }
+  std::string text;
+  text.resize(kLargestFile + 1);
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  return read_policy(text, file.string());
+}
+
+json::value policy_schema() {
+  Policy any;
+  json::object schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                      {"title", "Sallyport policy"}};
+  for (auto& [name, value] : policy_keys(any).schema()) schema[name] = value;
+  return schema;
+}
+
+Result<std::shared_ptr<const guardrails::Guardrails>> compile_guardrails(const Policy& policy,
+                                                                         std::uint64_t generation) {
+  if (!policy.guardrails || policy.guardrails->checks.empty()) return nullptr;
+  auto compiled = guardrails::Guardrails::compile(*policy.guardrails, generation);
+  if (compiled) return std::move(*compiled);
+  return fail(ErrorCode::InvalidInput, compiled.error().message, compiled.error().path.value_or(""),
+              compiled.error().code);
+}
+
+Result<void> add_to_plan(core::PlanBuilder& plan, const Policy& policy,
+                         std::shared_ptr<const guardrails::Guardrails> guardrails,
+                         const Surroundings& surroundings) {
+  add_tools(plan, policy);
+  if (policy.durability) plan.durability(*policy.durability);
+  if (policy.redaction_notice) plan.redaction_notice(true);
+  if (policy.autonomy) {
+    plan.autonomy_rules(std::make_shared<const autonomy::PolicyRules>(
+        *policy.autonomy, surroundings.clock, surroundings.entropy, policy.enforces_trust));
+  }
+  if (policy.approval_time) plan.approval_time(*policy.approval_time);
+  if (policy.approvals) plan.approvals(*policy.approvals);
+  if (policy.call_time) plan.time_limit(*policy.call_time);
+  if (policy.stream_limits) plan.stream_limits(*policy.stream_limits);
+  if (guardrails) plan.also("guardrails", guardrails->document().config_hash.c_str());
+  if (guardrails && guardrails->armed(guardrails::Stage::ToolUse)) {
+    plan.guard(std::make_shared<const guards::ToolUseGuardrails>(guardrails));
+  }
+  if (guardrails && guardrails->armed(guardrails::Stage::ToolOutput)) {
+    plan.result_guard(std::make_shared<const guards::ToolOutputGuardrails>(guardrails));
+  }
+  for (const ResultHook& hook : policy.results) {
+    SALLYPORT_TRY(std::shared_ptr<const core::ResultGuard> guard, build(hook, surroundings));
+    plan.result_guard(std::move(guard));
+    if (hook.fails_open) plan.fail_open(hook.hook);
+  }
+  return {};
+}
+
+}  // namespace sallyport::policy

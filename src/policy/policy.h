@@ -1,0 +1,93 @@
+// A policy as somebody wrote it: YAML or JSON, `version: 1`. A key that nobody reads is an error
+// with its line and column.
+//
+//   version: 1
+//   name: docs-team
+//   durability: effect
+//   tools:
+//     - {server: fs, tool: read_file, tier: observe, class: none}
+//   guardrails:
+//     checks:
+//       - {type: regex, stage: tool_output, id: aws, on_fail: redact, patterns:
+//       ["AKIA[A-Z0-9]{16}"]}
+//   results:
+//     - {hook: output-sanitizer, settings: {}}
+//     - {hook: size-limiter}
+//   servers: [{server: fs, profile: mcp-filesystem}]
+//   autonomy: {tier: act_with_approval, agent_tiers: {deploy-bot: act_auto}}
+//   limits: {call_ms: 60000}
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "autonomy/autonomy_policy.h"
+#include "base/clock.h"
+#include "base/entropy.h"
+#include "core/plan.h"
+#include "guardrails/guardrails.h"
+#include "sallyport/result.h"
+
+namespace sallyport::policy {
+
+struct ToolEntry {
+  std::string server{};  // empty: any
+  std::string tool{};
+  Classification classification{};
+};
+
+// A shipped guard of results, in the order in which they run.
+struct ResultHook {
+  std::string hook{};
+  json::value settings = json::object{};
+  bool fails_open = false;
+};
+
+struct Policy {
+  std::string name{};
+  std::string about{};
+  // What is not said stays as the plan has it.
+  std::optional<core::IntentDurability> durability{};
+  bool redaction_notice = false;
+  std::vector<ToolEntry> tools{};
+  std::optional<guardrails::Document> guardrails{};
+  std::vector<ResultHook> results{};
+  std::map<std::string, std::string> profiles{};  // by server
+  std::optional<autonomy::AutonomyPolicy> autonomy{};
+  bool enforces_trust = false;
+  std::optional<std::chrono::seconds> approval_time{};
+  std::optional<core::ApprovalRules> approvals{};
+  std::optional<std::chrono::milliseconds> call_time{};
+  std::optional<core::StreamLimits> stream_limits{};
+};
+
+// `InvalidInput` with `where` = file:line:column; `cause` is the code of GR-6 where the guardrails
+// are at fault.
+Result<Policy> read_policy(const std::string& text, const std::string& file);
+// At most 8 MiB.
+Result<Policy> load_policy(const std::filesystem::path& file);
+
+// A JSON Schema (2020-12), made of the table that reads.
+json::value policy_schema();
+
+// What guards need that a text cannot hold.
+struct Surroundings {
+  const Clock& clock;
+  Entropy& entropy;
+  std::string fingerprint_key;
+};
+
+// The parts of a plan, for whoever adds more to it. `guardrails`: compiled from `policy`, or null
+// where it has none.
+Result<void> add_to_plan(core::PlanBuilder& plan, const Policy& policy,
+                         std::shared_ptr<const guardrails::Guardrails> guardrails,
+                         const Surroundings& surroundings);
+Result<std::shared_ptr<const guardrails::Guardrails>> compile_guardrails(const Policy& policy,
+                                                                         std::uint64_t generation);
+
+}  // namespace sallyport::policy

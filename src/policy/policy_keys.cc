@@ -1,0 +1,301 @@
+#include "policy/policy_keys.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <memory>
+
+#include "autonomy/effect_table.h"
+#include "base/try.h"
+#include "guardrails/schema.h"
+#include "guards/sanitizer_settings.h"
+#include "guards/size_limiter.h"
+#include "policy/approval_keys.h"
+#include "policy/yaml_json.h"
+
+namespace sallyport::policy {
+
+namespace {
+
+constexpr std::size_t kLongestName = 512;
+constexpr std::size_t kMostTools = 10'000;
+constexpr std::size_t kMostServers = 1'000;
+constexpr std::size_t kMostResultHooks = 16;
+
+const std::vector<std::string> kTiers = {"observe", "confirm", "Observe", "Confirm"};
+const std::vector<std::string> kHooks = {"output-sanitizer", "size-limiter", "query-result"};
+
+Mapping tool_keys(ToolEntry& out) {
+  Mapping keys("what a tool is");
+  keys.optional("server", "server that has it; any, if not said", text_schema(kLongestName),
+                read_text(out.server, kLongestName))
+      .required("tool", "name of the tool", text_schema(kLongestName),
+                read_text(out.tool, kLongestName))
+      .optional("tier", "`observe` runs without being asked about, `confirm` has effects",
+                choice_schema(kTiers),
+                read_choice(kTiers,
+                            [&out](std::size_t at) {
+                              out.classification.tier = at % 2 == 0 ? Tier::Observe : Tier::Confirm;
+                            }))
+      .optional("class", "side-effect class, such as `fs.write` or `none`",
+                text_schema(kLongestName), read_text(out.classification.effect_class, kLongestName))
+      .optional("title", "what people call it", text_schema(kLongestName),
+                read_text(out.classification.display_name, kLongestName));
+  return keys;
+}
+
+Result<void> check_settings(const ResultHook& hook, const Place& place) {
+  Result<void> read;
+  if (hook.hook == "output-sanitizer") {
+    if (const auto settings = guards::sanitizer_settings_from_json(hook.settings); !settings) {
+      read = std::unexpected(settings.error());
+    }
+  } else if (hook.hook == "size-limiter") {
+    if (const auto limits = guards::size_limits_from_json(hook.settings); !limits) {
+      read = std::unexpected(limits.error());
+    }
+  } else if (!hook.settings.get_object().empty()) {
+    return place.refuse(fmt::format("`{}` has no settings", hook.hook));
+  }
+  if (read) return {};
+  const Error& error = read.error();
+  return place.refuse(error.where.empty() ? error.message
+                                          : fmt::format("{}: {}", error.where, error.message));
+}
+
+Mapping result_keys(ResultHook& out) {
+  Mapping keys("a guard of results");
+  static const std::vector<std::string> kOnError = {"deny", "allow"};
+  keys.required("hook", "which one", choice_schema(kHooks),
+                read_choice(kHooks, [&out](std::size_t at) { out.hook = kHooks[at]; }))
+      .optional("settings", "its settings", json::object{{"type", "object"}},
+                [&out](const Place& place) -> Result<void> {
+                  SALLYPORT_TRY(out.settings, to_json(place.node, place.file));
+                  if (out.settings.is_object()) return {};
+                  return place.refuse("keys with values belong here");
+                })
+      .optional("on_error", "what its failure does; `allow` is recorded as an open door",
+                choice_schema(kOnError),
+                read_choice(kOnError, [&out](std::size_t at) { out.fails_open = at == 1; }));
+  return keys;
+}
+
+ReadValue read_tool(std::vector<ToolEntry>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    ToolEntry entry;
+    SALLYPORT_CHECK_OK(tool_keys(entry).read(place));
+    for (const ToolEntry& other : out) {
+      if (other.server == entry.server && other.tool == entry.tool) {
+        return place.refuse(fmt::format("tool `{}` is there twice", entry.tool));
+      }
+    }
+    out.push_back(std::move(entry));
+    return {};
+  };
+}
+
+ReadValue read_result_hook(std::vector<ResultHook>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    ResultHook hook;
+    SALLYPORT_CHECK_OK(result_keys(hook).read(place));
+    const YamlNode& settings = node_at(place.node, "/settings");
+    SALLYPORT_CHECK_OK(check_settings(hook, {settings, place.file}));
+    for (const ResultHook& other : out) {
+      if (other.hook == hook.hook) {
+        return place.refuse(fmt::format("`{}` is there twice", hook.hook));
+      }
+      if (hook.hook == "output-sanitizer" && other.hook == "size-limiter") {
+        return place.refuse(
+            "`size-limiter` stands before `output-sanitizer`, where a cut could split a secret "
+            "out of sight; put it behind");
+      }
+    }
+    out.push_back(std::move(hook));
+    return {};
+  };
+}
+
+ReadValue read_guardrails(std::optional<guardrails::Document>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    SALLYPORT_TRY(const json::value section, to_json(place.node, place.file));
+    auto document = guardrails::read_document(section);
+    if (!document) {
+      const guardrails::DocumentError& error = document.error();
+      const YamlNode& node =
+          node_at(place.node, error.path.value_or(""), error.code == "unknown_key");
+      return fail(ErrorCode::InvalidInput, error.message, place_of(node, place.file), error.code);
+    }
+    out = std::move(*document);
+    return {};
+  };
+}
+
+std::vector<std::string> profile_names() {
+  std::vector<std::string> names;
+  for (const autonomy::Profile& profile : autonomy::profiles()) names.emplace_back(profile.name);
+  return names;
+}
+
+Mapping server_keys(std::string& server, std::string& profile) {
+  Mapping keys("a server whose tools are known");
+  keys.required("server", "its name", text_schema(kLongestName), read_text(server, kLongestName))
+      .required("profile", "what it is", choice_schema(profile_names()),
+                read_choice(profile_names(),
+                            [&profile](std::size_t at) { profile = profile_names()[at]; }));
+  return keys;
+}
+
+json::object autonomy_schema() {
+  const json::object tier = choice_schema({"shadow", "suggest", "act_with_approval", "act_auto"});
+  const json::object tiers{{"type", "object"}, {"additionalProperties", tier}};
+  const json::object names{{"type", "array"}, {"items", {{"type", "string"}}}, {"minItems", 1}};
+  const json::object count = number_schema(0, 100'000);
+  return {{"type", "object"},
+          {"additionalProperties", false},
+          {"properties",
+           {{"agent_id", text_schema(kLongestName)},
+            {"autonomy_tier", tier},
+            {"tier", tier},
+            {"action_tiers", tiers},
+            {"agent_tiers", tiers},
+            {"agent_action_tiers", {{"type", "object"}, {"additionalProperties", tiers}}},
+            {"reviewers", names},
+            {"requires_human", truth_schema()},
+            {"requires_human_actions", names},
+            {"requires_human_agents", names},
+            {"quorum", number_schema(1, 64)},
+            {"deadline_s", number_schema(1, 604'800)},
+            {"use_within_s", number_schema(1, 604'800)},
+            {"budget",
+             {{"type", "object"},
+              {"additionalProperties", false},
+              {"properties", {{"max_per_hour", count}, {"max_per_day", count}}}}},
+            {"ceiling", tier}}}};
+}
+
+// `autonomy.agent_tiers.bot` as a JSON Pointer below the section.
+std::string pointer_of(std::string_view where) {
+  const std::size_t section = std::min(where.find('.'), where.size());
+  std::string pointer(where.substr(section));
+  std::ranges::replace(pointer, '.', '/');
+  return pointer;
+}
+
+ReadValue read_autonomy(Policy& out) {
+  return [&out](const Place& place) -> Result<void> {
+    SALLYPORT_TRY(const json::value section, to_json(place.node, place.file));
+    auto policy = autonomy::autonomy_policy_from_json(
+        section.is_null() ? json::value(json::object()) : section, "autonomy");
+    if (!policy) {
+      const YamlNode& node = node_at(place.node, pointer_of(policy.error().where));
+      return Place{node, place.file}.refuse(policy.error().message);
+    }
+    if (policy->deadline_s) out.approval_time = std::chrono::seconds(*policy->deadline_s);
+    out.autonomy = std::move(*policy);
+    return {};
+  };
+}
+
+ReadValue read_server(std::map<std::string, std::string>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    std::string server;
+    std::string profile;
+    SALLYPORT_CHECK_OK(server_keys(server, profile).read(place));
+    if (out.emplace(server, profile).second) return {};
+    return place.refuse(fmt::format("server `{}` is there twice", server));
+  };
+}
+
+Mapping trust_keys(Policy& out) {
+  Mapping keys("what the trust record of an agent does");
+  keys.optional("enforce", "lowers tiers where the record is bad", truth_schema(),
+                read_truth(out.enforces_trust));
+  return keys;
+}
+
+core::StreamLimits& stream_limits_of(Policy& policy) {
+  if (!policy.stream_limits) policy.stream_limits.emplace();
+  return *policy.stream_limits;
+}
+
+Mapping limit_keys(Policy& out) {
+  constexpr std::uint64_t kLongestTime = 86'400'000;
+  using std::chrono::milliseconds;
+  Mapping keys("what a call may take");
+  keys.optional("call_ms", "time of one call", number_schema(1, kLongestTime),
+                read_number(1, kLongestTime,
+                            [&out](std::uint64_t time) { out.call_time = milliseconds(time); }))
+      .optional(
+          "stream_ms", "time of a result that comes in pieces", number_schema(1, kLongestTime),
+          read_number(
+              1, kLongestTime,
+              [&out](std::uint64_t time) { stream_limits_of(out).time = milliseconds(time); }))
+      .optional("stream_bytes", "bytes of a result that comes in pieces",
+                number_schema(1, 1u << 30),
+                read_number(1, 1u << 30,
+                            [&out](std::uint64_t bytes) { stream_limits_of(out).bytes = bytes; }))
+      .optional("stream_chunks", "pieces of such a result", number_schema(1, 1'000'000),
+                read_number(1, 1'000'000, [&out](std::uint64_t chunks) {
+                  stream_limits_of(out).chunks = chunks;
+                }));
+  return keys;
+}
+
+Result<void> read_version(const Place& place) {
+  const YamlNode& node = place.node;
+  if (node.kind == YamlNode::Kind::Scalar && !node.quoted && node.text == "1") return {};
+  return place.refuse(
+      fmt::format("version `{}` is not known here; this release reads `version: 1`", node.text));
+}
+
+// A section: its schema, and a reader that makes its table anew.
+template <class Keys>
+ReadValue section(Keys keys, Policy& out) {
+  return [keys, &out](const Place& place) { return keys(out).read(place); };
+}
+
+}  // namespace
+
+Mapping policy_keys(Policy& out) {
+  static const std::vector<std::string> kDurabilities = {"strict", "effect", "relaxed"};
+  ToolEntry any_tool;
+  std::string any_text;
+  ResultHook any_hook;
+  Mapping keys("a policy: what agents may do, and what is done to their calls and results");
+  keys.required("version", "of this format", json::object{{"const", 1}}, read_version)
+      .optional("name", "of this policy", text_schema(64), read_text(out.name, 64))
+      .optional("about", "what it is for", text_schema(2000), read_text(out.about, 2000))
+      .optional("durability",
+                "when the intent of a call is on disk: before every call, before effects, or with "
+                "the outcome",
+                choice_schema(kDurabilities),
+                read_choice(kDurabilities,
+                            [&out](std::size_t at) {
+                              out.durability = static_cast<core::IntentDurability>(at);
+                            }))
+      .optional("redaction_notice", "tells the agent that something was taken out", truth_schema(),
+                read_truth(out.redaction_notice))
+      .optional("tools", "what tools are; one that nobody names has effects",
+                list_schema(tool_keys(any_tool).schema(), kMostTools),
+                read_list(kMostTools, read_tool(out.tools)))
+      .optional("guardrails", "declarative checks", guardrails::document_schema().as_object(),
+                read_guardrails(out.guardrails))
+      .optional("results", "guards of results, in order, behind the checks of `tool_output`",
+                list_schema(result_keys(any_hook).schema(), kMostResultHooks),
+                read_list(kMostResultHooks, read_result_hook(out.results)))
+      .optional("servers", "servers whose tools are known",
+                list_schema(server_keys(any_text, any_text).schema(), kMostServers),
+                read_list(kMostServers, read_server(out.profiles)))
+      .optional("autonomy", "how much agents may do by themselves", autonomy_schema(),
+                read_autonomy(out))
+      .optional("trust", "what the trust record of an agent does", trust_keys(out).schema(),
+                section(trust_keys, out))
+      .optional("approvals", "who is asked about calls, and what a yes is worth",
+                approval_keys(out).schema(), read_approvals(out))
+      .optional("limits", "what a call may take", limit_keys(out).schema(),
+                section(limit_keys, out));
+  return keys;
+}
+
+}  // namespace sallyport::policy

@@ -1,0 +1,12 @@
+// Every key of a policy. One table: what reads is what the schema says.
+#pragma once
+
+#include "policy/mapping.h"
+#include "policy/policy.h"
+
+namespace sallyport::policy {
+
+// The readers write into `out`, which must outlive them.
+Mapping policy_keys(Policy& out);
+
+}  // namespace sallyport::policy

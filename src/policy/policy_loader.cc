@@ -1,0 +1,57 @@
+#include "policy/policy_loader.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/try.h"
+#include "policy/shipped.h"
+
+namespace sallyport::policy {
+
+PolicyOrigin PolicyOrigin::file(const std::filesystem::path& path) {
+  return {.name = path.string(), .read = [path] { return load_policy(path); }, .changes = path};
+}
+
+Result<PolicyOrigin> PolicyOrigin::shipped(const std::string& name) {
+  const ShippedPolicy* const found = shipped_policy(name);
+  if (found == nullptr) {
+    return fail(ErrorCode::NotFound, fmt::format("there is no policy `{}`", name));
+  }
+  return PolicyOrigin{.name = name, .read = [found] {
+                        return read_policy(std::string(found->text), std::string(found->name));
+                      }};
+}
+
+PolicyOrigin PolicyOrigin::named(const std::string& name) {
+  if (Result<PolicyOrigin> known = shipped(name)) return std::move(*known);
+  return file(name);
+}
+
+PolicyLoader::PolicyLoader(PolicyOrigin origin, Surroundings surroundings, Extend extend)
+    : origin_(std::move(origin)),
+      surroundings_(std::move(surroundings)),
+      extend_(std::move(extend)) {}
+
+Result<std::optional<PolicyLoader::Loaded>> PolicyLoader::refresh() {
+  SALLYPORT_TRY(const Policy policy, origin_.read());
+  const std::string config_hash = policy.guardrails ? policy.guardrails->config_hash : "none";
+  // The same checks again are the same generation, whatever else has changed (GR-78).
+  const bool same_checks = generation_ > 0 && config_hash == config_hash_;
+  std::shared_ptr<const guardrails::Guardrails> guardrails = guardrails_;
+  if (!same_checks) {
+    SALLYPORT_TRY(guardrails, compile_guardrails(policy, generation_ + 1));
+  }
+  core::PlanBuilder builder;
+  if (extend_) extend_(builder);
+  SALLYPORT_CHECK_OK(add_to_plan(builder, policy, guardrails, surroundings_));
+  SALLYPORT_TRY(std::shared_ptr<const core::Plan> plan, builder.build());
+  if (plan->hash() == plan_hash_) return std::nullopt;
+  plan_hash_ = plan->hash();
+  guardrails_ = guardrails;
+  if (!same_checks) ++generation_;
+  config_hash_ = config_hash;
+  return Loaded{std::move(plan), std::move(guardrails), policy.name};
+}
+
+}  // namespace sallyport::policy

@@ -1,0 +1,59 @@
+// A policy that may change while calls run: read again, it is a new plan, the same, or refused
+// (GR-76..GR-79).
+//
+//   PolicyLoader loader(PolicyOrigin::file("policy.yaml"), {clock, key});
+//   SALLYPORT_TRY(const auto loaded, loader.refresh());   // an error: what was good before stays
+//   if (loaded) use(loaded->plan);                        // nothing: it says what it said before
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/plan.h"
+#include "policy/policy.h"
+
+namespace sallyport::policy {
+
+struct PolicyOrigin {
+  std::string name{};
+  std::function<Result<Policy>()> read{};
+  std::optional<std::filesystem::path> changes{};  // the file that may change
+
+  static PolicyOrigin file(const std::filesystem::path& path);
+  // `NotFound` where no such policy is shipped.
+  static Result<PolicyOrigin> shipped(const std::string& name);
+  // What somebody named: a shipped policy, or else a file.
+  static PolicyOrigin named(const std::string& name);
+};
+
+class PolicyLoader {
+ public:
+  // Adds what the front brings along; the policy has the last word over it.
+  using Extend = std::function<void(core::PlanBuilder&)>;
+
+  PolicyLoader(PolicyOrigin origin, Surroundings surroundings, Extend extend = {});
+
+  struct Loaded {
+    std::shared_ptr<const core::Plan> plan;
+    std::shared_ptr<const guardrails::Guardrails> guardrails;  // null where there are no checks
+    std::string name;
+  };
+  Result<std::optional<Loaded>> refresh();
+
+  const PolicyOrigin& origin() const { return origin_; }
+  std::uint64_t generation() const { return generation_; }
+
+ private:
+  PolicyOrigin origin_;
+  Surroundings surroundings_;
+  Extend extend_;
+  std::string config_hash_;
+  std::string plan_hash_;
+  std::shared_ptr<const guardrails::Guardrails> guardrails_;
+  std::uint64_t generation_ = 0;
+};
+
+}  // namespace sallyport::policy

@@ -1,0 +1,17 @@
+// The files of policies/, as they were when the program was built.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace sallyport::policy {
+
+struct ShippedPolicy {
+  std::string_view name;
+  std::string_view text;
+};
+
+std::span<const ShippedPolicy> shipped_policies();
+const ShippedPolicy* shipped_policy(std::string_view name);  // null: there is none of that name
+
+}  // namespace sallyport::policy

@@ -1,0 +1,78 @@
+#include "policy/approval_keys.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+namespace sallyport::policy {
+namespace {
+
+std::string with(const std::string& lines) {
+  return "version: 1\napprovals:\n" + lines;
+}
+
+const std::string kTwo =
+    "  reviewers:\n"
+    "    - {name: \"user:ada\", key: "
+    "\"ed25519:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\", roles: [approver]}\n"
+    "    - {name: \"user:bo\", token: "
+    "\"sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\", roles: "
+    "[approver]}\n"
+    "    - {name: \"user:cy\", roles: [controller]}\n";
+
+// AP-17 (partly) AP-19 (partly)
+TEST(ApprovalKeysTest, TheSectionEndsInThePlan) {
+  const Result<Policy> policy = read_policy(
+      with(kTwo + "  quorum: 2\n  deadline_s: 90\n  use_within_s: 30\n  dual_control: [deploy]\n"),
+      "p.yaml");
+  ASSERT_TRUE(policy) << policy.error().where << ": " << policy.error().message;
+  core::PlanBuilder builder;
+  const SystemClock clock;
+  SystemEntropy entropy;
+  ASSERT_TRUE(add_to_plan(builder, *policy, nullptr, {clock, entropy, "k"}));
+  const auto plan = builder.build();
+  ASSERT_TRUE(plan);
+  EXPECT_EQ((*plan)->approval_time(), std::chrono::seconds(90));
+  const core::ApprovalRules& rules = (*plan)->approvals();
+  EXPECT_EQ(rules.reviewers, (std::vector<std::string>{"user:ada", "user:bo"}));
+  EXPECT_EQ(rules.quorum, 2u);
+  EXPECT_EQ(rules.use_within, std::chrono::seconds(30));
+  EXPECT_TRUE(rules.needs_two("deploy", {}));
+  EXPECT_FALSE(rules.needs_two("other", {}));
+  ASSERT_TRUE(rules.people);
+  EXPECT_TRUE(rules.people->check("user:bo", "x", ""));
+  EXPECT_FALSE(rules.people->check("user:ada", "x", ""));
+}
+
+// AP-6 (partly)
+TEST(ApprovalKeysTest, WhoMayApproveIsPartOfThePlansHash) {
+  const auto hash = [](const std::string& text) {
+    core::PlanBuilder builder;
+    const SystemClock clock;
+  SystemEntropy entropy;
+    EXPECT_TRUE(add_to_plan(builder, *read_policy(text, "p.yaml"), nullptr, {clock, entropy, "k"}));
+    return (*builder.build())->hash();
+  };
+  EXPECT_NE(hash(with(kTwo)), hash(with(kTwo + "  quorum: 2\n")));
+  EXPECT_NE(hash("version: 1\n"), hash(with(kTwo)));
+}
+
+// AT-32 (partly)
+TEST(ApprovalKeysTest, MorePeopleThanThereAreCannotBeAskedFor) {
+  for (const std::string& bad :
+       {kTwo + "  quorum: 3\n", kTwo + "  quorum: 0\n", kTwo + "  deadline_s: 604801\n",
+        kTwo + "  use_within_s: 0\n", kTwo + "  quorun: 1\n",
+        std::string("  reviewers:\n    - {name: \"user:cy\", roles: [controller]}\n"),
+        std::string("  reviewers:\n    - {name: \"user:bo\", roles: [approver]}\n"
+                    "  dual_control: [deploy]\n"),
+        std::string("  reviewers:\n    - {name: \"user:bo\", token: \"clear\", roles: "
+                    "[approver]}\n")}) {
+    const Result<Policy> policy = read_policy(with(bad), "p.yaml");
+    ASSERT_FALSE(policy) << bad;
+    EXPECT_EQ(policy.error().code, ErrorCode::InvalidInput);
+    EXPECT_TRUE(policy.error().where.starts_with("p.yaml:")) << policy.error().where;
+  }
+}
+
+}  // namespace
+}  // namespace sallyport::policy
