@@ -5,6 +5,7 @@
 #include "base/try.h"
 #include "ledger/block_index.h"
 #include "ledger/tree.h"
+#include "ledger/trust_link.h"
 
 namespace sallyport::ledger {
 
@@ -52,7 +53,6 @@ Result<void> Committer::commit(const std::vector<Group*>& groups) {
   WallTime wall;
   SteadyTime steady;
   Result<void> done = means_.store.write([&](WriteView& view) -> Result<void> {
-    SALLYPORT_CHECK_OK(follow_key(view));
     SALLYPORT_CHECK_OK(follow_others(view));
     wall = means_.clock.wall();
     steady = means_.clock.steady();
@@ -86,18 +86,21 @@ Result<void> Committer::commit(const std::vector<Group*>& groups) {
 // others wrote counts only under their signature: building on it would sign it for them.
 Result<void> Committer::follow_others(WriteView& view) {
   constexpr std::uint64_t kFewLeaves = 4096;
-  SALLYPORT_TRY(const std::uint64_t size, view.size());
-  if (size == 0 && edge_.size() == 0) return {};
+  SALLYPORT_TRY(const ReadView::Head head, view.head());
+  const std::uint64_t size = head.size;
+  if (size == 0 && edge_.size() == 0) return follow_key(view);
   if (size < edge_.size()) {
     return ledger_unavailable(
         "corrupt", fmt::format("the ledger shrank from {} to {} entries", edge_.size(), size));
   }
-  SALLYPORT_TRY(const std::optional<StoredEntry> last, view.entry(size - 1));
   if (size == edge_.size()) {
-    if (last->checkpoint == checkpoint_) return {};
+    if (head.checkpoint == checkpoint_) return {};
     return ledger_unavailable("corrupt",
                               fmt::format("entry {} was exchanged behind the ledger", size - 1));
   }
+  // A rotation is an entry like any other: where there is no new one, the key is the same.
+  SALLYPORT_CHECK_OK(follow_key(view));
+  SALLYPORT_TRY(const std::optional<StoredEntry> last, view.entry(size - 1));
   Edge edge = edge_;
   if (size - edge.size() <= kFewLeaves) {
     SALLYPORT_TRY(const std::vector<Hash> leaves, view.leaves(edge.size(), size));
@@ -169,6 +172,11 @@ Result<void> Committer::write_group(Batch& batch, Group& group) {
     group.result = fail(ErrorCode::Conflict, "what this depends on has changed meanwhile");
     return {};
   }
+  if (Result<void> asked = ask_changes(batch, group); !asked) {
+    if (asked.error().code != ErrorCode::Exhausted) return asked;
+    group.result = std::unexpected(std::move(asked).error());
+    return {};
+  }
   std::vector<SealedDraft> composed;
   if (group.compose) {
     Result<std::vector<core::Draft>> drafts = group.compose(batch.view);
@@ -204,6 +212,25 @@ Result<bool> Committer::as_expected(Batch& batch, const Group& group) {
   return true;
 }
 
+namespace {
+
+core::FactChange::Stored facts_of(WriteView& view) {
+  return [&view](std::string_view space, std::string_view key) { return view.fact(space, key); };
+}
+
+}  // namespace
+
+// Before anything of the group is written, so that a refusal leaves nothing behind.
+Result<void> Committer::ask_changes(Batch& batch, const Group& group) {
+  for (const SealedDraft& draft : group.drafts) {
+    for (const std::shared_ptr<const core::FactChange>& change : draft.changes()) {
+      SALLYPORT_TRY(const std::vector<core::Fact> facts, change->facts(facts_of(batch.view)));
+      (void)facts;
+    }
+  }
+  return {};
+}
+
 Result<void> Committer::place(Batch& batch, const SealedDraft& draft, Positions& positions) {
   const std::uint64_t sequence = batch.edge.size();
   const WallTime now = means_.clock.wall();
@@ -226,8 +253,19 @@ Result<void> Committer::place(Batch& batch, const SealedDraft& draft, Positions&
     }
     SALLYPORT_CHECK_OK(batch.view.put_fact(fact));
   }
+  for (const std::shared_ptr<const core::FactChange>& change : draft.changes()) {
+    SALLYPORT_TRY(const std::vector<core::Fact> facts, change->facts(facts_of(batch.view)));
+    for (const core::Fact& fact : facts) SALLYPORT_CHECK_OK(batch.view.put_fact(fact));
+  }
+  std::optional<SealedDraft> linked;
+  if (draft.is_link()) {
+    SALLYPORT_TRY(TrustHead head, trust_head(batch.view));
+    linked = draft;
+    head.hash = linked->link(++head.index, head.hash);
+    SALLYPORT_CHECK_OK(batch.view.put_fact(head.fact()));
+  }
   StoredEntry entry{.sequence = sequence,
-                    .bytes = draft.bytes(sequence, now, topic_id),
+                    .bytes = (linked ? *linked : draft).bytes(sequence, now, topic_id),
                     .openings = draft.packed_openings()};
   entry.leaf = leaf_hash(*entry.bytes);
   batch.edge.append(entry.leaf);

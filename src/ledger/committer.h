@@ -71,6 +71,7 @@ class Committer {
   Result<void> note_clock_step(Batch& batch);
   Result<void> write_group(Batch& batch, Group& group);
   Result<bool> as_expected(Batch& batch, const Group& group);
+  Result<void> ask_changes(Batch& batch, const Group& group);
   Result<void> place(Batch& batch, const SealedDraft& draft, Positions& positions);
   Result<std::optional<core::Position>> written_before(const Batch& batch, const Uuid& id);
   Result<void> finish(Batch& batch, const std::shared_ptr<const SigningKey>& rotate_to);

@@ -9,6 +9,8 @@
 #include "base/encoding.h"
 #include "base/try.h"
 #include "ledger/sealed_names.h"
+#include "ledger/topic_name.h"
+#include "ledger/trust_link.h"
 
 namespace sallyport::ledger {
 
@@ -20,6 +22,10 @@ std::unexpected<Error> refused(std::string message, std::string where = {}) {
 
 void append_pointer(std::string& path, std::string_view name) {
   path += '/';
+  if (name.find_first_of("~/") == std::string_view::npos) {
+    path += name;
+    return;
+  }
   for (const char c : name) {
     if (c == '~')
       path += "~0";
@@ -78,29 +84,9 @@ class Sealer {
   Sealer(const SealedDraft::Means& means, std::vector<core::ExactContent> exact)
       : means_(means), exact_(std::move(exact)) {}
 
-  void walk(json::value& value, std::string_view name, std::string& path) {
-    if (is_sealed_name(name)) {
-      if (!value.is_null()) seal(value, name, path);
-      return;
-    }
-    const std::size_t length = path.size();
-    if (json::object* const object = value.if_object()) {
-      for (json::key_value_pair& member : *object) {
-        append_pointer(path, member.key());
-        walk(member.value(), member.key(), path);
-        path.resize(length);
-      }
-    } else if (json::array* const array = value.if_array()) {
-      for (std::size_t i = 0; i < array->size(); ++i) {
-        path += '/' + std::to_string(i);
-        walk((*array)[i], {}, path);
-        path.resize(length);
-      }
-    } else if (value.is_string() && is_identifier(name)) {
-      redact_identifier(value, path);
-    } else if (value.is_string() || value.is_number()) {
-      redact(value, name, path, nullptr);
-    }
+  void walk(json::object& body) {
+    std::string path;
+    members(body, path);
   }
 
   // Exact content that met no sealed field: what should be withheld would be stored as it stands.
@@ -118,6 +104,36 @@ class Sealer {
   json::array redactions;
 
  private:
+  void members(json::object& object, std::string& path) {
+    const std::size_t length = path.size();
+    for (json::key_value_pair& member : object) {
+      append_pointer(path, member.key());
+      if (!is_sealed_name(member.key())) {
+        walk(member.value(), member.key(), path);
+      } else if (!member.value().is_null()) {
+        seal(member.value(), member.key(), path);
+      }
+      path.resize(length);
+    }
+  }
+
+  void walk(json::value& value, std::string_view name, std::string& path) {
+    const std::size_t length = path.size();
+    if (json::object* const object = value.if_object()) {
+      members(*object, path);
+    } else if (json::array* const array = value.if_array()) {
+      for (std::size_t i = 0; i < array->size(); ++i) {
+        path += '/' + std::to_string(i);
+        walk((*array)[i], {}, path);
+        path.resize(length);
+      }
+    } else if (value.is_string() && is_identifier(name)) {
+      redact_identifier(value, path);
+    } else if (value.is_string() || value.is_number()) {
+      redact(value, name, path, nullptr);
+    }
+  }
+
   // True when something was taken out. `original` is what the value stood for, should the redactor
   // leave it half changed; a scalar it leaves whole.
   bool redact(json::value& value, std::string_view name, const std::string& path,
@@ -207,8 +223,8 @@ class Members {
   bool follows_;  // something stands before what is written here
 };
 
-Result<void> check_draft(const core::Draft& draft) {
-  if (Result<void> ok = check_json(draft.body, kMaxDepth); !ok) {
+Result<void> check_draft(const core::Draft& draft, const json::value& body) {
+  if (Result<void> ok = check_json(body, kMaxDepth); !ok) {
     return refused("body: " + ok.error().message);
   }
   for (const core::ExactContent& exact : draft.exact) {
@@ -227,6 +243,7 @@ Result<void> check_draft(const core::Draft& draft) {
       return refused("a member is over 4,096 bytes or not UTF-8");
     }
   }
+  if (!draft.topic.empty()) SALLYPORT_CHECK_OK(check_topic_name(draft.topic));
   return {};
 }
 
@@ -252,7 +269,8 @@ void shorten(json::array& redactions, const SealedDraft::Means& means) {
 }  // namespace
 
 Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const Means& means) {
-  SALLYPORT_CHECK_OK(check_draft(draft));
+  json::value body = std::move(draft.body);
+  SALLYPORT_CHECK_OK(check_draft(draft, body));
   Subject& subject = draft.subject;
   for (std::string* const text : {&subject.call_id, &subject.session_id, &subject.agent_id,
                                   &subject.server, &subject.tool_name, &subject.trace_id}) {
@@ -260,9 +278,7 @@ Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const M
   }
   Sealer sealer(means, std::move(draft.exact));
   sealer.redactions = std::move(draft.redactions);
-  json::value body = std::move(draft.body);
-  std::string path;
-  sealer.walk(body, {}, path);
+  sealer.walk(body.get_object());
   if (const core::ExactContent* const exact = sealer.misplaced()) {
     return refused("exact content is for sealed fields only", exact->path);
   }
@@ -283,9 +299,16 @@ Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const M
                   .trace_id = std::move(subject.trace_id),
                   .topic = std::move(draft.topic)};
   sealed.facts_ = std::move(draft.facts);
+  sealed.changes_ = std::move(draft.changes);
   sealed.packed_openings_ = pack_openings(sealer.openings);
   shorten(sealer.redactions, means);
-  sealed.render(canonical_json(body), sealer.redactions);
+  if (draft.kind == core::Kind::Trust) {
+    sealed.link_ = Link{std::move(body.get_object()), std::move(sealer.redactions)};
+    // Nothing is longer than these, so that what fits now fits then.
+    sealed.link((std::uint64_t{1} << 53) - 1, "sha256:" + std::string(64, '0'));
+  } else {
+    sealed.render(canonical_json(body), sealer.redactions);
+  }
 
   constexpr std::size_t kTimeAndNumbers = 27 + 20 + 20 + 2;
   const std::size_t size = sealed.size() - sealed.packed_openings_.size() + kTimeAndNumbers;
@@ -296,7 +319,23 @@ Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const M
   return sealed;
 }
 
+std::string SealedDraft::link(std::uint64_t index,
+                              const std::optional<std::string>& previous_hash) {
+  json::object& record = link_->body;
+  record["chain_index"] = index;
+  record["previous_hash"] = previous_hash ? json::value(*previous_hash) : json::value();
+  std::string hash = trust_entry_hash(record);
+  record["entry_hash"] = hash;
+  render(canonical_json(record), link_->redactions);
+  return hash;
+}
+
 void SealedDraft::render(std::string_view body, const json::array& redactions) {
+  after_sequence_.clear();
+  after_topic_.clear();
+  constexpr std::size_t kOwnNames = 256;
+  before_time_.reserve(body.size() + view_.agent_id.size() + view_.call_id.size() +
+                       view_.policy_hash.size() + kOwnNames);
   before_time_ = "{";
   Members head(before_time_);
   head.text("agent_id", view_.agent_id);

@@ -59,7 +59,11 @@ class SealedDraft {
   const std::string& topic() const { return view_.topic; }
   // What an index says of it; without time and place.
   const EntryView& view() const { return view_; }
+  // A trust record has its bytes only when it has its place in the chain; `link` gives its hash.
+  bool is_link() const { return link_.has_value(); }
+  std::string link(std::uint64_t index, const std::optional<std::string>& previous_hash);
   const std::vector<core::Fact>& facts() const { return facts_; }
+  const std::vector<std::shared_ptr<const core::FactChange>>& changes() const { return changes_; }
   std::size_t size() const;  // bytes it will take, nearly
   const std::string& packed_openings() const { return packed_openings_; }
 
@@ -74,7 +78,13 @@ class SealedDraft {
   std::string after_sequence_;  // up to `"topic_id":` where there is a topic
   std::string after_topic_;
   std::string packed_openings_;
+  struct Link {
+    json::object body;
+    json::array redactions;
+  };
+  std::optional<Link> link_;
   std::vector<core::Fact> facts_;
+  std::vector<std::shared_ptr<const core::FactChange>> changes_;
 };
 
 // Reads the members of LE-1 without building the body. Only for bytes of our own store.

@@ -5,12 +5,12 @@
 #include <boost/json.hpp>
 #include <cstring>
 
-#include "base/encoding.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "ledger/block_index.h"
 #include "ledger/entry_reader.h"
 #include "ledger/merkle.h"
+#include "ledger/trust_link.h"
 
 namespace sallyport::ledger {
 
@@ -22,21 +22,6 @@ std::uint64_t fold(const Uuid& id) {
   std::uint64_t parts[2];
   std::memcpy(parts, id.data(), sizeof parts);
   return parts[0] ^ (parts[1] * 0x9e3779b97f4a7c15u);
-}
-
-// The hash rule of a trust record: its own members without the hash, keys sorted, costs with a
-// decimal point.
-std::string trust_hash(json::object record) {
-  record.erase("entry_hash");
-  const json::value cost = record.contains("cost_usd") ? record.at("cost_usd") : json::value();
-  std::string text = canonical_json(record);
-  if (cost.is_number()) {
-    std::string written = canonical_json(cost);
-    const std::string member = "\"cost_usd\":" + written;
-    const bool whole = written.find('.') == std::string::npos;
-    if (whole) text.insert(text.find(member) + member.size(), ".0");
-  }
-  return "sha256:" + hex(sha256(text));
 }
 
 class Examiner {
@@ -134,7 +119,7 @@ class Examiner {
     if (!index || !hash || !body.contains("previous_hash")) {
       return fault(stored, "trust_chain", "a trust record lacks its links");
     }
-    if (trust_hash(body) != *hash) return fault(stored, "trust_chain", "entry_hash mismatch");
+    if (trust_entry_hash(body) != *hash) return fault(stored, "trust_chain", "entry_hash mismatch");
     out_.trust.push_back({stored.sequence, *index,
                           std::string(text_in(body, "previous_hash").value_or("")),
                           std::string(*hash)});

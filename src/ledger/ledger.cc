@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -12,6 +13,7 @@
 #include "ledger/answers.h"
 #include "ledger/private_file.h"
 #include "ledger/store_reader.h"
+#include "ledger/trust_link.h"
 
 namespace sallyport::ledger {
 
@@ -116,6 +118,7 @@ Result<Positions> Ledger::transact(Group::Compose compose) {
 }
 
 Result<Group> Ledger::seal(std::vector<core::Draft> drafts, core::Urgency urgency) {
+  if (std::ranges::any_of(drafts, is_trust_control)) return refuse_control();
   Group group{.urgency = urgency};
   for (core::Draft& draft : drafts) {
     group.known_ids = group.known_ids || draft.id.has_value();
@@ -133,8 +136,19 @@ Result<Positions> Ledger::submit_and_wait(Group group) {
   return answer.get();
 }
 
+// Nobody changes a tier through the door that calls use (TR-17).
+std::unexpected<Error> Ledger::refuse_control() {
+  owe({control("refused_control", {{"who", means_.instance_id}, {"what", "trust"}})});
+  queue_->wake.notify_one();
+  return fail(ErrorCode::Unauthenticated,
+              "a tier is changed by a signed command only, see `sallyport trust promote`");
+}
+
 void Ledger::owe(std::vector<core::Draft> drafts) {
   Group group{.urgency = core::Urgency::Reports};
+  if (std::erase_if(drafts, is_trust_control) > 0) {
+    drafts.push_back(control("refused_control", {{"who", means_.instance_id}, {"what", "trust"}}));
+  }
   for (core::Draft& draft : drafts) {
     // A draft that cannot be an entry is a fault of ours; the rest is still owed.
     if (Result<SealedDraft> sealed = committer_.seal(std::move(draft))) {

@@ -112,6 +112,7 @@ class Ledger final : public core::Recorder {
   Result<std::vector<core::Draft>> opening_drafts(WriteView& view);
   Result<void> finish_rotation(WriteView& view);
   Result<Group> seal(std::vector<core::Draft> drafts, core::Urgency urgency);
+  std::unexpected<Error> refuse_control();
   void submit(Group group);
   Result<Positions> submit_and_wait(Group group);
   void work();

@@ -58,6 +58,12 @@ class ReadView {
   virtual ~ReadView() = default;
 
   virtual Result<std::uint64_t> size() = 0;
+  // The end of the log: its size, and the checkpoint of its last entry.
+  struct Head {
+    std::uint64_t size = 0;
+    std::string checkpoint;
+  };
+  virtual Result<Head> head() = 0;
   virtual Result<std::optional<StoredEntry>> entry(std::uint64_t sequence) = 0;
 
   // In order, from `begin` up to but not with `end`; `visit` returns false to stop.

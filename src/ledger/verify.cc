@@ -10,6 +10,7 @@
 #include "base/try.h"
 #include "ledger/entry_examiner.h"
 #include "ledger/merkle.h"
+#include "ledger/trust_link.h"
 
 namespace sallyport::ledger {
 
@@ -92,6 +93,12 @@ class Whole {
     if (*key != (keys.empty() ? std::nullopt : std::optional(keys.back().key.text()))) {
       return wrong("ledger", "key");
     }
+    const Result<std::optional<std::string>> head = view_.fact("trust", "head");
+    if (!head) return storage(size_, head.error());
+    const std::optional<std::string> last =
+        trust_index_ == 0 ? std::nullopt : TrustHead{trust_index_, trust_hash_}.fact().value;
+    // Only pruned records may have told of it.
+    if (*head != last && !(last_pruned_ && !last)) return wrong("trust", "head");
     std::map<std::string, std::optional<std::string>> topics;
     for (const auto& [topic, last] : topics_) topics[topic] = std::to_string(last);
     for (const auto& [space, said] : {std::pair("topic", topics), std::pair("hold", holds_)}) {

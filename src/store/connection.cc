@@ -122,6 +122,20 @@ int Connection::wait_for_lock(void* self, int tries) {
   return 1;
 }
 
+int Connection::note_log(void* self, sqlite3*, const char*, int pages) {
+  static_cast<Connection*>(self)->log_pages_ = pages;
+  return SQLITE_OK;
+}
+
+Result<bool> Connection::copy_log() {
+  int pages = 0;
+  int copied = 0;
+  const int code =
+      sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_PASSIVE, &pages, &copied);
+  if (code != SQLITE_OK) return failure(code, "checkpoint");
+  return copied == pages;
+}
+
 Result<std::unique_ptr<Connection>> Connection::open(Options options) {
   std::unique_ptr<Connection> connection(new Connection(std::move(options)));
   const Options& o = connection->options_;
@@ -144,7 +158,8 @@ Result<std::unique_ptr<Connection>> Connection::open(Options options) {
     SALLYPORT_CHECK_OK(connection->run("PRAGMA secure_delete=ON"));
     SALLYPORT_CHECK_OK(
         connection->run(o.sync ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=OFF"));
-    SALLYPORT_CHECK_OK(connection->run("PRAGMA wal_autocheckpoint=2000"));
+    // In the place of SQLite's own copying of the log, which is part of some unlucky commit.
+    sqlite3_wal_hook(connection->handle_, &note_log, connection.get());
     SALLYPORT_CHECK_OK(connection->run("PRAGMA journal_size_limit=33554432"));
   }
   return connection;

@@ -69,14 +69,22 @@ class Connection {
   std::unexpected<Error> failure(int code, std::string_view doing) const;
 
   bool in_transaction() const;
+
+  // How long the write-ahead log was after the last commit here.
+  int log_pages() const { return log_pages_; }
+  // Copies of the log into the database what nobody reads any more; blocks nobody. True: all of it.
+  Result<bool> copy_log();
+
   const std::filesystem::path& file() const { return options_.file; }
 
  private:
   explicit Connection(Options options) : options_(std::move(options)) {}
   static int wait_for_lock(void* self, int tries);
+  static int note_log(void* self, sqlite3* handle, const char* name, int pages);
 
   Options options_;
   sqlite3* handle_ = nullptr;
+  int log_pages_ = 0;
   std::map<const char*, sqlite3_stmt*> statements_;
   std::chrono::steady_clock::time_point waiting_since_;
   friend class Query;

@@ -13,6 +13,7 @@
 
 #include "base/guarded.h"
 #include "base/try.h"
+#include "store/checkpointer.h"
 #include "store/connection.h"
 #include "store/schema.h"
 #include "store/views.h"
@@ -101,6 +102,8 @@ struct SqliteStore::State {
   std::mutex writing;                  // one write transaction at a time in this process
   std::unique_ptr<Connection> writer;  // guarded by `writing`; in memory it also reads
   Guarded<std::vector<std::unique_ptr<Connection>>> idle_readers;
+  std::unique_ptr<Checkpointer> checkpointer;  // guarded by `writing`; made when first needed
+  int copy_at = 0;                             // guarded by `writing`; the log's length then
 
   Connection::Options connection_options(bool writable) const {
     return {options.file, writable, options.sync, options.lock_wait, options.vfs, frozen};
@@ -113,6 +116,27 @@ struct SqliteStore::State {
     return ledger::ledger_unavailable(
         "io", fmt::format("{} was replaced while it was open; restart to use the new file",
                           options.file.string()));
+  }
+
+  // A log that is copied whole begins anew, and overwriting it syncs faster than a file that grows.
+  // The bulk is copied beside the writers; what they added meanwhile is little, and copied here,
+  // since a thread that runs after them would hardly ever come to the end. Where readers keep the
+  // log it is tried again only after as much was added.
+  void keep_log_short() {
+    constexpr int kLong = 1000;
+    constexpr int kLongest = 4000;
+    const int pages = writer->log_pages();
+    if (pages < kLong) {
+      copy_at = kLong;
+      return;
+    }
+    const bool bulk_is_copied = checkpointer && checkpointer->has_copied();
+    if (pages < copy_at && !bulk_is_copied) return;
+    copy_at = pages + kLong;
+    if (!checkpointer) checkpointer = std::make_unique<Checkpointer>(connection_options(true));
+    if (!bulk_is_copied && pages < kLongest) return checkpointer->wake();
+    const auto pause = checkpointer->pause();
+    (void)writer->copy_log();
   }
 
   Result<std::unique_ptr<Connection>> take_reader() {
@@ -193,6 +217,7 @@ Result<void> SqliteStore::write(const Work& work) {
   if (done) done = db.query("COMMIT").run();
   // Some failures roll back by themselves.
   if (!done && db.in_transaction()) (void)db.run("ROLLBACK");
+  if (done && !state_->memory) state_->keep_log_short();
   return done;
 }
 
@@ -214,6 +239,8 @@ Result<void> SqliteStore::read(const Look& look) {
 Result<void> SqliteStore::scrub() {
   if (state_->memory) return {};
   const std::lock_guard lock(state_->writing);
+  std::unique_lock<std::mutex> pause;
+  if (state_->checkpointer) pause = state_->checkpointer->pause();
   Query query = state_->writer->query("PRAGMA wal_checkpoint(TRUNCATE)");
   SALLYPORT_TRY([[maybe_unused]] const bool row, query.step());
   if (query.number(0) == 0) return {};

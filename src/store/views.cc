@@ -57,6 +57,14 @@ Result<std::uint64_t> SqlView::size() {
   return row ? static_cast<std::uint64_t>(query.number(0)) + 1 : 0;
 }
 
+Result<SqlView::Head> SqlView::head() {
+  Query query =
+      db_.query("SELECT sequence, checkpoint FROM entries ORDER BY sequence DESC LIMIT 1");
+  SALLYPORT_TRY(const bool row, query.step());
+  if (!row) return Head{};
+  return Head{static_cast<std::uint64_t>(query.number(0)) + 1, std::string(query.bytes(1))};
+}
+
 Result<std::optional<StoredEntry>> SqlView::entry(std::uint64_t sequence) {
   Query query = db_.query(
       "SELECT sequence, bytes, leaf, openings, checkpoint FROM entries WHERE sequence = ?");

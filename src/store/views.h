@@ -12,6 +12,7 @@ class SqlView final : public ledger::WriteView {
   explicit SqlView(Connection& connection) : db_(connection) {}
 
   Result<std::uint64_t> size() override;
+  Result<Head> head() override;
   Result<std::optional<ledger::StoredEntry>> entry(std::uint64_t sequence) override;
   Result<void> scan(std::uint64_t begin, std::uint64_t end, const Visit& visit) override;
   Result<std::vector<Hash>> leaves(std::uint64_t begin, std::uint64_t end) override;

@@ -1,0 +1,36 @@
+// How trust records hang together in a ledger: each names the hash of the one before it. Index and
+// link are given inside the write transaction, so that no two writers make the chain fork (TR-5).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/recorder.h"
+#include "ledger/store.h"
+#include "sallyport/json.h"
+
+namespace sallyport::ledger {
+
+// The record as it is hashed and exported: keys sorted, costs with a decimal point, which RFC 8785
+// would leave out.
+std::string trust_record_text(const json::object& record);
+
+// `sha256:` and hex, of the record without its `entry_hash`.
+std::string trust_entry_hash(json::object record);
+
+// The end of the chain, as the fact `trust/head` keeps it.
+struct TrustHead {
+  std::uint64_t index = 0;
+  std::optional<std::string> hash{};  // nothing: there is no record yet
+
+  core::Fact fact() const;
+};
+Result<TrustHead> trust_head(ReadView& view);
+
+// Says that an agent's tier changes (TR-15). Only a signed command may write one: what comes
+// through the door that everybody uses is refused (TR-17).
+bool is_trust_control(const core::Draft& draft);
+
+}  // namespace sallyport::ledger

@@ -1,0 +1,97 @@
+#include "store/checkpointer.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "base/try.h"
+#include "ledger/merkle.h"
+#include "store/sqlite_store.h"
+#include "support/temp_folder.h"
+
+namespace sallyport::store {
+namespace {
+
+using ledger::ReadView;
+using ledger::WriteView;
+using test::TempFolder;
+using namespace std::chrono_literals;
+
+constexpr std::uintmax_t kPage = 8192;
+
+// Each commit adds ten pages of its own and a few that change.
+void write_commits(SqliteStore& store, std::uint64_t& next, int commits) {
+  const std::string bytes(7000, 'x');
+  for (int i = 0; i < commits; ++i) {
+    const auto written = store.write([&](WriteView& view) -> Result<void> {
+      for (int row = 0; row < 10; ++row, ++next) {
+        SALLYPORT_CHECK_OK(view.insert({next, bytes, ledger::leaf_hash(bytes), "", ""}));
+      }
+      return {};
+    });
+    ASSERT_TRUE(written) << written.error().message;
+  }
+}
+
+class CheckpointerTest : public testing::Test {
+ protected:
+  CheckpointerTest()
+      : store_(SqliteStore::open({.file = folder_ / "ledger.db", .sync = false}).value()) {}
+
+  std::uintmax_t database() const { return std::filesystem::file_size(folder_ / "ledger.db"); }
+  std::uintmax_t log() const { return std::filesystem::file_size(folder_ / "ledger.db-wal"); }
+
+  TempFolder folder_;
+  std::unique_ptr<SqliteStore> store_;
+  std::uint64_t next_ = 0;
+};
+
+TEST_F(CheckpointerTest, AShortLogIsLeftAlone) {
+  write_commits(*store_, next_, 50);
+  std::this_thread::sleep_for(50ms);
+  EXPECT_LE(database(), 2 * kPage);
+}
+
+TEST_F(CheckpointerTest, ALongLogIsCopiedWhileTheStoreIsOpen) {
+  write_commits(*store_, next_, 120);
+  const auto deadline = std::chrono::steady_clock::now() + 10s;
+  while (database() < 900 * kPage && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_GE(database(), 900 * kPage);
+}
+
+TEST_F(CheckpointerTest, TheLogOfAStoreThatIsAlwaysWrittenToHasALimit) {
+  write_commits(*store_, next_, 1500);
+  EXPECT_LT(log(), 5000 * kPage);
+  EXPECT_GE(database(), 10000 * kPage);
+}
+
+// LE-63
+TEST_F(CheckpointerTest, AReaderKeepsItsSnapshotAndHoldsNobodyUp) {
+  write_commits(*store_, next_, 1);
+  ASSERT_TRUE(store_->read([&](ReadView& view) -> Result<void> {
+    EXPECT_EQ(*view.size(), 10u);
+    write_commits(*store_, next_, 500);
+    EXPECT_EQ(*view.size(), 10u);
+    return {};
+  }));
+  ASSERT_TRUE(store_->read([&](ReadView& view) -> Result<void> {
+    EXPECT_EQ(*view.size(), 5010u);
+    return {};
+  }));
+}
+
+// LE-58
+TEST_F(CheckpointerTest, ScrubbingComesAfterACopyThatIsUnderWay) {
+  for (int round = 0; round < 5; ++round) {
+    write_commits(*store_, next_, 120);
+    const auto scrubbed = store_->scrub();
+    ASSERT_TRUE(scrubbed) << scrubbed.error().message;
+    EXPECT_EQ(log(), 0u);
+  }
+}
+
+}  // namespace
+}  // namespace sallyport::store
