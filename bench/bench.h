@@ -28,10 +28,13 @@ void measure_appends(Report& report, bool quick);
 void measure_growth(Report& report, bool quick);
 void measure_verification(Report& report, bool quick);
 void measure_governor(Report& report, bool quick);
-void run_calls(std::size_t count);  // nothing else: for whoever counts instructions
+// Nothing else: for whoever counts instructions. `where` is empty, `memory` or `disk`.
+void run_calls(std::size_t count, const std::string& where, const std::string& tool);
 void measure_redaction(Report& report, bool quick);
 void measure_sanitizer(Report& report, bool quick);
 void measure_calls(Report& report, bool quick);
 void measure_match(Report& report, bool quick);
+void measure_guardrails(Report& report, bool quick);
+void measure_grants(Report& report, bool quick);
 
 }  // namespace sallyport::bench

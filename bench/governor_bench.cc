@@ -90,8 +90,9 @@ struct Load {
   core::IntentDurability durability = core::IntentDurability::Effect;
 };
 
+// Given `each`, the seconds of every call are put there.
 double call_seconds(core::Recorder& recorder, const Load& load, std::size_t count,
-                    std::size_t callers) {
+                    std::size_t callers, std::vector<double>* each = nullptr) {
   core::PlanBuilder builder;
   builder.autonomy(Autonomy::ActAuto)
       .durability(load.durability)
@@ -118,8 +119,12 @@ double call_seconds(core::Recorder& recorder, const Load& load, std::size_t coun
                 .session_id = "s",
                 .tool = load.tool,
                 .input = {{"path", "/srv/data/report.txt"}, {"offset", i}}};
+      const auto begin = std::chrono::steady_clock::now();
       const auto answer = co_await governor.run(std::move(call), upstream);
       SALLYPORT_INVARIANT(answer && answer->result.success);
+      if (each == nullptr) continue;
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+      each->push_back(took.count());
     }
   };
   for (std::size_t i = 0; i < callers; ++i) {
@@ -150,9 +155,20 @@ void measure_governor(Report& report, bool quick) {
              fmt::format("{:.1f} us", call_seconds(memory.ledger(), {}, count, 256) * 1e6));
 }
 
-void run_calls(std::size_t count) {
+void run_calls(std::size_t count, const std::string& where, const std::string& tool) {
   ForgettingRecorder nowhere;
-  (void)call_seconds(nowhere, {.hooks = 3}, count, 1);
+  if (where.empty()) return (void)call_seconds(nowhere, {.hooks = 3}, count, 1);
+  BenchLedger stored(where == "disk" ? Keep::OnDisk : Keep::InMemory);
+  std::vector<double> each;
+  (void)call_seconds(stored.ledger(), {.tool = tool.c_str()}, count, 1, &each);
+  std::ranges::sort(each);
+  const auto at = [&](std::size_t percent) { return each[each.size() * percent / 100] * 1e6; };
+  double sum = 0;
+  for (const double one : each) sum += one;
+  fmt::print(
+      "{} {}: us a call: least {:.0f}, a tenth {:.0f}, half {:.0f}, nine tenths {:.0f}, "
+      "mean {:.0f}\n",
+      where, tool, at(0), at(10), at(50), at(90), sum / each.size() * 1e6);
 }
 
 // Each call is six entries: two events and the intent with a third before it runs, one event and

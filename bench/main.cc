@@ -33,20 +33,23 @@ double resident_mib() {
 
 }  // namespace sallyport::bench
 
-// sallyport_bench --calls N
-// sallyport_bench [--quick] [appends|governor|calls|redaction|sanitizer|verification|growth|match
+// sallyport_bench --calls N [memory|disk [read_file|write_file]]
+// sallyport_bench [--quick]
+// [appends|governor|calls|redaction|sanitizer|verification|growth|match|grants
 // ...]
 int main(int argc, char** argv) {
   using namespace sallyport::bench;
   const std::vector<std::string> words(argv + 1, argv + argc);
   const bool quick = std::ranges::find(words, "--quick") != words.end();
   const std::pair<const char*, void (*)(Report&, bool)> sections[] = {
-      {"appends", measure_appends},     {"governor", measure_governor},
-      {"calls", measure_calls},         {"redaction", measure_redaction},
-      {"sanitizer", measure_sanitizer}, {"verification", measure_verification},
-      {"growth", measure_growth},       {"match", measure_match}};
-  if (words.size() == 2 && words[0] == "--calls") {
-    run_calls(std::stoul(words[1]));
+      {"appends", measure_appends},       {"governor", measure_governor},
+      {"calls", measure_calls},           {"redaction", measure_redaction},
+      {"sanitizer", measure_sanitizer},   {"verification", measure_verification},
+      {"growth", measure_growth},         {"match", measure_match},
+      {"guardrails", measure_guardrails}, {"grants", measure_grants}};
+  if (words.size() >= 2 && words[0] == "--calls") {
+    run_calls(std::stoul(words[1]), words.size() > 2 ? words[2] : "",
+              words.size() > 3 ? words[3] : "read_file");
     return 0;
   }
   const bool all = words.size() == (quick ? 1u : 0u);

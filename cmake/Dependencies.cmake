@@ -12,6 +12,7 @@ pkg_check_modules(FYAML REQUIRED IMPORTED_TARGET libfyaml)
 pkg_check_modules(HS REQUIRED IMPORTED_TARGET libhs)
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(ICU REQUIRED IMPORTED_TARGET icu-uc)
+pkg_check_modules(ICU_I18N REQUIRED IMPORTED_TARGET icu-i18n)
 # By file: the package target adds a macro that would part its users from the precompiled header.
 find_library(SIMDJSON_LIBRARY simdjson REQUIRED)
 find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)

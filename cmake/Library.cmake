@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 set(objects)
-foreach(module base core guards ledger store embed)
+foreach(module base core match guardrails guards trust policy ledger store embed)
   list(APPEND objects $<TARGET_OBJECTS:sallyport_${module}>)
 endforeach()
 add_library(sallyport_library STATIC ${objects})
@@ -17,7 +17,8 @@ string(REGEX REPLACE "^lib" "" simdjson_name ${simdjson_name})
 target_link_libraries(sallyport_library
                       PUBLIC Boost::headers Boost::json
                       PRIVATE fmt::fmt OpenSSL::Crypto SQLite::SQLite3 Threads::Threads
-                              PkgConfig::SODIUM PkgConfig::HS ${simdjson_name})
+                              PkgConfig::SODIUM PkgConfig::HS PkgConfig::PCRE2 PkgConfig::ICU
+                              PkgConfig::ICU_I18N PkgConfig::FYAML ${simdjson_name})
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Sallyport)
 install(TARGETS sallyport_library EXPORT Sallyport ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}

@@ -24,6 +24,7 @@ ALLOWED = {
     "spawn": {
         "src/base/race.h": "work against time: the one place that starts a coroutine nobody may have to wait for",
         "src/embed/run_task.h": "a host's thread starts a task and waits for its end",
+        "src/net/task_group.cc": "a group that cancels and waits for all that it started",
         "examples/": "programs of users",
         "src/app/": "the composition root starts the first coroutine and runs the loop to its end",
         "tests/": "tests drive coroutines to their end themselves",

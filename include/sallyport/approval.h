@@ -7,9 +7,11 @@
 #pragma once
 
 #include <boost/json/value.hpp>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "sallyport/json.h"
 #include "sallyport/prepared.h"
@@ -29,19 +31,33 @@ struct Question {
   std::string call_digest{};  // what the answer binds: tool, input, policy and principal
   std::string policy_hash{};
   std::optional<Prepared> prepared{};
-  std::string expires_at{};  // RFC 3339 in UTC; silence until then is a refusal
+  std::string expires_at{};       // RFC 3339 in UTC; silence until then is a refusal
+  std::string kind = "approval";  // or dual_control
+  std::string trace_id{};
+  std::string action{};           // the side-effect class
+  std::string tool_definition{};  // digest of what the server says of the tool; empty: unknown
+  std::string nonce{};            // fresh for each question
+  std::string binding{};          // what a signed answer is about, `sha256:` and hex
+  std::vector<std::string> reviewers{};  // empty: whoever is registered as approver
+  std::uint64_t approvers_required = 1;
+  std::string requested_at{};
+  bool proposal = false;  // nobody holds the call: it runs by itself when approved
 };
 
 struct Reply {
   enum class Kind { Approved, Denied, Expired, Cancelled };
 
   Kind kind = Kind::Denied;
-  std::string by{};      // who answered: an authenticated person, never the agent
-  std::string reason{};  // of a refusal
+  std::string by{};              // who answered: an authenticated person, never the agent
+  std::string reason{};          // of a refusal
+  std::string door = "program";  // through which it came
+  std::string binding{};         // refused where it is given and is not that of the question
+  std::string responded_at{};    // RFC 3339; empty: now
+  std::string signature{};       // of the approver's key, `ed25519:` and base64; empty: none
 
-  static Reply approve(std::string by) { return {Kind::Approved, std::move(by), {}}; }
+  static Reply approve(std::string by) { return {.kind = Kind::Approved, .by = std::move(by)}; }
   static Reply deny(std::string by, std::string reason = {}) {
-    return {Kind::Denied, std::move(by), std::move(reason)};
+    return {.kind = Kind::Denied, .by = std::move(by), .reason = std::move(reason)};
   }
 
   bool operator==(const Reply&) const = default;

@@ -41,6 +41,9 @@ struct Call {
   std::uint64_t history_len = 0;  // items of the conversation so far, where the front knows them
   // Less than the plan's limit if given; never more.
   std::optional<std::chrono::milliseconds> time_limit{};
+  // Capability tokens as they came: JSON texts. At most one is considered, two are malformed. No
+  // tool and no record ever sees them.
+  std::vector<std::string> grants{};
 };
 
 // A part of an answer that is no text: an image, a sound, a file, a link.

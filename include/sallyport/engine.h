@@ -84,6 +84,11 @@ class EngineBuilder {
   EngineBuilder(EngineBuilder&&) noexcept;
   ~EngineBuilder();
 
+  // A policy as a file would say it (docs/guardrails.md). What it says goes before what the program
+  // said; its guards stand where it is given. An invalid one makes `open` fail, with its place.
+  EngineBuilder& policy(std::string text);
+  EngineBuilder& policy_file(std::filesystem::path file);
+
   EngineBuilder& tool(Tool tool);
   EngineBuilder& guard(std::string name, Guard judge, GuardOptions options = {});
   EngineBuilder& result_guard(std::string name, ResultGuard judge, GuardOptions options = {});
@@ -159,6 +164,9 @@ class Engine {
 
   // `by` is the person, as the program authenticated him.
   Result<void> answer(const std::string& approval_id, const Reply& reply);
+  // Runs what was proposed and is approved by now, and ends what was refused, each once; of tools
+  // that this engine has. Call it now and then where the tier is `suggest`.
+  Result<std::vector<Answer>> run_answered();
   Result<std::vector<EscalationItem>> escalations();
   Result<void> settle_escalation(const std::string& id, bool accepted, const std::string& by,
                                  const std::string& note = {});

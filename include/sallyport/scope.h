@@ -21,6 +21,7 @@ struct Grant {
   std::string server = "*";
   std::string tool = "*";
   std::vector<Constraint> constraints{};
+  bool reads_result = true;  // else the agent is told that there is one, and no more
 };
 
 struct Scope {

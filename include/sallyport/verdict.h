@@ -7,14 +7,29 @@
 //   }
 #pragma once
 
+#include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "sallyport/json.h"
 
 namespace sallyport {
+
+namespace core {
+struct GrantUse;
+}
+
+// Something a guard found that shall be an entry of its own, whatever became of the call.
+struct Finding {
+  json::object body{};
+  std::string excerpt{};  // what was found: committed to, never stored
+
+  bool operator==(const Finding&) const = default;
+};
 
 struct Verdict {
   enum class Kind {
@@ -32,19 +47,21 @@ struct Verdict {
   json::value evidence{};  // what the record shall hold about it; null for nothing
   // The text of `value` where a double cannot hold one of its numbers (ParsedJson::exact).
   std::optional<std::string> raw{};
+  std::vector<Finding> findings{};
+  std::shared_ptr<const core::GrantUse> grant{};  // of the guard that looks at grants
 
   static Verdict allow() { return {}; }
   static Verdict deny(std::string reason, std::string rule = {}) {
-    return {Kind::Deny, std::move(reason), {}, std::move(rule), {}, {}};
+    return {Kind::Deny, std::move(reason), {}, std::move(rule), {}, {}, {}, {}};
   }
   static Verdict rewrite(json::value value, std::string reason = {}, std::string rule = {}) {
-    return {Kind::Rewrite, std::move(reason), std::move(value), std::move(rule), {}, {}};
+    return {Kind::Rewrite, std::move(reason), std::move(value), std::move(rule), {}, {}, {}, {}};
   }
   static Verdict ask(std::string description, std::string rule = {}) {
-    return {Kind::Ask, std::move(description), {}, std::move(rule), {}, {}};
+    return {Kind::Ask, std::move(description), {}, std::move(rule), {}, {}, {}, {}};
   }
   static Verdict escalate(std::string message, std::string rule = {}) {
-    return {Kind::Escalate, std::move(message), {}, std::move(rule), {}, {}};
+    return {Kind::Escalate, std::move(message), {}, std::move(rule), {}, {}, {}, {}};
   }
 
   bool operator==(const Verdict&) const = default;

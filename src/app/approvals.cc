@@ -1,13 +1,18 @@
-// The queue of what a person should look at: escalations, until somebody accepts or dismisses them.
+// The queue of what a person should look at: questions about calls, and escalations until somebody
+// accepts or dismisses them.
 #include <fmt/format.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
 
+#include "app/approval_items.h"
 #include "app/commands.h"
 #include "app/entry_text.h"
+#include "app/governed_process.h"
+#include "app/lookalikes.h"
 #include "app/output.h"
+#include "base/json_members.h"
 #include "base/try.h"
 #include "core/escalations.h"
 #include "ledger/store_reader.h"
@@ -17,10 +22,24 @@ namespace sallyport::app {
 namespace {
 
 json::object to_json(const EscalationItem& item) {
-  return {{"kind", "escalation"},          {"request_id", item.id},     {"call_id", item.call_id},
-          {"session_id", item.session_id}, {"agent_id", item.agent_id}, {"server", item.server},
-          {"tool_name", item.tool},        {"guard", item.guard},       {"message", item.message},
+  return {{"kind", "escalation"},          {"state", "pending"},
+          {"request_id", item.id},         {"call_id", item.call_id},
+          {"session_id", item.session_id}, {"agent_id", item.agent_id},
+          {"server", item.server},         {"tool_name", item.tool},
+          {"guard", item.guard},           {"message", item.message},
           {"opened_at", item.opened_at},   {"count", item.count}};
+}
+
+json::object to_json(const ApprovalItem& item) {
+  json::object object{{"state", item.word},
+                      {"description", item.description},
+                      {"approvals", item.state.open() ? item.state.counted().size() : 0}};
+  for (const char* const name :
+       {"kind", "request_id", "call_id", "session_id", "agent_id", "server", "tool_name", "action",
+        "requested_at", "deadline", "approvers_required", "reviewers", "binding", "proposal"}) {
+    object[name] = item.request.at(name);
+  }
+  return object;
 }
 
 std::string age_of(const std::string& opened_at, WallTime now) {
@@ -32,7 +51,19 @@ std::string age_of(const std::string& opened_at, WallTime now) {
   return fmt::format("{} h", seconds / 3600);
 }
 
+void say_question(const ApprovalItem& item, WallTime now) {
+  const auto text = [&](std::string_view name) {
+    return std::string(text_in(item.request, name).value_or(""));
+  };
+  say(fmt::format("{}  {}  {} ago  {} by {}: {}", item.id, item.word,
+                  age_of(text("requested_at"), now), with_lookalikes(visible(text("tool_name"))),
+                  visible(text("agent_id")), visible(item.description)));
+  say(fmt::format("  {}, class {}, until {}; look at it with `sallyport approvals show {}`",
+                  text("kind"), visible(text("action")), text("deadline"), item.id));
+}
+
 Result<int> settle(const Context& context, const SettleOptions& options, bool accepted) {
+  SALLYPORT_CHECK_OK(refuse_agents(context, accepted ? "approvals accept" : "approvals dismiss"));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
   core::Escalations escalations(workspace->ledger(), workspace->clock(), workspace->entropy());
   Result<void> settled = fail(ErrorCode::Internal, "a task ended without an answer");
@@ -52,21 +83,33 @@ Result<int> settle(const Context& context, const SettleOptions& options, bool ac
 
 }  // namespace
 
-Result<int> approvals_list(const Context& context) {
+Result<int> approvals_list(const Context& context, const ApprovalsListOptions& options) {
+  SALLYPORT_CHECK_OK(refuse_agents(context, "approvals list"));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
   ledger::StoreReader records(workspace->store());
-  SALLYPORT_TRY(const std::vector<EscalationItem> items, core::waiting_escalations(records));
+  const WallTime now = workspace->clock().wall();
+  std::vector<EscalationItem> items;
+  const std::string state = options.state.value_or("pending");
+  if (options.kind.value_or("escalation") == "escalation" &&
+      (state == "pending" || state == "all")) {
+    SALLYPORT_TRY(items, core::waiting_escalations(records));
+  }
+  std::vector<ApprovalItem> questions;
+  if (options.kind != "escalation") {
+    SALLYPORT_TRY(questions, approval_items(records, options, now));
+  }
   if (context.json()) {
     json::array array;
+    for (const ApprovalItem& item : questions) array.push_back(to_json(item));
     for (const EscalationItem& item : items) array.push_back(to_json(item));
     say(visible_json(canonical_json(array)));
     return 0;
   }
-  if (items.empty()) say("nothing waits");
+  if (items.empty() && questions.empty()) say("nothing waits");
+  for (const ApprovalItem& item : questions) say_question(item, now);
   for (const EscalationItem& item : items) {
-    say(fmt::format("{}  {} ago  {} by {}: {}{}", item.id,
-                    age_of(item.opened_at, workspace->clock().wall()), visible(item.tool),
-                    visible(item.agent_id), visible(item.message),
+    say(fmt::format("{}  {} ago  {} by {}: {}{}", item.id, age_of(item.opened_at, now),
+                    visible(item.tool), visible(item.agent_id), visible(item.message),
                     item.count > 1 ? fmt::format(" ({} calls)", item.count) : ""));
     say(fmt::format("  escalated by {}, call {}", visible(item.guard), item.call_id));
   }

@@ -8,7 +8,7 @@
 
 #include "app/commands.h"
 #include "app/demo.h"
-#include "app/nearest.h"
+#include "base/nearest.h"
 #include "app/output.h"
 #include "app/verbs.h"
 #include "app/version.h"
@@ -22,6 +22,8 @@ constexpr const char* kFooter =
     "Exit codes: 0 done or valid, 1 refused or not valid, 64 wrong usage, 70 a fault of ours.\n"
     "Data lives in --data-dir; `sallyport doctor` looks at everything that is odd.";
 
+const std::vector<std::string> kTierWords = {"shadow", "suggest", "act_with_approval", "act_auto"};
+
 // Builds the table, and holds what the parser fills in.
 class CommandLine {
  public:
@@ -33,9 +35,14 @@ class CommandLine {
     app_.get_formatter()->column_width(34);
     add_globals();
     add_demo();
+    add_mcp();
+    add_guard();
+    add_policy();
     add_ledger();
     add_verify();
     add_approvals();
+    add_trust();
+    add_grants();
     add_keys();
     simple(app_, "doctor", "look at everything a ledger depends on, and say what to do", doctor);
     add_completion();
@@ -182,6 +189,75 @@ class CommandLine {
     });
   }
 
+  void add_mcp() {
+    CLI::App& sub = command(app_, "mcp", "put the gate before a tool server, on standard streams",
+                            mcp_, wrap_mcp_server);
+    text(sub, "--policy", mcp_.policy, "a file, or a shipped one by its name [starter]", "POLICY");
+    text(sub, "--name", mcp_.name, "how records call the server [from its command]", "NAME");
+    sub.add_option("command", mcp_.command, "the server's command, behind `--`")
+        ->type_name("-- COMMAND...");
+    CLI::App& pins = *app_.add_subcommand("pins", "tool definitions, and those that have changed");
+    pins.require_subcommand(1);
+    CLI::App& list = command(pins, "list", "what is pinned", pins_list_, pins_list);
+    CLI::App& diff = command(pins, "diff", "what has changed", pins_diff_, pins_diff);
+    CLI::App& accept =
+        command(pins, "accept", "take a changed definition as the good one", pins_accept_, pins_accept);
+    for (auto [app, options] : {std::pair(&list, &pins_list_), std::pair(&diff, &pins_diff_),
+                                std::pair(&accept, &pins_accept_)}) {
+      text(*app, "server", options->server, "only of this server", "SERVER");
+      text(*app, "tool", options->tool, "only this tool", "TOOL");
+    }
+  }
+
+  void add_guard() {
+    const std::vector<std::string> stages = {"input", "output", "tool_use", "tool_output"};
+    CLI::App& guard = *app_.add_subcommand("guard", "try guardrails; nothing is recorded");
+    guard.require_subcommand(1);
+    CLI::App& check =
+        command(guard, "check", "what the checks say of a text", guard_check_, guard_check);
+    text(check, "--config", guard_check_.config, "the document, or gallery:NAME", "FILE")
+        ->required();
+    choice(text(check, "--stage", guard_check_.stage, "which checks")->required(), stages);
+    text(check, "--tool", guard_check_.tool, "the tool, for the stages of tools", "NAME");
+    text(check, "--text-file", guard_check_.text_file, "the text [standard input]", "FILE");
+    text(check, "--skip", guard_check_.skip, "checks to leave out, by their place", "N,N,..");
+    CLI::App& stream = command(guard, "stream", "what would leave, delta by delta", guard_stream_,
+                               guard_stream);
+    text(stream, "--config", guard_stream_.config, "the document, or gallery:NAME", "FILE")
+        ->required();
+    text(stream, "--delta", guard_stream_.delta, "bytes of a delta", "N");
+    text(stream, "--splits", guard_stream_.splits, "bytes of each delta; the rest is one more",
+         "N,N,..");
+    choice(text(stream, "--stage", guard_stream_.stage, "which checks [output]"),
+           {"input", "output", "tool_output"});
+    text(stream, "--tool", guard_stream_.tool, "the tool, for tool_output", "NAME");
+    text(stream, "--text-file", guard_stream_.text_file, "the text [standard input]", "FILE");
+  }
+
+  void add_policy() {
+    CLI::App& policy = *app_.add_subcommand("policy", "what policies are made of");
+    policy.require_subcommand(1);
+    CLI::App& check = command(policy, "check", "is this a policy, and what does it say",
+                              policy_check_, policy_check);
+    required_file(check, "file", policy_check_.file, "the policy");
+    CLI::App& test =
+        command(policy, "test", "does it do what its cases say", policy_test_, policy_test);
+    text(test, "file", policy_test_.file, "a policy, a guardrail document or gallery:NAME", "FILE")
+        ->required();
+    text(test, "--cases", policy_test_.cases, "the cases [those of the preset]", "FILE");
+    CLI::App& show =
+        command(policy, "show", "policies that come with the program", policy_show_, policy_show);
+    text(show, "name", policy_show_.name, "print this one", "NAME");
+    CLI::App& gallery = command(policy, "gallery", "guardrails that come with the program",
+                                policy_gallery_, policy_gallery);
+    text(gallery, "name", policy_gallery_.name, "print this document", "NAME");
+    text(gallery, "--locale", policy_gallery_.locale, "names in this language [en]", "en|uk");
+    CLI::App& schema =
+        command(policy, "schema", "JSON Schema of a document", policy_schema_, policy_schema);
+    choice(text(schema, "document", policy_schema_.of, "of which document [policy]"),
+           {"policy", "guardrails"});
+  }
+
   void add_ledger() {
     CLI::App& ledger =
         *app_.add_subcommand("ledger", "read, prove, export and maintain the record");
@@ -291,7 +367,26 @@ class CommandLine {
   void add_approvals() {
     CLI::App& approvals = *app_.add_subcommand("approvals", "what waits for a person");
     approvals.require_subcommand(1);
-    simple(approvals, "list", "what waits, oldest first", approvals_list);
+    CLI::App& list = command(approvals, "list", "what waits, the riskiest and oldest first",
+                             approvals_list_, approvals_list);
+    choice(text(list, "--kind", approvals_list_.kind, "only of this kind"),
+           {"approval", "dual_control", "question", "escalation"});
+    choice(text(list, "--state", approvals_list_.state, "in this state [pending]"),
+           {"pending", "approved", "denied", "expired", "cancelled", "invalidated", "used", "all"});
+    CLI::App& show = command(approvals, "show", "one question, and exactly what would run",
+                             approvals_show_, approvals_show);
+    text(show, "id", approvals_show_.id, "which one", "ID")->required();
+    show.add_flag("--full", approvals_show_.full, "long values whole");
+    add_answer(approvals, "approve", "say yes: the call runs, once", approve_, approvals_approve);
+    add_answer(approvals, "deny", "say no: the call does not run", deny_, approvals_deny);
+    add_answer(approvals, "cancel", "take a question back: the call does not run", cancel_,
+               approvals_cancel);
+    CLI::App& init = command(approvals, "init", "make the key with which you answer",
+                             approvals_init_, approvals_init);
+    text(init, "--name", approvals_init_.name, "who you are [user:LOGIN]", "NAME");
+    file(init, "--key-file", approvals_init_.key_file, "where to [<data-dir>/approvers]");
+    file(init, "--passphrase-file", approvals_init_.passphrase_file,
+         "holds the passphrase [asked at the terminal]");
     CLI::App& accept = command(approvals, "accept", "take an escalation off the queue as right",
                                accept_, approvals_accept);
     CLI::App& dismiss =
@@ -301,6 +396,130 @@ class CommandLine {
     text(accept, "--note", accept_.note, "becomes part of the record", "TEXT");
     text(dismiss, "id", dismiss_.id, "which one", "ID")->required();
     text(dismiss, "--note", dismiss_.note, "becomes part of the record", "TEXT");
+  }
+
+  void add_answer(CLI::App& approvals, const char* name, const char* about,
+                  ApprovalsAnswerOptions& options, Command<ApprovalsAnswerOptions> run) {
+    CLI::App& answer = command(approvals, name, about, options, run);
+    text(answer, "id", options.id, "which one", "ID")->required();
+    text(answer, "--reason", options.reason, "why; becomes part of the record");
+    text(answer, "--binding", options.binding, "what you saw; another call is not answered",
+         "DIGEST");
+    LoginOptions& login = options.login;
+    file(answer, "--key-file", login.key_file, "your approver key [the one in <data-dir>]");
+    CLI::Option* const words = file(answer, "--passphrase-file", login.passphrase_file,
+                                    "holds its passphrase [asked at the terminal]");
+    text(answer, "--passphrase-fd", login.passphrase_fd, "descriptor that gives its passphrase",
+         "N")
+        ->excludes(words);
+    file(answer, "--token-file", login.token_file, "your token, instead of a key");
+    text(answer, "--name", login.name, "whose token it is", "NAME");
+    file(answer, "--reviewers", login.reviewers,
+         "who is registered [<data-dir>/reviewers.yaml]; may be a policy");
+  }
+
+  void add_trust() {
+    CLI::App& trust = *app_.add_subcommand("trust", "what agents did, and what they may do");
+    trust.require_subcommand(1);
+    CLI::App& show = command(trust, "show", "how an agent stands", trust_show_, trust_show);
+    text(show, "agent", trust_show_.agent, "which agent [all]", "AGENT");
+    show.add_flag("--records", trust_show_.records, "its records instead of its score");
+    show.add_flag("--by-trace", trust_show_.by_trace, "its records, trace by trace");
+    text(show, "--action", trust_show_.action, "only of this action", "ACTION");
+    text(show, "--since", trust_show_.since, "records not before this time", "TIME");
+    text(show, "--until", trust_show_.until, "records before this time", "TIME");
+    choice(text(show, "--tier", trust_show_.tier, "records under this tier"), kTierWords);
+    choice(text(show, "--outcome", trust_show_.outcome, "records with this outcome"),
+           {"success", "failure", "denied", "timeout"});
+    text(show, "--limit", trust_show_.limit, "the newest so many records [1000]", "N");
+    file(show, "--file", trust_show_.file, "a chain document instead of the ledger");
+    choice(text(show, "--declared", trust_show_.declared,
+                "tier of an agent that nobody promoted or demoted [act_with_approval]"),
+           kTierWords);
+    add_tier_change(command(trust, "promote", "give an agent a higher tier; asks for a passphrase",
+                            trust_promote_, trust_promote),
+                    trust_promote_);
+    add_tier_change(command(trust, "demote", "give an agent a lower tier; asks for a passphrase",
+                            trust_demote_, trust_demote),
+                    trust_demote_);
+    CLI::App& out = command(trust, "export", "the chain as others read it (OpenTrustGraph v0)",
+                            trust_export_, trust_export);
+    text(out, "--limit", trust_export_.limit, "only the first so many records", "N");
+    file(out, "--out", trust_export_.out, "where to [standard output]");
+    file(out, "--reviewers", trust_export_.reviewers,
+         "who is registered [<data-dir>/reviewers.yaml]");
+    CLI::App& check =
+        command(trust, "verify", "check hashes, links and signatures", trust_verify_, trust_verify);
+    file(check, "file", trust_verify_.file, "a chain document instead of the ledger");
+    file(check, "--reviewers", trust_verify_.reviewers,
+         "who is registered [<data-dir>/reviewers.yaml]");
+    text(check, "--origin", trust_verify_.origin, "the log a document came from", "NAME");
+  }
+
+  void add_tier_change(CLI::App& sub, TrustChangeOptions& options) {
+    text(sub, "agent", options.agent, "which agent", "AGENT")->required();
+    choice(text(sub, "--to", options.to, "the new tier")->required(), kTierWords);
+    choice(text(sub, "--declared", options.declared,
+                "its tier where nobody changed it before [act_with_approval]"),
+           kTierWords);
+    file(sub, "--key-file", options.key_file, "your approver key [the one in <data-dir>]");
+    file(sub, "--passphrase-file", options.passphrase_file,
+         "holds the passphrase [asked at the terminal]");
+    file(sub, "--reviewers", options.reviewers, "who is registered [<data-dir>/reviewers.yaml]");
+  }
+
+  void add_grant(CLI::App& app, GrantOptions& options) {
+    text(app, "--subject", options.subject, "the principal who may use it", "PRINCIPAL")
+        ->required();
+    required_file(app, "--grant", options.grant, "what it allows, as JSON");
+    text(app, "--subject-key", options.subject_key, "with which the subject may hand it on",
+         "KEY");
+  }
+
+  CLI::Option* required_file(CLI::App& app, const char* name, std::filesystem::path& out,
+                             const char* description) {
+    CLI::Option* const option =
+        app.add_option_function<std::string>(
+               name, [&out](const std::string& value) { out = value; }, description)
+            ->type_name("FILE")
+            ->required();
+    files_.insert(option);
+    return option;
+  }
+
+  void add_grants() {
+    CLI::App& grants = *app_.add_subcommand("grants", "who may call what, signed and expiring");
+    grants.require_subcommand(1);
+    CLI::App& issue = command(grants, "issue", "make a token", grants_issue_, grants_issue);
+    add_grant(issue, grants_issue_);
+    text(issue, "--ttl", grants_issue_.ttl, "how long it is valid, at most 30d [1h]", "DURATION");
+    CLI::App& less = command(grants, "attenuate", "hand on less than a token allows",
+                             grants_attenuate_, grants_attenuate);
+    text(less, "token", grants_attenuate_.token, "a file, -, or the token itself", "TOKEN")
+        ->required();
+    add_grant(less, grants_attenuate_.grant);
+    text(less, "--ttl", grants_attenuate_.grant.ttl, "how long it is valid [as its parent]",
+         "DURATION");
+    required_file(less, "--key-file", grants_attenuate_.key_file,
+                  "private key of the token's subject");
+    CLI::App& inspect = command(grants, "inspect", "every check of a token, and what would match",
+                                grants_inspect_, grants_inspect);
+    text(inspect, "token", grants_inspect_.token, "a file, -, or the token itself", "TOKEN")
+        ->required();
+    file(inspect, "--call", grants_inspect_.call, "a call to compare it with, as JSON");
+    text(inspect, "--principal", grants_inspect_.principal, "who presents it [as the call says]",
+         "PRINCIPAL");
+    text(inspect, "--at", grants_inspect_.at, "as if it were this time [now]", "TIME");
+    inspect.add_option("--trust", grants_inspect_.trust, "an issuer to trust; may be repeated")
+        ->type_name("KEY")
+        ->take_all()
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    CLI::App& revoke =
+        command(grants, "revoke", "let a token count no longer", grants_revoke_, grants_revoke);
+    text(revoke, "id", grants_revoke_.id, "its id", "ID")->required();
+    text(revoke, "--reason", grants_revoke_.reason, "why; becomes part of the record")->required();
+    simple(grants, "list", "tokens issued or seen, with their uses", grants_list);
   }
 
   void add_keys() {
@@ -381,6 +600,32 @@ class CommandLine {
   AcknowledgeOptions acknowledge_;
   VerifyOptions verify_;
   RotateOptions rotate_;
+  GrantOptions grants_issue_;
+  AttenuateOptions grants_attenuate_;
+  InspectOptions grants_inspect_;
+  RevokeOptions grants_revoke_;
+  GuardCheckOptions guard_check_;
+  GuardStreamOptions guard_stream_;
+  PolicyCheckOptions policy_check_;
+  PolicyTestOptions policy_test_;
+  PolicyShowOptions policy_show_;
+  PolicyGalleryOptions policy_gallery_;
+  PolicySchemaOptions policy_schema_;
+  McpOptions mcp_;
+  PinsOptions pins_list_;
+  PinsOptions pins_diff_;
+  PinsOptions pins_accept_;
+  ApprovalsInitOptions approvals_init_;
+  ApprovalsListOptions approvals_list_;
+  ApprovalsShowOptions approvals_show_;
+  ApprovalsAnswerOptions approve_;
+  ApprovalsAnswerOptions deny_;
+  ApprovalsAnswerOptions cancel_;
+  TrustShowOptions trust_show_;
+  TrustChangeOptions trust_promote_;
+  TrustChangeOptions trust_demote_;
+  TrustExportOptions trust_export_;
+  TrustVerifyOptions trust_verify_;
   SettleOptions accept_;
   SettleOptions dismiss_;
   std::string shell_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/context.h"
+#include "sallyport/classification.h"
 
 namespace sallyport::app {
 
@@ -64,13 +65,89 @@ struct LedgerVerifyOptions {
 };
 Result<int> ledger_verify(const Context& context, const LedgerVerifyOptions& options);
 
-Result<int> approvals_list(const Context& context);
+struct ApprovalsListOptions {
+  std::optional<std::string> kind;
+  std::optional<std::string> state;
+};
+Result<int> approvals_list(const Context& context, const ApprovalsListOptions& options);
+struct ApprovalsShowOptions {
+  std::string id;
+  bool full = false;
+};
+Result<int> approvals_show(const Context& context, const ApprovalsShowOptions& options);
+// How a person says who he is.
+struct LoginOptions {
+  std::optional<std::filesystem::path> key_file;
+  std::optional<std::filesystem::path> passphrase_file;
+  std::optional<std::string> passphrase_fd;
+  std::optional<std::filesystem::path> token_file;
+  std::optional<std::string> name;  // whose token it is
+  std::optional<std::filesystem::path> reviewers;
+};
+struct ApprovalsAnswerOptions {
+  std::string id;
+  std::optional<std::string> reason;
+  std::optional<std::string> binding;
+  LoginOptions login;
+};
+Result<int> approvals_approve(const Context& context, const ApprovalsAnswerOptions& options);
+Result<int> approvals_deny(const Context& context, const ApprovalsAnswerOptions& options);
+Result<int> approvals_cancel(const Context& context, const ApprovalsAnswerOptions& options);
 struct SettleOptions {
   std::string id;
   std::optional<std::string> note;
 };
 Result<int> approvals_accept(const Context& context, const SettleOptions& options);
 Result<int> approvals_dismiss(const Context& context, const SettleOptions& options);
+
+struct ApprovalsInitOptions {
+  std::optional<std::string> name;
+  std::optional<std::filesystem::path> key_file;
+  std::optional<std::filesystem::path> passphrase_file;
+};
+Result<int> approvals_init(const Context& context, const ApprovalsInitOptions& options);
+
+struct TrustShowOptions {
+  std::optional<std::string> agent;
+  std::optional<std::string> action;
+  std::optional<std::string> since;
+  std::optional<std::string> until;
+  std::optional<std::string> tier;
+  std::optional<std::string> outcome;
+  std::optional<std::string> limit;
+  std::optional<std::filesystem::path> file;
+  std::string declared = "act_with_approval";
+  bool records = false;
+  bool by_trace = false;
+};
+Result<int> trust_show(const Context& context, const TrustShowOptions& options);
+
+struct TrustChangeOptions {
+  std::string agent;
+  std::string to;
+  std::string declared = "act_with_approval";
+  std::optional<std::filesystem::path> key_file;
+  std::optional<std::filesystem::path> passphrase_file;
+  std::optional<std::filesystem::path> reviewers;
+};
+Result<int> trust_promote(const Context& context, const TrustChangeOptions& options);
+Result<int> trust_demote(const Context& context, const TrustChangeOptions& options);
+// `InvalidInput` names the option.
+Result<Autonomy> tier_named(const std::string& word, std::string_view option);
+
+struct TrustExportOptions {
+  std::optional<std::string> limit;
+  std::optional<std::filesystem::path> out;
+  std::optional<std::filesystem::path> reviewers;
+};
+Result<int> trust_export(const Context& context, const TrustExportOptions& options);
+
+struct TrustVerifyOptions {
+  std::optional<std::filesystem::path> file;
+  std::optional<std::filesystem::path> reviewers;
+  std::optional<std::string> origin;
+};
+Result<int> trust_verify(const Context& context, const TrustVerifyOptions& options);
 
 struct ReceiptOptions {
   std::string target;
@@ -157,6 +234,99 @@ struct RotateOptions {
 };
 Result<int> keys_rotate(const Context& context, const RotateOptions& options);
 
+struct GrantOptions {
+  std::string subject;
+  std::filesystem::path grant;
+  std::optional<std::string> ttl;
+  std::optional<std::string> subject_key;
+};
+Result<int> grants_issue(const Context& context, const GrantOptions& options);
+
+struct AttenuateOptions {
+  std::string token;
+  GrantOptions grant;
+  std::filesystem::path key_file;
+};
+Result<int> grants_attenuate(const Context& context, const AttenuateOptions& options);
+
+struct InspectOptions {
+  std::string token;
+  std::optional<std::filesystem::path> call;
+  std::optional<std::string> principal;
+  std::optional<std::string> at;
+  std::vector<std::string> trust;
+};
+Result<int> grants_inspect(const Context& context, const InspectOptions& options);
+
+struct RevokeOptions {
+  std::string id;
+  std::string reason;
+};
+Result<int> grants_revoke(const Context& context, const RevokeOptions& options);
+Result<int> grants_list(const Context& context);
+
 Result<int> doctor(const Context& context);
+
+struct GuardCheckOptions {
+  std::string config;
+  std::string stage;
+  std::optional<std::string> tool;
+  std::optional<std::string> text_file;
+  std::optional<std::string> skip;
+};
+Result<int> guard_check(const Context& context, const GuardCheckOptions& options);
+
+struct GuardStreamOptions {
+  std::string config;
+  std::optional<std::string> delta;
+  std::optional<std::string> splits;
+  std::string stage = "output";
+  std::optional<std::string> tool;
+  std::optional<std::string> text_file;
+};
+Result<int> guard_stream(const Context& context, const GuardStreamOptions& options);
+
+struct PolicyCheckOptions {
+  std::filesystem::path file;
+};
+Result<int> policy_check(const Context& context, const PolicyCheckOptions& options);
+
+struct PolicyShowOptions {
+  std::optional<std::string> name;
+};
+Result<int> policy_show(const Context& context, const PolicyShowOptions& options);
+
+struct PolicyTestOptions {
+  std::string file;
+  std::optional<std::string> cases;
+};
+Result<int> policy_test(const Context& context, const PolicyTestOptions& options);
+
+struct PolicyGalleryOptions {
+  std::optional<std::string> name;
+  std::optional<std::string> locale;
+};
+Result<int> policy_gallery(const Context& context, const PolicyGalleryOptions& options);
+
+struct PolicySchemaOptions {
+  std::string of = "policy";  // which document
+};
+Result<int> policy_schema(const Context& context, const PolicySchemaOptions& options);
+
+struct McpOptions {
+  std::optional<std::string> policy;  // a file, or a shipped one by its name; none: `starter`
+  std::optional<std::string> name;   // of the server, in records
+  std::vector<std::string> command;  // that starts it
+};
+// Runs until the client closes its end.
+Result<int> wrap_mcp_server(const Context& context, const McpOptions& options);
+
+struct PinsOptions {
+  std::optional<std::string> server;
+  std::optional<std::string> tool;
+};
+Result<int> pins_list(const Context& context, const PinsOptions& options);
+Result<int> pins_diff(const Context& context, const PinsOptions& options);
+Result<int> pins_accept(const Context& context, const PinsOptions& options);
 
 }  // namespace sallyport::app

@@ -2,22 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <boost/json.hpp>
 #include <charconv>
-#include <functional>
-#include <vector>
 
 #include "app/input.h"
-#include "app/nearest.h"
-#include "app/yaml.h"
 #include "base/try.h"
 #include "core/recorder.h"
 #include "ledger/note.h"
+#include "policy/mapping.h"
 
 namespace sallyport::app {
 
 namespace {
 
 constexpr std::size_t kMaxFile = 1u << 20;
+constexpr std::size_t kLongestText = 4096;
+
+using policy::Mapping;
+using policy::Place;
+using policy::ReadValue;
 
 std::optional<std::uint64_t> whole_number(std::string_view text) {
   std::uint64_t number = 0;
@@ -26,150 +29,83 @@ std::optional<std::uint64_t> whole_number(std::string_view text) {
   return number;
 }
 
-// Reads one file; knows its name and where it lies.
-class Reader {
- public:
-  explicit Reader(std::filesystem::path file) : file_(std::move(file)) {}
+Result<void> read_version(const Place& place) {
+  const policy::YamlNode& node = place.node;
+  if (node.kind == policy::YamlNode::Kind::Scalar && !node.quoted && node.text == "1") return {};
+  return place.refuse(
+      fmt::format("version `{}` is not known here; this release reads `version: 1`", node.text));
+}
 
-  Result<Config> document(const YamlNode& root) {
-    if (root.kind != YamlNode::Kind::Mapping) {
-      return refused("a configuration begins with `version: 1`", root);
-    }
-    bool has_version = false;
-    SALLYPORT_CHECK_OK(
-        members(root, {
-                          {"version",
-                           [&](const YamlNode& node) {
-                             has_version = true;
-                             return version(node);
-                           }},
-                          {"ledger", [&](const YamlNode& node) { return ledger(node); }},
-                      }));
-    if (!has_version) return refused("`version: 1` is missing", root);
-    return config_;
-  }
-
- private:
-  struct Member {
-    std::string name;
-    std::function<Result<void>(const YamlNode&)> read;
-  };
-
-  std::unexpected<Error> refused(std::string message, const YamlNode& node) const {
-    return fail(ErrorCode::InvalidInput, std::move(message), place_of(node, file_.string()));
-  }
-
-  Result<void> members(const YamlNode& node, const std::vector<Member>& known) const {
-    if (node.is_null()) return {};
-    if (node.kind != YamlNode::Kind::Mapping)
-      return refused("a section of keys belongs here", node);
-    for (const auto& [key, value] : node.members) {
-      const auto member = std::ranges::find(known, key.text, &Member::name);
-      if (member != known.end()) {
-        SALLYPORT_CHECK_OK(member->read(value));
-        continue;
-      }
-      std::vector<std::string> names;
-      for (const Member& one : known) names.push_back(one.name);
-      return refused(fmt::format("unknown key `{}`{}", key.text, did_you_mean(key.text, names)),
-                     key);
-    }
+ReadValue read_origin(std::string& out) {
+  return [&out](const Place& place) -> Result<void> {
+    SALLYPORT_CHECK_OK(policy::read_text(out, kLongestText)(place));
+    const Result<void> fits = ledger::check_origin(out);
+    if (!fits) return place.refuse(fits.error().message);
     return {};
-  }
+  };
+}
 
-  Result<void> version(const YamlNode& node) const {
-    if (node.kind == YamlNode::Kind::Scalar && !node.quoted && node.text == "1") return {};
-    return refused(
-        fmt::format("version `{}` is not known here; this release reads `version: 1`", node.text),
-        node);
-  }
+ReadValue read_witness(LedgerConfig& out, const std::filesystem::path& folder) {
+  return [&out, &folder](const Place& place) -> Result<void> {
+    std::string path;
+    SALLYPORT_CHECK_OK(policy::read_text(path, kLongestText)(place));
+    out.keeps_witness = place.node.quoted || path != "off";
+    if (out.keeps_witness) out.witness_path = folder / path;
+    return {};
+  };
+}
 
-  Result<void> ledger(const YamlNode& node) {
-    LedgerConfig& out = config_.ledger;
-    return members(node,
-                   {
-                       {"origin", [&](const YamlNode& value) { return origin(value); }},
-                       {"witness_path", [&](const YamlNode& value) { return witness(value); }},
-                       {"retention", [&](const YamlNode& value) { return retention(value); }},
-                       {"reserve_bytes",
-                        [&](const YamlNode& value) {
-                          return number(value, 0, 1ull << 40, out.reserve_bytes);
-                        }},
-                       {"lock_wait_ms",
-                        [&](const YamlNode& value) -> Result<void> {
-                          std::uint64_t wait = 0;
-                          SALLYPORT_CHECK_OK(number(value, 0, 600'000, wait));
-                          out.lock_wait = std::chrono::milliseconds(wait);
-                          return {};
-                        }},
-                       {"allow_network_fs",
-                        [&](const YamlNode& value) { return truth(value, out.allow_network_fs); }},
+Mapping retention_keys(LedgerConfig& out) {
+  Mapping kinds("how long records are kept, by kind");
+  for (int kind = 0; kind <= static_cast<int>(core::Kind::Control); ++kind) {
+    const std::string name(to_string(static_cast<core::Kind>(kind)));
+    kinds.optional(name, "a duration such as 12h, 90d or 26w",
+                   json::object{{"type", "string"}, {"pattern", "^[0-9]+[smhdw]$"}},
+                   [&out, name](const Place& place) -> Result<void> {
+                     const auto age = parse_duration(place.node.text);
+                     if (!age) {
+                       return place.refuse(fmt::format("`{}` is no duration; write 12h, 90d or 26w",
+                                                       place.node.text));
+                     }
+                     out.retention[name] = *age;
+                     return {};
                    });
   }
+  return kinds;
+}
 
-  Result<std::string> text(const YamlNode& node) const {
-    if (node.kind == YamlNode::Kind::Scalar && !node.is_null() && !node.text.empty()) {
-      return node.text;
-    }
-    return refused("a text belongs here", node);
-  }
+Mapping ledger_keys(LedgerConfig& out, const std::filesystem::path& folder) {
+  Mapping keys("the ledger");
+  keys.optional("origin", "its name in checkpoints, before the first entry only",
+                policy::text_schema(kLongestText), read_origin(out.origin))
+      .optional("witness_path", "where a copy of checkpoints is kept, or `off`",
+                policy::text_schema(kLongestText), read_witness(out, folder))
+      .optional("retention", "how long records are kept, by kind", retention_keys(out).schema(),
+                [&out](const Place& place) { return retention_keys(out).read(place); })
+      .optional("reserve_bytes", "space kept for records of what has happened already",
+                policy::number_schema(0, 1ull << 40),
+                policy::read_number(0, 1ull << 40,
+                                    [&out](std::uint64_t bytes) { out.reserve_bytes = bytes; }))
+      .optional("lock_wait_ms", "how long another process is waited for",
+                policy::number_schema(0, 600'000),
+                policy::read_number(0, 600'000,
+                                    [&out](std::uint64_t wait) {
+                                      out.lock_wait = std::chrono::milliseconds(wait);
+                                    }))
+      .optional("allow_network_fs", "whether the ledger may lie on a network file system",
+                policy::truth_schema(), policy::read_truth(out.allow_network_fs));
+  return keys;
+}
 
-  Result<void> origin(const YamlNode& node) {
-    SALLYPORT_TRY(config_.ledger.origin, text(node));
-    const Result<void> fits = ledger::check_origin(config_.ledger.origin);
-    if (!fits) return refused(fits.error().message, node);
-    return {};
-  }
-
-  Result<void> witness(const YamlNode& node) {
-    SALLYPORT_TRY(const std::string path, text(node));
-    config_.ledger.keeps_witness = node.quoted || path != "off";
-    if (config_.ledger.keeps_witness) config_.ledger.witness_path = file_.parent_path() / path;
-    return {};
-  }
-
-  Result<void> retention(const YamlNode& node) {
-    std::vector<Member> kinds;
-    for (int kind = 0; kind <= static_cast<int>(core::Kind::Control); ++kind) {
-      const std::string name(to_string(static_cast<core::Kind>(kind)));
-      kinds.push_back(
-          {name, [this, name](const YamlNode& value) -> Result<void> {
-             const std::optional<std::chrono::seconds> age = parse_duration(value.text);
-             if (!age) {
-               return refused(fmt::format("`{}` is no duration; write 12h, 90d or 26w", value.text),
-                              value);
-             }
-             config_.ledger.retention[name] = *age;
-             return {};
-           }});
-    }
-    return members(node, kinds);
-  }
-
-  Result<void> number(const YamlNode& node, std::uint64_t least, std::uint64_t greatest,
-                      std::uint64_t& out) const {
-    const bool plain = node.kind == YamlNode::Kind::Scalar && !node.quoted;
-    const std::optional<std::uint64_t> value = plain ? whole_number(node.text) : std::nullopt;
-    if (!value || *value < least || *value > greatest) {
-      return refused(
-          fmt::format("`{}` is no whole number from {} to {}", node.text, least, greatest), node);
-    }
-    out = *value;
-    return {};
-  }
-
-  Result<void> truth(const YamlNode& node, bool& out) const {
-    const bool plain = node.kind == YamlNode::Kind::Scalar && !node.quoted;
-    if (!plain || (node.text != "true" && node.text != "false")) {
-      return refused(fmt::format("`{}` is neither true nor false", node.text), node);
-    }
-    out = node.text == "true";
-    return {};
-  }
-
-  std::filesystem::path file_;
-  Config config_;
-};
+Mapping config_keys(Config& out, const std::filesystem::path& folder) {
+  Mapping keys("the configuration");
+  keys.required("version", "of this format", json::object{{"const", 1}}, read_version)
+      .optional("ledger", "the ledger", ledger_keys(out.ledger, folder).schema(),
+                [&out, &folder](const Place& place) {
+                  return ledger_keys(out.ledger, folder).read(place);
+                });
+  return keys;
+}
 
 }  // namespace
 
@@ -186,8 +122,15 @@ std::optional<std::chrono::seconds> parse_duration(std::string_view text) {
 }
 
 Result<Config> parse_config(const std::string& text, const std::filesystem::path& file) {
-  SALLYPORT_TRY(const YamlNode root, parse_yaml(text, file.string()));
-  return Reader(file).document(root);
+  const std::string name = file.string();
+  SALLYPORT_TRY(const policy::YamlNode root, policy::parse_yaml(text, name));
+  if (root.kind != policy::YamlNode::Kind::Mapping) {
+    return Place{root, name}.refuse("a configuration begins with `version: 1`");
+  }
+  Config config;
+  const std::filesystem::path folder = file.parent_path();
+  SALLYPORT_CHECK_OK(config_keys(config, folder).read({root, name}));
+  return config;
 }
 
 Result<Config> load_config(const std::filesystem::path& file) {

@@ -9,6 +9,7 @@
 #include "app/doctor.h"
 #include "app/network_fs.h"
 #include "base/try.h"
+#include "core/recorder.h"
 #include "guards/detectors.h"
 #include "ledger/instance_lock.h"
 #include "ledger/opening_check.h"
@@ -30,7 +31,7 @@ class Examination {
     ledger();
     writers();
     detectors();
-    ok("policy", policy_.empty() ? "none was loaded yet" : "last loaded: " + policy_);
+    policy();
     return std::move(checks_);
   }
 
@@ -133,6 +134,22 @@ class Examination {
     ok("free space", detail);
   }
 
+  // GR-79: what is in force, and what keeps a newer one out.
+  void policy() {
+    if (!policy_hash_) return ok("policy", "none was loaded yet");
+    const auto loaded = core::split_place(policy_loaded_.value_or(""));
+    const std::size_t blank = loaded ? loaded->value.find(' ') : std::string::npos;
+    if (blank == std::string::npos) return ok("policy", "last loaded: " + *policy_hash_);
+    const std::string in_force =
+        fmt::format("{}, generation {}, {}", loaded->value.substr(blank + 1),
+                    loaded->value.substr(0, blank), *policy_hash_);
+    const auto refused = core::split_place(policy_refused_.value_or(""));
+    if (!refused) return ok("policy", in_force);
+    warn("policy",
+         fmt::format("{} stays in force; a newer one was refused at {}", in_force, refused->value),
+         fmt::format("mend it; `sallyport ledger show {}` says why", refused->sequence));
+  }
+
   void ledger() {
     std::error_code code;
     if (!std::filesystem::exists(place_.ledger_file(), code)) {
@@ -152,8 +169,9 @@ class Examination {
           SALLYPORT_TRY(const std::uint64_t size, view.size());
           ok("ledger", fmt::format("{} entries", size));
           if (size == 0) return {};
-          SALLYPORT_TRY(const std::optional<std::string> policy, view.fact("policy", "hash"));
-          policy_ = policy.value_or("");
+          SALLYPORT_TRY(policy_hash_, view.fact("policy", "hash"));
+          SALLYPORT_TRY(policy_loaded_, view.fact("policy", "loaded"));
+          SALLYPORT_TRY(policy_refused_, view.fact("policy", "refused"));
           SALLYPORT_CHECK_OK(newest_checkpoint(view, size));
           SALLYPORT_CHECK_OK(kept_witness(view, witness));
           return last_entry(view, size, (*workspace)->clock());
@@ -245,7 +263,9 @@ class Examination {
         "secrets could not be redacted here; use another machine");
   }
 
-  std::string policy_;  // hash of the one that was loaded last
+  std::optional<std::string> policy_hash_;     // of the one that was loaded last
+  std::optional<std::string> policy_loaded_;   // its generation and source, and where that stands
+  std::optional<std::string> policy_refused_;  // where a newer one is wrong, likewise
   const Context& context_;
   Workspace::Place place_;
   std::vector<Check> checks_;

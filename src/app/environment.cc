@@ -36,6 +36,7 @@ Environment Environment::of_this_process() {
   Environment environment{.data_dir = variable("SALLYPORT_DATA_DIR"),
                           .state_home = variable("XDG_STATE_HOME"),
                           .home = variable("HOME"),
+                          .agent = variable("SALLYPORT_AGENT"),
                           .no_color = variable("NO_COLOR"),
                           .term = variable("TERM")};
   if (!environment.home) {

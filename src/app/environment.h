@@ -14,6 +14,7 @@ struct Environment {
   std::optional<std::string> data_dir;    // SALLYPORT_DATA_DIR
   std::optional<std::string> state_home;  // XDG_STATE_HOME
   std::optional<std::string> home;        // HOME, else what the user database says
+  std::optional<std::string> agent;       // SALLYPORT_AGENT: set by fronts for what agents start
   std::optional<std::string> no_color;
   std::optional<std::string> term;
   std::optional<std::string> locale;  // LC_ALL, else LC_CTYPE, else LANG

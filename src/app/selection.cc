@@ -5,7 +5,7 @@
 #include <charconv>
 
 #include "app/input.h"
-#include "app/nearest.h"
+#include "base/nearest.h"
 #include "base/encoding.h"
 #include "base/try.h"
 #include "sallyport/event.h"

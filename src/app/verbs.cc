@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "app/nearest.h"
+#include "base/nearest.h"
 
 namespace sallyport::app {
 
@@ -19,21 +19,20 @@ struct Habit {
 constexpr auto kHabits = std::to_array<Habit>({
     {"init",
      "nothing has to be set up: data folder and key are made on first use, try `sallyport demo`"},
-    {"wrap", "wrapping an MCP server is `sallyport mcp -- CMD`, which comes with a later release"},
-    {"mcp", "`sallyport mcp` comes with a later release; `sallyport demo` shows the gates"},
+    {"wrap", "wrapping an MCP server is `sallyport mcp -- CMD`"},
     {"serve", "`sallyport serve` comes with a later release"},
     {"hook", "`sallyport hook` comes with a later release"},
     {"agent", "`sallyport agent run` comes with a later release"},
     {"validate", "checking a policy is `sallyport policy check`, which comes with a later release"},
     {"lint", "checking a policy is `sallyport policy check`, which comes with a later release"},
-    {"policy", "`sallyport policy` comes with a later release"},
     {"guard", "`sallyport guard check` comes with a later release"},
     {"scan",
      "trying guards on a text is `sallyport guard check`, which comes with a later release"},
-    {"pin", "pinning tool definitions comes with a later release"},
-    {"approve",
-     "answering a question is `sallyport approvals approve`, which comes with a later release"},
-    {"trust", "`sallyport trust` comes with a later release"},
+    {"pin", "tool definitions are pinned by `sallyport mcp`; `sallyport pins list` shows them"},
+    {"approve", "answering a question is `sallyport approvals approve`"},
+    {"deny", "answering a question is `sallyport approvals deny`"},
+    {"promote", "an agent's tier is raised by `sallyport trust promote`"},
+    {"demote", "an agent's tier is lowered by `sallyport trust demote`"},
     {"audit", "the record is `sallyport ledger show`, the newest of it `sallyport ledger tail`"},
     {"log", "the record is `sallyport ledger show`, the newest of it `sallyport ledger tail`"},
     {"logs", "the record is `sallyport ledger show`, the newest of it `sallyport ledger tail`"},

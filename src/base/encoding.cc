@@ -35,11 +35,11 @@ std::optional<std::string> from_base64(std::string_view text) {
 
 std::string hex(Bytes bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
-  std::string out;
-  out.reserve(bytes.size() * 2);
+  std::string out(bytes.size() * 2, '0');
+  char* next = out.data();
   for (const std::uint8_t byte : bytes) {
-    out += kDigits[byte >> 4];
-    out += kDigits[byte & 15];
+    *next++ = kDigits[byte >> 4];
+    *next++ = kDigits[byte & 15];
   }
   return out;
 }

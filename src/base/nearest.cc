@@ -1,11 +1,11 @@
-#include "app/nearest.h"
+#include "base/nearest.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-namespace sallyport::app {
+namespace sallyport {
 
 namespace {
 
@@ -47,4 +47,4 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> kno
   return meant ? fmt::format(", did you mean `{}`", *meant) : "";
 }
 
-}  // namespace sallyport::app
+}  // namespace sallyport

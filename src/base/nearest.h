@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace sallyport::app {
+namespace sallyport {
 
 // The known word with the fewest inserted, removed, exchanged or swapped letters; nothing when all
 // are too far away to be a slip.
@@ -15,4 +15,4 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
 // `, did you mean `x``, or nothing.
 std::string did_you_mean(std::string_view word, std::span<const std::string> known);
 
-}  // namespace sallyport::app
+}  // namespace sallyport

@@ -2,174 +2,422 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/approval_request.h"
+#include "core/budgets.h"
+#include "core/plain_text.h"
+#include "core/topic_event.h"
 
 namespace sallyport::core {
 
 namespace {
 
-constexpr std::string_view kSpace = "approval";
+constexpr std::size_t kLongestReason = 64 * 1024;
+constexpr std::size_t kLongestName = 512;
+constexpr unsigned kTries = 64;
 
-std::string_view word_of(Reply::Kind kind) {
-  switch (kind) {
-    case Reply::Kind::Approved:
-      return "approved";
-    case Reply::Kind::Denied:
-      return "denied";
-    case Reply::Kind::Expired:
-      return "expired";
-    case Reply::Kind::Cancelled:
-      return "cancelled";
-  }
-  return "cancelled";
+std::string member(const json::object& object, std::string_view name) {
+  return std::string(text_in(object, name).value_or(""));
 }
 
-std::string fact_text(std::string_view word, std::string_view call_id, std::string_view digest,
-                      std::string_view expires_at) {
-  return canonical_json(json::object{
-      {"state", word}, {"call_id", call_id}, {"call_digest", digest}, {"expires_at", expires_at}});
+std::string whole_seconds(WallTime time) {
+  return rfc3339(time).substr(0, 19) + 'Z';
+}
+
+Fact fact_of(const std::string& approval_id, const ApprovalState& state) {
+  return {std::string(kApprovalSpace), approval_id, state.text(), true};
+}
+
+Fact expected_of(const std::string& approval_id, const ApprovalState& state) {
+  return {std::string(kApprovalSpace), approval_id, state.stored};
+}
+
+// An event on the topic of approvals (LG-9). Small and of our own making, so it always fits.
+Draft announce(const json::object& request, std::string kind, json::object payload) {
+  const bool dual = text_in(request, "kind") == "dual_control";
+  const bool proposal = bool_in(request, "proposal").value_or(false);
+  Result<Draft> draft = topic_draft(
+      {.topic = std::string(dual ? hitl::kDualControl : hitl::kApprovals),
+       .kind = std::move(kind),
+       .payload = std::move(payload)},
+      Governed{.agent = member(request, "agent_id"),
+               .trace_id = member(request, "trace_id"),
+               .autonomy_tier = proposal ? Autonomy::Suggest : Autonomy::ActWithApproval});
+  SALLYPORT_INVARIANT(draft.has_value());
+  draft->subject.call_id = member(request, "call_id");
+  return std::move(*draft);
+}
+
+Subject subject_of(const json::object& request) {
+  return {.call_id = member(request, "call_id"),
+          .session_id = member(request, "session_id"),
+          .agent_id = member(request, "agent_id"),
+          .server = member(request, "server"),
+          .tool_name = member(request, "tool_name"),
+          .trace_id = member(request, "trace_id")};
+}
+
+// The members of the request; one of an earlier release has some of them in the entry itself.
+Result<json::object> request_about(RecordReader& records, const std::string& approval_id) {
+  SALLYPORT_TRY(const json::object entry, request_entry(records, approval_id));
+  json::object request = request_of(entry);
+  for (const char* const name :
+       {"agent_id", "call_id", "session_id", "server", "tool_name", "trace_id"}) {
+    if (request[name].is_null()) request[name] = member(entry, name);
+  }
+  return request;
+}
+
+std::unexpected<Error> not_pending(const std::string& approval_id, std::string_view word) {
+  return fail(ErrorCode::Conflict, fmt::format("approval `{}` is already {}", approval_id, word),
+              {}, std::string(word));
+}
+
+// AP-13: neither the agent nor one of its own, listed or not.
+bool is_requester(std::string_view reviewer, const json::object& request) {
+  for (const char* const name : {"agent_id", "principal"}) {
+    const std::string who = member(request, name);
+    if (who.empty()) continue;
+    if (reviewer == who || reviewer.starts_with(who + "/")) return true;
+  }
+  return false;
+}
+
+Result<void> check_reviewer(const Reply& reply, const json::object& request) {
+  const bool nobody = reply.by.empty() && reply.kind == Reply::Kind::Approved;
+  if (nobody || is_requester(reply.by, request)) {
+    return fail(ErrorCode::Unauthenticated, "nobody approves a call of his own", "by");
+  }
+  if (reply.by.size() > kLongestName || !is_utf8(reply.by)) {
+    return fail(ErrorCode::InvalidInput, "a name is at most 512 bytes of UTF-8", "by");
+  }
+  const json::value* const listed = request.if_contains("reviewers");
+  if (listed == nullptr || !listed->is_array() || listed->get_array().empty()) return {};
+  const json::array& names = listed->get_array();
+  if (std::ranges::find(names, json::value(reply.by)) != names.end()) return {};
+  return fail(ErrorCode::Unauthenticated,
+              fmt::format("`{:.80}` is not among the reviewers of this call", reply.by), "by",
+              "not_a_reviewer");
+}
+
+Draft response_draft(const std::string& approval_id, const Reply& reply, const Vote& vote,
+                     const json::object& request) {
+  Draft draft{.kind = Kind::Approval,
+              .subject = subject_of(request),
+              .body = {{"record", "approval_response"},
+                       {"request_id", approval_id},
+                       {"reviewer", vote.by},
+                       {"approved", vote.approved},
+                       {"binding", request.at("binding")},
+                       {"responded_at", vote.at},
+                       {"door", vote.door}}};
+  if (!reply.reason.empty()) draft.body["reason"] = reply.reason;
+  if (!vote.signature.empty()) draft.body["signature"] = vote.signature;
+  return draft;
 }
 
 }  // namespace
 
-Draft Approvals::asked(const Question& question, const Subject& subject) const {
-  Draft draft{.kind = Kind::Approval,
-              .subject = subject,
-              .body = {{"record", "approval_request"},
-                       {"request_id", question.approval_id},
-                       {"kind", "approval"},
-                       {"state", "pending"},
-                       {"description", question.description},
-                       {"input", question.input},
-                       {"call_digest", question.call_digest},
-                       {"deadline", question.expires_at}}};
-  draft.facts.push_back(
-      {std::string(kSpace), question.approval_id,
-       fact_text("pending", question.call_id, question.call_digest, question.expires_at), true});
-  return draft;
-}
-
-Result<std::optional<Approvals::State>> Approvals::state(const std::string& approval_id) {
-  SALLYPORT_TRY(const std::optional<std::string> stored, recorder_.fact(kSpace, approval_id));
-  if (!stored) return std::nullopt;
-  const std::optional<Placed> placed = split_place(*stored);
-  if (!placed) return fail(ErrorCode::Corrupt, "the state of an approval cannot be read");
-  SALLYPORT_TRY(const json::value value, parse_own_json(placed->value));
-  const json::object& object = value.as_object();
-  const auto member = [&](std::string_view name) {
-    return std::string(text_in(object, name).value_or(""));
-  };
-  return State{.word = member("state"),
-               .call_id = member("call_id"),
-               .call_digest = member("call_digest"),
-               .expires_at = from_rfc3339(member("expires_at")).value_or(WallTime{}),
-               .stored = *stored,
-               .sequence = placed->sequence};
+std::vector<Draft> Approvals::asked(const Question& question, std::chrono::seconds use_within,
+                                    const Subject& subject) const {
+  Draft draft{.kind = Kind::Approval, .subject = subject, .body = request_json(question)};
+  const json::object request = draft.body;
+  draft.body["record"] = "approval_request";
+  draft.body["state"] = "pending";
+  draft.body["description"] = question.description;
+  draft.body["call_digest"] = question.call_digest;
+  const State pending{.call_id = question.call_id,
+                      .call_digest = question.call_digest,
+                      .expires_at = from_rfc3339(question.expires_at).value_or(WallTime{}),
+                      .use_within = use_within,
+                      .required = question.approvers_required};
+  draft.facts.push_back(fact_of(question.approval_id, pending));
+  draft.facts.push_back({std::string(kRequestSpace), question.approval_id, "", true});
+  const bool dual = question.kind == "dual_control";
+  std::vector<Draft> drafts;
+  drafts.push_back(
+      announce(request, std::string(dual ? hitl::kDualControlRequested : hitl::kApprovalRequested),
+               {{"request_id", question.approval_id},
+                {"kind", question.kind},
+                {"call_id", question.call_id},
+                {"tool_name", question.tool},
+                {"trace_id", question.trace_id},
+                {"deadline", question.expires_at}}));
+  drafts.push_back(std::move(draft));
+  return drafts;
 }
 
 Approvals::Change Approvals::change(const std::string& approval_id, const State& state,
                                     std::string_view word) {
-  return {
-      .expected = {std::string(kSpace), approval_id, state.stored},
-      .fact = {std::string(kSpace), approval_id,
-               fact_text(word, state.call_id, state.call_digest, rfc3339(state.expires_at)), true}};
+  State next = state;
+  next.word = word;
+  return {.expected = expected_of(approval_id, state), .fact = fact_of(approval_id, next)};
 }
 
 Fact Approvals::invalidated(const std::string& approval_id, const std::string& call_id,
                             const std::string& call_digest) {
-  return {std::string(kSpace), approval_id, fact_text("invalidated", call_id, call_digest, ""),
-          true};
+  return fact_of(approval_id,
+                 State{.word = "invalidated", .call_id = call_id, .call_digest = call_digest});
 }
 
-Task<void> Approvals::answer(std::string approval_id, Reply reply, Subject subject) {
+// The record of AP-3, and the event that goes with it.
+std::vector<Draft> Approvals::decision(const std::string& approval_id, State& state,
+                                       const Closing& closing, const json::object& request) const {
+  const WallTime now = clock_.wall();
+  const bool approved = closing.word == "approved";
+  const bool voted = approved || closing.word == "denied";
+  json::array reviewers;
+  json::array signatures;
+  for (const Vote& vote : voted ? state.counted() : std::vector<Vote>{}) {
+    reviewers.emplace_back(vote.by);
+    signatures.push_back(
+        json::object{{"reviewer", vote.by}, {"signed_at", vote.at}, {"signature", vote.proof()}});
+  }
+  if (!closing.by.empty()) reviewers.emplace_back(closing.by);
+  Draft draft{.kind = Kind::Approval,
+              .subject = subject_of(request),
+              .body = {{"record", "approval_decision"},
+                       {"request_id", approval_id},
+                       {"state", closing.word},
+                       {"approved", approved},
+                       {"reviewers", std::move(reviewers)},
+                       {"decided_at", rfc3339(now)},
+                       {"door", closing.door},
+                       {"signatures", std::move(signatures)}}};
+  if (!closing.reason.empty()) draft.body["reason"] = closing.reason;
+  state.word = closing.word;
+  if (approved) state.expires_at = now + state.use_within;
+  draft.facts.push_back(fact_of(approval_id, state));
+  // Nobody may come back for a call that was refused (CG-50).
+  if (!approved) draft.changes.push_back(budgets::reverse(state.call_id));
+  std::vector<Draft> drafts;
+  if (approved || closing.word == "denied") {
+    drafts.push_back(
+        announce(request, std::string(approved ? hitl::kApprovalApproved : hitl::kApprovalDenied),
+                 {{"request_id", approval_id}, {"trace_id", request.at("trace_id")}}));
+  } else if (closing.word == "expired") {
+    drafts.push_back(announce(request, std::string(hitl::kTimeout),
+                              {{"request_id", approval_id},
+                               {"kind", request.at("kind")},
+                               {"trace_id", request.at("trace_id")},
+                               {"timed_out_at", rfc3339(now)}}));
+  }
+  drafts.push_back(std::move(draft));
+  return drafts;
+}
+
+Task<void> Approvals::answer(std::string approval_id, Reply reply, Subject) {
+  if (reply.kind == Reply::Kind::Approved || reply.kind == Reply::Kind::Denied) {
+    co_return co_await respond(std::move(approval_id), std::move(reply));
+  }
   SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));
   if (!now) {
     co_return fail(ErrorCode::NotFound, fmt::format("there is no approval `{}`", approval_id));
   }
-  const bool late = clock_.wall() >= now->expires_at && reply.kind != Reply::Kind::Expired &&
-                    reply.kind != Reply::Kind::Cancelled;
-  if (now->word != "pending" || late) {
-    const std::string word = late && now->word == "pending" ? "expired" : now->word;
-    co_return fail(ErrorCode::Conflict,
-                   fmt::format("approval `{}` is already {}", approval_id, word), {}, word);
-  }
-  SALLYPORT_CO_TRY(const json::object asked, recorder_.entry(now->sequence));
-  const std::string agent(text_in(asked, "agent_id").value_or(""));
-  if (reply.kind == Reply::Kind::Approved && (reply.by.empty() || reply.by == agent)) {
-    co_return fail(ErrorCode::Unauthenticated, "nobody approves a call of his own", "by");
+  if (!now->open()) co_return not_pending(approval_id, now->word);
+  const bool expired = reply.kind == Reply::Kind::Expired;
+  Closing closing{.word = expired ? "expired" : "cancelled",
+                  .reason = std::move(reply.reason),
+                  .door = expired ? "clock" : reply.door,
+                  .by = std::move(reply.by)};
+  SALLYPORT_CO_TRY(const bool closed, co_await close(approval_id, "pending", std::move(closing)));
+  if (closed) co_return Result<void>{};
+  SALLYPORT_CO_TRY(const std::optional<State> after, state(approval_id));
+  co_return not_pending(approval_id, after ? after->word : "gone");
+}
+
+Task<void> Approvals::respond(std::string approval_id, Reply reply) {
+  if (reply.reason.size() > kLongestReason) {
+    co_return fail(ErrorCode::InvalidInput, "a reason is at most 64 KiB", "reason");
   }
   if (!is_utf8(reply.reason)) reply.reason.clear();
-  const std::string_view word = word_of(reply.kind);
-  subject.call_id = now->call_id;
-  subject.agent_id = agent;
-  Draft draft{.kind = Kind::Approval,
-              .subject = std::move(subject),
-              .body = {{"record", "approval_decision"},
-                       {"request_id", approval_id},
-                       {"state", word},
-                       {"approved", reply.kind == Reply::Kind::Approved},
-                       {"reviewer", reply.by},
-                       {"reason", reply.reason}}};
-  const Change made = change(approval_id, *now, word);
-  draft.facts.push_back(made.fact);
-  std::vector<Draft> drafts;
-  drafts.push_back(std::move(draft));
-  const auto written =
-      co_await recorder_.append(std::move(drafts), Urgency::Reports, {made.expected});
-  if (!written && written.error().code == ErrorCode::Conflict) {
-    co_return fail(ErrorCode::Conflict,
-                   fmt::format("approval `{}` was answered by somebody else", approval_id), {},
-                   "answered");
+  for (unsigned tried = 0; tried < kTries; ++tried) {
+    SALLYPORT_CO_CHECK_OK(co_await settle(approval_id));
+    SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));
+    if (!now) {
+      co_return fail(ErrorCode::NotFound, fmt::format("there is no approval `{}`", approval_id));
+    }
+    if (!now->open()) co_return not_pending(approval_id, now->word);
+    if (clock_.wall() >= now->expires_at) co_return not_pending(approval_id, "expired");
+    SALLYPORT_CO_TRY(const json::object request, request_about(recorder_, approval_id));
+    SALLYPORT_CO_CHECK_OK(check_reviewer(reply, request));
+    if (!reply.binding.empty() && reply.binding != member(request, "binding")) {
+      co_return fail(ErrorCode::Conflict, "the answer is about another call than the question",
+                     "binding", "binding_mismatch");
+    }
+    const Vote vote{
+        .by = plain_text(redactor_, reply.by),
+        .at = reply.responded_at.empty() ? whole_seconds(clock_.wall()) : reply.responded_at,
+        .door = reply.door,
+        .signature = reply.signature,
+        .approved = reply.kind == Reply::Kind::Approved};
+    State next = *now;
+    next.votes.push_back(vote);
+    std::vector<Draft> drafts;
+    drafts.push_back(announce(request, std::string(hitl::kResponseReceived),
+                              {{"request_id", approval_id},
+                               {"reviewer", vote.by},
+                               {"approved", vote.approved},
+                               {"trace_id", request.at("trace_id")}}));
+    drafts.push_back(response_draft(approval_id, reply, vote, request));
+    const auto folded = next.folded();
+    // What has no signature is proved by the place of its entry, which is not known yet.
+    const bool decided = folded && !vote.signature.empty();
+    if (decided) {
+      const Closing closing{.word = *folded, .reason = reply.reason, .door = reply.door};
+      for (Draft& draft : decision(approval_id, next, closing, request)) {
+        drafts.push_back(std::move(draft));
+      }
+    } else {
+      drafts.back().facts.push_back(fact_of(approval_id, next));
+    }
+    const auto written = co_await recorder_.append(std::move(drafts), Urgency::Reports,
+                                                   {expected_of(approval_id, *now)});
+    // Somebody else answered at the same moment.
+    if (!written && written.error().code == ErrorCode::Conflict) continue;
+    if (!written) co_return std::unexpected(written.error());
+    if (folded && !decided) {
+      SALLYPORT_CO_CHECK_OK(co_await settle(approval_id));
+    }
+    bell_.ring(approval_id);
+    co_return Result<void>{};
   }
-  if (!written) co_return std::unexpected(written.error());
-  bell_.ring(approval_id);
+  co_return fail(ErrorCode::Unavailable, "too many answer at the same time, try again");
+}
+
+// Answers that suffice and were not made a decision yet: their process was slower, or is gone.
+Task<void> Approvals::settle(std::string approval_id) {
+  SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));
+  const auto folded = now && now->open() ? now->folded() : std::nullopt;
+  if (!folded) co_return Result<void>{};
+  const Vote last = now->counted().back();
+  Closing closing{.word = *folded, .door = last.door};
+  if (last.sequence != 0) {
+    SALLYPORT_CO_TRY(const json::object response, recorder_.entry(last.sequence));
+    if (const json::object* const body = object_in(response, "body")) {
+      closing.reason = member(*body, "reason");
+    }
+  }
+  SALLYPORT_CO_CHECK_OK(co_await close(std::move(approval_id), "pending", std::move(closing)));
   co_return Result<void>{};
 }
 
-Task<void> Approvals::expire(std::string approval_id) {
+Task<bool> Approvals::close(std::string approval_id, std::string_view from, Closing closing) {
   SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));
-  if (!now || now->word != "pending" || clock_.wall() < now->expires_at) co_return Result<void>{};
-  const Result<void> said = co_await answer(
-      std::move(approval_id), Reply{Reply::Kind::Expired, {}, "approval_expired"}, {});
-  if (!said && said.error().code != ErrorCode::Conflict) co_return said;
+  if (!now || now->word != from) co_return false;
+  SALLYPORT_CO_TRY(const json::object request, request_about(recorder_, approval_id));
+  State next = *now;
+  const auto written =
+      co_await recorder_.append(decision(approval_id, next, closing, request), Urgency::Reports,
+                                {expected_of(approval_id, *now)});
+  if (!written && written.error().code == ErrorCode::Conflict) co_return false;
+  if (!written) co_return std::unexpected(written.error());
+  bell_.ring(approval_id);
+  co_return true;
+}
+
+Task<void> Approvals::expire(std::string approval_id) {
+  SALLYPORT_CO_CHECK_OK(co_await settle(approval_id));
+  SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));
+  const bool may_expire = now && (now->open() || now->word == "approved");
+  if (!may_expire || clock_.wall() < now->expires_at) co_return Result<void>{};
+  Closing closing{.word = "expired", .reason = "approval_expired", .door = "clock"};
+  SALLYPORT_CO_CHECK_OK(co_await close(std::move(approval_id), now->word, std::move(closing)));
+  co_return Result<void>{};
+}
+
+Task<void> Approvals::expire_all() {
+  SALLYPORT_CO_TRY(const std::vector<Fact> all, recorder_.facts(kApprovalSpace));
+  for (const Fact& fact : all) {
+    const Result<State> found = State::parse(fact.value.value_or(""));
+    if (!found || (!found->open() && found->word != "approved")) continue;
+    if (clock_.wall() < found->expires_at && !found->folded()) continue;
+    SALLYPORT_CO_CHECK_OK(co_await expire(fact.key));
+  }
+  co_return Result<void>{};
+}
+
+Task<void> Approvals::invalidate(std::string approval_id, std::string reason) {
+  Closing closing{.word = "invalidated", .reason = std::move(reason), .door = "policy"};
+  SALLYPORT_CO_CHECK_OK(co_await close(std::move(approval_id), "approved", std::move(closing)));
   co_return Result<void>{};
 }
 
 Result<Reply> Approvals::reply_of(const State& state) {
-  if (state.word == "expired") return Reply{Reply::Kind::Expired, {}, "approval_expired"};
-  if (state.word == "cancelled") return Reply{Reply::Kind::Cancelled, {}, "cancelled"};
+  if (state.word == "expired") {
+    return Reply{.kind = Reply::Kind::Expired, .reason = "approval_expired"};
+  }
+  if (state.word == "cancelled")
+    return Reply{.kind = Reply::Kind::Cancelled, .reason = "cancelled"};
+  const std::vector<Vote> votes = state.counted();
+  const bool known = state.word == "approved" || state.word == "denied";
+  if (!known) {
+    return fail(ErrorCode::Conflict, "the approval is already " + state.word, {}, state.word);
+  }
   SALLYPORT_TRY(const json::object entry, recorder_.entry(state.sequence));
   const json::object* const body = object_in(entry, "body");
-  const auto member = [&](std::string_view name) {
-    return std::string(body ? text_in(*body, name).value_or("") : "");
-  };
-  if (state.word == "approved") return Reply::approve(member("reviewer"));
-  if (state.word == "denied") return Reply::deny(member("reviewer"), member("reason"));
-  return fail(ErrorCode::Conflict, "the approval is already " + state.word, {}, state.word);
+  // An earlier release named one reviewer, in the decision alone.
+  Reply reply{.kind = state.word == "approved" ? Reply::Kind::Approved : Reply::Kind::Denied,
+              .by = votes.empty() ? (body ? member(*body, "reviewer") : "") : votes.front().by};
+  if (reply.kind == Reply::Kind::Denied && body) reply.reason = member(*body, "reason");
+  if (!votes.empty()) reply.door = votes.back().door;
+  return reply;
 }
 
-Task<Reply> Approvals::wait(std::string approval_id, WallTime until, Subject subject,
-                            std::stop_token cancel) {
-  // Answers of other processes are seen at the next look.
-  constexpr std::chrono::milliseconds kLook{200};
+// Answers of other processes are seen at the next look: soon where few wait, and never at the cost
+// of more than some thousand looks a second.
+std::chrono::milliseconds Approvals::look_again() const {
+  return std::chrono::milliseconds(std::clamp(waiting_.load() / 2, 20u, 500u));
+}
+
+Async<void> Approvals::pause(std::string approval_id) {
+  co_await bell_.wait(std::move(approval_id), look_again(), {});
+}
+
+Task<Reply> Approvals::wait(std::string approval_id, WallTime until, std::stop_token cancel,
+                            Role role) {
+  struct Waiting {
+    explicit Waiting(std::atomic<unsigned>& count) : count_(count) { ++count_; }
+    Waiting(const Waiting&) = delete;
+    ~Waiting() { --count_; }
+    std::atomic<unsigned>& count_;
+  } waiting(waiting_);
   while (true) {
     SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));
     if (!now) co_return fail(ErrorCode::NotFound, "the question is gone");
-    if (now->word != "pending") co_return reply_of(*now);
+    // A call like this one was quicker: its result is the answer, or its refusal is.
+    if (now->word == "used") {
+      const std::vector<Vote> votes = now->counted();
+      co_return Reply::approve(votes.empty() ? "" : votes.front().by);
+    }
+    if (now->word == "invalidated") co_return Reply::deny("", "approval_invalidated");
+    if (!now->open()) co_return reply_of(*now);
+    if (now->folded()) {
+      // A yes that cannot be made a decision is none: whoever waits is told so.
+      SALLYPORT_CO_CHECK_OK(co_await settle(approval_id));
+      continue;
+    }
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock_.wall());
     std::optional<Reply> given_up;
-    if (cancel.stop_requested()) given_up = Reply{Reply::Kind::Cancelled, {}, "cancelled"};
-    if (left.count() <= 0) given_up = Reply{Reply::Kind::Expired, {}, "approval_expired"};
+    if (cancel.stop_requested()) {
+      given_up = Reply{.kind = Reply::Kind::Cancelled, .reason = "cancelled", .door = "caller"};
+    }
+    if (left.count() <= 0) {
+      given_up = Reply{.kind = Reply::Kind::Expired, .reason = "approval_expired"};
+    }
+    const bool leaves = role == Role::Guest && given_up && given_up->kind == Reply::Kind::Cancelled;
+    if (leaves) co_return std::move(*given_up);
     if (given_up) {
-      const Result<void> said = co_await answer(approval_id, *given_up, subject);
+      const Result<void> said = co_await answer(approval_id, *given_up, {});
       // An answer that came at the same moment counts.
       if (!said && said.error().code == ErrorCode::Conflict) continue;
       co_return std::move(*given_up);
     }
-    co_await bell_.wait(approval_id, std::min(left, kLook), cancel);
+    co_await bell_.wait(approval_id, std::min(left, look_again()), cancel);
   }
 }
 

@@ -1,44 +1,61 @@
 // Durable questions about calls, and their answers. Whoever asks, whoever answers and whoever waits
-// may be different processes on one ledger; of several answers exactly one counts.
+// may be different processes on one ledger. Answers are folded in the order of the ledger: the
+// first refusal denies, enough people who say yes approve (AP-10).
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/bell.h"
 #include "base/clock.h"
+#include "core/approval_state.h"
 #include "core/recorder.h"
+#include "core/redactor.h"
 #include "sallyport/approval.h"
 
 namespace sallyport::core {
 
 class Approvals {
  public:
-  Approvals(Recorder& recorder, const Clock& clock) : recorder_(recorder), clock_(clock) {}
+  using State = ApprovalState;
 
-  // The entry that opens a question; written in one commit with the record that says so.
-  Draft asked(const Question& question, const Subject& subject) const;
+  // What people call themselves is kept outside entries too, so it is redacted here.
+  Approvals(Recorder& recorder, const Clock& clock, const Redactor& redactor)
+      : recorder_(recorder), clock_(clock), redactor_(redactor) {}
 
-  struct State {
-    std::string word;  // pending, approved, denied, expired, cancelled, invalidated, used
-    std::string call_id;
-    std::string call_digest;
-    WallTime expires_at{};
-    std::string stored;  // the fact as it is, to be expected by whoever changes it
-    std::uint64_t sequence = 0;
-  };
+  // The entries that open a question; written in one commit with the record that says so.
+  std::vector<Draft> asked(const Question& question, std::chrono::seconds use_within,
+                           const Subject& subject) const;
+
   // Nothing: there is no such question.
-  Result<std::optional<State>> state(const std::string& approval_id);
+  Result<std::optional<State>> state(const std::string& approval_id) {
+    return approval_state(recorder_, approval_id);
+  }
 
-  // Exactly one answer counts: `Conflict` with the state as cause when it is no longer pending.
+  // What one person says; who he is was found out by the door. `Conflict` with the state as cause
+  // when it is no longer pending, with the cause `binding_mismatch` when he saw something else;
+  // `Unauthenticated`: his answer does not count here. `expired` and `cancelled` are answers too.
   Task<void> answer(std::string approval_id, Reply reply, Subject subject);
 
-  // Until somebody answers, `until` or a cancel; those two are answers too, and are recorded.
-  Task<Reply> wait(std::string approval_id, WallTime until, Subject subject,
-                   std::stop_token cancel);
+  // Until it is decided, `until` or a cancel; those two are answers too, and are recorded. The
+  // cancel of a guest ends his own waiting only.
+  enum class Role { Owner, Guest };
+  Task<Reply> wait(std::string approval_id, WallTime until, std::stop_token cancel,
+                   Role role = Role::Owner);
+  // As long as one look of `wait` takes, or until something happens to it in this process.
+  Async<void> pause(std::string approval_id);
+  void ring(const std::string& approval_id) { bell_.ring(approval_id); }
 
-  // A question whose time is over is answered by that.
+  // A question whose time is over is answered by that, and so is a yes that nobody used in time
+  // (AP-17, AP-19). Answers that suffice are made a decision.
   Task<void> expire(std::string approval_id);
+  // The same for all; for a process that starts (AP-20).
+  Task<void> expire_all();
+
+  // A yes that can no longer be used, because the call is refused for another reason (AP-9).
+  Task<void> invalidate(std::string approval_id, std::string reason);
 
   // What a state other than `pending` says to the call.
   Result<Reply> reply_of(const State& state);
@@ -54,9 +71,25 @@ class Approvals {
                           const std::string& call_digest);
 
  private:
+  struct Closing {
+    std::string_view word;
+    std::string reason{};
+    std::string door{};
+    std::string by{};  // who took it back
+  };
+  Task<void> respond(std::string approval_id, Reply reply);
+  // Nothing is written where the state is no longer `from`.
+  Task<bool> close(std::string approval_id, std::string_view from, Closing closing);
+  Task<void> settle(std::string approval_id);
+  std::vector<Draft> decision(const std::string& approval_id, State& state, const Closing& closing,
+                              const json::object& request) const;
+  std::chrono::milliseconds look_again() const;
+
   Recorder& recorder_;
   const Clock& clock_;
+  const Redactor& redactor_;
   Bell bell_;
+  std::atomic<unsigned> waiting_ = 0;
 };
 
 }  // namespace sallyport::core

@@ -21,6 +21,9 @@ json::object to_json(const Call& call) {
                       {"agent_name", call.agent_name},
                       {"history_len", call.history_len}};
   if (call.raw_input) object["raw_input"] = *call.raw_input;
+  if (!call.grants.empty()) {
+    object["grants"] = json::array(call.grants.begin(), call.grants.end());
+  }
   if (call.time_limit) object["time_limit_ms"] = call.time_limit->count();
   return object;
 }
@@ -42,6 +45,11 @@ Result<Call> call_from_json(const json::value& value) {
             .history_len = in.number("history_len")};
   if (const auto limit = in.optional_number("time_limit_ms")) {
     call.time_limit = std::chrono::milliseconds(*limit);
+  }
+  if (in.has("grants")) {
+    for (const json::value& grant : in.array("grants")) {
+      if (grant.is_string()) call.grants.emplace_back(grant.get_string());
+    }
   }
   if (!in.ok()) return std::unexpected(in.error());
   return call;

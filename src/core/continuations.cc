@@ -28,6 +28,12 @@ Result<Kept> kept_from(const json::value& value) {
   for (const json::value& call : in.array("calls")) {
     kept.calls.push_back(in.take(call_from_json(call)));
   }
+  if (in.has("grants")) {
+    for (const auto& grant : in.object("grants")) {
+      kept.grants[grant.key()] = std::make_shared<const GrantUse>(
+          in.take(grant_use_from_json(grant.value())));
+    }
+  }
   if (!in.ok()) return std::unexpected(in.error());
   return kept;
 }
@@ -35,10 +41,14 @@ Result<Kept> kept_from(const json::value& value) {
 std::string secret_of(const Kept& kept) {
   json::array calls;
   for (const Call& call : kept.calls) calls.push_back(to_json(call));
-  return canonical_json(json::object{{"continuation", to_json(kept.continuation)},
-                                     {"calls", std::move(calls)},
-                                     {"approval_id", kept.approval_id},
-                                     {"deadline", kept.deadline}});
+  json::object secret{{"continuation", to_json(kept.continuation)},
+                      {"calls", std::move(calls)},
+                      {"approval_id", kept.approval_id},
+                      {"deadline", kept.deadline}};
+  json::object grants;
+  for (const auto& [call_id, grant] : kept.grants) grants[call_id] = grant_use_json(*grant);
+  if (!grants.empty()) secret["grants"] = std::move(grants);
+  return canonical_json(secret);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 // back (AU-69, AU-71, AU-87).
 #pragma once
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "base/clock.h"
 #include "base/entropy.h"
 #include "base/keyed_digest.h"
+#include "core/grant_use.h"
 #include "core/recorder.h"
 #include "sallyport/call.h"
 #include "sallyport/continuation.h"
@@ -21,6 +24,8 @@ struct Kept {
   std::vector<Call> calls;  // exact, with their call ids
   std::string approval_id;  // what a paused turn waits for; empty for a hand-off
   std::string deadline;     // of a hand-off, RFC 3339; else empty
+  // By call id: what the results of a hand-off are held against.
+  std::map<std::string, std::shared_ptr<const GrantUse>> grants{};
 };
 
 class Continuations {

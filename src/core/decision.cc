@@ -40,10 +40,15 @@ class Pass {
     GuardRun run = not_yet_run(traits, number_);
     if (skipped(run)) co_return;
     const GuardContext context{trail_.classification(), number_, circumstances_.preview};
-    Judged judged = co_await judge(guard, trail_.call(), context, circumstances_.clock);
+    const bool sees_grants = traits.stage == Stage::Grant;
+    const Call with_grants = sees_grants ? trail_.call_with_grants() : Call();
+    Judged judged = co_await judge(guard, sees_grants ? with_grants : trail_.call(), context,
+                                   circumstances_.clock);
+    if (sees_grants) trail_.grant = judged.failure ? nullptr : judged.verdict.grant;
     run.duration_us = judged.duration_us;
     if (!judged.verdict.rule.empty()) run.rule = judged.verdict.rule;
     run.evidence = judged.verdict.evidence;
+    trail_.note(std::move(judged.verdict.findings));
     if (judged.failure) {
       take_failure(traits, judged, run);
     } else {
@@ -136,10 +141,11 @@ class Pass {
     const std::string after = exact_text(verdict.raw, verdict.value);
     run.verdict = before == after ? "allow" : "rewrite";
     if (before == after) return;
-    run.evidence = json::object{
-        {"before", trail_.digest(before)},
-        {"after", trail_.digest(after)},
-        {"reason", verdict.reason.empty() ? json::value() : json::value(verdict.reason)}};
+    if (!run.evidence.is_object()) run.evidence = json::object();
+    json::object& evidence = run.evidence.get_object();
+    evidence["before"] = trail_.digest(before);
+    evidence["after"] = trail_.digest(after);
+    evidence["reason"] = verdict.reason.empty() ? json::value() : json::value(verdict.reason);
     if (trail_.prepared()) {
       trail_.refuse({"what was prepared cannot be rewritten by " + traits.name, by(traits)});
       return;

@@ -79,6 +79,7 @@ Async<void> Delivery::progress(json::value message) {
                                           parts_.context, parts_.clock, fail_open_);
   if (closed_) co_return;
   for (Escalation& escalation : release.escalations) escalations_.push_back(std::move(escalation));
+  for (Finding& finding : release.findings) findings_.push_back(std::move(finding));
   if (release.verdict == Verdict::Kind::Deny) co_return;
   // Whoever listens to progress has no say in the call.
   (void)shielded("progress", [&] { parts_.forward(release.released.value); });

@@ -50,6 +50,7 @@ class Delivery {
   Envelope cut(std::string reason);
   FailOpen& fail_open() { return fail_open_; }
   std::vector<Escalation> take_escalations() { return std::exchange(escalations_, {}); }
+  std::vector<Finding> take_findings() { return std::exchange(findings_, {}); }
   std::vector<Event> take_denials() { return std::exchange(denials_, {}); }
 
  private:
@@ -59,6 +60,7 @@ class Delivery {
   Envelope stream_;
   std::size_t bytes_ = 0;
   std::vector<Escalation> escalations_;
+  std::vector<Finding> findings_;
   std::vector<Event> denials_;
   bool closed_ = false;
 };

@@ -7,6 +7,7 @@
 #include "base/race.h"
 #include "base/try.h"
 #include "core/governor.h"
+#include "core/waiting_facts.h"
 
 namespace sallyport::core {
 
@@ -25,6 +26,8 @@ std::unexpected<Error> already_resumed() {
 }
 
 bool intent_first(const Trail& trail) {
+  if (trail.spending) return true;
+  if (trail.grant && trail.grant->spending.limited()) return true;
   if (trail.consent || trail.prepared() || !trail.handed_out_until.empty()) return true;
   switch (trail.plan().durability()) {
     case IntentDurability::Strict:
@@ -67,7 +70,15 @@ std::uint64_t stored_duration(const json::object& body) {
 }  // namespace
 
 Task<std::optional<Governor::Performed>> Governor::announce(Trail& trail) {
+  if (trail.consent) {
+    // A yes is not good for ever (AP-19). Where that cannot be written, it is looked at below.
+    (void)co_await approvals_.expire(trail.consent->approval_id);
+  }
   for (unsigned tries = 0; trail.open() && !trail.announced; ++tries) {
+    if (trail.consent) {
+      SALLYPORT_CO_TRY(std::optional<Performed> same, co_await result_of_same(trail));
+      if (same) co_return same;
+    }
     SALLYPORT_CO_TRY(std::optional<Performed> recalled, look_for_earlier(trail));
     if (recalled) co_return recalled;
     if (trail.open() && tries == kClaims) {
@@ -100,8 +111,10 @@ Result<std::optional<Governor::Performed>> Governor::look_for_earlier(Trail& tra
   }
   if (trail.consent) {
     SALLYPORT_TRY(const auto state, approvals_.state(trail.consent->approval_id));
-    if (!state || state->word != "approved") {
-      trail.refuse({"approval_used", Refusal::By::Person});
+    const bool over = state && parts_.clock.wall() >= state->expires_at;
+    if (!state || state->word != "approved" || over) {
+      const bool late = state && (state->word == "expired" || state->word == "approved");
+      trail.refuse({late ? "approval_expired" : "approval_used", Refusal::By::Person});
       return std::nullopt;
     }
     trail.consent->state = *state;
@@ -161,6 +174,11 @@ Result<Governor::Performed> Governor::recall(const Idempotency::Row& row) {
 Task<void> Governor::write_intent(Trail& trail) {
   const Call& call = trail.call();
   Draft intent = journal_.intent(trail);
+  if (trail.grant) {
+    intent.changes.push_back(budgets::charge(
+        trail.grant->spending, {call.call_id, parts_.recorder.instance_id()}, parts_.clock.wall()));
+  }
+  if (trail.spending) intent.changes.push_back(trail.spending);
   std::vector<Fact> expected;
   const bool first = intent_first(trail);
   if (first) {
@@ -183,6 +201,11 @@ Task<void> Governor::write_intent(Trail& trail) {
       expected.push_back(std::move(used.expected));
       intent.facts.push_back(std::move(used.fact));
     }
+    if (trail.held) intent.facts.push_back({std::string(kHeldCall), call.call_id, std::nullopt});
+    // An identical call after this one asks anew (AP-37).
+    if (trail.consent) {
+      intent.facts.push_back({std::string(kAskedCall), asked_key(trail), std::nullopt});
+    }
     for (const Fact& waits : trail.closing_expected) {
       expected.push_back(waits);
       intent.facts.push_back({waits.space, waits.key, std::nullopt});
@@ -202,6 +225,10 @@ Task<void> Governor::write_intent(Trail& trail) {
     trail.rows.push_back(started);
   }
   trail.opened = trail.opened || (first && trail.handed_out_until.empty());
+  if (trail.consent) {
+    trail.closing_facts.push_back(
+        {std::string(kApprovalResult), trail.consent->approval_id, "", true});
+  }
   trail.intent_durable = first;
   trail.announced = true;
   co_return Result<void>{};
@@ -212,6 +239,14 @@ Result<void> Governor::intent_refused(Trail& trail, const Error& error) {
     // The ledger is well, this call does not fit into it.
     trail.forget_evidence();
     trail.refuse({"the call cannot be recorded: " + error.message});
+    return {};
+  }
+  if (error.code == ErrorCode::Exhausted && error.cause == kBudgetUsedUp) {
+    trail.refuse({error.message, Refusal::By::Autonomy});
+    return {};
+  }
+  if (error.code == ErrorCode::Exhausted && !error.cause.empty()) {
+    refuse_spending(trail, error);
     return {};
   }
   // A call that was resumed still waits, and can be resumed again.
@@ -242,6 +277,7 @@ Async<Governor::Performed> Governor::perform(Trail& trail, std::shared_ptr<Upstr
   for (Escalation& escalation : delivery->take_escalations()) {
     trail.escalations.push_back(std::move(escalation));
   }
+  trail.note(delivery->take_findings());
   for (Event& denied : delivery->take_denials()) co_await report(trail, std::move(denied));
   if (raced.finish != Finish::Worked) stop.request_stop();
   Performed performed = fold(std::move(raced), *delivery, limit);

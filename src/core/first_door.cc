@@ -9,11 +9,15 @@
 #include "base/shielded.h"
 #include "base/try.h"
 #include "base/uuid.h"
+#include "core/approval_request.h"
 #include "core/call_preview.h"
 #include "core/decision.h"
 #include "core/governor.h"
+#include "core/not_run.h"
 #include "core/pending_call.h"
 #include "core/preparing.h"
+#include "core/topic_event.h"
+#include "core/waiting_facts.h"
 
 namespace sallyport::core {
 
@@ -45,6 +49,8 @@ std::string display_name(const Trail& trail) {
 
 Async<void> Governor::authorize(Trail& trail, const std::shared_ptr<Upstream>& upstream,
                                 const std::stop_token& cancel) {
+  if (upstream->raises_caution()) trail.raise_caution();
+  trail.tool_definition(upstream->definition());
   if (const Result<void> ready = parts_.recorder.ready(); !ready) {
     // Nothing was announced, so nobody hears of it.
     trail.refuse({"event sink failed: audit: " + ready.error().message, Refusal::By::Listener});
@@ -123,9 +129,43 @@ bool Governor::recall_preparation(Trail& trail) {
   return true;
 }
 
+// What a tier is asked of, and what the answer carries with it.
+void Governor::find_tier(Trail& trail) const {
+  const std::optional<Autonomy> ceiling = trail.grant ? trail.grant->ceiling : std::nullopt;
+  trail.spending.reset();
+  if (const auto& rules = trail.plan().autonomy_rules()) {
+    AutonomyAnswer answer = rules->weigh({trail.call(), trail.classification(), ceiling},
+                                         parts_.recorder, parts_.clock.wall());
+    trail.autonomy = answer.tier;
+    trail.autonomy_source = std::move(answer.source);
+    trail.spending = std::move(answer.spending);
+    for (Draft& event : answer.events) trail.rows.push_back(std::move(event));
+  } else if (ceiling && *ceiling < trail.autonomy) {
+    trail.autonomy = *ceiling;
+    trail.autonomy_source = "grant";
+  }
+}
+
+// What would have run, for whoever follows the outbox (LG-8).
+void Governor::propose(Trail& trail) const {
+  const Call& call = trail.call();
+  trail.rows.push_back(dispatch_proposed({.about = {.agent = call.agent_id,
+                                                    .trace_id = call.trace_id,
+                                                    .autonomy_tier = trail.autonomy},
+                                          .action = trail.classification().effect_class,
+                                          .tool = call.tool,
+                                          .effect_class = trail.classification().effect_class,
+                                          .input = call.input,
+                                          .call_id = call.call_id,
+                                          .approval_request_id = trail.approval_id}));
+}
+
 void Governor::weigh_autonomy(Trail& trail) const {
+  find_tier(trail);
   const bool confirm = trail.classification().tier == Tier::Confirm;
+  trail.weighed = trail.weighed || confirm;
   if (confirm && trail.autonomy == Autonomy::Shadow) {
+    propose(trail);
     trail.refuse({"shadow: " + trail.call().tool + " was not run", Refusal::By::Autonomy});
     return;
   }
@@ -175,6 +215,20 @@ Task<void> Governor::tell(Trail& trail, const Event& event) {
   co_return told;
 }
 
+// The grant fitted and has no room left: its guard has the last word, and the record says so.
+void Governor::refuse_spending(Trail& trail, const Error& error) {
+  for (GuardRun& run : trail.guard_runs) {
+    if (run.stage != to_string(Stage::Grant) || run.verdict != "allow") continue;
+    run.verdict = "deny";
+    run.rule = error.cause;
+    if (json::object* const evidence = run.evidence.if_object()) {
+      (*evidence)["check"] = "budget";
+      (*evidence)["code"] = error.cause;
+    }
+  }
+  trail.refuse({error.cause});
+}
+
 std::string Governor::describe(const Trail& trail) {
   if (trail.question && !trail.question->empty()) return *trail.question;
   return fmt::format("Confirm {}?", display_name(trail));
@@ -187,24 +241,43 @@ Question Governor::question_about(Trail& trail) const {
   if (trail.prepared() && trail.prepared()->expires_at) {
     until = std::min(until, from_rfc3339(*trail.prepared()->expires_at).value_or(until));
   }
-  trail.approval_id = "apr-" + uuid7_text(parts_.clock, parts_.entropy);
-  return {.approval_id = trail.approval_id,
-          .call_id = call.call_id,
-          .tool_call_id = call.tool_call_id,
-          .session_id = call.session_id,
-          .agent_id = call.agent_id,
-          .server = call.server,
-          .tool = call.tool,
-          .description = describe(trail),
-          .input = call.input,
-          .call_digest = trail.call_digest(),
-          .policy_hash = trail.plan().hash(),
-          .prepared = trail.prepared(),
-          .expires_at = rfc3339(until)};
+  trail.approval_id = "apr_" + uuid7_text(parts_.clock, parts_.entropy);
+  const ApprovalRules& rules = trail.plan().approvals();
+  const bool two = rules.needs_two(call.tool, trail.classification());
+  Question question{.approval_id = trail.approval_id,
+                    .call_id = call.call_id,
+                    .tool_call_id = call.tool_call_id,
+                    .session_id = call.session_id,
+                    .agent_id = call.agent_id,
+                    .server = call.server,
+                    .tool = call.tool,
+                    .description = describe(trail),
+                    .input = call.input,
+                    .call_digest = trail.call_digest(),
+                    .policy_hash = trail.plan().hash(),
+                    .prepared = trail.prepared(),
+                    .expires_at = rfc3339(until),
+                    .kind = two ? "dual_control" : "approval",
+                    .trace_id = call.trace_id,
+                    .action = trail.classification().effect_class,
+                    .tool_definition = trail.tool_definition(),
+                    .nonce = fresh_nonce(parts_.entropy),
+                    .reviewers = rules.reviewers,
+                    .approvers_required = std::max<std::uint64_t>(rules.quorum, two ? 2 : 1),
+                    .requested_at = rfc3339(parts_.clock.wall()),
+                    .proposal = trail.autonomy == Autonomy::Suggest};
+  question.binding = binding_of(question, trail.exact_text());
+  return question;
 }
 
 // The question is on record before anybody is asked. False: the caller does not wait for it.
 Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
+  const bool held = caller.holds && trail.autonomy != Autonomy::Suggest;
+  SALLYPORT_CO_TRY(const SameQuestion same, same_question(trail));
+  const bool may_attach = held && !trail.prepared() && !trail.consent;
+  if (may_attach && trail.closing_expected.empty() && !same.approval_id.empty()) {
+    co_return co_await attach(trail, caller, same.approval_id);
+  }
   const Question question = question_about(trail);
   Ending asked{.outcome = Outcome::requires_confirmation(question.description, trail.prepared()),
                .terminal = false};
@@ -215,12 +288,39 @@ Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
         {"open_call", trail.call().call_id, parts_.recorder.instance_id(), true});
     trail.opened = true;
   }
-  const bool held = caller.holds && trail.autonomy != Autonomy::Suggest;
+  if (trail.autonomy == Autonomy::Suggest) {
+    propose(trail);
+    drafts.back().facts.push_back(proposed_call(trail));
+    if (const auto& rules = trail.plan().autonomy_rules()) {
+      trail.rows.push_back(rules->remember({.call = trail.call(),
+                                            .classification = trail.classification(),
+                                            .tier = trail.autonomy,
+                                            .enforcement = "suggest_approval_request",
+                                            .outcome = "denied",
+                                            .approval_id = trail.approval_id},
+                                           parts_.clock.wall()));
+    }
+  }
   if (!held) {
     drafts.back().facts.push_back({"waiting_call", trail.call().call_id, question.approval_id});
+    // Asked before and held then: now nobody waits here for it any more.
+    if (trail.held) {
+      drafts.back().facts.push_back({std::string(kHeldCall), trail.call().call_id, std::nullopt});
+    }
+  } else if (!only_here) {
+    drafts.back().facts.push_back(
+        held_call(trail.call().call_id, question.approval_id, parts_.recorder.instance_id()));
+  }
+  const Fact& like_it = same.expected;
+  drafts.back().facts.push_back({like_it.space, like_it.key, question.approval_id});
+  if (trail.grant) {
+    drafts.back().changes.push_back(
+        budgets::hold(trail.grant->spending, {trail.call().call_id, parts_.recorder.instance_id()},
+                      parts_.clock.wall()));
   }
   // A yes that was given for another input is none for this one (EV-75).
   std::vector<Fact> expected = trail.closing_expected;
+  if (held) expected.push_back(like_it);
   if (trail.consent) {
     const auto old = approvals_.state(trail.consent->approval_id);
     if (old && *old && (*old)->word == "approved") {
@@ -231,9 +331,21 @@ Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
     }
     trail.consent.reset();
   }
-  drafts.push_back(approvals_.asked(question, trail.subject()));
+  std::vector<Draft> opening =
+      approvals_.asked(question, trail.plan().approvals().use_within, trail.subject());
+  const std::size_t behind = opening.size();
+  for (Draft& draft : opening) drafts.push_back(std::move(draft));
   const auto written =
       co_await journal_.commit(trail, std::move(drafts), Urgency::Announces, std::move(expected));
+  if (!written && written.error().code == ErrorCode::Exhausted && !written.error().cause.empty()) {
+    refuse_spending(trail, written.error());
+    co_return true;
+  }
+  if (!written && held && trail.closing_expected.empty() &&
+      written.error().code == ErrorCode::Conflict) {
+    // Somebody asked about the same call since we looked.
+    co_return co_await ask(trail, caller);
+  }
   if (!written) {
     // A call that was resumed still waits for the answer it had.
     if (trail.closing_expected.empty()) {
@@ -243,9 +355,10 @@ Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
     }
     co_return std::unexpected(written.error());
   }
-  trail.asked_at = written->at(written->size() - 2);
+  trail.asked_at = written->at(written->size() - 1 - behind);
   co_await tell_sinks(trail, trail.asked_at.sequence);
   if (!held) co_return false;
+  if (!only_here && !trail.held) hold_fact(trail);
   if (parts_.approver) {
     const Result<void> said = co_await ask_approver(question, trail.subject(), caller.cancel);
     if (!said && said.error().code == ErrorCode::Unavailable) {
@@ -256,7 +369,7 @@ Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
     }
   }
   const Result<Reply> reply = co_await approvals_.wait(
-      question.approval_id, *from_rfc3339(question.expires_at), trail.subject(), caller.cancel);
+      question.approval_id, *from_rfc3339(question.expires_at), caller.cancel);
   if (!reply) co_return std::unexpected(reply.error());
   take_reply(trail, *reply, question.call_digest);
   co_return true;
@@ -279,12 +392,20 @@ Task<void> Governor::ask_approver(Question question, Subject subject, std::stop_
   co_return co_await approvals_.answer(question.approval_id, std::move(given), std::move(subject));
 }
 
-void Governor::take_reply(Trail& trail, const Reply& reply, const std::string& call_digest) const {
+void Governor::take_reply(Trail& trail, const Reply& reply, const std::string& call_digest) {
   const bool was_prepared = trail.prepared().has_value();
   switch (reply.kind) {
     case Reply::Kind::Approved:
-      trail.consent = Consent{trail.approval_id, call_digest};
+      trail.consent = Consent{.approval_id = trail.approval_id,
+                              .call_digest = call_digest,
+                              .by = reply.by,
+                              .at = rfc3339(parts_.clock.wall())};
+      if (const auto state = approvals_.state(trail.approval_id); state && *state) {
+        trail.consent->sequence = (*state)->sequence;
+        trail.consent->votes = (*state)->counted();
+      }
       trail.decide_again(parts_.plans.current());
+      check_consent(trail);
       return;
     case Reply::Kind::Denied:
       trail.refuse({reply.reason.empty() ? "rejected" : reply.reason, Refusal::By::Person});
@@ -301,16 +422,42 @@ void Governor::take_reply(Trail& trail, const Reply& reply, const std::string& c
   }
 }
 
+// Where people are registered, a yes counts as far as their keys say so: an entry in the ledger that
+// somebody else wrote is none (AP-10).
+void Governor::check_consent(Trail& trail) {
+  const auto refuse = [&](const std::string& why) {
+    trail.refuse({"approval_invalid: " + why, Refusal::By::Person});
+  };
+  const Result<json::object> entry = request_entry(parts_.recorder, trail.consent->approval_id);
+  if (!entry) return refuse(entry.error().message);
+  const json::object request = request_of(*entry);
+  trail.consent->binding = std::string(text_in(request, "binding").value_or(""));
+  const auto& people = trail.plan().approvals().people;
+  if (!people) return;
+  const std::uint64_t required = number_in(request, "approvers_required").value_or(1);
+  if (trail.consent->votes.size() < required) return refuse("too few people said yes");
+  for (const Vote& vote : trail.consent->votes) {
+    const ResponseStatement statement{.request_id = trail.consent->approval_id,
+                                      .reviewer = vote.by,
+                                      .binding = trail.consent->binding,
+                                      .responded_at = vote.at,
+                                      .approved = vote.approved};
+    const Result<void> good = people->check(vote.by, statement.text(), vote.signature);
+    if (!good) return refuse(good.error().message);
+  }
+}
+
 Answer Governor::waiting(const Trail& trail) const {
   const std::string text = shown(describe(trail));
   Answer answer{.call_id = trail.call().call_id,
                 .outcome = Outcome::requires_confirmation(text, trail.prepared()),
-                .released = Envelope::error(text),
                 .sequence = trail.asked_at.sequence,
                 .record_id = trail.asked_at.id,
                 .approval_id = trail.approval_id,
                 .pending = pending_call(trail)};
-  answer.result = {.success = false, .output = text};
+  answer.result =
+      not_run(trail, trail.autonomy == Autonomy::Suggest ? "proposed" : "pending_approval");
+  answer.released = Envelope::of(answer.result.data);
   return answer;
 }
 

@@ -10,6 +10,7 @@
 #include "base/try.h"
 #include "base/uuid.h"
 #include "core/judge.h"
+#include "core/not_run.h"
 #include "core/plain_text.h"
 #include "core/stored_record.h"
 
@@ -94,21 +95,85 @@ bool withheld(const Ending& ending) {
   return ending.release && ending.release->verdict == Verdict::Kind::Deny;
 }
 
+// Whoever merely came second, or went away, leaves the yes to the one who uses it.
+bool voids_consent(const Refusal& refusal) {
+  return refusal.by != Refusal::By::Idempotency && refusal.by != Refusal::By::Cancel;
+}
+
+bool is_shadow(const Trail& trail) {
+  return trail.refusal() && trail.refusal()->by == Refusal::By::Autonomy &&
+         trail.autonomy == Autonomy::Shadow;
+}
+
+// How the tier was enforced, and what came of it, in the words of the trust graph. Nothing: neither
+// tier nor person had to do with it (AT-31).
+struct Enforcement {
+  std::string_view how;
+  std::string_view outcome;
+};
+std::optional<Enforcement> enforcement_of(const Trail& trail, const Ending& ending) {
+  if (!trail.weighed) return std::nullopt;
+  if (trail.announced) {
+    const bool good = ending.effect != EffectState::Unknown && ending.outcome.result &&
+                      ending.outcome.result->success;
+    return Enforcement{trail.consent ? "approval_granted" : "auto", good ? "success" : "failure"};
+  }
+  if (!trail.refusal()) return std::nullopt;
+  if (is_shadow(trail)) return Enforcement{"shadow_noop", "denied"};
+  if (trail.approval_id.empty()) return std::nullopt;
+  if (trail.refusal()->by == Refusal::By::Cancel)
+    return Enforcement{"approval_cancelled", "denied"};
+  if (trail.refusal()->by != Refusal::By::Person) {
+    return Enforcement{"approval_invalidated", "denied"};
+  }
+  if (trail.refusal()->reason == "approval_expired") {
+    return Enforcement{"approval_timeout", "timeout"};
+  }
+  return Enforcement{"approval_denied", "denied"};
+}
+
 }  // namespace
 
 Governor::Governor(Parts parts)
     : parts_(std::move(parts)),
       emitter_({parts_.recorder, parts_.redactor, parts_.clock, std::move(parts_.hooks)}),
       escalations_(parts_.recorder, parts_.clock, parts_.entropy),
-      approvals_(parts_.recorder, parts_.clock),
+      approvals_(parts_.recorder, parts_.clock, parts_.redactor),
       idempotency_(parts_.recorder, parts_.digest),
       journal_({parts_.recorder, parts_.clock, parts_.entropy, escalations_, parts_.redactor,
                 parts_.digest}),
       fail_open_(parts_.recorder.instance_id()) {}
 
 Task<void> Governor::start() {
+  SALLYPORT_CO_CHECK_OK(co_await reverse_lost_holds());
+  SALLYPORT_CO_CHECK_OK(co_await approvals_.expire_all());
+  SALLYPORT_CO_CHECK_OK(co_await close_lost_calls());
   Event prepared = event::RecoveryPrepared{parts_.recorder.instance_id()};
   co_return co_await emitter_.emit(std::move(prepared), {});
+}
+
+// CG-55: a process that waited for an answer is gone, and its call with it. A call that waits for
+// nobody in particular keeps what it holds.
+Task<void> Governor::reverse_lost_holds() {
+  SALLYPORT_CO_TRY(const std::vector<budgets::Held> all, budgets::all_held(parts_.recorder));
+  for (const budgets::Held& held : all) {
+    if (parts_.recorder.alive(held.instance_id)) continue;
+    SALLYPORT_CO_TRY(const auto waits, parts_.recorder.fact(kWaitingCall, held.fact.key));
+    if (waits) continue;
+    std::vector<Draft> drafts;
+    drafts.push_back({.kind = Kind::Grant,
+                      .subject = {.call_id = held.fact.key},
+                      .body = {{"record", "hold_reversed"},
+                               {"instance_id", held.instance_id},
+                               {"why", "the process that held it ended"}},
+                      .changes = {budgets::reverse(held.fact.key)}});
+    const auto written =
+        co_await parts_.recorder.append(std::move(drafts), Urgency::Reports, {held.fact});
+    // Another process that starts was quicker.
+    if (!written && written.error().code == ErrorCode::Conflict) continue;
+    if (!written) co_return std::unexpected(written.error());
+  }
+  co_return Result<void>{};
 }
 
 Task<Answer> Governor::run(Call asked, std::shared_ptr<Upstream> upstream, Caller caller) {
@@ -124,9 +189,9 @@ Task<Answer> Governor::govern(Trail& trail, std::shared_ptr<Upstream> upstream, 
     co_return std::unexpected(ended.error());
   }
   if (*ended) co_return std::move(**ended);
-  Performed performed = co_await perform(trail, upstream, caller);  // errors fold in
-  Ending ending = co_await release(trail, std::move(performed));    // the second door
-  co_return co_await finish(trail, std::move(ending));              // on record, then out
+  Performed performed = co_await perform(trail, upstream, caller);           // errors fold in
+  Ending ending = co_await release(trail, std::move(performed), *upstream);  // the second door
+  co_return co_await finish(trail, std::move(ending));                       // on record, then out
 }
 
 Task<std::optional<Answer>> Governor::admit(Trail& trail, std::shared_ptr<Upstream> upstream,
@@ -143,9 +208,14 @@ Task<std::optional<Answer>> Governor::admit(Trail& trail, std::shared_ptr<Upstre
   }
   if (trail.open() && !recalled) co_return std::nullopt;
   drop_preparation(trail, *upstream);
+  if (trail.refusal() && trail.consent && !trail.announced && voids_consent(*trail.refusal())) {
+    // The yes was for a call that may not run after all (AP-9). Where that cannot be written, it
+    // goes unused until its time is over.
+    (void)co_await approvals_.invalidate(trail.consent->approval_id, trail.refusal()->reason);
+  }
   if (trail.refusal()) co_await pass_tool_text(trail);
-  Ending ending =
-      recalled ? co_await release(trail, std::move(*recalled)) : refused(*trail.refusal());
+  Ending ending = recalled ? co_await release(trail, std::move(*recalled), *upstream)
+                           : refused(*trail.refusal());
   SALLYPORT_CO_TRY(Answer answer, co_await finish(trail, std::move(ending)));
   co_return answer;
 }
@@ -199,12 +269,13 @@ Async<void> Governor::pass_tool_text(Trail& trail) {
   if (refusal.by != Refusal::By::Preparation && refusal.by != Refusal::By::Tool) co_return;
   ResultContext context = context_of(trail);
   context.is_error = true;
-  const Release release = co_await run_pipeline(trail.plan(), Envelope::error(refusal.reason),
-                                                std::move(context), parts_.clock, trail.fail_open);
+  Release release = co_await run_pipeline(trail.plan(), Envelope::error(refusal.reason),
+                                          std::move(context), parts_.clock, trail.fail_open);
+  trail.note(std::move(release.findings));
   trail.reword(release.released.message);
 }
 
-Async<Ending> Governor::release(Trail& trail, Performed performed) {
+Async<Ending> Governor::release(Trail& trail, Performed performed, const Upstream& upstream) {
   ResultContext context = context_of(trail);
   context.is_error = performed.envelope.kind == Envelope::Kind::Error;
   Release release = co_await run_pipeline(trail.plan(), std::move(performed.envelope),
@@ -218,10 +289,11 @@ Async<Ending> Governor::release(Trail& trail, Performed performed) {
     escalation.message = shown(std::move(escalation.message));
   }
   if (performed.other_revision) {
+    trail.note(std::move(release.findings));
     co_return Ending{.outcome = Outcome::invalidated(release.released.message)};
   }
   trail.repeated_redactions = std::move(performed.redactions);
-  ToolResult result = release.released.to_result();
+  ToolResult result = upstream.result_of(release.released);
   result.duration_ms = performed.duration_ms;
   Outcome outcome = performed.recalled ? Outcome::cached(std::move(result))
                                        : Outcome::completed(std::move(result));
@@ -237,11 +309,15 @@ Task<Answer> Governor::finish(Trail& trail, Ending ending) {
   if (ending.release) {
     answer.released = ending.release->released;
     answer.result = *ending.outcome.result;
+  } else if (is_shadow(trail)) {
+    answer.result = not_run(trail, "skipped");
+    answer.released = Envelope::of(answer.result.data);
   } else {
     const std::string text = trail.refusal() ? notice(*trail.refusal()) : ending.outcome.text;
     answer.released = Envelope::error(shown(text));
     answer.result = answer.released.to_result();
   }
+  remember(trail, ending);
   answer.approval_id = trail.approval_id;
   const std::vector<Event> events = closing_events(trail, ending, answer.result);
   for (const Event& event : events) trail.rows.push_back(event);
@@ -258,9 +334,32 @@ Task<Answer> Governor::finish(Trail& trail, Ending ending) {
   }
   answer.sequence = record->sequence;
   answer.record_id = record->id;
+  if (trail.consent) approvals_.ring(trail.consent->approval_id);
   for (const Event& event : events) (void)co_await tell(trail, event);
   co_await tell_sinks(trail, record->sequence);
   co_return answer;
+}
+
+void Governor::remember(Trail& trail, const Ending& ending) const {
+  const auto& rules = trail.plan().autonomy_rules();
+  const std::optional<Enforcement> enforced = rules ? enforcement_of(trail, ending) : std::nullopt;
+  if (!enforced) return;
+  Remembered ended{.call = trail.call(),
+                   .classification = trail.classification(),
+                   .tier = trail.autonomy,
+                   .enforcement = std::string(enforced->how),
+                   .outcome = std::string(enforced->outcome),
+                   .approval_id = trail.approval_id};
+  if (trail.consent) {
+    ended.approver = trail.consent->by;
+    ended.approved_at = trail.consent->at;
+    ended.answer_sequence = trail.consent->sequence;
+    for (const Vote& vote : trail.consent->votes) {
+      ended.answers.push_back({vote.by, vote.at, vote.proof()});
+    }
+  }
+  trail.memories.clear();
+  trail.memories.push_back(rules->remember(ended, parts_.clock.wall()));
 }
 
 std::vector<Event> Governor::closing_events(const Trail& trail, const Ending& ending,
@@ -317,9 +416,10 @@ Async<void> Governor::note_failures(std::vector<Draft> failed) {
 ResultContext Governor::context_of(const Trail& trail) const {
   return {.tool = trail.call().tool,
           .call = std::make_shared<const Call>(trail.call()),
-          .scope = kNoGrants,
+          .scope = trail.grant ? trail.grant->scope : kNoGrants,
           .effect_class = trail.classification().effect_class,
-          .policy_hash = trail.plan().hash()};
+          .policy_hash = trail.plan().hash(),
+          .matched_grant_index = trail.grant ? std::optional(trail.grant->index) : std::nullopt};
 }
 
 std::string Governor::shown(std::string text) const {

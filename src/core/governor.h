@@ -1,8 +1,11 @@
 // The only way to a tool: runs one call through both doors and the ledger.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
+#include <vector>
 
 #include "base/async.h"
 #include "base/clock.h"
@@ -66,6 +69,11 @@ class Governor {
   // the state of the approval where it can no longer be used.
   Task<Answer> resume(Resumption waited, std::shared_ptr<Upstream> upstream, Caller caller = {});
 
+  // Runs what was proposed and is approved by now, and ends what is refused; each once, whichever
+  // process comes first. `find_tool` may give null: the call is left to another process.
+  using FindTool = std::function<std::shared_ptr<Upstream>(const Call& call)>;
+  Task<std::vector<Answer>> run_answered(FindTool find_tool);
+
   Approvals& approvals() { return approvals_; }
   Escalations& escalations() { return escalations_; }
   Idempotency& idempotency() { return idempotency_; }
@@ -84,6 +92,10 @@ class Governor {
     json::array redactions{};     // of that one's record
   };
 
+  Task<void> reverse_lost_holds();
+  Task<void> close_lost_calls();
+  Task<void> close_lost_call(Fact fact, std::uint64_t sequence,
+                             std::optional<Approvals::State> state);
   Result<Call> identify(Call call) const;
   Task<Answer> govern(Trail& trail, std::shared_ptr<Upstream> upstream, Caller caller);
   // All that comes before the effect. Nothing: the call may run, its intent is on record. An
@@ -97,6 +109,8 @@ class Governor {
   Async<void> judge_call(Trail& trail, const Preview& preview,
                          const std::shared_ptr<Upstream>& upstream, const std::stop_token& cancel);
   bool recall_preparation(Trail& trail);
+  void find_tier(Trail& trail) const;
+  void propose(Trail& trail) const;
   void weigh_autonomy(Trail& trail) const;
   Async<void> tell_decision(Trail& trail);
   Async<void> report(Trail& trail, Event event);
@@ -104,7 +118,22 @@ class Governor {
   Question question_about(Trail& trail) const;
   Task<bool> ask(Trail& trail, const Caller& caller);
   Task<void> ask_approver(Question question, Subject subject, std::stop_token cancel);
-  void take_reply(Trail& trail, const Reply& reply, const std::string& call_digest) const;
+  void take_reply(Trail& trail, const Reply& reply, const std::string& call_digest);
+  void check_consent(Trail& trail);
+
+  // A call like one that is being asked about (attached_call.cc).
+  struct SameQuestion {
+    std::string approval_id{};  // empty: nobody is asked about such a call
+    Fact expected{};            // as it must still be when another question is opened
+  };
+  static std::string asked_key(const Trail& trail);
+  Result<SameQuestion> same_question(const Trail& trail);
+  Task<bool> attach(Trail& trail, const Caller& caller, std::string approval_id);
+  static void hold_fact(Trail& trail);
+  Task<std::optional<Performed>> result_of_same(Trail& trail);
+  Fact proposed_call(const Trail& trail) const;
+
+  static void refuse_spending(Trail& trail, const Error& error);
   static std::string describe(const Trail& trail);
   Answer waiting(const Trail& trail) const;
   static void drop_preparation(Trail& trail, Upstream& upstream);
@@ -120,9 +149,10 @@ class Governor {
                         std::chrono::milliseconds limit);
 
   // The second door.
-  Async<Ending> release(Trail& trail, Performed performed);
+  Async<Ending> release(Trail& trail, Performed performed, const Upstream& upstream);
   Async<void> pass_tool_text(Trail& trail);
   Task<Answer> finish(Trail& trail, Ending ending);
+  void remember(Trail& trail, const Ending& ending) const;
   std::vector<Event> closing_events(const Trail& trail, const Ending& ending,
                                     const ToolResult& result) const;
   Async<void> tell_sinks(Trail& trail, std::uint64_t sequence);

@@ -96,6 +96,7 @@ Task<HandOffs::Given> HandOffs::hand_out(Continuation::Payload frame, std::vecto
     }
     given.hand_off.tool_calls.push_back(pending_call(trail));
     kept.calls.push_back(trail.call());
+    if (trail.grant) kept.grants[trail.call().call_id] = trail.grant;
   }
   if (kept.calls.empty()) co_return given;
   frame.pending_tool_calls = given.hand_off.tool_calls;
@@ -126,13 +127,18 @@ Task<std::vector<Answer>> HandOffs::submit(Submission submission, std::string se
   co_return co_await replay(found, submission.results);
 }
 
-Async<Ending> HandOffs::pass_second_door(const Call& call, Envelope envelope, FailOpen& fail_open) {
+Async<Ending> HandOffs::pass_second_door(const Kept& kept, const Call& call, Envelope envelope,
+                                         FailOpen& fail_open) {
+  const auto grant = kept.grants.find(call.call_id);
+  const bool granted = grant != kept.grants.end();
   const std::shared_ptr<const Plan> plan = governor_.parts_.plans.current();
   ResultContext context{.tool = call.tool,
                         .call = std::make_shared<const Call>(call),
-                        .scope = std::make_shared<const Scope>(),
+                        .scope = granted ? grant->second->scope : std::make_shared<const Scope>(),
                         .effect_class = plan->classify(call).effect_class,
                         .policy_hash = plan->hash(),
+                        .matched_grant_index =
+                            granted ? std::optional(grant->second->index) : std::nullopt,
                         .is_error = envelope.kind == Envelope::Kind::Error};
   Release release = co_await run_pipeline(*plan, std::move(envelope), std::move(context),
                                           governor_.parts_.clock, fail_open);
@@ -145,7 +151,8 @@ Async<Ending> HandOffs::pass_second_door(const Call& call, Envelope envelope, Fa
   co_return ending;
 }
 
-Task<HandOffs::Returned> HandOffs::receive(const Call& call, const ToolResult& result) {
+Task<HandOffs::Returned> HandOffs::receive(const Kept& kept, const Call& call,
+                                           const ToolResult& result) {
   Recorder& recorder = governor_.parts_.recorder;
   SALLYPORT_CO_TRY(const auto handed_out, recorder.fact(kHandedOut, call.call_id));
   const std::optional<Placed> placed = handed_out ? split_place(*handed_out) : std::nullopt;
@@ -153,7 +160,7 @@ Task<HandOffs::Returned> HandOffs::receive(const Call& call, const ToolResult& r
   SALLYPORT_CO_TRY(const json::object intent, recorder.entry(placed->sequence));
   Returned returned{.record = reopened(intent)};
   FailOpen fail_open(governor_.fail_open_);
-  returned.ending = co_await pass_second_door(call, envelope_of(result), fail_open);
+  returned.ending = co_await pass_second_door(kept, call, envelope_of(result), fail_open);
   returned.fail_open = fail_open.take();
   returned.ending.outcome.result->duration_ms = result.duration_ms;
   returned.answer = {.call_id = call.call_id,
@@ -172,7 +179,7 @@ Task<std::vector<Answer>> HandOffs::complete(const Continuations::Found& found,
   std::vector<std::pair<Event, Subject>> events;
   for (const Call& call : found.kept.calls) {
     const auto given = std::ranges::find(results, call.tool_call_id, &CallResult::tool_call_id);
-    SALLYPORT_CO_TRY(Returned returned, co_await receive(call, given->result));
+    SALLYPORT_CO_TRY(Returned returned, co_await receive(found.kept, call, given->result));
     Draft record = returned.record;
     record.facts.push_back({std::string(kHandedOut), call.call_id, std::nullopt});
     record.facts.push_back({std::string(kAnswered), call.call_id, "", true});
@@ -255,7 +262,8 @@ Task<std::vector<Answer>> HandOffs::replay(const Continuations::Found& found,
     const auto given = std::ranges::find(results, call.tool_call_id, &CallResult::tool_call_id);
     const bool differs = !same(recalled.envelope, envelope_of(given->result));
     FailOpen fail_open(governor_.fail_open_);
-    Ending ending = co_await pass_second_door(call, std::move(recalled.envelope), fail_open);
+    Ending ending =
+        co_await pass_second_door(found.kept, call, std::move(recalled.envelope), fail_open);
     ending.outcome = Outcome::replayed(*ending.outcome.result);
     ending.effect = EffectState::None;
     Draft record = reopened(first);

@@ -39,8 +39,9 @@ class HandOffs {
                                      const std::vector<CallResult>& results);
   Task<std::vector<Answer>> replay(const Continuations::Found& found,
                                    const std::vector<CallResult>& results);
-  Task<Returned> receive(const Call& call, const ToolResult& result);
-  Async<Ending> pass_second_door(const Call& call, Envelope envelope, FailOpen& fail_open);
+  Task<Returned> receive(const Kept& kept, const Call& call, const ToolResult& result);
+  Async<Ending> pass_second_door(const Kept& kept, const Call& call, Envelope envelope,
+                                 FailOpen& fail_open);
   void owe(std::vector<Returned> returned, const Error& error);
 
   Governor& governor_;

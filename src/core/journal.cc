@@ -9,6 +9,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/emitter.h"
+#include "core/finding.h"
 #include "sallyport/event.h"
 
 namespace sallyport::core {
@@ -39,7 +40,7 @@ json::object body_of(const Trail& trail) {
       {"autonomy", to_string(trail.autonomy)},
       {"autonomy_source", trail.autonomy_source},
       {"approval_id", trail.approval_id.empty() ? json::value() : json::value(trail.approval_id)},
-      {"matched_grant_index", nullptr},
+      {"matched_grant_index", trail.grant ? json::value(trail.grant->index) : json::value()},
       {"guards", std::move(guards)}};
 }
 
@@ -94,6 +95,19 @@ void name_escalations(Trail& trail, const std::vector<std::string>& ids) {
   }
 }
 
+// One that no detector takes for the number of a card: an id that is redacted names nothing.
+std::uint64_t artifact_id(const Journal::Parts& parts) {
+  constexpr int kTries = 64;
+  for (int tried = 1;; ++tried) {
+    std::array<std::uint8_t, 6> bytes;
+    parts.entropy.fill(bytes);
+    std::uint64_t id = 0;
+    for (const std::uint8_t byte : bytes) id = id << 8 | byte;
+    json::value shown(id);
+    if (tried == kTries || parts.redactor.redact("id", shown).empty()) return id;
+  }
+}
+
 // What is too long for a record goes into an entry of its own, whole (AU-20).
 std::optional<Draft> move_to_artifact(const Journal::Parts& parts, Draft& record, Ending& ending) {
   if (!ending.outcome.result) return std::nullopt;
@@ -108,10 +122,7 @@ std::optional<Draft> move_to_artifact(const Journal::Parts& parts, Draft& record
   }
   if (output.is_string()) result.output = std::string(output.get_string());
   const std::size_t size = recorded_size(result.output);
-  std::array<std::uint8_t, 6> bytes;
-  parts.entropy.fill(bytes);
-  std::uint64_t id = 0;
-  for (const std::uint8_t byte : bytes) id = id << 8 | byte;
+  const std::uint64_t id = artifact_id(parts);
   Draft artifact{.kind = Kind::Topic,
                  .subject = record.subject,
                  .topic = "artifacts",
@@ -150,6 +161,10 @@ Draft Journal::intent(Trail& trail) const {
   trail.started_at = rfc3339(parts_.clock.wall());
   Draft draft = draft_of(trail, Kind::Intent);
   draft.body["started_at"] = trail.started_at;
+  if (trail.consent) {
+    draft.body["request_id"] = trail.consent->approval_id;
+    draft.body["binding"] = trail.consent->binding;
+  }
   if (!trail.row_key.empty()) draft.body["row_key"] = trail.row_key;
   if (!trail.continuation_id.empty()) draft.body["continuation_id"] = trail.continuation_id;
   return draft;
@@ -168,6 +183,10 @@ std::vector<Draft> Journal::record(Trail& trail, Ending& ending) const {
   draft.redactions = trail.repeated_redactions;
   draft.facts = std::move(counts);
   if (ending.terminal) {
+    // What was held for a call that never ran is free again (CG-50).
+    if (!trail.announced && !trail.approval_id.empty()) {
+      draft.changes.push_back(budgets::reverse(trail.call().call_id));
+    }
     draft.facts.insert(draft.facts.end(), trail.closing_facts.begin(), trail.closing_facts.end());
     if (trail.opened) draft.facts.push_back({"open_call", trail.call().call_id, std::nullopt});
     if (!trail.handed_out_until.empty() && trail.announced) {
@@ -185,6 +204,11 @@ std::vector<Draft> Journal::complete(Draft draft, Ending& ending) const {
   std::vector<Draft> drafts;
   if (std::optional<Draft> artifact = move_to_artifact(parts_, draft, ending)) {
     drafts.push_back(std::move(*artifact));
+  }
+  if (ending.release) {
+    for (const Finding& finding : ending.release->findings) {
+      drafts.push_back(finding_row(finding, draft.subject));
+    }
   }
   if (ending.terminal && ending.release && !ending.release->escalations.empty()) {
     Escalations::Opened opened =
@@ -233,14 +257,18 @@ Task<Position> Journal::end(Trail& trail, Ending& ending) {
   // A row that nobody claimed beforehand is claimed here, unless another process was quicker.
   const bool claims = trail.announced && !trail.intent_durable && !trail.row_key.empty();
   if (claims) expected.push_back(Idempotency::expected(trail.row_key, trail.row));
+  const auto all = [&] {
+    std::vector<Draft> drafts = record(trail, ending);
+    drafts.insert(drafts.end(), trail.memories.begin(), trail.memories.end());
+    return drafts;
+  };
   Result<std::vector<Position>> written =
-      co_await commit(trail, record(trail, ending), Urgency::Reports, std::move(expected));
+      co_await commit(trail, all(), Urgency::Reports, std::move(expected));
   if (!written && claims && written.error().code == ErrorCode::Conflict) {
     trail.row_key.clear();
-    written =
-        co_await commit(trail, record(trail, ending), Urgency::Reports, trail.closing_expected);
+    written = co_await commit(trail, all(), Urgency::Reports, trail.closing_expected);
   }
-  if (written) co_return written->back();
+  if (written) co_return written->at(written->size() - 1 - trail.memories.size());
   const Error error = written.error();
   // Somebody else has ended this call; or it was resumed, and goes on waiting.
   if (error.code == ErrorCode::Conflict || !trail.closing_expected.empty()) {
@@ -275,6 +303,7 @@ void Journal::owe(Trail& trail, Ending ending) {
   std::vector<Draft> drafts = gathered(trail, share);
   for (Draft& draft : record(trail, ending)) drafts.push_back(std::move(draft));
   for (const Fact& fact : share.facts) drafts.back().facts.push_back(fact);
+  drafts.insert(drafts.end(), trail.memories.begin(), trail.memories.end());
   trail.rows.clear();
   parts_.recorder.owe(std::move(drafts));
 }
@@ -311,7 +340,8 @@ void take_row(Draft& record, std::optional<Idempotency::Status> status) {
                                                    .status = *status,
                                                    .started_at = member("started_at")}));
   }
-  for (const char* const name : {"row_key", "started_at", "continuation_id"}) {
+  for (const char* const name :
+       {"row_key", "started_at", "continuation_id", "request_id", "binding"}) {
     record.body.erase(name);
   }
 }

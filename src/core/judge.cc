@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/cut_text.h"
@@ -45,14 +46,19 @@ bool sound(const Verdict& verdict) {
   const bool known =
       verdict.kind >= Verdict::Kind::Allow && verdict.kind <= Verdict::Kind::Escalate;
   return known && is_utf8(verdict.reason) && is_utf8(verdict.rule) &&
-         check_json(verdict.evidence) && check_json(verdict.value, kDeepestValue);
+         check_json(verdict.evidence) && check_json(verdict.value, kDeepestValue) &&
+         std::ranges::all_of(verdict.findings, [](const Finding& finding) {
+           return is_utf8(finding.excerpt) && check_json(finding.body);
+         });
 }
 
 // A record has room for a finding, not for a copy of what was found.
 void bound(Verdict& verdict) {
   constexpr std::size_t kLongestRule = 256;
-  constexpr std::size_t kLargestEvidence = 4096;
+  constexpr std::size_t kLargestEvidence = 20 * 1024;
+  constexpr std::size_t kMostFindings = 256;
   verdict.rule = cut_utf8_bytes(verdict.rule, kLongestRule);
+  if (verdict.findings.size() > kMostFindings) verdict.findings.resize(kMostFindings);
   if (verdict.evidence.is_null()) return;
   const std::size_t size = canonical_json(verdict.evidence).size();
   if (size > kLargestEvidence)

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
+#include <iterator>
 
 #include "base/cut_text.h"
 #include "core/judge.h"
@@ -49,6 +51,7 @@ class Fold {
   }
 
   void take(const GuardTraits& traits, Judged judged) {
+    std::ranges::move(judged.verdict.findings, std::back_inserter(release_.findings));
     if (!judged.failure) apply(traits, judged);
     if (judged.failure) return fail(traits, judged);
     if (plan_.fails_open(traits.name)) fail_open_.worked(traits.name);

@@ -49,6 +49,7 @@ struct Release {
   std::vector<Evidence> evidence{};
   std::vector<GuardState> guards{};
   std::optional<Failure> failure{};
+  std::vector<Finding> findings{};
   Envelope original{};
   Envelope released{};  // the notice, when it was blocked
 

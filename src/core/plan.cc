@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/digest.h"
@@ -63,14 +64,33 @@ const Classification& Plan::classify(const Call& call) const {
   return kUnclassified;
 }
 
+json::object ApprovalRules::dump() const {
+  return {{"reviewers", json::value_from(reviewers)},
+          {"quorum", quorum},
+          {"use_within_s", use_within.count()},
+          {"dual_control", json::value_from(dual_control)},
+          {"people", people ? people->dump() : json::value()}};
+}
+
 PlanBuilder& PlanBuilder::tool(std::string server, std::string name,
                                Classification classification) {
   plan_.tools_.insert_or_assign({std::move(server), std::move(name)}, std::move(classification));
   return *this;
 }
 
+bool PlanBuilder::knows(const std::string& server, const std::string& name) const {
+  return plan_.tools_.contains({server, name}) || plan_.tools_.contains({"", name});
+}
+
 PlanBuilder& PlanBuilder::guard(std::shared_ptr<const Guard> guard) {
-  plan_.guards_.push_back(std::move(guard));
+  // What a grant allows is fixed before any other guard decides (CG-36).
+  const auto looks_at_grants = [](const std::shared_ptr<const Guard>& one) {
+    return one->traits().stage == Stage::Grant;
+  };
+  const auto place = looks_at_grants(guard)
+                         ? std::ranges::find_if_not(plan_.guards_, looks_at_grants)
+                         : plan_.guards_.end();
+  plan_.guards_.insert(place, std::move(guard));
   return *this;
 }
 
@@ -81,6 +101,11 @@ PlanBuilder& PlanBuilder::result_guard(std::shared_ptr<const ResultGuard> guard)
 
 PlanBuilder& PlanBuilder::fail_open(std::string guard_name) {
   plan_.fail_open_.insert(std::move(guard_name));
+  return *this;
+}
+
+PlanBuilder& PlanBuilder::autonomy_rules(std::shared_ptr<const AutonomyRules> rules) {
+  plan_.autonomy_rules_ = std::move(rules);
   return *this;
 }
 
@@ -104,6 +129,12 @@ PlanBuilder& PlanBuilder::durability(IntentDurability durability) {
   return *this;
 }
 
+PlanBuilder& PlanBuilder::approvals(ApprovalRules rules) {
+  plan_.also_["approvals"] = rules.dump();
+  plan_.approvals_ = std::move(rules);
+  return *this;
+}
+
 PlanBuilder& PlanBuilder::approval_time(std::chrono::seconds time) {
   plan_.approval_time_ = time;
   return *this;
@@ -111,6 +142,11 @@ PlanBuilder& PlanBuilder::approval_time(std::chrono::seconds time) {
 
 PlanBuilder& PlanBuilder::redaction_notice(bool shown) {
   plan_.redaction_notice_ = shown;
+  return *this;
+}
+
+PlanBuilder& PlanBuilder::also(std::string name, json::value digest) {
+  plan_.also_[name] = std::move(digest);
   return *this;
 }
 
@@ -163,6 +199,7 @@ Result<std::shared_ptr<const Plan>> PlanBuilder::build() && {
                                  {"tier", to_string(classification.tier)},
                                  {"effect_class", classification.effect_class}});
   }
+  if (plan_.autonomy_rules_) plan_.also_["autonomy"] = plan_.autonomy_rules_->dump();
   plan_.dump_ = canonical_json(json::object{{"tools", std::move(tools)},
                                             {"guards", std::move(guards)},
                                             {"result_guards", std::move(result_guards)},
@@ -173,7 +210,8 @@ Result<std::shared_ptr<const Plan>> PlanBuilder::build() && {
                                             {"stream_ms", plan_.stream_limits_.time.count()},
                                             {"durability", to_string(plan_.durability_)},
                                             {"approval_s", plan_.approval_time_.count()},
-                                            {"redaction_notice", plan_.redaction_notice_}});
+                                            {"redaction_notice", plan_.redaction_notice_},
+                                            {"also", plan_.also_}});
   plan_.hash_ = "sha256:" + hex(sha256(plan_.dump_));
   return std::make_shared<const Plan>(std::move(plan_));
 }

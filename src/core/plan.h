@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "core/approval_rules.h"
+#include "core/autonomy_rules.h"
 #include "core/guard.h"
 #include "core/stream_limits.h"
 #include "sallyport/classification.h"
@@ -40,10 +42,13 @@ class Plan {
   }
   bool fails_open(std::string_view guard) const { return fail_open_.contains(guard); }
   Autonomy autonomy() const { return autonomy_; }
+  // Decides instead of `autonomy` where it is there.
+  const std::shared_ptr<const AutonomyRules>& autonomy_rules() const { return autonomy_rules_; }
   std::chrono::milliseconds time_limit() const { return time_limit_; }
   const StreamLimits& stream_limits() const { return stream_limits_; }
   IntentDurability durability() const { return durability_; }
   std::chrono::seconds approval_time() const { return approval_time_; }
+  const ApprovalRules& approvals() const { return approvals_; }
   bool redaction_notice() const { return redaction_notice_; }
 
   // A stable text of all that decides, which is what the hash is over.
@@ -58,26 +63,36 @@ class Plan {
   std::vector<std::shared_ptr<const ResultGuard>> result_guards_;
   std::set<std::string, std::less<>> fail_open_;
   Autonomy autonomy_ = Autonomy::ActWithApproval;
+  std::shared_ptr<const AutonomyRules> autonomy_rules_;
   std::chrono::milliseconds time_limit_{60'000};
   StreamLimits stream_limits_;
   IntentDurability durability_ = IntentDurability::Effect;
   std::chrono::seconds approval_time_ = std::chrono::hours(24);
+  ApprovalRules approvals_;
   bool redaction_notice_ = false;
+  json::object also_;
 };
 
 class PlanBuilder {
  public:
   // An empty server stands for any.
   PlanBuilder& tool(std::string server, std::string name, Classification classification);
+  // Is there an entry for this tool, on this server or anywhere?
+  bool knows(const std::string& server, const std::string& name) const;
   PlanBuilder& guard(std::shared_ptr<const Guard> guard);
   PlanBuilder& result_guard(std::shared_ptr<const ResultGuard> guard);
   PlanBuilder& fail_open(std::string guard_name);
   PlanBuilder& autonomy(Autonomy autonomy);
+  PlanBuilder& autonomy_rules(std::shared_ptr<const AutonomyRules> rules);
   PlanBuilder& time_limit(std::chrono::milliseconds limit);
   PlanBuilder& stream_limits(StreamLimits limits);
   PlanBuilder& durability(IntentDurability durability);
   PlanBuilder& approval_time(std::chrono::seconds time);
+  PlanBuilder& approvals(ApprovalRules rules);
   PlanBuilder& redaction_notice(bool shown);  // tells the agent that something was taken out
+
+  // Something that decides elsewhere, as checks of a model's answer do: part of the hash.
+  PlanBuilder& also(std::string name, json::value digest);
 
   // Refuses two guards of one name, an exemption for a guard that is not there, and a cut of
   // results before they are searched for secrets (PI-72).

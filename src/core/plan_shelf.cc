@@ -1,5 +1,7 @@
 #include "core/plan_shelf.h"
 
+#include <fmt/format.h>
+
 #include <boost/json.hpp>
 
 #include "base/try.h"
@@ -40,8 +42,12 @@ Task<void> PlanShelf::load(std::shared_ptr<const Plan> plan, Origin origin) {
                        {"hash", plan->hash()},
                        {"hash_before", text_or_null(hash_before_)},
                        {"source", origin.source},
-                       {"who", origin.who}}};
+                       {"who", origin.who},
+                       {"generation", origin.generation}}};
   draft.facts.push_back({"policy", "hash", plan->hash()});
+  draft.facts.push_back(
+      {"policy", "loaded", fmt::format("{} {}", origin.generation, origin.source), true});
+  draft.facts.push_back({"policy", "refused", std::nullopt});
   std::vector<Draft> drafts;
   drafts.push_back(std::move(draft));
   SALLYPORT_CO_TRY([[maybe_unused]] const auto written,
@@ -53,13 +59,15 @@ Task<void> PlanShelf::load(std::shared_ptr<const Plan> plan, Origin origin) {
 
 Task<void> PlanShelf::reject(Origin origin, Error error) {
   std::vector<Draft> drafts;
-  drafts.push_back({.kind = Kind::Control,
-                    .subject = {.policy_hash = hash_before_},
-                    .body = {{"control", "policy_rejected"},
-                             {"place", text_or_null(error.where)},
-                             {"message", error.message},
-                             {"source", origin.source},
-                             {"who", origin.who}}});
+  drafts.push_back(
+      {.kind = Kind::Control,
+       .subject = {.policy_hash = hash_before_},
+       .body = {{"control", "policy_rejected"},
+                {"place", text_or_null(error.where)},
+                {"message", error.message},
+                {"source", origin.source},
+                {"who", origin.who}},
+       .facts = {{"policy", "refused", error.where.empty() ? origin.source : error.where, true}}});
   SALLYPORT_CO_TRY([[maybe_unused]] const auto written,
                    co_await recorder_.append(std::move(drafts), Urgency::Reports));
   co_return Result<void>{};

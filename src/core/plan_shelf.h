@@ -18,8 +18,9 @@ class PlanShelf final : public PlanSource {
   explicit PlanShelf(Recorder& recorder, std::string hash_before = {});
 
   struct Origin {
-    std::string source;  // a file, a preset, `program`
-    std::string who;     // the authenticated person or process
+    std::string source;            // a file, a preset, `program`
+    std::string who;               // the authenticated person or process
+    std::uint64_t generation = 0;  // of its guardrails; 0: it has none
   };
 
   // In force once its control entry is durable. Not from two tasks at once.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,6 +50,18 @@ struct Fact {
   bool operator==(const Fact&) const = default;
 };
 
+// A change of facts that depends on what is stored at that very moment: asked inside the
+// transaction, so that no number of callers can make a counter lose one.
+class FactChange {
+ public:
+  using Stored = std::function<Result<std::optional<std::string>>(std::string_view space,
+                                                                  std::string_view key)>;
+  virtual ~FactChange() = default;
+  // The facts as they shall be. `Exhausted` refuses the append as a whole, and nothing of it is
+  // written; every other error is the store's. May be asked more than once.
+  virtual Result<std::vector<Fact>> facts(const Stored& stored) const = 0;
+};
+
 // A fact that was stored with the place of its entry, taken apart.
 struct Placed {
   std::string value;
@@ -66,6 +79,8 @@ struct Draft {
   json::object body;
   std::vector<ExactContent> exact;
   std::vector<Fact> facts;
+  // Those of one append change different facts.
+  std::vector<std::shared_ptr<const FactChange>> changes{};
   json::array redactions{};       // of an earlier entry, whose redacted content this one repeats
   std::optional<std::string> id;  // only when an earlier try may have been written (LE-5)
 };
@@ -99,6 +114,7 @@ class Recorder : public RecordReader {
   // `expected`: facts as they must still be at that moment, else `Conflict` and nothing is written.
   // `Unavailable` with a cause of LE-73: nothing was written, so the caller must not act.
   // `InvalidInput`: a draft breaks the rules of an entry; nothing was written.
+  // `Exhausted`: a FactChange refuses; nothing was written.
   virtual Task<std::vector<Position>> append(std::vector<Draft> drafts, Urgency urgency,
                                              std::vector<Fact> expected) = 0;
   Task<std::vector<Position>> append(std::vector<Draft> drafts, Urgency urgency) {

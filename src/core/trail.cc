@@ -2,6 +2,8 @@
 
 #include <boost/json.hpp>
 
+#include "core/finding.h"
+
 namespace sallyport::core {
 
 namespace {
@@ -16,6 +18,7 @@ Trail::Trail(Call call, std::shared_ptr<const Plan> plan, const KeyedDigest& dig
              FailOpenLog& fail_open)
     : autonomy(plan->autonomy()),
       fail_open(fail_open),
+      grants_(std::exchange(call.grants, {})),
       call_(std::move(call)),
       plan_(std::move(plan)),
       digest_(digest),
@@ -34,13 +37,31 @@ Trail::Trail(Call call, std::shared_ptr<const Plan> plan, const KeyedDigest& dig
                .tool_name = call_.tool,
                .trace_id = call_.trace_id} {}
 
+Call Trail::call_with_grants() const {
+  Call call = call_;
+  call.grants = grants_;
+  return call;
+}
+
+void Trail::raise_caution() {
+  classification_.tier = Tier::Confirm;
+  if (classification_.effect_class == "none") classification_.effect_class = "unknown";
+}
+
+void Trail::tool_definition(std::string digest) {
+  tool_definition_ = std::move(digest);
+  call_digest_.clear();
+}
+
 const std::string& Trail::call_digest() const {
   if (call_digest_.empty()) {
+    const json::value definition =
+        tool_definition_.empty() ? json::value() : json::value(tool_definition_);
     call_digest_ = digest_(canonical_json(json::object{{"input", exact_input(call_)},
                                                        {"policy_hash", plan_->hash()},
                                                        {"principal", call_.agent_id},
                                                        {"tool", call_.tool},
-                                                       {"tool_definition", nullptr}}));
+                                                       {"tool_definition", definition}}));
   }
   return call_digest_;
 }
@@ -67,12 +88,14 @@ void Trail::decide_again(std::shared_ptr<const Plan> plan) {
   call_digest_.clear();
   classification_ = plan_->classify(call_);
   autonomy = plan_->autonomy();
+  autonomy_source = "plan";
   if (!prepared_) {
     call_.input = requested_input_;
     call_.raw_input = requested_raw_;
   }
   guard_runs.clear();
   escalations.clear();
+  grant.reset();
   question.reset();
   needs_person = false;
 }
@@ -80,6 +103,10 @@ void Trail::decide_again(std::shared_ptr<const Plan> plan) {
 RecoveryClass Trail::recovery_class() const {
   if (classification_.replay_safe()) return RecoveryClass::ReplaySafe;
   return outlives_process_ ? RecoveryClass::Resumable : RecoveryClass::SideEffecting;
+}
+
+void Trail::note(std::vector<Finding> findings) {
+  for (Finding& finding : findings) rows.push_back(finding_row(std::move(finding), subject_));
 }
 
 void Trail::forget_content() {

@@ -10,6 +10,7 @@
 #include "base/keyed_digest.h"
 #include "core/approvals.h"
 #include "core/fail_open.h"
+#include "core/grant_use.h"
 #include "core/idempotency.h"
 #include "core/pipeline.h"
 #include "core/plan.h"
@@ -41,6 +42,11 @@ struct Consent {
   std::string approval_id;
   std::string call_digest;
   Approvals::State state{};  // as last looked at
+  std::string by{};          // who gave it, when, and in which entry
+  std::string at{};
+  std::uint64_t sequence = 0;
+  std::string binding{};
+  std::vector<Vote> votes{};
 };
 
 class Trail {
@@ -49,13 +55,21 @@ class Trail {
   Trail(Call call, std::shared_ptr<const Plan> plan, const KeyedDigest& digest,
         FailOpenLog& fail_open);
 
-  const Call& call() const { return call_; }
+  const Call& call() const { return call_; }  // without the tokens that came with it
+  // With them, for the guard that looks at grants and for nobody else.
+  Call call_with_grants() const;
   const Plan& plan() const { return *plan_; }
   std::shared_ptr<const Plan> shared_plan() const { return plan_; }
   const Classification& classification() const { return classification_; }
+  void raise_caution();  // as a tool that nobody has classified
+  // Digest of what the tool says of itself, which an approval binds; empty: unknown.
+  const std::string& tool_definition() const { return tool_definition_; }
+  void tool_definition(std::string digest);
   const json::value& requested_input() const { return requested_input_; }
   const std::optional<Prepared>& prepared() const { return prepared_; }
   RecoveryClass recovery_class() const;
+  // The text of an input that JSON numbers cannot hold, else empty.
+  std::string exact_text() const { return call_.raw_input.value_or(""); }
 
   bool open() const { return !refusal_; }
   const std::optional<Refusal>& refusal() const { return refusal_; }
@@ -71,6 +85,9 @@ class Trail {
   const std::string& request_digest() const { return request_digest_; }
   const std::string& call_digest() const;  // of the input as it is now
 
+  // Entries of their own, with the next commit.
+  void note(std::vector<Finding> findings);
+
   // What guards handed back does not fit into one entry: the record goes without it.
   void forget_evidence();
   // Not even what was asked for fits: the record says that the call was there, and how it ended.
@@ -81,9 +98,13 @@ class Trail {
   std::optional<std::string> question;  // a guard wants a person to be asked
   bool needs_person = false;            // the tier, or a guard, asks for a yes that is not there
   std::optional<Consent> consent;
-  std::string approval_id;  // of the last question asked
+  std::shared_ptr<const GrantUse> grant;  // the one that fits; none: the call needs none
+  std::string approval_id;                // of the last question asked
   Autonomy autonomy;
   std::string autonomy_source = "plan";
+  bool weighed = false;                        // grants and guards let it come as far as the tiers
+  std::shared_ptr<const FactChange> spending;  // of the autonomy budget
+  std::vector<Draft> memories;                 // follow the terminal record
   FailOpen fail_open;
 
   // What happened since the last commit of this call, in order; it travels with the next one.
@@ -95,6 +116,7 @@ class Trail {
   bool dropped = false;                // the preparation was called off at the tool
   bool recalled = false;               // the preparation is the one of an earlier attempt
   bool opened = false;                 // a fact says that this process has the call in hand
+  bool held = false;                   // a fact says that it waits here for a person
   Position asked_at;                   // of the last question
   std::string handed_out_until;        // RFC 3339; empty: executed here
   std::string continuation_id;         // of the hand-off
@@ -110,10 +132,12 @@ class Trail {
   const Subject& subject() const { return subject_; }
 
  private:
+  std::vector<std::string> grants_;  // before `call_`, which they are taken from
   Call call_;
   std::shared_ptr<const Plan> plan_;
   const KeyedDigest& digest_;
   Classification classification_;
+  std::string tool_definition_;
   json::value requested_input_;
   std::optional<std::string> requested_raw_;
   std::string request_digest_;

@@ -24,8 +24,17 @@ class Upstream {
   virtual Task<Envelope> invoke(Call call, std::shared_ptr<Delivery> delivery,
                                 std::stop_token cancel) = 0;
 
+  // What a caller and a record see of an answer that may be shown.
+  virtual ToolResult result_of(const Envelope& released) const { return released.to_result(); }
+
   // False: there is no such tool, and the call is denied.
   virtual bool known() const { return true; }
+
+  // True: what it says of itself is reason for more care than the plan takes (AT-25, AT-26).
+  virtual bool raises_caution() const { return false; }
+
+  // Digest of what it says of itself, which an approval binds; empty: it says nothing.
+  virtual std::string definition() const { return {}; }
 
   // How the tool understands the input, for the preview. An error denies the call (EV-86).
   virtual Result<json::value> structured_input(const Call& call) const { return call.input; }

@@ -146,6 +146,15 @@ Result<void> Engine::answer(const std::string& approval_id, const Reply& reply) 
   return embed::run_task(body_->loop, body_->governor->approvals().answer(approval_id, reply, {}));
 }
 
+Result<std::vector<Answer>> Engine::run_answered() {
+  return embed::run_task(
+      body_->loop,
+      body_->governor->run_answered([this](const Call& call) -> std::shared_ptr<core::Upstream> {
+        std::shared_ptr<core::Upstream> tool = body_->find_tool(call);
+        return tool->known() ? tool : nullptr;
+      }));
+}
+
 Result<std::vector<EscalationItem>> Engine::escalations() {
   return body_->governor->escalations().waiting();
 }

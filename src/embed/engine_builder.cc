@@ -15,6 +15,7 @@
 #include "guards/size_limiter.h"
 #include "guards/storage_redactor.h"
 #include "ledger/private_file.h"
+#include "policy/policy.h"
 
 namespace sallyport {
 
@@ -72,6 +73,16 @@ struct EngineBuilder::Parts {
     plan.push_back(std::move(step));
     if (fail_open) settings.fail_open(name);
   }
+
+  void add_policy(std::function<Result<policy::Policy>()> read) {
+    plan.push_back(
+        [read = std::move(read)](core::PlanBuilder& builder, Engine::Body& body) -> Result<void> {
+          SALLYPORT_TRY(const policy::Policy policy, read());
+          SALLYPORT_TRY(auto guardrails, policy::compile_guardrails(policy, 1));
+          return policy::add_to_plan(builder, policy, std::move(guardrails),
+                                     {body.clock, body.entropy, body.ledger->fingerprint_key()});
+        });
+  }
 };
 
 EngineBuilder::EngineBuilder(std::filesystem::path data_folder)
@@ -81,6 +92,16 @@ EngineBuilder::EngineBuilder(std::filesystem::path data_folder)
 
 EngineBuilder::EngineBuilder(EngineBuilder&&) noexcept = default;
 EngineBuilder::~EngineBuilder() = default;
+
+EngineBuilder& EngineBuilder::policy(std::string text) {
+  parts_->add_policy([text = std::move(text)] { return policy::read_policy(text, "policy"); });
+  return *this;
+}
+
+EngineBuilder& EngineBuilder::policy_file(std::filesystem::path file) {
+  parts_->add_policy([file = std::move(file)] { return policy::load_policy(file); });
+  return *this;
+}
 
 EngineBuilder& EngineBuilder::tool(Tool tool) {
   parts_->settings.tool(tool.server, tool.name, tool.classification);

@@ -42,7 +42,8 @@ LETTERS = {
 SEQUENCES = {
     "completed": r"(spq)?saED?F",
     "cached": r"(spq)?sa",
-    "blocked": r"(spq)?(saX|sD?dn)",
+    # The last: its process died while a person was asked, and a later start closed it.
+    "blocked": r"(spq)?(saX|sD?dn)|spq",
     "requires_confirmation": r"spq",
     "persistence_failed": r"(spq)?saEF",
 }
@@ -201,7 +202,7 @@ class TrafficTest(unittest.TestCase):
             self.assertEqual(terminal, [last], told)
             after = [entry for entry in story.of("event") if entry["sequence"] > last["sequence"]]
             self.assertEqual(after, [], told)
-        self.assertRegex(story.letters, f"^{SEQUENCES.get(kind, '$.')}$", told)
+        self.assertRegex(story.letters, f"^(?:{SEQUENCES.get(kind, '$.')})$", told)
         self.assertLessEqual(len(intents), 1, told)
         for record in story.records:
             if record["body"]["effect_state"] != "none":

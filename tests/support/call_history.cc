@@ -101,10 +101,10 @@ class Life {
           std::make_unique<Process>(history, loop_, fmt::format("life-{}-{}", number, i)));
       Process& process = *processes_.back();
       process.ledger.on_written = [this, &process](const core::Draft& draft) {
-        const json::value* const record = draft.body.if_contains("record");
-        if (record != nullptr && *record == "approval_request") {
+        // Also a call that attached to a question of an earlier life is seen by somebody.
+        if (draft.outcome == "requires_confirmation") {
           start(answer_question(process, draft.subject,
-                                std::string(draft.body.at("request_id").as_string())));
+                                std::string(draft.body.at("approval_id").as_string())));
         }
       };
     }

@@ -197,6 +197,9 @@ class Checks {
     std::string pattern = fmt::format("(spq)*({})", endings_for(draft(story.records.back())));
     // While the ledger is not ready nothing is announced, and a person's no is recorded alone.
     if (disk_.refusals > 0) pattern += "|(spq)+";
+    // A call that waited in a process that died is ended by the next start, which decides nothing.
+    const Presented* const call = presented(story.trace);
+    if (call != nullptr && !call->survived) pattern += "|(spq)+";
     auto known = patterns_.find(pattern);
     if (known == patterns_.end()) known = patterns_.emplace(pattern, std::regex(pattern)).first;
     if (!std::regex_match(story.letters, known->second)) {
@@ -210,7 +213,7 @@ class Checks {
   // One reason in all that speak of one decision, and no guard behind an allow.
   void check_reasons(const Story& story) {
     static const std::regex late(
-        "(idempotency conflict: |in flight: |unknown outcome: |approval_used).*");
+        "(idempotency conflict: |in flight: |unknown outcome: |approval_used|approval_expired).*");
     for (std::size_t i = 1; i < story.events.size(); ++i) {
       const char letter = story.letters[i];
       const json::object& event = draft(story.events[i]).body;
@@ -267,10 +270,21 @@ class Checks {
       if (record.outcome != "cached" && whose != story.call_id) {
         complain(story, "the answer to another call");
       }
-      if (record.outcome == "cached" && !same_request(whose, story)) {
+      if (record.outcome == "cached" && !same_request(whose, story) && !attached(record)) {
         complain(story, "cached from another request");
       }
     }
+  }
+
+  // A call like another that was asked about gets the result of that one (AP-36).
+  bool attached(const Draft& record) const {
+    const json::value* const approval = record.body.if_contains("approval_id");
+    if (approval == nullptr || !approval->is_string()) return false;
+    return std::ranges::any_of(disk_.entries, [&](const auto& entry) {
+      const json::value* const used = entry.draft.body.if_contains("request_id");
+      return entry.draft.kind == Kind::Intent && used != nullptr && *used == *approval &&
+             entry.draft.subject.call_id != record.subject.call_id;
+    });
   }
 
   bool same_request(const std::string& call_id, const Story& story) const {
@@ -369,7 +383,7 @@ class Checks {
         const std::string status = there ? text_of(stored.as_object(), "status") : "";
         const bool claims = std::ranges::any_of(
             entry.facts, [](const core::Fact& fact) { return fact.space == "idempotency"; });
-        if (entry.outcome == "cached" && (!same || status != "Completed")) {
+        if (entry.outcome == "cached" && (!same || status != "Completed") && !attached(entry)) {
           complain(story, "cached without a completed row");
         }
         if (entry.kind == Kind::Intent && claims && there &&
@@ -459,7 +473,10 @@ void check_answer(History& history, const Answer& answer) {
     history.complain(fmt::format("the answer to {}: {}", answer.call_id, text));
   };
   const bool has_result = answer.outcome.result.has_value();
-  if (has_result ? answer.result != *answer.outcome.result : answer.result.success) {
+  // A call that did not run says so in a result of its own (AT-27).
+  const bool not_run = !has_result && answer.result.data.is_object() &&
+                       answer.result.data.get_object().contains("sallyport");
+  if (has_result ? answer.result != *answer.outcome.result : answer.result.success != not_run) {
     complain("shows something else than its outcome");
   }
   const auto& entries = history.disk.entries;

@@ -42,6 +42,12 @@ class FakeRecorder final : public core::Recorder {
           found == facts_.end() ? std::nullopt : std::optional<std::string>(found->second);
       if (stored != fact.value) co_return fail(ErrorCode::Conflict, "changed meanwhile");
     }
+    for (const core::Draft& draft : drafts) {
+      for (const auto& change : draft.changes) {
+        const auto asked = change->facts(stored_facts());
+        if (!asked) co_return std::unexpected(asked.error());
+      }
+    }
     std::vector<core::Position> positions;
     for (core::Draft& draft : drafts) positions.push_back(place(std::move(draft)));
     co_return positions;
@@ -133,8 +139,21 @@ class FakeRecorder final : public core::Recorder {
   std::size_t commits = 0;
 
  private:
+  // The lock is held by whoever writes.
+  core::FactChange::Stored stored_facts() const {
+    return [this](std::string_view space,
+                  std::string_view key) -> Result<std::optional<std::string>> {
+      const auto found = facts_.find({std::string(space), std::string(key)});
+      if (found == facts_.end()) return std::nullopt;
+      return found->second;
+    };
+  }
+
   core::Position place(core::Draft draft) {
     const std::uint64_t sequence = written.size();
+    for (const auto& change : draft.changes) {
+      for (core::Fact& fact : *change->facts(stored_facts())) draft.facts.push_back(std::move(fact));
+    }
     for (const core::Fact& fact : draft.facts) {
       std::optional<std::string> value = fact.value;
       std::string& stored = facts_[{fact.space, fact.key}];

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "app/environment.h"
-#include "app/nearest.h"
+#include "base/nearest.h"
 #include "app/network_fs.h"
 #include "support/temp_folder.h"
 

@@ -80,7 +80,9 @@ TEST_F(GovernedLedgerTest, TheEntriesOfACallTellItsWholeStory) {
       story,
       (Words{"event tool_authorization_started", "event tool_authorization_finished prompt",
              "event tool_authorization_blocked prompt", "tool_audit requires_confirmation",
-             "approval approval pending", "approval approved", "event tool_authorization_started",
+             "topic hitl.approval_requested", "approval approval pending",
+             "topic hitl.response_received", "approval", "topic hitl.approval_approved",
+             "approval approved", "event tool_authorization_started",
              "event tool_authorization_finished allow", "intent", "event tool_execution_started",
              "event tool_execution_finished", "tool_audit completed"}));
 }

@@ -408,6 +408,25 @@ TEST(CanonicalJsonTest, TheOrderInWhichMembersCameDoesNotMatter) {
 }
 
 // LE-7
+TEST(CanonicalJsonTest, AnEscapeIsFoundWhereverItStands) {
+  const std::pair<char, std::string> escaped[] = {
+      {'"', "\\\""}, {'\\', "\\\\"}, {'\n', "\\n"}, {'\0', "\\u0000"}, {'\x1f', "\\u001f"}};
+  for (std::size_t size = 1; size <= 40; ++size) {
+    const std::string plain(size, '\x7f');
+    EXPECT_EQ(canonical_json(json::value(plain)), '"' + plain + '"');
+    for (std::size_t at = 0; at < size; ++at) {
+      for (const auto& [c, written] : escaped) {
+        std::string text = plain;
+        text[at] = c;
+        const std::string expected =
+            '"' + plain.substr(0, at) + written + plain.substr(at + 1) + '"';
+        EXPECT_EQ(canonical_json(json::value(text)), expected) << size << " " << at;
+      }
+    }
+  }
+}
+
+// LE-7
 TEST(CanonicalJsonTest, WholeNumbersArePrintedAsTheDoubleTheyAre) {
   EXPECT_EQ(canonical_json(9007199254740991), "9007199254740991");
   EXPECT_EQ(canonical_json(-9007199254740991), "-9007199254740991");

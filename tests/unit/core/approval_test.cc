@@ -72,11 +72,12 @@ TEST_F(ApprovalTest, TheQuestionIsOnRecordBeforeItIsAskedAndSaysWhatWillRun) {
   EXPECT_EQ(outcomes(), (Outcomes{"requires_confirmation", "completed"}));
   EXPECT_EQ(text_at(record, "/approval_id"), answer->approval_id);
   const auto entries = governed.recorder.of(Kind::Approval);
-  ASSERT_EQ(entries.size(), 2u);
+  ASSERT_EQ(entries.size(), 3u);
   EXPECT_EQ(text_at(entries[0], "/state"), "pending");
-  EXPECT_EQ(text_at(entries[1], "/state"), "approved");
   EXPECT_EQ(text_at(entries[1], "/reviewer"), "user:ada");
-  EXPECT_EQ(entries[1].subject.call_id, answer->call_id);
+  EXPECT_EQ(text_at(entries[2], "/state"), "approved");
+  EXPECT_EQ(text_at(entries[2], "/reviewers"), R"(["user:ada"])");
+  EXPECT_EQ(entries[2].subject.call_id, answer->call_id);
 }
 
 // AU-41

@@ -184,7 +184,7 @@ TEST(RegressionTest, MessagesAndQuestionsAreStrippedBeforeAnybodySeesThem) {
   Governed asking;
   asking.plan.guard(std::make_shared<FunctionGuard>(
       "ask", [](const Call&) { return Verdict::ask("a\x1b[31mb"); }));
-  EXPECT_EQ(asking.call(Governed::read_file(), Caller{.holds = false})->result.output, "a[31mb");
+  EXPECT_EQ(asking.call(Governed::read_file(), Caller{.holds = false})->outcome.text, "a[31mb");
 }
 
 class ThrowingPreview final : public Upstream {

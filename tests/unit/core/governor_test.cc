@@ -260,7 +260,8 @@ TEST(GovernorTest, WhatNobodyClassifiedIsConfirmAndNeedsAPersonUnlessThePlanActs
   unknown.tool = "launch";
   const Result<Answer> answer = governed.call(unknown, Caller{.holds = false});
   EXPECT_EQ(answer->outcome.kind, Outcome::Kind::RequiresConfirmation);
-  EXPECT_EQ(answer->result.output, "Confirm launch?");
+  EXPECT_EQ(answer->outcome.text, "Confirm launch?");
+  EXPECT_TRUE(answer->result.output.starts_with("pending_approval: `launch` was not run yet"));
   EXPECT_TRUE(governed.upstream->calls.size() == 1);
   EXPECT_EQ(text(governed.recorder.records().back(), "/tier"), "Confirm");
   EXPECT_EQ(text(governed.recorder.records().back(), "/effect_class"), "unknown");

@@ -30,7 +30,7 @@ TEST(PlanShelfTest, ALoadedPlanIsRecordedWithTheHashBeforeItAndThenInForce) {
   EXPECT_EQ(shelf.current(), second);
   ASSERT_EQ(recorder.written.size(), 2u);
   EXPECT_EQ(canonical_json(recorder.written[0].body),
-            R"({"control":"policy_loaded","hash":")" + first->hash() +
+            R"({"control":"policy_loaded","generation":0,"hash":")" + first->hash() +
                 R"(","hash_before":"sha256:before","source":"a.yaml","who":"uid:dana"})");
   EXPECT_EQ(recorder.written[1].body.at("hash_before"), json::value(first->hash()));
 }

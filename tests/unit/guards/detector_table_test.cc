@@ -273,6 +273,11 @@ TEST(DetectorTableTest, FractionsTimesAndFillersAreNoCreditCards) {
   EXPECT_THAT(found("1700000000004"), IsEmpty());
   EXPECT_THAT(found("1700000000000000004"), IsEmpty());
   EXPECT_THAT(found("00000000-0000-0000-0000-000000000000"), IsEmpty());
+  for (const std::string prefix : {"", "trace-", "id ", "call="}) {
+    EXPECT_THAT(found(prefix + "0196f4c0-7abc-7def-8411-111111111111"), IsEmpty()) << prefix;
+    EXPECT_THAT(found(prefix + "0196f4c0-7abc-7def-4111-111111111111, next"), IsEmpty()) << prefix;
+  }
+  EXPECT_THAT(found("4111-111111111111"), only("credit_card", "4111-111111111111"));
   EXPECT_THAT(found("pay 4111111111111111. Thanks"), only("credit_card", "4111111111111111"));
 }
 

@@ -1,0 +1,77 @@
+#include "app/approval_items.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/json.hpp>
+#include <tuple>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "core/approval_request.h"
+
+namespace sallyport::app {
+
+namespace {
+
+// What can be taken back the least comes first; a class of nobody's table is as bad as unknown.
+std::size_t rank_of(std::string_view action) {
+  constexpr auto kOrder = std::to_array<std::string_view>(
+      {"process.exec", "unknown", "fs.delete", "git.write", "host.call", "network.request",
+       "fs.move", "fs.write", "fs.copy", "fs.mkdir", "store.write", "metadata.write",
+       "agent_state.write", "checkpoint.write", "network.sse.write", "mcp.release", "none"});
+  const auto found = std::ranges::find(kOrder, action);
+  return found == kOrder.end() ? 1 : static_cast<std::size_t>(found - kOrder.begin());
+}
+
+std::string member(const ApprovalItem& item, std::string_view name) {
+  return std::string(text_in(item.request, name).value_or(""));
+}
+
+std::string word_of(const core::ApprovalState& state, WallTime now) {
+  const bool over = now >= state.expires_at;
+  const bool may_expire = state.open() || state.word == "approved";
+  return over && may_expire && !(state.open() && state.folded()) ? "expired" : state.word;
+}
+
+}  // namespace
+
+Result<ApprovalItem> approval_item(core::RecordReader& records, const std::string& id,
+                                   WallTime now) {
+  SALLYPORT_TRY(const auto state, core::approval_state(records, id));
+  if (!state) return fail(ErrorCode::NotFound, fmt::format("there is no approval `{:.80}`", id));
+  SALLYPORT_TRY(const json::object entry, core::request_entry(records, id));
+  ApprovalItem item{.id = id,
+                    .state = *state,
+                    .word = word_of(*state, now),
+                    .request = core::request_of(entry),
+                    .description = {}};
+  if (const json::object* const body = object_in(entry, "body")) {
+    item.description = text_in(*body, "description").value_or("");
+  }
+  return item;
+}
+
+Result<std::vector<ApprovalItem>> approval_items(core::RecordReader& records,
+                                                 const ApprovalsListOptions& options,
+                                                 WallTime now) {
+  const std::string wanted = options.state.value_or("pending");
+  std::vector<ApprovalItem> items;
+  SALLYPORT_TRY(const std::vector<core::Fact> all, records.facts(core::kApprovalSpace));
+  for (const core::Fact& fact : all) {
+    SALLYPORT_TRY(const core::ApprovalState state,
+                  core::ApprovalState::parse(fact.value.value_or("")));
+    // Finished ones are told apart without opening what they were about.
+    if (wanted != "all" && wanted != word_of(state, now)) continue;
+    SALLYPORT_TRY(ApprovalItem item, approval_item(records, fact.key, now));
+    if (options.kind && member(item, "kind") != *options.kind) continue;
+    items.push_back(std::move(item));
+  }
+  std::ranges::sort(items, {}, [](const ApprovalItem& item) {
+    return std::tuple(rank_of(member(item, "action")), member(item, "requested_at"), item.id);
+  });
+  return items;
+}
+
+}  // namespace sallyport::app

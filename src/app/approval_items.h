@@ -1,0 +1,30 @@
+// What waits for a person, and what became of it, read from the ledger.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/commands.h"
+#include "core/approval_state.h"
+#include "core/recorder.h"
+
+namespace sallyport::app {
+
+struct ApprovalItem {
+  std::string id;
+  core::ApprovalState state;
+  std::string word;      // the state; a pending one whose time is over is `expired`
+  json::object request;  // of AP-1
+  std::string description;
+};
+
+// `NotFound`: nobody asked that.
+Result<ApprovalItem> approval_item(core::RecordReader& records, const std::string& id,
+                                   WallTime now);
+
+// The riskiest class first, in it the oldest (AP-43).
+Result<std::vector<ApprovalItem>> approval_items(core::RecordReader& records,
+                                                 const ApprovalsListOptions& options, WallTime now);
+
+}  // namespace sallyport::app

@@ -1,0 +1,113 @@
+#include "app/governed_process.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "base/try.h"
+#include "ledger/store_reader.h"
+
+namespace sallyport::app {
+
+namespace {
+
+constexpr std::size_t kMostAncestors = 128;
+
+std::string first_line(const std::string& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+struct Process {
+  int parent = 0;
+  std::string started;  // in ticks since boot
+};
+
+// The name in the second field may hold anything, so fields are counted from its end.
+std::optional<Process> look_at(int pid) {
+  const std::string stat = first_line(fmt::format("/proc/{}/stat", pid));
+  const std::size_t name_end = stat.rfind(')');
+  if (name_end == std::string::npos) return std::nullopt;
+  std::istringstream fields(stat.substr(name_end + 1));
+  std::string word;
+  Process process;
+  fields >> word >> process.parent;
+  constexpr int kBetween = 17;  // fields 5 to 21
+  for (int i = 0; i < kBetween; ++i) fields >> word;
+  fields >> process.started;
+  return fields ? std::optional(process) : std::nullopt;
+}
+
+std::string key_of(int pid, const Process& process) {
+  return fmt::format("{}/{}/{}", first_line("/proc/sys/kernel/random/boot_id"), pid,
+                     process.started);
+}
+
+Result<std::optional<std::string>> agent_above(Workspace& workspace) {
+  ledger::StoreReader records(workspace.store());
+  for (const std::string& process : ancestry()) {
+    SALLYPORT_TRY(std::optional<std::string> agent, records.fact(kGovernedSpace, process));
+    if (agent) return agent;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> process_key(int pid) {
+  const std::optional<Process> process = look_at(pid);
+  if (!process) return std::nullopt;
+  return key_of(pid, *process);
+}
+
+std::vector<std::string> ancestry() {
+  std::vector<std::string> keys;
+  for (int pid = getpid(); pid > 0 && keys.size() < kMostAncestors;) {
+    const std::optional<Process> process = look_at(pid);
+    if (!process) break;
+    keys.push_back(key_of(pid, *process));
+    pid = process->parent;
+  }
+  return keys;
+}
+
+core::Fact governs(int pid, const std::string& agent) {
+  return {std::string(kGovernedSpace), process_key(pid).value_or(fmt::format("gone/{}", pid)),
+          agent};
+}
+
+std::optional<core::Fact> governs_no_more(int pid) {
+  std::optional<std::string> key = process_key(pid);
+  if (!key) return std::nullopt;
+  return core::Fact{std::string(kGovernedSpace), std::move(*key), std::nullopt};
+}
+
+Result<void> refuse_agents(const Context& context, std::string_view command) {
+  SALLYPORT_TRY(const Workspace::Place place, context.place());
+  std::error_code code;
+  const bool has_ledger = std::filesystem::exists(place.ledger_file(), code);
+  std::optional<std::string> agent = context.environment.agent;
+  if (!agent && has_ledger) {
+    SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
+    SALLYPORT_TRY(agent, agent_above(*workspace));
+  }
+  if (!agent) return {};
+  if (has_ledger) {
+    SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
+    SALLYPORT_CHECK_OK(
+        workspace->ledger().transact([&](ledger::WriteView&) -> Result<std::vector<core::Draft>> {
+          return std::vector{ledger::control(
+              "refused_control", {{"who", who_runs_this()}, {"agent", *agent}, {"what", command}})};
+        }));
+  }
+  return fail(
+      ErrorCode::Unauthenticated,
+      fmt::format("`sallyport {}` is for people: this process was started by agent `{:.60}`",
+                  command, *agent));
+}
+
+}  // namespace sallyport::app

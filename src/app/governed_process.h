@@ -1,0 +1,31 @@
+// Is this process one that an agent started? What an agent starts must not answer for people
+// (AP-29): fronts write down which processes they govern, and commands look at their ancestors.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/context.h"
+#include "core/recorder.h"
+
+namespace sallyport::app {
+
+inline constexpr std::string_view kGovernedSpace = "governed_process";
+
+// Names one process of this machine for as long as it runs: boot, number and start time. Nothing:
+// there is no such process.
+std::optional<std::string> process_key(int pid);
+
+// This process and all it descends from, nearest first.
+std::vector<std::string> ancestry();
+
+// To be written by a front with any entry, when it starts to govern a process or lets go of it.
+core::Fact governs(int pid, const std::string& agent);
+std::optional<core::Fact> governs_no_more(int pid);
+
+// `Unauthenticated` where an agent's process is among the ancestors, or the environment names an
+// agent; the attempt is on record then. `command` is what was tried.
+Result<void> refuse_agents(const Context& context, std::string_view command);
+
+}  // namespace sallyport::app

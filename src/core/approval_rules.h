@@ -1,0 +1,46 @@
+// Who is asked about calls, how many of them must say yes, and how long a yes is good for. The plan
+// carries them; core knows no keys of people.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sallyport/classification.h"
+#include "sallyport/json.h"
+#include "sallyport/result.h"
+
+namespace sallyport::core {
+
+// The people that a policy registers. From any thread.
+class ReviewerBook {
+ public:
+  virtual ~ReviewerBook() = default;
+  // `Unauthenticated`: nobody of that name may approve, or his key did not sign `statement`.
+  virtual Result<void> check(const std::string& reviewer, std::string_view statement,
+                             std::string_view signature) const = 0;
+  // All that decides, for the hash of the plan.
+  virtual json::value dump() const = 0;
+};
+
+struct ApprovalRules {
+  std::vector<std::string> reviewers{};  // empty: whoever is registered as approver
+  std::uint64_t quorum = 1;
+  std::chrono::seconds use_within{600};
+  std::set<std::string> dual_control{};  // tools and side-effect classes
+  // Null: who answers is vouched for by the program he answers through.
+  std::shared_ptr<const ReviewerBook> people{};
+
+  bool needs_two(std::string_view tool, const Classification& classification) const {
+    return dual_control.contains(std::string(tool)) ||
+           dual_control.contains(classification.effect_class);
+  }
+  json::object dump() const;
+};
+
+}  // namespace sallyport::core

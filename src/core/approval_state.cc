@@ -1,0 +1,136 @@
+#include "core/approval_state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/digest.h"
+#include "base/encoding.h"
+#include "base/json_members.h"
+#include "base/try.h"
+
+namespace sallyport::core {
+
+namespace {
+
+// A fact is not redacted, and what a program gives as a name may be anything: it stands there as a
+// digest, unless a key has vouched for it.
+constexpr std::string_view kDigest = "digest:";
+
+std::string key_of(std::string_view name) {
+  if (name.starts_with(kDigest)) return std::string(name);
+  return std::string(kDigest) + hex(sha256(name));
+}
+
+json::object to_json(const Vote& vote) {
+  json::object object{{"by", vote.signature.empty() ? key_of(vote.by) : vote.by},
+                      {"at", vote.at},
+                      {"door", vote.door},
+                      {"approved", vote.approved}};
+  if (!vote.signature.empty()) object["signature"] = vote.signature;
+  if (vote.sequence != 0) object["sequence"] = vote.sequence;
+  return object;
+}
+
+std::string member(const json::object& object, std::string_view name) {
+  return std::string(text_in(object, name).value_or(""));
+}
+
+Vote vote_in(const json::object& object) {
+  return {.by = member(object, "by"),
+          .at = member(object, "at"),
+          .door = member(object, "door"),
+          .signature = member(object, "signature"),
+          .sequence = number_in(object, "sequence").value_or(0),
+          .approved = bool_in(object, "approved").value_or(false)};
+}
+
+}  // namespace
+
+std::string Vote::proof() const {
+  return signature.empty() ? fmt::format("ledger:{}", sequence) : signature;
+}
+
+std::string ApprovalState::text() const {
+  json::object object{{"state", word},
+                      {"call_id", call_id},
+                      {"call_digest", call_digest},
+                      {"expires_at", rfc3339(expires_at)},
+                      {"use_within", use_within.count()},
+                      {"required", required}};
+  if (!votes.empty()) {
+    json::array all;
+    for (const Vote& vote : votes) all.push_back(to_json(vote));
+    object["votes"] = std::move(all);
+  }
+  return canonical_json(object);
+}
+
+Result<ApprovalState> ApprovalState::parse(std::string_view stored) {
+  const std::optional<Placed> placed = split_place(stored);
+  if (!placed) return fail(ErrorCode::Corrupt, "the state of an approval cannot be read");
+  SALLYPORT_TRY(const json::value value, parse_own_json(placed->value));
+  const json::object* const object = value.if_object();
+  if (object == nullptr) return fail(ErrorCode::Corrupt, "the state of an approval is no object");
+  ApprovalState state{
+      .word = member(*object, "state"),
+      .call_id = member(*object, "call_id"),
+      .call_digest = member(*object, "call_digest"),
+      .expires_at = from_rfc3339(member(*object, "expires_at")).value_or(WallTime{}),
+      .use_within = std::chrono::seconds(number_in(*object, "use_within").value_or(600)),
+      .required = number_in(*object, "required").value_or(1),
+      .stored = std::string(stored),
+      .sequence = placed->sequence};
+  const json::value* const votes = object->if_contains("votes");
+  if (votes != nullptr && votes->is_array()) {
+    for (const json::value& vote : votes->get_array()) {
+      if (const json::object* const one = vote.if_object()) state.votes.push_back(vote_in(*one));
+    }
+  }
+  // The last one could not know its own place.
+  if (state.open() && !state.votes.empty() && state.votes.back().sequence == 0) {
+    state.votes.back().sequence = placed->sequence;
+  }
+  return state;
+}
+
+std::optional<std::string_view> ApprovalState::folded() const {
+  std::vector<std::string> yes;
+  for (const Vote& vote : votes) {
+    if (!vote.approved) return "denied";
+    const std::string key = key_of(vote.by);
+    if (std::ranges::find(yes, key) == yes.end()) yes.push_back(key);
+    if (yes.size() >= required) return "approved";
+  }
+  return std::nullopt;
+}
+
+std::vector<Vote> ApprovalState::counted() const {
+  std::vector<Vote> counting;
+  for (const Vote& vote : votes) {
+    if (!vote.approved) return {vote};
+    const bool again = std::ranges::any_of(
+        counting, [&](const Vote& one) { return key_of(one.by) == key_of(vote.by); });
+    if (!again) counting.push_back(vote);
+  }
+  return counting;
+}
+
+Result<std::optional<ApprovalState>> approval_state(RecordReader& records,
+                                                    const std::string& approval_id) {
+  SALLYPORT_TRY(const std::optional<std::string> stored, records.fact(kApprovalSpace, approval_id));
+  if (!stored) return std::nullopt;
+  SALLYPORT_TRY(ApprovalState state, ApprovalState::parse(*stored));
+  for (Vote& vote : state.votes) {
+    if (!vote.by.starts_with(kDigest) || vote.sequence == 0) continue;
+    const Result<json::object> entry = records.entry(vote.sequence);
+    const json::object* const body = entry ? object_in(*entry, "body") : nullptr;
+    const std::string name = body ? member(*body, "reviewer") : "";
+    // A name that redaction changed names nobody.
+    if (key_of(name) == vote.by) vote.by = name;
+  }
+  return state;
+}
+
+}  // namespace sallyport::core

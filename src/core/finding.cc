@@ -1,0 +1,20 @@
+#include "core/finding.h"
+
+#include <boost/json.hpp>
+
+namespace sallyport::core {
+
+Draft finding_row(Finding finding, const Subject& subject) {
+  Draft draft{.kind = Kind::GuardHit, .subject = subject, .body = std::move(finding.body)};
+  if (finding.excerpt.empty()) {
+    draft.body["excerpt"] = nullptr;
+    return draft;
+  }
+  draft.exact.push_back({.path = "/excerpt",
+                         .bytes = canonical_json(json::value(finding.excerpt)),
+                         .withheld = true});
+  draft.body["excerpt"] = std::move(finding.excerpt);
+  return draft;
+}
+
+}  // namespace sallyport::core

@@ -1,0 +1,12 @@
+// What a guard found, as an entry of its own beside the record of the call.
+#pragma once
+
+#include "core/recorder.h"
+#include "sallyport/verdict.h"
+
+namespace sallyport::core {
+
+// `excerpt` is committed to and never stored.
+Draft finding_row(Finding finding, const Subject& subject);
+
+}  // namespace sallyport::core

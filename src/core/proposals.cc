@@ -1,0 +1,42 @@
+// Proposed calls, which run without the agent once a person has said yes (AP-22). Each runs at most
+// once: the intent and the use of the approval are one commit, whoever comes here.
+#include <boost/json.hpp>
+
+#include "base/try.h"
+#include "core/call_json.h"
+#include "core/governor.h"
+#include "core/waiting_facts.h"
+
+namespace sallyport::core {
+
+Fact Governor::proposed_call(const Trail& trail) const {
+  return {std::string(kProposedCall), trail.approval_id,
+          parts_.recorder.encrypt(canonical_json(to_json(trail.call())))};
+}
+
+Task<std::vector<Answer>> Governor::run_answered(FindTool find_tool) {
+  constexpr std::size_t kLargestCall = 64u << 20;
+  std::vector<Answer> answers;
+  SALLYPORT_CO_TRY(const std::vector<Fact> all, parts_.recorder.facts(kProposedCall));
+  for (const Fact& fact : all) {
+    SALLYPORT_CO_CHECK_OK(co_await approvals_.expire(fact.key));
+    SALLYPORT_CO_TRY(const auto state, approvals_.state(fact.key));
+    if (!state || state->open()) continue;
+    SALLYPORT_CO_TRY(const std::string text, parts_.recorder.decrypt(fact.value.value_or("")));
+    SALLYPORT_CO_TRY(const json::value value, parse_own_json(text, {.bytes = kLargestCall}));
+    SALLYPORT_CO_TRY(const Call call, call_from_json(value));
+    Resumption waited{.call = call, .approval_id = fact.key};
+    waited.closing.push_back({fact.space, fact.key, std::nullopt});
+    std::shared_ptr<Upstream> upstream = find_tool(call);
+    if (!upstream) continue;  // its server is somebody else's
+    Result<Answer> answer =
+        co_await resume(std::move(waited), std::move(upstream), Caller{.holds = false});
+    // Somebody else has it in hand, or had.
+    if (!answer && answer.error().code == ErrorCode::Conflict) continue;
+    if (!answer) co_return std::unexpected(answer.error());
+    answers.push_back(std::move(*answer));
+  }
+  co_return answers;
+}
+
+}  // namespace sallyport::core

@@ -1,0 +1,23 @@
+// The facts about calls that wait for a person.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/recorder.h"
+
+namespace sallyport::core {
+
+// Call id: the approval and the process that holds the call, at the record that says it waits.
+inline constexpr std::string_view kHeldCall = "held_call";
+// Digest of session, server and call: the approval that was last asked for (AP-36).
+inline constexpr std::string_view kAskedCall = "asked_call";
+// Approval: at the terminal record of the call that used it.
+inline constexpr std::string_view kApprovalResult = "approval_result";
+// Approval: the proposed call, encrypted (AP-22).
+inline constexpr std::string_view kProposedCall = "proposed_call";
+
+Fact held_call(const std::string& call_id, const std::string& approval_id,
+               const std::string& instance_id);
+
+}  // namespace sallyport::core

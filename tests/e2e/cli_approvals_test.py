@@ -1,0 +1,324 @@
+#!/usr/bin/env python3
+"""A person answers from another process: the call that waits runs once, or never."""
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+import unittest
+
+from cli_support import CliTest
+
+HELD_CALL = os.environ.get("HELD_CALL_BIN", "build/tests/e2e/held_call")
+
+
+class Held:
+    """A process with a call that waits for a person."""
+
+    def __init__(self, test, *arguments):
+        self.process = subprocess.Popen(
+            [HELD_CALL, test.data, "--effects", test.effects, *map(str, arguments)],
+            stdout=subprocess.PIPE, env=test.environment(), cwd=test.folder, text=True)
+        test.addCleanup(self.stop)
+        started = json.loads(self.process.stdout.readline())
+        assert "waiting" in started, started
+
+    def line(self):
+        return json.loads(self.process.stdout.readline())
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(timeout=30)
+        self.process.stdout.close()
+
+
+class Approvals(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.effects = self.folder / "effects"
+        self.words = self.write("words", "correct horse battery\n")
+        self.words.chmod(0o600)
+
+    def init(self, *names):
+        people = []
+        for name in names:
+            key_file = self.folder / (name.replace(":", "-") + ".key")
+            made = self.good("approvals", "init", "--name", name, "--key-file", key_file,
+                             "--passphrase-file", self.words, "--json").json()
+            people.append(f'    - {{name: "{name}", key: "{made["key"]}", roles: [approver]}}')
+        lines = "\n".join(["approvals:", "  reviewers:", *people, ""])
+        self.data.mkdir(mode=0o700, exist_ok=True)
+        (self.data / "reviewers.yaml").write_text(lines)
+        return lines
+
+    def policy(self, lines):
+        return self.write("policy.yaml", "version: 1\n" + lines)
+
+    def pending(self, *more):
+        for _ in range(600):
+            found = self.good("approvals", "list", "--json", *more).json()
+            if found:
+                return found
+            time.sleep(0.05)
+        self.fail("nobody asked")
+
+    def answer(self, verb, request_id, name="user:ada", *more):
+        return ["approvals", verb, request_id, "--key-file", self.folder / (name.replace(":", "-") + ".key"),
+                "--passphrase-file", self.words, *more]
+
+    def ran(self):
+        return self.effects.read_text().splitlines() if self.effects.exists() else []
+
+    def entries(self, record):
+        found = []
+        for line in self.good("ledger", "show", "--kind", "approval", "--limit", "1000", "--json").lines():
+            if line["body"].get("record") == record:
+                found.append(line["body"])
+        return found
+
+    # AP-27 AP-28 (partly) AP-3 AP-16
+    def test_a_yes_from_another_process_runs_the_call_once_and_says_who_gave_it(self):
+        policy = self.policy(self.init("user:ada"))
+        held = Held(self, "--policy", policy)
+        question = self.pending()[0]
+        self.assertEqual((question["kind"], question["state"], question["tool_name"]), ("approval", "pending", "write_file"))
+        self.assertEqual(self.ran(), [])
+        before = time.monotonic()
+        said = self.good(*self.answer("approve", question["request_id"]), "--json").json()
+        self.assertEqual((said["state"], said["reviewer"], said["door"]), ("approved", "user:ada", "cli:key"))
+        answer = held.line()
+        self.assertLess(time.monotonic() - before, 30)
+        self.assertEqual((answer["outcome"], answer["success"]), ("completed", True))
+        self.assertEqual(len(self.ran()), 1)
+        decision = self.entries("approval_decision")[0]
+        self.assertEqual((decision["reviewers"], decision["door"]), (["user:ada"], "cli:key"))
+        self.assertTrue(decision["signatures"][0]["signature"].startswith("ed25519:"))
+        self.assertIn("already used", self.refused(1, *self.answer("deny", question["request_id"])))
+        self.assertEqual(self.good("approvals", "list", "--json").json(), [])
+        used = self.good("approvals", "list", "--state", "used", "--json").json()
+        self.assertEqual([item["request_id"] for item in used], [question["request_id"]])
+        shown = self.good("approvals", "show", question["request_id"], "--json").json()
+        self.assertEqual(shown["result"]["outcome"]["kind"], "completed")
+
+    # AP-21 (partly)
+    def test_a_no_ends_the_call_with_its_reason(self):
+        held = Held(self, "--policy", self.policy(self.init("user:ada")))
+        question = self.pending()[0]
+        self.good(*self.answer("deny", question["request_id"], "user:ada", "--reason", "not on a Friday"))
+        answer = held.line()
+        self.assertEqual((answer["outcome"], answer["text"]), ("blocked", "not on a Friday"))
+        self.assertEqual(self.ran(), [])
+
+    # AP-18 (partly)
+    def test_an_operator_takes_a_question_back(self):
+        held = Held(self, "--policy", self.policy(self.init("user:ada")))
+        question = self.pending()[0]
+        self.good(*self.answer("cancel", question["request_id"]))
+        self.assertEqual(held.line()["text"], "cancelled")
+        self.assertIn("already cancelled", self.refused(1, *self.answer("approve", question["request_id"])))
+        self.assertEqual(self.ran(), [])
+
+    # AP-10 AP-14 (partly)
+    def test_two_of_three_people_are_needed_and_one_twice_is_one(self):
+        lines = self.init("user:ada", "user:bo", "user:cy") + "  quorum: 2\n"
+        held = Held(self, "--policy", self.policy(lines))
+        request_id = self.pending()[0]["request_id"]
+        self.assertEqual(self.good(*self.answer("approve", request_id), "--json").json()["state"], "pending")
+        again = self.good(*self.answer("approve", request_id), "--json").json()
+        self.assertEqual((again["state"], again["approvals"], again["approvers_required"]), ("pending", 1, 2))
+        self.assertEqual(self.ran(), [])
+        self.assertEqual(self.good(*self.answer("approve", request_id, "user:cy"), "--json").json()["state"], "approved")
+        self.assertEqual(held.line()["outcome"], "completed")
+        self.assertEqual(self.entries("approval_decision")[0]["reviewers"], ["user:ada", "user:cy"])
+
+    # AP-28
+    def test_nobody_answers_without_his_own_registered_key(self):
+        held = Held(self, "--policy", self.policy(self.init("user:ada")))
+        request_id = self.pending()[0]["request_id"]
+        other = self.write("other", "another passphrase\n")
+        other.chmod(0o600)
+        wrong = self.answer("approve", request_id)
+        wrong[-1] = other
+        self.assertIn("does not open", self.refused(1, *wrong))
+        eve = self.folder / "eve.key"
+        self.good("approvals", "init", "--name", "user:eve", "--key-file", eve, "--passphrase-file", self.words)
+        self.assertIn("not registered", self.refused(1, "approvals", "approve", request_id, "--key-file", eve,
+                                                     "--passphrase-file", self.words))
+        fake = self.folder / "fake.key"
+        self.good("approvals", "init", "--name", "user:ada", "--key-file", fake, "--passphrase-file", self.words)
+        self.assertIn("another key", self.refused(1, "approvals", "approve", request_id, "--key-file", fake,
+                                                  "--passphrase-file", self.words))
+        self.assertEqual(self.pending()[0]["state"], "pending")
+        self.assertEqual(self.ran(), [])
+        held.stop()
+
+    # AP-10: what the person's own list says is not what the call's policy says.
+    def test_a_key_that_only_the_data_folder_registers_releases_nothing(self):
+        lines = self.init("user:ada")
+        held = Held(self, "--policy", self.policy(lines))
+        request_id = self.pending()[0]["request_id"]
+        forged = self.folder / "forged.key"
+        made = self.good("approvals", "init", "--name", "user:ada", "--key-file", forged, "--passphrase-file", self.words,
+                         "--json").json()
+        (self.data / "reviewers.yaml").write_text(
+            f'reviewers:\n  - {{name: "user:ada", key: "{made["key"]}", roles: [approver]}}\n')
+        self.good("approvals", "approve", request_id, "--key-file", forged, "--passphrase-file", self.words)
+        answer = held.line()
+        self.assertEqual(answer["outcome"], "blocked")
+        self.assertIn("not signed by the key of", answer["text"])
+        self.assertEqual(self.ran(), [])
+
+    # AP-28
+    def test_a_token_file_that_is_private_and_registered_serves_too(self):
+        self.init("user:ada")
+        token = self.write("token", "a token of twenty bytes\n")
+        digest = "sha256:" + hashlib.sha256(b"a token of twenty bytes").hexdigest()
+        lines = f'approvals:\n  reviewers:\n    - {{name: "user:bo", token: "{digest}", roles: [approver]}}\n'
+        (self.data / "reviewers.yaml").write_text(lines)
+        held = Held(self, "--policy", self.policy(lines))
+        request_id = self.pending()[0]["request_id"]
+        command = ["approvals", "approve", request_id, "--token-file", token, "--name", "user:bo"]
+        token.chmod(0o644)
+        self.refused(1, *command)
+        token.chmod(0o600)
+        wrong = self.write("wrong", "another token of bytes\n")
+        wrong.chmod(0o600)
+        self.assertIn("not the token", self.refused(1, "approvals", "approve", request_id, "--token-file", wrong,
+                                                    "--name", "user:bo"))
+        self.good(*command)
+        self.assertEqual(held.line()["outcome"], "completed")
+        decision = self.entries("approval_decision")[0]
+        self.assertEqual(decision["door"], "cli:token")
+        self.assertRegex(decision["signatures"][0]["signature"], r"^ledger:\d+$")
+
+    # AP-28 (partly)
+    def test_a_passphrase_may_come_from_a_descriptor(self):
+        held = Held(self, "--policy", self.policy(self.init("user:ada")))
+        request_id = self.pending()[0]["request_id"]
+        read_end, write_end = os.pipe()
+        os.write(write_end, b"correct horse battery\n")
+        os.close(write_end)
+        self.good("approvals", "approve", request_id, "--key-file", self.folder / "user-ada.key",
+                  "--passphrase-fd", str(read_end), pass_fds=[read_end])
+        os.close(read_end)
+        self.assertEqual(held.line()["outcome"], "completed")
+
+    # AP-29
+    def test_what_an_agent_started_answers_nothing_and_that_is_on_record(self):
+        held = Held(self, "--policy", self.policy(self.init("user:ada")))
+        request_id = self.pending()[0]["request_id"]
+        for verb in ("approve", "deny", "cancel"):
+            words = self.refused(1, *self.answer(verb, request_id), env=self.environment(SALLYPORT_AGENT="deploy-bot"))
+            self.assertIn("deploy-bot", words)
+        refused = [line["body"]["what"] for line in
+                   self.good("ledger", "show", "--kind", "control", "--limit", "1000", "--json").lines()
+                   if line["body"].get("record") == "refused_control" or "what" in line["body"]]
+        self.assertIn("approvals approve", refused)
+        self.assertEqual(self.pending()[0]["state"], "pending")
+        held.stop()
+
+    # AP-38 AP-39 AP-41
+    def test_show_has_the_exact_input_with_hidden_characters_visible_and_the_binding_at_its_end(self):
+        text = "a\u202eb\x1b[31m" + "x" * 5000 + "END"
+        held = Held(self, "--policy", self.policy(self.init("user:ada")), "--text", text)
+        question = self.pending()[0]
+        page = self.good("approvals", "show", question["request_id"]).out
+        self.assertIn("\\u{202E}", page)
+        self.assertIn("\\u{001B}[31m", page)
+        self.assertNotIn("\x1b", page)
+        self.assertIn("bytes left out", page)
+        self.assertIn("END", page)
+        self.assertTrue(page.rstrip("\n").endswith(question["binding"][7:15]), page)
+        self.assertIn("x" * 5000, self.good("approvals", "show", question["request_id"], "--full").out)
+        shown = self.good("approvals", "show", question["request_id"], "--json").json()
+        self.assertEqual(shown["request"]["args"], [{"path": "/srv/app/a.txt", "text": text}])
+        held.stop()
+
+    # AP-1 AP-5
+    def test_the_binding_can_be_recomputed_from_what_is_shown(self):
+        held = Held(self, "--policy", self.policy(self.init("user:ada")))
+        request = self.good("approvals", "show", self.pending()[0]["request_id"], "--json").json()["request"]
+        bound = {"input": request["args"][0], "nonce": request["nonce"], "policy_hash": request["policy_hash"],
+                 "principal": request["principal"], "schema": "sallyport.binding.v1", "server": request["server"],
+                 "tool_definition": request["tool_definition"], "tool_name": request["tool_name"]}
+        text = json.dumps(bound, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        self.assertEqual(request["binding"], "sha256:" + hashlib.sha256(text.encode()).hexdigest())
+        self.assertIn("another call", self.refused(1, *self.answer("approve", request["request_id"]), "--binding",
+                                                   "sha256:" + "0" * 64))
+        held.stop()
+
+    # AP-17 AP-20
+    def test_silence_expires_also_when_nobody_runs(self):
+        self.init("user:ada")
+        held = Held(self, "--within", "2")
+        request_id = self.pending()[0]["request_id"]
+        held.process.send_signal(signal.SIGKILL)
+        held.stop()
+        time.sleep(2)
+        self.assertEqual(self.good("approvals", "list", "--json").json(), [])
+        self.refused(1, *self.answer("approve", request_id))
+        again = Held(self, "--within", "1")
+        self.assertEqual(again.line()["text"], "approval_expired")
+        states = {item["request_id"]: item["state"]
+                  for item in self.good("approvals", "list", "--state", "all", "--json").json()}
+        self.assertEqual(states[request_id], "expired")
+        records = [line["body"] for line in
+                   self.good("ledger", "show", "--kind", "tool_audit", "--limit", "1000", "--json").lines()]
+        ends = [body for body in records if body.get("approval_id") == request_id and body.get("terminal")]
+        self.assertEqual(len(ends), 1)
+        self.assertEqual(self.ran(), [])
+
+    # AP-36
+    def test_two_identical_calls_are_one_question_and_one_run(self):
+        held = Held(self, "--policy", self.policy(self.init("user:ada")), "--twice")
+        time.sleep(1)
+        questions = self.pending()
+        self.assertEqual(len(questions), 1)
+        self.good(*self.answer("approve", questions[0]["request_id"]))
+        answers = sorted(held.line()["outcome"] for _ in range(2))
+        self.assertEqual(answers, ["cached", "completed"])
+        self.assertEqual(len(self.ran()), 1)
+
+    # AP-22
+    def test_a_proposal_runs_once_when_it_is_approved_later(self):
+        held = Held(self, "--policy", self.policy(self.init("user:ada")), "--suggest")
+        self.assertEqual(held.line()["outcome"], "requires_confirmation")
+        question = self.pending()[0]
+        self.assertTrue(question["proposal"])
+        self.assertEqual(self.ran(), [])
+        self.good(*self.answer("approve", question["request_id"]))
+        self.assertEqual(held.line()["outcome"], "completed")
+        self.assertEqual(len(self.ran()), 1)
+        shown = self.good("approvals", "show", question["request_id"], "--json").json()
+        self.assertEqual((shown["state"], shown["result"]["outcome"]["kind"]), ("used", "completed"))
+
+    # AP-10 (partly)
+    def test_of_many_answers_at_once_exactly_one_decision_comes(self):
+        lines = self.init("user:ada", "user:bo", "user:cy") + "  quorum: 2\n"
+        held = Held(self, "--policy", self.policy(lines))
+        request_id = self.pending()[0]["request_id"]
+        threads = [threading.Thread(target=self.cli, args=self.answer("approve", request_id, name))
+                   for name in ("user:ada", "user:bo", "user:cy")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(held.line()["outcome"], "completed")
+        self.assertEqual(len(self.entries("approval_decision")), 1)
+        self.assertEqual(len(self.ran()), 1)
+
+    # AP-25 (partly)
+    def test_the_list_filters_by_kind(self):
+        held = Held(self, "--policy", self.policy(self.init("user:ada")))
+        self.assertEqual(len(self.pending("--kind", "approval")), 1)
+        self.assertEqual(self.good("approvals", "list", "--kind", "escalation", "--json").json(), [])
+        self.assertEqual(self.good("approvals", "list", "--kind", "dual_control", "--json").json(), [])
+        self.refused(64, "approvals", "list", "--kind", "nothing")
+        held.stop()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,198 @@
+// One governed call that waits for a person, for tests of whoever answers from another process.
+//
+//   held_call DIR --effects FILE [--policy FILE] [--suggest] [--text TEXT] [--within SECONDS]
+//             [--twice]
+//
+// Prints `{"waiting":...}` when it is about to make the call, and the answer as one JSON line. The
+// tool appends its input to FILE. `--suggest` proposes the call and then waits for the answer to
+// the proposal. `--twice` makes the same call twice at once.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/json.hpp>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/entropy.h"
+#include "base/try.h"
+#include "core/governor.h"
+#include "core/journal.h"
+#include "guards/storage_redactor.h"
+#include "ledger/ledger.h"
+#include "ledger/private_file.h"
+#include "policy/policy.h"
+#include "store/sqlite_store.h"
+
+namespace sallyport {
+namespace {
+
+namespace asio = boost::asio;
+
+struct Arguments {
+  std::filesystem::path folder;
+  std::filesystem::path effects;
+  std::filesystem::path policy;
+  std::string text = "hi";
+  std::chrono::seconds within{60};
+  bool suggest = false;
+  bool twice = false;
+};
+
+void say(const json::object& object) {
+  const std::string line = canonical_json(object) + "\n";
+  if (::write(STDOUT_FILENO, line.data(), line.size()) < 0) std::_Exit(3);
+}
+
+class Writer final : public core::Upstream {
+ public:
+  explicit Writer(const std::filesystem::path& file)
+      : file_(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)) {}
+  ~Writer() override { ::close(file_); }
+
+  Task<Envelope> invoke(Call call, std::shared_ptr<core::Delivery>, std::stop_token) override {
+    const std::string line = canonical_json(call.input) + "\n";
+    if (::write(file_, line.data(), line.size()) < 0) std::_Exit(3);
+    co_return Envelope::of(json::value("written"));
+  }
+  std::string definition() const override { return "sha256:" + std::string(64, '2'); }
+
+ private:
+  int file_;
+};
+
+Call the_call(const Arguments& arguments, int number) {
+  return {.tool_call_id = fmt::format("toolu_{}_{}", getpid(), number),
+          .agent_id = "agent:deploy-bot",
+          .session_id = "s-1",
+          .server = "fs",
+          .tool = "write_file",
+          .input = {{"path", "/srv/app/a.txt"}, {"text", arguments.text}}};
+}
+
+void tell(const Result<Answer>& answer) {
+  if (!answer) return say({{"error", answer.error().message}, {"cause", answer.error().cause}});
+  say({{"outcome", to_string(answer->outcome.kind)},
+       {"text", answer->outcome.text},
+       {"success", answer->result.success},
+       {"output", answer->result.output},
+       {"call_id", answer->call_id},
+       {"approval_id", answer->approval_id}});
+}
+
+Async<void> make_call(core::Governor& governor, std::shared_ptr<core::Upstream> tool, Call call) {
+  tell(co_await governor.run(std::move(call), std::move(tool)));
+}
+
+Async<void> follow_proposal(core::Governor& governor, std::shared_ptr<core::Upstream> tool,
+                            Arguments arguments) {
+  co_await make_call(governor, tool, the_call(arguments, 0));
+  const auto until = std::chrono::steady_clock::now() + arguments.within;
+  while (std::chrono::steady_clock::now() < until) {
+    const auto answers = co_await governor.run_answered([&](const Call&) { return tool; });
+    if (!answers) co_return tell(std::unexpected(answers.error()));
+    for (const Answer& answer : *answers) tell(answer);
+    if (!answers->empty()) co_return;
+    asio::steady_timer timer(co_await asio::this_coro::executor, std::chrono::milliseconds(50));
+    boost::system::error_code ignored;
+    co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  }
+}
+
+Async<void> work(core::Governor& governor, std::shared_ptr<core::Upstream> tool,
+                 Arguments arguments) {
+  const Result<void> started = co_await governor.start();
+  if (!started) co_return tell(std::unexpected(started.error()));
+  say({{"waiting", static_cast<std::int64_t>(getpid())}});
+  if (arguments.suggest) co_return co_await follow_proposal(governor, tool, arguments);
+  const auto executor = co_await asio::this_coro::executor;
+  if (arguments.twice) {
+    asio::co_spawn(executor, make_call(governor, tool, the_call(arguments, 1)),
+                   [](const std::exception_ptr& thrown) {
+                     if (thrown) std::_Exit(4);
+                   });
+  }
+  co_await make_call(governor, tool, the_call(arguments, 0));
+}
+
+Result<std::shared_ptr<const core::Plan>> make_plan(const Arguments& arguments,
+                                                    const Clock& clock, Entropy& entropy) {
+  core::PlanBuilder plan;
+  plan.tool("", "write_file", {Tier::Confirm, "fs.write", ""})
+      .autonomy(arguments.suggest ? Autonomy::Suggest : Autonomy::ActWithApproval)
+      .approval_time(arguments.within);
+  if (!arguments.policy.empty()) {
+    SALLYPORT_TRY(const policy::Policy policy, policy::load_policy(arguments.policy));
+    SALLYPORT_CHECK_OK(policy::add_to_plan(plan, policy, nullptr, {clock, entropy, "k"}));
+  }
+  return plan.build();
+}
+
+Result<void> run(const Arguments& arguments) {
+  const SystemClock clock;
+  SystemEntropy entropy;
+  SALLYPORT_TRY(const auto detectors, guards::Detectors::build());
+  const guards::StorageRedactor redactor(detectors);
+  SALLYPORT_CHECK_OK(ledger::make_private_folder(arguments.folder));
+  SALLYPORT_TRY(const auto store,
+                store::SqliteStore::open({.file = arguments.folder / "ledger.db"}));
+  SALLYPORT_TRY(const auto ledger,
+                ledger::Ledger::open({*store, redactor, clock, entropy, core::close_interrupted},
+                                     {.data_folder = arguments.folder}));
+  SALLYPORT_TRY(const auto plan, make_plan(arguments, clock, entropy));
+  const core::FixedPlan plans(plan);
+  core::Governor governor({.plans = plans,
+                           .recorder = *ledger,
+                           .redactor = redactor,
+                           .clock = clock,
+                           .entropy = entropy,
+                           .digest = ledger->digest()});
+  asio::io_context loop(1);
+  asio::co_spawn(loop, work(governor, std::make_shared<Writer>(arguments.effects), arguments),
+                 [](const std::exception_ptr& thrown) {
+                   if (thrown) std::_Exit(4);
+                 });
+  loop.run();
+  return {};
+}
+
+std::optional<Arguments> read_arguments(const std::vector<std::string>& words) {
+  Arguments arguments;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const std::string next = i + 1 < words.size() ? words[i + 1] : "";
+    if (word == "--suggest") {
+      arguments.suggest = true;
+    } else if (word == "--twice") {
+      arguments.twice = true;
+    } else if (!word.starts_with("--")) {
+      arguments.folder = word;
+    } else if (++i < words.size()) {
+      if (word == "--effects") arguments.effects = next;
+      if (word == "--policy") arguments.policy = next;
+      if (word == "--text") arguments.text = next;
+      if (word == "--within") arguments.within = std::chrono::seconds(std::stoi(next));
+    }
+  }
+  if (arguments.folder.empty() || arguments.effects.empty()) return std::nullopt;
+  return arguments;
+}
+
+}  // namespace
+}  // namespace sallyport
+
+int main(int argc, char** argv) {
+  const auto arguments = sallyport::read_arguments({argv + 1, argv + argc});
+  if (!arguments) return 64;
+  const sallyport::Result<void> ran = sallyport::run(*arguments);
+  if (ran) return 0;
+  sallyport::say({{"error", ran.error().message}});
+  return 2;
+}
