@@ -32,13 +32,19 @@ def install():
     """The reason why they are not there, or nothing."""
     if shutil.which("node") is None or shutil.which("npm") is None:
         return "node and npm are not installed"
+    version = subprocess.run(["node", "--version"], capture_output=True, text=True, timeout=30).stdout.strip()
+    if int(version.lstrip("v").split(".")[0]) < 20:
+        return f"the peers need node 20 or newer, this is {version}"
     if installed():
         return None
     CACHE.mkdir(parents=True, exist_ok=True)
     (CACHE / "package.json").write_text('{"private":true}\n')
     wanted = [f"{SCOPE}{name}@{version}" for name, version in PEERS.items()]
-    done = subprocess.run(["npm", "install", "--prefix", CACHE, "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1", *wanted],
-                          capture_output=True, text=True, timeout=280)
+    try:
+        done = subprocess.run(["npm", "install", "--prefix", CACHE, "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1", *wanted],
+                              capture_output=True, text=True, timeout=240)
+    except subprocess.TimeoutExpired:
+        return "the registry did not answer in time"
     if done.returncode == 0 and installed():
         return None
     said = (done.stderr or "npm failed").strip().splitlines()
