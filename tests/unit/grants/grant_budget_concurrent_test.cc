@@ -2,7 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <optional>
 #include <thread>
+#include <vector>
 
 #include "grant_samples.h"
 #include "grants/grant_guard.h"
@@ -16,7 +21,6 @@ namespace {
 
 using namespace test;
 using sallyport::test::FakeUpstream;
-using sallyport::test::run_now;
 
 // Counts and answers; for any thread.
 class Counter final : public core::Upstream {
@@ -52,13 +56,14 @@ class GrantBudgetConcurrentTest : public testing::Test {
                              .digest = ledger->digest()});
     std::vector<std::thread> all;
     for (int i = 0; i < threads; ++i) {
+      boost::asio::io_context& loop = *loops.emplace_back(new boost::asio::io_context);
       all.emplace_back([&] {
         for (int k = 0; k < each; ++k) {
           const Call call{.agent_id = "agent:a",
                           .tool = "t",
                           .input = json::object{},
                           .grants = {text_of(token)}};
-          const Result<Answer> answer = run_now(governor.run(call, upstream));
+          const Result<Answer> answer = run_on(loop, governor.run(call, upstream));
           if (!answer) {
             ++errors;
           } else if (answer->outcome.kind == Outcome::Kind::Completed) {
@@ -73,10 +78,22 @@ class GrantBudgetConcurrentTest : public testing::Test {
     for (std::thread& thread : all) thread.join();
   }
 
+  static Result<Answer> run_on(boost::asio::io_context& loop, Task<Answer> call) {
+    std::optional<Result<Answer>> answer;
+    boost::asio::co_spawn(
+        loop, std::move(call),
+        [&](const std::exception_ptr&, Result<Answer> value) { answer = std::move(value); });
+    loop.restart();
+    loop.run();
+    return std::move(*answer);
+  }
+
   std::uint64_t used(const json::object& token) {
     return core::budgets::count(*ledger, counter_key(digest_of(token), 0))->used;
   }
 
+  // Before the ledger: its thread may still be leaving a loop that it has woken.
+  std::vector<std::unique_ptr<boost::asio::io_context>> loops;
   sallyport::test::TestClock clock;
   sallyport::test::TestLedger ledger;
   std::shared_ptr<Counter> upstream = std::make_shared<Counter>();
