@@ -242,6 +242,8 @@ Task<void> Approvals::respond(std::string approval_id, Reply reply) {
       co_return fail(ErrorCode::NotFound, fmt::format("there is no approval `{}`", approval_id));
     }
     if (!now->open()) co_return not_pending(approval_id, now->word);
+    // Answers that came first and suffice are made a decision before anything is added to them.
+    if (now->folded()) continue;
     if (clock_.wall() >= now->expires_at) co_return not_pending(approval_id, "expired");
     SALLYPORT_CO_TRY(const json::object request, request_about(recorder_, approval_id));
     SALLYPORT_CO_CHECK_OK(check_reviewer(reply, request));
