@@ -373,7 +373,7 @@ Result<Reply> Approvals::reply_of(const State& state) {
 // Answers of other processes are seen at the next look: soon where few wait, and never at the cost
 // of more than some thousand looks a second.
 std::chrono::milliseconds Approvals::look_again() const {
-  return std::chrono::milliseconds(std::clamp(waiting_.load() / 2, 20u, 500u));
+  return std::chrono::milliseconds(std::clamp(waiting_->load() / 2, 20u, 500u));
 }
 
 Async<void> Approvals::pause(std::string approval_id) {
@@ -383,10 +383,12 @@ Async<void> Approvals::pause(std::string approval_id) {
 Task<Reply> Approvals::wait(std::string approval_id, WallTime until, std::stop_token cancel,
                             Role role) {
   struct Waiting {
-    explicit Waiting(std::atomic<unsigned>& count) : count_(count) { ++count_; }
+    explicit Waiting(std::shared_ptr<std::atomic<unsigned>> count) : count_(std::move(count)) {
+      ++*count_;
+    }
     Waiting(const Waiting&) = delete;
-    ~Waiting() { --count_; }
-    std::atomic<unsigned>& count_;
+    ~Waiting() { --*count_; }
+    std::shared_ptr<std::atomic<unsigned>> count_;
   } waiting(waiting_);
   while (true) {
     SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -89,7 +90,8 @@ class Approvals {
   const Clock& clock_;
   const Redactor& redactor_;
   Bell bell_;
-  std::atomic<unsigned> waiting_ = 0;
+  // How many wait. Shared: a call that is given up on may outlive this.
+  std::shared_ptr<std::atomic<unsigned>> waiting_ = std::make_shared<std::atomic<unsigned>>(0);
 };
 
 }  // namespace sallyport::core
