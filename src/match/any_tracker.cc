@@ -6,21 +6,33 @@
 
 namespace sallyport::match {
 
-namespace {
-
-const State kNowhere;
-
-// Where nothing was matched and the way is known; else nothing.
-const State* quick_move(const State* from, std::uint32_t character_class) {
-  const std::uintptr_t edge = Automaton::peek(from, character_class);
-  if (edge == 0 || (edge & Automaton::IsEdge) != 0) return nullptr;
-  return (edge & Automaton::Dead) != 0 ? &kNowhere : reinterpret_cast<const State*>(edge);
+AnyTracker::AnyTracker(const Machine& machine)
+    : machine_(machine), automaton_(machine.empty() ? nullptr : machine.automaton()) {
+  reset();
 }
 
-}  // namespace
+void AnyTracker::reset() {
+  crowd_ = nullptr;
+  groups_.clear();
+  if (active()) find_crowd(Neighbour::Edge);
+}
 
-AnyTracker::AnyTracker(const Machine& machine)
-    : machine_(machine), automaton_(machine.empty() ? nullptr : machine.automaton()) {}
+void AnyTracker::find_crowd(Neighbour before) {
+  if (groups_.size() > Crowd::kMost) return;
+  std::vector<const State*> states;
+  for (const Group& group : groups_) states.push_back(group.state);
+  crowd_ = automaton_->crowds().of(std::move(states), before);
+  if (crowd_ == nullptr) return;
+  for (std::size_t i = 0; i < groups_.size(); ++i) starts_[i] = groups_[i].start;
+  groups_.clear();
+}
+
+std::vector<AnyTracker::Group> AnyTracker::groups() const {
+  if (crowd_ == nullptr) return groups_;
+  std::vector<Group> groups;
+  for (std::size_t i = 0; i < crowd_->count; ++i) groups.push_back({crowd_->states[i], starts_[i]});
+  return groups;
+}
 
 void AnyTracker::renew() {
   renewed_ = true;
@@ -38,14 +50,15 @@ const State* AnyTracker::move(const State* from, std::uint32_t character_class, 
   return move.to;
 }
 
-void AnyTracker::step(std::uint32_t character_class, Neighbour before, std::uint64_t begin,
-                      const Ends& ends, std::vector<Span>& found) {
+void AnyTracker::step_each(std::uint32_t character_class, Neighbour before, std::uint64_t begin,
+                           const Ends& ends, std::vector<Span>& found) {
+  groups_ = groups();
+  crowd_ = nullptr;
   renewed_ = false;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < groups_.size();) {
     const std::uint64_t start = groups_[i].start;
-    const State* to = quick_move(groups_[i].state, character_class);
-    if (to == nullptr) to = move(groups_[i].state, character_class, start, ends, found);
+    const State* const to = move(groups_[i].state, character_class, start, ends, found);
     if (to == nullptr) {
       // Groups before `kept` are in new states, those from `i` on in old ones; all are adopted.
       groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(kept),
@@ -55,7 +68,7 @@ void AnyTracker::step(std::uint32_t character_class, Neighbour before, std::uint
       continue;
     }
     ++i;
-    if (to == &kNowhere || to->waiting.empty()) continue;
+    if (to->waiting.empty()) continue;
     groups_[kept].state = to;
     groups_[kept++].start = start;
   }
@@ -66,16 +79,17 @@ void AnyTracker::step(std::uint32_t character_class, Neighbour before, std::uint
   } else if (groups_.size() > 1) {
     merge_same_states(groups_, [](const Group&, const Group&) {});
   }
+  find_crowd(automaton_->program().classes().neighbour(character_class));
 }
 
 void AnyTracker::begin_group(std::uint32_t character_class, Neighbour before, std::uint64_t begin,
                              const Ends& ends, std::vector<Span>& found) {
-  const State* to = quick_move(automaton_->initial(before), character_class);
+  const State* to = nullptr;
   while (to == nullptr) {
     to = move(automaton_->initial(before), character_class, begin, ends, found);
     if (to == nullptr) renew();
   }
-  if (to != &kNowhere && !to->waiting.empty()) groups_.push_back({to, begin});
+  if (!to->waiting.empty()) groups_.push_back({to, begin});
 }
 
 // A node that an earlier group waits in too is of no use to a later one, so that afterwards there
@@ -100,15 +114,24 @@ void AnyTracker::prune() {
 }
 
 void AnyTracker::finish(const Ends& ends, std::vector<Span>& found) {
-  for (const Group& group : groups_) {
+  for (const Group& group : groups()) {
     for (const Accepted& accepted : automaton_->finish(group.state)) {
       found.push_back({accepted.entry, group.start, end_of(accepted, behind(ends))});
     }
   }
-  groups_.clear();
+  reset();
+}
+
+std::optional<std::uint64_t> AnyTracker::open_from() const {
+  if (crowd_ != nullptr) return crowd_->count > 0 ? std::optional(starts_[0]) : std::nullopt;
+  return groups_.empty() ? std::nullopt : std::optional(groups_.front().start);
 }
 
 std::optional<std::uint64_t> AnyTracker::held_from() const {
+  if (crowd_ != nullptr) {
+    const std::size_t held = crowd_->first_held;
+    return held < Crowd::kMost ? std::optional(starts_[held]) : std::nullopt;
+  }
   for (const Group& group : groups_) {
     if (group.state->holds) return group.start;
   }
@@ -116,7 +139,7 @@ std::optional<std::uint64_t> AnyTracker::held_from() const {
 }
 
 bool AnyTracker::exception_open(std::uint32_t rule, std::uint64_t start) const {
-  for (const Group& group : groups_) {
+  for (const Group& group : groups()) {
     if (group.start > start) return false;
     if (std::ranges::binary_search(group.state->exceptions, rule)) return true;
   }

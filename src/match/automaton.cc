@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "match/automaton_builder.h"
+#include "match/crowd.h"
 
 namespace sallyport::match {
 
@@ -14,7 +15,8 @@ Automaton::Automaton(const Program& program, const std::vector<EntryRole>& roles
       roles_(roles),
       chosen_(std::move(entries)),
       order_(order),
-      builder_(std::make_unique<Builder>(*this)) {
+      builder_(std::make_unique<Builder>(*this)),
+      crowds_(std::make_unique<Crowds>(*this, room / 4)) {
   for (unsigned before = 0; before < kNeighbours; ++before) {
     initial_[before] = intern(builder_->initial(static_cast<Neighbour>(before)));
   }

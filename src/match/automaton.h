@@ -40,6 +40,7 @@ struct Accepted {
   End end;
 };
 
+class Crowds;
 struct State;
 
 struct alignas(16) Edge {
@@ -77,7 +78,8 @@ struct Move {
 
 class Automaton {
  public:
-  // Program and roles must outlive it. `room`: bytes for states beside the initial ones.
+  // Program and roles must outlive it. `room`: bytes for states beside the initial ones; crowds
+  // take at most a quarter of that in addition.
   Automaton(const Program& program, const std::vector<EntryRole>& roles,
             std::vector<std::uint32_t> entries, Order order, std::size_t room);
 
@@ -104,6 +106,7 @@ class Automaton {
     if (edge == 0) return make_step(from, character_class, insist);
     return told(edge);
   }
+  Crowds& crowds() const { return *crowds_; }
   // What a state accepts when the text ends, which counts as one more character.
   std::vector<Accepted> finish(const State* from) const;
   // The state with the same future as one of another automaton over the same program.
@@ -149,6 +152,7 @@ class Automaton {
   mutable std::size_t bytes_ = 0;
   std::size_t room_ = 0;
   mutable std::unique_ptr<Builder> builder_;
+  std::unique_ptr<Crowds> crowds_;
 };
 
 }  // namespace sallyport::match

@@ -25,14 +25,23 @@ Scanner::Scanner(const PatternSet& set, Reading reading)
       preferred_(reading == Reading::Whole ? nullptr : &set.preferred()),
       muted_(set.rules()) {}
 
-void Scanner::step(const Unit& unit, std::vector<Match>& certain) {
+std::size_t Scanner::skim(std::string_view text, std::uint64_t begin) {
+  if (preferred_.active() || !waiting_.empty() || !any_.active() || !any_.glides(before_)) return 0;
   const CharClasses& classes = set_.program().classes();
-  const std::uint32_t character_class = classes.of(unit.character);
-  ends_ = {.now = unit.end, .before = ends_.now, .before_that = ends_.before};
-  if (any_.active()) any_.step(character_class, before_, unit.begin, ends_, found_);
-  if (preferred_.active()) preferred_.step(character_class, before_, unit.begin, ends_, found_);
-  before_ = classes.neighbour(character_class);
-  if (!found_.empty() || !waiting_.empty()) sort_out(certain);
+  std::uint32_t last = 0;
+  std::size_t done = 0;
+  for (; done < text.size(); ++done) {
+    const auto byte = static_cast<unsigned char>(text[done]);
+    if (byte >= 0x80) break;
+    const std::uint32_t character_class = classes.of(byte);
+    if (!any_.glide(character_class, begin + done)) break;
+    last = character_class;
+  }
+  if (done == 0) return 0;
+  const std::uint64_t end = begin + done;
+  ends_ = {.now = end, .before = end - 1, .before_that = done > 1 ? end - 2 : ends_.before};
+  before_ = classes.neighbour(last);
+  return done;
 }
 
 void Scanner::finish(std::vector<Match>& certain) {
@@ -136,9 +145,7 @@ std::optional<Match> Scanner::earliest_held() const {
 }
 
 std::optional<std::uint64_t> Scanner::open_from() const {
-  std::optional<std::uint64_t> open;
-  if (!any_.groups().empty()) open = any_.groups().front().start;
-  open = earlier(open, preferred_.held_from());
+  auto open = earlier(any_.open_from(), preferred_.held_from());
   for (const Match& match : waiting_) open = earlier(open, match.start);
   return open;
 }

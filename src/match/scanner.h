@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "match/pattern_set.h"
@@ -24,7 +25,18 @@ class Scanner {
 
   // Adds the matches that this character made certain. Of a redact rule these are the preferred
   // spans, of others every span (of those with one end, the longest).
-  void step(const Unit& unit, std::vector<Match>& certain);
+  void step(const Unit& unit, std::vector<Match>& certain) {
+    const CharClasses& classes = set_.program().classes();
+    const std::uint32_t character_class = classes.of(unit.character);
+    ends_ = {.now = unit.end, .before = ends_.now, .before_that = ends_.before};
+    if (any_.active()) any_.step(character_class, before_, unit.begin, ends_, found_);
+    if (preferred_.active()) preferred_.step(character_class, before_, unit.begin, ends_, found_);
+    before_ = classes.neighbour(character_class);
+    if (!found_.empty() || !waiting_.empty()) sort_out(certain);
+  }
+  // Steps over characters of one byte as long as they make nothing certain: how many. `begin` is
+  // where the last step ended.
+  std::size_t skim(std::string_view text, std::uint64_t begin);
   // The text ends: everything open is decided.
   void finish(std::vector<Match>& certain);
   // Another text begins; what was open is forgotten, and muted rules stay muted.

@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t kExcerptBytes = 200;
 // How far behind its end a match may become certain and still be quoted: two characters.
 constexpr std::uint64_t kLookAhead = 8;
+// Fewer bytes than this are not worth being moved.
+constexpr std::size_t kSmall = 256;
 
 // The one to report of several that became certain together.
 bool goes_first(const OtherMatch& a, const OtherMatch& b) {
@@ -51,18 +53,29 @@ Stream::Stream(std::shared_ptr<const PatternSet> set, StreamOptions options,
 
 Result<Output> Stream::push(std::string_view delta) {
   if (finished_) return fail(ErrorCode::Conflict, "the stream is finished, no text can follow");
-  Output output;
+  Result<Output> output;
   if (blocked_) return output;
   pushed_ += delta.size();
   kept_.append(delta);
   while (!blocked_ && taken_ < pushed_) {
-    const std::string_view rest = std::string_view(kept_).substr(taken_ - kept_from_);
-    const Decoded next = decode_first(rest);
+    if (skim(*output)) continue;
+    const Decoded next = decode_first(untaken());
     if (next.kind == Decoded::Kind::Unfinished) break;
-    take(next, output);
+    take(next, *output);
   }
-  if (!blocked_) release(may_leave(), output);
+  if (!blocked_) release(may_leave(), *output);
   return output;
+}
+
+// What a delta mostly is: characters that decide nothing, up to where a limit must be looked at.
+bool Stream::skim(Output& output) {
+  if (others_) return false;
+  if (taken_ - out_ >= options_.most_held) release(may_leave(), output);
+  const std::uint64_t waits = taken_ - out_;
+  if (waits >= options_.most_held) return false;
+  const std::size_t quiet = scanner_.skim(untaken().substr(0, options_.most_held - waits), taken_);
+  taken_ += quiet;
+  return quiet > 0;
 }
 
 Result<Output> Stream::finish() {
@@ -226,6 +239,7 @@ void Stream::pass_on(std::uint64_t until, Output& output) {
 
 // Text that has left is kept while a log match may still quote it.
 void Stream::forget() {
+  if (kept_.size() < kSmall) return;
   std::uint64_t needed = std::min(out_, scanner_.open_from().value_or(taken_));
   const std::uint64_t quoted = options_.most_held + kLookAhead;
   if (taken_ > quoted) needed = std::max(needed, taken_ - quoted);

@@ -105,6 +105,7 @@ class Stream {
   std::size_t state_bytes() const;
 
  private:
+  bool skim(Output& output);
   void take(const Decoded& next, Output& output);
   void keep_limits(Output& output);
   void decide(Output& output);
@@ -117,6 +118,7 @@ class Stream {
   void release(std::uint64_t until, Output& output);
   void pass_on(std::uint64_t until, Output& output);
   void forget();
+  std::string_view untaken() const { return std::string_view(kept_).substr(taken_ - kept_from_); }
   std::string_view source(std::uint64_t start, std::uint64_t end) const;
   std::string excerpt(std::uint64_t start, std::uint64_t end) const;
 

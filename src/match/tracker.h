@@ -4,11 +4,13 @@
 // future; only the earliest is kept: a match from a later one with the same end lies inside.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "match/crowd.h"
 #include "match/pattern_set.h"
 
 namespace sallyport::match {
@@ -59,16 +61,39 @@ class AnyTracker {
 
   bool active() const { return automaton_ != nullptr; }
   void step(std::uint32_t character_class, Neighbour before, std::uint64_t begin, const Ends& ends,
-            std::vector<Span>& found);
+            std::vector<Span>& found) {
+    if (crowd_ != nullptr && crowd_->before == before) {
+      std::uintptr_t move = crowd_->moves[character_class].load(std::memory_order_acquire);
+      if (move == 0) move = automaton_->crowds().make(*crowd_, character_class);
+      if (move != 0) return follow(move, begin, ends, found);
+    }
+    step_each(character_class, before, begin, ends, found);
+  }
+  // A step that finds nothing and whose way is known. False: it is none, and nothing has changed.
+  bool glide(std::uint32_t character_class, std::uint64_t begin) {
+    const std::uintptr_t move = crowd_->moves[character_class].load(std::memory_order_acquire);
+    if (move == 0) return false;
+    if ((move & 1) == 0) {
+      crowd_ = reinterpret_cast<const Crowd*>(move);
+      return true;
+    }
+    const CrowdMove& moved = *reinterpret_cast<const CrowdMove*>(move & ~std::uintptr_t{1});
+    if (!moved.told.empty()) return false;
+    take_places(moved, begin);
+    return true;
+  }
+  // Of a tracker in whose state a character after `before` may glide.
+  bool glides(Neighbour before) const { return crowd_ != nullptr && crowd_->before == before; }
   void finish(const Ends& ends, std::vector<Span>& found);
   // Another text begins.
-  void reset() { groups_.clear(); }
+  void reset();
 
   struct Group {
     const State* state;
     std::uint64_t start;
   };
-  const std::vector<Group>& groups() const { return groups_; }
+  std::vector<Group> groups() const;
+  std::optional<std::uint64_t> open_from() const;
   std::size_t state_bytes() const {
     return (groups_.capacity() + pruned_.capacity()) * sizeof(Group) +
            seen_.capacity() * sizeof(std::uint32_t);
@@ -79,6 +104,27 @@ class AnyTracker {
   bool exception_open(std::uint32_t rule, std::uint64_t start) const;
 
  private:
+  void follow(std::uintptr_t move, std::uint64_t begin, const Ends& ends,
+              std::vector<Span>& found) {
+    if ((move & 1) == 0) {
+      crowd_ = reinterpret_cast<const Crowd*>(move);
+      return;
+    }
+    const CrowdMove& moved = *reinterpret_cast<const CrowdMove*>(move & ~std::uintptr_t{1});
+    for (const auto& [group, accepted] : moved.told) {
+      const std::uint64_t start = group == CrowdMove::kNew ? begin : starts_[group];
+      found.push_back({accepted.entry, start, end_of(accepted, ends)});
+    }
+    take_places(moved, begin);
+  }
+  void take_places(const CrowdMove& moved, std::uint64_t begin) {
+    starts_[CrowdMove::kNew] = begin;
+    crowd_ = moved.to;
+    for (std::size_t i = 0; i < crowd_->count; ++i) starts_[i] = starts_[moved.from[i]];
+  }
+  void step_each(std::uint32_t character_class, Neighbour before, std::uint64_t begin,
+                 const Ends& ends, std::vector<Span>& found);
+  void find_crowd(Neighbour before);
   const State* move(const State* from, std::uint32_t character_class, std::uint64_t start,
                     const Ends& ends, std::vector<Span>& found);
   void begin_group(std::uint32_t character_class, Neighbour before, std::uint64_t begin,
@@ -88,6 +134,9 @@ class AnyTracker {
 
   const Machine& machine_;
   std::shared_ptr<const Automaton> automaton_;
+  // Where the groups have a crowd, that and their starts; else the groups themselves.
+  const Crowd* crowd_ = nullptr;
+  std::array<std::uint64_t, Crowd::kMost + 1> starts_{};
   std::vector<Group> groups_;
   bool renewed_ = false;  // in this step
   // For pruning: the turn in which a node was last seen, by node and mode.

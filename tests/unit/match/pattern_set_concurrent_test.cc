@@ -9,12 +9,19 @@
 
 namespace sallyport::match {
 
+// With little room the states are given up and made anew all the time; with much, every thread
+// finds what another one has just made.
+class PatternSetConcurrent : public testing::TestWithParam<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(Rooms, PatternSetConcurrent,
+                         testing::Values(4096, 64 << 10, std::size_t{64} << 20));
+
 // GR-9 (partly)
-TEST(PatternSetConcurrent, StreamsOfManyThreadsShareASetThatIsGivenUpAndMadeAnew) {
+TEST_P(PatternSetConcurrent, StreamsOfManyThreadsShareASet) {
   const std::vector<Rule> rules = {
       {.effect = Effect::Redact, .entries = {{.text = "[a-f]{3,6}x"}, {.text = "\\d+-\\d+"}}},
+      {.effect = Effect::Log, .entries = {{.text = "[a-z]{2,9}@x"}, {.text = "\\b\\d{3}\\b"}}},
       {.effect = Effect::Block, .entries = {{.text = "stop\\b"}}}};
-  const auto set = PatternSet::compile(rules, 4096);
+  const auto set = PatternSet::compile(rules, GetParam());
   ASSERT_TRUE(set);
   std::string text;
   for (int i = 0; i < 300; ++i) {

@@ -1,0 +1,83 @@
+// All groups of a text at once: what a character makes of them is found out when a text first needs
+// it, and is one look for every text after that, in place of one for each group.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "match/automaton.h"
+
+namespace sallyport::match {
+
+struct CrowdMove;
+
+// In the order of their starts.
+struct alignas(16) Crowd {
+  static constexpr std::size_t kMost = 8;
+
+  Neighbour before = Neighbour::Edge;
+  std::uint8_t count = 0;
+  std::uint8_t first_held = kMost;  // the first group that holds text; `kMost`: none does
+  // By class. 0: not made yet. Marked with 1: the address of a CrowdMove. Else that of a Crowd
+  // whose groups are these, in their places, and nothing was matched.
+  std::unique_ptr<std::atomic<std::uintptr_t>[]> moves;
+  std::array<const State*, kMost> states{};
+};
+
+// Groups keep their order, so none comes behind its old place.
+struct alignas(16) CrowdMove {
+  static constexpr std::uint8_t kNew = Crowd::kMost;
+  struct Told {
+    std::uint8_t group;  // as it was before, or `kNew`
+    Accepted accepted;
+  };
+
+  const Crowd* to = nullptr;
+  std::array<std::uint8_t, Crowd::kMost> from{};  // for each group of `to`: which it was, or `kNew`
+  std::vector<Told> told{};
+};
+
+// Of one automaton, which must outlive it. For all threads.
+class Crowds {
+ public:
+  // `room`: bytes for crowds and their moves.
+  Crowds(const Automaton& automaton, std::size_t room) : automaton_(automaton), room_(room) {}
+
+  // Nothing: they are too many, or there is no room.
+  const Crowd* of(std::vector<const State*> states, Neighbour before);
+  // What stands in `moves` afterwards; 0: there is no room, or the groups become too many.
+  std::uintptr_t make(const Crowd& from, std::uint32_t character_class);
+
+ private:
+  struct Content {
+    std::vector<const State*> states;
+    Neighbour before;
+
+    bool operator==(const Content&) const = default;
+  };
+  struct HashContent {
+    std::size_t operator()(const Content& content) const;
+  };
+
+  struct Draft;
+  // False: the automaton has no room for where this leads, or the groups become too many.
+  bool add(Draft& draft, std::uint8_t group, const State* state,
+           std::uint32_t character_class) const;
+  const Crowd* intern(Content content);
+
+  const Automaton& automaton_;
+  std::size_t room_;
+  std::atomic<bool> full_ = false;
+  std::mutex making_;  // guards everything below; readers go through the atomic moves
+  std::unordered_map<Content, std::unique_ptr<Crowd>, HashContent> crowds_;
+  std::vector<std::unique_ptr<const CrowdMove>> moves_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace sallyport::match
