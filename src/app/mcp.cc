@@ -134,7 +134,8 @@ Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
        .agent_id = who_runs_this(),
        .session_id = "mcp-" + uuid7_text(workspace->clock(), workspace->entropy()),
        .log = [&](std::string_view line) { lines.say(fmt::format("sallyport: {}", line)); }},
-      dup(STDIN_FILENO), dup(STDOUT_FILENO));
+      std::make_unique<mcp::StreamLink>(loop.get_executor(), mcp::Limits{}, dup(STDIN_FILENO),
+                                        dup(STDOUT_FILENO)));
   SALLYPORT_CHECK_OK(serve(loop, gateway, watch));
   return 0;
 }

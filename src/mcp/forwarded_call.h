@@ -39,6 +39,7 @@ class ForwardedCall final : public core::Upstream {
     // True: the client is asked here what the server wants to know; else it sees for itself.
     std::function<bool()> asks_client{};
     std::function<Task<std::string>(std::string method, std::string params)> ask{};
+    std::shared_ptr<void> keep{};  // whatever the above needs to be there
   };
   ForwardedCall(Means means, Message request, Asked asked, std::shared_ptr<Inbox> inbox);
 

@@ -1,7 +1,6 @@
 #include "mcp/gateway.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <boost/json.hpp>
 
@@ -18,38 +17,32 @@ namespace {
 constexpr std::string_view kReady = "ready";
 }  // namespace
 
-Gateway::Gateway(asio::any_io_executor executor, Parts parts, Settings settings, int input,
-                 int output)
+Gateway::Gateway(asio::any_io_executor executor, Parts parts, Settings settings,
+                 std::unique_ptr<ClientLink> client)
     : executor_(executor),
       parts_(parts),
       settings_(std::move(settings)),
-      input_(executor, input),
-      output_(executor, output),
-      reader_(input_, settings_.limits.frame_bytes),
-      writer_(output_, settings_.limits.queue_bytes),
+      client_(std::move(client)),
       tasks_(executor, settings_.log),
       screen_(parts_.plans, parts_.recorder, parts_.clock),
       server_(executor, settings_.command, settings_.limits, *this, settings_.log,
               [this](std::string_view line) {
                 settings_.log(fmt::format("[{}] {}", settings_.name,
                                           core::plain_text(parts_.redactor, std::string(line))));
-              }) {
-  input_.native_non_blocking(true);
-  output_.native_non_blocking(true);
-}
+              }) {}
 
 Task<void> Gateway::run() {
   tasks_.start(keep_server());
   net::TaskGroup writing(executor_, settings_.log);
-  writing.start(writer_.run());
-  while (!stopping_ && !writer_.broken()) {
-    std::optional<net::Line> line = co_await reader_.next();
+  writing.start(client_->run());
+  while (!stopping_ && !client_->broken()) {
+    std::optional<net::Line> line = co_await client_->next();
     if (!line) break;
     co_await hear_client(std::move(*line));
   }
   stopping_ = true;
   co_await end();
-  writer_.close();
+  client_->close();
   (void)co_await writing.join(settings_.limits.patience);
   writing.cancel();
   if (gave_up_) co_return std::unexpected(*gave_up_);
@@ -59,8 +52,7 @@ Task<void> Gateway::run() {
 void Gateway::stop() {
   stopping_ = true;
   hurries_ = true;
-  boost::system::error_code ignored;
-  input_.cancel(ignored);
+  client_->hang_up();
 }
 
 // Calls in flight get a moment to finish, then they are recorded as cancelled; then the server is
@@ -72,7 +64,7 @@ Async<void> Gateway::end() {
     return ready_ ? settings_.limits.last_answers : settings_.limits.start / 3;
   };
   const auto in_flight = [&] { return !calls_.empty() || relayed_.size() > endless_.size(); };
-  while (!hurries_ && !writer_.broken() && in_flight() &&
+  while (!hurries_ && !client_->broken() && in_flight() &&
          parts_.clock.steady() - begin < patience()) {
     co_await bell_.wait("ended", std::chrono::milliseconds(20), {});
   }
@@ -83,9 +75,14 @@ Async<void> Gateway::end() {
   while (running_ > 0 && parts_.clock.steady() < last) {
     co_await bell_.wait("ended", std::chrono::milliseconds(20), {});
   }
-  (void)co_await writer_.flush(settings_.limits.patience);
+  co_await client_->flush(settings_.limits.patience);
   co_await server_.stop();
   if (!co_await tasks_.join(4 * settings_.limits.patience)) tasks_.cancel();
+  // Calls keep a gateway that is shared; it does not keep them in turn.
+  waiting_.clear();
+  parked_.clear();
+  tokens_.clear();
+  calls_.clear();
 }
 
 Async<void> Gateway::keep_server() {
@@ -191,9 +188,10 @@ Async<void> Gateway::server_asks(Message request) {
     co_return;
   }
   const std::string id = std::to_string(++last_question_);
-  questions_[id] = {.server_id = request.id, .generation = generation_};
-  to_client(request.with_id(id));
-  co_await writer_.room(settings_.limits.start);
+  Question question{.server_id = request.id, .generation = generation_, .about = newest_call()};
+  to_client(request.with_id(id), question.about);
+  questions_[id] = std::move(question);
+  co_await client_->room(settings_.limits.start);
 }
 
 Async<void> Gateway::server_tells(Message notification) {
@@ -211,7 +209,7 @@ Async<void> Gateway::server_tells(Message notification) {
     for (const auto& [ours, question] : questions_) {
       if (id == nullptr || question.told || question.server_id != canonical_json(*id)) continue;
       const std::string changed = with_member(notification.params_text(), "requestId", ours);
-      to_client(with_member(notification.text, "params", changed));
+      to_client(with_member(notification.text, "params", changed), question.about);
       questions_.erase(ours);
       break;
     }
@@ -224,8 +222,13 @@ Async<void> Gateway::server_tells(Message notification) {
   if (screened.changed) {
     notification.text = with_member(notification.text, "params", json::serialize(screened.value));
   }
-  if (!tell_across(notification)) to_client(std::move(notification.text));
-  co_await writer_.room(settings_.limits.start);
+  if (!tell_across(notification)) {
+    // What is said during a call is mostly about it; lists change by themselves.
+    const bool aside =
+        notification.method.ends_with("changed") || notification.method.ends_with("updated");
+    to_client(std::move(notification.text), aside ? std::string() : newest_call());
+  }
+  co_await client_->room(settings_.limits.start);
 }
 
 }  // namespace sallyport::mcp

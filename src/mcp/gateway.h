@@ -1,9 +1,8 @@
-// Stands between a client and its tool server, both on standard streams. Everything passes as it
-// came, except what the policy touches and what one side cannot say in the other's era; every call
-// is governed.
+// Stands between a client and its tool server. Everything passes as it came, except what the policy
+// touches and what one side cannot say in the other's era; every call is governed.
 #pragma once
 
-#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/any_io_executor.hpp>
 #include <deque>
 #include <map>
 #include <memory>
@@ -15,6 +14,8 @@
 
 #include "base/bell.h"
 #include "core/governor.h"
+#include "mcp/client_link.h"
+#include "mcp/conversation.h"
 #include "mcp/forwarded_call.h"
 #include "mcp/pins.h"
 #include "mcp/screen.h"
@@ -23,9 +24,11 @@
 
 namespace sallyport::mcp {
 
-// On a context with one thread. The context must run dry before the gateway goes: calls that were
-// given up on end there.
-class Gateway final : private Server::Listener {
+// On a context with one thread. Calls that were given up on may end after `run`: they keep a
+// gateway that is shared, and the context of any other one must run dry before it goes.
+class Gateway final : public Conversation,
+                      public std::enable_shared_from_this<Gateway>,
+                      private Server::Listener {
  public:
   struct Parts {
     core::Governor& governor;
@@ -44,13 +47,13 @@ class Gateway final : private Server::Listener {
     Limits limits{};
     Server::Log log;  // for people; must not wait
   };
-  // Takes over both descriptors.
-  Gateway(boost::asio::any_io_executor executor, Parts parts, Settings settings, int input,
-          int output);
+  Gateway(boost::asio::any_io_executor executor, Parts parts, Settings settings,
+          std::unique_ptr<ClientLink> client);
 
   // Until the client goes, or the server cannot be started. All calls have ended then.
-  Task<void> run();
-  void stop();  // the client is not waited for any more
+  Task<void> run() override;
+  void stop() override;
+  bool quiet() const override { return tasks_.size() == 0; }
 
  private:
   // A call in flight, as the client knows it.
@@ -76,6 +79,7 @@ class Gateway final : private Server::Listener {
   struct Question {
     std::string server_id{};
     std::uint64_t generation = 0;
+    std::string about{};           // the client's request in whose course it is asked
     std::shared_ptr<Told> told{};  // of one that we ask ourselves
   };
   // What a client of the stateless era wants to hear of.
@@ -93,7 +97,7 @@ class Gateway final : private Server::Listener {
   void client_tells(const Message& notification);
   void client_answers(const Message& answer);
   void cancel(const Message& notification);
-  void to_client(std::string text);
+  void to_client(std::string text, std::string_view about = {});
   Async<void> end();
 
   // Requests that are passed on.
@@ -133,7 +137,7 @@ class Gateway final : private Server::Listener {
   bool tell_across(const Message& notification);
 
   // Questions of a server during a call (gateway_questions.cc).
-  Task<std::string> ask_client(std::string method, std::string params);
+  Task<std::string> ask_client(std::string method, std::string params, std::string about);
   bool park(const Message& question);
   bool unpark(Message& request);
   void send_questions(Governed& governed);
@@ -144,6 +148,7 @@ class Gateway final : private Server::Listener {
   // Calls (gateway_calls.cc).
   void begin_call(Message request);
   void start_waiting_calls();
+  std::string newest_call() const;
   Async<void> run_call(std::shared_ptr<Governed> governed);
   std::string response_to(const Governed& governed, const Result<Answer>& answer) const;
   void forward_progress(const Governed& governed, const json::value& released);
@@ -166,10 +171,7 @@ class Gateway final : private Server::Listener {
   boost::asio::any_io_executor executor_;
   Parts parts_;
   Settings settings_;
-  boost::asio::posix::stream_descriptor input_;
-  boost::asio::posix::stream_descriptor output_;
-  net::LineReader reader_;
-  net::LineWriter writer_;
+  std::unique_ptr<ClientLink> client_;
   net::TaskGroup tasks_;
   Screen screen_;
   Server server_;

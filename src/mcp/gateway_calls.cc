@@ -56,9 +56,10 @@ void Gateway::begin_call(Message request) {
   ForwardedCall::Means means{.server = server_, .ready = [this] { return server_ready(); }};
   means.to_server = [this](std::string params) { return params_for_server(std::move(params)); };
   means.asks_client = [this] { return bridges(Era::Legacy, Era::Modern); };
-  means.ask = [this](std::string method, std::string params) {
-    return ask_client(std::move(method), std::move(params));
+  means.ask = [this, about = request.id](std::string method, std::string params) {
+    return ask_client(std::move(method), std::move(params), about);
   };
+  means.keep = weak_from_this().lock();
   if (request.method == "tools/call") {
     means.known = [this](const std::string& tool) {
       return !tools_known_ || tools_.contains(tool);
@@ -87,6 +88,15 @@ void Gateway::start_waiting_calls() {
     waiting_.pop_front();
     tasks_.start(run_call(std::move(next)));
   }
+}
+
+// The call that a server most likely speaks of when it does not say: empty where there is none.
+std::string Gateway::newest_call() const {
+  const Governed* newest = nullptr;
+  for (const auto& [id, governed] : calls_) {
+    if (newest == nullptr || newest->number < governed->number) newest = governed.get();
+  }
+  return newest ? newest->client_id : std::string();
 }
 
 // However a call ends, its place is free and nobody waits for it.
@@ -126,7 +136,7 @@ Async<void> Gateway::run_call(std::shared_ptr<Governed> governed) {
       answer_for_client(governed->upstream->request().method, response_to(*governed, answer));
   // One that is parked is answered when the client comes back.
   if (governed->cancelled || governed->client_id.empty()) co_return;
-  co_await writer_.room(settings_.limits.start);
+  co_await client_->room(settings_.limits.start);
   to_client(with_member(governed->response, "id", governed->client_id));
 }
 
@@ -162,7 +172,7 @@ void Gateway::forward_progress(const Governed& governed, const json::value& rele
   std::string changed = same ? std::string(message->params_text()) : json::serialize(released);
   // A request that goes on with a parked call may have brought a token of its own.
   changed = with_member(changed, "progressToken", governed.client_token);
-  to_client(with_member(message->text, "params", changed));
+  to_client(with_member(message->text, "params", changed), governed.client_id);
 }
 
 // The list is read before the first call, and again when it may have changed or lacks the tool: a

@@ -34,8 +34,8 @@ class Gateway::Relayed final : public Waiter {
   std::string method_;
 };
 
-void Gateway::to_client(std::string text) {
-  if (!writer_.push(std::move(text)) && !writer_.broken()) {
+void Gateway::to_client(std::string text, std::string_view about) {
+  if (!client_->send(std::move(text), about) && !client_->broken()) {
     settings_.log("the client does not read; a message to it was dropped");
   }
 }
@@ -54,7 +54,7 @@ Async<void> Gateway::hear_client(net::Line line) {
   } else {
     hear_message(std::move(line.text));
   }
-  co_await writer_.room(settings_.limits.start);
+  co_await client_->room(settings_.limits.start);
 }
 
 void Gateway::hear_message(std::string text) {
@@ -158,7 +158,7 @@ Async<void> Gateway::relay_answer(std::string client_id, std::string method, Rep
   Result<std::string> text = co_await passed(method, *reply.message);
   to_client(text ? with_member(answer_for_client(method, std::move(*text)), "id", client_id)
                  : error_text(client_id, kDenied, text.error().message));
-  co_await writer_.room(settings_.limits.start);
+  co_await client_->room(settings_.limits.start);
 }
 
 // The answer as the client may see it.

@@ -73,10 +73,10 @@ void Gateway::listen(const Message& request) {
   }
   tasks_.start(subscribe(listening.uris));
   listeners_[request.id] = std::move(listening);
-  to_client(
-      notification_text("notifications/subscriptions/acknowledged",
-                        fmt::format(R"({{"_meta":{{"{}":{}}},"notifications":{}}})",
-                                    kMetaSubscription, request.id, json::serialize(granted))));
+  to_client(notification_text("notifications/subscriptions/acknowledged",
+                              fmt::format(R"({{"_meta":{{"{}":{}}},"notifications":{}}})",
+                                          kMetaSubscription, request.id, json::serialize(granted))),
+            request.id);
 }
 
 Async<void> Gateway::subscribe(std::set<std::string> uris) {
@@ -114,7 +114,7 @@ void Gateway::tell_listeners(const Message& notification) {
         (notification.method == kPromptsChanged && wanted.prompts) ||
         (notification.method == kResourcesChanged && wanted.resources) ||
         (notification.method == kResourceUpdated && uri && wanted.uris.contains(std::string(*uri)));
-    if (wants) to_client(tagged(notification, id));
+    if (wants) to_client(tagged(notification, id), id);
   }
 }
 
@@ -176,7 +176,7 @@ bool Gateway::tell_across(const Message& notification) {
       // Only for requests that asked for it, and on these streams none can be told apart.
       for (const auto& [id, governed] : calls_) {
         if (!find(governed->upstream->request().params_text(), {"_meta", kMetaLogLevel})) continue;
-        to_client(notification.text);
+        to_client(notification.text, id);
         break;
       }
       return true;
@@ -190,7 +190,7 @@ bool Gateway::tell_across(const Message& notification) {
   if (!mark) return false;
   for (const auto& [client_id, our_id] : relayed_) {
     if (std::to_string(our_id) != *mark) continue;
-    to_client(tagged(notification, client_id));
+    to_client(tagged(notification, client_id), client_id);
     return true;
   }
   return true;

@@ -32,7 +32,7 @@ void Gateway::decline(const Message& question) {
 }
 
 // For a stateless server: asks a client of sessions, and returns the result that it gave.
-Task<std::string> Gateway::ask_client(std::string method, std::string params) {
+Task<std::string> Gateway::ask_client(std::string method, std::string params, std::string about) {
   if (!may_be_asked(method, client_capabilities_)) {
     co_return fail(ErrorCode::NotFound,
                    fmt::format("the client did not declare what `{}` needs", method));
@@ -53,12 +53,12 @@ Task<std::string> Gateway::ask_client(std::string method, std::string params) {
   const std::string id = std::to_string(++last_question_);
   const auto told = std::make_shared<Told>(executor_);
   questions_[id] = {.told = told};
-  to_client(request_text(id, method, params));
+  to_client(request_text(id, method, params), about);
   const std::optional<Message> answer = co_await told->wait(parts_.plans.current()->time_limit());
   if (!answer) {
     questions_.erase(id);
-    to_client(
-        notification_text("notifications/cancelled", fmt::format("{{\"requestId\":{}}}", id)));
+    to_client(notification_text("notifications/cancelled", fmt::format("{{\"requestId\":{}}}", id)),
+              about);
     co_return fail(ErrorCode::Deadline, "the client did not answer");
   }
   if (answer->is_error()) co_return fail(ErrorCode::Conflict, "the client refused to answer");

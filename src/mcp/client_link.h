@@ -1,0 +1,61 @@
+// The client of a gateway, whatever it is reached over.
+#pragma once
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/async.h"
+#include "mcp/limits.h"
+#include "net/line_reader.h"
+#include "net/line_writer.h"
+
+namespace sallyport::mcp {
+
+// On the strand of its gateway, which owns it.
+class ClientLink {
+ public:
+  virtual ~ClientLink() = default;
+
+  // The next message of the client, as it came. Nothing: it has gone, or `hang_up` was called.
+  virtual Async<std::optional<net::Line>> next() = 0;
+  virtual void hang_up() = 0;  // nothing more is heard
+
+  // Moves what was sent, until `close`.
+  virtual Async<void> run() = 0;
+  // `about` is the id of the client's request that the message belongs to; empty where it is a
+  // response, which names its own, or belongs to none.
+  // False: it was not taken, because too much waits or nobody reads any more.
+  virtual bool send(std::string text, std::string_view about) = 0;
+  // Returns when there is room, nobody reads any more, or `longest` has passed.
+  virtual Async<void> room(std::chrono::milliseconds longest) = 0;
+  virtual Async<void> flush(std::chrono::milliseconds longest) = 0;
+  virtual void close() = 0;
+  virtual bool broken() const = 0;  // nobody reads any more
+};
+
+// A client on a pair of descriptors: one message a line.
+class StreamLink final : public ClientLink {
+ public:
+  // Takes over both descriptors.
+  StreamLink(boost::asio::any_io_executor executor, const Limits& limits, int input, int output);
+
+  Async<std::optional<net::Line>> next() override { return reader_.next(); }
+  void hang_up() override;
+  Async<void> run() override { return writer_.run(); }
+  bool send(std::string text, std::string_view) override { return writer_.push(std::move(text)); }
+  Async<void> room(std::chrono::milliseconds longest) override { return writer_.room(longest); }
+  Async<void> flush(std::chrono::milliseconds longest) override;
+  void close() override { writer_.close(); }
+  bool broken() const override { return writer_.broken(); }
+
+ private:
+  boost::asio::posix::stream_descriptor input_;
+  boost::asio::posix::stream_descriptor output_;
+  net::LineReader reader_;
+  net::LineWriter writer_;
+};
+
+}  // namespace sallyport::mcp
