@@ -20,6 +20,7 @@
 #include "core/stored_record.h"
 #include "mcp/gateway.h"
 #include "mcp/server_name.h"
+#include "mcp/stdio_server.h"
 
 namespace sallyport::app {
 
@@ -130,7 +131,7 @@ Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
       {governor, plans, ledger, workspace->redactor(), workspace->clock(), workspace->entropy(),
        pins},
       {.name = name,
-       .command = options.command,
+       .make_server = mcp::StdioServer::maker(options.command),
        .agent_id = who_runs_this(),
        .session_id = "mcp-" + uuid7_text(workspace->clock(), workspace->entropy()),
        .log = [&](std::string_view line) { lines.say(fmt::format("sallyport: {}", line)); }},

@@ -25,11 +25,13 @@ Gateway::Gateway(asio::any_io_executor executor, Parts parts, Settings settings,
       client_(std::move(client)),
       tasks_(executor, settings_.log),
       screen_(parts_.plans, parts_.recorder, parts_.clock),
-      server_(executor, settings_.command, settings_.limits, *this, settings_.log,
-              [this](std::string_view line) {
-                settings_.log(fmt::format("[{}] {}", settings_.name,
-                                          core::plain_text(parts_.redactor, std::string(line))));
-              }) {}
+      own_server_(settings_.make_server(
+          {executor, settings_.limits, *this, settings_.log,
+           [this](std::string_view line) {
+             settings_.log(fmt::format("[{}] {}", settings_.name,
+                                       core::plain_text(parts_.redactor, std::string(line))));
+           }})),
+      server_(*own_server_) {}
 
 Task<void> Gateway::run() {
   tasks_.start(keep_server());

@@ -21,6 +21,7 @@
 #include "mcp/screen.h"
 #include "mcp/server.h"
 #include "mcp/translation.h"
+#include "net/task_group.h"
 
 namespace sallyport::mcp {
 
@@ -40,9 +41,9 @@ class Gateway final : public Conversation,
     PinBook& pins;
   };
   struct Settings {
-    std::string name;                  // of the server, in records
-    std::vector<std::string> command;  // that starts it
-    std::string agent_id;              // who the client was authenticated as
+    std::string name;         // of the server, in records
+    ServerMaker make_server;  // of whatever kind it is
+    std::string agent_id;     // who the client was authenticated as
     std::string session_id;
     Limits limits{};
     Server::Log log;  // for people; must not wait
@@ -174,7 +175,8 @@ class Gateway final : public Conversation,
   std::unique_ptr<ClientLink> client_;
   net::TaskGroup tasks_;
   Screen screen_;
-  Server server_;
+  std::unique_ptr<Server> own_server_;
+  Server& server_;
   Bell bell_;
   std::optional<Error> gave_up_;
   bool stopping_ = false;

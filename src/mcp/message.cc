@@ -102,6 +102,12 @@ std::string notification_text(std::string_view method, std::string_view params) 
   return out + '}';
 }
 
+std::string cancelled_text(std::uint64_t id, std::string_view reason) {
+  std::string params = "{\"requestId\":" + std::to_string(id);
+  if (!reason.empty()) params += ",\"reason\":" + std::string(reason);
+  return notification_text("notifications/cancelled", params + '}');
+}
+
 std::string result_text(std::string_view id, std::string_view result) {
   return R"({"jsonrpc":"2.0","id":)" + std::string(id) + ",\"result\":" + std::string(result) + '}';
 }

@@ -45,6 +45,8 @@ std::string id_in_wreck(std::string_view beginning, std::string_view end);
 // Messages of our own. Ids, params and results are JSON text.
 std::string request_text(std::string_view id, std::string_view method, std::string_view params);
 std::string notification_text(std::string_view method, std::string_view params);
+// Nobody waits for the request of this id any more. `reason` may be empty.
+std::string cancelled_text(std::uint64_t id, std::string_view reason);
 std::string result_text(std::string_view id, std::string_view result);
 std::string error_text(std::string_view id, std::int64_t code, std::string_view message,
                        const json::value& data = {});

@@ -1,23 +1,18 @@
-// A tool server that speaks over its standard streams: started, kept running, asked, and ended.
+// A tool server as the gateway sees it: something that is there or not, is asked, and ends.
 #pragma once
 
-#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <chrono>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "base/async.h"
 #include "mcp/limits.h"
 #include "mcp/message.h"
-#include "net/child_process.h"
-#include "net/line_reader.h"
-#include "net/line_writer.h"
-#include "net/task_group.h"
 
 namespace sallyport::mcp {
 
@@ -27,6 +22,7 @@ struct Reply {
   std::optional<std::string> malformed{};
   Error error{};  // where there is neither: why
 };
+Reply failed(std::string how);
 
 // Waits for an answer, and is told exactly once. Shared: the request may be abandoned meanwhile.
 class Waiter {
@@ -38,13 +34,14 @@ class Waiter {
 // Everything runs on one strand, or on a context with one thread.
 class Server {
  public:
-  // Hears of the server in the order in which things happened; the next thing waits meanwhile.
+  // Hears of the server. What comes on one stream is told in its order; the next thing on that
+  // stream waits meanwhile.
   class Listener {
    public:
     virtual ~Listener() = default;
     virtual Async<void> server_asks(Message request) = 0;
     virtual Async<void> server_tells(Message notification) = 0;
-    // A process was started, `again` where another one ran before. Must not wait.
+    // A process or a session begins, `again` where another one was before. Must not wait.
     virtual void server_started(bool again) = 0;
     virtual void server_ended(const std::string& how) = 0;
   };
@@ -52,65 +49,36 @@ class Server {
   using Log = std::function<void(std::string_view line)>;
   using Compose = std::function<std::string(std::string_view id)>;
 
-  Server(boost::asio::any_io_executor executor, std::vector<std::string> command, Limits limits,
-         Listener& listener, Log log, Log server_log);
-
-  // Starts it, and starts it again when it ends, until `stop`. `Unavailable`: it never was ready
-  // and was tried often enough.
-  Task<void> run();
-  Async<void> stop();
-
-  bool up() const { return connection_ != nullptr; }
-  // It has answered an opening.
-  void ready() {
-    was_ready_ = true;
-    is_ready_ = true;
-  }
-
-  // The text is made for the id that the request gets. An error: it was not sent.
-  Result<std::uint64_t> request(const Compose& compose, std::shared_ptr<Waiter> waiter);
-  // Nobody waits for it any more; the server is told, unless `quietly`.
-  void abandon(std::uint64_t id, std::string_view reason, bool quietly = false);
-  // Asks and waits.
-  Task<Message> ask(std::string method, std::string params, std::chrono::milliseconds longest);
-
-  // False: too much waits, or nobody reads.
-  bool send(std::string text);
-
- private:
-  struct Connection {
-    Connection(std::unique_ptr<net::ChildProcess> child, const Limits& limits);
-    std::unique_ptr<net::ChildProcess> process;
-    net::LineReader reader;
-    net::LineReader error_reader;
-    net::LineWriter writer;
+  // What each kind of server is made with.
+  struct Means {
+    boost::asio::any_io_executor executor;
+    Limits limits;
+    Listener& listener;
+    Log log;         // what we say about it
+    Log server_log;  // what it says itself, for people
   };
 
-  Async<void> serve();
-  Async<void> hear(net::Line line);
-  Async<void> hear_answer(Message answer);
-  Async<void> hear_wreck(std::string bytes, std::string id, std::string_view why);
-  Async<void> copy_errors();
-  Async<void> fail_pending(std::string how);
-  Async<void> pause(std::chrono::milliseconds longest);
-  void complain(std::string_view what, std::string_view about);
+  virtual ~Server() = default;
 
-  boost::asio::any_io_executor executor_;
-  std::vector<std::string> command_;
-  Limits limits_;
-  Listener& listener_;
-  Log log_;
-  Log server_log_;
-  std::unique_ptr<Connection> connection_;
-  std::map<std::uint64_t, std::shared_ptr<Waiter>> pending_;  // shared with those who wait
-  std::deque<std::uint64_t> abandoned_;  // the newest, whose answers may still come
-  std::uint64_t last_id_ = 0;
-  std::uint64_t complaints_ = 0;
-  bool was_ready_ = false;
-  bool is_ready_ = false;  // the process that runs now
-  bool useful_ = false;    // it has answered something since
-  bool stopping_ = false;
-  boost::asio::steady_timer pause_;
+  // Keeps it running, or reachable, until `stop`. `Unavailable`: it never was ready and was tried
+  // often enough.
+  virtual Task<void> run() = 0;
+  virtual Async<void> stop() = 0;
+
+  virtual bool up() const = 0;
+  virtual void ready() = 0;  // it has answered an opening
+
+  // The text is made for the id that the request gets. An error: it was not sent.
+  virtual Result<std::uint64_t> request(const Compose& compose, std::shared_ptr<Waiter> waiter) = 0;
+  // Nobody waits for it any more; the server is told. `reason` is JSON text.
+  virtual void abandon(std::uint64_t id, std::string_view reason) = 0;
+  // An answer or a notification. False: too much waits, or nobody reads.
+  virtual bool send(std::string text) = 0;
+
+  // Asks and waits.
+  Task<Message> ask(std::string method, std::string params, std::chrono::milliseconds longest);
 };
+
+using ServerMaker = std::function<std::unique_ptr<Server>(Server::Means means)>;
 
 }  // namespace sallyport::mcp
