@@ -36,6 +36,7 @@ class CommandLine {
     add_globals();
     add_demo();
     add_mcp();
+    add_serve();
     add_guard();
     add_policy();
     add_ledger();
@@ -187,6 +188,12 @@ class CommandLine {
         return run_demo(options);
       };
     });
+  }
+
+  void add_serve() {
+    CLI::App& sub = command(app_, "serve", "serve agents over HTTP, as the configuration says",
+                            serve_, serve);
+    text(sub, "--policy", serve_.policy, "instead of the one in the configuration", "POLICY");
   }
 
   void add_mcp() {
@@ -612,6 +619,7 @@ class CommandLine {
   PolicyGalleryOptions policy_gallery_;
   PolicySchemaOptions policy_schema_;
   McpOptions mcp_;
+  ServeOptions serve_;
   PinsOptions pins_list_;
   PinsOptions pins_diff_;
   PinsOptions pins_accept_;

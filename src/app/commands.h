@@ -321,6 +321,12 @@ struct McpOptions {
 // Runs until the client closes its end.
 Result<int> wrap_mcp_server(const Context& context, const McpOptions& options);
 
+struct ServeOptions {
+  std::optional<std::string> policy;  // instead of the one in the configuration
+};
+// Runs until it is told to end by a signal.
+Result<int> serve(const Context& context, const ServeOptions& options);
+
 struct PinsOptions {
   std::optional<std::string> server;
   std::optional<std::string> tool;

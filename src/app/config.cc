@@ -98,11 +98,23 @@ Mapping ledger_keys(LedgerConfig& out, const std::filesystem::path& folder) {
 }
 
 Mapping config_keys(Config& out, const std::filesystem::path& folder) {
+  ServeConfig unused;
   Mapping keys("the configuration");
   keys.required("version", "of this format", json::object{{"const", 1}}, read_version)
       .optional("ledger", "the ledger", ledger_keys(out.ledger, folder).schema(),
                 [&out, &folder](const Place& place) {
                   return ledger_keys(out.ledger, folder).read(place);
+                })
+      .optional("data_dir", "where data lives", policy::text_schema(kLongestText),
+                [&out, &folder](const Place& place) -> Result<void> {
+                  std::string path;
+                  SALLYPORT_CHECK_OK(policy::read_text(path, kLongestText)(place));
+                  out.data_dir = std::filesystem::absolute(folder / path);
+                  return {};
+                })
+      .optional("serve", "the server", serve_keys(unused, folder).schema(),
+                [&out, &folder](const Place& place) {
+                  return read_serve(out.serve.emplace(), folder, place);
                 });
   return keys;
 }

@@ -1,6 +1,7 @@
 // The configuration file: YAML or JSON, `version: 1`. A key that nobody reads is an error.
 //
 //   version: 1
+//   data_dir: /var/lib/sallyport           # only in a file that --config names
 //   ledger:
 //     origin: ledger.example.com/agents    # before the first entry only
 //     witness_path: /mnt/other/witness     # or `off`; default: <data-dir>/witness
@@ -8,6 +9,7 @@
 //     reserve_bytes: 8388608
 //     lock_wait_ms: 5000
 //     allow_network_fs: false
+//   serve: ...                             # see serve_config.h
 #pragma once
 
 #include <chrono>
@@ -17,6 +19,7 @@
 #include <optional>
 #include <string>
 
+#include "app/serve_config.h"
 #include "sallyport/result.h"
 
 namespace sallyport::app {
@@ -32,7 +35,9 @@ struct LedgerConfig {
 };
 
 struct Config {
+  std::optional<std::filesystem::path> data_dir;  // only of a file that --config names
   LedgerConfig ledger;
+  std::optional<ServeConfig> serve;
 };
 
 // `InvalidInput` with `where` = file:line:column. Relative paths are relative to the file's folder.

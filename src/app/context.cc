@@ -25,6 +25,11 @@ Result<Workspace::Place> Context::place() const {
   SALLYPORT_TRY(const std::optional<std::filesystem::path> file, config_file());
   if (file) {
     SALLYPORT_TRY(place.config, load_config(*file));
+    if (place.config.data_dir && !globals.config) {
+      return fail(ErrorCode::InvalidInput, "`data_dir` is for a file that --config names",
+                  file->string());
+    }
+    if (place.config.data_dir && !globals.data_dir) place.data_dir = *place.config.data_dir;
   }
   return place;
 }

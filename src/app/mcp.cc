@@ -12,6 +12,7 @@
 
 #include "app/commands.h"
 #include "app/error_lines.h"
+#include "app/gateway_plan.h"
 #include "app/policy_watch.h"
 #include "base/try.h"
 #include "base/uuid.h"
@@ -23,6 +24,17 @@
 #include "mcp/stdio_server.h"
 
 namespace sallyport::app {
+
+policy::PolicyLoader::Extend what_the_gateway_brings(const mcp::PinBook& pins) {
+  return [&pins](core::PlanBuilder& plan) {
+    const Classification lookup{.tier = Tier::Observe, .effect_class = "none"};
+    for (const char* const method :
+         {"resources/read", "prompts/get", "completion/complete", "tasks/result"}) {
+      plan.tool("", method, lookup);
+    }
+    plan.guard(std::make_shared<mcp::PinGuard>(pins));
+  };
+}
 
 namespace {
 
@@ -37,18 +49,6 @@ Result<T> run_on(asio::io_context& loop, Task<T> task) {
   loop.restart();
   loop.run();
   return answer;
-}
-
-// Lookups of the protocol that are not tools, and changed tools that are held back.
-policy::PolicyLoader::Extend what_the_gateway_brings(const mcp::PinBook& pins) {
-  return [&pins](core::PlanBuilder& plan) {
-    const Classification lookup{.tier = Tier::Observe, .effect_class = "none"};
-    for (const char* const method :
-         {"resources/read", "prompts/get", "completion/complete", "tasks/result"}) {
-      plan.tool("", method, lookup);
-    }
-    plan.guard(std::make_shared<mcp::PinGuard>(pins));
-  };
 }
 
 std::string about_policy(const McpOptions& options) {

@@ -20,7 +20,6 @@ constexpr auto kHabits = std::to_array<Habit>({
     {"init",
      "nothing has to be set up: data folder and key are made on first use, try `sallyport demo`"},
     {"wrap", "wrapping an MCP server is `sallyport mcp -- CMD`"},
-    {"serve", "`sallyport serve` comes with a later release"},
     {"hook", "`sallyport hook` comes with a later release"},
     {"agent", "`sallyport agent run` comes with a later release"},
     {"validate", "checking a policy is `sallyport policy check`, which comes with a later release"},

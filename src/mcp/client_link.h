@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/json/value.hpp>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "mcp/limits.h"
 #include "net/line_reader.h"
 #include "net/line_writer.h"
+#include "sallyport/json.h"
 
 namespace sallyport::mcp {
 
@@ -34,6 +36,13 @@ class ClientLink {
   virtual Async<void> flush(std::chrono::milliseconds longest) = 0;
   virtual void close() = 0;
   virtual bool broken() const = 0;  // nobody reads any more
+
+  // What the client said beside a call that is unlike its arguments, given the tool's input schema.
+  // Empty: nothing.
+  virtual std::string contradiction(std::string_view /*about*/, const json::value& /*schema*/,
+                                    const json::value& /*input*/) const {
+    return {};
+  }
 };
 
 // A client on a pair of descriptors: one message a line.

@@ -45,6 +45,7 @@ class Gateway final : public Conversation,
     ServerMaker make_server;  // of whatever kind it is
     std::string agent_id;     // who the client was authenticated as
     std::string session_id;
+    bool shared = false;  // by several clients of that agent
     Limits limits{};
     Server::Log log;  // for people; must not wait
   };
@@ -150,6 +151,7 @@ class Gateway final : public Conversation,
   void begin_call(Message request);
   void start_waiting_calls();
   std::string newest_call() const;
+  bool refuse_headers(Governed& governed);
   Async<void> run_call(std::shared_ptr<Governed> governed);
   std::string response_to(const Governed& governed, const Result<Answer>& answer) const;
   void forward_progress(const Governed& governed, const json::value& released);

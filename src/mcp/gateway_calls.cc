@@ -125,6 +125,7 @@ Async<void> Gateway::run_call(std::shared_ptr<Governed> governed) {
   const Place place(*this, governed);
   if (governed->upstream->request().method == "tools/call") {
     co_await know_tools(governed->call.tool);
+    if (refuse_headers(*governed)) co_return;
   }
   core::Caller caller{.cancel = governed->stop.get_token()};
   caller.progress = [this, raw = governed.get()](const json::value& released) {
@@ -138,6 +139,20 @@ Async<void> Gateway::run_call(std::shared_ptr<Governed> governed) {
   if (governed->cancelled || governed->client_id.empty()) co_return;
   co_await client_->room(settings_.limits.start);
   to_client(with_member(governed->response, "id", governed->client_id));
+}
+
+// True: it was answered, because the client said two things.
+bool Gateway::refuse_headers(Governed& governed) {
+  const auto tool = tools_.find(governed.call.tool);
+  const json::value* const schema =
+      tool == tools_.end() ? nullptr : tool->second.pinned.if_contains("inputSchema");
+  if (schema == nullptr) return false;
+  const std::string wrong =
+      client_->contradiction(governed.client_id, *schema, governed.call.input);
+  if (wrong.empty()) return false;
+  governed.response = error_text(governed.client_id, kHeaderMismatch, wrong);
+  to_client(governed.response);
+  return true;
 }
 
 std::string Gateway::response_to(const Governed& governed, const Result<Answer>& answer) const {

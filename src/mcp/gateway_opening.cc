@@ -172,7 +172,8 @@ Async<void> Gateway::open_stateless() {
     json::object offered;
     for (const char* const name : {"sampling", "elicitation", "roots"}) {
       const json::value* const known = client_capabilities_.if_contains(name);
-      if (known != nullptr) offered[name] = json::object();
+      // Whoever comes later may have more; one who cannot answer is not asked.
+      if (known != nullptr || settings_.shared) offered[name] = json::object();
     }
     json::object params{
         {"protocolVersion", kLegacyVersion},

@@ -1,0 +1,237 @@
+// `sallyport serve`: the gate as a server of its own, for clients that come over HTTP.
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/json.hpp>
+
+#include "app/agent_tokens.h"
+#include "app/commands.h"
+#include "app/error_lines.h"
+#include "app/gateway_plan.h"
+#include "app/output.h"
+#include "app/policy_watch.h"
+#include "base/try.h"
+#include "core/governor.h"
+#include "core/plan_shelf.h"
+#include "core/stored_record.h"
+#include "mcp/gateway.h"
+#include "mcp/http_front.h"
+#include "mcp/stdio_server.h"
+
+namespace sallyport::app {
+
+namespace {
+
+namespace asio = boost::asio;
+using net::ServerRequest;
+using net::ServerResponse;
+
+constexpr std::chrono::milliseconds kGoodbye{15'000};
+
+template <class T>
+Result<T> run_on(asio::io_context& loop, Task<T> task) {
+  Result<T> answer = fail(ErrorCode::Internal, "a task ended without an answer");
+  asio::co_spawn(loop, std::move(task), [&](const std::exception_ptr& thrown, Result<T> value) {
+    if (!thrown) answer = std::move(value);
+  });
+  loop.restart();
+  loop.run();
+  return answer;
+}
+
+// Something to look at that says nothing secret.
+class Page final : public net::HttpHandler {
+ public:
+  explicit Page(std::function<ServerResponse()> show) : show_(std::move(show)) {}
+
+  std::optional<ServerResponse> refuse(const ServerRequest& head) override {
+    if (head.method == "GET" || head.method == "HEAD") return std::nullopt;
+    ServerResponse response = ServerResponse::text(405, "GET this\n");
+    response.headers.emplace_back("allow", "GET, HEAD");
+    return response;
+  }
+  Async<void> handle(net::ServerExchange& exchange) override { co_await exchange.respond(show_()); }
+
+ private:
+  std::function<ServerResponse()> show_;
+};
+
+// Everything that decides and records, put together once for all who are served.
+struct Gate {
+  Gate(Workspace& in, const ServeConfig& config, ErrorLines& lines, core::PlanShelf& shelf)
+      : workspace(in),
+        plans(shelf),
+        log([&lines](std::string_view line) { lines.say(fmt::format("sallyport: {}", line)); }),
+        pins(in.ledger()),
+        loader(policy::PolicyOrigin::named(config.policy),
+               {in.clock(), in.entropy(), in.ledger().fingerprint_key()},
+               what_the_gateway_brings(pins)),
+        watch(loader, plans, who_runs_this(), log),
+        governor(
+            {plans, in.ledger(), in.redactor(), in.clock(), in.entropy(), in.ledger().digest()}) {}
+
+  Workspace& workspace;
+  core::PlanShelf& plans;
+  mcp::Server::Log log;
+  mcp::PinBook pins;
+  policy::PolicyLoader loader;
+  PolicyWatch watch;
+  core::Governor governor;
+};
+
+// Who serves one client, or all stateless requests of one agent.
+mcp::HttpFront::Open gateways(asio::io_context& loop, Gate& gate, const ServeConfig& config) {
+  return [&](const mcp::HttpFront::Caller& caller, std::unique_ptr<mcp::ClientLink> client) {
+    const ServeConfig::Upstream& upstream = config.upstreams.front();
+    Workspace& workspace = gate.workspace;
+    return std::make_shared<mcp::Gateway>(
+        loop.get_executor(),
+        mcp::Gateway::Parts{gate.governor, gate.plans, workspace.ledger(), workspace.redactor(),
+                            workspace.clock(), workspace.entropy(), gate.pins},
+        mcp::Gateway::Settings{.name = upstream.name,
+                               .make_server = mcp::StdioServer::maker(upstream.command),
+                               .agent_id = caller.principal,
+                               .session_id = caller.session_id,
+                               .shared = caller.shared,
+                               .log = gate.log},
+        std::move(client));
+  };
+}
+
+std::string authority(const ServeConfig& config, std::uint16_t port) {
+  const bool six = config.address.find(':') != std::string::npos;
+  return six ? fmt::format("[{}]:{}", config.address, port)
+             : fmt::format("{}:{}", config.address, port);
+}
+
+net::HttpNames names_of(const ServeConfig& config, std::uint16_t port) {
+  net::HttpNames names{.origins = config.origins};
+  names.hosts.push_back(authority(config, port));
+  if (config.is_local()) names.hosts.push_back(fmt::format("localhost:{}", port));
+  for (const std::string& host : config.hosts) {
+    names.hosts.push_back(host);
+    names.hosts.push_back(fmt::format("{}:{}", host, port));
+  }
+  return names;
+}
+
+ServerResponse readiness(const ledger::Ledger& ledger, bool stopping) {
+  if (stopping)
+    return ServerResponse::json(503, R"({"ready":false,"why":"it is ending"})"
+                                     "\n");
+  const Result<void> ready = ledger.ready();
+  if (ready) return ServerResponse::json(200, "{\"ready\":true}\n");
+  const json::object said{{"ready", false}, {"why", ready.error().message}};
+  return ServerResponse::json(503, json::serialize(said) + '\n');
+}
+
+std::string about_policy(const ServeConfig& config) {
+  return config.policy == "starter"
+             ? "the starter policy is in force: calls run by themselves, secrets are taken out of "
+               "results, changed tools are held back"
+             : fmt::format("the policy {} is in force", config.policy);
+}
+
+std::string about_tokens(const ServeConfig& config, const AgentTokens& tokens) {
+  if (!config.needs_token) return "no token is asked for, so every program here is one of yours";
+  if (tokens.file().empty()) return fmt::format("tokens of {} agents", config.agents.size());
+  return fmt::format("the token is in {}", tokens.file().string());
+}
+
+Result<void> announce(const Context& context, const ServeConfig& config, const Gate& gate,
+                      const AgentTokens& tokens, const std::string& url) {
+  const std::string folder = gate.workspace.place().data_dir.string();
+  gate.log(fmt::format("`{}` is served at {}; {}; {}; all is recorded in {}",
+                       config.upstreams.front().name, url, about_policy(config),
+                       about_tokens(config, tokens), folder));
+  if (!context.json()) return {};
+  json::object said{{"url", url},
+                    {"policy", config.policy},
+                    {"policy_hash", gate.plans.current()->hash()},
+                    {"data_dir", folder}};
+  if (!tokens.file().empty()) said["token_file"] = tokens.file().string();
+  say(json::serialize(said));
+  return finish_output();
+}
+
+// Until a signal comes and all that runs has ended.
+void run_until_stopped(asio::io_context& loop, net::HttpServer& server, mcp::HttpFront& front,
+                       PolicyWatch& watch, bool& stopping) {
+  asio::signal_set signals(loop, SIGINT, SIGTERM, SIGHUP);
+  signals.async_wait([&](const boost::system::error_code& error, int) {
+    if (error) return;
+    stopping = true;
+    server.stop();
+    front.stop();
+    watch.stop();
+  });
+  asio::co_spawn(loop, server.run(kGoodbye), asio::detached);
+  asio::co_spawn(loop, front.run(), asio::detached);
+  asio::co_spawn(loop, watch.run(), asio::detached);
+  loop.restart();
+  loop.run();
+}
+
+}  // namespace
+
+Result<int> serve(const Context& context, const ServeOptions& options) {
+  SALLYPORT_TRY(Workspace::Place place, context.place());
+  if (!place.config.serve) {
+    return fail(
+        ErrorCode::InvalidInput,
+        "the configuration has no section `serve`; name one with --config, see docs/serve.md");
+  }
+  ServeConfig config = *place.config.serve;
+  if (options.policy) config.policy = *options.policy;
+  signal(SIGPIPE, SIG_IGN);
+  ErrorLines lines;
+  SALLYPORT_TRY(
+      const std::unique_ptr<Workspace> workspace,
+      Workspace::open_writing(std::move(place),
+                              {.role = "serve", .close_interrupted = core::close_interrupted}));
+  ledger::Ledger& ledger = workspace->ledger();
+  asio::io_context loop(1);
+  SALLYPORT_TRY(const auto before, ledger.fact("policy", "hash"));
+  core::PlanShelf plans(ledger, before.value_or(""));
+  Gate gate(*workspace, config, lines, plans);
+  SALLYPORT_CHECK_OK(run_on(loop, gate.watch.load()));
+  SALLYPORT_CHECK_OK(run_on(loop, gate.governor.start()));
+  SALLYPORT_TRY(const AgentTokens tokens,
+                AgentTokens::open(config, who_runs_this(), workspace->place().data_dir,
+                                  workspace->entropy()));
+
+  net::HttpServer server(loop.get_executor(), {}, gate.log);
+  SALLYPORT_TRY(const std::uint16_t port, server.listen(config.address, config.port));
+  server.serve_only(names_of(config, port));
+  const std::string origin = "http://" + authority(config, port);
+  const std::string url = origin + "/mcp";
+  mcp::HttpFront front(loop.get_executor(),
+                       {workspace->clock(), workspace->entropy(), gateways(loop, gate, config),
+                        [&](const ServerRequest& request) { return tokens.agent_of(request); },
+                        [&] { return plans.current()->hash(); }, gate.log},
+                       {.front = {.sessions = config.sessions, .idle = config.idle},
+                        .metadata = origin + "/.well-known/oauth-protected-resource/mcp"});
+  bool stopping = false;
+  Page health([] { return ServerResponse::text(200, "ok\n"); });
+  Page ready([&] { return readiness(ledger, stopping); });
+  Page metadata([&] {
+    return ServerResponse::json(
+        200, json::serialize(json::object{{"resource", url},
+                                          {"bearer_methods_supported", json::array{"header"}},
+                                          {"resource_name", "sallyport"}}));
+  });
+  server.route("/mcp", front);
+  server.route("/healthz", health);
+  server.route("/readyz", ready);
+  server.route("/.well-known/oauth-protected-resource", metadata);
+  server.route("/.well-known/oauth-protected-resource/mcp", metadata);
+  SALLYPORT_CHECK_OK(announce(context, config, gate, tokens, url));
+  run_until_stopped(loop, server, front, gate.watch, stopping);
+  return 0;
+}
+
+}  // namespace sallyport::app

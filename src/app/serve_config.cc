@@ -1,0 +1,202 @@
+#include "app/serve_config.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/ip/address.hpp>
+#include <boost/json.hpp>
+#include <charconv>
+
+#include "app/config.h"
+#include "base/encoding.h"
+#include "base/try.h"
+
+namespace sallyport::app {
+
+namespace {
+
+constexpr std::size_t kLongestText = 4096;
+constexpr std::size_t kLongestName = 128;
+constexpr std::size_t kMostAgents = 10'000;
+constexpr std::size_t kMostWords = 1000;
+constexpr std::size_t kMostNames = 256;
+
+using policy::Mapping;
+using policy::Place;
+using policy::ReadValue;
+
+json::object name_schema() {
+  return {{"type", "string"}, {"pattern", "^[A-Za-z0-9._:@-]{1,128}$"}};
+}
+
+ReadValue read_name(std::string& out) {
+  return [&out](const Place& place) -> Result<void> {
+    SALLYPORT_CHECK_OK(policy::read_text(out, kLongestName)(place));
+    constexpr std::string_view kLetters =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:@-";
+    if (out.find_first_not_of(kLetters) == std::string::npos) return {};
+    return place.refuse(fmt::format("`{}` is no name; use letters, digits and . _ : @ -", out));
+  };
+}
+
+ReadValue read_listen(ServeConfig& out) {
+  return [&out](const Place& place) -> Result<void> {
+    std::string text;
+    SALLYPORT_CHECK_OK(policy::read_text(text, kLongestText)(place));
+    const std::size_t colon = text.rfind(':');
+    std::string address = text.substr(0, colon);
+    if (address.starts_with('[') && address.ends_with(']')) {
+      address = address.substr(1, address.size() - 2);
+    }
+    const std::string port = colon == std::string::npos ? "" : text.substr(colon + 1);
+    boost::system::error_code error;
+    (void)boost::asio::ip::make_address(address, error);
+    const auto [end, bad] = std::from_chars(port.data(), port.data() + port.size(), out.port);
+    if (error || bad != std::errc{} || end != port.data() + port.size()) {
+      return place.refuse(fmt::format("`{}` is no address and port; write 127.0.0.1:8765", text));
+    }
+    out.address = address;
+    return {};
+  };
+}
+
+ReadValue read_policy(std::string& out, const std::filesystem::path& folder) {
+  return [&out, folder](const Place& place) -> Result<void> {
+    SALLYPORT_CHECK_OK(policy::read_text(out, kLongestText)(place));
+    // What looks like a file is one beside this file; a plain word is a policy that is shipped.
+    if (out.find_first_of("/.") != std::string::npos) out = (folder / out).string();
+    return {};
+  };
+}
+
+Mapping agent_keys(ServeConfig::Agent& out) {
+  Mapping keys("an agent");
+  keys.required("name", "how records call it", name_schema(), read_name(out.name))
+      .required("token_sha256", "SHA-256 of its bearer token, hexadecimal",
+                json::object{{"type", "string"}, {"pattern", "^[0-9a-f]{64}$"}},
+                [&out](const Place& place) -> Result<void> {
+                  SALLYPORT_CHECK_OK(policy::read_text(out.token_sha256, kLongestText)(place));
+                  const auto bytes = from_hex(out.token_sha256);
+                  if (bytes && bytes->size() == 32) return {};
+                  return place.refuse(
+                      "a SHA-256 belongs here, 64 hexadecimal digits in lower case; `printf %s "
+                      "TOKEN | sha256sum` shows it");
+                });
+  return keys;
+}
+
+Mapping upstream_keys(ServeConfig::Upstream& out) {
+  Mapping keys("a tool server");
+  keys.required("name", "how records call it", name_schema(), read_name(out.name))
+      .required("command", "that starts it, as a list of words",
+                policy::list_schema(policy::text_schema(kLongestText), kMostWords),
+                [&out](const Place& place) -> Result<void> {
+                  std::string word;
+                  const ReadValue read = [&](const Place& item) -> Result<void> {
+                    SALLYPORT_CHECK_OK(policy::read_text(word, kLongestText)(item));
+                    out.command.push_back(word);
+                    return {};
+                  };
+                  SALLYPORT_CHECK_OK(policy::read_list(kMostWords, read)(place));
+                  if (!out.command.empty()) return {};
+                  return place.refuse("a command belongs here, as a list of words");
+                });
+  return keys;
+}
+
+// A list of sections of their own, whose names differ.
+template <class Entry>
+ReadValue read_entries(std::vector<Entry>& out, std::size_t most, Mapping (*keys)(Entry&)) {
+  return policy::read_list(most, [&out, keys](const Place& place) -> Result<void> {
+    Entry entry;
+    SALLYPORT_CHECK_OK(keys(entry).read(place));
+    for (const Entry& other : out) {
+      if (other.name == entry.name) {
+        return place.refuse(fmt::format("`{}` is there twice", entry.name));
+      }
+    }
+    out.push_back(std::move(entry));
+    return {};
+  });
+}
+
+ReadValue read_texts(std::vector<std::string>& out) {
+  return policy::read_list(kMostNames, [&out](const Place& place) -> Result<void> {
+    std::string text;
+    SALLYPORT_CHECK_OK(policy::read_text(text, kLongestText)(place));
+    for (char& c : text) {
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    out.push_back(std::move(text));
+    return {};
+  });
+}
+
+ReadValue read_idle(ServeConfig& out) {
+  return [&out](const Place& place) -> Result<void> {
+    const auto idle = parse_duration(place.node.text);
+    if (!idle || idle->count() == 0) {
+      return place.refuse(fmt::format("`{}` is no duration; write 30m or 12h", place.node.text));
+    }
+    out.idle = *idle;
+    return {};
+  };
+}
+
+}  // namespace
+
+bool ServeConfig::is_local() const {
+  boost::system::error_code error;
+  const auto ip = boost::asio::ip::make_address(address, error);
+  return !error && ip.is_loopback();
+}
+
+Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
+  ServeConfig::Agent agent;
+  ServeConfig::Upstream upstream;
+  const json::object names = policy::list_schema(policy::text_schema(kLongestText), kMostNames);
+  Mapping keys("the server");
+  keys.optional("listen", "address and port [127.0.0.1:8765]", policy::text_schema(kLongestText),
+                read_listen(out))
+      .optional("policy", "a file, or a shipped one by its name [starter]",
+                policy::text_schema(kLongestText), read_policy(out.policy, folder))
+      .optional("auth", "whether agents need a token [tokens]",
+                policy::choice_schema({"tokens", "none"}),
+                policy::read_choice({"tokens", "none"},
+                                    [&out](std::size_t choice) { out.needs_token = choice == 0; }))
+      .optional("agents", "who may come, and the digest of each one's token",
+                policy::list_schema(agent_keys(agent).schema(), kMostAgents),
+                read_entries(out.agents, kMostAgents, agent_keys))
+      .required("upstreams", "the tool server behind the gate",
+                policy::list_schema(upstream_keys(upstream).schema(), 1),
+                read_entries(out.upstreams, 1, upstream_keys))
+      .optional("allowed_hosts", "names in `Host` beside the address itself", names,
+                read_texts(out.hosts))
+      .optional("allowed_origins", "pages that may connect", names, read_texts(out.origins))
+      .optional(
+          "sessions", "that are open at once [64]", policy::number_schema(1, 10'000),
+          policy::read_number(1, 10'000, [&out](std::uint64_t count) { out.sessions = count; }))
+      .optional("idle", "after which a session that nobody uses ends [30m]",
+                json::object{{"type", "string"}, {"pattern", "^[0-9]+[smhdw]$"}}, read_idle(out));
+  return keys;
+}
+
+Result<void> read_serve(ServeConfig& out, const std::filesystem::path& folder, const Place& place) {
+  SALLYPORT_CHECK_OK(serve_keys(out, folder).read(place));
+  if (out.upstreams.empty()) return place.refuse("`upstreams` names no tool server");
+  if (!out.needs_token && !out.agents.empty()) {
+    return place.refuse("`auth: none` and `agents` exclude each other");
+  }
+  if (!out.needs_token && !out.is_local()) {
+    return place.refuse(fmt::format(
+        "`auth: none` is for this machine alone, and {} is reached from others", out.address));
+  }
+  if (!out.is_local() && out.agents.empty()) {
+    return place.refuse("`agents` must say who may come from other machines");
+  }
+  if (!out.is_local() && out.hosts.empty()) {
+    return place.refuse("`allowed_hosts` must say by which names others come here");
+  }
+  return {};
+}
+
+}  // namespace sallyport::app

@@ -1,0 +1,57 @@
+// The section `serve` of the configuration file.
+//
+//   serve:
+//     listen: 127.0.0.1:8765
+//     policy: strict                       # a file, or a shipped one; default: starter
+//     auth: tokens                         # or `none`, on this machine only
+//     agents:
+//       - {name: ci, token_sha256:
+//       9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08}
+//     upstreams:
+//       - {name: files, command: [npx, -y, "@modelcontextprotocol/server-filesystem", /srv/notes]}
+//     allowed_hosts: [gate.example.com]
+//     allowed_origins: ["https://console.example.com"]
+//     sessions: 64
+//     idle: 30m
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "policy/mapping.h"
+
+namespace sallyport::app {
+
+struct ServeConfig {
+  struct Agent {
+    std::string name{};
+    std::string token_sha256{};  // hexadecimal
+  };
+  struct Upstream {
+    std::string name{};
+    std::vector<std::string> command{};
+  };
+
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 8765;
+  std::string policy = "starter";
+  bool needs_token = true;
+  std::vector<Agent> agents{};
+  std::vector<Upstream> upstreams{};
+  std::vector<std::string> hosts{};
+  std::vector<std::string> origins{};
+  std::uint64_t sessions = 64;
+  std::chrono::seconds idle{1800};
+
+  bool is_local() const;  // only programs of this machine can connect
+};
+
+// Relative paths of policies are relative to `folder`.
+policy::Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder);
+Result<void> read_serve(ServeConfig& out, const std::filesystem::path& folder,
+                        const policy::Place& place);
+
+}  // namespace sallyport::app

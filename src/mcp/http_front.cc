@@ -1,0 +1,392 @@
+#include "mcp/http_front.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/json.hpp>
+
+#include "base/encoding.h"
+#include "base/json_members.h"
+#include "base/try.h"
+#include "base/uuid.h"
+#include "mcp/era.h"
+#include "mcp/json_text.h"
+
+namespace sallyport::mcp {
+
+namespace asio = boost::asio;
+using net::ServerResponse;
+
+namespace {
+
+constexpr std::string_view kSessionHeader = "mcp-session-id";
+constexpr std::string_view kEvents = "text/event-stream";
+
+ServerResponse refusal(const Refused& refused, std::string_view id) {
+  return ServerResponse::json(refused.status,
+                              error_text(id, refused.code, refused.message, refused.data));
+}
+
+ServerResponse refusal(const Error& error, std::string_view id) {
+  const unsigned status = error.code == ErrorCode::InvalidInput ? 400
+                          : error.code == ErrorCode::NotFound   ? 404
+                          : error.code == ErrorCode::Conflict   ? 400
+                                                                : 503;
+  const std::int64_t code = error.code == ErrorCode::Exhausted ? kTooMuch : kInvalidRequest;
+  ServerResponse response = ServerResponse::json(status, error_text(id, code, error.message));
+  if (status == 503) response.headers.emplace_back("retry-after", "5");
+  return response;
+}
+
+ServerResponse not_allowed() {
+  ServerResponse response = ServerResponse::text(405, "POST a message here\n");
+  response.headers.emplace_back("allow", "POST");
+  return response;
+}
+
+bool is_json(const net::ServerRequest& head) {
+  const auto type = head.header("content-type");
+  return type && type->substr(0, type->find(';')).find("application/json") == 0;
+}
+
+}  // namespace
+
+// Counts an exchange while it uses a session.
+class HttpFront::Use {
+ public:
+  Use(HttpFront& front, SessionPtr session) : front_(front), session_(std::move(session)) {
+    ++session_->exchanges;
+    session_->used = front_.parts_.clock.steady();
+  }
+  Use(const Use&) = delete;
+  ~Use() {
+    --session_->exchanges;
+    session_->used = front_.parts_.clock.steady();
+  }
+
+ private:
+  HttpFront& front_;
+  SessionPtr session_;  // shared with whoever else uses it
+};
+
+HttpFront::HttpFront(asio::any_io_executor executor, Parts parts, Settings settings)
+    : executor_(executor),
+      parts_(std::move(parts)),
+      settings_(std::move(settings)),
+      tasks_(executor, parts_.log),
+      bell_(executor) {}
+
+std::optional<ServerResponse> HttpFront::refuse(const net::ServerRequest& head) {
+  if (!parts_.authenticate(head)) {
+    ServerResponse response = ServerResponse::text(401, "a bearer token is needed\n");
+    response.headers.emplace_back(
+        "www-authenticate",
+        fmt::format("Bearer resource_metadata=\"{}\"{}", settings_.metadata,
+                    head.count("authorization") == 0 ? "" : ", error=\"invalid_token\""));
+    return response;
+  }
+  if (head.method != "POST" && head.method != "GET" && head.method != "DELETE") {
+    return not_allowed();
+  }
+  if (head.method == "POST" && !is_json(head)) {
+    return ServerResponse::text(415, "a message is `application/json`\n");
+  }
+  return std::nullopt;
+}
+
+Async<void> HttpFront::handle(net::ServerExchange& exchange) {
+  const net::ServerRequest& request = exchange.request();
+  std::string principal = parts_.authenticate(request).value_or("");
+  if (stopping_ || principal.empty()) {
+    co_await exchange.respond(ServerResponse::text(503, "this server is ending\n"));
+  } else if (request.method == "POST") {
+    co_await post(exchange, std::move(principal));
+  } else if (request.count(kSessionHeader) == 0) {
+    co_await exchange.respond(not_allowed());
+  } else if (request.method == "GET") {
+    co_await get(exchange, std::move(principal));
+  } else {
+    co_await end_session(exchange, std::move(principal));
+  }
+}
+
+Async<void> HttpFront::post(net::ServerExchange& exchange, std::string principal) {
+  const std::string& body = exchange.request().body;
+  const std::size_t begin = body.find_first_not_of(" \t\r\n");
+  if (begin != std::string::npos && body[begin] == '[') {
+    co_await post_batch(exchange, std::move(principal));
+    co_return;
+  }
+  Result<Message> message = Message::read(body, settings_.limits.json());
+  if (!message) {
+    const bool parsed = message.error().cause == "request";
+    const Refused refused{.code = parsed ? kInvalidRequest : kParseError,
+                          .message = message.error().message};
+    co_await exchange.respond(refusal(refused, {}));
+  } else if (is_modern(exchange.request(), *message)) {
+    co_await post_modern(exchange, std::move(principal), std::move(*message));
+  } else if (message->method == "initialize" && message->kind == Message::Kind::Request) {
+    co_await post_opening(exchange, std::move(principal), std::move(*message));
+  } else {
+    co_await post_legacy(exchange, std::move(principal), std::move(*message));
+  }
+}
+
+Async<void> HttpFront::post_modern(net::ServerExchange& exchange, std::string principal,
+                                   Message message) {
+  if (const auto refused = refuse_modern(exchange.request(), message)) {
+    co_await exchange.respond(refusal(*refused, message.id));
+    co_return;
+  }
+  // Streams are closed here, not cancelled by a message.
+  if (message.kind == Message::Kind::Notification) {
+    co_await exchange.respond({.status = 202});
+    co_return;
+  }
+  Result<SessionPtr> session = shared_session(principal);
+  if (!session) {
+    co_await exchange.respond(refusal(session.error(), message.id));
+    co_return;
+  }
+  Manner manner{.modern = true, .streams = accepts(exchange.request(), kEvents)};
+  co_await pass_on(exchange, std::move(*session), std::move(message), std::move(manner));
+}
+
+Async<void> HttpFront::post_opening(net::ServerExchange& exchange, std::string principal,
+                                    Message message) {
+  Result<SessionPtr> opened = open_session(std::move(principal), false);
+  if (!opened) {
+    co_await exchange.respond(refusal(opened.error(), message.id));
+    co_return;
+  }
+  const SessionPtr session = *opened;
+  const Use use(*this, session);
+  std::array<std::uint8_t, 32> random{};
+  parts_.entropy.fill(random);
+  const std::string id = hex(random);
+  sessions_[id] = session;
+  Manner manner{.streams = accepts(exchange.request(), kEvents)};
+  manner.headers.emplace_back("mcp-session-id", id);
+  Result<std::shared_ptr<Outlet>> outlet =
+      session->link->ask(std::move(message), exchange.request());
+  std::optional<std::string> said;
+  if (outlet) said = co_await answer(exchange, session, *outlet, std::move(manner));
+  const auto version = said ? find(*said, {"result", "protocolVersion"}) : std::nullopt;
+  if (version) {
+    session->version = std::string(version->substr(1, version->size() - 2));
+  } else {
+    session->conversation->stop();
+  }
+}
+
+Async<void> HttpFront::post_legacy(net::ServerExchange& exchange, std::string principal,
+                                   Message message) {
+  Result<SessionPtr> session = session_of(exchange.request(), principal);
+  if (!session) {
+    co_await exchange.respond(refusal(session.error(), message.id));
+  } else if (const auto refused = refuse_legacy(exchange.request())) {
+    co_await exchange.respond(refusal(*refused, message.id));
+  } else {
+    Manner manner{.numbered = true, .streams = accepts(exchange.request(), kEvents)};
+    co_await pass_on(exchange, std::move(*session), std::move(message), std::move(manner));
+  }
+}
+
+// Only one revision has them. Each message is one of its own, and their answers share a stream.
+Async<void> HttpFront::post_batch(net::ServerExchange& exchange, std::string principal) {
+  const net::ServerRequest& request = exchange.request();
+  const Result<ParsedJson> read = parse_json(request.body, settings_.limits.json());
+  Result<SessionPtr> session = session_of(request, principal);
+  constexpr std::size_t kLargest = 256;
+  const std::vector<std::string_view> messages =
+      read ? elements(request.body) : std::vector<std::string_view>{};
+  if (!read || messages.empty() || messages.size() > kLargest || !session ||
+      (*session)->version != "2025-03-26") {
+    const Refused refused{
+        .code = read ? kInvalidRequest : kParseError,
+        .message = read ? "batches belong to sessions of 2025-03-26" : read.error().message};
+    co_await exchange.respond(refusal(refused, {}));
+    co_return;
+  }
+  const Use use(*this, *session);
+  std::vector<std::shared_ptr<Outlet>> outlets;
+  for (const std::string_view text : messages) {
+    Result<Message> message = Message::read(std::string(text), settings_.limits.json());
+    if (message && message->kind != Message::Kind::Request) {
+      (void)(*session)->link->tell(std::move(message->text));
+      continue;
+    }
+    Result<std::shared_ptr<Outlet>> outlet = std::unexpected(Error{});
+    if (message) outlet = (*session)->link->ask(*message, request);
+    if (!outlet) {
+      outlet = std::make_shared<Outlet>(executor_, 0, OutletLimits{});
+      (*outlet)->put(error_text(message ? message->id : "", kInvalidRequest, "this is no request"),
+                     true);
+    }
+    outlets.push_back(std::move(*outlet));
+  }
+  if (outlets.empty()) {
+    co_await exchange.respond({.status = 202});
+    co_return;
+  }
+  const Manner manner{};
+  bool there = co_await begin_stream(exchange, **session, *outlets.front(), manner);
+  for (const auto& outlet : outlets) {
+    while (there && !(outlet->closed() && !outlet->waits())) {
+      const auto event = co_await outlet->next(settings_.front.keep_alive);
+      there = event ? co_await write_event(exchange, *outlet, *event, false)
+                    : co_await exchange.write(":\n\n");
+      if (event && event->last) break;
+    }
+  }
+}
+
+// The stream of a session's own, or one whose client lost it.
+Async<void> HttpFront::get(net::ServerExchange& exchange, std::string principal) {
+  const net::ServerRequest& request = exchange.request();
+  Result<SessionPtr> found = session_of(request, principal);
+  if (!found) {
+    co_await exchange.respond(refusal(found.error(), {}));
+    co_return;
+  }
+  const SessionPtr session = *found;
+  if (const auto refused = refuse_legacy(request)) {
+    co_await exchange.respond(refusal(*refused, {}));
+    co_return;
+  }
+  if (!accepts(request, kEvents)) {
+    co_await exchange.respond(ServerResponse::text(406, "this is a stream of events\n"));
+    co_return;
+  }
+  std::shared_ptr<Outlet> outlet = session->link->standing();
+  if (const auto last = request.header("last-event-id")) {
+    unsigned long long number = 0;
+    unsigned long long heard = 0;
+    const bool read = std::sscanf(std::string(*last).c_str(), "%llu-%llu", &number, &heard) == 2;
+    outlet = read ? session->link->stream(number) : nullptr;
+    if (!outlet || session->policy != parts_.policy()) {
+      co_await exchange.respond(
+          ServerResponse::json(404, error_text({}, kInvalidRequest, "this stream is gone")));
+      co_return;
+    }
+    outlet->rewind(heard);
+  }
+  const bool standing = outlet == session->link->standing();
+  if (standing && session->listened) {
+    co_await exchange.respond(
+        ServerResponse::json(409, error_text({}, kInvalidRequest, "the stream is being read")));
+    co_return;
+  }
+  const Use use(*this, session);
+  if (standing) session->listened = true;
+  Manner manner{.numbered = true};
+  if (co_await begin_stream(exchange, *session, *outlet, manner)) {
+    co_await answer(exchange, session, outlet, std::move(manner));
+  }
+  if (standing) session->listened = false;
+}
+
+Async<void> HttpFront::end_session(net::ServerExchange& exchange, std::string principal) {
+  Result<SessionPtr> session = session_of(exchange.request(), principal);
+  if (!session) {
+    co_await exchange.respond(refusal(session.error(), {}));
+    co_return;
+  }
+  (*session)->conversation->stop();
+  forget(**session);
+  co_await exchange.respond({.status = 204});
+}
+
+Async<void> HttpFront::pass_on(net::ServerExchange& exchange, SessionPtr session, Message message,
+                               Manner manner) {
+  const Use use(*this, session);
+  const std::string id = message.id;
+  if (message.kind != Message::Kind::Request) {
+    const Result<void> taken = session->link->tell(std::move(message.text));
+    co_await exchange.respond(taken ? ServerResponse{.status = 202} : refusal(taken.error(), id));
+    co_return;
+  }
+  const Result<std::shared_ptr<Outlet>> outlet =
+      session->link->ask(std::move(message), exchange.request());
+  if (!outlet) {
+    co_await exchange.respond(refusal(outlet.error(), id));
+    co_return;
+  }
+  co_await answer(exchange, session, *outlet, manner);
+  // Closing is how a stateless client cancels; one of sessions says so.
+  if (manner.modern && !(*outlet)->ended()) session->link->cancel(**outlet);
+}
+
+// Writes what comes until its last message, which is returned. An answer that is there before
+// anything else needs no stream.
+Async<std::optional<std::string>> HttpFront::answer(net::ServerExchange& exchange,
+                                                    SessionPtr session,
+                                                    std::shared_ptr<Outlet> outlet, Manner manner) {
+  exchange.on_gone([outlet] { outlet->wake(); });
+  bool streaming = exchange.streaming();
+  while (!exchange.gone()) {
+    const std::optional<Outlet::Event> event =
+        co_await outlet->next(streaming ? settings_.front.keep_alive : settings_.front.silence);
+    if (exchange.gone()) {
+      if (event) outlet->rewind(event->number - 1);
+      break;
+    }
+    if (!event && outlet->closed()) {
+      if (!streaming) {
+        co_await exchange.respond(
+            ServerResponse::json(503, error_text({}, kInternalError, "the session has ended")));
+      }
+      break;
+    }
+    if (event && event->last && !streaming) {
+      const auto code = find(event->text, {"error", "code"});
+      unsigned status = 200;
+      if (manner.modern && code) {
+        status = status_of_error(std::strtoll(std::string(*code).c_str(), nullptr, 10));
+      }
+      ServerResponse response = ServerResponse::json(status, event->text);
+      response.headers.insert(response.headers.end(), manner.headers.begin(), manner.headers.end());
+      co_await exchange.respond(std::move(response));
+      co_return event->text;
+    }
+    // A client that reads no streams hears the answer and nothing before it.
+    if (!manner.streams) continue;
+    if (!streaming && !co_await begin_stream(exchange, *session, *outlet, manner)) break;
+    streaming = true;
+    if (!event) {
+      if (!co_await exchange.write(":\n\n")) break;
+      continue;
+    }
+    if (!co_await write_event(exchange, *outlet, *event, manner.numbered)) {
+      outlet->rewind(event->number - 1);
+      break;
+    }
+    if (event->last) co_return event->text;
+  }
+  co_return std::nullopt;
+}
+
+Async<bool> HttpFront::begin_stream(net::ServerExchange& exchange, const Session& session,
+                                    const Outlet& outlet, const Manner& manner) {
+  ServerResponse head{.headers = manner.headers};
+  head.headers.emplace_back("content-type", std::string(kEvents));
+  head.headers.emplace_back("cache-control", "no-cache, no-transform");
+  head.headers.emplace_back("x-accel-buffering", "no");
+  if (!co_await exchange.begin(std::move(head))) co_return false;
+  // An event without data gives the client an id to come back with.
+  if (!manner.numbered || session.version != kLegacyVersion) co_return true;
+  co_return co_await exchange.write(fmt::format("id: {}-0\ndata: \n\n", outlet.number()));
+}
+
+Async<bool> HttpFront::write_event(net::ServerExchange& exchange, const Outlet& outlet,
+                                   const Outlet::Event& event, bool numbered) {
+  std::string data = event.text;
+  // Line ends in JSON are blanks between its parts.
+  std::ranges::replace_if(data, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  std::string out = "event: message\n";
+  if (numbered) out += fmt::format("id: {}-{}\n", outlet.number(), event.number);
+  return exchange.write(out + "data: " + data + "\n\n");
+}
+
+}  // namespace sallyport::mcp

@@ -1,0 +1,65 @@
+// What one stream of an HTTP client has to hear, in its order. Where a client may come back, the
+// newest of what it has heard is kept for it.
+#pragma once
+
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "base/async.h"
+
+namespace sallyport::mcp {
+
+struct OutletLimits {
+  std::size_t waiting_bytes = 8u << 20;  // beyond that only the last message is taken
+  std::size_t kept_events = 0;           // of those that were heard
+  std::size_t kept_bytes = 0;
+};
+
+// On the strand of its gateway.
+class Outlet {
+ public:
+  struct Event {
+    std::uint64_t number = 0;  // from 1, within this stream
+    std::string text{};
+    bool last = false;  // nothing follows
+  };
+
+  Outlet(boost::asio::any_io_executor executor, std::uint64_t number, OutletLimits limits);
+
+  std::uint64_t number() const { return number_; }
+
+  // False: it was not taken, because too much waits or nobody will read it.
+  bool put(std::string text, bool last);
+  void close();  // nobody will put anything any more
+
+  // The next one. Nothing: none came in time, `wake` was called, or it is closed and empty.
+  Async<std::optional<Event>> next(std::chrono::milliseconds longest);
+  void wake();
+  // The next one is that behind this one, or behind the newest that is gone.
+  void rewind(std::uint64_t heard);
+
+  bool closed() const { return closed_; }
+  bool waits() const { return heard_ < last_; }  // somebody has still to hear something
+  bool ended() const { return ended_; }          // its last message is there
+
+ private:
+  void forget();
+
+  std::uint64_t number_;
+  OutletLimits limits_;
+  std::deque<Event> events_;
+  std::size_t waiting_bytes_ = 0;
+  std::size_t kept_bytes_ = 0;
+  std::uint64_t last_ = 0;
+  std::uint64_t heard_ = 0;
+  bool ended_ = false;
+  bool closed_ = false;
+  bool woken_ = false;
+  boost::asio::steady_timer bell_;
+};
+
+}  // namespace sallyport::mcp

@@ -1,0 +1,102 @@
+// An HTTP/1.1 server: bounded in connections, sizes and time, with streams that notice when nobody
+// reads them any more.
+//
+//   HttpServer server(executor, {}, log);
+//   server.route("/healthz", health);
+//   SALLYPORT_CO_TRY(const std::string address, server.listen("127.0.0.1", 0));
+//   co_await server.run();   // until stop()
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/async.h"
+#include "net/server_request.h"
+#include "net/task_group.h"
+
+namespace sallyport::net {
+
+// One request and its way back. Lives as long as its handler runs. Either `respond` once, or
+// `begin` once and `write` as often as there is something to say.
+class ServerExchange {
+ public:
+  virtual ~ServerExchange() = default;
+
+  virtual const ServerRequest& request() const = 0;
+  // Told once, when the peer closes its end before the handler is done.
+  virtual void on_gone(std::function<void()> tell) = 0;
+  virtual bool gone() const = 0;
+
+  // False, here and below: nobody reads any more.
+  virtual Async<bool> respond(ServerResponse response) = 0;
+  // The head of a stream; its end comes when the handler returns.
+  virtual Async<bool> begin(ServerResponse head) = 0;
+  virtual bool streaming() const = 0;  // `begin` was called
+  virtual Async<bool> write(std::string piece) = 0;
+};
+
+class HttpHandler {
+ public:
+  virtual ~HttpHandler() = default;
+
+  // Looks at a request before its body is read. A response: it is refused. Must not wait.
+  virtual std::optional<ServerResponse> refuse(const ServerRequest& head) = 0;
+  // A handler that returns without a response is a fault of ours, and answered 500.
+  virtual Async<void> handle(ServerExchange& exchange) = 0;
+};
+
+struct HttpLimits {
+  std::size_t connections = 1024;
+  std::size_t header_bytes = 32u << 10;
+  std::size_t body_bytes = 64u << 20;
+  std::chrono::milliseconds idle{75'000};    // between two requests
+  std::chrono::milliseconds header{10'000};  // from the first byte of a request
+  std::chrono::milliseconds body{60'000};
+  std::chrono::milliseconds write{30'000};  // for each piece
+};
+
+// On a context with one thread.
+class HttpServer {
+ public:
+  using Log = std::function<void(std::string_view)>;
+
+  HttpServer(boost::asio::any_io_executor executor, HttpLimits limits, Log log);
+  HttpServer(const HttpServer&) = delete;
+  ~HttpServer();
+
+  // Exact path. The handler must outlive the server. All before `run`.
+  void route(std::string path, HttpHandler& handler);
+  // Checked before anything else; without it every name is served.
+  void serve_only(HttpNames names);
+
+  // Port 0: any. Returns the port. `Unavailable` says why not.
+  Result<std::uint16_t> listen(const std::string& address, std::uint16_t port);
+  // Until `stop`. Requests that run then have `patience` to end.
+  Async<void> run(std::chrono::milliseconds patience);
+  void stop();  // no more connections, no more requests on those that are there
+
+ private:
+  struct Acceptor;
+  class Connection;
+
+  Async<void> accept();
+  HttpHandler* handler_of(const ServerRequest& request) const;
+
+  boost::asio::any_io_executor executor_;
+  HttpLimits limits_;
+  Log log_;
+  HttpNames names_;
+  std::map<std::string, HttpHandler*> routes_;
+  std::unique_ptr<Acceptor> acceptor_;
+  std::map<std::uint64_t, Connection*> connections_;  // each takes itself out
+  std::uint64_t last_connection_ = 0;
+  bool stopping_ = false;
+  TaskGroup tasks_;
+};
+
+}  // namespace sallyport::net

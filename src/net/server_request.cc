@@ -1,0 +1,55 @@
+#include "net/server_request.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace sallyport::net {
+
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::string_view> ServerRequest::header(std::string_view name) const {
+  std::optional<std::string_view> found;
+  for (const auto& [key, value] : headers) {
+    if (key != name) continue;
+    if (found) return std::nullopt;
+    found = value;
+  }
+  return found;
+}
+
+std::size_t ServerRequest::count(std::string_view name) const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(headers, [&](const auto& header) { return header.first == name; }));
+}
+
+ServerResponse ServerResponse::json(unsigned status, std::string body) {
+  return {status, {{"content-type", "application/json"}}, std::move(body)};
+}
+
+ServerResponse ServerResponse::text(unsigned status, std::string body) {
+  return {status, {{"content-type", "text/plain; charset=utf-8"}}, std::move(body)};
+}
+
+std::optional<ServerResponse> HttpNames::refuse(const ServerRequest& request) const {
+  const auto host = request.header("host");
+  if (!host) return ServerResponse::text(400, "one `Host` header is needed\n");
+  if (!hosts.empty() && std::ranges::find(hosts, lower(*host)) == hosts.end()) {
+    return ServerResponse::text(403, "this host name is not served here\n");
+  }
+  if (request.count("origin") == 0) return std::nullopt;
+  const auto origin = request.header("origin");
+  if (!origin || std::ranges::find(origins, lower(*origin)) == origins.end()) {
+    return ServerResponse::text(403, "pages of this origin are not served here\n");
+  }
+  return std::nullopt;
+}
+
+}  // namespace sallyport::net

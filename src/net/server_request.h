@@ -1,0 +1,44 @@
+// Requests and responses of HTTP/1.1 as values.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sallyport::net {
+
+struct ServerRequest {
+  std::string method{};
+  std::string path{};   // as sent, without the query
+  std::string query{};  // behind `?`, as sent
+  std::vector<std::pair<std::string, std::string>>
+      headers{};  // in their order, names in lower case
+  std::string body{};
+
+  // `name` in lower case. Nothing: it is not there, or there more than once.
+  std::optional<std::string_view> header(std::string_view name) const;
+  std::size_t count(std::string_view name) const;
+};
+
+struct ServerResponse {
+  unsigned status = 200;
+  std::vector<std::pair<std::string, std::string>> headers{};
+  std::string body{};
+
+  static ServerResponse json(unsigned status, std::string body);
+  static ServerResponse text(unsigned status, std::string body);
+};
+
+// Which names a browser, or whoever forwards for one, may have come here by. What DNS says about a
+// name is not asked: that is how a page of somebody else would reach a server on this machine.
+struct HttpNames {
+  std::vector<std::string> hosts{};    // `127.0.0.1:8765`, in lower case; empty: any
+  std::vector<std::string> origins{};  // `https://console.example.com`
+
+  // The refusal, or nothing.
+  std::optional<ServerResponse> refuse(const ServerRequest& request) const;
+};
+
+}  // namespace sallyport::net
