@@ -201,6 +201,11 @@ class CommandLine {
                             mcp_, wrap_mcp_server);
     text(sub, "--policy", mcp_.policy, "a file, or a shipped one by its name [starter]", "POLICY");
     text(sub, "--name", mcp_.name, "how records call the server [from its command]", "NAME");
+    text(sub, "--url", mcp_.url, "reach the server there instead of starting one", "URL");
+    text(sub, "--bearer-env", mcp_.bearer_env, "the variable that holds our token for it", "NAME");
+    sub.add_flag("--allow-http", mcp_.allow_http, "no encryption on the way to another machine");
+    choice(text(sub, "--era", mcp_.era, "of the protocol that the server speaks [auto]"),
+           {"auto", "legacy", "modern"});
     sub.add_option("command", mcp_.command, "the server's command, behind `--`")
         ->type_name("-- COMMAND...");
     CLI::App& pins = *app_.add_subcommand("pins", "tool definitions, and those that have changed");

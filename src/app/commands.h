@@ -316,6 +316,10 @@ Result<int> policy_schema(const Context& context, const PolicySchemaOptions& opt
 struct McpOptions {
   std::optional<std::string> policy;  // a file, or a shipped one by its name; none: `starter`
   std::optional<std::string> name;   // of the server, in records
+  std::optional<std::string> url;    // where it is reached, if not started here
+  std::optional<std::string> bearer_env;  // the variable that holds our token for it
+  bool allow_http = false;                // without encryption, to other machines too
+  std::string era = "auto";
   std::vector<std::string> command;  // that starts it
 };
 // Runs until the client closes its end.

@@ -1,4 +1,4 @@
-// `sallyport mcp`: wraps a tool server that speaks over its standard streams.
+// `sallyport mcp`: wraps a tool server for a client on standard streams.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -13,6 +13,7 @@
 #include "app/commands.h"
 #include "app/error_lines.h"
 #include "app/gateway_plan.h"
+#include "app/mcp_upstream.h"
 #include "app/policy_watch.h"
 #include "base/try.h"
 #include "base/uuid.h"
@@ -20,8 +21,6 @@
 #include "core/plan_shelf.h"
 #include "core/stored_record.h"
 #include "mcp/gateway.h"
-#include "mcp/server_name.h"
-#include "mcp/stdio_server.h"
 
 namespace sallyport::app {
 
@@ -94,14 +93,10 @@ Result<void> serve(asio::io_context& loop, mcp::Gateway& gateway, PolicyWatch& w
 }  // namespace
 
 Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
-  if (options.command.empty()) {
-    return fail(ErrorCode::InvalidInput,
-                "no server is named; write its command behind `--`, as in `sallyport mcp -- npx "
-                "some-server`");
-  }
+  SALLYPORT_TRY(const McpUpstream upstream, upstream_of(options));
   signal(SIGPIPE, SIG_IGN);
   ErrorLines lines;
-  const std::string name = options.name.value_or(mcp::name_of_command(options.command));
+  const std::string name = options.name.value_or(upstream.name);
   SALLYPORT_TRY(Workspace::Place place, context.place());
   SALLYPORT_TRY(
       const std::unique_ptr<Workspace> workspace,
@@ -131,9 +126,11 @@ Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
       {governor, plans, ledger, workspace->redactor(), workspace->clock(), workspace->entropy(),
        pins},
       {.name = name,
-       .make_server = mcp::StdioServer::maker(options.command),
+       .make_server = upstream.make,
        .agent_id = who_runs_this(),
        .session_id = "mcp-" + uuid7_text(workspace->clock(), workspace->entropy()),
+       .era = era_hint(options, EraCache(workspace->place().data_dir, upstream.identity),
+                       workspace->clock().wall()),
        .log = [&](std::string_view line) { lines.say(fmt::format("sallyport: {}", line)); }},
       std::make_unique<mcp::StreamLink>(loop.get_executor(), mcp::Limits{}, dup(STDIN_FILENO),
                                         dup(STDOUT_FILENO)));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <string_view>
 
 namespace sallyport::mcp {
@@ -10,6 +11,15 @@ enum class Era {
   Unknown,
   Legacy,  // `initialize`, up to 2025-11-25
   Modern,  // `server/discover`, since 2026-07-28
+};
+
+// What is known about a server before it was asked.
+struct EraHint {
+  Era era = Era::Unknown;              // that alone it is said to have
+  bool pinned = false;                 // by a person: the other one is not tried
+  std::function<void(Era)> learned{};  // it has this one and not the other; must not wait
+
+  bool excludes(Era other) const { return pinned && era != Era::Unknown && era != other; }
 };
 
 inline constexpr std::string_view kModernVersion = "2026-07-28";

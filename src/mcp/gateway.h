@@ -46,6 +46,7 @@ class Gateway final : public Conversation,
     std::string agent_id;     // who the client was authenticated as
     std::string session_id;
     bool shared = false;  // by several clients of that agent
+    EraHint era{};  // of the server
     Limits limits{};
     Server::Log log;  // for people; must not wait
   };
@@ -117,6 +118,8 @@ class Gateway final : public Conversation,
   Async<void> open_stateless();
   Task<void> probe();
   Task<void> open_legacy(std::string params);
+  std::string own_opening() const;
+  void learn_era(Era era);
   void set_ready();
   std::string for_server(const Message& request) const;
   std::string params_for_server(std::string params) const;

@@ -126,7 +126,8 @@ bool Gateway::answer_here(const Message& request) {
   return true;
 }
 
-// A client of sessions opens. Most servers are of its era, so that is tried first.
+// A client of sessions opens. Most servers are of its era, so that is tried first, unless it is
+// known to be of the other one.
 Async<void> Gateway::open_session(Message request) {
   const json::object* const params = request.params();
   opening_ = std::string(request.params_text());
@@ -138,10 +139,13 @@ Async<void> Gateway::open_session(Message request) {
 
   Result<void> up = co_await server_up();
   Result<Message> answer = fail(ErrorCode::Unavailable, up ? "" : up.error().message);
-  if (up && server_era_ != Era::Modern) {
+  const bool tried = up && server_era_ == Era::Unknown && settings_.era.era == Era::Modern;
+  if (tried) (void)co_await probe();
+  if (up && server_era_ != Era::Modern && !settings_.era.excludes(Era::Legacy)) {
     answer = co_await server_.ask("initialize", opening_, settings_.limits.opening);
   }
   if (answer && !answer->is_error()) {
+    if (tried) learn_era(Era::Legacy);
     server_era_ = Era::Legacy;
     opening_result_ = std::string(answer->result_text());
     const Result<std::string> text = co_await passed("initialize", *answer);
@@ -151,7 +155,10 @@ Async<void> Gateway::open_session(Message request) {
     set_ready();
     co_return;
   }
-  const bool stateless = up && (server_era_ == Era::Modern || (co_await probe()).has_value());
+  const bool may_probe = up && !tried && !settings_.era.excludes(Era::Modern);
+  const bool stateless =
+      up && (server_era_ == Era::Modern || (may_probe && (co_await probe()).has_value()));
+  if (stateless && !tried) learn_era(Era::Modern);
   relayed_.erase(request.id);
   if (stateless) {
     const std::string asked(params ? text_in(*params, "protocolVersion").value_or("") : "");
@@ -167,25 +174,39 @@ Async<void> Gateway::open_session(Message request) {
 Async<void> Gateway::open_stateless() {
   opening_now_ = true;
   Result<void> opened = co_await server_up();
+  const bool sessions_first = settings_.era.era == Era::Legacy;
+  if (opened && sessions_first) opened = fail(ErrorCode::NotFound, "the server is not stateless");
   if (opened) opened = co_await probe();
-  if (!opened && server_.up()) {
-    json::object offered;
-    for (const char* const name : {"sampling", "elicitation", "roots"}) {
-      const json::value* const known = client_capabilities_.if_contains(name);
-      // Whoever comes later may have more; one who cannot answer is not asked.
-      if (known != nullptr || settings_.shared) offered[name] = json::object();
-    }
-    json::object params{
-        {"protocolVersion", kLegacyVersion},
-        {"capabilities", std::move(offered)},
-        {"clientInfo", json::object{{"name", client_name_.empty() ? "sallyport" : client_name_},
-                                    {"version", "0"}}}};
-    opened = co_await open_legacy(json::serialize(params));
-    // It may have been silent before because it was not there yet.
-    if (!opened && server_.up()) opened = co_await probe();
+  if (!opened && server_.up() && !settings_.era.excludes(Era::Legacy)) {
+    opened = co_await open_legacy(own_opening());
+    if (opened && !sessions_first) learn_era(Era::Legacy);
+  }
+  // It may have been silent before because it was not there yet.
+  if (!opened && server_.up() && !settings_.era.excludes(Era::Modern)) {
+    opened = co_await probe();
+    if (opened && sessions_first) learn_era(Era::Modern);
   }
   opening_now_ = false;
   if (!opened) settings_.log("the server does not open: " + opened.error().message);
+}
+
+// The params of `initialize` for a client that has none.
+std::string Gateway::own_opening() const {
+  json::object offered;
+  for (const char* const name : {"sampling", "elicitation", "roots"}) {
+    // Whoever comes later may have more; one who cannot answer is not asked.
+    if (settings_.shared || client_capabilities_.contains(name)) offered[name] = json::object();
+  }
+  return json::serialize(json::object{
+      {"protocolVersion", kLegacyVersion},
+      {"capabilities", std::move(offered)},
+      {"clientInfo", json::object{{"name", client_name_.empty() ? "sallyport" : client_name_},
+                                  {"version", "0"}}}});
+}
+
+// The era that was tried first is not the server's: next time this is known before.
+void Gateway::learn_era(Era era) {
+  if (settings_.era.learned) settings_.era.learned(era);
 }
 
 // Is it a stateless server? Then it is ready.

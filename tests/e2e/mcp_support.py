@@ -20,7 +20,7 @@ class Client:
 
     def __init__(self, test, command, env=None, options=()):
         self.process = subprocess.Popen(
-            [BIN, "mcp", *options, "--data-dir", str(test.data), "--", *map(str, command)],
+            [BIN, "mcp", *options, "--data-dir", str(test.data), *(("--", *map(str, command)) if command else ())],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             env=env or test.environment(), cwd=test.folder)
         self.messages = queue.Queue()

@@ -1,0 +1,275 @@
+#include "net/http_client.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/ssl/context.hpp>
+#include <deque>
+
+#include "base/bell.h"
+#include "base/try.h"
+#include "net/http_parser.h"
+#include "net/http_wire.h"
+
+namespace sallyport::net {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr std::size_t kPiece = 64 * 1024;
+constexpr int kRedirects = 3;
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+}
+
+bool same_name(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
+// No value of ours may end its line: what comes behind it would be a header of somebody else's.
+bool is_plain(std::string_view value) {
+  return std::ranges::all_of(value, [](char c) { return c == '\t' || (c >= ' ' && c != 0x7F); });
+}
+
+Result<std::string> head_text(const Url& url, const HttpRequest& request) {
+  std::string text =
+      fmt::format("{} {} HTTP/1.1\r\nHost: {}\r\n", request.method, url.target, url.authority());
+  for (const auto& [name, value] : request.headers) {
+    if (!is_plain(name) || !is_plain(value)) {
+      return fail(ErrorCode::InvalidInput, fmt::format("the header `{}` cannot be sent", name));
+    }
+    text += fmt::format("{}: {}\r\n", name, value);
+  }
+  if (!request.body.empty() || request.method == "POST") {
+    text += fmt::format("Content-Length: {}\r\n", request.body.size());
+  }
+  return text + "\r\n";
+}
+
+std::chrono::milliseconds left_until(SteadyTime deadline) {
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+      deadline - std::chrono::steady_clock::now());
+  return std::max(left, std::chrono::milliseconds(1));
+}
+
+class Client;
+
+class Exchange final : public HttpExchange {
+ public:
+  explicit Exchange(Client& client) : client_(client) {}
+  ~Exchange() override { let_go(); }
+
+  Task<HttpHead> send(HttpRequest request, std::chrono::milliseconds longest) override;
+  Task<std::string> read(std::chrono::milliseconds longest) override;
+  void cancel() override {
+    cancelled_ = true;
+    if (wire_) wire_->close();
+  }
+
+ private:
+  Task<HttpHead> send_to(const Url& url, const HttpRequest& request, SteadyTime deadline);
+  Task<void> fill(SteadyTime deadline);
+  void let_go();
+
+  Client& client_;
+  std::unique_ptr<HttpWire> wire_;
+  std::optional<HttpParser> parser_;
+  std::unique_ptr<char[]> piece_;
+  bool holds_place_ = false;
+  bool cancelled_ = false;
+};
+
+class Client final : public HttpClient {
+ public:
+  Client(asio::any_io_executor executor, Settings settings)
+      : executor_(std::move(executor)),
+        settings_(std::move(settings)),
+        tls_(asio::ssl::context::tls_client) {}
+
+  Result<void> prepare() {
+    boost::system::error_code error;
+    tls_.set_default_verify_paths(error);
+    if (!error) tls_.set_verify_mode(asio::ssl::verify_peer, error);
+    if (error || SSL_CTX_set_min_proto_version(tls_.native_handle(), TLS1_2_VERSION) != 1) {
+      return fail(ErrorCode::Internal, "certificates of servers cannot be checked");
+    }
+    return {};
+  }
+
+  std::unique_ptr<HttpExchange> exchange() override { return std::make_unique<Exchange>(*this); }
+
+  const Settings& settings() const { return settings_; }
+
+  // One of the connections that there may be.
+  Task<void> take_place(SteadyTime deadline) {
+    while (places_ >= settings_.limits.connections) {
+      if (std::chrono::steady_clock::now() >= deadline) {
+        co_return fail(ErrorCode::Exhausted, "too many requests to the server run at once");
+      }
+      co_await bell_.wait("place", std::min(left_until(deadline), std::chrono::milliseconds(200)),
+                          {});
+    }
+    ++places_;
+    co_return Result<void>{};
+  }
+  void leave_place() {
+    --places_;
+    bell_.ring("place");
+  }
+
+  // Nothing: there is none to use again.
+  std::unique_ptr<HttpWire> take_idle() {
+    const auto now = std::chrono::steady_clock::now();
+    while (!idle_.empty()) {
+      Idle newest = std::move(idle_.back());
+      idle_.pop_back();
+      if (newest.until > now && newest.wire->is_quiet()) return std::move(newest.wire);
+      newest.wire->close();
+    }
+    return nullptr;
+  }
+  void keep_idle(std::unique_ptr<HttpWire> wire) {
+    const auto now = std::chrono::steady_clock::now();
+    while (!idle_.empty() &&
+           (idle_.front().until <= now || idle_.size() >= settings_.limits.idle_connections)) {
+      idle_.pop_front();
+    }
+    idle_.push_back({std::move(wire), now + settings_.limits.idle});
+  }
+  std::unique_ptr<HttpWire> fresh() {
+    const bool only_here = !settings_.url.tls && !settings_.allow_plain;
+    return HttpWire::make(executor_, tls_, settings_.url, only_here);
+  }
+
+ private:
+  struct Idle {
+    std::unique_ptr<HttpWire> wire;
+    SteadyTime until;
+  };
+
+  asio::any_io_executor executor_;
+  Settings settings_;
+  asio::ssl::context tls_;
+  std::deque<Idle> idle_;
+  std::size_t places_ = 0;
+  Bell bell_;
+};
+
+Task<HttpHead> Exchange::send(HttpRequest request, std::chrono::milliseconds longest) {
+  const SteadyTime deadline = std::chrono::steady_clock::now() + longest;
+  Url url = client_.settings().url;
+  for (int redirects = 0;; ++redirects) {
+    SALLYPORT_CO_TRY(HttpHead head, co_await send_to(url, request, deadline));
+    // Only these two promise that the method stays.
+    if (head.status != 307 && head.status != 308) co_return head;
+    if (redirects == kRedirects) co_return fail(ErrorCode::Corrupt, "the server redirects forever");
+    SALLYPORT_CO_TRY(url, url.followed(head.header("Location")));
+    let_go();
+  }
+}
+
+Task<HttpHead> Exchange::send_to(const Url& url, const HttpRequest& request, SteadyTime deadline) {
+  const HttpClientLimits& limits = client_.settings().limits;
+  SALLYPORT_CO_TRY(const std::string head, head_text(url, request));
+  SALLYPORT_CO_CHECK_OK(co_await client_.take_place(deadline));
+  holds_place_ = true;
+  if (cancelled_) co_return fail(ErrorCode::Cancelled, "cancelled");
+  wire_ = client_.take_idle();
+  if (!wire_) {
+    wire_ = client_.fresh();
+    SALLYPORT_CO_CHECK_OK(co_await wire_->connect(std::min(limits.connect, left_until(deadline))));
+  }
+  if (cancelled_) co_return fail(ErrorCode::Cancelled, "cancelled");
+  // Small requests leave in one piece.
+  const std::string text = head + request.body;
+  SALLYPORT_CO_CHECK_OK(co_await wire_->write(text, std::min(limits.write, left_until(deadline))));
+  parser_.emplace(limits.head_bytes);
+  while (!parser_->has_head()) {
+    SALLYPORT_CO_CHECK_OK(co_await fill(deadline));
+  }
+  co_return parser_->head();
+}
+
+Task<void> Exchange::fill(SteadyTime deadline) {
+  if (!piece_) piece_ = std::make_unique<char[]>(kPiece);
+  const Result<std::size_t> count =
+      co_await wire_->read(piece_.get(), kPiece, left_until(deadline));
+  if (cancelled_) co_return fail(ErrorCode::Cancelled, "cancelled");
+  if (!count) co_return std::unexpected(count.error());
+  if (*count == 0) co_return parser_->feed_end();
+  co_return parser_->feed({piece_.get(), *count});
+}
+
+Task<std::string> Exchange::read(std::chrono::milliseconds longest) {
+  if (!parser_) co_return fail(ErrorCode::Internal, "nothing was sent");
+  const SteadyTime deadline = std::chrono::steady_clock::now() + longest;
+  while (true) {
+    std::string body = parser_->take_body();
+    if (!body.empty()) co_return body;
+    if (parser_->done()) {
+      let_go();
+      co_return std::string();
+    }
+    if (!wire_) co_return fail(ErrorCode::Cancelled, "cancelled");
+    SALLYPORT_CO_CHECK_OK(co_await fill(deadline));
+  }
+}
+
+// A connection whose answer was read to its end is kept; any other one is closed, and that tells
+// the server that nobody waits.
+void Exchange::let_go() {
+  if (wire_ && parser_ && parser_->may_be_reused() && !cancelled_) {
+    client_.keep_idle(std::move(wire_));
+  } else if (wire_) {
+    wire_->close();
+  }
+  wire_.reset();
+  if (std::exchange(holds_place_, false)) client_.leave_place();
+}
+
+}  // namespace
+
+std::string_view HttpHead::header(std::string_view name) const {
+  const auto found =
+      std::ranges::find_if(headers, [&](const auto& one) { return same_name(one.first, name); });
+  return found == headers.end() ? std::string_view() : std::string_view(found->second);
+}
+
+std::string HttpHead::content_type() const {
+  const std::string_view given = header("Content-Type");
+  std::string type(given.substr(0, given.find_first_of("; \t")));
+  std::ranges::transform(type, type.begin(), lower);
+  return type;
+}
+
+Task<std::string> HttpExchange::read_all(std::size_t limit, std::chrono::milliseconds longest) {
+  const SteadyTime deadline = std::chrono::steady_clock::now() + longest;
+  std::string all;
+  while (true) {
+    SALLYPORT_CO_TRY(const std::string more, co_await read(left_until(deadline)));
+    if (more.empty()) co_return all;
+    all += more;
+    if (all.size() > limit) {
+      co_return fail(ErrorCode::Exhausted,
+                     fmt::format("the server's answer is over {} bytes", limit));
+    }
+  }
+}
+
+Result<std::unique_ptr<HttpClient>> HttpClient::open(asio::any_io_executor executor,
+                                                     Settings settings) {
+  if (!settings.url.tls && !settings.url.is_loopback() && !settings.allow_plain) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("`{}` would be reached without encryption; use `https`, or say "
+                            "`--allow-http` where the network between is trusted",
+                            settings.url.text()));
+  }
+  auto client = std::make_unique<Client>(std::move(executor), std::move(settings));
+  SALLYPORT_CHECK_OK(client->prepare());
+  return client;
+}
+
+}  // namespace sallyport::net

@@ -1,0 +1,84 @@
+// A client of one HTTP/1.1 server, with or without TLS: connections are kept and used again, every
+// wait has a deadline, and bodies come as they arrive.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/async.h"
+#include "net/url.h"
+
+namespace sallyport::net {
+
+using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
+
+struct HttpRequest {
+  std::string method = "POST";
+  HttpHeaders headers{};  // `Host` and `Content-Length` are set here
+  std::string body{};
+};
+
+struct HttpHead {
+  unsigned status = 0;
+  HttpHeaders headers{};
+
+  // The first of this name, compared without case; empty where there is none.
+  std::string_view header(std::string_view name) const;
+  // The media type alone, in lower case.
+  std::string content_type() const;
+};
+
+struct HttpClientLimits {
+  std::size_t connections = 256;
+  std::size_t idle_connections = 8;
+  std::size_t head_bytes = 64 * 1024;
+  std::chrono::milliseconds connect{10'000};
+  std::chrono::milliseconds write{60'000};
+  // Common servers close what was idle for five seconds: what is reused must be younger.
+  std::chrono::milliseconds idle{4'000};
+};
+
+// One request and its answer. On the strand of its client, which must outlive it.
+class HttpExchange {
+ public:
+  virtual ~HttpExchange() = default;
+
+  // Returns once the head of the answer is there. Redirects are followed where method and server
+  // stay the same. An error: `Unavailable` (not reached, or it went away), `Deadline`, `Exhausted`
+  // (the head, or too many connections), `Corrupt` (no HTTP), `Cancelled`.
+  virtual Task<HttpHead> send(HttpRequest request, std::chrono::milliseconds longest) = 0;
+
+  // The next bytes of the body; empty: it has ended.
+  virtual Task<std::string> read(std::chrono::milliseconds longest) = 0;
+  // All that is left of it. `Exhausted`: it is longer than that.
+  Task<std::string> read_all(std::size_t limit, std::chrono::milliseconds longest);
+
+  // Whoever waits hears `Cancelled`; the connection is closed.
+  virtual void cancel() = 0;
+};
+
+// On a strand, or on a context with one thread.
+class HttpClient {
+ public:
+  struct Settings {
+    Url url;
+    // Where the address is not of this machine: without it only TLS may leave.
+    bool allow_plain = false;
+    HttpClientLimits limits{};
+  };
+  // `InvalidInput`: it may not be reached without TLS. `Internal`: no certificates can be checked.
+  static Result<std::unique_ptr<HttpClient>> open(boost::asio::any_io_executor executor,
+                                                  Settings settings);
+  virtual ~HttpClient() = default;
+
+  virtual std::unique_ptr<HttpExchange> exchange() = 0;
+};
+
+}  // namespace sallyport::net

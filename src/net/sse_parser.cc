@@ -1,0 +1,102 @@
+#include "net/sse_parser.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace sallyport::net {
+
+namespace {
+
+constexpr std::size_t kTail = 256;                  // enough to look for an id in
+constexpr std::size_t kLongestId = 1024;            // of an event, and of the name of its kind
+constexpr std::string_view kMark = "\xEF\xBB\xBF";  // some write it at the beginning of a text
+
+void keep_tail(std::string& tail, std::string_view more) {
+  tail.append(more.substr(more.size() - std::min(more.size(), kTail)));
+  if (tail.size() > kTail) tail.erase(0, tail.size() - kTail);
+}
+
+}  // namespace
+
+// True: `line_` holds a whole line.
+bool SseParser::take_line() {
+  if (skip_line_feed_ && read_ < waiting_.size()) {
+    if (waiting_[read_] == '\n') ++read_;
+    skip_line_feed_ = false;
+  }
+  const std::size_t end = waiting_.find_first_of("\r\n", read_);
+  const std::string_view piece = std::string_view(waiting_).substr(read_, end - read_);
+  // A field may be a little longer than what is kept of its value.
+  const std::size_t room = limit_ + kTail - std::min(line_.size(), limit_ + kTail);
+  const std::size_t kept = std::min(room, piece.size());
+  line_.append(piece.substr(0, kept));
+  if (kept < piece.size()) {
+    keep_tail(line_tail_, piece.substr(kept));
+    dropped_ += piece.size() - kept;
+  }
+  if (end == std::string::npos) {
+    waiting_.clear();
+    read_ = 0;
+    return false;
+  }
+  skip_line_feed_ = waiting_[end] == '\r';
+  read_ = end + 1;
+  return true;
+}
+
+std::optional<SseEvent> SseParser::next() {
+  while (take_line()) {
+    if (!std::exchange(begun_, true) && line_.starts_with(kMark)) line_.erase(0, kMark.size());
+    if (!line_.empty()) {
+      hear_line();
+      continue;
+    }
+    SseEvent event = std::exchange(event_, {});
+    if (std::exchange(has_data_, false)) return event;
+  }
+  return std::nullopt;
+}
+
+void SseParser::hear_line() {
+  const std::string line = std::exchange(line_, {});
+  const std::size_t colon = line.find(':');
+  if (colon != 0) {
+    std::string_view value;
+    if (colon != std::string::npos) value = std::string_view(line).substr(colon + 1);
+    if (value.starts_with(' ')) value.remove_prefix(1);
+    hear_field(std::string_view(line).substr(0, colon), value);
+  }
+  dropped_ = 0;
+  line_tail_.clear();
+}
+
+void SseParser::hear_field(std::string_view name, std::string_view value) {
+  if (name == "data") return add_data(value);
+  if (dropped_ > 0 || value.size() > kLongestId) return;
+  if (name == "event") {
+    event_.name = std::string(value);
+  } else if (name == "id") {
+    if (value.find('\0') == std::string_view::npos) last_id_ = std::string(value);
+  } else if (name == "retry") {
+    constexpr std::uint32_t kLongest = 3'600'000;
+    std::uint32_t milliseconds = 0;
+    const auto read = std::from_chars(value.data(), value.data() + value.size(), milliseconds);
+    if (read.ec == std::errc() && read.ptr == value.data() + value.size()) {
+      retry_ = std::chrono::milliseconds(std::min(milliseconds, kLongest));
+    }
+  }
+}
+
+void SseParser::add_data(std::string_view value) {
+  if (has_data_ && event_.data.size() < limit_) event_.data += '\n';
+  has_data_ = true;
+  const std::size_t kept = std::min(value.size(), limit_ - std::min(event_.data.size(), limit_));
+  event_.data.append(value.substr(0, kept));
+  if (kept == value.size() && dropped_ == 0 && !event_.too_long) return;
+  event_.too_long = true;
+  keep_tail(event_.tail, value.substr(kept));
+  keep_tail(event_.tail, line_tail_);
+}
+
+}  // namespace sallyport::net

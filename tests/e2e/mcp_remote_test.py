@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+"""Tool servers that are reached over HTTP, behind the gate: both eras, and all that can go wrong on the way."""
+import json
+import subprocess
+import time
+import unittest
+
+from cli_support import BIN
+from mcp_http_server import LegacyServer, ModernServer
+from mcp_support import PATIENCE, Client, McpTest
+
+MODERN = "2026-07-28"
+META = "io.modelcontextprotocol/"
+
+
+class RemoteClient(Client):
+    """A client of the gate whose server is somewhere else."""
+
+    def __init__(self, test, url, options=(), **env):
+        self.url = ("--url", url, *options)
+        super().__init__(test, (), test.environment(**env), ("--name", "remote", *self.url))
+
+    def modern(self, method, **params):
+        meta = {META + "protocolVersion": MODERN, META + "clientCapabilities": {}}
+        return self.request(method, {**params, "_meta": {**meta, **params.get("_meta", {})}})
+
+
+class RemoteTest(McpTest):
+    def server(self, kind, **options):
+        server = kind(**options)
+        self.addCleanup(server.stop)
+        return server
+
+    def remote(self, server, *options, **env):
+        client = RemoteClient(self, server.url, options, **env)
+        self.addCleanup(self.end, client)
+        return client
+
+    def wait_until(self, true, timeout=PATIENCE):
+        end = time.monotonic() + timeout
+        while not true():
+            self.assertLess(time.monotonic(), end, "it did not happen in time")
+            time.sleep(0.02)
+
+
+class Sessions(RemoteTest):
+    def test_a_session_is_opened_used_and_ended(self):
+        server = self.server(LegacyServer)
+        client = self.remote(server)
+        self.assertEqual(client.open()["serverInfo"]["name"], "remote")
+        self.assertEqual(len(client.request("tools/list")["result"]["tools"]), 21)
+        self.assertEqual(client.said("echo", {"message": "hi"}), "hi")
+        self.assertEqual(client.said("secret"), "key **** ends")
+        self.assertEqual(client.close(), 0)
+        self.assertEqual(server.deleted, list(server.sessions))
+        heads = [head for head, message in server.requests if message["method"] not in ("initialize", "GET")]
+        self.assertEqual({head["mcp-session-id"] for head in heads}, set(server.sessions))
+        self.assertNotIn("mcp-name", heads[-1])
+        self.one_end_for_each_call(2)
+
+    def test_a_session_that_the_server_forgot_is_opened_again_and_the_call_made_once(self):
+        server = self.server(LegacyServer)
+        client = self.remote(server)
+        client.open()
+        client.request("tools/list")
+        self.assertEqual(client.said("forget"), "forgotten")
+        self.assertEqual(client.said("echo", {"message": "back"}), "back")
+        self.assertEqual([m["method"] for _, m in server.requests].count("initialize"), 2)
+        client.close()
+        self.one_end_for_each_call(2)
+
+    def test_the_server_asks_in_the_middle_of_a_call(self):
+        client = self.remote(self.server(LegacyServer))
+        client.open({"sampling": {}})
+        id = client.ask("tools/call", {"name": "ask_sampling", "arguments": {}})
+        question = client.next(lambda m: m.get("method") == "sampling/createMessage")
+        client.send({"id": question["id"], "result": {"said": "yes"}})
+        self.assertEqual(client.answer(id)["result"]["content"][0]["text"], '{"said": "yes"}')
+
+    def test_what_a_server_says_by_itself_is_heard(self):
+        server = self.server(LegacyServer)
+        client = self.remote(server)
+        client.open()
+        self.wait_until(lambda: server.streams)
+        server.streams[0].event({"method": "notifications/tools/list_changed"})
+        client.next(lambda m: m.get("method") == "notifications/tools/list_changed")
+
+    def test_a_stream_that_was_broken_off_goes_on(self):
+        client = self.remote(self.server(LegacyServer))
+        client.open()
+        self.assertEqual(client.said("resumed"), "gone on")
+
+    def test_progress_passes_the_second_door(self):
+        client = self.remote(self.server(LegacyServer))
+        client.open()
+        self.assertEqual(client.said("progress", _meta={"progressToken": "t"}), "progressed")
+        told = [m["params"] for m in client.kept if m.get("method") == "notifications/progress"]
+        self.assertEqual([p["message"] for p in told], [f"**** {i}" for i in range(3)])
+
+    def test_a_cancelled_call_is_cancelled_there_too(self):
+        server = self.server(LegacyServer)
+        client = self.remote(server)
+        client.open()
+        id = client.ask("tools/call", {"name": "stall", "arguments": {}})
+        self.wait_until(lambda: any(m.get("params", {}).get("name") == "stall" for _, m in server.requests))
+        client.tell("notifications/cancelled", {"requestId": id})
+        self.wait_until(lambda: any(m["method"] == "notifications/cancelled" for _, m in server.requests if "method" in m))
+        self.wait_until(lambda: server.closed)
+        client.close()
+        self.one_end_for_each_call(1)
+
+    def test_a_stateless_client_before_a_server_of_sessions(self):
+        server = self.server(LegacyServer)
+        for _ in range(2):
+            client = self.remote(server)
+            self.assertIn("capabilities", client.modern("server/discover")["result"])
+            result = client.modern("tools/call", name="echo", arguments={"message": "x"})["result"]
+            self.assertEqual((result["resultType"], result["content"][0]["text"]), ("complete", "x"))
+            client.close()
+        # What was found out once is not asked again.
+        self.assertEqual([m["method"] for _, m in server.requests].count("server/discover"), 1)
+
+
+class Stateless(RemoteTest):
+    def test_headers_say_what_the_body_says(self):
+        server = self.server(ModernServer)
+        client = self.remote(server)
+        client.open()
+        names = [tool["name"] for tool in client.request("tools/list")["result"]["tools"]]
+        self.assertNotIn("unusable", names)
+        said = json.loads(client.said("query", {"tenant": "Zürich", "deep": {"n": 5}}))
+        self.assertEqual(said, {"mcp-method": "tools/call", "mcp-name": "query", "mcp-param-n": "5", "mcp-param-tenant": "=?base64?WsO8cmljaA==?=",
+                                "mcp-protocol-version": MODERN})
+        client.close()
+        self.one_end_for_each_call(1)
+
+    def test_a_stateless_client_is_not_translated(self):
+        server = self.server(ModernServer)
+        client = self.remote(server)
+        self.assertEqual(client.modern("tools/call", name="echo", arguments={"message": "x"})["result"]["content"][0]["text"], "x")
+        self.assertNotIn("initialize", [m["method"] for _, m in server.requests])
+
+    def test_a_cancel_closes_the_stream(self):
+        server = self.server(ModernServer)
+        client = self.remote(server)
+        client.open()
+        id = client.ask("tools/call", {"name": "stall", "arguments": {}})
+        self.wait_until(lambda: any(m.get("params", {}).get("name") == "stall" for _, m in server.requests))
+        client.tell("notifications/cancelled", {"requestId": id})
+        self.wait_until(lambda: server.closed)
+        self.assertNotIn("notifications/cancelled", [m["method"] for _, m in server.requests])
+
+    def test_a_subscription_is_held_and_made_again_when_it_breaks(self):
+        server = self.server(ModernServer)
+        client = self.remote(server)
+        client.open()
+        for turn in range(2):
+            self.wait_until(lambda: len(server.streams) > turn)
+            handler, tag = server.streams[turn]
+            handler.event({"method": "notifications/tools/list_changed", "params": {"_meta": tag}})
+            client.next(lambda m: m.get("method") == "notifications/tools/list_changed")
+            handler.cut()
+
+    def test_the_era_can_be_pinned(self):
+        server = self.server(ModernServer)
+        client = self.remote(server, "--era", "modern")
+        client.open()
+        self.assertNotIn("initialize", [m["method"] for _, m in server.requests])
+        other = self.remote(server, "--era", "legacy")
+        answer = other.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}})
+        self.assertIn("error", answer)
+
+
+class Accidents(RemoteTest):
+    HABITS = {"die": "went away", "gone_body": "went away", "half_stream": "ended its stream", "not_http": "does not speak HTTP",
+              "empty": "no answer", "broken_json": "malformed output"}
+
+    def play(self, kind):
+        server = self.server(kind)
+        client = self.remote(server)
+        client.open()
+        for tool, words in self.HABITS.items():
+            result = client.result(tool)
+            self.assertTrue(result["isError"])
+            self.assertIn(words, result["content"][0]["text"], tool)
+        self.assertEqual(client.said("garbage"), "after the garbage")
+        self.assertEqual(client.said("wrong_id"), "the right one")
+        self.assertEqual(client.said("twice"), "first")
+        self.assertEqual(client.call("error")["error"]["code"], -32050)
+        self.assertEqual(client.said("flood", {"count": 2000}), "flooded")
+        self.assertEqual(client.said("echo", {"message": "still there"}), "still there")
+        client.wait_for_error("an answer that nobody waits for")
+        client.wait_for_error("something that is no message")
+        client.close()
+        self.one_end_for_each_call(len(self.HABITS) + 6)
+
+    # AU-17 (partly)
+    def test_a_server_of_sessions_with_bad_habits(self):
+        self.play(LegacyServer)
+
+    # AU-17 (partly)
+    def test_a_stateless_server_with_bad_habits(self):
+        self.play(ModernServer)
+
+    # PI-85
+    def test_a_result_as_large_as_a_message_may_be(self):
+        client = self.remote(self.server(LegacyServer))
+        client.open()
+        size = 4 << 20
+        self.assertEqual(len(client.result("huge", {"bytes": size}, timeout=280)["content"][0]["text"]), size)
+        too_large = client.result("huge", {"bytes": (64 << 20) + 1}, timeout=280)
+        self.assertTrue(too_large["isError"])
+        self.assertIn("malformed", too_large["content"][0]["text"])
+        self.assertEqual(client.said("echo", {"message": "x"}), "x")
+
+    def test_a_server_that_goes_and_comes_back_is_used_again(self):
+        server = self.server(LegacyServer)
+        client = self.remote(server)
+        client.open()
+        self.assertEqual(client.said("echo", {"message": "1"}), "1")
+        port = server.server_address[1]
+        server.stop()
+        self.assertIn("cannot be reached", client.said("echo", {"message": "2"}))
+        self.server(LegacyServer, port=port)
+        self.assertEqual(client.said("echo", {"message": "3"}), "3")
+        client.close()
+        self.one_end_for_each_call(3)
+
+    def test_a_server_that_stalls_holds_up_nobody_else(self):
+        client = self.remote(self.server(LegacyServer))
+        client.open()
+        client.ask("tools/call", {"name": "stall", "arguments": {}})
+        self.assertEqual(client.said("echo", {"message": "x"}), "x")
+        self.assertEqual(client.close(), 0)
+        ends = {r["tool_name"]: r for r in self.one_end_for_each_call(2)}
+        self.assertEqual(ends["stall"]["outcome"]["result"]["output"], "cancelled")
+
+    def test_many_calls_at_once_end_each_in_one_record(self):
+        client = self.remote(self.server(LegacyServer))
+        client.open()
+        habits = ["echo", "die", "garbage", "twice", "half_stream", "error", "broken_json"]
+        ids = [client.ask("tools/call", {"name": habits[i % len(habits)], "arguments": {"message": str(i)}}) for i in range(210)]
+        for id in ids:
+            client.answer(id)
+        client.close()
+        self.one_end_for_each_call(210)
+
+
+class Credentials(RemoteTest):
+    def test_our_own_token_is_sent(self):
+        server = self.server(LegacyServer, token="t0ps3cret")
+        client = self.remote(server, "--bearer-env", "REMOTE_TOKEN", REMOTE_TOKEN="t0ps3cret")
+        client.open()
+        self.assertEqual(client.said("echo", {"message": "x"}), "x")
+        client.close()
+        self.assertNotIn("t0ps3cret", "".join(client.errors))
+
+    def test_without_it_the_person_is_told_what_to_do(self):
+        client = self.remote(self.server(LegacyServer, token="t0ps3cret"))
+        answer = client.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}})
+        self.assertIn("--bearer-env", answer["error"]["message"])
+
+    def test_nobody_is_sent_to_another_host(self):
+        server, other = self.server(LegacyServer), self.server(LegacyServer)
+        server.redirect = other.url
+        client = self.remote(server)
+        answer = client.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}})
+        self.assertIn("redirects to another one", answer["error"]["message"])
+        self.assertEqual(other.requests, [])
+
+    def test_the_same_host_may_redirect(self):
+        server = self.server(LegacyServer)
+        server.redirect = "/moved"
+        client = self.remote(server)
+        client.open()
+        self.assertEqual(client.said("echo", {"message": "x"}), "x")
+
+    def refused(self, *words):
+        done = subprocess.run([BIN, "mcp", "--data-dir", str(self.data), *words], capture_output=True, text=True, timeout=PATIENCE,
+                              env=self.environment(), stdin=subprocess.DEVNULL)
+        self.assertNotEqual(done.returncode, 0)
+        return done.stderr
+
+    def test_what_cannot_be_is_refused_before_anything_is_sent(self):
+        self.assertIn("without encryption", self.refused("--url", "http://example.com/mcp"))
+        self.assertIn("credentials", self.refused("--url", "https://user:secret@example.com/mcp"))
+        self.assertIn("`http` or `https`", self.refused("--url", "ftp://example.com/mcp"))
+        self.assertIn("`NO_SUCH` is not set", self.refused("--url", "https://example.com/mcp", "--bearer-env", "NO_SUCH"))
+        self.assertIn("not both", self.refused("--url", "https://example.com/mcp", "--", "cat"))
+
+
+if __name__ == "__main__":
+    unittest.main()

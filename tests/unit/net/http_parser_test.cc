@@ -1,0 +1,56 @@
+#include "net/http_parser.h"
+
+#include <gtest/gtest.h>
+
+namespace sallyport::net {
+namespace {
+
+TEST(HttpParserTest, EveryWayOfCuttingGivesTheSameAnswer) {
+  const std::string_view text =
+      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: Text/Event-Stream; x\r\n"
+      "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n";
+  for (std::size_t piece = 1; piece <= text.size(); ++piece) {
+    HttpParser parser(1000);
+    for (std::size_t at = 0; at < text.size(); at += piece) {
+      ASSERT_TRUE(parser.feed(text.substr(at, piece)));
+    }
+    EXPECT_TRUE(parser.done() && parser.may_be_reused()) << piece;
+    EXPECT_EQ(parser.head().status, 200u);
+    EXPECT_EQ(parser.head().content_type(), "text/event-stream");
+    EXPECT_EQ(parser.take_body(), "abcde");
+  }
+}
+
+TEST(HttpParserTest, WhatIsNoHttpIsRefused) {
+  for (const char* const text :
+       {"SSH-2.0-x\r\n\r\n", "HTTP/1.1 2x0 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 5x\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"}) {
+    HttpParser parser(1000);
+    EXPECT_FALSE(parser.feed(text)) << text;
+  }
+}
+
+TEST(HttpParserTest, AHeadHasALimit) {
+  HttpParser parser(1000);
+  const Result<void> fed = parser.feed("HTTP/1.1 200 OK\r\nX: " + std::string(5000, 'x'));
+  ASSERT_FALSE(fed);
+  EXPECT_EQ(fed.error().code, ErrorCode::Exhausted);
+}
+
+TEST(HttpParserTest, HalfAnAnswerIsNone) {
+  HttpParser parser(1000);
+  ASSERT_TRUE(parser.feed("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc"));
+  EXPECT_TRUE(parser.has_head());
+  EXPECT_FALSE(parser.feed_end());
+}
+
+TEST(HttpParserTest, BytesBehindAnAnswerEndTheConnection) {
+  HttpParser parser(1000);
+  ASSERT_TRUE(parser.feed("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\naHTTP/1.1 200 OK"));
+  EXPECT_TRUE(parser.done());
+  EXPECT_FALSE(parser.may_be_reused());
+}
+
+}  // namespace
+}  // namespace sallyport::net
