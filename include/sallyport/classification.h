@@ -19,6 +19,7 @@ struct Classification {
   Tier tier = Tier::Confirm;
   std::string effect_class = "unknown";
   std::string display_name{};  // empty: the tool's own name
+  std::string source{};        // who says so: policy, profile, table, hint; empty: unknown
 
   // May be run again after a crash without anybody noticing.
   bool replay_safe() const { return tier == Tier::Observe && effect_class == "none"; }

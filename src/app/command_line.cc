@@ -206,6 +206,7 @@ class CommandLine {
     sub.add_flag("--allow-http", mcp_.allow_http, "no encryption on the way to another machine");
     choice(text(sub, "--era", mcp_.era, "of the protocol that the server speaks [auto]"),
            {"auto", "legacy", "modern"});
+    text(sub, "--grant", mcp_.grant, "token for calls that bring none [$SALLYPORT_GRANT]", "FILE");
     sub.add_option("command", mcp_.command, "the server's command, behind `--`")
         ->type_name("-- COMMAND...");
     CLI::App& pins = *app_.add_subcommand("pins", "tool definitions, and those that have changed");
@@ -257,6 +258,14 @@ class CommandLine {
     text(test, "file", policy_test_.file, "a policy, a guardrail document or gallery:NAME", "FILE")
         ->required();
     text(test, "--cases", policy_test_.cases, "the cases [those of the preset]", "FILE");
+    CLI::App& explain = command(policy, "explain", "would this call run, and why; runs nothing",
+                                policy_explain_, policy_explain);
+    text(explain, "call", policy_explain_.call, "a call as JSON, or the id of a recorded one",
+         "FILE|CALL")
+        ->required();
+    text(explain, "--policy", policy_explain_.policy,
+         "a file, or a shipped one by its name [starter]", "POLICY");
+    text(explain, "--grant", policy_explain_.grant, "the token that the call presents", "FILE");
     CLI::App& show =
         command(policy, "show", "policies that come with the program", policy_show_, policy_show);
     text(show, "name", policy_show_.name, "print this one", "NAME");
@@ -620,6 +629,7 @@ class CommandLine {
   GuardStreamOptions guard_stream_;
   PolicyCheckOptions policy_check_;
   PolicyTestOptions policy_test_;
+  PolicyExplainOptions policy_explain_;
   PolicyShowOptions policy_show_;
   PolicyGalleryOptions policy_gallery_;
   PolicySchemaOptions policy_schema_;

@@ -291,6 +291,14 @@ struct PolicyCheckOptions {
 };
 Result<int> policy_check(const Context& context, const PolicyCheckOptions& options);
 
+struct PolicyExplainOptions {
+  std::string call;  // a file, `-`, the JSON itself, or the id of a recorded call
+  std::optional<std::string> policy;
+  std::optional<std::string> grant;
+};
+// 0: it would run; 1: it would not, or not without a person.
+Result<int> policy_explain(const Context& context, const PolicyExplainOptions& options);
+
 struct PolicyShowOptions {
   std::optional<std::string> name;
 };
@@ -314,12 +322,13 @@ struct PolicySchemaOptions {
 Result<int> policy_schema(const Context& context, const PolicySchemaOptions& options);
 
 struct McpOptions {
-  std::optional<std::string> policy;  // a file, or a shipped one by its name; none: `starter`
-  std::optional<std::string> name;   // of the server, in records
-  std::optional<std::string> url;    // where it is reached, if not started here
+  std::optional<std::string> policy;      // a file, or a shipped one by its name; none: `starter`
+  std::optional<std::string> name;        // of the server, in records
+  std::optional<std::string> url;         // where it is reached, if not started here
   std::optional<std::string> bearer_env;  // the variable that holds our token for it
   bool allow_http = false;                // without encryption, to other machines too
   std::string era = "auto";
+  std::optional<std::string> grant;  // token of calls that bring none: a file, or the JSON itself
   std::vector<std::string> command;  // that starts it
 };
 // Runs until the client closes its end.

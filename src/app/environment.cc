@@ -37,6 +37,7 @@ Environment Environment::of_this_process() {
                           .state_home = variable("XDG_STATE_HOME"),
                           .home = variable("HOME"),
                           .agent = variable("SALLYPORT_AGENT"),
+                          .grant = variable("SALLYPORT_GRANT"),
                           .no_color = variable("NO_COLOR"),
                           .term = variable("TERM")};
   if (!environment.home) {

@@ -13,6 +13,7 @@
 #include "app/commands.h"
 #include "app/error_lines.h"
 #include "app/gateway_plan.h"
+#include "app/grant_files.h"
 #include "app/mcp_upstream.h"
 #include "app/policy_watch.h"
 #include "base/try.h"
@@ -48,6 +49,15 @@ Result<T> run_on(asio::io_context& loop, Task<T> task) {
   loop.restart();
   loop.run();
   return answer;
+}
+
+// The token for calls that bring none of their own. What it is worth is for the policy to say.
+Result<std::string> presented_grant(const Context& context, const McpOptions& options) {
+  const std::optional<std::string>& named =
+      options.grant ? options.grant : context.environment.grant;
+  unsetenv("SALLYPORT_GRANT");  // the server that is started does not see it (CG-10)
+  if (!named || named->empty()) return std::string();
+  return read_token_text(*named);
 }
 
 std::string about_policy(const McpOptions& options) {
@@ -96,6 +106,7 @@ Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
   SALLYPORT_TRY(const McpUpstream upstream, upstream_of(options));
   signal(SIGPIPE, SIG_IGN);
   ErrorLines lines;
+  SALLYPORT_TRY(const std::string grant, presented_grant(context, options));
   const std::string name = options.name.value_or(upstream.name);
   SALLYPORT_TRY(Workspace::Place place, context.place());
   SALLYPORT_TRY(
@@ -107,9 +118,10 @@ Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
   mcp::PinBook pins(ledger);
   SALLYPORT_TRY(const auto before, ledger.fact("policy", "hash"));
   core::PlanShelf plans(ledger, before.value_or(""));
-  policy::PolicyLoader loader(policy::PolicyOrigin::named(options.policy.value_or("starter")),
-                              {workspace->clock(), workspace->entropy(), ledger.fingerprint_key()},
-                              what_the_gateway_brings(pins));
+  policy::PolicyLoader loader(
+      policy::PolicyOrigin::named(options.policy.value_or("starter")),
+      {workspace->clock(), workspace->entropy(), ledger.fingerprint_key(), &ledger},
+      what_the_gateway_brings(pins));
   PolicyWatch watch(loader, plans, who_runs_this(),
                     [&](std::string_view line) { lines.say(fmt::format("sallyport: {}", line)); });
   SALLYPORT_CHECK_OK(run_on(loop, watch.load()));
@@ -131,6 +143,7 @@ Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
        .session_id = "mcp-" + uuid7_text(workspace->clock(), workspace->entropy()),
        .era = era_hint(options, EraCache(workspace->place().data_dir, upstream.identity),
                        workspace->clock().wall()),
+       .grant = grant,
        .log = [&](std::string_view line) { lines.say(fmt::format("sallyport: {}", line)); }},
       std::make_unique<mcp::StreamLink>(loop.get_executor(), mcp::Limits{}, dup(STDIN_FILENO),
                                         dup(STDOUT_FILENO)));

@@ -7,6 +7,7 @@
 #include "app/commands.h"
 #include "app/output.h"
 #include "base/try.h"
+#include "core/reading_recorder.h"
 #include "policy/policy.h"
 
 namespace sallyport::app {
@@ -37,7 +38,9 @@ Result<int> policy_check(const Context& context, const PolicyCheckOptions& optio
   SystemEntropy entropy;
   SALLYPORT_TRY(const auto guardrails, policy::compile_guardrails(*read, 1));
   core::PlanBuilder builder;
-  SALLYPORT_CHECK_OK(policy::add_to_plan(builder, *read, guardrails, {clock, entropy, {}}));
+  core::NoRecords nothing;
+  SALLYPORT_CHECK_OK(
+      policy::add_to_plan(builder, *read, guardrails, {clock, entropy, {}, &nothing}));
   SALLYPORT_TRY(const auto plan, builder.build());
   const std::size_t checks = read->guardrails ? read->guardrails->checks.size() : 0;
   if (!context.json()) {

@@ -83,6 +83,19 @@ core::Draft exceeded_event(const Call& call, const Budget& budget, std::vector<W
   return std::move(*draft);
 }
 
+std::string about_use(const AutoUse& use, const Budget& budget, WallTime now) {
+  std::string about;
+  const auto add = [&](std::optional<std::uint64_t> limit, Window window) {
+    if (!limit) return;
+    if (!about.empty()) about += ", ";
+    about +=
+        fmt::format("{} of {} in the last {}", use.count(window, now), *limit, to_string(window));
+  };
+  add(budget.max_per_hour, Window::Hour);
+  add(budget.max_per_day, Window::Day);
+  return about;
+}
+
 json::object to_json(const TierTable& table) {
   json::object object;
   for (const auto& [name, tier] : table) object[name] = to_string(tier);
@@ -102,7 +115,12 @@ core::AutonomyAnswer PolicyRules::weigh(const core::AutonomyQuestion& question,
   const Call& call = question.call;
   const Result<trust::Standing> standing = trust::standing_of(records, call.agent_id);
   // A chain that cannot be read promotes nobody, and nobody knows whom it demoted (TR-18).
-  if (!standing) return {.tier = Autonomy::Shadow, .source = "trust"};
+  if (!standing) {
+    if (question.steps) {
+      question.steps->push_back({"trust", Autonomy::Shadow, standing.error().message});
+    }
+    return {.tier = Autonomy::Shadow, .source = "trust"};
+  }
   const ScopeStack scopes(policy_);
   const Action action{call.agent_id, call.tool, question.classification.effect_class};
   Weighing weighing{.policy = policy_,
@@ -111,7 +129,8 @@ core::AutonomyAnswer PolicyRules::weigh(const core::AutonomyQuestion& question,
                     .tool_tier = question.classification.tier,
                     .controls = {standing->promoted_to, standing->demoted_to},
                     .grant_ceiling = question.grant_ceiling,
-                    .trust_cap = trust_cap(call.agent_id, *standing, records)};
+                    .trust_cap = trust_cap(call.agent_id, *standing, records),
+                    .steps = question.steps};
   EffectiveTier tier = effective_tier(weighing);
   core::AutonomyAnswer answer;
   const Budget& budget = scopes.bounds().budget;
@@ -124,6 +143,7 @@ core::AutonomyAnswer PolicyRules::weigh(const core::AutonomyQuestion& question,
     const AutoUse::Verdict verdict =
         use ? use->weigh(budget, now) : AutoUse::Verdict{.exhausted = true};
     weighing.budget_exhausted = verdict.exhausted;
+    if (question.steps && use) weighing.budget_about = about_use(*use, budget, now);
     if (!verdict.exhausted) {
       answer.spending = std::make_shared<CountDispatch>(call.agent_id, budget, now);
     }

@@ -29,9 +29,26 @@ bool is_action_rule(Source source) {
   return source == Source::AgentActionTiers || source == Source::ActionTiers;
 }
 
-void lower_to(EffectiveTier& tier, std::optional<Autonomy> limit, Source source) {
-  if (limit && *limit < tier.tier) tier = {*limit, source};
+void note(const Weighing& weighing, Autonomy tier, Source source, std::string about = {}) {
+  if (weighing.steps == nullptr) return;
+  weighing.steps->push_back({std::string(to_string(source)), tier, std::move(about)});
 }
+
+// One look at what could lower a tier.
+class Lowering {
+ public:
+  Lowering(const Weighing& weighing, EffectiveTier& tier) : weighing_(weighing), tier_(tier) {}
+
+  void to(std::optional<Autonomy> limit, Source source, std::string about = {}) {
+    if (!limit) return;
+    note(weighing_, *limit, source, std::move(about));
+    if (*limit < tier_.tier) tier_ = {*limit, source};
+  }
+
+ private:
+  const Weighing& weighing_;
+  EffectiveTier& tier_;
+};
 
 }  // namespace
 
@@ -57,24 +74,36 @@ std::string_view to_string(Source source) {
 
 EffectiveTier resolved_tier(const Weighing& weighing) {
   EffectiveTier tier = declared_tier(weighing);
+  note(weighing, tier.tier, tier.source);
   if (weighing.controls.promoted_to && !is_action_rule(tier.source)) {
     tier = {*weighing.controls.promoted_to, Source::Promotion};
+    note(weighing, tier.tier, tier.source);
   }
-  lower_to(tier, weighing.policy.ceiling, Source::Ceiling);
-  lower_to(tier, weighing.controls.demoted_to, Source::Demotion);
+  Lowering lower(weighing, tier);
+  lower.to(weighing.policy.ceiling, Source::Ceiling);
+  lower.to(weighing.controls.demoted_to, Source::Demotion);
   return tier;
 }
 
 EffectiveTier effective_tier(const Weighing& weighing) {
-  if (weighing.tool_tier == Tier::Observe) return {Autonomy::ActAuto, Source::Observe};
+  if (weighing.steps) weighing.steps->clear();
+  if (weighing.tool_tier == Tier::Observe) {
+    note(weighing, Autonomy::ActAuto, Source::Observe);
+    return {Autonomy::ActAuto, Source::Observe};
+  }
   EffectiveTier tier = resolved_tier(weighing);
-  lower_to(tier, weighing.scopes.cap(weighing.action), Source::Scope);
-  lower_to(tier, weighing.grant_ceiling, Source::Grant);
+  Lowering lower(weighing, tier);
+  lower.to(weighing.scopes.cap(weighing.action), Source::Scope);
+  lower.to(weighing.grant_ceiling, Source::Grant);
   const bool needs_human = weighing.policy.needs_human_for(weighing.action) ||
                            weighing.scopes.needs_human_for(weighing.action);
-  if (needs_human) lower_to(tier, Autonomy::ActWithApproval, Source::RequiresHuman);
-  if (weighing.budget_exhausted) lower_to(tier, Autonomy::ActWithApproval, Source::Budget);
-  lower_to(tier, weighing.trust_cap, Source::Trust);
+  if (needs_human) lower.to(Autonomy::ActWithApproval, Source::RequiresHuman);
+  if (weighing.budget_exhausted) {
+    lower.to(Autonomy::ActWithApproval, Source::Budget, weighing.budget_about);
+  } else if (!weighing.budget_about.empty()) {
+    note(weighing, Autonomy::ActAuto, Source::Budget, weighing.budget_about);
+  }
+  lower.to(weighing.trust_cap, Source::Trust);
   return tier;
 }
 

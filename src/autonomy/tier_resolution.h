@@ -11,6 +11,7 @@
 
 #include "autonomy/autonomy_policy.h"
 #include "autonomy/scope_stack.h"
+#include "core/autonomy_rules.h"
 
 namespace sallyport::autonomy {
 
@@ -53,6 +54,8 @@ struct Weighing {
   std::optional<Autonomy> grant_ceiling{};
   bool budget_exhausted = false;
   std::optional<Autonomy> trust_cap{};  // of the derived trust policy, where it is enforced
+  std::vector<core::TierStep>* steps = nullptr;  // gets every tier that was weighed, in order
+  std::string budget_about{};                    // how much of the budget is used, for the steps
 };
 
 struct EffectiveTier {

@@ -64,6 +64,7 @@ std::string ApprovalState::text() const {
     for (const Vote& vote : votes) all.push_back(to_json(vote));
     object["votes"] = std::move(all);
   }
+  if (!also.empty()) object["also"] = json::value_from(also);
   return canonical_json(object);
 }
 
@@ -86,6 +87,11 @@ Result<ApprovalState> ApprovalState::parse(std::string_view stored) {
   if (votes != nullptr && votes->is_array()) {
     for (const json::value& vote : votes->get_array()) {
       if (const json::object* const one = vote.if_object()) state.votes.push_back(vote_in(*one));
+    }
+  }
+  if (const json::value* const also = object->if_contains("also"); also && also->is_array()) {
+    for (const json::value& name : also->get_array()) {
+      if (name.is_string()) state.also.emplace_back(name.get_string());
     }
   }
   // The last one could not know its own place.

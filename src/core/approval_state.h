@@ -38,8 +38,9 @@ struct ApprovalState {
   std::chrono::seconds use_within{600};
   std::uint64_t required = 1;
   std::vector<Vote> votes{};
-  std::string stored{};        // the fact as it is, to be expected by whoever changes it
-  std::uint64_t sequence = 0;  // of the entry that said so
+  std::vector<std::string> also{};  // who may answer too, since somebody passed it on (AP-26)
+  std::string stored{};             // the fact as it is, to be expected by whoever changes it
+  std::uint64_t sequence = 0;       // of the entry that said so
 
   std::string text() const;
   static Result<ApprovalState> parse(std::string_view stored);

@@ -40,8 +40,10 @@ Fact expected_of(const std::string& approval_id, const ApprovalState& state) {
 Draft announce(const json::object& request, std::string kind, json::object payload) {
   const bool dual = text_in(request, "kind") == "dual_control";
   const bool proposal = bool_in(request, "proposal").value_or(false);
+  const bool passed_on = kind == hitl::kEscalationIssued;
+  const std::string_view queue = dual ? hitl::kDualControl : hitl::kApprovals;
   Result<Draft> draft = topic_draft(
-      {.topic = std::string(dual ? hitl::kDualControl : hitl::kApprovals),
+      {.topic = std::string(passed_on ? hitl::kEscalations : queue),
        .kind = std::move(kind),
        .payload = std::move(payload)},
       Governed{.agent = member(request, "agent_id"),
@@ -87,7 +89,8 @@ bool is_requester(std::string_view reviewer, const json::object& request) {
   return false;
 }
 
-Result<void> check_reviewer(const Reply& reply, const json::object& request) {
+Result<void> check_reviewer(const Reply& reply, const json::object& request,
+                            const ApprovalState& state) {
   const bool nobody = reply.by.empty() && reply.kind == Reply::Kind::Approved;
   if (nobody || is_requester(reply.by, request)) {
     return fail(ErrorCode::Unauthenticated, "nobody approves a call of his own", "by");
@@ -99,6 +102,7 @@ Result<void> check_reviewer(const Reply& reply, const json::object& request) {
   if (listed == nullptr || !listed->is_array() || listed->get_array().empty()) return {};
   const json::array& names = listed->get_array();
   if (std::ranges::find(names, json::value(reply.by)) != names.end()) return {};
+  if (std::ranges::find(state.also, reply.by) != state.also.end()) return {};
   return fail(ErrorCode::Unauthenticated,
               fmt::format("`{:.80}` is not among the reviewers of this call", reply.by), "by",
               "not_a_reviewer");
@@ -246,7 +250,7 @@ Task<void> Approvals::respond(std::string approval_id, Reply reply) {
     if (now->folded()) continue;
     if (clock_.wall() >= now->expires_at) co_return not_pending(approval_id, "expired");
     SALLYPORT_CO_TRY(const json::object request, request_about(recorder_, approval_id));
-    SALLYPORT_CO_CHECK_OK(check_reviewer(reply, request));
+    SALLYPORT_CO_CHECK_OK(check_reviewer(reply, request, *now));
     if (!reply.binding.empty() && reply.binding != member(request, "binding")) {
       co_return fail(ErrorCode::Conflict, "the answer is about another call than the question",
                      "binding", "binding_mismatch");
@@ -286,6 +290,52 @@ Task<void> Approvals::respond(std::string approval_id, Reply reply) {
       SALLYPORT_CO_CHECK_OK(co_await settle(approval_id));
     }
     bell_.ring(approval_id);
+    co_return Result<void>{};
+  }
+  co_return fail(ErrorCode::Unavailable, "too many answer at the same time, try again");
+}
+
+Task<void> Approvals::escalate(std::string approval_id, std::vector<std::string> to, Reply by) {
+  for (unsigned tried = 0; tried < kTries; ++tried) {
+    SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));
+    if (!now) {
+      co_return fail(ErrorCode::NotFound, fmt::format("there is no approval `{}`", approval_id));
+    }
+    if (!now->open()) co_return not_pending(approval_id, now->word);
+    if (clock_.wall() >= now->expires_at) co_return not_pending(approval_id, "expired");
+    SALLYPORT_CO_TRY(const json::object request, request_about(recorder_, approval_id));
+    SALLYPORT_CO_CHECK_OK(check_reviewer(by, request, *now));
+    State next = *now;
+    for (const std::string& name : to) {
+      if (name.empty() || is_requester(name, request)) {
+        co_return fail(ErrorCode::Unauthenticated,
+                       fmt::format("`{:.80}` acts in this call and so cannot answer it", name),
+                       "to");
+      }
+      const bool known = std::ranges::find(next.also, name) != next.also.end();
+      if (!known) next.also.push_back(name);
+    }
+    Draft draft{.kind = Kind::Approval,
+                .subject = subject_of(request),
+                .body = {{"record", "approval_escalated"},
+                         {"request_id", approval_id},
+                         {"reviewer", plain_text(redactor_, by.by)},
+                         {"escalated_to", json::value_from(to)},
+                         {"binding", request.at("binding")},
+                         {"deadline", request.at("deadline")},
+                         {"door", by.door}}};
+    if (!by.reason.empty()) draft.body["reason"] = by.reason;
+    draft.facts.push_back(fact_of(approval_id, next));
+    std::vector<Draft> drafts;
+    drafts.push_back(announce(request, std::string(hitl::kEscalationIssued),
+                              {{"request_id", approval_id},
+                               {"escalated_to", json::value_from(to)},
+                               {"trace_id", request.at("trace_id")}}));
+    drafts.push_back(std::move(draft));
+    const auto written = co_await recorder_.append(std::move(drafts), Urgency::Reports,
+                                                   {expected_of(approval_id, *now)});
+    if (!written && written.error().code == ErrorCode::Conflict) continue;
+    if (!written) co_return std::unexpected(written.error());
     co_return Result<void>{};
   }
   co_return fail(ErrorCode::Unavailable, "too many answer at the same time, try again");

@@ -55,6 +55,11 @@ class Approvals {
   // The same for all; for a process that starts (AP-20).
   Task<void> expire_all();
 
+  // One who may answer lets others answer too; what was asked and until when stays as it is
+  // (AP-26). `by` is the person who does, as the door knows him, with his reason. Errors are those
+  // of `answer`, and `Unauthenticated` where the one it goes to may never answer.
+  Task<void> escalate(std::string approval_id, std::vector<std::string> to, Reply by);
+
   // A yes that can no longer be used, because the call is refused for another reason (AP-9).
   Task<void> invalidate(std::string approval_id, std::string reason);
 

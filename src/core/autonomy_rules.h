@@ -15,10 +15,20 @@
 
 namespace sallyport::core {
 
+// One tier that somebody gave or allowed at most, on the way to the one that holds.
+struct TierStep {
+  std::string source{};  // as in records
+  Autonomy tier = Autonomy::ActWithApproval;
+  std::string about{};  // what it was counted from
+
+  bool operator==(const TierStep&) const = default;
+};
+
 struct AutonomyQuestion {
   const Call& call;
   const Classification& classification;
   std::optional<Autonomy> grant_ceiling{};
+  std::vector<TierStep>* steps = nullptr;  // gets all that was weighed; null: nobody asks
 };
 
 struct AutonomyAnswer {

@@ -134,13 +134,18 @@ void Governor::find_tier(Trail& trail) const {
   const std::optional<Autonomy> ceiling = trail.grant ? trail.grant->ceiling : std::nullopt;
   trail.spending.reset();
   if (const auto& rules = trail.plan().autonomy_rules()) {
-    AutonomyAnswer answer = rules->weigh({trail.call(), trail.classification(), ceiling},
-                                         parts_.recorder, parts_.clock.wall());
+    AutonomyAnswer answer =
+        rules->weigh({trail.call(), trail.classification(), ceiling, trail.tier_steps},
+                     parts_.recorder, parts_.clock.wall());
     trail.autonomy = answer.tier;
     trail.autonomy_source = std::move(answer.source);
     trail.spending = std::move(answer.spending);
     for (Draft& event : answer.events) trail.rows.push_back(std::move(event));
-  } else if (ceiling && *ceiling < trail.autonomy) {
+    return;
+  }
+  if (trail.tier_steps) trail.tier_steps->push_back({trail.autonomy_source, trail.autonomy, {}});
+  if (trail.tier_steps && ceiling) trail.tier_steps->push_back({"grant", *ceiling, {}});
+  if (ceiling && *ceiling < trail.autonomy) {
     trail.autonomy = *ceiling;
     trail.autonomy_source = "grant";
   }
@@ -422,8 +427,8 @@ void Governor::take_reply(Trail& trail, const Reply& reply, const std::string& c
   }
 }
 
-// Where people are registered, a yes counts as far as their keys say so: an entry in the ledger that
-// somebody else wrote is none (AP-10).
+// Where people are registered, a yes counts as far as their keys say so: an entry in the ledger
+// that somebody else wrote is none (AP-10).
 void Governor::check_consent(Trail& trail) {
   const auto refuse = [&](const std::string& why) {
     trail.refuse({"approval_invalid: " + why, Refusal::By::Person});

@@ -19,6 +19,7 @@
 #include "core/idempotency.h"
 #include "core/journal.h"
 #include "core/plan.h"
+#include "core/rehearsal.h"
 #include "core/sink.h"
 #include "core/upstream.h"
 #include "sallyport/answer.h"
@@ -57,6 +58,10 @@ class Governor {
   // A refused, failed or withheld call is a good answer that says so.
   // `upstream` is shared: a call that was given up on keeps it until it ends.
   Task<Answer> run(Call call, std::shared_ptr<Upstream> upstream, Caller caller = {});
+
+  // What `run` would decide about it now, and why. Guards are asked and hooks told; nothing is
+  // written, nobody is asked, and the tool does not run.
+  Task<Rehearsal> rehearse(Call call, std::shared_ptr<Upstream> upstream);
 
   // A call that waited for a person, and what goes with it.
   struct Resumption {

@@ -44,6 +44,7 @@ Call Trail::call_with_grants() const {
 }
 
 void Trail::raise_caution() {
+  if (classification_.tier == Tier::Observe) classification_.source = "hint";
   classification_.tier = Tier::Confirm;
   if (classification_.effect_class == "none") classification_.effect_class = "unknown";
 }

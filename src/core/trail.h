@@ -102,9 +102,10 @@ class Trail {
   std::string approval_id;                // of the last question asked
   Autonomy autonomy;
   std::string autonomy_source = "plan";
-  bool weighed = false;                        // grants and guards let it come as far as the tiers
-  std::shared_ptr<const FactChange> spending;  // of the autonomy budget
-  std::vector<Draft> memories;                 // follow the terminal record
+  std::vector<TierStep>* tier_steps = nullptr;  // of whoever wants to know why
+  bool weighed = false;                         // grants and guards let it come as far as the tiers
+  std::shared_ptr<const FactChange> spending;   // of the autonomy budget
+  std::vector<Draft> memories;                  // follow the terminal record
   FailOpen fail_open;
 
   // What happened since the last commit of this call, in order; it travels with the next one.

@@ -79,8 +79,9 @@ struct EngineBuilder::Parts {
         [read = std::move(read)](core::PlanBuilder& builder, Engine::Body& body) -> Result<void> {
           SALLYPORT_TRY(const policy::Policy policy, read());
           SALLYPORT_TRY(auto guardrails, policy::compile_guardrails(policy, 1));
-          return policy::add_to_plan(builder, policy, std::move(guardrails),
-                                     {body.clock, body.entropy, body.ledger->fingerprint_key()});
+          return policy::add_to_plan(
+              builder, policy, std::move(guardrails),
+              {body.clock, body.entropy, body.ledger->fingerprint_key(), body.ledger.get()});
         });
   }
 };

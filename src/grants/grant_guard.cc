@@ -16,7 +16,8 @@ json::object settings_json(const GrantGuard::Settings& settings) {
   json::array issuers(settings.trusted_issuers.begin(), settings.trusted_issuers.end());
   json::array required;
   for (const GrantGuard::Requirement& one : settings.required) {
-    required.push_back(json::object{{"server", one.server}, {"tool", one.tool}});
+    required.push_back(
+        json::object{{"server", one.server}, {"tool", one.tool}, {"agent", one.agent}});
   }
   return {{"trusted_issuers", std::move(issuers)},
           {"required", std::move(required)},
@@ -95,7 +96,8 @@ Task<Verdict> GrantGuard::judge(const Call& call, const core::GuardContext& cont
 bool GrantGuard::needs_grant(const Call& call) const {
   return std::ranges::any_of(settings_.required, [&](const Requirement& one) {
     return (one.server == "*" || one.server == call.server) &&
-           (one.tool == "*" || one.tool == call.tool);
+           (one.tool == "*" || one.tool == call.tool) &&
+           (one.agent == "*" || one.agent == call.agent_id);
   });
 }
 

@@ -28,6 +28,7 @@ class GrantGuard final : public core::Guard {
   struct Requirement {
     std::string server = "*";
     std::string tool = "*";
+    std::string agent = "*";
   };
   struct Settings {
     TrustedIssuers trusted_issuers{};

@@ -46,7 +46,8 @@ class Gateway final : public Conversation,
     std::string agent_id;     // who the client was authenticated as
     std::string session_id;
     bool shared = false;  // by several clients of that agent
-    EraHint era{};  // of the server
+    EraHint era{};        // of the server
+    std::string grant{};  // token of calls that bring none; empty: they have none
     Limits limits{};
     Server::Log log;  // for people; must not wait
   };

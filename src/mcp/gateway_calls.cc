@@ -7,6 +7,7 @@
 #include "base/try.h"
 #include "mcp/answers.h"
 #include "mcp/gateway.h"
+#include "mcp/grant_in_meta.h"
 #include "mcp/json_text.h"
 
 namespace sallyport::mcp {
@@ -32,6 +33,11 @@ std::string trace_of(const Message& request) {
 }  // namespace
 
 void Gateway::begin_call(Message request) {
+  Call presented;  // holds the token, which no server sees
+  take_grant(request, presented);
+  if (presented.grants.empty() && !settings_.grant.empty()) {
+    presented.grants.push_back(settings_.grant);
+  }
   Result<Asked> asked = read_asked(request);
   if (!asked) return to_client(error_text(request.id, kInvalidParams, asked.error().message));
   if (waiting_.size() >= settings_.limits.waiting_calls) {
@@ -48,7 +54,8 @@ void Gateway::begin_call(Message request) {
                     .tool = asked->tool,
                     .input = asked->input,
                     .raw_input = asked->raw_input,
-                    .agent_name = client_name_};
+                    .agent_name = client_name_,
+                    .grants = std::move(presented.grants)};
   if (const json::value* const token = progress_token(request)) {
     governed->client_token = canonical_json(*token);
     tokens_[governed->client_token] = governed;

@@ -6,6 +6,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "mcp/gateway.h"
+#include "mcp/grant_in_meta.h"
 #include "mcp/json_text.h"
 #include "mcp/told.h"
 
@@ -91,6 +92,8 @@ void Gateway::client_asks(Message request) {
   } else if (is_governed(request.method)) {
     if (!unpark(request)) begin_call(std::move(request));
   } else {
+    Call nobody;  // what is not governed needs no grant, and hands none on
+    take_grant(request, nobody);
     note_request(request);
     relay(std::move(request));
   }

@@ -139,6 +139,16 @@ Task<std::set<std::string>> PinBook::look(std::string server, std::vector<ToolDe
   co_return held;
 }
 
+Result<void> PinBook::recall() {
+  SALLYPORT_TRY(const std::vector<Pin> pins, all_pins(recorder_));
+  held_.with([&](auto& names) {
+    for (const Pin& pin : pins) {
+      if (pin.held()) names.emplace(pin.server, pin.tool);
+    }
+  });
+  return {};
+}
+
 bool PinBook::held(const std::string& server, const std::string& tool) const {
   const bool was = held_.with([&](const auto& names) { return names.contains({server, tool}); });
   if (!was) return false;

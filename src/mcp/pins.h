@@ -45,6 +45,9 @@ class PinBook {
   // Pins what is new, notes what has changed, and returns the names that are held back.
   Task<std::set<std::string>> look(std::string server, std::vector<ToolDefinition> tools);
 
+  // What earlier looks found changed, for whoever only decides.
+  Result<void> recall();
+
   // As it is now: somebody may have accepted it in another process.
   bool held(const std::string& server, const std::string& tool) const;
 

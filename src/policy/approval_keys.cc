@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 
+#include "autonomy/scope_stack.h"
 #include "base/try.h"
 #include "policy/yaml_json.h"
 #include "trust/approver_book.h"
@@ -75,7 +76,7 @@ Mapping approval_keys(Policy& out) {
       .optional("use_within_s", "how long a yes is good for", number_schema(1, kLongestTime),
                 read_number(1, kLongestTime,
                             [&out](std::uint64_t seconds) {
-                              rules_of(out).use_within = std::chrono::seconds(seconds);
+                              out.use_within = std::chrono::seconds(seconds);
                             }))
       .optional("dual_control", "tools and side-effect classes that need two people",
                 list_schema(text_schema(512), kMostNames), [&out](const Place& place) {
@@ -100,6 +101,40 @@ ReadValue read_approvals(Policy& out) {
     }
     return {};
   };
+}
+
+namespace {
+
+std::optional<std::uint64_t> count_of(std::optional<std::chrono::seconds> time) {
+  if (!time) return std::nullopt;
+  return static_cast<std::uint64_t>(time->count());
+}
+
+}  // namespace
+
+Result<void> narrow_approvals(Policy& policy, const YamlNode& root, const std::string& file) {
+  if (policy.autonomy) {
+    const core::ApprovalRules& rules = rules_of(policy);
+    const autonomy::Bounds outer{.reviewers = rules.reviewers,
+                                 .quorum = rules.quorum,
+                                 .deadline_s = count_of(policy.approval_time),
+                                 .use_within_s = count_of(policy.use_within)};
+    const Result<autonomy::Bounds> narrow = outer.narrowed(*policy.autonomy);
+    const Place place{node_at(root, "/autonomy"), file};
+    if (!narrow) {
+      return Place{node_at(place.node, "/" + narrow.error().where), file}.refuse(
+          narrow.error().message);
+    }
+    if (!rules.dual_control.empty() && narrow->reviewers.size() == 1) {
+      return place.refuse("`dual_control` needs two approvers, and there is one");
+    }
+    rules_of(policy).reviewers = narrow->reviewers;
+    rules_of(policy).quorum = narrow->quorum;
+    if (narrow->deadline_s) policy.approval_time = std::chrono::seconds(*narrow->deadline_s);
+    if (narrow->use_within_s) policy.use_within = std::chrono::seconds(*narrow->use_within_s);
+  }
+  if (policy.use_within) rules_of(policy).use_within = *policy.use_within;
+  return {};
 }
 
 }  // namespace sallyport::policy

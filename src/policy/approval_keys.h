@@ -20,4 +20,8 @@ Mapping approval_keys(Policy& out);
 // Reads the section and looks at it as a whole: more people cannot be asked for than there are.
 ReadValue read_approvals(Policy& out);
 
+// What `autonomy:` says about asking people narrows what `approvals:` says, and never widens it
+// (AT-14, AT-15). Once both are read; `root` is the whole document.
+Result<void> narrow_approvals(Policy& policy, const YamlNode& root, const std::string& file);
+
 }  // namespace sallyport::policy

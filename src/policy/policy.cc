@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <fstream>
 #include <iterator>
@@ -9,11 +10,13 @@
 #include "autonomy/classifier.h"
 #include "autonomy/policy_rules.h"
 #include "base/try.h"
+#include "grants/grant_result_guard.h"
 #include "guards/guardrail_guards.h"
 #include "guards/output_sanitizer.h"
 #include "guards/query_result.h"
 #include "guards/sanitizer_settings.h"
 #include "guards/size_limiter.h"
+#include "policy/approval_keys.h"
 #include "policy/policy_keys.h"
 #include "policy/yaml_json.h"
 
@@ -48,14 +51,35 @@ Result<std::shared_ptr<const core::ResultGuard>> build(const ResultHook& hook,
   return sanitizer;
 }
 
+Result<void> add_grants(core::PlanBuilder& plan, const Policy& policy,
+                        const Surroundings& surroundings) {
+  if (!policy.grants) return {};
+  if (surroundings.records == nullptr) {
+    return fail(ErrorCode::Internal,
+                "the policy asks for grants, and there is no ledger to check "
+                "them against");
+  }
+  grants::GrantGuard::Settings settings = *policy.grants;
+  settings.filters_rows =
+      std::ranges::find(policy.results, "query-result", &ResultHook::hook) != policy.results.end();
+  plan.guard(std::make_shared<const grants::GrantGuard>(std::move(settings), *surroundings.records,
+                                                        surroundings.clock));
+  return {};
+}
+
 // What the policy says of tools, and what is known of them where it, and the front, are silent.
 void add_tools(core::PlanBuilder& plan, const Policy& policy) {
   for (const ToolEntry& entry : policy.tools) {
-    plan.tool(entry.server, entry.tool, entry.classification);
+    Classification said = entry.classification;
+    said.source = "policy";
+    plan.tool(entry.server, entry.tool, std::move(said));
   }
   for (const autonomy::ToolEntry& known : autonomy::known_tools({}, policy.profiles)) {
     if (plan.knows(known.server, known.tool)) continue;
-    plan.tool(known.server, known.tool, {.tier = known.tier, .effect_class = known.effect_class});
+    plan.tool(known.server, known.tool,
+              {.tier = known.tier,
+               .effect_class = known.effect_class,
+               .source = known.server.empty() ? "table" : "profile"});
   }
 }
 
@@ -71,6 +95,7 @@ Result<Policy> read_policy(const std::string& text, const std::string& file) {
   }
   Policy policy;
   SALLYPORT_CHECK_OK(policy_keys(policy).read({root, file}));
+  SALLYPORT_CHECK_OK(narrow_approvals(policy, root, file));
   SALLYPORT_CHECK_OK(check_patterns(policy, root, file));
   return policy;
 }
@@ -119,6 +144,7 @@ Result<void> add_to_plan(core::PlanBuilder& plan, const Policy& policy,
   if (policy.approvals) plan.approvals(*policy.approvals);
   if (policy.call_time) plan.time_limit(*policy.call_time);
   if (policy.stream_limits) plan.stream_limits(*policy.stream_limits);
+  SALLYPORT_CHECK_OK(add_grants(plan, policy, surroundings));
   if (guardrails) plan.also("guardrails", guardrails->document().config_hash.c_str());
   if (guardrails && guardrails->armed(guardrails::Stage::ToolUse)) {
     plan.guard(std::make_shared<const guards::ToolUseGuardrails>(guardrails));
@@ -131,6 +157,8 @@ Result<void> add_to_plan(core::PlanBuilder& plan, const Policy& policy,
     plan.result_guard(std::move(guard));
     if (hook.fails_open) plan.fail_open(hook.hook);
   }
+  // Behind the others, so that they have looked at what it withholds.
+  if (policy.grants) plan.result_guard(std::make_shared<const grants::GrantResultGuard>());
   return {};
 }
 

@@ -15,6 +15,7 @@
 //     - {hook: size-limiter}
 //   servers: [{server: fs, profile: mcp-filesystem}]
 //   autonomy: {tier: act_with_approval, agent_tiers: {deploy-bot: act_auto}}
+//   grants: {required: [{server: fs, tool: write_file}], trusted_issuers: ["ed25519:..."]}
 //   limits: {call_ms: 60000}
 #pragma once
 
@@ -30,6 +31,7 @@
 #include "base/clock.h"
 #include "base/entropy.h"
 #include "core/plan.h"
+#include "grants/grant_guard.h"
 #include "guardrails/guardrails.h"
 #include "sallyport/result.h"
 
@@ -60,7 +62,9 @@ struct Policy {
   std::map<std::string, std::string> profiles{};  // by server
   std::optional<autonomy::AutonomyPolicy> autonomy{};
   bool enforces_trust = false;
+  std::optional<grants::GrantGuard::Settings> grants{};
   std::optional<std::chrono::seconds> approval_time{};
+  std::optional<std::chrono::seconds> use_within{};
   std::optional<core::ApprovalRules> approvals{};
   std::optional<std::chrono::milliseconds> call_time{};
   std::optional<core::StreamLimits> stream_limits{};
@@ -80,6 +84,8 @@ struct Surroundings {
   const Clock& clock;
   Entropy& entropy;
   std::string fingerprint_key;
+  // Where revocations and budgets of grants stand; a policy that asks for grants needs it.
+  core::RecordReader* records = nullptr;
 };
 
 // The parts of a plan, for whoever adds more to it. `guardrails`: compiled from `policy`, or null

@@ -12,6 +12,7 @@
 #include "guards/sanitizer_settings.h"
 #include "guards/size_limiter.h"
 #include "policy/approval_keys.h"
+#include "policy/grant_keys.h"
 #include "policy/yaml_json.h"
 
 namespace sallyport::policy {
@@ -191,7 +192,6 @@ ReadValue read_autonomy(Policy& out) {
       const YamlNode& node = node_at(place.node, pointer_of(policy.error().where));
       return Place{node, place.file}.refuse(policy.error().message);
     }
-    if (policy->deadline_s) out.approval_time = std::chrono::seconds(*policy->deadline_s);
     out.autonomy = std::move(*policy);
     return {};
   };
@@ -293,6 +293,8 @@ Mapping policy_keys(Policy& out) {
                 section(trust_keys, out))
       .optional("approvals", "who is asked about calls, and what a yes is worth",
                 approval_keys(out).schema(), read_approvals(out))
+      .optional("grants", "which calls need a capability grant, and whose grants count",
+                grant_keys(out).schema(), read_grant_section(out))
       .optional("limits", "what a call may take", limit_keys(out).schema(),
                 section(limit_keys, out));
   return keys;

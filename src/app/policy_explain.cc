@@ -1,0 +1,192 @@
+// Would this call run, and why? Decided by the plan and the Governor that decide about calls, over
+// a ledger that is only read.
+#include <fmt/format.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/json.hpp>
+
+#include "app/commands.h"
+#include "app/explanation.h"
+#include "app/gateway_plan.h"
+#include "app/grant_files.h"
+#include "app/input.h"
+#include "app/output.h"
+#include "base/json_members.h"
+#include "base/try.h"
+#include "core/governor.h"
+#include "core/reading_recorder.h"
+#include "ledger/entry.h"
+#include "ledger/query.h"
+#include "ledger/store_reader.h"
+
+namespace sallyport::app {
+
+namespace {
+
+constexpr std::size_t kLargestCall = 1u << 20;
+
+struct Asked {
+  Call call{};
+  std::optional<RecordedDecision> then{};
+};
+
+Result<Call> call_in(const std::string& text, const std::string& where) {
+  Result<ParsedJson> parsed = parse_json(text);
+  if (!parsed) {
+    return fail(ErrorCode::InvalidInput, parsed.error().message,
+                fmt::format("{}:{}", where, parsed.error().where));
+  }
+  const json::object* const object = parsed->value.if_object();
+  if (object == nullptr) return fail(ErrorCode::InvalidInput, "a call is an object", where);
+  Call call{.input = json::object{}};
+  for (const json::key_value_pair& pair : *object) {
+    const std::string_view name = pair.key();
+    std::string* const member = name == "agent" || name == "agent_id"       ? &call.agent_id
+                                : name == "session" || name == "session_id" ? &call.session_id
+                                : name == "server"                          ? &call.server
+                                : name == "tool"                            ? &call.tool
+                                                                            : nullptr;
+    if (name == "input") {
+      call.input = pair.value();
+    } else if (member == nullptr) {
+      return fail(
+          ErrorCode::InvalidInput,
+          fmt::format("unknown member `{:.80}`; a call has agent, session, server, tool and "
+                      "input",
+                      name),
+          where);
+    } else if (!pair.value().is_string()) {
+      return fail(ErrorCode::InvalidInput, fmt::format("`{}` is no text", name), where);
+    } else {
+      *member = pair.value().get_string();
+    }
+  }
+  if (call.tool.empty()) return fail(ErrorCode::InvalidInput, "a call names its `tool`", where);
+  return call;
+}
+
+std::string member(const json::object& object, std::string_view name) {
+  return std::string(text_in(object, name).value_or(""));
+}
+
+Asked asked_in(const json::object& entry, const json::object& body) {
+  const json::value* const input = body.if_contains("requested_input");
+  Asked asked{.call = {.agent_id = member(entry, "agent_id"),
+                       .session_id = member(entry, "session_id"),
+                       .server = member(entry, "server"),
+                       .tool = member(entry, "tool_name"),
+                       .input = input ? *input : json::value()},
+              .then = RecordedDecision{.sequence = number_in(entry, "sequence").value_or(0),
+                                       .policy_hash = member(entry, "policy_hash"),
+                                       .tier = member(body, "autonomy"),
+                                       .tier_source = member(body, "autonomy_source"),
+                                       .redacted = entry.contains("redactions")}};
+  if (const json::object* const outcome = object_in(body, "outcome")) {
+    asked.then->outcome = member(*outcome, "kind");
+    for (const char* const name : {"reason", "error", "description"}) {
+      if (asked.then->reason.empty()) asked.then->reason = member(*outcome, name);
+    }
+  }
+  return asked;
+}
+
+// The record that ended the call, else the last one about it.
+Result<Asked> recorded(ledger::LedgerStore& store, const std::string& id) {
+  std::optional<Asked> found;
+  ledger::Filter filter{.facets = {{ledger::Facet::Call, id}, {ledger::Facet::Kind, "tool_audit"}}};
+  SALLYPORT_CHECK_OK(store.read([&](ledger::ReadView& view) {
+    return ledger::find_entries(
+        view, filter,
+        [&](const ledger::StoredEntry& stored, const ledger::EntryView&) -> Result<bool> {
+          SALLYPORT_TRY(const json::object entry,
+                        ledger::open_entry(*stored.bytes, stored.openings));
+          const json::object* const body = object_in(entry, "body");
+          if (body == nullptr) return true;
+          found = asked_in(entry, *body);
+          return !bool_in(*body, "terminal").value_or(false);
+        });
+  }));
+  if (found) return std::move(*found);
+  return fail(ErrorCode::NotFound,
+              fmt::format("`{:.80}` is no file, and no call of that id is recorded", id));
+}
+
+Result<Asked> find_call(const std::string& named, Workspace* workspace) {
+  if (trimmed(named).starts_with('{')) {
+    SALLYPORT_TRY(Call call, call_in(named, "call"));
+    return Asked{.call = std::move(call)};
+  }
+  std::error_code code;
+  if (named == "-" || std::filesystem::exists(named, code)) {
+    SALLYPORT_TRY(const std::string text, read_input(named, kLargestCall));
+    SALLYPORT_TRY(Call call, call_in(text, named));
+    return Asked{.call = std::move(call)};
+  }
+  if (workspace != nullptr) return recorded(workspace->store(), named);
+  return fail(ErrorCode::NotFound,
+              fmt::format("`{:.80}` is no file, and there is no ledger here", named));
+}
+
+// Where no ledger is, nothing is revoked, spent, promoted or pinned.
+Result<std::unique_ptr<Workspace>> ledger_if_any(const Context& context) {
+  SALLYPORT_TRY(const Workspace::Place place, context.place());
+  std::error_code code;
+  if (!std::filesystem::exists(place.ledger_file(), code)) return nullptr;
+  return context.open_reading();
+}
+
+class WouldRun final : public core::Upstream {
+ public:
+  Task<Envelope> invoke(Call, std::shared_ptr<core::Delivery>, std::stop_token) override {
+    co_return fail(ErrorCode::Internal, "a rehearsal runs nothing");
+  }
+};
+
+Result<core::Rehearsal> rehearse(core::Governor& governor, Call call) {
+  Result<core::Rehearsal> seen = fail(ErrorCode::Internal, "a task ended without an answer");
+  boost::asio::io_context loop(1);
+  boost::asio::co_spawn(loop, governor.rehearse(std::move(call), std::make_shared<WouldRun>()),
+                        [&](const std::exception_ptr& thrown, Result<core::Rehearsal> result) {
+                          if (!thrown) seen = std::move(result);
+                        });
+  loop.run();
+  return seen;
+}
+
+}  // namespace
+
+Result<int> policy_explain(const Context& context, const PolicyExplainOptions& options) {
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, ledger_if_any(context));
+  SALLYPORT_TRY(Asked asked, find_call(options.call, workspace.get()));
+  if (asked.call.agent_id.empty()) asked.call.agent_id = who_runs_this();
+  if (options.grant) {
+    SALLYPORT_TRY(std::string token, read_token_text(*options.grant));
+    asked.call.grants.push_back(std::move(token));
+  }
+  core::NoRecords nothing;
+  std::optional<ledger::StoreReader> reader;
+  if (workspace) reader.emplace(workspace->store());
+  core::ReadingRecorder records(reader ? static_cast<core::RecordReader&>(*reader) : nothing);
+  mcp::PinBook pins(records);
+  SALLYPORT_CHECK_OK(pins.recall());
+  const SystemClock clock;
+  SystemEntropy entropy;
+  const core::NoRedactor redactor;
+  policy::PolicyLoader loader(policy::PolicyOrigin::named(options.policy.value_or("starter")),
+                              {clock, entropy, {}, &records}, what_the_gateway_brings(pins));
+  SALLYPORT_TRY(const auto loaded, loader.refresh());
+  const core::FixedPlan plans(loaded->plan);
+  core::Governor governor({plans, records, redactor, clock, entropy, KeyedDigest("rehearsal")});
+  SALLYPORT_TRY(core::Rehearsal now, rehearse(governor, std::move(asked.call)));
+  const Explained explained{
+      .now = std::move(now), .policy = loader.origin().name, .then = std::move(asked.then)};
+  if (context.json()) {
+    say(visible_json(canonical_json(explanation_json(explained))));
+  } else {
+    say_explanation(explained);
+  }
+  return explained.now.runs() ? 0 : 1;
+}
+
+}  // namespace sallyport::app

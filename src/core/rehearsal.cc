@@ -1,0 +1,36 @@
+#include "core/rehearsal.h"
+
+#include <boost/json.hpp>
+
+#include "base/try.h"
+#include "core/governor.h"
+
+namespace sallyport::core {
+
+Task<Rehearsal> Governor::rehearse(Call asked, std::shared_ptr<Upstream> upstream) {
+  SALLYPORT_CO_TRY(Call call, identify(std::move(asked)));
+  Rehearsal seen;
+  Trail trail(std::move(call), parts_.plans.current(), parts_.digest, fail_open_);
+  trail.tier_steps = &seen.tier_steps;
+  co_await authorize(trail, upstream, {});
+  // Only what was found; the announcements of a call that is not made are nobody's business.
+  for (const Trail::Row& row : trail.rows) {
+    const Draft* const draft = std::get_if<Draft>(&row);
+    if (draft != nullptr && draft->kind == Kind::GuardHit) seen.findings.push_back(draft->body);
+  }
+  if (trail.needs_person) seen.question = question_about(trail);
+  if (trail.refusal()) seen.refusal = trail.refusal()->reason;
+  seen.call = trail.call();
+  seen.rewritten = trail.call().input != trail.requested_input();
+  seen.classification = trail.classification();
+  seen.policy_hash = trail.plan().hash();
+  seen.guard_runs = std::move(trail.guard_runs);
+  seen.grant = trail.grant;
+  seen.weighed = trail.weighed || (trail.open() && !trail.needs_person);
+  seen.tier = trail.autonomy;
+  seen.tier_source = trail.autonomy_source;
+  seen.use_within = trail.plan().approvals().use_within;
+  co_return seen;
+}
+
+}  // namespace sallyport::core

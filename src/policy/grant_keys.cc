@@ -1,0 +1,91 @@
+#include "policy/grant_keys.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/try.h"
+#include "grants/token.h"
+
+namespace sallyport::policy {
+
+namespace {
+
+constexpr std::size_t kMostIssuers = 1000;
+constexpr std::size_t kMostRequirements = 1000;
+constexpr std::size_t kLongestName = 512;
+
+using Requirement = grants::GrantGuard::Requirement;
+
+grants::GrantGuard::Settings& settings_of(Policy& policy) {
+  if (!policy.grants) policy.grants.emplace();
+  return *policy.grants;
+}
+
+Mapping requirement_keys(Requirement& out) {
+  Mapping keys("calls that need a grant; what is not said is any");
+  keys.optional("server", "of this server", text_schema(kLongestName),
+                read_text(out.server, kLongestName))
+      .optional("tool", "of this tool", text_schema(kLongestName),
+                read_text(out.tool, kLongestName))
+      .optional("agent", "of this principal", text_schema(kLongestName),
+                read_text(out.agent, kLongestName));
+  return keys;
+}
+
+// `all`, or a list of calls.
+json::object required_schema() {
+  Requirement any;
+  return {{"description", "calls that need a grant: `all`, or a list"},
+          {"anyOf", json::array{choice_schema({"all"}),
+                                list_schema(requirement_keys(any).schema(), kMostRequirements)}}};
+}
+
+Result<void> read_required(const Place& place, Policy& out) {
+  std::vector<Requirement>& required = settings_of(out).required;
+  if (place.node.kind == YamlNode::Kind::Scalar) {
+    return read_choice({"all"}, [&](std::size_t) { required.push_back({}); })(place);
+  }
+  return read_list(kMostRequirements, [&](const Place& item) -> Result<void> {
+    Requirement one;
+    SALLYPORT_CHECK_OK(requirement_keys(one).read(item));
+    required.push_back(std::move(one));
+    return {};
+  })(place);
+}
+
+Result<void> read_issuer(const Place& place, Policy& out) {
+  std::string key;
+  SALLYPORT_CHECK_OK(read_text(key, kLongestName)(place));
+  if (!grants::is_key(key)) {
+    return place.refuse(
+        fmt::format("`{:.80}` is no key; write `ed25519:` and 64 lower-case hex digits", key));
+  }
+  settings_of(out).trusted_issuers.insert(std::move(key));
+  return {};
+}
+
+}  // namespace
+
+Mapping grant_keys(Policy& out) {
+  Mapping keys("which calls need a grant, and whose grants count");
+  keys.required("required", "calls that need a grant: `all`, or a list", required_schema(),
+                [&out](const Place& place) { return read_required(place, out); })
+      .required("trusted_issuers", "keys whose grants count",
+                list_schema(text_schema(kLongestName), kMostIssuers), [&out](const Place& place) {
+                  return read_list(kMostIssuers, [&out](const Place& item) {
+                    return read_issuer(item, out);
+                  })(place);
+                });
+  return keys;
+}
+
+ReadValue read_grant_section(Policy& out) {
+  return [&out](const Place& place) -> Result<void> {
+    SALLYPORT_CHECK_OK(grant_keys(out).read(place));
+    if (settings_of(out).required.empty()) return place.refuse("`required` names no call");
+    return {};
+  };
+}
+
+}  // namespace sallyport::policy

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""`policy explain`: says what the gate would decide, and decides as the gate does; writes nothing and runs nothing."""
+import hashlib
+import json
+import pathlib
+import re
+import shlex
+import unittest
+
+from mcp_support import McpTest
+
+POLICY = """version: 1
+autonomy:
+  tier: suggest
+  agent_tiers: {"agent:free": act_auto, "agent:shy": shadow}
+  agent_action_tiers: {"agent:asked": {echo: act_with_approval}}
+  ceiling: act_auto
+  reviewers: ["user:ada"]
+  quorum: 1
+  deadline_s: 60
+tools: [{server: fake, tool: pid, tier: observe, class: none}]
+servers: [{server: files, profile: mcp-filesystem}]
+guardrails:
+  checks:
+    - {type: blocklist, stage: tool_use, id: word, words: [swordfish]}
+    - {type: regex, stage: tool_use, id: digits, on_fail: redact, patterns: ["[0-9]{16}"]}
+"""
+
+
+class Explain(McpTest):
+    def setUp(self):
+        super().setUp()
+        self.policy = self.write("policy.yaml", POLICY)
+
+    def explain(self, call, *more, policy=None):
+        words = call if isinstance(call, str) else json.dumps(call)
+        outcome = self.cli("policy", "explain", words, "--policy", policy or self.policy, "--json", *more)
+        self.assertEqual(outcome.err, "")
+        seen = outcome.json()
+        self.assertEqual(outcome.code, 0 if seen["would_run"] else 1)
+        self.assertEqual(seen["would_run"], seen["to_run"] == [])
+        return seen
+
+    def call(self, agent="agent:free", tool="echo", server="fake", **input):
+        return {"agent": agent, "server": server, "tool": tool, "input": input}
+
+    # AT-3 AT-8 (partly)
+    def test_each_tier_and_where_it_comes_from(self):
+        wanted = {"agent:free": ("runs", "act_auto", "agent_tiers"), "agent:shy": ("shadow", "shadow", "agent_tiers"),
+                  "agent:asked": ("asks", "act_with_approval", "agent_action_tiers"), "agent:any": ("proposed", "suggest", "tier")}
+        for agent, expected in wanted.items():
+            seen = self.explain(self.call(agent))
+            self.assertEqual((seen["verdict"], seen["autonomy"]["tier"], seen["autonomy"]["source"]), expected)
+            self.assertEqual(seen["decided_by"], {"stage": "autonomy", "guard": None, "rule": expected[2]})
+        self.assertEqual(seen["autonomy"]["steps"], [{"source": "tier", "tier": "suggest"}, {"source": "ceiling", "tier": "act_auto"}])
+        asked = self.explain(self.call("agent:asked"))["approval"]
+        self.assertEqual((asked["reviewers"], asked["approvers_required"], asked["proposal"]), (["user:ada"], 1, False))
+
+    # AT-21 (partly) AT-22 (partly) AT-24 (partly)
+    def test_what_a_tool_is_and_who_says_so(self):
+        for call, expected in ((self.call(tool="pid"), ("Observe", "none", "policy")),
+                               (self.call(tool="read_file", server="files"), ("Observe", "none", "profile")),
+                               (self.call(tool="read_file", server="other"), ("Confirm", "unknown", "unknown")),
+                               (self.call(tool="write_file"), ("Confirm", "fs.write", "table"))):
+            seen = self.explain(call)["classification"]
+            self.assertEqual((seen["tier"], seen["class"], seen["source"]), expected)
+
+    def test_the_value_that_matched_is_named_and_what_would_have_to_differ(self):
+        seen = self.explain(self.call(message="a Swordfish here"))
+        self.assertEqual((seen["verdict"], seen["decided_by"]), ("refused", {"stage": "tool_use", "guard": "guardrails", "rule": "word"}))
+        self.assertEqual([(hit["check"], hit["path"], hit["excerpt"].lower()) for hit in seen["findings"]], [("word", "/message", "swordfish")])
+        self.assertRegex(seen["to_run"][0], "(?i)take `swordfish` at /message out of the input")
+        self.assertFalse(seen["autonomy"]["reached"])
+        rewritten = self.explain(self.call(message="1234567812345678"))
+        self.assertEqual((rewritten["verdict"], rewritten["input_rewritten"]), ("runs", True))
+        self.assertNotIn("12345678", rewritten["call"]["input"]["message"])
+
+    def test_people_read_it_too(self):
+        page = self.cli("policy", "explain", json.dumps(self.call("agent:shy", message="a\u202eb")), "--policy", self.policy).out
+        self.assertTrue(page.startswith("would not run: shadow: echo was not run\n"), page)
+        for words in ("\\u{202E}", "shadow, from agent_tiers", "change `autonomy.agent_tiers` for this agent", "said by: unknown"):
+            self.assertIn(words, page)
+        self.assertTrue(self.cli("policy", "explain", json.dumps(self.call()), "--policy", self.policy).out.startswith("would run\n"))
+
+    # CG-60 (partly)
+    def test_grants_are_checked_as_for_a_call(self):
+        issuer = json.loads(self.good("grants", "issue", "--subject", "agent:free", "--grant",
+                                      self.write("g.json", '{"server":"fake","tool":"echo","operations":["invoke"],'
+                                                 '"constraints":[{"type":"max_args_size","value":30}]}')).out)
+        token = self.write("token.json", json.dumps(issuer))
+        policy = self.write("grants.yaml", 'version: 1\nautonomy: {tier: act_auto}\ngrants: {required: all, trusted_issuers: ["%s"]}\n'
+                            % issuer["issuer"])
+        self.assertEqual(self.explain(self.call(), policy=policy)["reason"], "grant_missing")
+        fits = self.explain(self.call(), "--grant", token, policy=policy)
+        self.assertEqual((fits["verdict"], fits["matched_grant_index"]), ("runs", 0))
+        long = self.explain(self.call(message="x" * 40), "--grant", token, policy=policy)
+        self.assertEqual(long["reason"], "grant_scope")
+        self.assertTrue(any(line.startswith("grant 0 would have to fit: ") for line in long["to_run"]), long["to_run"])
+        self.assertEqual(self.explain(self.call("agent:other"), "--grant", token, policy=policy)["reason"], "grant_subject")
+        self.good("grants", "revoke", issuer["id"], "--reason", "lost")
+        self.assertEqual(self.explain(self.call(), "--grant", token, policy=policy)["reason"], "grant_revoked")
+
+    def test_a_recorded_call_is_explained_beside_what_was_decided_then(self):
+        policy = self.write("auto.yaml", POLICY.replace("tier: suggest", "tier: act_auto"))
+        client = self.client(options=["--policy", str(policy), "--name", "fake"])
+        client.open()
+        client.result("echo", {"message": "swordfish"})
+        client.result("echo", {"message": "herring"})
+        client.close()
+        calls = [row["entry"]["call_id"] for row in
+                 self.good("ledger", "show", "--kind", "tool_audit", "--tool", "echo", "--json").lines()]
+        refused, ran = self.explain(calls[0], policy=policy), self.explain(calls[-1], policy=policy)
+        self.assertEqual((refused["recorded"]["outcome"], refused["reason"]), ("blocked", refused["recorded"]["reason"]))
+        self.assertTrue(refused["recorded"]["same_policy"])
+        self.assertEqual((ran["verdict"], ran["recorded"]["outcome"]), ("runs", "completed"))
+        self.assertEqual((ran["recorded"]["autonomy"], ran["recorded"]["autonomy_source"]),
+                         (ran["autonomy"]["tier"], ran["autonomy"]["source"]))
+        other = self.explain(calls[-1], policy="read-only")
+        self.assertFalse(other["recorded"]["same_policy"])
+
+    def test_a_changed_tool_is_held_back_here_too(self):
+        policy = self.write("auto.yaml", "version: 1\nautonomy: {tier: act_auto}\n")
+        for suffix in ("", " and more"):
+            client = self.client(env={"FAKE_DESCRIPTION": suffix}, options=["--policy", str(policy), "--name", "fake"])
+            client.open()
+            client.result("echo", {"message": "x"})
+            client.close()
+        seen = self.explain(self.call(), policy=policy)
+        self.assertEqual((seen["verdict"], seen["decided_by"]["rule"]), ("refused", "pin.changed"))
+        self.assertIn("pins accept fake echo", seen["to_run"][0])
+
+    def test_nothing_is_written_and_nothing_is_made(self):
+        self.explain(self.call())
+        self.assertFalse(self.data.exists())
+        self.make_ledger()
+        before = self.good("ledger", "stats", "--json").out
+        digest = hashlib.sha256((self.data / "ledger.db").read_bytes()).hexdigest()
+        for agent in ("agent:free", "agent:shy", "agent:asked", "agent:any"):
+            self.explain(self.call(agent))
+        self.assertEqual(self.good("ledger", "stats", "--json").out, before)
+        self.assertEqual(hashlib.sha256((self.data / "ledger.db").read_bytes()).hexdigest(), digest)
+
+    def test_the_example_of_the_guide_is_what_it_says(self):
+        text = (pathlib.Path(__file__).parents[2] / "docs" / "cli.md").read_text()
+        block = re.search(r"\$ sallyport (policy explain [^\n]*)\n(.*?)```", text, re.DOTALL)
+        wanted = "".join(".*" if part == "..." else re.escape(part) for part in re.split(r"(\.\.\.)", block[2]))
+        self.assertRegex(self.cli(*shlex.split(block[1])).out, f"^{wanted}$")
+
+    def test_what_is_no_call_is_refused(self):
+        for words, code in (('{"tool":""}', 64), ('{"tool":"x","inptu":{}}', 64), ('{"tool":1}', 64), ("{", 64)):
+            self.refused(code, "policy", "explain", words)
+        self.refused(1, "policy", "explain", "01966f4c-4000-7000-8000-000000000001")
+        self.assertIn("agent, session, server, tool", self.refused(64, "policy", "explain", '{"tool":"x","by":"y"}'))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Calls that need a grant, through `sallyport mcp`: each way in which a token can be bad is refused for its own reason."""
+import base64
+import hashlib
+import json
+import pathlib
+import subprocess
+import sys
+import time
+import unittest
+import uuid
+
+from mcp_support import FAKE, McpTest
+
+SEEDS = {"issuer": bytes(range(32)), "holder": bytes(range(32, 64)), "stranger": bytes(range(64, 96))}
+PKCS8 = bytes.fromhex("302e020100300506032b657004220420")
+
+
+def canonical(value):
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+class Keys:
+    """Ed25519 by openssl, so that nothing of ours signs what ours checks."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        for name, seed in SEEDS.items():
+            (folder / f"{name}.der").write_bytes(PKCS8 + seed)
+
+    def public(self, name):
+        der = subprocess.run(["openssl", "pkey", "-inform", "DER", "-in", self.folder / f"{name}.der", "-pubout", "-outform", "DER"],
+                             check=True, capture_output=True).stdout
+        return "ed25519:" + der[-32:].hex()
+
+    def sign(self, name, message):
+        (self.folder / "message").write_bytes(message)
+        made = subprocess.run(["openssl", "pkeyutl", "-sign", "-rawin", "-keyform", "DER", "-inkey", self.folder / f"{name}.der",
+                               "-in", self.folder / "message"], check=True, capture_output=True).stdout
+        return base64.b64encode(made).decode()
+
+
+class McpGrants(McpTest):
+    def setUp(self):
+        super().setUp()
+        self.keys = Keys(self.folder)
+        self.me = "uid:" + subprocess.run(["id", "-un"], check=True, capture_output=True, text=True).stdout.strip()
+        self.required = "[{tool: echo}]"
+
+    def policy(self, more=""):
+        return self.write("policy.yaml", "version: 1\nautonomy: {tier: act_auto}\ngrants:\n"
+                          f"  required: {self.required}\n  trusted_issuers: [\"{self.keys.public('issuer')}\"]\n{more}")
+
+    def gateway(self, *more, env=None, command=(), policy=""):
+        client = self.client(*command, env=env, options=("--policy", str(self.policy(policy)), "--name", "fake", *more))
+        client.open()
+        return client
+
+    def token(self, by="issuer", parent=None, scope=None, **changes):
+        now = int(time.time())
+        body = {"schema": "sallyport.grant.v1", "id": str(uuid.uuid4()), "issuer": self.keys.public(by),
+                "subject": {"principal": self.me}, "issued_at": now - 60, "expires_at": now + 600,
+                "scope": {"grants": [scope or {"server": "fake", "tool": "echo", "operations": ["invoke", "read_result"]}]}}
+        if parent:
+            body["parent"] = "sha256:" + hashlib.sha256(canonical({k: v for k, v in parent.items() if k != "chain"})).hexdigest()
+        body.update(changes)
+        body["signature"] = self.keys.sign(by, canonical(body))
+        if parent:
+            body["chain"] = parent.get("chain", []) + [{k: v for k, v in parent.items() if k != "chain"}]
+        return body
+
+    def delegable(self, **grant):
+        holder = {"principal": self.me, "key": self.keys.public("holder")}
+        now = int(time.time())
+        return self.token(subject=holder, issued_at=now - 600, expires_at=now + 6000, scope={"server": "fake", "tool": "echo", "operations": ["invoke", "read_result", "delegate"],
+                                                 **grant})
+
+    def child(self, parent, **grant):
+        return self.token("holder", parent, {"server": "fake", "tool": "echo", "operations": ["invoke", "read_result"], "from": 0, **grant})
+
+    def call(self, client, token=None, message="hi"):
+        more = {} if token is None else {"_meta": {"sallyport/grant": token}}
+        result = client.result("echo", {"message": message}, **more)
+        return result["content"][0]["text"], result.get("isError", False)
+
+    def assert_refused(self, client, token, code):
+        text, failed = self.call(client, token)
+        self.assertTrue(failed, text)
+        self.assertIn(code, text)
+
+    # CG-14 CG-15 CG-16 CG-17 CG-20 CG-21 CG-24 CG-27 CG-66 (all partly)
+    def test_each_bad_token_is_refused_for_its_own_reason(self):
+        client = self.gateway()
+        good = self.token()
+        self.assertEqual(self.call(client, good), ("hi", False))
+        self.assert_refused(client, None, "grant_missing")
+        self.assert_refused(client, {**good, "id": str(uuid.uuid4())}, "grant_signature")
+        self.assert_refused(client, {**good, "more": 1}, "grant_malformed")
+        self.assert_refused(client, self.token("stranger"), "grant_untrusted_issuer")
+        now = int(time.time())
+        self.assert_refused(client, self.token(issued_at=now - 100, expires_at=now - 1), "grant_expired")
+        self.assert_refused(client, self.token(issued_at=now + 100, expires_at=now + 200), "grant_not_yet_valid")
+        self.assert_refused(client, self.token(subject={"principal": "agent:somebody"}), "grant_subject")
+        self.assert_refused(client, self.token(scope={"server": "other", "tool": "*", "operations": ["invoke"]}), "grant_scope")
+        narrow = self.delegable(constraints=[{"type": "arg_equals", "value": {"at": "/message", "value": "bye"}}])
+        self.assert_refused(client, self.child(narrow), "grant_delegation")
+        client.close()
+        blocked = [record for record in self.records("--tool", "echo") if record["outcome"]["kind"] == "blocked"]
+        self.assertEqual(len(blocked), 9)
+        guard = [next(run for run in record["guards"] if run["guard"] == "grants") for record in blocked]
+        self.assertEqual([run["evidence"]["check"] for run in guard],
+                         ["form", "signature", "form", "signature", "time", "time", "subject", "scope", "delegation"])
+        self.assertTrue(all("signature" not in run["evidence"] for run in guard))
+
+    # CG-18 CG-61
+    def test_a_revoked_token_and_every_child_of_a_revoked_one_is_refused_from_the_next_call_on(self):
+        client = self.gateway()
+        lone, root = self.token(), self.delegable()
+        child = self.child(root)
+        for token in (lone, root, child):
+            self.assertEqual(self.call(client, token), ("hi", False))
+        for token in (lone, root):
+            self.good("grants", "revoke", token["id"], "--reason", "lost")
+        for token in (lone, root, child):
+            self.assert_refused(client, token, "grant_revoked")
+        client.close()
+
+    # CG-32 CG-48 CG-53 CG-54
+    def test_a_budget_is_shared_by_processes_and_by_the_children_of_a_token(self):
+        root = self.delegable(max_invocations=2)
+        children = [self.child(root, max_invocations=2) for _ in range(2)]
+        first, second = self.gateway(), self.gateway()
+        self.assertEqual(self.call(first, children[0]), ("hi", False))
+        self.assertEqual(self.call(second, children[1]), ("hi", False))
+        self.assert_refused(first, children[1], "grant_budget")
+        self.assert_refused(second, children[0], "grant_budget")
+        hasty = self.token(scope={"server": "*", "tool": "*", "operations": ["invoke", "read_result"], "rate": {"max": 1, "per_seconds": 600}})
+        self.assertEqual(self.call(first, hasty), ("hi", False))
+        self.assert_refused(second, hasty, "grant_rate")
+        first.close()
+        second.close()
+
+    # CG-10 CG-11 CG-36
+    def test_the_token_is_taken_out_before_the_server_hears_of_the_call_and_no_record_has_its_signature(self):
+        heard = self.folder / "heard"
+        client = self.gateway(command=("sh", "-c", f"tee {heard} | {sys.executable} {FAKE}"))
+        token = self.token()
+        both = client.result("echo", {"message": "one"}, _meta={"sallyport/grant": token, "x-mine": [1.0]})
+        self.assertEqual(both["content"][0]["text"], "one")
+        self.assertEqual(self.call(client, token, "two"), ("two", False))
+        client.request("x/echo", {"a": 1, "_meta": {"sallyport/grant": token}})
+        client.close()
+        lines = heard.read_text()
+        self.assertNotIn("sallyport/grant", lines)
+        self.assertNotIn(token["signature"], lines)
+        self.assertIn('"x-mine":[1.0]', lines.replace(" ", ""))
+        calls = [record for record in self.records("--tool", "echo")]
+        self.assertEqual([record["matched_grant_index"] for record in calls], [0, 0])
+        exported = self.good("ledger", "show", "--limit", "100000", "--json").out
+        self.assertNotIn(token["signature"], exported)
+        self.assertIn(token["id"], exported)
+
+    # CG-10 (partly)
+    def test_a_token_of_the_front_serves_calls_that_bring_none(self):
+        file = self.write("token.json", json.dumps(self.token()))
+        for more, env in ((("--grant", str(file)), {}), ((), {"SALLYPORT_GRANT": file}), ((), {"SALLYPORT_GRANT": file.read_text()})):
+            client = self.gateway(*more, env=env)
+            self.assertEqual(self.call(client), ("hi", False))
+            self.assertNotIn("SALLYPORT_GRANT", client.said("environment"))
+            # A call's own token counts instead, for better or worse.
+            self.assert_refused(client, self.token("stranger"), "grant_untrusted_issuer")
+            client.close()
+        missing = self.client(options=("--policy", str(self.policy()), "--grant", str(self.folder / "none")))
+        self.assertEqual(missing.process.wait(60), 1)
+
+    # CG-47
+    def test_without_read_result_the_call_runs_and_its_result_is_withheld(self):
+        client = self.gateway()
+        token = self.token(scope={"server": "fake", "tool": "echo", "operations": ["invoke"]})
+        self.assertEqual(self.call(client, token, "the secret word"), ("[result withheld by grant]", False))
+        client.close()
+        self.assertEqual(self.records("--tool", "echo")[0]["outcome"]["kind"], "completed")
+
+    def test_servers_tools_and_agents_can_be_named_and_others_need_no_grant(self):
+        self.required = '[{server: other}, {tool: pid, agent: "agent:x"}]'
+        client = self.gateway()
+        self.assertEqual(self.call(client), ("hi", False))
+        self.assertTrue(client.said("pid").isdigit())
+        client.close()
+        self.required = "all"
+        client = self.gateway()
+        self.assertTrue(client.result("pid")["isError"])
+        self.assertIn("error", client.request("resources/read", {"uri": "file:///x"}))
+        client.close()
+
+    # AT-20 (partly): a grant allows nothing that a guard denies, and has no say about tiers above its own.
+    def test_a_grant_lifts_no_guard_and_lowers_the_tier(self):
+        checks = "guardrails:\n  checks:\n    - {type: blocklist, stage: tool_use, id: word, words: [swordfish]}\n"
+        client = self.gateway(policy=checks)
+        text, failed = self.call(client, self.token(), "swordfish")
+        self.assertTrue(failed)
+        self.assertIn("guardrail check 'word' refused", text)
+        shadow = self.token(scope={"server": "fake", "tool": "echo", "operations": ["invoke", "read_result"],
+                                   "constraints": [{"type": "autonomy_ceiling", "value": "shadow"}]})
+        self.call(client, shadow)
+        client.close()
+        record = self.records("--tool", "echo")[-1]
+        self.assertEqual((record["outcome"]["kind"], record["autonomy"], record["autonomy_source"]), ("blocked", "shadow", "grant"))
+
+    def test_a_policy_that_asks_for_grants_badly_is_refused_with_its_place(self):
+        for lines, where in (("grants: {required: all}", "2:"), ("grants: {required: [], trusted_issuers: []}", "2:"),
+                             ("grants: {required: some, trusted_issuers: []}", "2:20"),
+                             ("grants:\n  required: all\n  trusted_issuers: [\"ed25519:AB\"]", "4:21"),
+                             ("grants: {required: all, trusted_issuers: [], leeway: 5}", "2:")):
+            path = self.write("bad.yaml", "version: 1\n" + lines + "\n")
+            outcome = self.cli("policy", "check", path)
+            self.assertEqual(outcome.code, 1, lines)
+            self.assertTrue(outcome.err.startswith(f"{path}:{where}"), outcome.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
