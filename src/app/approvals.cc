@@ -10,7 +10,6 @@
 #include "app/commands.h"
 #include "app/entry_text.h"
 #include "app/governed_process.h"
-#include "app/lookalikes.h"
 #include "app/output.h"
 #include "base/json_members.h"
 #include "base/try.h"

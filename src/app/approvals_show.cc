@@ -9,9 +9,7 @@
 #include "app/commands.h"
 #include "app/entry_text.h"
 #include "app/governed_process.h"
-#include "app/lookalikes.h"
 #include "app/output.h"
-#include "base/cut_text.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/waiting_facts.h"
@@ -20,33 +18,6 @@
 namespace sallyport::app {
 
 namespace {
-
-constexpr std::size_t kHead = 1500;
-constexpr std::size_t kTail = 500;
-
-std::string shortened_text(std::string_view text) {
-  if (text.size() <= kHead + kTail + 100) return std::string(text);
-  const std::string head = cut_utf8_bytes(std::string(text), kHead);
-  std::size_t tail = text.size() - kTail;
-  while (tail < text.size() && (static_cast<unsigned char>(text[tail]) & 0xC0) == 0x80) ++tail;
-  return fmt::format("{} [... {} bytes left out, --full shows them ...] {}", head,
-                     tail - head.size(), text.substr(tail));
-}
-
-json::value shortened(const json::value& value) {
-  if (value.is_string()) return json::value(shortened_text(value.get_string()));
-  if (const json::array* const array = value.if_array()) {
-    json::array all;
-    for (const json::value& item : *array) all.push_back(shortened(item));
-    return all;
-  }
-  if (const json::object* const object = value.if_object()) {
-    json::object all;
-    for (const json::key_value_pair& pair : *object) all[pair.key()] = shortened(pair.value());
-    return all;
-  }
-  return value;
-}
 
 json::object to_json(const core::Vote& vote) {
   return {{"reviewer", vote.by},
@@ -105,7 +76,9 @@ class Page {
   void line(std::string_view name, const std::string& value) const {
     if (!value.empty()) say(fmt::format("{:<10} {}", name, visible(value)));
   }
-  json::value shown(const json::value& value) const { return full_ ? value : shortened(value); }
+  json::value shown(const json::value& value) const {
+    return full_ ? value : with_long_texts_cut(value, "--full");
+  }
   json::value input() const {
     const json::value* const args = item_.request.if_contains("args");
     const bool one = args != nullptr && args->is_array() && args->get_array().size() == 1;

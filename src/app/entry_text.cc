@@ -55,75 +55,6 @@ std::string row_text(const Row& row, const Terminal& terminal) {
       fitted(row.tool, 20), fitted(row.agent, 14), shortened(row.summary, room - kSummaryColumn));
 }
 
-// JSON for eyes: strings without hidden characters, which JSON itself would leave in or write in
-// another way (AP-39).
-void append_string(std::string& out, std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') escaped += '\\';
-    escaped += c;
-  }
-  out += '"' + visible(escaped) + '"';
-}
-
-// In lines, or on one.
-class JsonForPeople {
- public:
-  explicit JsonForPeople(bool lines) : lines_(lines) {}
-
-  void append(const json::value& value, std::size_t indent) {
-    if (const json::object* const object = value.if_object()) {
-      const Bracket bracket(*this, object->empty(), '{', '}', indent);
-      for (const json::key_value_pair& pair : *object) {
-        next(pair.key() != object->begin()->key(), indent);
-        append_string(out_, pair.key());
-        out_ += lines_ ? ": " : ":";
-        append(pair.value(), indent + 2);
-      }
-    } else if (const json::array* const array = value.if_array()) {
-      const Bracket bracket(*this, array->empty(), '[', ']', indent);
-      for (const json::value& item : *array) {
-        next(&item != &array->front(), indent);
-        append(item, indent + 2);
-      }
-    } else if (value.is_string()) {
-      append_string(out_, value.get_string());
-    } else {
-      append_canonical_json(out_, value);
-    }
-  }
-
-  std::string take() { return std::move(out_); }
-
- private:
-  struct Bracket {
-    Bracket(JsonForPeople& text, bool empty, char open, char close, std::size_t indent)
-        : text(text), empty(empty), close(close), indent(indent) {
-      text.out_ += open;
-    }
-    Bracket(const Bracket&) = delete;
-    ~Bracket() {
-      if (!empty) text.line(indent);
-      text.out_ += close;
-    }
-    JsonForPeople& text;
-    bool empty;
-    char close;
-    std::size_t indent;
-  };
-
-  void line(std::size_t indent) {
-    if (lines_) out_.append("\n").append(indent, ' ');
-  }
-  void next(bool comma, std::size_t indent) {
-    if (comma) out_ += ',';
-    line(indent + 2);
-  }
-
-  bool lines_;
-  std::string out_;
-};
-
 // The shape that readers of such records know, where there is one (AU-1, EV-61, EV-79).
 json::value known_shape(const OpenedEntry& entry) {
   json::object opened = entry.entry.get_object();
@@ -136,18 +67,6 @@ json::value known_shape(const OpenedEntry& entry) {
 }
 
 }  // namespace
-
-std::string pretty_json(const json::value& value, std::size_t indent) {
-  JsonForPeople text(true);
-  text.append(value, indent);
-  return text.take();
-}
-
-std::string compact_json(const json::value& value) {
-  JsonForPeople text(false);
-  text.append(value, 0);
-  return text.take();
-}
 
 Result<OpenedEntry> open_entry(const ledger::StoredEntry& stored) {
   if (!stored.bytes) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/terminal.h"
+#include "base/json_for_people.h"
 #include "ledger/entry.h"
 #include "ledger/store.h"
 
@@ -30,9 +31,5 @@ std::string entry_json(const OpenedEntry& entry);
 
 // What a body says, in one short text without hidden characters.
 std::string summary_of(const json::value& entry, const json::value& body);
-
-// JSON for people, with hidden characters as `visible` shows them: in lines, or on one.
-std::string pretty_json(const json::value& value, std::size_t indent);
-std::string compact_json(const json::value& value);
 
 }  // namespace sallyport::app

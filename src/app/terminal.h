@@ -7,15 +7,9 @@
 #include <string_view>
 
 #include "app/environment.h"
+#include "base/visible_text.h"
 
 namespace sallyport::app {
-
-// Control, bidirectional, zero-width, tag and private-use characters and line separators as
-// `\u{XXXX}`; bytes that are not UTF-8 as `\x{XX}`. The result is one line.
-std::string visible(std::string_view text);
-
-// The same characters inside JSON text as JSON's own escapes, so that the value stays what it is.
-std::string visible_json(std::string_view json);
 
 // Code points, which is what a terminal shows of `visible` text, wide characters apart.
 std::size_t columns(std::string_view text);

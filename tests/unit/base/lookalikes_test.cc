@@ -1,8 +1,8 @@
-#include "app/lookalikes.h"
+#include "base/visible_text.h"
 
 #include <gtest/gtest.h>
 
-namespace sallyport::app {
+namespace sallyport {
 namespace {
 
 // AP-40
@@ -20,4 +20,4 @@ TEST(LookalikesTest, OtherTextStaysAsItIs) {
 }
 
 }  // namespace
-}  // namespace sallyport::app
+}  // namespace sallyport

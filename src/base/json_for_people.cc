@@ -1,0 +1,125 @@
+#include "base/json_for_people.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/cut_text.h"
+#include "base/visible_text.h"
+
+namespace sallyport {
+
+namespace {
+
+constexpr std::size_t kHead = 1500;
+constexpr std::size_t kTail = 500;
+
+std::string cut_text(std::string_view text, std::string_view whole) {
+  if (text.size() <= kHead + kTail + 100) return std::string(text);
+  const std::string head = cut_utf8_bytes(std::string(text), kHead);
+  std::size_t tail = text.size() - kTail;
+  while (tail < text.size() && (static_cast<unsigned char>(text[tail]) & 0xC0) == 0x80) ++tail;
+  return fmt::format("{} [... {} bytes left out, {} shows them ...] {}", head, tail - head.size(),
+                     whole, text.substr(tail));
+}
+
+// JSON for eyes: strings without hidden characters, which JSON itself would leave in or write in
+// another way (AP-39).
+void append_string(std::string& out, std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') escaped += '\\';
+    escaped += c;
+  }
+  out += '"' + visible(escaped) + '"';
+}
+
+// In lines, or on one.
+class JsonForPeople {
+ public:
+  explicit JsonForPeople(bool lines) : lines_(lines) {}
+
+  void append(const json::value& value, std::size_t indent) {
+    if (const json::object* const object = value.if_object()) {
+      const Bracket bracket(*this, object->empty(), '{', '}', indent);
+      for (const json::key_value_pair& pair : *object) {
+        next(pair.key() != object->begin()->key(), indent);
+        append_string(out_, pair.key());
+        out_ += lines_ ? ": " : ":";
+        append(pair.value(), indent + 2);
+      }
+    } else if (const json::array* const array = value.if_array()) {
+      const Bracket bracket(*this, array->empty(), '[', ']', indent);
+      for (const json::value& item : *array) {
+        next(&item != &array->front(), indent);
+        append(item, indent + 2);
+      }
+    } else if (value.is_string()) {
+      append_string(out_, value.get_string());
+    } else {
+      append_canonical_json(out_, value);
+    }
+  }
+
+  std::string take() { return std::move(out_); }
+
+ private:
+  struct Bracket {
+    Bracket(JsonForPeople& text, bool empty, char open, char close, std::size_t indent)
+        : text(text), empty(empty), close(close), indent(indent) {
+      text.out_ += open;
+    }
+    Bracket(const Bracket&) = delete;
+    ~Bracket() {
+      if (!empty) text.line(indent);
+      text.out_ += close;
+    }
+    JsonForPeople& text;
+    bool empty;
+    char close;
+    std::size_t indent;
+  };
+
+  void line(std::size_t indent) {
+    if (lines_) out_.append("\n").append(indent, ' ');
+  }
+  void next(bool comma, std::size_t indent) {
+    if (comma) out_ += ',';
+    line(indent + 2);
+  }
+
+  bool lines_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string pretty_json(const json::value& value, std::size_t indent) {
+  JsonForPeople text(true);
+  text.append(value, indent);
+  return text.take();
+}
+
+std::string compact_json(const json::value& value) {
+  JsonForPeople text(false);
+  text.append(value, 0);
+  return text.take();
+}
+
+json::value with_long_texts_cut(const json::value& value, std::string_view whole) {
+  if (value.is_string()) return json::value(cut_text(value.get_string(), whole));
+  if (const json::array* const array = value.if_array()) {
+    json::array all;
+    for (const json::value& item : *array) all.push_back(with_long_texts_cut(item, whole));
+    return all;
+  }
+  if (const json::object* const object = value.if_object()) {
+    json::object all;
+    for (const json::key_value_pair& pair : *object)
+      all[pair.key()] = with_long_texts_cut(pair.value(), whole);
+    return all;
+  }
+  return value;
+}
+
+}  // namespace sallyport
