@@ -14,6 +14,7 @@
 #include "ledger/instance_lock.h"
 #include "ledger/opening_check.h"
 #include "ledger/private_file.h"
+#include "mcp/bridge_log.h"
 
 namespace sallyport::app {
 
@@ -32,6 +33,7 @@ class Examination {
     writers();
     detectors();
     policy();
+    bridging();
     return std::move(checks_);
   }
 
@@ -150,6 +152,18 @@ class Examination {
          fmt::format("mend it; `sallyport ledger show {}` says why", refused->sequence));
   }
 
+  // What clients and tool servers could not give each other.
+  void bridging() {
+    std::string counts;
+    for (const core::Fact& fact : degraded_) {
+      counts +=
+          fmt::format("{}{} {}", counts.empty() ? "" : ", ", fact.key, fact.value.value_or(""));
+    }
+    if (counts.empty()) return ok("bridge", "nothing was declined or dropped");
+    warn("bridge", "declined or dropped between client and server: " + counts,
+         "`sallyport ledger show --kind control` says when and for which server; docs/mcp.md why");
+  }
+
   void ledger() {
     std::error_code code;
     if (!std::filesystem::exists(place_.ledger_file(), code)) {
@@ -172,6 +186,7 @@ class Examination {
           SALLYPORT_TRY(policy_hash_, view.fact("policy", "hash"));
           SALLYPORT_TRY(policy_loaded_, view.fact("policy", "loaded"));
           SALLYPORT_TRY(policy_refused_, view.fact("policy", "refused"));
+          SALLYPORT_TRY(degraded_, view.facts(mcp::kDegradedSpace));
           SALLYPORT_CHECK_OK(newest_checkpoint(view, size));
           SALLYPORT_CHECK_OK(kept_witness(view, witness));
           return last_entry(view, size, (*workspace)->clock());
@@ -266,6 +281,7 @@ class Examination {
   std::optional<std::string> policy_hash_;     // of the one that was loaded last
   std::optional<std::string> policy_loaded_;   // its generation and source, and where that stands
   std::optional<std::string> policy_refused_;  // where a newer one is wrong, likewise
+  std::vector<core::Fact> degraded_;
   const Context& context_;
   Workspace::Place place_;
   std::vector<Check> checks_;

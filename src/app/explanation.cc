@@ -6,10 +6,10 @@
 #include <boost/json.hpp>
 
 #include "app/entry_text.h"
-#include "app/lookalikes.h"
 #include "app/output.h"
 #include "app/terminal.h"
 #include "base/json_members.h"
+#include "base/visible_text.h"
 
 namespace sallyport::app {
 

@@ -86,6 +86,29 @@ std::optional<core::Fact> governs_no_more(int pid) {
   return core::Fact{std::string(kGovernedSpace), std::move(*key), std::nullopt};
 }
 
+Result<void> govern_this_process(ledger::Ledger& ledger, const std::string& agent) {
+  if (setenv("SALLYPORT_AGENT", agent.c_str(), 1) != 0) {
+    return fail(ErrorCode::Internal, "the environment cannot be changed");
+  }
+  SALLYPORT_CHECK_OK(ledger.transact([&](ledger::WriteView&) -> Result<std::vector<core::Draft>> {
+    core::Draft draft = ledger::control("governs", {{"agent", agent}, {"pid", getpid()}});
+    draft.facts.push_back(governs(getpid(), agent));
+    return std::vector{std::move(draft)};
+  }));
+  return {};
+}
+
+Result<void> govern_no_more(ledger::Ledger& ledger) {
+  const std::optional<core::Fact> fact = governs_no_more(getpid());
+  if (!fact) return {};
+  SALLYPORT_CHECK_OK(ledger.transact([&](ledger::WriteView&) -> Result<std::vector<core::Draft>> {
+    core::Draft draft = ledger::control("governs_no_more", {{"pid", getpid()}});
+    draft.facts.push_back(*fact);
+    return std::vector{std::move(draft)};
+  }));
+  return {};
+}
+
 Result<void> refuse_agents(const Context& context, std::string_view command) {
   SALLYPORT_TRY(const Workspace::Place place, context.place());
   std::error_code code;

@@ -24,6 +24,12 @@ std::vector<std::string> ancestry();
 core::Fact governs(int pid, const std::string& agent);
 std::optional<core::Fact> governs_no_more(int pid);
 
+// For a front that is a process of its own: from now on it and all that it starts are `agent`'s, in
+// the ledger and in the environment.
+Result<void> govern_this_process(ledger::Ledger& ledger, const std::string& agent);
+// Before it ends. Numbers of processes are used again, but never with the same start.
+Result<void> govern_no_more(ledger::Ledger& ledger);
+
 // `Unauthenticated` where an agent's process is among the ancestors, or the environment names an
 // agent; the attempt is on record then. `command` is what was tried.
 Result<void> refuse_agents(const Context& context, std::string_view command);

@@ -13,6 +13,7 @@
 #include "app/commands.h"
 #include "app/error_lines.h"
 #include "app/gateway_plan.h"
+#include "app/governed_process.h"
 #include "app/grant_files.h"
 #include "app/mcp_upstream.h"
 #include "app/policy_watch.h"
@@ -131,6 +132,7 @@ Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
   core::Governor governor({plans, ledger, workspace->redactor(), workspace->clock(),
                            workspace->entropy(), ledger.digest()});
   SALLYPORT_CHECK_OK(run_on(loop, governor.start()));
+  SALLYPORT_CHECK_OK(govern_this_process(ledger, who_runs_this()));
   const Flags input_flags(STDIN_FILENO);
   const Flags output_flags(STDOUT_FILENO);
   mcp::Gateway gateway(
@@ -147,7 +149,10 @@ Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
        .log = [&](std::string_view line) { lines.say(fmt::format("sallyport: {}", line)); }},
       std::make_unique<mcp::StreamLink>(loop.get_executor(), mcp::Limits{}, dup(STDIN_FILENO),
                                         dup(STDOUT_FILENO)));
-  SALLYPORT_CHECK_OK(serve(loop, gateway, watch));
+  const Result<void> served = serve(loop, gateway, watch);
+  // What could not be taken back names a process that does not run any more.
+  (void)govern_no_more(ledger);
+  SALLYPORT_CHECK_OK(served);
   return 0;
 }
 

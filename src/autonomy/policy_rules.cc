@@ -154,6 +154,7 @@ core::AutonomyAnswer PolicyRules::weigh(const core::AutonomyQuestion& question,
   }
   answer.tier = tier.tier;
   answer.source = to_string(tier.source);
+  answer.needs_human = needs_human(weighing);
   return answer;
 }
 

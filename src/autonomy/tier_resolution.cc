@@ -85,6 +85,11 @@ EffectiveTier resolved_tier(const Weighing& weighing) {
   return tier;
 }
 
+bool needs_human(const Weighing& weighing) {
+  return weighing.policy.needs_human_for(weighing.action) ||
+         weighing.scopes.needs_human_for(weighing.action);
+}
+
 EffectiveTier effective_tier(const Weighing& weighing) {
   if (weighing.steps) weighing.steps->clear();
   if (weighing.tool_tier == Tier::Observe) {
@@ -95,9 +100,7 @@ EffectiveTier effective_tier(const Weighing& weighing) {
   Lowering lower(weighing, tier);
   lower.to(weighing.scopes.cap(weighing.action), Source::Scope);
   lower.to(weighing.grant_ceiling, Source::Grant);
-  const bool needs_human = weighing.policy.needs_human_for(weighing.action) ||
-                           weighing.scopes.needs_human_for(weighing.action);
-  if (needs_human) lower.to(Autonomy::ActWithApproval, Source::RequiresHuman);
+  if (needs_human(weighing)) lower.to(Autonomy::ActWithApproval, Source::RequiresHuman);
   if (weighing.budget_exhausted) {
     lower.to(Autonomy::ActWithApproval, Source::Budget, weighing.budget_about);
   } else if (!weighing.budget_about.empty()) {

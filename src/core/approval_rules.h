@@ -5,6 +5,7 @@
 #include <boost/json/object.hpp>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -33,6 +34,9 @@ struct ApprovalRules {
   std::uint64_t quorum = 1;
   std::chrono::seconds use_within{600};
   std::set<std::string> dual_control{};  // tools and side-effect classes
+  std::chrono::seconds hold{50};         // how long a front keeps its client waiting (AP-34)
+  // Principal: the reviewer as whom its user answers in the client itself (AP-31).
+  std::map<std::string, std::string> clients{};
   // Null: who answers is vouched for by the program he answers through.
   std::shared_ptr<const ReviewerBook> people{};
 

@@ -38,17 +38,17 @@ Task<bool> Governor::attach(Trail& trail, const Caller& caller, std::string appr
       held_call(trail.call().call_id, approval_id, parts_.recorder.instance_id()));
   const auto written = co_await journal_.commit(trail, std::move(drafts), Urgency::Announces);
   if (!written) {
-    journal_.owe(
-        trail, {.outcome = Outcome::persistence_failed(
-                    "the approval question could not be recorded: " + written.error().message)});
+    journal_.owe(trail,
+                 {.outcome = Outcome::persistence_failed(
+                      "the approval question could not be recorded: " + written.error().message)});
     co_return std::unexpected(written.error());
   }
   hold_fact(trail);
   trail.asked_at = written->back();
   co_await tell_sinks(trail, trail.asked_at.sequence);
   const auto deadline = from_rfc3339(text_in(request, "deadline").value_or(""));
-  const Result<Reply> reply = co_await approvals_.wait(
-      approval_id, deadline.value_or(parts_.clock.wall()), caller.cancel, Approvals::Role::Guest);
+  const Result<Reply> reply = co_await held_reply(trail, deadline.value_or(parts_.clock.wall()),
+                                                  caller, Approvals::Role::Guest);
   if (!reply) co_return std::unexpected(reply.error());
   take_reply(trail, *reply, trail.call_digest());
   co_return true;

@@ -34,6 +34,7 @@ struct AutonomyQuestion {
 struct AutonomyAnswer {
   Autonomy tier = Autonomy::ActWithApproval;
   std::string source = "default";
+  bool needs_human = false;  // a yes counts only from a person at a door of his own (AT-17)
   // Counts a dispatch that nobody was asked about; travels with its intent, and refuses it with
   // `kBudgetUsedUp` where others were quicker. Null: there is no budget.
   std::shared_ptr<const FactChange> spending{};

@@ -139,6 +139,7 @@ void Governor::find_tier(Trail& trail) const {
                      parts_.recorder, parts_.clock.wall());
     trail.autonomy = answer.tier;
     trail.autonomy_source = std::move(answer.source);
+    trail.needs_human = answer.needs_human;
     trail.spending = std::move(answer.spending);
     for (Draft& event : answer.events) trail.rows.push_back(std::move(event));
     return;
@@ -373,8 +374,8 @@ Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
       co_return true;
     }
   }
-  const Result<Reply> reply = co_await approvals_.wait(
-      question.approval_id, *from_rfc3339(question.expires_at), caller.cancel);
+  const Result<Reply> reply = co_await held_reply(trail, *from_rfc3339(question.expires_at), caller,
+                                                  Approvals::Role::Owner);
   if (!reply) co_return std::unexpected(reply.error());
   take_reply(trail, *reply, question.call_digest);
   co_return true;

@@ -14,6 +14,7 @@
 #include "base/race.h"
 #include "core/approvals.h"
 #include "core/approver.h"
+#include "core/attendant.h"
 #include "core/emitter.h"
 #include "core/escalations.h"
 #include "core/idempotency.h"
@@ -31,6 +32,7 @@ struct Caller {
   std::stop_token cancel{};
   bool holds = true;             // waits while a person is asked; else the call goes on by `resume`
   Delivery::Forward progress{};  // gets messages on the way, each past the second door
+  std::shared_ptr<Attendant> attendant{};  // none: nobody else cares that a person is asked
 };
 
 // One per process; owned by app. Calls run on the executor of whoever awaits them, a strand or a
@@ -77,7 +79,7 @@ class Governor {
   // Runs what was proposed and is approved by now, and ends what is refused; each once, whichever
   // process comes first. `find_tool` may give null: the call is left to another process.
   using FindTool = std::function<std::shared_ptr<Upstream>(const Call& call)>;
-  Task<std::vector<Answer>> run_answered(FindTool find_tool);
+  Task<std::vector<Answer>> run_answered(FindTool find_tool, std::stop_token cancel = {});
 
   Approvals& approvals() { return approvals_; }
   Escalations& escalations() { return escalations_; }
@@ -134,6 +136,8 @@ class Governor {
   static std::string asked_key(const Trail& trail);
   Result<SameQuestion> same_question(const Trail& trail);
   Task<bool> attach(Trail& trail, const Caller& caller, std::string approval_id);
+  Task<Reply> held_reply(const Trail& trail, WallTime until, const Caller& caller,
+                         Approvals::Role role);
   static void hold_fact(Trail& trail);
   Task<std::optional<Performed>> result_of_same(Trail& trail);
   Fact proposed_call(const Trail& trail) const;

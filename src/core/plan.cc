@@ -65,11 +65,15 @@ const Classification& Plan::classify(const Call& call) const {
 }
 
 json::object ApprovalRules::dump() const {
-  return {{"reviewers", json::value_from(reviewers)},
-          {"quorum", quorum},
-          {"use_within_s", use_within.count()},
-          {"dual_control", json::value_from(dual_control)},
-          {"people", people ? people->dump() : json::value()}};
+  json::object rules{{"reviewers", json::value_from(reviewers)},
+                     {"quorum", quorum},
+                     {"use_within_s", use_within.count()},
+                     {"dual_control", json::value_from(dual_control)},
+                     {"people", people ? people->dump() : json::value()}};
+  // Policies that do not name them keep the hash they had.
+  if (hold != ApprovalRules{}.hold) rules["hold_s"] = hold.count();
+  if (!clients.empty()) rules["clients"] = json::value_from(clients);
+  return rules;
 }
 
 PlanBuilder& PlanBuilder::tool(std::string server, std::string name,

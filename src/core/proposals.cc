@@ -14,11 +14,12 @@ Fact Governor::proposed_call(const Trail& trail) const {
           parts_.recorder.encrypt(canonical_json(to_json(trail.call())))};
 }
 
-Task<std::vector<Answer>> Governor::run_answered(FindTool find_tool) {
+Task<std::vector<Answer>> Governor::run_answered(FindTool find_tool, std::stop_token cancel) {
   constexpr std::size_t kLargestCall = 64u << 20;
   std::vector<Answer> answers;
   SALLYPORT_CO_TRY(const std::vector<Fact> all, parts_.recorder.facts(kProposedCall));
   for (const Fact& fact : all) {
+    if (cancel.stop_requested()) break;
     SALLYPORT_CO_CHECK_OK(co_await approvals_.expire(fact.key));
     SALLYPORT_CO_TRY(const auto state, approvals_.state(fact.key));
     if (!state || state->open()) continue;
@@ -29,8 +30,9 @@ Task<std::vector<Answer>> Governor::run_answered(FindTool find_tool) {
     waited.closing.push_back({fact.space, fact.key, std::nullopt});
     std::shared_ptr<Upstream> upstream = find_tool(call);
     if (!upstream) continue;  // its server is somebody else's
+    Caller nobody{.cancel = cancel, .holds = false};
     Result<Answer> answer =
-        co_await resume(std::move(waited), std::move(upstream), Caller{.holds = false});
+        co_await resume(std::move(waited), std::move(upstream), std::move(nobody));
     // Somebody else has it in hand, or had.
     if (!answer && answer.error().code == ErrorCode::Conflict) continue;
     if (!answer) co_return std::unexpected(answer.error());

@@ -103,6 +103,7 @@ class Trail {
   Autonomy autonomy;
   std::string autonomy_source = "plan";
   std::vector<TierStep>* tier_steps = nullptr;  // of whoever wants to know why
+  bool needs_human = false;                     // and no program near the agent may answer
   bool weighed = false;                         // grants and guards let it come as far as the tiers
   std::shared_ptr<const FactChange> spending;   // of the autonomy budget
   std::vector<Draft> memories;                  // follow the terminal record

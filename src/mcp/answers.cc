@@ -4,20 +4,27 @@
 
 #include <boost/json.hpp>
 
+#include "base/json_members.h"
 #include "mcp/message.h"
 
 namespace sallyport::mcp {
 
 namespace {
 
-// A call that did not run and is no failure (AT-27).
-std::string_view harmless_status(const Answer& answer, Autonomy autonomy) {
-  if (answer.outcome.kind == Outcome::Kind::RequiresConfirmation) {
-    return autonomy == Autonomy::Suggest ? "proposed" : "pending_approval";
+constexpr int kRetryAfterSeconds = 5;
+
+// A call that did not run and is no failure says so itself (AT-27).
+const json::object* not_run(const Answer& answer) {
+  const json::object* const data = answer.result.success ? answer.result.data.if_object() : nullptr;
+  return data ? object_in(*data, "sallyport") : nullptr;
+}
+
+std::string result_with(const std::string& text, json::object status, bool structured) {
+  json::object result{{"content", json::array{json::object{{"type", "text"}, {"text", text}}}}};
+  if (structured) {
+    result["structuredContent"] = json::object{{"sallyport", std::move(status)}};
   }
-  const bool shadow =
-      answer.outcome.kind == Outcome::Kind::Blocked && answer.outcome.text.starts_with("shadow: ");
-  return shadow ? "skipped" : "";
+  return json::serialize(result);
 }
 
 std::string sentence(const Answer& answer) {
@@ -29,28 +36,35 @@ std::string sentence(const Answer& answer) {
 
 }  // namespace
 
-std::string notice_result(const Answer& answer, Autonomy autonomy, bool structured) {
-  const std::string_view harmless = harmless_status(answer, autonomy);
-  std::string text = sentence(answer);
-  if (harmless == "pending_approval" || harmless == "proposed") {
-    text = fmt::format("Not run yet: {} A person has to answer {}.", text, answer.approval_id);
-  } else if (harmless == "skipped") {
-    text = fmt::format("Not run: {}", text);
+std::string notice_result(const Answer& answer, bool structured) {
+  if (const json::object* const harmless = not_run(answer)) {
+    return result_with(sentence(answer), *harmless, structured);
   }
-  json::object result{{"content", json::array{json::object{{"type", "text"}, {"text", text}}}}};
-  json::object status{
-      {"status", harmless.empty() ? to_string(answer.outcome.kind) : harmless},
-      {"call_id", answer.call_id},
-  };
-  if (!harmless.empty()) status["tier"] = to_string(autonomy);
+  const std::string text = sentence(answer);
+  json::object result{{"content", json::array{json::object{{"type", "text"}, {"text", text}}}},
+                      {"isError", true}};
+  json::object status{{"status", to_string(answer.outcome.kind)}, {"call_id", answer.call_id}};
   if (!answer.approval_id.empty()) status["approval_id"] = answer.approval_id;
   if (!answer.record_id.empty()) status["record"] = answer.record_id;
-  if (harmless.empty()) status["reason"] = answer.result.output;
+  status["reason"] = answer.result.output;
   if (structured) {
     result["structuredContent"] = json::object{{"sallyport", std::move(status)}};
   }
-  if (harmless.empty()) result["isError"] = true;
   return json::serialize(result);
+}
+
+std::string pending_result(std::string_view tool, const core::WaitingCall& call, bool structured) {
+  const std::string text = fmt::format(
+      "pending_approval: `{}` was not run yet, it waits for a person (tier {}, call {}, approval "
+      "{}). Make the same call again in {} seconds or later: once it is approved it runs, once.",
+      tool, to_string(call.tier), call.call_id, call.approval_id, kRetryAfterSeconds);
+  return result_with(text,
+                     {{"status", "pending_approval"},
+                      {"tier", to_string(call.tier)},
+                      {"call_id", call.call_id},
+                      {"approval_id", call.approval_id},
+                      {"retry_after_s", kRetryAfterSeconds}},
+                     structured);
 }
 
 std::string unrecorded_result(const Error& error) {

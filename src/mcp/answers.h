@@ -2,16 +2,19 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
+#include "core/attendant.h"
 #include "sallyport/answer.h"
-#include "sallyport/classification.h"
 
 namespace sallyport::mcp {
 
 // A result of `tools/call` for a call that was refused, failed on its way, was withheld or waits.
 // It is a result and no protocol error, so that the model reads it. `structured`: also as
 // `structuredContent`, which a tool with an output schema of its own cannot have.
-std::string notice_result(const Answer& answer, Autonomy autonomy, bool structured);
+std::string notice_result(const Answer& answer, bool structured);
+// For a call that still waits for a person; it is to be made again (AT-27, AP-35).
+std::string pending_result(std::string_view tool, const core::WaitingCall& call, bool structured);
 // The same where the call could not even be recorded.
 std::string unrecorded_result(const Error& error);
 

@@ -21,6 +21,8 @@ struct Asked {
 };
 // `InvalidInput`: it is no such request.
 Result<Asked> read_asked(const Message& request);
+// The same for identical calls, whatever the protocol wraps them in.
+std::string identity_of(const Message& request, const Asked& asked);
 // The params with another input; everything else stays as it came.
 std::string params_with_input(const Message& request, std::string_view input);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
@@ -31,10 +32,12 @@ Gateway::Gateway(asio::any_io_executor executor, Parts parts, Settings settings,
              settings_.log(fmt::format("[{}] {}", settings_.name,
                                        core::plain_text(parts_.redactor, std::string(line))));
            }})),
-      server_(*own_server_) {}
+      server_(*own_server_),
+      bridge_(parts_.recorder, settings_.name) {}
 
 Task<void> Gateway::run() {
   tasks_.start(keep_server());
+  tasks_.start(run_proposals());
   net::TaskGroup writing(executor_, settings_.log);
   writing.start(client_->run());
   while (!stopping_ && !client_->broken()) {
@@ -73,8 +76,16 @@ Async<void> Gateway::end() {
   bell_.ring("parked");
   for (const auto& [id, governed] : calls_) governed->stop.request_stop();
   for (const auto& [state, governed] : parked_) governed->stop.request_stop();
+  for (const auto& [identity, governed] : away_) governed->stop.request_stop();
+  for (const auto& [id, governed] : given_) governed->stop.request_stop();
+  proposals_.request_stop();
+  bell_.ring("proposals");
+  const auto busy = [&] {
+    const auto runs = [](const auto& one) { return !one.second->ended_at; };
+    return running_ > 0 || std::ranges::any_of(away_, runs) || std::ranges::any_of(given_, runs);
+  };
   const auto last = parts_.clock.steady() + settings_.limits.start;
-  while (running_ > 0 && parts_.clock.steady() < last) {
+  while (busy() && parts_.clock.steady() < last) {
     co_await bell_.wait("ended", std::chrono::milliseconds(20), {});
   }
   co_await client_->flush(settings_.limits.patience);
@@ -85,6 +96,8 @@ Async<void> Gateway::end() {
   parked_.clear();
   tokens_.clear();
   calls_.clear();
+  away_.clear();
+  given_.clear();
 }
 
 Async<void> Gateway::keep_server() {

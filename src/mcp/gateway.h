@@ -14,16 +14,22 @@
 
 #include "base/bell.h"
 #include "core/governor.h"
+#include "mcp/bridge_log.h"
 #include "mcp/client_link.h"
 #include "mcp/conversation.h"
 #include "mcp/forwarded_call.h"
 #include "mcp/pins.h"
 #include "mcp/screen.h"
+#include "mcp/sealed_state.h"
 #include "mcp/server.h"
 #include "mcp/translation.h"
 #include "net/task_group.h"
 
 namespace sallyport::mcp {
+
+// Did the client declare that it knows tasks? And the answer to `server/discover` that says we do.
+bool declares_tasks(const json::object& capabilities);
+std::string offering_tasks(std::string discovery);
 
 // On a context with one thread. Calls that were given up on may end after `run`: they keep a
 // gateway that is shared, and the context of any other one must run dry before it goes.
@@ -73,6 +79,26 @@ class Gateway final : public Conversation,
     std::string state{};         // names the call while it is parked
     std::map<std::string, std::pair<std::string, std::string>> open{};  // key: server id, question
     std::string response{};  // of a call that ended while it was parked
+    // While a person is asked about it (gateway_approvals.cc).
+    std::optional<core::WaitingCall> waits{};
+    std::string approval_id{};  // of the last question
+    std::string identity{};     // the same for an identical call
+    bool away = false;          // the client was told to come back
+    bool placed = true;         // one of those that run at once
+    std::string form{};         // our question to the client, while it is open
+    double progress = 0;        // that we told of
+    std::optional<SteadyTime> ended_at{};
+    std::string task_made{};  // RFC 3339; of one that was given as a task
+    std::string task_changed{};
+  };
+  class Attendant;
+  // What the user of the client is asked, and as whom.
+  struct Form {
+    std::string approval_id{};
+    std::string reviewer{};
+    std::string binding{};
+    WallTime deadline{};
+    json::object params{};
   };
   class Place;
   // A request that is only passed on.
@@ -125,8 +151,8 @@ class Gateway final : public Conversation,
   std::string for_server(const Message& request) const;
   std::string params_for_server(std::string params) const;
   std::string own_params(std::string params) const;
-  std::string result_for_client(std::string_view method, std::string_view result) const;
-  std::string answer_for_client(std::string_view method, std::string text) const;
+  std::string result_for_client(std::string_view method, std::string_view result);
+  std::string answer_for_client(std::string_view method, std::string text);
   ClientFacts client_facts() const;
   bool bridges(Era client, Era server) const {
     return client_era_ == client && server_era_ == server;
@@ -149,9 +175,40 @@ class Gateway final : public Conversation,
   void send_questions(Governed& governed);
   Async<void> forget_parked(std::string state);
   void decline(const Message& question);
+  void degraded(std::string_view feature);
   bool may_be_asked(const std::string& method, const json::object& capabilities) const;
 
+  // Calls that wait for a person (gateway_approvals.cc).
+  Async<void> attend(std::shared_ptr<Governed> governed);
+  std::optional<Form> form_for(const Governed& governed);
+  Async<void> hold(std::shared_ptr<Governed> governed);
+  void tell_waiting(Governed& governed);
+  void send_away(const std::shared_ptr<Governed>& governed, const std::string& result);
+  void leave_place(Governed& governed);
+  void welcome(const std::shared_ptr<Governed>& governed, const Message& request);
+  bool come_back(const Message& request);
+  void end_away(const std::shared_ptr<Governed>& governed, bool refused);
+  Async<void> answer_for_user(Form form, sallyport::Reply reply);
+  Async<void> ask_in_session(std::shared_ptr<Governed> governed, Form form);
+  void take_form_back(Governed& governed);
+  void ask_stateless(const std::shared_ptr<Governed>& governed, const Form& form);
+  bool brings_answer(const Message& request);
+  Async<void> take_answer(Message request, SealedState state);
+
+  // Calls that wait as tasks (gateway_tasks.cc).
+  Async<bool> give_task(std::shared_ptr<Governed> governed);
+  json::object task_json(const std::string& id, const Governed& governed) const;
+  std::string task_with_result(
+      const std::pair<const std::string, std::shared_ptr<Governed>>& given) const;
+  std::optional<json::object> kept_task(const std::string& id);
+  bool answers_task(const Message& request);
+
+  // What was proposed and is answered by now (gateway_proposals.cc).
+  Async<void> run_proposals();
+  std::shared_ptr<ForwardedCall> proposed_call(const Call& call);
+
   // Calls (gateway_calls.cc).
+  ForwardedCall::Means means_for(const std::string& method, const std::string& about = {});
   void begin_call(Message request);
   void start_waiting_calls();
   std::string newest_call() const;
@@ -203,8 +260,12 @@ class Gateway final : public Conversation,
   bool ready_ = false;
   std::uint64_t generation_ = 0;
 
-  std::map<std::string, std::shared_ptr<Governed>> calls_;   // by the client's id
-  std::map<std::string, std::shared_ptr<Governed>> parked_;  // by state
+  std::map<std::string, std::shared_ptr<Governed>> calls_;      // by the client's id
+  std::map<std::string, std::shared_ptr<Governed>> parked_;     // by state
+  std::multimap<std::string, std::shared_ptr<Governed>> away_;  // by identity
+  std::map<std::string, std::shared_ptr<Governed>> given_;      // as tasks, by their id
+  std::stop_source proposals_;
+  BridgeLog bridge_;
   std::map<std::string, std::uint64_t> relayed_;             // what is only passed on
   std::map<std::string, std::shared_ptr<Governed>> tokens_;  // of progress
   std::set<std::string> endless_;                  // of these, those whose answer is only an end

@@ -6,6 +6,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "mcp/answers.h"
+#include "mcp/attendant.h"
 #include "mcp/gateway.h"
 #include "mcp/grant_in_meta.h"
 #include "mcp/json_text.h"
@@ -31,6 +32,30 @@ std::string trace_of(const Message& request) {
 }
 
 }  // namespace
+
+ForwardedCall::Means Gateway::means_for(const std::string& method, const std::string& about) {
+  ForwardedCall::Means means{.server = server_, .ready = [this] { return server_ready(); }};
+  means.to_server = [this](std::string params) { return params_for_server(std::move(params)); };
+  means.asks_client = [this] { return bridges(Era::Legacy, Era::Modern); };
+  means.ask = [this, about](std::string method, std::string params) {
+    return ask_client(std::move(method), std::move(params), about);
+  };
+  means.keep = weak_from_this().lock();
+  if (method == "tools/call") {
+    means.known = [this](const std::string& tool) {
+      return !tools_known_ || tools_.contains(tool);
+    };
+    means.cautious = [this](const std::string& tool) {
+      const auto found = tools_.find(tool);
+      return found != tools_.end() && found->second.raises_caution;
+    };
+    means.definition = [this](const std::string& tool) {
+      const auto found = tools_.find(tool);
+      return found != tools_.end() ? "sha256:" + found->second.hash : std::string();
+    };
+  }
+  return means;
+}
 
 void Gateway::begin_call(Message request) {
   Call presented;  // holds the token, which no server sees
@@ -60,26 +85,8 @@ void Gateway::begin_call(Message request) {
     governed->client_token = canonical_json(*token);
     tokens_[governed->client_token] = governed;
   }
-  ForwardedCall::Means means{.server = server_, .ready = [this] { return server_ready(); }};
-  means.to_server = [this](std::string params) { return params_for_server(std::move(params)); };
-  means.asks_client = [this] { return bridges(Era::Legacy, Era::Modern); };
-  means.ask = [this, about = request.id](std::string method, std::string params) {
-    return ask_client(std::move(method), std::move(params), about);
-  };
-  means.keep = weak_from_this().lock();
-  if (request.method == "tools/call") {
-    means.known = [this](const std::string& tool) {
-      return !tools_known_ || tools_.contains(tool);
-    };
-    means.cautious = [this](const std::string& tool) {
-      const auto found = tools_.find(tool);
-      return found != tools_.end() && found->second.raises_caution;
-    };
-    means.definition = [this](const std::string& tool) {
-      const auto found = tools_.find(tool);
-      return found != tools_.end() ? "sha256:" + found->second.hash : std::string();
-    };
-  }
+  governed->identity = identity_of(request, *asked);
+  ForwardedCall::Means means = means_for(request.method, request.id);
   governed->upstream = std::make_shared<ForwardedCall>(
       std::move(means), std::move(request), std::move(*asked),
       std::make_shared<Inbox>(executor_, settings_.limits.progress));
@@ -113,14 +120,13 @@ class Gateway::Place {
       : gateway_(gateway), governed_(std::move(governed)) {}
   Place(const Place&) = delete;
   ~Place() {
-    if (governed_->response.empty() && !governed_->cancelled) {
+    const bool expected = !governed_->cancelled && !governed_->client_id.empty();
+    if (governed_->response.empty() && expected) {
       gateway_.to_client(error_text(governed_->client_id, kInternalError, "the call failed"));
     }
     gateway_.calls_.erase(governed_->client_id);
     std::erase_if(gateway_.tokens_, [&](const auto& token) { return token.second == governed_; });
-    --gateway_.running_;
-    gateway_.bell_.ring("ended");
-    gateway_.start_waiting_calls();
+    gateway_.leave_place(*governed_);
   }
 
  private:
@@ -138,10 +144,16 @@ Async<void> Gateway::run_call(std::shared_ptr<Governed> governed) {
   caller.progress = [this, raw = governed.get()](const json::value& released) {
     forward_progress(*raw, released);
   };
+  caller.attendant = std::make_shared<Attendant>(*this, governed);
   const Result<Answer> answer =
       co_await parts_.governor.run(governed->call, governed->upstream, std::move(caller));
   governed->response =
       answer_for_client(governed->upstream->request().method, response_to(*governed, answer));
+  if (!governed->task_made.empty()) {
+    governed->ended_at = parts_.clock.steady();
+    governed->task_changed = rfc3339(parts_.clock.wall());
+  }
+  if (governed->away) end_away(governed, answer && answer->outcome.kind == Outcome::Kind::Blocked);
   // One that is parked is answered when the client comes back.
   if (governed->cancelled || governed->client_id.empty()) co_return;
   co_await client_->room(settings_.limits.start);
@@ -183,13 +195,18 @@ std::string Gateway::response_to(const Governed& governed, const Result<Answer>&
   }
   const auto tool = tools_.find(governed.call.tool);
   const bool structured = tool == tools_.end() || !tool->second.has_output_schema;
-  return result_text(id, notice_result(*answer, parts_.plans.current()->autonomy(), structured));
+  return result_text(id, notice_result(*answer, structured));
 }
 
 void Gateway::forward_progress(const Governed& governed, const json::value& released) {
   const std::optional<Message>& message = governed.upstream->on_the_way();
-  if (!message || governed.client_id.empty()) return;
+  if (!message || governed.client_id.empty() || governed.client_token.empty()) return;
   const json::object* const params = message->params();
+  const json::value* const progress = params ? params->if_contains("progress") : nullptr;
+  // It has to rise, and we have told of some while a person was asked.
+  const bool risen = progress == nullptr || !progress->is_number() || governed.progress == 0 ||
+                     progress->to_number<double>() > governed.progress;
+  if (!risen) return;
   const bool same = params != nullptr && json::value(*params) == released;
   std::string changed = same ? std::string(message->params_text()) : json::serialize(released);
   // A request that goes on with a parked call may have brought a token of its own.

@@ -87,10 +87,12 @@ void Gateway::client_asks(Message request) {
   } else if (request.method == "initialize") {
     relayed_[request.id] = 0;
     tasks_.start(open_session(std::move(request)));
-  } else if (ready_ && answer_here(request)) {
+  } else if (answers_task(request) || (ready_ && answer_here(request))) {
     return;
   } else if (is_governed(request.method)) {
-    if (!unpark(request)) begin_call(std::move(request));
+    if (!brings_answer(request) && !unpark(request) && !come_back(request)) {
+      begin_call(std::move(request));
+    }
   } else {
     Call nobody;  // what is not governed needs no grant, and hands none on
     take_grant(request, nobody);

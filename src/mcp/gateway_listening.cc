@@ -177,8 +177,9 @@ bool Gateway::tell_across(const Message& notification) {
       for (const auto& [id, governed] : calls_) {
         if (!find(governed->upstream->request().params_text(), {"_meta", kMetaLogLevel})) continue;
         to_client(notification.text, id);
-        break;
+        return true;
       }
+      degraded("logging");
       return true;
     }
     if (notification.method == "notifications/progress") return false;

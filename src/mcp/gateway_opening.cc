@@ -103,6 +103,7 @@ bool Gateway::answer_here(const Message& request) {
     const bool listens =
         request.method == "resources/subscribe" || request.method == "resources/unsubscribe";
     if (request.method.starts_with("tasks/")) {
+      degraded("tasks");
       to_client(error_text(request.id, kMethodNotFound, "Method not found"));
       return true;
     }
@@ -114,7 +115,7 @@ bool Gateway::answer_here(const Message& request) {
   }
   if (!bridges(Era::Modern, Era::Legacy)) return false;
   if (request.method == "server/discover") {
-    to_client(result_text(request.id, discovery_from_opening(opening_result_)));
+    to_client(result_text(request.id, offering_tasks(discovery_from_opening(opening_result_))));
     return true;
   }
   if (request.method == "subscriptions/listen") {
@@ -122,6 +123,7 @@ bool Gateway::answer_here(const Message& request) {
     return true;
   }
   if (!request.method.starts_with("tasks/")) return false;
+  degraded("tasks");
   to_client(error_text(request.id, kMethodNotFound, "Method not found"));
   return true;
 }
@@ -268,17 +270,25 @@ std::string Gateway::for_server(const Message& request) const {
   return params.empty() ? request.text : with_member(request.text, "params", params);
 }
 
-std::string Gateway::result_for_client(std::string_view method, std::string_view result) const {
-  if (bridges(Era::Legacy, Era::Modern)) return legacy_result(method, result);
+std::string Gateway::result_for_client(std::string_view method, std::string_view result) {
+  if (bridges(Era::Legacy, Era::Modern)) {
+    std::string changed = legacy_result(method, result);
+    const auto lost = [&](std::string_view name) {
+      return find(result, {name}) && !find(changed, {name});
+    };
+    if (lost("structuredContent")) degraded("structured_content");
+    return changed;
+  }
   if (client_era_ != Era::Modern) return std::string(result);
   const std::string_view info = server_era_ == Era::Legacy
                                     ? find(opening_result_, {"serverInfo"}).value_or("")
                                     : std::string_view();
   // What is filtered for this client is nobody else's.
-  return modern_result(method, result, info);
+  std::string changed = modern_result(method, result, info);
+  return method == "server/discover" ? offering_tasks(std::move(changed)) : changed;
 }
 
-std::string Gateway::answer_for_client(std::string_view method, std::string text) const {
+std::string Gateway::answer_for_client(std::string_view method, std::string text) {
   if (client_era_ != Era::Modern && server_era_ != Era::Modern) return text;
   if (const auto result = find(text, {"result"})) {
     const std::string changed = result_for_client(method, *result);

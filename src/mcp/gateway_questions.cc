@@ -13,6 +13,17 @@
 
 namespace sallyport::mcp {
 
+namespace {
+
+// Of what a server asks for; its own words could be anything.
+std::string_view feature_of(std::string_view method) {
+  if (method == "sampling/createMessage") return "sampling";
+  if (method == "elicitation/create") return "elicitation";
+  return method == "roots/list" ? "roots" : "server_request";
+}
+
+}  // namespace
+
 bool Gateway::may_be_asked(const std::string& method, const json::object& capabilities) const {
   if (method == "sampling/createMessage") return capabilities.contains("sampling");
   if (method == "elicitation/create") return capabilities.contains("elicitation");
@@ -21,7 +32,12 @@ bool Gateway::may_be_asked(const std::string& method, const json::object& capabi
   return client_era_ == Era::Legacy;
 }
 
+void Gateway::degraded(std::string_view feature) {
+  if (bridge_.note(feature)) tasks_.start(bridge_.write());
+}
+
 void Gateway::decline(const Message& question) {
+  degraded(feature_of(question.method));
   settings_.log(fmt::format("the server asks for `{}`, which the client cannot answer; declined",
                             core::plain_text(parts_.redactor, question.method)));
   if (question.method == "elicitation/create" && client_era_ == Era::Modern) {
@@ -34,6 +50,7 @@ void Gateway::decline(const Message& question) {
 // For a stateless server: asks a client of sessions, and returns the result that it gave.
 Task<std::string> Gateway::ask_client(std::string method, std::string params, std::string about) {
   if (!may_be_asked(method, client_capabilities_)) {
+    degraded(feature_of(method));
     co_return fail(ErrorCode::NotFound,
                    fmt::format("the client did not declare what `{}` needs", method));
   }

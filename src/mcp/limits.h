@@ -21,10 +21,12 @@ struct Limits {
   // Until it has opened: the first start of some servers is their installation, and clients have
   // limits of their own.
   std::chrono::milliseconds opening{300'000};
-  std::chrono::milliseconds start{30'000};       // until a server that was started is ready
-  std::chrono::milliseconds probe{3'000};        // until it has said which era it is of
-  std::chrono::milliseconds parked{600'000};     // for a client to come back to a call
-  std::chrono::milliseconds first_backoff{250};  // before a server that ended is started again
+  std::chrono::milliseconds start{30'000};        // until a server that was started is ready
+  std::chrono::milliseconds probe{3'000};         // until it has said which era it is of
+  std::chrono::milliseconds parked{600'000};      // for a client to come back to a call
+  std::chrono::milliseconds waiting_told{5'000};  // between two messages that a person is asked
+  std::chrono::milliseconds proposals{500};       // between two looks for answered ones
+  std::chrono::milliseconds first_backoff{250};   // before a server that ended is started again
   std::chrono::milliseconds longest_backoff{30'000};
   std::chrono::milliseconds steady{60'000};       // after which a server counts as well again
   unsigned failed_starts = 5;                     // of a server that was never ready; then we end

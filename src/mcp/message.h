@@ -59,6 +59,7 @@ inline constexpr std::int64_t kInvalidParams = -32602;
 inline constexpr std::int64_t kInternalError = -32603;
 inline constexpr std::int64_t kHeaderMismatch = -32020;
 inline constexpr std::int64_t kDenied = -31403;
+inline constexpr std::int64_t kApprovalOver = -31410;
 inline constexpr std::int64_t kTooMuch = -31429;
 inline constexpr std::int64_t kNotRecorded = -31500;
 

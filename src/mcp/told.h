@@ -19,6 +19,8 @@ class Gateway::Told {
     bell_.cancel();
   }
 
+  void stop() { bell_.cancel(); }  // nobody needs the answer any more
+
   Async<std::optional<Message>> wait(std::chrono::milliseconds longest) {
     bell_.expires_after(longest);
     boost::system::error_code ignored;

@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kMostReviewers = 1000;
 constexpr std::size_t kMostNames = 1000;
 constexpr std::uint64_t kLongestTime = 604'800;
+constexpr std::uint64_t kLongestHold = 3'600;
 
 core::ApprovalRules& rules_of(Policy& policy) {
   if (!policy.approvals) policy.approvals.emplace();
@@ -30,6 +31,7 @@ json::object reviewer_schema() {
           {"properties", json::object{{"name", text_schema(512)},
                                       {"key", text_schema(100)},
                                       {"token", text_schema(71)},
+                                      {"client", text_schema(512)},
                                       {"roles", roles}}},
           {"required", json::array{"name", "roles"}},
           {"additionalProperties", false}};
@@ -42,7 +44,12 @@ Result<void> read_reviewers(const Place& place, Policy& out) {
   if (people->people.size() > kMostReviewers) return place.refuse("there are over 1000 reviewers");
   core::ApprovalRules& rules = rules_of(out);
   for (const trust::Reviewer& person : people->people) {
-    if (person.has_role("approver")) rules.reviewers.push_back(person.name);
+    if (!person.has_role("approver")) continue;
+    rules.reviewers.push_back(person.name);
+    if (person.client && !rules.clients.emplace(*person.client, person.name).second) {
+      return place.refuse(
+          fmt::format("the client `{:.80}` is that of two reviewers", *person.client));
+    }
   }
   rules.people = std::make_shared<const trust::ApproverBook>(std::move(*people));
   return {};
@@ -61,7 +68,8 @@ ReadValue read_name(std::set<std::string>& out) {
 
 Mapping approval_keys(Policy& out) {
   Mapping keys("who is asked about calls, and what a yes is worth");
-  keys.optional("reviewers", "people, with the keys or digests of tokens they are known by",
+  keys.optional("reviewers",
+                "people, with the keys, digests of tokens or clients they are known by",
                 list_schema(reviewer_schema(), kMostReviewers),
                 [&out](const Place& place) { return read_reviewers(place, out); })
       .optional("quorum", "how many of them must say yes", number_schema(1, kMostReviewers),
@@ -77,6 +85,12 @@ Mapping approval_keys(Policy& out) {
                 read_number(1, kLongestTime,
                             [&out](std::uint64_t seconds) {
                               out.use_within = std::chrono::seconds(seconds);
+                            }))
+      .optional("hold_s", "how long a client is kept waiting before it hears `pending_approval`",
+                number_schema(0, kLongestHold),
+                read_number(0, kLongestHold,
+                            [&out](std::uint64_t seconds) {
+                              rules_of(out).hold = std::chrono::seconds(seconds);
                             }))
       .optional("dual_control", "tools and side-effect classes that need two people",
                 list_schema(text_schema(512), kMostNames), [&out](const Place& place) {

@@ -4,9 +4,11 @@
 //     reviewers:
 //       - {name: "user:ada", key: "ed25519:...", roles: [approver]}
 //       - {name: "user:bo", token: "sha256:...", roles: [approver]}
+//       - {name: "user:cy", client: "uid:cy", roles: [approver]}
 //     quorum: 1
 //     deadline_s: 3600
 //     use_within_s: 600
+//     hold_s: 50
 //     dual_control: [process.exec, deploy]
 #pragma once
 

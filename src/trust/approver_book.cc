@@ -30,8 +30,8 @@ Result<void> ApproverBook::check(const std::string& reviewer, std::string_view s
     return fail(ErrorCode::Unauthenticated,
                 fmt::format("`{:.80}` is not registered as approver", reviewer));
   }
-  const bool good =
-      person->key ? is_signature_of(statement, signature, *person->key) : person->token.has_value();
+  const bool good = person->key ? is_signature_of(statement, signature, *person->key)
+                                : person->token.has_value() || person->client.has_value();
   if (good) return {};
   return fail(ErrorCode::Unauthenticated,
               fmt::format("the answer is not signed by the key of `{:.80}`", reviewer));
@@ -40,11 +40,12 @@ Result<void> ApproverBook::check(const std::string& reviewer, std::string_view s
 json::value ApproverBook::dump() const {
   json::array people;
   for (const Reviewer& person : people_.people) {
-    people.push_back(
-        json::object{{"name", person.name},
+    json::object one{{"name", person.name},
                      {"key", person.key ? json::value(key_text(*person.key)) : json::value()},
                      {"token", person.token ? json::value(*person.token) : json::value()},
-                     {"roles", json::value_from(person.roles)}});
+                     {"roles", json::value_from(person.roles)}};
+    if (person.client) one["client"] = *person.client;
+    people.push_back(std::move(one));
   }
   return people;
 }

@@ -18,8 +18,8 @@ class ApproverBook final : public core::ReviewerBook {
  public:
   explicit ApproverBook(Reviewers people) : people_(std::move(people)) {}
 
-  // Whoever has a key must have signed; one that is known by a token only was looked at by the
-  // door he came through.
+  // Whoever has a key must have signed; one that is known by a token or by his client only
+  // was looked at by the door he came through.
   Result<void> check(const std::string& reviewer, std::string_view statement,
                      std::string_view signature) const override;
   json::value dump() const override;

@@ -24,10 +24,11 @@ std::optional<PublicKey> key_from(std::string_view text);
 
 // A person as the policy registers one.
 struct Reviewer {
-  std::string name{};                  // for example `user:ada`
-  std::vector<std::string> roles{};    // `approver`, `controller`
-  std::optional<PublicKey> key{};      // nothing: known by a token only
-  std::optional<std::string> token{};  // `sha256:` and hex of it
+  std::string name{};                   // for example `user:ada`
+  std::vector<std::string> roles{};     // `approver`, `controller`
+  std::optional<PublicKey> key{};       // nothing: known by a token only
+  std::optional<std::string> token{};   // `sha256:` and hex of it
+  std::optional<std::string> client{};  // the principal in whose client he answers
 
   bool has_role(std::string_view role) const;
 };

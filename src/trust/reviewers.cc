@@ -16,9 +16,9 @@ Reviewer reviewer_in(ObjectReader& in, const json::value& item) {
   if (const json::object* const object = item.if_object()) {
     for (const json::key_value_pair& member : *object) {
       if (member.key() == "name" || member.key() == "key" || member.key() == "roles") continue;
-      if (member.key() == "token") continue;
+      if (member.key() == "token" || member.key() == "client") continue;
       in.refuse(std::string_view(member.key()).substr(0, 60),
-                "is unknown, known are `name`, `key`, `token`, `roles`");
+                "is unknown, known are `name`, `key`, `token`, `client`, `roles`");
     }
   }
   Reviewer reviewer{.name = in.text("name")};
@@ -34,6 +34,15 @@ Reviewer reviewer_in(ObjectReader& in, const json::value& item) {
     const bool shaped = token->starts_with("sha256:") && token->size() == 7 + 64 &&
                         from_hex(token->substr(7)).has_value();
     if (!shaped) in.refuse("token", "must be `sha256:` and 64 hex digits, never the token itself");
+  }
+  reviewer.client = in.optional_text("client");
+  if (reviewer.client && (reviewer.key || reviewer.token)) {
+    in.refuse("client", "stands alone: a name is known in one way");
+  } else if (reviewer.client && (reviewer.client->empty() || reviewer.client->size() > 512)) {
+    in.refuse("client", "must be 1 to 512 bytes");
+  } else if (reviewer.client && (reviewer.name == *reviewer.client ||
+                                 reviewer.name.starts_with(*reviewer.client + "/"))) {
+    in.refuse("client", "is the name itself: nobody approves a call of his own");
   }
   for (const json::value& role : in.array("roles")) {
     const bool known = role == json::value("approver") || role == json::value("controller");

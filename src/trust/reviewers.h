@@ -1,4 +1,4 @@
-// People as a policy registers them: `[{name, key?, token?, roles[]}]`.
+// People as a policy registers them: `[{name, key?, token?, client?, roles[]}]`.
 #pragma once
 
 #include <string>

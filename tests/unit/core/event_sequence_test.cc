@@ -421,6 +421,43 @@ TEST_F(EventSequenceTest, ACallThatIsCancelledWhileItRunsStillFinishes) {
   EXPECT_EQ(payloads("tool_execution_finished").at(0).at("error"), "cancelled");
 }
 
+// EV-53 (partly)
+TEST_F(EventSequenceTest, CallsAtTheSameTimeStartInTheirOrderAndFinishInTheOrderOfTheirEnds) {
+  boost::asio::io_context loop;
+  boost::asio::steady_timer second_ended(loop, std::chrono::minutes(1));
+  Names heard;
+  ASSERT_TRUE(governed.hooks.with_hook(std::make_shared<FunctionHook>(
+      "ears", [&](const Event& event, const Subject&) -> Result<void> {
+        if (const auto* const started = std::get_if<event::ToolExecutionStarted>(&event)) {
+          heard.push_back("start " + started->tool_call_id);
+        }
+        if (const auto* const finished = std::get_if<event::ToolExecutionFinished>(&event)) {
+          heard.push_back("finish " + finished->tool_call_id);
+          second_ended.cancel();
+        }
+        return {};
+      })));
+  governed.upstream =
+      std::make_shared<FakeUpstream>([&](Call call, std::stop_token) -> Task<Envelope> {
+        boost::system::error_code ignored;
+        if (call.tool_call_id == "first") {
+          co_await second_ended.async_wait(
+              boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+        }
+        co_return Envelope::of("ran");
+      });
+  ASSERT_TRUE(governed.build());
+  for (const char* const id : {"first", "second"}) {
+    Call call = Governed::read_file();
+    call.tool_call_id = id;
+    boost::asio::co_spawn(
+        loop, governed.governor().run(std::move(call), governed.upstream, {}),
+        [](const std::exception_ptr&, const Result<Answer>& answer) { EXPECT_TRUE(answer); });
+  }
+  loop.run();
+  EXPECT_EQ(heard, (Names{"start first", "start second", "finish second", "finish first"}));
+}
+
 // EV-43 EV-20
 TEST_F(EventSequenceTest, AWithheldResultIsDeniedBetweenStartAndFinish) {
   result_guard(Verdict::deny("holds a key"));

@@ -14,7 +14,7 @@ Answer refused(std::string reason) {
 }
 
 TEST(AnswersTest, ADenialIsAResultThatTheModelCanRead) {
-  const json::value result = json::parse(notice_result(refused("no"), Autonomy::ActAuto, true));
+  const json::value result = json::parse(notice_result(refused("no"), true));
   EXPECT_EQ(result.at("isError"), true);
   EXPECT_EQ(result.at_pointer("/content/0/text"), "Blocked: no. (record r1)");
   EXPECT_EQ(result.at_pointer("/structuredContent/sallyport/status"), "blocked");
@@ -22,27 +22,38 @@ TEST(AnswersTest, ADenialIsAResultThatTheModelCanRead) {
 }
 
 TEST(AnswersTest, AToolWithAnOutputSchemaGetsNoContentThatBreaksIt) {
-  const json::value result = json::parse(notice_result(refused("no"), Autonomy::ActAuto, false));
+  const json::value result = json::parse(notice_result(refused("no"), false));
   EXPECT_FALSE(result.as_object().contains("structuredContent"));
 }
 
 // AT-27 (partly)
-TEST(AnswersTest, ACallThatWaitsOrWasOnlyShadowedIsNoFailure) {
-  const json::value skipped =
-      json::parse(notice_result(refused("shadow: write was not run"), Autonomy::Shadow, true));
-  EXPECT_FALSE(skipped.as_object().contains("isError"));
-  EXPECT_EQ(skipped.at_pointer("/structuredContent/sallyport/status"), "skipped");
-  EXPECT_EQ(skipped.at_pointer("/structuredContent/sallyport/tier"), "shadow");
+TEST(AnswersTest, ACallThatWasProposedOrOnlyShadowedIsNoFailure) {
+  Answer skipped = refused("shadow: write was not run");
+  skipped.result = {
+      .success = true,
+      .output = "skipped: `write` was not run",
+      .data = json::object{{"sallyport", json::object{{"status", "skipped"}, {"tier", "shadow"}}}}};
+  const json::value result = json::parse(notice_result(skipped, true));
+  EXPECT_FALSE(result.as_object().contains("isError"));
+  EXPECT_EQ(result.at_pointer("/structuredContent/sallyport/status"), "skipped");
+  EXPECT_EQ(result.at_pointer("/structuredContent/sallyport/tier"), "shadow");
+}
 
-  Answer waits{.call_id = "c1",
-               .outcome = Outcome::requires_confirmation("Confirm write?"),
-               .approval_id = "apr-1"};
-  waits.result.output = "Confirm write?";
-  const json::value pending = json::parse(notice_result(waits, Autonomy::ActWithApproval, true));
-  EXPECT_EQ(pending.at_pointer("/structuredContent/sallyport/status"), "pending_approval");
-  EXPECT_EQ(pending.at_pointer("/structuredContent/sallyport/approval_id"), "apr-1");
-  const json::value proposed = json::parse(notice_result(waits, Autonomy::Suggest, true));
-  EXPECT_EQ(proposed.at_pointer("/structuredContent/sallyport/status"), "proposed");
+// AT-27 (partly) AP-35 (partly)
+TEST(AnswersTest, ACallThatWaitsSaysTheSameInTextAndInStructure) {
+  const core::WaitingCall call{.approval_id = "apr_1", .call_id = "c1"};
+  const json::value pending = json::parse(pending_result("write", call, true));
+  EXPECT_FALSE(pending.as_object().contains("isError"));
+  const json::value wanted{{"status", "pending_approval"},
+                           {"tier", "act_with_approval"},
+                           {"call_id", "c1"},
+                           {"approval_id", "apr_1"},
+                           {"retry_after_s", 5}};
+  EXPECT_EQ(pending.at_pointer("/structuredContent/sallyport"), wanted);
+  const std::string text(pending.at_pointer("/content/0/text").as_string());
+  for (const char* const word : {"pending_approval", "act_with_approval", "c1", "apr_1"}) {
+    EXPECT_NE(text.find(word), std::string::npos) << word;
+  }
 }
 
 TEST(AnswersTest, OtherMethodsGetAnErrorOfOurOwn) {

@@ -1,0 +1,29 @@
+// Whoever attends to a call while a person is asked about it: a front whose client waits.
+#pragma once
+
+#include <string>
+
+#include "sallyport/classification.h"
+
+namespace sallyport::core {
+
+struct WaitingCall {
+  std::string approval_id{};
+  std::string call_id{};
+  Autonomy tier = Autonomy::ActWithApproval;
+  bool needs_human = false;  // no dialog of a client may answer (AT-17)
+};
+
+// Called on the strand of the call.
+class Attendant {
+ public:
+  virtual ~Attendant() = default;
+  // The question is on record. Where the answer leads to another one, both are called again.
+  virtual void asked(const WaitingCall& call) = 0;
+  virtual void answered() = 0;
+  // True: nobody would take the result now. A yes is not used then; it stays good for whoever comes
+  // back in time. Ring the approval when that changes.
+  virtual bool away() const = 0;
+};
+
+}  // namespace sallyport::core

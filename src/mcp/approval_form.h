@@ -1,0 +1,25 @@
+// A question about a call as the user of a client sees it, in a form of the client (AP-31, AP-38).
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <optional>
+#include <string>
+
+#include "sallyport/approval.h"
+
+namespace sallyport::mcp {
+
+// Its key among the questions of one answer.
+inline constexpr std::string_view kApprovalKey = "sallyport.approval";
+
+// `params` of `elicitation/create`. `request` is that of AP-1 as the ledger has it, so secrets are
+// masked in it; hidden characters are shown by number, and the binding stands at the end.
+json::object approval_form(const json::object& request, std::string_view description);
+
+// What the user said; without his name. Nothing: he closed the form, somebody else may answer.
+std::optional<sallyport::Reply> reply_in_form(const json::value& answer);
+
+// Did the client declare that it can show forms?
+bool shows_forms(const json::object& capabilities);
+
+}  // namespace sallyport::mcp

@@ -1,0 +1,32 @@
+// What one side asked for and the other could not be given, counted by feature: a bridge that drops
+// things in silence is what users complain of.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "core/recorder.h"
+
+namespace sallyport::mcp {
+
+// Feature: how often, in all processes on the ledger.
+inline constexpr std::string_view kDegradedSpace = "bridge_degraded";
+
+class BridgeLog {
+ public:
+  BridgeLog(core::Recorder& recorder, std::string server)
+      : recorder_(recorder), server_(std::move(server)) {}
+
+  // True: nobody writes it down yet, so `write` is to be called.
+  bool note(std::string_view feature);
+  // Until nothing is left. What cannot be written is dropped: it is no reason to stop a call.
+  Async<void> write();
+
+ private:
+  core::Recorder& recorder_;
+  std::string server_;
+  std::map<std::string, std::uint64_t> counts_;
+  bool writing_ = false;
+};
+
+}  // namespace sallyport::mcp

@@ -1,0 +1,166 @@
+// Tasks of the stateless era: a client that declared them gets one for a call that waits for a
+// person, and the result or the refusal through it (AP-46).
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/uuid.h"
+#include "mcp/gateway.h"
+#include "mcp/json_text.h"
+
+namespace sallyport::mcp {
+
+namespace {
+
+constexpr std::string_view kExtension = "io.modelcontextprotocol/tasks";
+constexpr std::string_view kPrefix = "sallyport-task-";
+constexpr std::string_view kSpace = "mcp_task";  // id: whose it is, and what it waits for
+constexpr int kPollMilliseconds = 2000;
+
+// The task of a process that has ended: what it held runs no more by itself.
+json::object lost_task(const json::object& stored) {
+  const std::string message = fmt::format(
+      "the gateway that held this call has ended; look at `sallyport approvals show {}`"
+      " for what became of it, or make the call again",
+      text_in(stored, "approval_id").value_or(""));
+  return {{"status", "failed"},
+          {"createdAt", stored.at("created_at")},
+          {"lastUpdatedAt", stored.at("created_at")},
+          {"ttlMs", nullptr},
+          {"error", json::object{{"code", kApprovalOver}, {"message", message}}}};
+}
+
+}  // namespace
+
+bool declares_tasks(const json::object& capabilities) {
+  const json::object* const extensions = object_in(capabilities, "extensions");
+  return extensions != nullptr && extensions->contains(kExtension);
+}
+
+std::string offering_tasks(std::string discovery) {
+  std::string capabilities(find(discovery, {"capabilities"}).value_or("{}"));
+  std::string extensions(find(capabilities, {"extensions"}).value_or("{}"));
+  if (!capabilities.starts_with('{') || !extensions.starts_with('{')) return discovery;
+  if (find(extensions, {kExtension})) return discovery;
+  extensions = with_member(extensions, kExtension, "{}");
+  return with_member(discovery, "capabilities",
+                     with_member(capabilities, "extensions", extensions));
+}
+
+// The task is durable before the client hears of it. False: there is none, the client is held.
+Async<bool> Gateway::give_task(std::shared_ptr<Governed> governed) {
+  std::erase_if(given_, [&](const auto& one) {
+    const auto& ended = one.second->ended_at;
+    return ended && parts_.clock.steady() - *ended > settings_.limits.parked;
+  });
+  if (given_.size() >= settings_.limits.waiting_calls) co_return false;
+  const std::string client_id = governed->client_id;
+  const std::string id = std::string(kPrefix) + uuid7_text(parts_.clock, parts_.entropy);
+  const std::string now = rfc3339(parts_.clock.wall());
+  const json::object kept{{"owner", settings_.agent_id},
+                          {"approval_id", governed->waits->approval_id},
+                          {"created_at", now}};
+  std::vector<core::Draft> drafts;
+  drafts.push_back({.kind = core::Kind::Approval,
+                    .subject = {.call_id = governed->waits->call_id,
+                                .session_id = settings_.session_id,
+                                .agent_id = settings_.agent_id,
+                                .server = settings_.name},
+                    .body = {{"record", "mcp_task"},
+                             {"request_id", governed->waits->approval_id},
+                             {"task_id", id}},
+                    .facts = {{std::string(kSpace), id, canonical_json(kept)}}});
+  const auto written = co_await parts_.recorder.append(std::move(drafts), core::Urgency::Announces);
+  if (!written) co_return false;
+  // Answered or cancelled meanwhile.
+  if (governed->client_id != client_id || governed->cancelled) co_return true;
+  governed->client_id.clear();
+  governed->task_made = governed->task_changed = now;
+  given_[id] = governed;
+  calls_.erase(client_id);
+  leave_place(*governed);
+  json::object task = task_json(id, *governed);
+  task["resultType"] = "task";
+  to_client(answer_for_client("tools/call", result_text(client_id, json::serialize(task))));
+  co_return true;
+}
+
+json::object Gateway::task_json(const std::string& id, const Governed& governed) const {
+  std::string_view status = "working";
+  std::string message = "running";
+  if (governed.waits) {
+    message = fmt::format("waiting for a person to approve `{}` ({})", governed.call.tool,
+                          governed.waits->approval_id);
+  }
+  if (!governed.response.empty()) {
+    status = find(governed.response, {"error"}) ? "failed" : "completed";
+    message = "ended";
+  }
+  if (governed.cancelled) {
+    status = "cancelled";
+    message = "cancelled";
+  }
+  return {{"taskId", id},
+          {"status", status},
+          {"statusMessage", message},
+          {"createdAt", governed.task_made},
+          {"lastUpdatedAt", governed.task_changed},
+          {"ttlMs", nullptr},
+          {"pollIntervalMs", kPollMilliseconds}};
+}
+
+// True: it is about a task of ours.
+bool Gateway::answers_task(const Message& request) {
+  if (client_era_ != Era::Modern || !request.method.starts_with("tasks/")) return false;
+  const json::object* const params = request.params();
+  const std::string id(params ? text_in(*params, "taskId").value_or("") : "");
+  if (!id.starts_with(kPrefix)) return false;
+  const auto found = given_.find(id);
+  const std::optional<json::object> lost = found == given_.end() ? kept_task(id) : std::nullopt;
+  if (found == given_.end() && !lost) {
+    to_client(error_text(request.id, kInvalidParams, "there is no such task"));
+    return true;
+  }
+  if (request.method == "tasks/get") {
+    to_client(result_text(request.id, lost ? json::serialize(*lost) : task_with_result(*found)));
+  } else if (request.method == "tasks/cancel" || request.method == "tasks/update") {
+    const bool open = !lost && found->second->response.empty();
+    if (open && request.method == "tasks/cancel") {
+      found->second->cancelled = true;
+      found->second->task_changed = rfc3339(parts_.clock.wall());
+      found->second->stop.request_stop();
+    }
+    to_client(result_text(request.id, R"({"resultType":"complete"})"));
+  } else {
+    to_client(error_text(request.id, kMethodNotFound, "Method not found"));
+  }
+  return true;
+}
+
+std::string Gateway::task_with_result(
+    const std::pair<const std::string, std::shared_ptr<Governed>>& given) const {
+  json::object task = task_json(given.first, *given.second);
+  task["resultType"] = "complete";
+  std::string text = json::serialize(task);
+  for (const char* const member : {"result", "error"}) {
+    const auto value = find(given.second->response, {member});
+    if (value && !given.second->cancelled) text = with_member(text, member, *value);
+  }
+  return text;
+}
+
+// One that another process gave, to the same principal.
+std::optional<json::object> Gateway::kept_task(const std::string& id) {
+  const auto stored = parts_.recorder.fact(kSpace, id);
+  if (!stored || !*stored) return std::nullopt;
+  const Result<json::value> value = parse_own_json(**stored);
+  const json::object* const kept = value ? value->if_object() : nullptr;
+  if (kept == nullptr || text_in(*kept, "owner") != settings_.agent_id) return std::nullopt;
+  json::object task = lost_task(*kept);
+  task["resultType"] = "complete";
+  task["taskId"] = id;
+  return task;
+}
+
+}  // namespace sallyport::mcp

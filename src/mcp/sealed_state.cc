@@ -1,0 +1,78 @@
+#include "mcp/sealed_state.h"
+
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+
+namespace sallyport::mcp {
+
+namespace {
+
+constexpr std::string_view kPrefix = "sallyport.";
+// Other things are encrypted under the same key.
+constexpr std::string_view kSchema = "sallyport.request_state.v1";
+constexpr std::size_t kLongest = 16 * 1024;
+
+std::string member(const json::object& object, std::string_view name) {
+  return std::string(text_in(object, name).value_or(""));
+}
+
+std::unexpected<Error> refused() {
+  return fail(ErrorCode::InvalidInput, "`requestState` is not one that was given here, or is over");
+}
+
+}  // namespace
+
+bool is_sealed(std::string_view text) {
+  return text.starts_with(kPrefix);
+}
+
+std::string seal(core::Recorder& recorder, const SealedState& state) {
+  return std::string(kPrefix) +
+         recorder.encrypt(canonical_json(json::object{{"schema", kSchema},
+                                                      {"id", state.id},
+                                                      {"principal", state.principal},
+                                                      {"session", state.session},
+                                                      {"approval_id", state.approval_id},
+                                                      {"binding", state.binding},
+                                                      {"request", state.request},
+                                                      {"expires", state.expires}}));
+}
+
+Result<SealedState> unseal(const core::Recorder& recorder, std::string_view text, WallTime now) {
+  if (!is_sealed(text) || text.size() > kLongest) return refused();
+  const Result<std::string> opened = recorder.decrypt(text.substr(kPrefix.size()));
+  if (!opened) return refused();
+  const Result<json::value> value = parse_own_json(*opened);
+  const json::object* const object = value ? value->if_object() : nullptr;
+  if (object == nullptr || text_in(*object, "schema") != kSchema) return refused();
+  SealedState state{.id = member(*object, "id"),
+                    .principal = member(*object, "principal"),
+                    .session = member(*object, "session"),
+                    .approval_id = member(*object, "approval_id"),
+                    .binding = member(*object, "binding"),
+                    .request = member(*object, "request"),
+                    .expires = member(*object, "expires")};
+  const auto end = from_rfc3339(state.expires);
+  if (!end || now >= *end) return refused();
+  return state;
+}
+
+Task<void> use_once(core::Recorder& recorder, SealedState state) {
+  const core::Fact unused{"request_state", state.id, std::nullopt};
+  std::vector<core::Draft> drafts;
+  drafts.push_back({.kind = core::Kind::Approval,
+                    .subject = {.session_id = state.session, .agent_id = state.principal},
+                    .body = {{"record", "request_state_used"},
+                             {"request_id", state.approval_id},
+                             {"state_id", state.id}},
+                    .facts = {{unused.space, unused.key, "used"}}});
+  const auto written =
+      co_await recorder.append(std::move(drafts), core::Urgency::Announces, {unused});
+  if (written) co_return Result<void>{};
+  if (written.error().code != ErrorCode::Conflict) co_return std::unexpected(written.error());
+  co_return fail(ErrorCode::Conflict, "`requestState` was used before");
+}
+
+}  // namespace sallyport::mcp

@@ -1,0 +1,35 @@
+// The `requestState` of a question to a person: what the client carries for us between two requests
+// and cannot read, change or use twice (AP-32).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "core/recorder.h"
+
+namespace sallyport::mcp {
+
+struct SealedState {
+  std::string id{};         // used once
+  std::string principal{};  // who was asked
+  std::string session{};
+  std::string approval_id{};
+  std::string binding{};  // of the approval
+  std::string request{};  // digest of method and params
+  std::string expires{};  // RFC 3339
+
+  bool operator==(const SealedState&) const = default;
+};
+
+// Is it one of ours, or pretends to be?
+bool is_sealed(std::string_view text);
+
+std::string seal(core::Recorder& recorder, const SealedState& state);
+// `InvalidInput`: not sealed by this ledger's key, changed since, or over.
+Result<SealedState> unseal(const core::Recorder& recorder, std::string_view text, WallTime now);
+
+// `Conflict`: it was used before, in whichever process.
+Task<void> use_once(core::Recorder& recorder, SealedState state);
+
+}  // namespace sallyport::mcp

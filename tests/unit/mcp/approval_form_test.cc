@@ -1,0 +1,76 @@
+#include "mcp/approval_form.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+namespace sallyport::mcp {
+namespace {
+
+json::object request(const std::string& text) {
+  return {{"request_id", "apr_1"},
+          {"tool_name", "write_file"},
+          {"server", "files"},
+          {"action", "fs.write"},
+          {"agent_id", "uid:dana"},
+          {"deadline", "2026-11-16T02:00:00Z"},
+          {"binding", "sha256:0123456789abcdef"},
+          {"args", json::array{json::object{{"text", text}}}}};
+}
+
+std::string message(const std::string& text) {
+  return std::string(approval_form(request(text), "Confirm?").at("message").as_string());
+}
+
+// AP-38 (partly) AP-39 (partly) AP-40 (partly)
+TEST(ApprovalFormTest, ThePersonSeesTheInputWithEveryHiddenCharacterAndTheBinding) {
+  const std::string shown = message("p\u0430y\u202e\x1b[31m");
+  EXPECT_NE(shown.find("p\u0430\\u{0430}y\\u{202E}\\u{001B}[31m"), std::string::npos) << shown;
+  EXPECT_EQ(shown.find('\x1b'), std::string::npos);
+  EXPECT_TRUE(shown.ends_with("01234567"));
+}
+
+// AP-41 (partly)
+TEST(ApprovalFormTest, LongTextsSayHowMuchIsLeftOutAndWhatShowsThem) {
+  const std::string shown = message("head" + std::string(10'000, 'x') + "tail");
+  EXPECT_LT(shown.size(), 4'000u);
+  EXPECT_NE(shown.find("8008 bytes left out, `sallyport approvals show apr_1 --full` shows them"),
+            std::string::npos)
+      << shown;
+  EXPECT_NE(shown.find("tail\""), std::string::npos);
+}
+
+std::optional<sallyport::Reply> said(std::string_view text) {
+  return reply_in_form(json::parse(text));
+}
+
+// AP-12 (partly) AP-31 (partly)
+TEST(ApprovalFormTest, OnlyAPlainYesIsOne) {
+  using Kind = sallyport::Reply::Kind;
+  const auto yes = said(R"({"action":"accept","content":{"decision":"approve","note":"fine"}})");
+  EXPECT_EQ(yes->kind, Kind::Approved);
+  EXPECT_EQ(yes->reason, "fine");
+  for (const char* const no :
+       {R"({"action":"accept","content":{"decision":"deny"}})", R"({"action":"accept"})",
+        R"({"action":"accept","content":{"decision":true}})",
+        R"({"action":"decline","content":{"decision":"approve"}})", R"({"action":"decline"})"}) {
+    EXPECT_EQ(said(no)->kind, Kind::Denied) << no;
+  }
+  for (const char* const nothing : {R"({"action":"cancel"})", "{}", "null", "[]"}) {
+    EXPECT_FALSE(said(nothing)) << nothing;
+  }
+}
+
+// AP-31 (partly)
+TEST(ApprovalFormTest, FormsAreShownByClientsThatDeclaredThem) {
+  const auto shows = [](std::string_view text) {
+    return shows_forms(json::parse(text).as_object());
+  };
+  EXPECT_TRUE(shows(R"({"elicitation":{}})"));
+  EXPECT_TRUE(shows(R"({"elicitation":{"form":{},"url":{}}})"));
+  EXPECT_FALSE(shows(R"({"elicitation":{"url":{}}})"));
+  EXPECT_FALSE(shows("{}"));
+}
+
+}  // namespace
+}  // namespace sallyport::mcp
