@@ -65,9 +65,9 @@ class Peers(CliTest):
     def gate(self, name, *arguments):
         return [BIN, "mcp", "--data-dir", str(self.data), "--name", name, "--", "node", str(self.server(name)), *map(str, arguments)]
 
-    def node(self, script, *arguments, timeout=120):
+    def node(self, script, *arguments, timeout=120, **env):
         done = subprocess.run(["node", script, *map(str, arguments)], capture_output=True, text=True, timeout=timeout,
-                              env={**self.environment(), "MCP_MODULES": str(CACHE / "node_modules")}, cwd=self.folder)
+                              env={**self.environment(**env), "MCP_MODULES": str(CACHE / "node_modules")}, cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         return json.loads(done.stdout)
 

@@ -2,6 +2,7 @@
 // JSON object of what it saw; two runs of it, with and without the gate, must be equal.
 //
 //   MCP_MODULES=node_modules node mcp_sdk_client.mjs COMMAND ARGS...
+//   MCP_MODULES=node_modules MCP_TOKEN=... node mcp_sdk_client.mjs http://...
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -9,6 +10,7 @@ const load = (path) =>
   import(pathToFileURL(join(process.env.MCP_MODULES, '@modelcontextprotocol/sdk/dist/esm', path)).href);
 const { Client } = await load('client/index.js');
 const { StdioClientTransport } = await load('client/stdio.js');
+const { StreamableHTTPClientTransport } = await load('client/streamableHttp.js');
 const types = await load('types.js');
 
 const seen = { asked: [], logged: 0, progress: [] };
@@ -30,7 +32,10 @@ client.setRequestHandler(types.ElicitRequestSchema, () => {
 client.setNotificationHandler(types.LoggingMessageNotificationSchema, () => { seen.logged += 1; });
 
 const [command, ...args] = process.argv.slice(2);
-await client.connect(new StdioClientTransport({ command, args, stderr: 'ignore' }));
+const headers = { Authorization: `Bearer ${process.env.MCP_TOKEN}` };
+await client.connect(command.startsWith('http')
+  ? new StreamableHTTPClientTransport(new URL(command), { requestInit: { headers } })
+  : new StdioClientTransport({ command, args, stderr: 'ignore' }));
 seen.server = client.getServerVersion();
 seen.capabilities = client.getServerCapabilities();
 await new Promise((resolve) => setTimeout(resolve, 500));

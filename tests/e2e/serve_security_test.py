@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Who may come to `sallyport serve`, by which names, and what a hostile peer gets."""
+import hashlib
+import json
+import os
+import signal
+import socket
+import stat
+import time
+import unittest
+
+from serve_support import LEGACY, ServeTest, Session, in_background, modern
+
+OPENING = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+    "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "h", "version": "1"}}}
+
+
+class Security(ServeTest):
+    def agents(self, **tokens):
+        return "agents: [" + ", ".join(
+            f"{{name: {name}, token_sha256: {hashlib.sha256(token.encode()).hexdigest()}}}" for name, token in tokens.items()) + "]"
+
+    def test_a_token_is_needed_on_this_machine_too(self):
+        server = self.serve()
+        status, headers, _ = server.ask(body=OPENING, token=False)
+        self.assertEqual(status, 401)
+        self.assertIn(f'resource_metadata="http://{server.url.netloc}/.well-known/oauth-protected-resource/mcp"', headers["www-authenticate"])
+        for wrong in ("nonsense", server.token[:-1], server.token + "0", ""):
+            self.assertEqual(server.ask(body=OPENING, token=wrong)[0], 401)
+        self.assertEqual(server.ask(path=f"/mcp?access_token={server.token}", body=OPENING, token=False)[0], 401)
+        self.assertEqual(server.ask(body=OPENING)[0], 200)
+        self.assertEqual(stat.S_IMODE(os.stat(self.data / "keys" / "local.token").st_mode), 0o600)
+        status, _, body = server.ask("GET", "/.well-known/oauth-protected-resource/mcp", token=False)
+        self.assertEqual((status, json.loads(body)["resource"]), (200, server.started["url"]))
+        self.assertNotIn(server.token, "".join(server.errors))
+
+    def test_agents_are_told_apart_by_their_tokens_and_do_not_share_sessions(self):
+        server = self.serve(self.agents(ann="a" * 32, bob="b" * 32))
+        ann = Session(server, token="a" * 32)
+        self.assertEqual(ann.said("echo", {"message": "x"}), "x")
+        self.assertEqual(server.ask(body={"jsonrpc": "2.0", "id": 2, "method": "ping"}, headers=ann.headers, token="b" * 32)[0], 404)
+        self.assertEqual(server.ask("DELETE", headers=ann.headers, token="b" * 32)[0], 404)
+        self.assertEqual(server.ask(body=OPENING, token="c" * 32)[0], 401)
+        call = modern("tools/call", {"name": "pid", "arguments": {}})
+        pids = {self.stateless(server, call, token=t * 32)[1][0]["result"]["content"][0]["text"] for t in "aab"}
+        self.assertEqual(len(pids), 2)
+        server.stop()
+        self.assertEqual(sorted(end["agent_id"] for end in self.one_end_for_each_call(4)), ["ann", "ann", "ann", "bob"])
+
+    def test_without_tokens_only_where_it_is_said(self):
+        server = self.serve("auth: none")
+        self.assertEqual(server.ask(body=OPENING, token=False)[0], 200)
+        self.assertNotIn("token_file", server.started)
+
+    def test_a_page_of_somebody_else_is_not_served(self):
+        server = self.serve('allowed_origins: ["https://console.example.com"]')
+        for headers in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Host": "evil.example"}, {"Host": f"evil.example:{server.url.port}"}):
+            self.assertEqual(server.ask(body=OPENING, headers=headers)[0], 403, headers)
+            self.assertEqual(server.ask("GET", "/healthz", headers=headers)[0], 403, headers)
+        self.assertEqual(server.ask(body=OPENING, headers={"Origin": "https://console.example.com"})[0], 200)
+        self.assertEqual(server.ask(body=OPENING, headers={"Host": f"localhost:{server.url.port}"})[0], 200)
+
+    def test_the_token_of_the_client_is_not_passed_on(self):
+        server = self.serve()
+        session = Session(server)
+        self.assertNotIn("SALLYPORT", session.said("environment"))
+        call = session.call("echo", {"message": "x"})
+        server.stop()
+        everything = self.good("ledger", "show", "--limit", "100000", "--json").out
+        self.assertNotIn(server.token, everything + json.dumps(call))
+
+    def test_other_ways_and_kinds_are_refused(self):
+        server = self.serve()
+        self.assertEqual(server.ask("PUT", body=OPENING)[0], 405)
+        self.assertEqual(server.ask("POST", body=OPENING, headers={"Content-Type": "text/plain"})[0], 415)
+        self.assertEqual(server.ask("GET", "/nothing")[0], 404)
+        self.assertEqual(server.ask("GET", "/mcp/../healthz")[0], 404)
+        self.assertEqual(server.ask("POST", "/healthz", body="{}")[0], 405)
+
+    def send_raw(self, server, data, wait=True):
+        with socket.create_connection((server.url.hostname, server.url.port), timeout=60) as peer:
+            peer.sendall(data)
+            said = b""
+            while wait:
+                piece = peer.recv(65536)
+                if not piece:
+                    break
+                said += piece
+            return said
+
+    def test_what_is_no_http_gets_a_refusal_and_harms_nobody(self):
+        server = self.serve()
+        host = f"Host: {server.url.netloc}\r\n".encode()
+        self.assertIn(b" 400 ", self.send_raw(server, b"\x16\x03\x01\x02\x00hello\r\n\r\n"))
+        self.assertIn(b" 400 ", self.send_raw(server, b"GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n"))
+        self.assertIn(b" 400 ", self.send_raw(server, b"GET /healthz HTTP/1.1\r\n" + host + host + b"Connection: close\r\n\r\n"))
+        self.assertIn(b" 431 ", self.send_raw(server, b"GET /healthz HTTP/1.1\r\n" + host + b"X: " + b"x" * 100_000 + b"\r\n\r\n"))
+        token = f"Authorization: Bearer {server.token}\r\n".encode()
+        both = b"Content-Type: application/json\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nX"
+        self.assertIn(b" 400 ", self.send_raw(server, b"POST /mcp HTTP/1.1\r\n" + host + token + both))
+        large = b"Content-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n"
+        self.assertIn(b" 413 ", self.send_raw(server, b"POST /mcp HTTP/1.1\r\n" + host + token + large))
+        # Without a token nobody's body is waited for.
+        unread = b"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
+        self.assertIn(b" 401 ", self.send_raw(server, b"POST /mcp HTTP/1.1\r\n" + host + unread))
+        self.assertEqual(server.ask("GET", "/healthz")[0], 200)
+
+    def test_slow_peers_do_not_stop_the_others(self):
+        server = self.serve()
+        peers = [socket.create_connection((server.url.hostname, server.url.port)) for _ in range(50)]
+        for peer in peers:
+            peer.sendall(b"POST /mcp HTT")
+        self.assertEqual(Session(server).said("echo", {"message": "on"}), "on")
+        for peer in peers:
+            peer.close()
+
+    def test_health_and_readiness(self):
+        server = self.serve()
+        self.assertEqual(server.ask("GET", "/healthz", token=False)[::2], (200, b"ok\n"))
+        self.assertEqual(json.loads(server.ask("GET", "/readyz", token=False)[2]), {"ready": True})
+
+    def test_it_is_not_ready_while_nothing_can_be_recorded(self):
+        server = self.serve()
+        session = Session(server)
+        database = self.data / "ledger.db"
+        moved = self.data / "elsewhere.db"
+        os.rename(database, moved)
+        database.write_bytes(b"no ledger")
+        session.call("echo", {"message": "x"})
+        end = time.monotonic() + 30
+        status = 200
+        while status == 200 and time.monotonic() < end:
+            status = server.ask("GET", "/readyz", token=False)[0]
+            time.sleep(0.1)
+        self.assertEqual(status, 503)
+
+    def test_it_ends_by_a_signal_and_with_calls_on_their_way(self):
+        server = self.serve()
+        session = Session(server)
+        in_background(lambda: session.open("tools/call", {"name": "stall", "arguments": {}}).read())
+        stream = session.listen()
+        time.sleep(0.4)
+        begin = time.monotonic()
+        self.assertEqual(server.stop(signal.SIGINT), 0)
+        self.assertLess(time.monotonic() - begin, 12)
+        stream.close()
+        self.one_end_for_each_call(1)
+
+    def test_a_configuration_that_cannot_be_is_refused_where_it_stands(self):
+        upstream = "upstreams: [{name: f, command: [x]}]"
+        for section, words in (
+                ("lisen: 127.0.0.1:1\n  " + upstream, "unknown key `lisen`, did you mean `listen`, "),
+                ("listen: here\n  " + upstream, "`here` is no address and port"),
+                ("listen: 0.0.0.0:1\n  auth: none\n  " + upstream, "`auth: none` is for this machine alone"),
+                ("listen: 0.0.0.0:1\n  " + upstream, "`agents` must say who may come"),
+                (f"listen: 0.0.0.0:1\n  {self.agents(a='t')}\n  {upstream}", "`allowed_hosts` must say"),
+                ("policy: strict", "`upstreams` is missing"),
+                ("upstreams: []", "`upstreams` names no tool server"),
+                ("upstreams: [{name: f, command: []}]", "a command belongs here"),
+                ("agents: [{name: a, token_sha256: abc}]\n  " + upstream, "a SHA-256 belongs here"),
+                (f"agents: [{{name: a, token_sha256: {'0' * 64}}}, {{name: a, token_sha256: {'0' * 64}}}]\n  {upstream}", "`a` is there twice")):
+            file = self.write("serve.yaml", f"version: 1\nserve:\n  {section}\n")
+            said = self.refused(64, "serve", "--config", file)
+            self.assertIn(words, said)
+            self.assertRegex(said, r"serve\.yaml:[0-9]+:[0-9]+")
+        empty = self.write("serve.yaml", "version: 1\n")
+        self.assertIn("no section `serve`", self.refused(64, "serve", "--config", empty))
+
+    def test_an_address_that_is_taken_is_told(self):
+        server = self.serve()
+        file = self.write("second.yaml", f"version: 1\nserve:\n  listen: {server.url.netloc}\n  upstreams: [{{name: f, command: [x]}}]\n")
+        self.assertIn("cannot listen on", self.refused(1, "serve", "--config", file))
+
+
+if __name__ == "__main__":
+    unittest.main()
