@@ -46,6 +46,11 @@ Task<bool> Governor::attach(Trail& trail, const Caller& caller, std::string appr
   hold_fact(trail);
   trail.asked_at = written->back();
   co_await tell_sinks(trail, trail.asked_at.sequence);
+  if (caller.leaves) {
+    SALLYPORT_CO_CHECK_OK(co_await approvals_.expire(approval_id));
+    SALLYPORT_CO_TRY(const auto state, approvals_.state(approval_id));
+    if (state && state->open()) co_return false;
+  }
   const auto deadline = from_rfc3339(text_in(request, "deadline").value_or(""));
   const Result<Reply> reply = co_await held_reply(trail, deadline.value_or(parts_.clock.wall()),
                                                   caller, Approvals::Role::Guest);

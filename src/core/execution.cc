@@ -216,6 +216,7 @@ Task<void> Governor::write_intent(Trail& trail) {
     std::vector<Draft> drafts;
     drafts.push_back(std::move(intent));
     drafts.push_back(event_row(started, trail.subject()));
+    if (trail.with_intent) drafts.push_back(trail.with_intent(trail));
     const auto written =
         co_await journal_.commit(trail, std::move(drafts), Urgency::Announces, std::move(expected));
     if (!written) co_return intent_refused(trail, written.error());

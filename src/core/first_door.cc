@@ -365,6 +365,7 @@ Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
   co_await tell_sinks(trail, trail.asked_at.sequence);
   if (!held) co_return false;
   if (!only_here && !trail.held) hold_fact(trail);
+  if (caller.leaves) co_return false;
   if (parts_.approver) {
     const Result<void> said = co_await ask_approver(question, trail.subject(), caller.cancel);
     if (!said && said.error().code == ErrorCode::Unavailable) {

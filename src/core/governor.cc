@@ -13,6 +13,7 @@
 #include "core/not_run.h"
 #include "core/plain_text.h"
 #include "core/stored_record.h"
+#include "core/waiting_facts.h"
 
 namespace sallyport::core {
 
@@ -67,6 +68,19 @@ bool exact(const json::value& value) {
 }
 
 constexpr std::string_view kWaitingCall = "waiting_call";
+
+// What says that a call waits: for whoever resumes it, or for a process that is gone.
+Result<std::optional<Fact>> fact_of_waiting(Recorder& recorder, const std::string& call_id,
+                                            const std::string& approval_id) {
+  SALLYPORT_TRY(const auto waits, recorder.fact(kWaitingCall, call_id));
+  if (waits == approval_id) return Fact{std::string(kWaitingCall), call_id, waits};
+  SALLYPORT_TRY(const auto held, recorder.fact(kHeldCall, call_id));
+  const std::optional<Placed> placed = held ? split_place(*held) : std::nullopt;
+  const std::string begin = approval_id + " ";
+  if (!placed || !placed->value.starts_with(begin)) return std::nullopt;
+  if (recorder.alive(placed->value.substr(begin.size()))) return std::nullopt;
+  return Fact{std::string(kHeldCall), call_id, held};
+}
 
 // PI-48: only where the content has a place for it.
 void add_redaction_notice(Envelope& envelope) {
@@ -144,10 +158,14 @@ Governor::Governor(Parts parts)
                 parts_.digest}),
       fail_open_(parts_.recorder.instance_id()) {}
 
-Task<void> Governor::start() {
+Task<void> Governor::tidy() {
   SALLYPORT_CO_CHECK_OK(co_await reverse_lost_holds());
   SALLYPORT_CO_CHECK_OK(co_await approvals_.expire_all());
-  SALLYPORT_CO_CHECK_OK(co_await close_lost_calls());
+  co_return co_await close_lost_calls();
+}
+
+Task<void> Governor::start() {
+  SALLYPORT_CO_CHECK_OK(co_await tidy());
   Event prepared = event::RecoveryPrepared{parts_.recorder.instance_id()};
   co_return co_await emitter_.emit(std::move(prepared), {});
 }
@@ -223,7 +241,11 @@ Task<std::optional<Answer>> Governor::admit(Trail& trail, std::shared_ptr<Upstre
 Task<Answer> Governor::resume(Resumption waited, std::shared_ptr<Upstream> upstream,
                               Caller caller) {
   SALLYPORT_CO_TRY(const auto state, approvals_.state(waited.approval_id));
-  if (!state || state->call_id != waited.call.call_id) {
+  SALLYPORT_CO_TRY(const std::optional<Fact> waits,
+                   fact_of_waiting(parts_.recorder, waited.call.call_id, waited.approval_id));
+  // A call that was held may have attached to the question about another one (AP-36).
+  const bool attached = waits && waits->space == kHeldCall;
+  if (!state || (state->call_id != waited.call.call_id && !attached)) {
     co_return fail(ErrorCode::Conflict,
                    fmt::format("approval `{}` is not about this call", waited.approval_id), {},
                    "tool_call_mismatch");
@@ -231,9 +253,7 @@ Task<Answer> Governor::resume(Resumption waited, std::shared_ptr<Upstream> upstr
   if (state->word == "pending") {
     co_return fail(ErrorCode::Conflict, "nobody has answered yet", {}, "approval_pending");
   }
-  const Fact waits{std::string(kWaitingCall), waited.call.call_id, waited.approval_id};
-  SALLYPORT_CO_TRY(const auto waiting_for, parts_.recorder.fact(waits.space, waits.key));
-  if (waiting_for != waits.value) {
+  if (!waits) {
     co_return fail(ErrorCode::Conflict, "the call does not wait any more", {}, "already_resumed");
   }
   SALLYPORT_CO_TRY(const Reply reply, approvals_.reply_of(*state));
@@ -244,8 +264,8 @@ Task<Answer> Governor::resume(Resumption waited, std::shared_ptr<Upstream> upstr
   }
   trail.approval_id = waited.approval_id;
   trail.closing_facts = std::move(waited.closing);
-  trail.closing_facts.push_back({waits.space, waits.key, std::nullopt});
-  trail.closing_expected.push_back(waits);
+  trail.closing_facts.push_back({waits->space, waits->key, std::nullopt});
+  trail.closing_expected.push_back(*waits);
   take_reply(trail, reply, state->call_digest);
   co_return co_await govern(trail, std::move(upstream), std::move(caller));
 }
@@ -280,6 +300,7 @@ Async<Ending> Governor::release(Trail& trail, Performed performed, const Upstrea
   context.is_error = performed.envelope.kind == Envelope::Kind::Error;
   Release release = co_await run_pipeline(trail.plan(), std::move(performed.envelope),
                                           std::move(context), parts_.clock, trail.fail_open);
+  release.advisory = !upstream.shows_release();
   if (release.verdict == Verdict::Kind::Deny) {
     release.released = Envelope::error(shown(release.released.message));
   } else if (release.verdict == Verdict::Kind::Rewrite && trail.plan().redaction_notice()) {

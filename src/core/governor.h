@@ -30,7 +30,10 @@ namespace sallyport::core {
 // Who waits for the answer, and how.
 struct Caller {
   std::stop_token cancel{};
-  bool holds = true;             // waits while a person is asked; else the call goes on by `resume`
+  bool holds = true;  // waits while a person is asked; else the call goes on by `resume`
+  // Asks like one that holds, and goes away: the question stays, an identical call attaches to it
+  // (AP-36), and the call itself goes on by `resume` or ends with its question.
+  bool leaves = false;
   Delivery::Forward progress{};  // gets messages on the way, each past the second door
   std::shared_ptr<Attendant> attendant{};  // none: nobody else cares that a person is asked
 };
@@ -55,6 +58,9 @@ class Governor {
   // Before the first call: what earlier runs left open is closed by the ledger, and this says so.
   // An error means that no call may be accepted (EV-60).
   Task<void> start();
+
+  // What is over is closed, and nothing is announced: for a process that passes by (EV-14).
+  Task<void> tidy();
 
   // An error means that nothing may be shown: the call could not be recorded, or was not a call.
   // A refused, failed or withheld call is a good answer that says so.

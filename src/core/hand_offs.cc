@@ -72,6 +72,16 @@ void add_fail_open(FailOpenLog::Share share, Draft& record, std::vector<Draft>& 
 
 }  // namespace
 
+Draft HandOffs::keep_alone(Continuation::Payload frame, const Trail& trail, Kept& kept) const {
+  frame.pending_tool_calls = {pending_call(trail)};
+  kept.continuation = continuations_.make(std::move(frame), trail.continuation_id);
+  kept.calls = {trail.call()};
+  kept.grants.clear();
+  if (trail.grant) kept.grants[trail.call().call_id] = trail.grant;
+  return continuations_.keep(
+      kept, {.session_id = trail.call().session_id, .agent_id = trail.call().agent_id});
+}
+
 Task<HandOffs::Given> HandOffs::hand_out(Continuation::Payload frame, std::vector<Call> calls,
                                          Caller caller, std::chrono::seconds within) {
   SALLYPORT_CO_CHECK_OK(co_await expire());
@@ -81,6 +91,9 @@ Task<HandOffs::Given> HandOffs::hand_out(Continuation::Payload frame, std::vecto
   const std::string id = continuations_.fresh_id();
   Given given;
   Kept kept{.deadline = deadline};
+  // A listener may still stop a call whose intent is written: then it is kept by a commit of its
+  // own.
+  const bool alone = calls.size() == 1 && !governor_.emitter_.has_hooks();
   for (Call& asked : calls) {
     asked.session_id = frame.session_id;
     asked.turn = frame.turn;
@@ -88,6 +101,9 @@ Task<HandOffs::Given> HandOffs::hand_out(Continuation::Payload frame, std::vecto
     Trail trail(std::move(call), parts.plans.current(), parts.digest, governor_.fail_open_);
     trail.handed_out_until = deadline;
     trail.continuation_id = id;
+    if (alone) {
+      trail.with_intent = [&](const Trail& decided) { return keep_alone(frame, decided, kept); };
+    }
     SALLYPORT_CO_TRY(std::optional<Answer> answered,
                      co_await governor_.admit(trail, elsewhere, caller));
     if (answered) {
@@ -95,6 +111,10 @@ Task<HandOffs::Given> HandOffs::hand_out(Continuation::Payload frame, std::vecto
       continue;
     }
     given.hand_off.tool_calls.push_back(pending_call(trail));
+    if (alone) {
+      given.hand_off.continuation = kept.continuation;
+      co_return given;
+    }
     kept.calls.push_back(trail.call());
     if (trail.grant) kept.grants[trail.call().call_id] = trail.grant;
   }
@@ -109,7 +129,26 @@ Task<HandOffs::Given> HandOffs::hand_out(Continuation::Payload frame, std::vecto
   co_return given;
 }
 
-Task<std::vector<Answer>> HandOffs::submit(Submission submission, std::string session_id) {
+Result<std::optional<Continuation>> HandOffs::hand_off_of(const std::string& session_id,
+                                                          const std::string& tool_call_id) {
+  Recorder& recorder = governor_.parts_.recorder;
+  Idempotency& rows = governor_.idempotency_;
+  const Call named{.tool_call_id = tool_call_id, .session_id = session_id};
+  SALLYPORT_TRY(const std::optional<Idempotency::Row> row, rows.row(rows.key(named)));
+  if (!row) return std::nullopt;
+  SALLYPORT_TRY(const auto handed_out, recorder.fact(kHandedOut, row->call_id));
+  const std::optional<Placed> placed = handed_out ? split_place(*handed_out) : std::nullopt;
+  if (!placed) return std::nullopt;
+  SALLYPORT_TRY(const json::object intent, recorder.entry(placed->sequence));
+  const json::object* const body = object_in(intent, "body");
+  const std::string id(body ? text_in(*body, "continuation_id").value_or("") : "");
+  SALLYPORT_TRY(std::optional<Continuations::Found> found, continuations_.load(id));
+  if (found && !found->kept.calls.empty()) return std::move(found->kept.continuation);
+  return std::nullopt;
+}
+
+Task<std::vector<Answer>> HandOffs::submit(Submission submission, std::string session_id,
+                                           bool advisory) {
   SALLYPORT_CO_CHECK_OK(co_await expire());
   SALLYPORT_CO_TRY(Continuations::Found found,
                    continuations_.find(submission.continuation, session_id));
@@ -119,12 +158,13 @@ Task<std::vector<Answer>> HandOffs::submit(Submission submission, std::string se
   }
   const std::vector<std::string> ids = ids_of(found.kept.continuation.payload.pending_tool_calls);
   SALLYPORT_CO_CHECK_OK(check_results(ids, submission));
+  const Returning returning{submission.results, advisory};
   if (found.state == "open") {
-    Result<std::vector<Answer>> first = co_await complete(found, submission.results);
+    Result<std::vector<Answer>> first = co_await complete(found, returning);
     if (first || first.error().code != ErrorCode::Conflict) co_return first;
     // Somebody else's submission was first.
   }
-  co_return co_await replay(found, submission.results);
+  co_return co_await replay(found, returning);
 }
 
 Async<Ending> HandOffs::pass_second_door(const Kept& kept, const Call& call, Envelope envelope,
@@ -132,14 +172,14 @@ Async<Ending> HandOffs::pass_second_door(const Kept& kept, const Call& call, Env
   const auto grant = kept.grants.find(call.call_id);
   const bool granted = grant != kept.grants.end();
   const std::shared_ptr<const Plan> plan = governor_.parts_.plans.current();
-  ResultContext context{.tool = call.tool,
-                        .call = std::make_shared<const Call>(call),
-                        .scope = granted ? grant->second->scope : std::make_shared<const Scope>(),
-                        .effect_class = plan->classify(call).effect_class,
-                        .policy_hash = plan->hash(),
-                        .matched_grant_index =
-                            granted ? std::optional(grant->second->index) : std::nullopt,
-                        .is_error = envelope.kind == Envelope::Kind::Error};
+  ResultContext context{
+      .tool = call.tool,
+      .call = std::make_shared<const Call>(call),
+      .scope = granted ? grant->second->scope : std::make_shared<const Scope>(),
+      .effect_class = plan->classify(call).effect_class,
+      .policy_hash = plan->hash(),
+      .matched_grant_index = granted ? std::optional(grant->second->index) : std::nullopt,
+      .is_error = envelope.kind == Envelope::Kind::Error};
   Release release = co_await run_pipeline(*plan, std::move(envelope), std::move(context),
                                           governor_.parts_.clock, fail_open);
   if (release.verdict == Verdict::Kind::Deny) {
@@ -172,14 +212,16 @@ Task<HandOffs::Returned> HandOffs::receive(const Kept& kept, const Call& call,
 }
 
 Task<std::vector<Answer>> HandOffs::complete(const Continuations::Found& found,
-                                             const std::vector<CallResult>& results) {
+                                             Returning returning) {
   Governor::Parts& parts = governor_.parts_;
   std::vector<Returned> all;
   std::vector<Draft> drafts;
   std::vector<std::pair<Event, Subject>> events;
   for (const Call& call : found.kept.calls) {
-    const auto given = std::ranges::find(results, call.tool_call_id, &CallResult::tool_call_id);
+    const auto given =
+        std::ranges::find(returning.results, call.tool_call_id, &CallResult::tool_call_id);
     SALLYPORT_CO_TRY(Returned returned, co_await receive(found.kept, call, given->result));
+    returned.ending.release->advisory = returning.advisory;
     Draft record = returned.record;
     record.facts.push_back({std::string(kHandedOut), call.call_id, std::nullopt});
     record.facts.push_back({std::string(kAnswered), call.call_id, "", true});
@@ -246,8 +288,7 @@ void HandOffs::owe(std::vector<Returned> returned, const Error& error) {
 }
 
 // Each gets a record of its own, and what was released the first time, past the door of now.
-Task<std::vector<Answer>> HandOffs::replay(const Continuations::Found& found,
-                                           const std::vector<CallResult>& results) {
+Task<std::vector<Answer>> HandOffs::replay(const Continuations::Found& found, Returning returning) {
   Governor::Parts& parts = governor_.parts_;
   std::vector<Answer> answers;
   std::vector<Draft> drafts;
@@ -259,12 +300,14 @@ Task<std::vector<Answer>> HandOffs::replay(const Continuations::Found& found,
     SALLYPORT_CO_TRY(const json::object first, parts.recorder.entry(placed->sequence));
     SALLYPORT_CO_TRY(Governor::Performed recalled,
                      governor_.recall({.sequence = placed->sequence}));
-    const auto given = std::ranges::find(results, call.tool_call_id, &CallResult::tool_call_id);
+    const auto given =
+        std::ranges::find(returning.results, call.tool_call_id, &CallResult::tool_call_id);
     const bool differs = !same(recalled.envelope, envelope_of(given->result));
     FailOpen fail_open(governor_.fail_open_);
     Ending ending =
         co_await pass_second_door(found.kept, call, std::move(recalled.envelope), fail_open);
     ending.outcome = Outcome::replayed(*ending.outcome.result);
+    ending.release->advisory = returning.advisory;
     ending.effect = EffectState::None;
     Draft record = reopened(first);
     record.subject.call_id = uuid7_text(parts.clock, parts.entropy);

@@ -27,7 +27,14 @@ class HandOffs {
 
   // One result for each call handed out, all of them in one transaction or none. The first
   // submission completes the calls; a later one is answered with what was recorded first.
-  Task<std::vector<Answer>> submit(Submission submission, std::string session_id);
+  // `advisory`: the host that ran the calls has no place for what we release (PI-33).
+  Task<std::vector<Answer>> submit(Submission submission, std::string session_id,
+                                   bool advisory = false);
+
+  // The hand-off that a call belongs to, for a host that names its call and nothing else. Nothing:
+  // no such call is out.
+  Result<std::optional<Continuation>> hand_off_of(const std::string& session_id,
+                                                  const std::string& tool_call_id);
 
   // Ends what nobody answered in time. For whoever writes to the ledger, now and then.
   Task<void> expire();
@@ -35,13 +42,18 @@ class HandOffs {
  private:
   struct Returned;
 
-  Task<std::vector<Answer>> complete(const Continuations::Found& found,
-                                     const std::vector<CallResult>& results);
-  Task<std::vector<Answer>> replay(const Continuations::Found& found,
-                                   const std::vector<CallResult>& results);
+  // What came back, and whether its host can show anything else.
+  struct Returning {
+    const std::vector<CallResult>& results;
+    bool advisory;
+  };
+  Task<std::vector<Answer>> complete(const Continuations::Found& found, Returning returning);
+  Task<std::vector<Answer>> replay(const Continuations::Found& found, Returning returning);
   Task<Returned> receive(const Kept& kept, const Call& call, const ToolResult& result);
   Async<Ending> pass_second_door(const Kept& kept, const Call& call, Envelope envelope,
                                  FailOpen& fail_open);
+  // The entry that keeps a call which was handed out alone, for the commit of its intent.
+  Draft keep_alone(Continuation::Payload frame, const Trail& trail, Kept& kept) const;
   void owe(std::vector<Returned> returned, const Error& error);
 
   Governor& governor_;

@@ -197,6 +197,7 @@ json::object Release::to_json() const {
                       {"released", released.to_json()}};
   if (changed) object["original"] = original.to_json();
   if (!guard.empty()) object["guard"] = guard;
+  if (advisory) object["enforcement"] = "advisory";
   if (failure) {
     object["failure"] = json::object{{"guard", failure->guard}, {"class", failure->failure_class}};
   }

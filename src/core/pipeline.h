@@ -51,7 +51,8 @@ struct Release {
   std::optional<Failure> failure{};
   std::vector<Finding> findings{};
   Envelope original{};
-  Envelope released{};  // the notice, when it was blocked
+  Envelope released{};    // the notice, when it was blocked
+  bool advisory = false;  // the host that ran the tool shows its own result all the same (PI-33)
 
   json::object to_json() const;  // `post_invocation` of a record
 };

@@ -36,6 +36,9 @@ class Upstream {
   // Digest of what it says of itself, which an approval binds; empty: it says nothing.
   virtual std::string definition() const { return {}; }
 
+  // False: whoever ran the tool shows what it gave, whatever the second door says (PI-33).
+  virtual bool shows_release() const { return true; }
+
   // How the tool understands the input, for the preview. An error denies the call (EV-86).
   virtual Result<json::value> structured_input(const Call& call) const { return call.input; }
   virtual std::string working_directory() const { return {}; }
