@@ -72,7 +72,8 @@ Result<std::unique_ptr<Workspace>> Workspace::open_writing(Place place, Writing 
   SALLYPORT_CHECK_OK(make_data_folder(place.data_dir));
   std::unique_ptr<Workspace> workspace(new Workspace(std::move(place)));
   const Place& here = workspace->place_;
-  SALLYPORT_TRY(std::shared_ptr<const guards::Detectors> detectors, guards::Detectors::build());
+  SALLYPORT_TRY(std::shared_ptr<const guards::Detectors> detectors,
+                guards::Detectors::build(guards::default_detectors(), &workspace->patterns_));
   workspace->redactor_ = std::make_unique<guards::StorageRedactor>(std::move(detectors));
   SALLYPORT_TRY(workspace->store_, open_store(here, SqliteStore::Mode::ReadWrite));
   ledger::Ledger::Parts parts{*workspace->store_, *workspace->redactor_, workspace->clock_,

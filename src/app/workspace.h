@@ -11,6 +11,7 @@
 #include <string>
 
 #include "app/config.h"
+#include "app/pattern_files.h"
 #include "base/clock.h"
 #include "base/entropy.h"
 #include "core/redactor.h"
@@ -58,11 +59,14 @@ class Workspace {
   const Clock& clock() const { return clock_; }
   Entropy& entropy() { return entropy_; }
   const core::Redactor& redactor() const { return *redactor_; }  // where it was opened for writing
+  const guards::PatternStore& patterns() const { return patterns_; }
 
  private:
-  explicit Workspace(Place place) : place_(std::move(place)) {}
+  explicit Workspace(Place place)
+      : place_(std::move(place)), patterns_(place_.data_dir / "cache") {}
 
   Place place_;
+  PatternFiles patterns_;
   SystemClock clock_;
   SystemEntropy entropy_;
   std::unique_ptr<core::Redactor> redactor_;

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 #include <hs/hs.h>
 
+#include <cstdlib>
 #include <limits>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "base/digest.h"
+#include "base/encoding.h"
 #include "guards/anchor_patterns.h"
 #include "guards/entropy_check.h"
 #include "guards/pattern_scratch.h"
@@ -47,31 +50,76 @@ void Detectors::CloseDatabase::operator()(hs_database* database) const {
 Detectors::Detectors(Database database, const DetectorSet& wanted)
     : database_(std::move(database)), wanted_(wanted), id_(next_database_id()) {}
 
-Result<std::shared_ptr<const Detectors>> Detectors::build(const DetectorSet& wanted) {
-  if (hs_valid_platform() != HS_SUCCESS) {
-    return fail(ErrorCode::Unavailable, "the detectors need a processor with SSE4.2");
-  }
+namespace {
+
+struct Patterns {
   std::vector<const char*> expressions;
   std::vector<unsigned> flags;
   std::vector<unsigned> ids;
+
+  // Names what would be compiled: with which library, for which processor.
+  std::string digest() const {
+    hs_platform_info_t platform{};
+    hs_populate_platform(&platform);
+    std::string text = fmt::format("{}|{}|{}", hs_version(), platform.tune, platform.cpu_features);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      text += fmt::format("|{}:{}:{}", ids[i], flags[i], expressions[i]);
+    }
+    return hex(sha256(text));
+  }
+};
+
+hs_database_t* kept_database(const PatternStore& store, const std::string& digest) {
+  const std::optional<std::string> bytes = store.load(digest);
+  hs_database_t* database = nullptr;
+  if (!bytes || hs_deserialize_database(bytes->data(), bytes->size(), &database) != HS_SUCCESS) {
+    return nullptr;
+  }
+  return database;
+}
+
+void keep_database(const PatternStore& store, const std::string& digest,
+                   const hs_database_t* database) {
+  char* bytes = nullptr;
+  std::size_t size = 0;
+  if (hs_serialize_database(database, &bytes, &size) != HS_SUCCESS) return;
+  store.keep(digest, {bytes, size});
+  std::free(bytes);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Detectors>> Detectors::build(const DetectorSet& wanted,
+                                                          const PatternStore* store) {
+  if (hs_valid_platform() != HS_SUCCESS) {
+    return fail(ErrorCode::Unavailable, "the detectors need a processor with SSE4.2");
+  }
+  Patterns compiled;
   const auto patterns = anchor_patterns();
   for (unsigned id = 0; id < patterns.size(); ++id) {
     if (!wanted.test(index_of(patterns[id].detector))) continue;
-    expressions.push_back(patterns[id].expression);
-    flags.push_back(patterns[id].caseless ? HS_FLAG_CASELESS : 0);
-    ids.push_back(id);
+    compiled.expressions.push_back(patterns[id].expression);
+    compiled.flags.push_back(patterns[id].caseless ? HS_FLAG_CASELESS : 0);
+    compiled.ids.push_back(id);
   }
-  if (ids.empty()) return std::shared_ptr<const Detectors>(new Detectors(nullptr, wanted));
+  const auto made = [&](hs_database_t* database) {
+    return std::shared_ptr<const Detectors>(new Detectors(Database(database), wanted));
+  };
+  if (compiled.ids.empty()) return made(nullptr);
+  const std::string digest = store ? compiled.digest() : std::string();
+  if (hs_database_t* const kept = store ? kept_database(*store, digest) : nullptr)
+    return made(kept);
   hs_database_t* database = nullptr;
   hs_compile_error_t* error = nullptr;
-  if (hs_compile_multi(expressions.data(), flags.data(), ids.data(),
-                       static_cast<unsigned>(ids.size()), HS_MODE_BLOCK, nullptr, &database,
-                       &error) != HS_SUCCESS) {
+  if (hs_compile_multi(compiled.expressions.data(), compiled.flags.data(), compiled.ids.data(),
+                       static_cast<unsigned>(compiled.ids.size()), HS_MODE_BLOCK, nullptr,
+                       &database, &error) != HS_SUCCESS) {
     std::string message = fmt::format("the detectors cannot be compiled: {}", error->message);
     hs_free_compile_error(error);
     return fail(ErrorCode::Internal, std::move(message));
   }
-  return std::shared_ptr<const Detectors>(new Detectors(Database(database), wanted));
+  if (store) keep_database(*store, digest, database);
+  return made(database);
 }
 
 std::vector<Hit> Detectors::scan(std::string_view text, const DetectorSet& only) const {

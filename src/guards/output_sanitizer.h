@@ -21,7 +21,8 @@ class OutputSanitizer final : public core::ResultGuard {
   // outlive the guard. `InvalidInput`: a pattern of the settings cannot be used.
   static Result<std::shared_ptr<const OutputSanitizer>> build(SanitizerSettings settings,
                                                               std::string fingerprint_key,
-                                                              const Clock& clock);
+                                                              const Clock& clock,
+                                                              const PatternStore* store = nullptr);
 
   const core::GuardTraits& traits() const override { return traits_; }
   Task<Verdict> judge(const Envelope& result, const ResultContext& context) const override;

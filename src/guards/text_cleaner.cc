@@ -75,10 +75,11 @@ TextCleaner::TextCleaner(SanitizerSettings settings, std::string fingerprint_key
       denied_(std::move(denied)) {}
 
 Result<std::unique_ptr<const TextCleaner>> TextCleaner::build(SanitizerSettings settings,
-                                                              std::string fingerprint_key) {
+                                                              std::string fingerprint_key,
+                                                              const PatternStore* store) {
   std::vector<Wording> denied;
   for (const DenyEntry& entry : settings.deny) denied.push_back(entry.wording);
-  SALLYPORT_TRY(auto detectors, Detectors::build(settings.detectors));
+  SALLYPORT_TRY(auto detectors, Detectors::build(settings.detectors, store));
   SALLYPORT_TRY(auto allow, WordingSet::build(settings.allow, WordingSet::Mode::Whole));
   SALLYPORT_TRY(auto deny, WordingSet::build(denied, WordingSet::Mode::Anywhere));
   return std::unique_ptr<const TextCleaner>(

@@ -27,7 +27,8 @@ struct CleanedPart {
 class TextCleaner final {
  public:
   static Result<std::unique_ptr<const TextCleaner>> build(SanitizerSettings settings,
-                                                          std::string fingerprint_key);
+                                                          std::string fingerprint_key,
+                                                          const PatternStore* store = nullptr);
 
   const SanitizerSettings& settings() const { return settings_; }
 

@@ -1,0 +1,21 @@
+// Keeps compiled patterns from one process to the next: to compile them takes longer than all else
+// that a short command does.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sallyport::guards {
+
+// From any thread. `digest` names what was compiled, and for which processor and library.
+class PatternStore {
+ public:
+  virtual ~PatternStore() = default;
+  // Nothing: they have to be compiled.
+  virtual std::optional<std::string> load(const std::string& digest) const = 0;
+  // What cannot be kept is compiled again the next time.
+  virtual void keep(const std::string& digest, std::string_view bytes) const = 0;
+};
+
+}  // namespace sallyport::guards
