@@ -12,7 +12,9 @@
 #include "app/output.h"
 #include "app/verbs.h"
 #include "app/version.h"
+#include "app/wiring.h"
 #include "base/try.h"
+#include "hook/dialect.h"
 
 namespace sallyport::app {
 
@@ -37,6 +39,7 @@ class CommandLine {
     add_demo();
     add_mcp();
     add_serve();
+    add_hook();
     add_guard();
     add_policy();
     add_ledger();
@@ -220,6 +223,28 @@ class CommandLine {
       text(*app, "server", options->server, "only of this server", "SERVER");
       text(*app, "tool", options->tool, "only this tool", "TOOL");
     }
+  }
+
+  void add_hook() {
+    CLI::App& hook = command(app_, "hook", "decide about one event of a coding agent, on standard input",
+                             hook_, answer_hook);
+    choice(text(hook, "--agent", hook_.agent, "whose event it is"), hook::dialect_names())
+        ->required();
+    text(hook, "--policy", hook_.policy, "a file, or a shipped one by its name [starter]", "POLICY");
+    choice(text(hook, "--interactive", hook_.interactive,
+                "can somebody be asked where the agent runs? [auto]"),
+           {"auto", "yes", "no"});
+    CLI::App& init = command(app_, "init", "put the gate into the settings of an agent or a client",
+                             init_, app::init);
+    choice(text(init, "--agent", init_.agent, "install the hook of this coding agent"),
+           hook::dialect_names());
+    choice(text(init, "--client", init_.client, "lead the MCP servers of this client through the gate"),
+           client_names());
+    file(init, "--file", init_.file, "its settings [where the program keeps them]");
+    text(init, "--policy", init_.policy, "the policy that decides then [starter]", "POLICY");
+    init.add_flag("--print", init_.print, "print the settings, write nothing");
+    init.add_flag("--undo", init_.undo, "take it out again");
+    init.add_flag("--dry-run", init_.dry_run, "say what would be changed");
   }
 
   void add_guard() {
@@ -635,6 +660,8 @@ class CommandLine {
   PolicySchemaOptions policy_schema_;
   McpOptions mcp_;
   ServeOptions serve_;
+  HookOptions hook_;
+  InitOptions init_;
   PinsOptions pins_list_;
   PinsOptions pins_diff_;
   PinsOptions pins_accept_;

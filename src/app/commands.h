@@ -340,6 +340,25 @@ struct ServeOptions {
 // Runs until it is told to end by a signal.
 Result<int> serve(const Context& context, const ServeOptions& options);
 
+struct HookOptions {
+  std::string agent;
+  std::optional<std::string> policy;  // as of `mcp`
+  std::string interactive = "auto";
+};
+// Always answers and returns 0, in the words of the agent.
+Result<int> answer_hook(const Context& context, const HookOptions& options);
+
+struct InitOptions {
+  std::optional<std::string> agent;
+  std::optional<std::string> client;
+  std::optional<std::filesystem::path> file;
+  std::optional<std::string> policy;
+  bool print = false;
+  bool undo = false;
+  bool dry_run = false;
+};
+Result<int> init(const Context& context, const InitOptions& options);
+
 struct PinsOptions {
   std::optional<std::string> server;
   std::optional<std::string> tool;

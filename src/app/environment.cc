@@ -38,6 +38,7 @@ Environment Environment::of_this_process() {
                           .home = variable("HOME"),
                           .agent = variable("SALLYPORT_AGENT"),
                           .grant = variable("SALLYPORT_GRANT"),
+                          .claude_entrypoint = variable("CLAUDE_CODE_ENTRYPOINT"),
                           .no_color = variable("NO_COLOR"),
                           .term = variable("TERM")};
   if (!environment.home) {

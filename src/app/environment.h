@@ -16,6 +16,8 @@ struct Environment {
   std::optional<std::string> home;        // HOME, else what the user database says
   std::optional<std::string> agent;       // SALLYPORT_AGENT: set by fronts for what agents start
   std::optional<std::string> grant;       // SALLYPORT_GRANT: a token, or its file
+  std::optional<std::string>
+      claude_entrypoint;  // CLAUDE_CODE_ENTRYPOINT: how that agent was started
   std::optional<std::string> no_color;
   std::optional<std::string> term;
   std::optional<std::string> locale;  // LC_ALL, else LC_CTYPE, else LANG

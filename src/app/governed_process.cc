@@ -64,6 +64,21 @@ std::optional<std::string> process_key(int pid) {
   return key_of(pid, *process);
 }
 
+std::optional<int> parent_of_shell(int pid) {
+  std::ifstream in(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
+  std::string program;
+  std::string option;
+  std::getline(in, program, '\0');
+  std::getline(in, option, '\0');
+  const std::string name = program.substr(program.rfind('/') + 1);
+  const bool shell = name == "sh" || name == "bash" || name == "dash" || name == "zsh";
+  // `-c`, `-lc`: one with an own command line is somebody's terminal.
+  const bool command = option.size() > 1 && option[0] == '-' && option.ends_with('c');
+  const std::optional<Process> process = shell && command ? look_at(pid) : std::nullopt;
+  if (!process || process->parent <= 1) return std::nullopt;
+  return process->parent;
+}
+
 std::vector<std::string> ancestry() {
   std::vector<std::string> keys;
   for (int pid = getpid(); pid > 0 && keys.size() < kMostAncestors;) {

@@ -17,6 +17,10 @@ inline constexpr std::string_view kGovernedSpace = "governed_process";
 // there is no such process.
 std::optional<std::string> process_key(int pid);
 
+// Who started a shell that runs one command for somebody (`sh -c ...`). Nothing: it is no such
+// shell.
+std::optional<int> parent_of_shell(int pid);
+
 // This process and all it descends from, nearest first.
 std::vector<std::string> ancestry();
 

@@ -119,10 +119,10 @@ Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
   mcp::PinBook pins(ledger);
   SALLYPORT_TRY(const auto before, ledger.fact("policy", "hash"));
   core::PlanShelf plans(ledger, before.value_or(""));
-  policy::PolicyLoader loader(
-      policy::PolicyOrigin::named(options.policy.value_or("starter")),
-      {workspace->clock(), workspace->entropy(), ledger.fingerprint_key(), &ledger},
-      what_the_gateway_brings(pins));
+  policy::PolicyLoader loader(policy::PolicyOrigin::named(options.policy.value_or("starter")),
+                              {workspace->clock(), workspace->entropy(), ledger.fingerprint_key(),
+                               &ledger, &workspace->patterns()},
+                              what_the_gateway_brings(pins));
   PolicyWatch watch(loader, plans, who_runs_this(),
                     [&](std::string_view line) { lines.say(fmt::format("sallyport: {}", line)); });
   SALLYPORT_CHECK_OK(run_on(loop, watch.load()));

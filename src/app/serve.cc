@@ -67,9 +67,10 @@ struct Gate {
         plans(shelf),
         log([&lines](std::string_view line) { lines.say(fmt::format("sallyport: {}", line)); }),
         pins(in.ledger()),
-        loader(policy::PolicyOrigin::named(config.policy),
-               {in.clock(), in.entropy(), in.ledger().fingerprint_key()},
-               what_the_gateway_brings(pins)),
+        loader(
+            policy::PolicyOrigin::named(config.policy),
+            {in.clock(), in.entropy(), in.ledger().fingerprint_key(), &in.ledger(), &in.patterns()},
+            what_the_gateway_brings(pins)),
         watch(loader, plans, who_runs_this(), log),
         governor(
             {plans, in.ledger(), in.redactor(), in.clock(), in.entropy(), in.ledger().digest()}) {}

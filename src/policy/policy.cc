@@ -47,7 +47,7 @@ Result<std::shared_ptr<const core::ResultGuard>> build(const ResultHook& hook,
                 guards::sanitizer_settings_from_json(hook.settings));
   SALLYPORT_TRY(auto sanitizer,
                 guards::OutputSanitizer::build(std::move(settings), surroundings.fingerprint_key,
-                                               surroundings.clock));
+                                               surroundings.clock, surroundings.patterns));
   return sanitizer;
 }
 
@@ -145,6 +145,7 @@ Result<void> add_to_plan(core::PlanBuilder& plan, const Policy& policy,
   if (policy.call_time) plan.time_limit(*policy.call_time);
   if (policy.stream_limits) plan.stream_limits(*policy.stream_limits);
   SALLYPORT_CHECK_OK(add_grants(plan, policy, surroundings));
+  if (policy.hook_lets_pass) plan.also("hook", json::object{{"on_failure", "allow"}});
   if (guardrails) plan.also("guardrails", guardrails->document().config_hash.c_str());
   if (guardrails && guardrails->armed(guardrails::Stage::ToolUse)) {
     plan.guard(std::make_shared<const guards::ToolUseGuardrails>(guardrails));

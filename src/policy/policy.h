@@ -17,6 +17,7 @@
 //   autonomy: {tier: act_with_approval, agent_tiers: {deploy-bot: act_auto}}
 //   grants: {required: [{server: fs, tool: write_file}], trusted_issuers: ["ed25519:..."]}
 //   limits: {call_ms: 60000}
+//   hook: {on_failure: deny}
 #pragma once
 
 #include <chrono>
@@ -33,6 +34,7 @@
 #include "core/plan.h"
 #include "grants/grant_guard.h"
 #include "guardrails/guardrails.h"
+#include "guards/pattern_store.h"
 #include "sallyport/result.h"
 
 namespace sallyport::policy {
@@ -68,6 +70,7 @@ struct Policy {
   std::optional<core::ApprovalRules> approvals{};
   std::optional<std::chrono::milliseconds> call_time{};
   std::optional<core::StreamLimits> stream_limits{};
+  bool hook_lets_pass = false;  // what a failure of the hook command does: else it denies
 };
 
 // `InvalidInput` with `where` = file:line:column; `cause` is the code of GR-6 where the guardrails
@@ -86,6 +89,7 @@ struct Surroundings {
   std::string fingerprint_key;
   // Where revocations and budgets of grants stand; a policy that asks for grants needs it.
   core::RecordReader* records = nullptr;
+  const guards::PatternStore* patterns = nullptr;  // null: they are compiled anew
 };
 
 // The parts of a plan, for whoever adds more to it. `guardrails`: compiled from `policy`, or null

@@ -242,6 +242,15 @@ Mapping limit_keys(Policy& out) {
   return keys;
 }
 
+Mapping hook_keys(Policy& out) {
+  static const std::vector<std::string> kOnFailure = {"deny", "allow"};
+  Mapping keys("the hook command of coding agents");
+  keys.optional("on_failure", "what a failure of our own does to the call; `allow` is recorded",
+                choice_schema(kOnFailure),
+                read_choice(kOnFailure, [&out](std::size_t at) { out.hook_lets_pass = at == 1; }));
+  return keys;
+}
+
 Result<void> read_version(const Place& place) {
   const YamlNode& node = place.node;
   if (node.kind == YamlNode::Kind::Scalar && !node.quoted && node.text == "1") return {};
@@ -296,7 +305,9 @@ Mapping policy_keys(Policy& out) {
       .optional("grants", "which calls need a capability grant, and whose grants count",
                 grant_keys(out).schema(), read_grant_section(out))
       .optional("limits", "what a call may take", limit_keys(out).schema(),
-                section(limit_keys, out));
+                section(limit_keys, out))
+      .optional("hook", "the hook command of coding agents", hook_keys(out).schema(),
+                section(hook_keys, out));
   return keys;
 }
 

@@ -1,0 +1,41 @@
+// What is written into the settings of other programs, so that they ask us: hooks of coding agents,
+// and MCP servers that go through the gateway. Pure: settings in, settings out.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sallyport/json.h"
+#include "sallyport/result.h"
+
+namespace sallyport::app {
+
+// How this program is started: itself, then what goes behind `hook` or `mcp`.
+struct Invoked {
+  std::string program;
+  std::vector<std::string> options{};  // `--data-dir`, `--policy`
+};
+
+// Below the home folder.
+std::filesystem::path agent_settings(std::string_view agent);
+std::filesystem::path client_settings(std::string_view client);
+std::vector<std::string> client_names();
+
+// `InvalidInput`: the settings have something else in the place of hooks.
+Result<json::object> with_hooks(json::object settings, std::string_view agent,
+                                const Invoked& invoked);
+json::object without_hooks(json::object settings, std::string_view agent);
+
+struct Rewired {
+  json::object settings;
+  std::vector<std::string> wrapped;  // names of servers
+  std::vector<std::string> left;     // those that are not started by a command
+};
+Result<Rewired> with_gateways(json::object settings, std::string_view client,
+                              const Invoked& invoked);
+Result<Rewired> without_gateways(json::object settings, std::string_view client);
+
+}  // namespace sallyport::app

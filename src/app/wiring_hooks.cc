@@ -1,0 +1,195 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "app/wiring.h"
+#include "base/json_members.h"
+#include "base/try.h"
+
+namespace sallyport::app {
+
+namespace {
+
+constexpr std::uint64_t kSeconds = 10;
+
+// A shell reads it on the other side.
+std::string shell_word(std::string_view word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:@,+";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos) {
+    return std::string(word);
+  }
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+std::vector<std::string> arguments(std::string_view agent, const Invoked& invoked) {
+  std::vector<std::string> words{"hook", "--agent", std::string(agent)};
+  words.insert(words.end(), invoked.options.begin(), invoked.options.end());
+  return words;
+}
+
+std::string command_line(std::string_view agent, const Invoked& invoked) {
+  std::string line = shell_word(invoked.program);
+  for (const std::string& word : arguments(agent, invoked)) line += ' ' + shell_word(word);
+  return line;
+}
+
+struct Wiring {
+  std::string_view agent;
+  std::vector<std::string_view> events;
+  bool grouped;           // hooks of an event stand in groups with a matcher
+  std::string_view file;  // below the home folder
+  json::object start;     // of a file that is not there yet
+};
+
+const std::vector<Wiring>& wirings() {
+  static const std::vector<Wiring> kAll = {
+      {"claude-code",
+       {"PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit"},
+       true,
+       ".claude/settings.json",
+       {}},
+      {"codex", {"PreToolUse", "PostToolUse", "UserPromptSubmit"}, true, ".codex/hooks.json", {}},
+      {"gemini", {"BeforeTool", "AfterTool", "BeforeAgent"}, true, ".gemini/settings.json", {}},
+      {"cursor",
+       {"preToolUse", "postToolUse", "beforeSubmitPrompt"},
+       false,
+       ".cursor/hooks.json",
+       {{"version", 1}}},
+      {"copilot",
+       {"preToolUse", "postToolUse"},
+       false,
+       ".copilot/hooks/sallyport.json",
+       {{"version", 1}}},
+  };
+  return kAll;
+}
+
+const Wiring& wiring_of(std::string_view agent) {
+  return *std::ranges::find(wirings(), agent, &Wiring::agent);
+}
+
+bool about_tools(std::string_view event) {
+  return event.find("Tool") != std::string_view::npos;
+}
+
+json::object hook_of(std::string_view agent, std::string_view event, const Invoked& invoked) {
+  const std::string line = command_line(agent, invoked);
+  if (agent == "claude-code") {
+    const std::vector<std::string> words = arguments(agent, invoked);
+    json::object hook{{"type", "command"},
+                      {"command", invoked.program},
+                      {"args", json::array(words.begin(), words.end())},
+                      {"timeout", kSeconds}};
+    if (event == "PreToolUse") hook["onFailure"] = "block";
+    return hook;
+  }
+  if (agent == "codex") return {{"type", "command"}, {"command", line}, {"timeout", kSeconds}};
+  if (agent == "gemini") {
+    return {{"type", "command"},
+            {"name", "sallyport"},
+            {"command", line},
+            {"timeout", kSeconds * 1000}};
+  }
+  if (agent == "cursor") {
+    json::object hook{{"command", line}, {"timeout", kSeconds}};
+    if (event == "preToolUse") hook["failClosed"] = true;
+    return hook;
+  }
+  return {{"type", "command"}, {"bash", line}, {"timeoutSec", kSeconds}};
+}
+
+// A hook that an earlier run of ours wrote, wherever the program was then.
+bool is_ours(const json::value& value, std::string_view agent) {
+  const json::object* const hook = value.if_object();
+  if (hook == nullptr) return false;
+  const std::string wanted = fmt::format("hook --agent {}", agent);
+  for (const char* const name : {"command", "bash"}) {
+    const std::string text(text_in(*hook, name).value_or(""));
+    if (text.find("sallyport") == std::string::npos) continue;
+    if (text.find(wanted) != std::string::npos) return true;
+    const json::value* const words = hook->if_contains("args");
+    if (words == nullptr || !words->is_array() || words->get_array().size() < 3) continue;
+    const json::array& args = words->get_array();
+    if (args[0] == "hook" && args[1] == "--agent" && args[2] == json::value(agent)) return true;
+  }
+  return false;
+}
+
+void remove_ours(json::array& list, const Wiring& wiring) {
+  for (auto at = list.begin(); at != list.end();) {
+    bool gone = !wiring.grouped && is_ours(*at, wiring.agent);
+    json::object* const group = wiring.grouped ? at->if_object() : nullptr;
+    json::value* const hooks = group ? group->if_contains("hooks") : nullptr;
+    if (hooks != nullptr && hooks->is_array()) {
+      json::array& inner = hooks->get_array();
+      const std::size_t before = inner.size();
+      for (auto hook = inner.begin(); hook != inner.end();) {
+        hook = is_ours(*hook, wiring.agent) ? inner.erase(hook) : hook + 1;
+      }
+      gone = before > 0 && inner.empty();
+    }
+    at = gone ? list.erase(at) : at + 1;
+  }
+}
+
+}  // namespace
+
+std::filesystem::path agent_settings(std::string_view agent) {
+  return wiring_of(agent).file;
+}
+
+Result<json::object> with_hooks(json::object settings, std::string_view agent,
+                                const Invoked& invoked) {
+  const Wiring& wiring = wiring_of(agent);
+  if (settings.empty()) settings = wiring.start;
+  settings = without_hooks(std::move(settings), agent);
+  if (settings.empty()) settings = wiring.start;
+  if (!settings.contains("hooks")) settings["hooks"] = json::object();
+  json::object* const events = settings["hooks"].if_object();
+  if (events == nullptr) {
+    return fail(ErrorCode::InvalidInput, "`hooks` is no object there; it is left alone");
+  }
+  for (const std::string_view event : wiring.events) {
+    json::value& list = (*events)[event];
+    if (list.is_null()) list = json::array();
+    if (!list.is_array()) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("`hooks.{}` is no list there; it is left alone", event));
+    }
+    json::object hook = hook_of(agent, event, invoked);
+    if (wiring.grouped) {
+      json::object group;
+      // In this agent a star stands for all, in the others a pattern does.
+      if (about_tools(event)) group["matcher"] = agent == "claude-code" ? "*" : ".*";
+      group["hooks"] = json::array{std::move(hook)};
+      hook = std::move(group);
+    }
+    list.get_array().push_back(std::move(hook));
+  }
+  return settings;
+}
+
+json::object without_hooks(json::object settings, std::string_view agent) {
+  const Wiring& wiring = wiring_of(agent);
+  json::value* const hooks = settings.if_contains("hooks");
+  if (hooks == nullptr || !hooks->is_object()) return settings;
+  json::object& events = hooks->get_object();
+  bool found = false;
+  for (const std::string_view event : wiring.events) {
+    json::value* const list = events.if_contains(event);
+    if (list == nullptr || !list->is_array()) continue;
+    const std::size_t before = list->get_array().size();
+    remove_ours(list->get_array(), wiring);
+    found = found || list->get_array().size() != before;
+    if (before > 0 && list->get_array().empty()) events.erase(event);
+  }
+  if (found && events.empty()) settings.erase("hooks");
+  if (found && settings == wiring.start) settings.clear();
+  return settings;
+}
+
+}  // namespace sallyport::app

@@ -1,0 +1,116 @@
+// Copilot CLI and cloud agent. An event in camelCase does not say its name: its members do. In
+// PascalCase it is one of Claude Code. A run without somebody before it takes `ask` for a denial.
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "hook/dialects.h"
+#include "hook/members.h"
+
+namespace sallyport::hook {
+
+namespace {
+
+constexpr HostTool kTools[] = {
+    {"powershell", Tier::Confirm, "process.exec"},
+    {"write_bash", Tier::Confirm, "process.exec"},
+    {"stop_bash", Tier::Confirm, "process.exec"},
+    {"create", Tier::Confirm, "fs.write"},
+    {"edit", Tier::Confirm, "fs.write"},
+    {"str_replace_editor", Tier::Confirm, "fs.write"},
+    {"web_fetch", Tier::Confirm, "network.request"},
+    {"view", Tier::Observe, "none"},
+    {"glob", Tier::Observe, "none"},
+    {"grep", Tier::Observe, "none"},
+    {"rg", Tier::Observe, "none"},
+    {"read_bash", Tier::Observe, "none"},
+    {"report_intent", Tier::Observe, "none"},
+};
+
+class Copilot final : public Dialect {
+ public:
+  std::string_view name() const override { return "copilot"; }
+  std::span<const HostTool> tools() const override { return kTools; }
+  bool asks(const Setting& setting) const override { return setting.interactive; }
+
+  Result<Event> read(const json::object& object) const override {
+    if (object.contains("hook_event_name")) return read_claude_like(object);
+    Event event;
+    event.session_id = text_or_empty(object, "sessionId");
+    event.folder = text_or_empty(object, "cwd");
+    if (!object.contains("toolName")) {
+      if (!object.contains("prompt") || object.contains("source")) return event;
+      event.kind = Event::Kind::Prompt;
+      event.name = "userPromptSubmitted";
+      event.prompt = as_text(object.at("prompt"));
+      return event;
+    }
+    SALLYPORT_TRY(const std::string tool, needed_text(object, "toolName"));
+    name_tool(event, tool);
+    SALLYPORT_TRY(const json::value given, needed(object, "toolArgs"));
+    event.input = json_inside(given);
+    // An older release names no session: then the folder has to tell conversations apart.
+    if (event.session_id.empty()) event.session_id = "copilot:" + event.folder;
+    const json::value* const result = object.if_contains("toolResult");
+    const json::value* const error = object.if_contains("error");
+    event.kind = result || error ? Event::Kind::After : Event::Kind::Before;
+    event.name = error ? "postToolUseFailure" : result ? "postToolUse" : "preToolUse";
+    if (error) {
+      event.output = as_text(*error);
+      event.failed = true;
+      event.replaceable = false;
+    } else if (result) {
+      take_result(event, *result);
+    }
+    return event;
+  }
+
+  std::string write(const Event& event, const Decision& decision, const Setting&) const override {
+    using enum Decision::Kind;
+    switch (decision.kind) {
+      case Allow:
+        return {};
+      case Deny:
+        // A prompt cannot be stopped here; what it asks for still can.
+        return event.kind == Event::Kind::Prompt ? std::string() : decided("deny", decision);
+      case Wait:
+        return decided("deny", decision);
+      case Ask:
+        return decided("ask", decision);
+      case Rewrite:
+        return json::serialize(json::object{{"modifiedArgs", decision.value}});
+      case Replace:
+        return shown(event, as_text(decision.value));
+      case Withhold:
+        return shown(event, decision.reason);
+    }
+    return {};
+  }
+
+ private:
+  static void take_result(Event& event, const json::value& result) {
+    const json::object* const object = result.if_object();
+    const json::value* const text = object ? object->if_contains("textResultForLlm") : nullptr;
+    event.output = text != nullptr ? *text : result;
+    const auto type = object ? text_in(*object, "resultType") : std::nullopt;
+    event.failed = type && *type != "success";
+  }
+  static std::string decided(std::string_view word, const Decision& decision) {
+    return json::serialize(
+        json::object{{"permissionDecision", word}, {"permissionDecisionReason", decision.reason}});
+  }
+  static std::string shown(const Event& event, const std::string& text) {
+    if (!event.replaceable) return json::serialize(json::object{{"additionalContext", text}});
+    return json::serialize(json::object{
+        {"modifiedResult", json::object{{"resultType", "success"}, {"textResultForLlm", text}}}});
+  }
+};
+
+}  // namespace
+
+const Dialect& copilot() {
+  static const Copilot kOnly;
+  return kOnly;
+}
+
+}  // namespace sallyport::hook

@@ -1,0 +1,168 @@
+// Cursor: `preToolUse` and `postToolUse`, and for the same call `beforeShellExecution`,
+// `beforeMCPExecution` and `beforeReadFile`, which are known again by what they are about. Under
+// `failClosed` silence blocks, so there is always an answer.
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "hook/dialects.h"
+#include "hook/members.h"
+
+namespace sallyport::hook {
+
+namespace {
+
+constexpr HostTool kTools[] = {
+    {"Shell", Tier::Confirm, "process.exec"},  {"Delete", Tier::Confirm, "fs.delete"},
+    {"StrReplace", Tier::Confirm, "fs.write"}, {"TabWrite", Tier::Confirm, "fs.write"},
+    {"Read", Tier::Observe, "none"},           {"Grep", Tier::Observe, "none"},
+    {"Glob", Tier::Observe, "none"},           {"LS", Tier::Observe, "none"},
+    {"SemanticSearch", Tier::Observe, "none"},
+};
+
+// The one member that both events about a call have.
+json::value likeness_of(const Event& event) {
+  const json::object* const input = event.input.if_object();
+  if (input == nullptr) return event.input;
+  for (const char* const name : {"command", "file_path", "path", "target_file"}) {
+    if (const json::value* const value = input->if_contains(name)) return *value;
+  }
+  return event.input;
+}
+
+void name_cursor_tool(Event& event, const std::string& name) {
+  constexpr std::string_view kPrefix = "MCP:";
+  event.tool = name;
+  if (!name.starts_with(kPrefix)) return;
+  // It does not say which server.
+  event.server = "mcp";
+  event.tool = name.substr(kPrefix.size());
+}
+
+class Cursor final : public Dialect {
+ public:
+  std::string_view name() const override { return "cursor"; }
+  std::span<const HostTool> tools() const override { return kTools; }
+
+  Result<Event> read(const json::object& object) const override {
+    Event event;
+    SALLYPORT_TRY(event.name, needed_text(object, "hook_event_name"));
+    event.session_id = text_or_empty(object, "conversation_id");
+    event.folder = text_or_empty(object, "cwd");
+    event.model = text_or_empty(object, "model");
+    SALLYPORT_CHECK_OK(read_kind(event, object));
+    if (event.kind == Event::Kind::Other) return event;
+    if (event.session_id.empty()) {
+      return fail(ErrorCode::InvalidInput, "the event has no text `conversation_id`", "stdin");
+    }
+    event.likeness = likeness_of(event);
+    return event;
+  }
+
+  std::string write(const Event& event, const Decision& decision, const Setting&) const override {
+    using enum Decision::Kind;
+    if (event.kind == Event::Kind::After) return after(event, decision);
+    if (event.kind == Event::Kind::Prompt) {
+      json::object answer{{"continue", decision.kind != Deny}};
+      if (decision.kind == Deny) answer["user_message"] = decision.reason;
+      return json::serialize(answer);
+    }
+    switch (decision.kind) {
+      case Rewrite:
+        // Only the general event has a place for it.
+        if (event.repeats) return permitted();
+        return json::serialize(
+            json::object{{"permission", "allow"}, {"updated_input", decision.value}});
+      case Deny:
+      case Ask:
+      case Wait:
+        return json::serialize(
+            json::object{{"permission", "deny"}, {"user_message", decision.reason}});
+      default:
+        return permitted();
+    }
+  }
+
+ private:
+  static std::string permitted() { return json::serialize(json::object{{"permission", "allow"}}); }
+
+  static std::string after(const Event& event, const Decision& decision) {
+    using enum Decision::Kind;
+    if (decision.kind != Replace && decision.kind != Withhold) return "{}";
+    if (!event.replaceable) {
+      return json::serialize(
+          json::object{{"additional_context",
+                        decision.kind == Withhold
+                            ? decision.reason
+                            : "The result held what may not be shown; do not repeat it."}});
+    }
+    json::value output = decision.kind == Replace ? decision.value : json::value(decision.reason);
+    return json::serialize(json::object{{"updated_mcp_tool_output", std::move(output)}});
+  }
+
+  static Result<void> read_kind(Event& event, const json::object& object) {
+    const std::string& name = event.name;
+    using enum Event::Kind;
+    if (name == "preToolUse" || name == "postToolUse" || name == "postToolUseFailure") {
+      return read_general(event, object);
+    }
+    if (name == "beforeShellExecution" || name == "afterShellExecution") {
+      event.kind = name == "beforeShellExecution" ? Before : After;
+      event.tool = "Shell";
+      SALLYPORT_TRY(const std::string command, needed_text(object, "command"));
+      event.input = json::object{{"command", command}};
+      if (event.kind == After) {
+        SALLYPORT_TRY(event.output, needed(object, "output"));
+      }
+    } else if (name == "beforeMCPExecution" || name == "afterMCPExecution") {
+      event.kind = name == "beforeMCPExecution" ? Before : After;
+      SALLYPORT_TRY(event.tool, needed_text(object, "tool_name"));
+      event.server = "mcp";
+      SALLYPORT_TRY(const json::value input, needed(object, "tool_input"));
+      event.input = json_inside(input);
+      if (event.kind == After) {
+        SALLYPORT_TRY(const json::value output, needed(object, "result_json"));
+        event.output = json_inside(output);
+      }
+    } else if (name == "beforeReadFile") {
+      event.kind = Before;
+      event.tool = "Read";
+      SALLYPORT_TRY(const std::string file, needed_text(object, "file_path"));
+      event.input = json::object{{"file_path", file}};
+    } else if (name == "beforeSubmitPrompt") {
+      event.kind = Prompt;
+      event.prompt = text_or_empty(object, "prompt");
+      return {};
+    }
+    event.repeats = event.kind != Other;
+    event.replaceable = event.server == "mcp";
+    return {};
+  }
+
+  static Result<void> read_general(Event& event, const json::object& object) {
+    const bool before = event.name == "preToolUse";
+    event.kind = before ? Event::Kind::Before : Event::Kind::After;
+    SALLYPORT_TRY(const std::string tool, needed_text(object, "tool_name"));
+    name_cursor_tool(event, tool);
+    SALLYPORT_TRY(const json::value input, needed(object, "tool_input"));
+    event.input = json_inside(input);
+    event.replaceable = event.server == "mcp";
+    if (before) return {};
+    event.failed = event.name == "postToolUseFailure";
+    SALLYPORT_TRY(const json::value output,
+                  needed(object, event.failed ? "error_message" : "tool_output"));
+    event.output = event.failed ? output : json_inside(output);
+    if (event.failed) event.replaceable = false;
+    event.duration_ms = number_in(object, "duration");
+    return {};
+  }
+};
+
+}  // namespace
+
+const Dialect& cursor() {
+  static const Cursor kOnly;
+  return kOnly;
+}
+
+}  // namespace sallyport::hook

@@ -1,0 +1,14 @@
+// The dialects, one by one. Each stands in a file of its name.
+#pragma once
+
+#include "hook/dialect.h"
+
+namespace sallyport::hook {
+
+const Dialect& claude_code();
+const Dialect& codex();
+const Dialect& gemini();
+const Dialect& cursor();
+const Dialect& copilot();
+
+}  // namespace sallyport::hook

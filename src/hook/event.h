@@ -1,0 +1,44 @@
+// One event of a coding agent, in our words. Its host runs the tools; we are told before and after.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sallyport/json.h"
+
+namespace sallyport::hook {
+
+struct Event {
+  enum class Kind {
+    Before,  // a tool is about to run
+    After,   // a tool has run
+    Prompt,  // somebody typed something
+    Other,   // nothing of ours: no output
+  };
+
+  Kind kind = Kind::Other;
+  std::string name{};  // as the host calls it
+  std::string session_id{};
+  std::string call_id{};  // the host's own id of the call; empty: it gives none
+  std::string server{};   // of an MCP tool; empty: a tool of the host itself
+  std::string tool{};
+  json::value input{};
+  // What tells the calls of a session apart where the host gives no id; null: the input.
+  json::value likeness{};
+  // The host says the same call twice, in general and in particular: this is the second time.
+  bool repeats = false;
+  json::value output{};  // of `After`
+  bool failed = false;   // `output` is the text of an error
+  // False: the host shows the result as it is, whatever we answer (PI-33).
+  bool replaceable = true;
+  std::optional<std::uint64_t> duration_ms{};
+  std::string prompt{};  // of `Prompt`
+  std::string sub_agent{};
+  std::string model{};
+  std::string folder{};
+  std::string permission_mode{};
+};
+
+}  // namespace sallyport::hook

@@ -1,0 +1,282 @@
+#include "hook/front.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "core/approval_request.h"
+#include "hook/members.h"
+#include "hook/observed.h"
+
+namespace sallyport::hook {
+
+namespace {
+
+constexpr std::string_view kAskedSpace = "hook_asked";
+constexpr std::string_view kLocally = "approved locally, observed";
+constexpr std::uint64_t kOpenAtOnce = 16;
+
+bool in_flight(const Answer& answer) {
+  return answer.outcome.kind == Outcome::Kind::Blocked &&
+         answer.outcome.text.starts_with("in flight:");
+}
+
+// What the model is shown in the place of the result, if anything.
+Decision decision_of(const Event& event, const Answer& answer) {
+  const Envelope& released = answer.released;
+  if (same(released, envelope_of(event))) return Decision::allow();
+  if (released.kind == Envelope::Kind::Value) {
+    return {.kind = Decision::Kind::Replace, .value = released.value};
+  }
+  if (event.failed)
+    return {.kind = Decision::Kind::Replace, .value = json::value(released.message)};
+  return Decision::withhold(released.message);
+}
+
+}  // namespace
+
+Call Front::call_of(const Event& event) const {
+  Call call{.tool_call_id = event.call_id,
+            .agent_id = settings_.agent,
+            .session_id = event.session_id,
+            .server = event.server.empty() ? settings_.agent : event.server,
+            .tool = event.tool,
+            .input = event.input,
+            .agent_name = event.sub_agent};
+  call.provenance.model = event.model;
+  return call;
+}
+
+Task<Decision> Front::before(Event event) {
+  if (event.repeats) {
+    SALLYPORT_CO_TRY(const std::string open, open_id(event));
+    if (!open.empty()) co_return Decision::allow();
+  }
+  Call call = call_of(event);
+  if (call.tool_call_id.empty()) {
+    SALLYPORT_CO_TRY(call.tool_call_id, fresh_id(event));
+  }
+  std::vector<Call> calls;
+  calls.push_back(std::move(call));
+  SALLYPORT_CO_TRY(core::HandOffs::Given given,
+                   co_await parts_.hand_offs.hand_out({.session_id = event.session_id},
+                                                      std::move(calls), {.leaves = true}));
+  if (!given.hand_off.tool_calls.empty()) {
+    const PendingCall& handed_out = given.hand_off.tool_calls.front();
+    if (handed_out.effective_input == handed_out.input) co_return Decision::allow();
+    co_return Decision{.kind = Decision::Kind::Rewrite, .value = handed_out.effective_input};
+  }
+  const Answer& answer = given.answered.front();
+  if (answer.outcome.kind == Outcome::Kind::RequiresConfirmation) {
+    co_return co_await wait_for_person(event, answer);
+  }
+  // The same event came twice, as from a hook that is configured in two places: all gates let it
+  // pass, and it is in the host's hands.
+  if (in_flight(answer)) co_return Decision::allow();
+  if (answer.outcome.kind != Outcome::Kind::Blocked) {
+    co_return Decision::deny(fmt::format("call `{}` has been made before", event.call_id));
+  }
+  co_return Decision::deny(answer.result.output);
+}
+
+// The host's own dialog where its answer counts; else somebody answers elsewhere, and the same call
+// is allowed then (AP-33, AP-36).
+Task<Decision> Front::wait_for_person(const Event& event, const Answer& answer) {
+  SALLYPORT_CO_TRY(const json::object entry,
+                   core::request_entry(parts_.recorder, answer.approval_id));
+  const json::object request = core::request_of(entry);
+  const std::string& id = answer.approval_id;
+  if (bool_in(request, "proposal").value_or(false)) {
+    co_return Decision::deny(
+        fmt::format("{} This agent may only propose; a person has to do it (approval {}).",
+                    answer.outcome.text, id));
+  }
+  if (settings_.host_asks && settings_.local_yes_counts(request)) {
+    core::Fact asked{std::string(kAskedSpace), asked_key(event), id + " " + answer.call_id};
+    SALLYPORT_CO_CHECK_OK(co_await note(
+        "asked_locally", event, {{"approval_id", id}, {"call_id", answer.call_id}}, {asked}));
+    co_return Decision{.kind = Decision::Kind::Ask,
+                       .reason = fmt::format("{} ({})", answer.outcome.text, id)};
+  }
+  co_return Decision{
+      .kind = Decision::Kind::Wait,
+      .reason = fmt::format("{} A person has to approve this call first: `sallyport approvals "
+                            "approve {}`. Then make exactly the same call again.",
+                            answer.outcome.text, id)};
+}
+
+Task<Decision> Front::after(Event event) {
+  std::string id = event.call_id;
+  if (id.empty()) {
+    SALLYPORT_CO_TRY(id, open_id(event));
+  }
+  std::optional<Continuation> handed_out;
+  if (!id.empty()) {
+    SALLYPORT_CO_TRY(handed_out, parts_.hand_offs.hand_off_of(event.session_id, id));
+  }
+  if (handed_out) {
+    Submission submission{.continuation = std::move(*handed_out)};
+    submission.results.push_back({.tool_call_id = id, .result = result_of(event)});
+    SALLYPORT_CO_TRY(const std::vector<Answer> answers,
+                     co_await parts_.hand_offs.submit(std::move(submission), event.session_id,
+                                                      !event.replaceable));
+    co_return decision_of(event, answers.front());
+  }
+  SALLYPORT_CO_TRY(std::optional<Asked> asked, asked_about(event));
+  if (asked) co_return co_await observe_approved(event, std::move(*asked));
+  SALLYPORT_CO_TRY(const auto known, row(event, id));
+  // Said twice, and answered the first time: two rewrites would only compete.
+  if (known && known->status == core::Idempotency::Status::Completed) co_return Decision::allow();
+  co_return co_await observe(event);
+}
+
+// The host asked its user and does not say what he chose. That the tool ran says it.
+Task<Decision> Front::observe_approved(const Event& event, Asked asked) {
+  SALLYPORT_CO_TRY(const auto state, parts_.governor.approvals().state(asked.approval_id));
+  if (state && state->open()) {
+    SALLYPORT_CO_TRY(const json::object entry,
+                     core::request_entry(parts_.recorder, asked.approval_id));
+    if (!settings_.local_yes_counts(core::request_of(entry))) co_return co_await observe(event);
+    Reply yes = Reply::approve(settings_.person);
+    yes.reason = kLocally;
+    yes.door = "hook";
+    const Result<void> said =
+        co_await parts_.governor.approvals().answer(asked.approval_id, std::move(yes), {});
+    // Somebody else was quicker, or the time is over: that counts.
+    if (!said && said.error().code != ErrorCode::Conflict) co_return std::unexpected(said.error());
+  }
+  Call call = call_of(event);
+  call.call_id = asked.call_id;
+  if (call.tool_call_id.empty()) {
+    SALLYPORT_CO_TRY(call.tool_call_id, fresh_id(event));
+  }
+  core::Governor::Resumption waited{.call = std::move(call), .approval_id = asked.approval_id};
+  waited.closing.push_back({std::string(kAskedSpace), asked_key(event), std::nullopt});
+  const Result<Answer> answer = co_await parts_.governor.resume(
+      std::move(waited), std::make_shared<Observed>(event), {.leaves = true});
+  if (!answer && answer.error().code == ErrorCode::Conflict) co_return co_await observe(event);
+  if (!answer) co_return std::unexpected(answer.error());
+  if (answer->outcome.kind == Outcome::Kind::Completed) co_return decision_of(event, *answer);
+  SALLYPORT_CO_CHECK_OK(co_await refuse_afterwards(event, *answer));
+  co_return Decision::withhold(answer->result.output);
+}
+
+// Nobody asked us before: the hook was installed in between, or its host went on without it. What
+// the policy says of it is said now.
+Task<Decision> Front::observe(const Event& event) {
+  Call call = call_of(event);
+  if (call.tool_call_id.empty()) {
+    SALLYPORT_CO_TRY(call.tool_call_id, fresh_id(event));
+  }
+  SALLYPORT_CO_TRY(const Answer answer,
+                   co_await parts_.governor.run(std::move(call), std::make_shared<Observed>(event),
+                                                {.leaves = true}));
+  const bool ran = answer.outcome.kind == Outcome::Kind::Completed ||
+                   answer.outcome.kind == Outcome::Kind::Cached;
+  SALLYPORT_CO_CHECK_OK(
+      co_await note("ran_unasked", event, {{"call_id", answer.call_id}, {"allowed", ran}}));
+  if (ran) co_return decision_of(event, answer);
+  SALLYPORT_CO_CHECK_OK(co_await refuse_afterwards(event, answer));
+  co_return Decision::withhold(answer.result.output);
+}
+
+// A question about what has already happened is taken back.
+Task<void> Front::refuse_afterwards(const Event& event, const Answer& answer) {
+  core::Approvals& approvals = parts_.governor.approvals();
+  if (answer.outcome.kind == Outcome::Kind::RequiresConfirmation) {
+    SALLYPORT_CO_TRY(const auto state, approvals.state(answer.approval_id));
+    if (state && state->open() && state->call_id == answer.call_id) {
+      Reply over{.kind = Reply::Kind::Cancelled, .reason = "the tool had run", .door = "hook"};
+      const Result<void> closed =
+          co_await approvals.answer(answer.approval_id, std::move(over), {});
+      if (!closed && closed.error().code != ErrorCode::Conflict) {
+        co_return std::unexpected(closed.error());
+      }
+    }
+  }
+  co_return co_await note("ran_unapproved", event,
+                          {{"call_id", answer.call_id}, {"why", answer.outcome.text}});
+}
+
+Task<void> Front::note(std::string_view record, const Event& event, json::object body,
+                       std::vector<core::Fact> facts) {
+  body["record"] = record;
+  body["event"] = event.name;
+  core::Draft draft{.kind = core::Kind::Topic,
+                    .subject = {.call_id = text_or_empty(body, "call_id"),
+                                .session_id = event.session_id,
+                                .agent_id = settings_.agent,
+                                .server = event.server.empty() ? settings_.agent : event.server,
+                                .tool_name = event.tool},
+                    .topic = "hooks",
+                    .body = std::move(body),
+                    .facts = std::move(facts)};
+  std::vector<core::Draft> drafts;
+  drafts.push_back(std::move(draft));
+  SALLYPORT_CO_TRY([[maybe_unused]] const auto written,
+                   co_await parts_.recorder.append(std::move(drafts), core::Urgency::Reports));
+  co_return Result<void>{};
+}
+
+std::string Front::numbered_id(const Event& event, std::uint64_t number) const {
+  const json::value& likeness = event.likeness.is_null() ? event.input : event.likeness;
+  const std::string digest =
+      parts_.digest(canonical_json(json::array{event.server, event.tool, likeness}));
+  return fmt::format("{}-{}", digest.substr(digest.rfind(':') + 1, 24), number);
+}
+
+Result<std::optional<core::Idempotency::Row>> Front::row(const Event& event,
+                                                         const std::string& id) {
+  if (id.empty()) return std::nullopt;
+  core::Idempotency& rows = parts_.governor.idempotency();
+  return rows.row(rows.key({.tool_call_id = id, .session_id = event.session_id}));
+}
+
+// The rows of calls that are alike have no gaps, so the last one is found in few steps.
+Result<std::uint64_t> Front::last_number(const Event& event) {
+  std::uint64_t there = 0;
+  std::uint64_t beyond = 1;
+  while (true) {
+    SALLYPORT_TRY(const auto found, row(event, numbered_id(event, beyond)));
+    if (!found) break;
+    there = beyond;
+    beyond *= 2;
+  }
+  while (beyond - there > 1) {
+    const std::uint64_t middle = there + (beyond - there) / 2;
+    SALLYPORT_TRY(const auto found, row(event, numbered_id(event, middle)));
+    (found ? there : beyond) = middle;
+  }
+  return there;
+}
+
+Result<std::string> Front::fresh_id(const Event& event) {
+  SALLYPORT_TRY(const std::uint64_t last, last_number(event));
+  return numbered_id(event, last + 1);
+}
+
+Result<std::string> Front::open_id(const Event& event) {
+  SALLYPORT_TRY(const std::uint64_t last, last_number(event));
+  for (std::uint64_t number = last; number > 0 && number + kOpenAtOnce > last; --number) {
+    const std::string id = numbered_id(event, number);
+    SALLYPORT_TRY(const auto found, row(event, id));
+    if (found && found->status == core::Idempotency::Status::InFlight) return id;
+  }
+  return std::string();
+}
+
+std::string Front::asked_key(const Event& event) const {
+  const std::string id = event.call_id.empty() ? numbered_id(event, 0) : event.call_id;
+  return parts_.digest(canonical_json(json::array{event.session_id, id}));
+}
+
+Result<std::optional<Front::Asked>> Front::asked_about(const Event& event) {
+  SALLYPORT_TRY(const auto stored, parts_.recorder.fact(kAskedSpace, asked_key(event)));
+  const std::size_t space = stored ? stored->find(' ') : std::string::npos;
+  if (space == std::string::npos) return std::nullopt;
+  return Asked{.approval_id = stored->substr(0, space), .call_id = stored->substr(space + 1)};
+}
+
+}  // namespace sallyport::hook

@@ -1,0 +1,67 @@
+// Takes the events of a coding agent through the Governor. Its host executes: a call is handed out
+// with a durable intent before the tool runs, and the event behind it brings the result back.
+// What never comes back is closed when its hand-off expires. For one process and one event.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/keyed_digest.h"
+#include "core/governor.h"
+#include "core/hand_offs.h"
+#include "hook/decision.h"
+#include "hook/event.h"
+
+namespace sallyport::hook {
+
+class Front {
+ public:
+  struct Parts {
+    core::Governor& governor;
+    core::HandOffs& hand_offs;
+    core::Recorder& recorder;
+    KeyedDigest digest;
+  };
+  struct Settings {
+    std::string agent{};     // the principal, and the server of the host's own tools
+    std::string person{};    // who sits before the host
+    bool host_asks = false;  // the host can ask that person
+    // May his yes, given to the host, stand for this request (AP-33)?
+    std::function<bool(const json::object& request)> local_yes_counts{};
+  };
+  Front(Parts parts, Settings settings)
+      : parts_(std::move(parts)), settings_(std::move(settings)) {}
+
+  // An error: nothing is on record, and the tool should not run.
+  Task<Decision> before(Event event);
+  // An error: the result could not be checked or recorded.
+  Task<Decision> after(Event event);
+
+ private:
+  struct Asked {
+    std::string approval_id;
+    std::string call_id;
+  };
+
+  Call call_of(const Event& event) const;
+  Task<Decision> wait_for_person(const Event& event, const Answer& answer);
+  Task<Decision> observe_approved(const Event& event, Asked asked);
+  Task<Decision> observe(const Event& event);
+  Task<void> note(std::string_view record, const Event& event, json::object body,
+                  std::vector<core::Fact> facts = {});
+  Task<void> refuse_afterwards(const Event& event, const Answer& answer);
+
+  // Hosts that give no ids: calls that are alike are counted.
+  std::string numbered_id(const Event& event, std::uint64_t number) const;
+  Result<std::uint64_t> last_number(const Event& event);
+  Result<std::optional<core::Idempotency::Row>> row(const Event& event, const std::string& id);
+  Result<std::string> fresh_id(const Event& event);
+  Result<std::string> open_id(const Event& event);  // empty: none is open
+  std::string asked_key(const Event& event) const;
+  Result<std::optional<Asked>> asked_about(const Event& event);
+
+  Parts parts_;
+  Settings settings_;
+};
+
+}  // namespace sallyport::hook

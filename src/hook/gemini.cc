@@ -1,0 +1,112 @@
+// Gemini CLI: `BeforeTool`, `AfterTool`, `BeforeAgent`. It gives calls no ids, and has no field
+// that replaces a result: the reason of a denial does.
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "hook/dialects.h"
+#include "hook/members.h"
+
+namespace sallyport::hook {
+
+namespace {
+
+constexpr HostTool kTools[] = {
+    {"run_shell_command", Tier::Confirm, "process.exec"},
+    {"write_file", Tier::Confirm, "fs.write"},
+    {"replace", Tier::Confirm, "fs.write"},
+    {"web_fetch", Tier::Confirm, "network.request"},
+    {"google_web_search", Tier::Confirm, "network.request"},
+    {"save_memory", Tier::Confirm, "agent_state.write"},
+    {"read_file", Tier::Observe, "none"},
+    {"read_many_files", Tier::Observe, "none"},
+    {"list_directory", Tier::Observe, "none"},
+    {"glob", Tier::Observe, "none"},
+    {"search_file_content", Tier::Observe, "none"},
+    {"grep_search", Tier::Observe, "none"},
+};
+
+void name_gemini_tool(Event& event, const json::object& object, const std::string& name) {
+  event.tool = name;
+  const json::object* const context = object_in(object, "mcp_context");
+  if (context == nullptr) return;
+  event.server = text_or_empty(*context, "server_name");
+  const auto tool = text_in(*context, "tool_name");
+  const std::string prefix = "mcp_" + event.server + "_";
+  if (tool) {
+    event.tool = *tool;
+  } else if (name.starts_with(prefix)) {
+    event.tool = name.substr(prefix.size());
+  }
+}
+
+class Gemini final : public Dialect {
+ public:
+  std::string_view name() const override { return "gemini"; }
+  std::span<const HostTool> tools() const override { return kTools; }
+
+  Result<Event> read(const json::object& object) const override {
+    Event event;
+    SALLYPORT_TRY(event.name, needed_text(object, "hook_event_name"));
+    const bool before = event.name == "BeforeTool";
+    const bool after = event.name == "AfterTool";
+    const bool prompt = event.name == "BeforeAgent";
+    if (!before && !after && !prompt) return event;
+    SALLYPORT_TRY(event.session_id, needed_text(object, "session_id"));
+    event.folder = text_or_empty(object, "cwd");
+    if (prompt) {
+      event.kind = Event::Kind::Prompt;
+      SALLYPORT_TRY(const json::value text, needed(object, "prompt"));
+      event.prompt = as_text(text);
+      return event;
+    }
+    event.kind = before ? Event::Kind::Before : Event::Kind::After;
+    SALLYPORT_TRY(const std::string tool, needed_text(object, "tool_name"));
+    name_gemini_tool(event, object, tool);
+    SALLYPORT_TRY(event.input, needed(object, "tool_input"));
+    if (before) return event;
+    SALLYPORT_TRY(event.output, needed(object, "tool_response"));
+    const json::object* const response = event.output.if_object();
+    const json::value* const error = response ? response->if_contains("error") : nullptr;
+    event.failed = error != nullptr && !error->is_null();
+    return event;
+  }
+
+  std::string write(const Event&, const Decision& decision, const Setting&) const override {
+    using enum Decision::Kind;
+    switch (decision.kind) {
+      case Allow:
+        return "{}";
+      case Deny:
+      case Ask:
+      case Wait:
+      case Withhold:
+        return denied(decision.reason);
+      case Rewrite:
+        return json::serialize(
+            json::object{{"hookSpecificOutput", json::object{{"tool_input", decision.value}}}});
+      case Replace:
+        return denied(as_text(shown_part(decision.value)));
+    }
+    return "{}";
+  }
+
+ private:
+  static std::string denied(const std::string& reason) {
+    return json::serialize(json::object{{"decision", "deny"}, {"reason", reason}});
+  }
+  static const json::value& shown_part(const json::value& value) {
+    const json::object* const object = value.if_object();
+    const json::value* const shown = object ? object->if_contains("llmContent") : nullptr;
+    return shown != nullptr ? *shown : value;
+  }
+};
+
+}  // namespace
+
+const Dialect& gemini() {
+  static const Gemini kOnly;
+  return kOnly;
+}
+
+}  // namespace sallyport::hook

@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+"""Events of coding agents end in the same ledger as all other calls: decided before, recorded once."""
+import concurrent.futures
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+import unittest
+
+from cli_support import BIN, CliTest, Outcome
+
+# A host that is no shell and not this process: what it starts descends from an agent.
+HOST = [sys.executable, "-c", "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"]
+ASK = "version: 1\nautonomy: {tier: act_with_approval}\n"
+
+
+def claude(event, call="toolu_1", command="make", session="s-1", **more):
+    return {"session_id": session, "hook_event_name": event, "cwd": "/src", "permission_mode": "default",
+            "tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": call, **more}
+
+
+def ran(call="toolu_1", command="make", text="done", **more):
+    return claude("PostToolUse", call, command, tool_response={"stdout": text, "stderr": ""}, **more)
+
+
+class Hook(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.words = self.write("words", "correct horse battery\n")
+        self.words.chmod(0o600)
+
+    def hook(self, event, *arguments, agent="claude-code", policy=None, env=None):
+        command = [*HOST, BIN, "hook", "--agent", agent, "--data-dir", str(self.data), *map(str, arguments)]
+        if policy:
+            command += ["--policy", str(policy)]
+        stdin = event if isinstance(event, bytes) else json.dumps(event).encode()
+        outcome = Outcome(subprocess.run(command, input=stdin, capture_output=True, timeout=60,
+                                         env=env or self.environment(), cwd=self.folder))
+        self.assertEqual(outcome.code, 0, outcome.err)
+        return json.loads(outcome.out) if outcome.out else None
+
+    def decision(self, event, *arguments, **options):
+        said = self.hook(event, *arguments, **options)
+        return said["hookSpecificOutput"]["permissionDecision"] if said else None
+
+    def shown(self, *filters):
+        outcome = self.cli("ledger", "show", "--limit", "1000", "--json", *filters)
+        return outcome.lines() if outcome.code == 0 else []
+
+    def records(self, *filters):
+        return [line["body"] for line in self.shown("--kind", "tool_audit", *filters)]
+
+    def notes(self, record):
+        return [line["body"] for line in self.shown("--topic", "hooks") if line["body"]["record"] == record]
+
+    def ids(self, said):
+        reason = said["hookSpecificOutput"]["permissionDecisionReason"]
+        return next(word.strip("`.()") for word in reason.split() if "apr_" in word)
+
+    def people(self):
+        key_file = self.folder / "ada.key"
+        made = self.good("approvals", "init", "--name", "user:ada", "--key-file", key_file, "--passphrase-file",
+                         self.words, "--json").json()
+        lines = f'approvals:\n  reviewers:\n    - {{name: "user:ada", key: "{made["key"]}", roles: [approver]}}\n'
+        self.data.mkdir(mode=0o700, exist_ok=True)
+        (self.data / "reviewers.yaml").write_text(lines)
+        return self.write("people.yaml", ASK + lines)
+
+    def approve(self, approval):
+        return ["approvals", "approve", approval, "--key-file", self.folder / "ada.key", "--passphrase-file", self.words]
+
+    # AT-12 AT-23 AU-52
+    def test_a_call_is_on_record_before_it_runs_and_closed_by_its_result(self):
+        self.assertIsNone(self.hook(claude("PreToolUse", agent_type="reviewer")))
+        intents = self.shown("--kind", "intent")
+        self.assertEqual(len(intents), 1)
+        self.assertEqual(self.records(), [])
+        self.assertIsNone(self.hook(ran(duration_ms=40)))
+        line, = self.shown("--kind", "tool_audit")
+        record = line["body"]
+        self.assertEqual((record["outcome"]["kind"], record["effect_state"]), ("completed", "done"))
+        self.assertEqual(record["outcome"]["result"]["data"], {"stdout": "done", "stderr": ""})
+        self.assertEqual(record["effect_class"], "process.exec")
+        self.assertEqual(line["entry"]["agent_id"], "claude-code")
+        self.assertEqual(line["entry"]["server"], "claude-code")
+        self.assertEqual(line["entry"]["call_id"], intents[0]["entry"]["call_id"])
+        origin = next(guard for guard in record["guards"] if guard["guard"] == "hook.origin")["evidence"]
+        self.assertEqual((origin["agent_id"], origin["action"], origin["autonomy_tier"]), ("claude-code", "Bash", None))
+        self.assertEqual(origin["trigger"]["provider"], "claude-code")
+        self.assertEqual(origin["trigger"]["kind"], "PreToolUse")
+        self.assertEqual(origin["trigger"]["headers"]["sub_agent"], "reviewer")
+        self.good("ledger", "verify")
+
+    # AT-23
+    def test_tools_that_only_look_are_known_by_the_front(self):
+        policy = self.write("ask.yaml", ASK)
+        look = claude("PreToolUse", tool_name="Grep", tool_input={"pattern": "x"})
+        self.assertIsNone(self.hook(look, policy=policy))
+        self.assertEqual(self.decision(claude("PreToolUse", "toolu_2"), policy=policy), "ask")
+        stranger = claude("PreToolUse", "toolu_3", tool_name="mcp__x__Grep", tool_input={})
+        self.assertEqual(self.decision(stranger, policy=policy), "ask")
+
+    # AP-33
+    def test_a_yes_that_the_host_took_is_seen_by_its_result(self):
+        policy = self.write("ask.yaml", ASK)
+        asked = self.hook(claude("PreToolUse"), policy=policy)
+        self.assertEqual(asked["hookSpecificOutput"]["permissionDecision"], "ask")
+        approval = self.ids(asked)
+        self.assertEqual([item["request_id"] for item in self.good("approvals", "list", "--json").json()], [approval])
+        self.assertIsNone(self.hook(ran(), policy=policy))
+        said = [line["body"] for line in self.shown("--kind", "approval")]
+        decision, = [body for body in said if body["record"] == "approval_decision"]
+        self.assertEqual((decision["state"], decision["reason"], decision["door"]),
+                         ("approved", "approved locally, observed", "hook"))
+        used = self.good("approvals", "list", "--state", "used", "--json").json()
+        self.assertEqual([item["request_id"] for item in used], [approval])
+        terminal = self.records("--terminal", "true")
+        self.assertEqual([record["outcome"]["kind"] for record in terminal], ["completed"])
+        self.assertEqual(len({line["entry"]["call_id"] for line in self.shown("--kind", "tool_audit")}), 1)
+        # The same call again asks again.
+        again = self.hook(claude("PreToolUse", "toolu_2"), policy=policy)
+        self.assertNotEqual(self.ids(again), approval)
+
+    # AP-33 AP-36
+    def test_a_dialog_that_nobody_answered_is_asked_again_with_the_same_question(self):
+        policy = self.write("ask.yaml", ASK)
+        first = self.hook(claude("PreToolUse"), policy=policy)
+        second = self.hook(claude("PreToolUse", "toolu_2"), policy=policy)
+        self.assertEqual(self.ids(first), self.ids(second))
+        self.assertEqual(len(self.good("approvals", "list", "--json").json()), 1)
+        self.assertIsNone(self.hook(ran("toolu_2"), policy=policy))
+        # The first call will never run: it is closed when somebody passes by.
+        self.hook(claude("PreToolUse", "toolu_3", "ls"), policy=policy)
+        ends = sorted(record["outcome"]["kind"] for record in self.records("--terminal", "true"))
+        self.assertEqual(ends, ["blocked", "completed"])
+
+    # AP-33
+    def test_the_dialog_of_the_host_never_serves_requires_human_or_dual_control(self):
+        for name, more in (("human", "autonomy: {tier: act_with_approval, requires_human: true}\n"),
+                           ("two", "autonomy: {tier: act_with_approval}\napprovals: {dual_control: [process.exec]}\n")):
+            with self.subTest(name):
+                self.data = self.folder / name
+                policy = self.write(name + ".yaml", "version: 1\n" + more)
+                said = self.hook(claude("PreToolUse"), policy=policy)
+                self.assertEqual(said["hookSpecificOutput"]["permissionDecision"], "deny")
+                # A host that runs it all the same gets no approval of it.
+                withheld = self.hook(ran(text="it ran"), policy=policy)
+                self.assertEqual(withheld["decision"], "block")
+                self.assertNotIn("it ran", json.dumps(withheld))
+                states = {line["body"]["state"] for line in self.shown("--kind", "approval")
+                          if line["body"]["record"] == "approval_decision"}
+                self.assertNotIn("approved", states)
+                self.assertEqual(len(self.notes("ran_unapproved")), 1)
+
+    # AP-33 AP-36 AP-37
+    def test_a_denial_with_an_id_is_an_allowance_on_the_identical_retry_once(self):
+        policy = self.people()
+        said = self.hook(claude("PreToolUse", "c-1"), agent="codex", policy=policy)
+        self.assertEqual(said["hookSpecificOutput"]["permissionDecision"], "deny")
+        approval = self.ids(said)
+        self.assertEqual(self.decision(claude("PreToolUse", "c-2"), agent="codex", policy=policy), "deny")
+        self.good(*self.approve(approval))
+        other = self.hook(claude("PreToolUse", "c-3", "make install"), agent="codex", policy=policy)
+        self.assertNotEqual(self.ids(other), approval)
+        self.assertIsNone(self.hook(claude("PreToolUse", "c-4"), agent="codex", policy=policy))
+        self.assertIsNone(self.hook(ran("c-4"), agent="codex", policy=policy))
+        anew = self.hook(claude("PreToolUse", "c-5"), agent="codex", policy=policy)
+        self.assertNotIn(self.ids(anew), (approval, self.ids(other)))
+        ends = [record["outcome"]["kind"] for record in self.records("--terminal", "true")]
+        self.assertEqual(ends.count("completed"), 1)
+        self.good("ledger", "verify")
+
+    # AP-33
+    def test_a_run_without_a_terminal_defers_and_goes_on_when_it_is_resumed(self):
+        policy = self.people()
+        env = self.environment(CLAUDE_CODE_ENTRYPOINT="sdk-cli")
+        said = self.hook(claude("PreToolUse"), policy=policy, env=env)
+        self.assertEqual(said["hookSpecificOutput"]["permissionDecision"], "defer")
+        self.assertEqual(self.decision(claude("PreToolUse"), policy=policy, env=env), "defer")
+        self.good(*self.approve(self.ids(said)))
+        self.assertIsNone(self.hook(claude("PreToolUse"), policy=policy, env=env))
+        self.assertIsNone(self.hook(ran(), policy=policy, env=env))
+
+    # AP-29
+    def test_what_the_agent_starts_cannot_approve(self):
+        policy = self.people()
+        said = self.hook(claude("PreToolUse"), policy=policy)
+        self.assertEqual(said["hookSpecificOutput"]["permissionDecision"], "deny")
+        # One host: it runs its hook, and then a command of its agent.
+        script = ("import subprocess, sys\n"
+                  "cut = sys.argv.index('==')\n"
+                  "subprocess.run(sys.argv[1:cut], input=sys.stdin.buffer.read(), stdout=subprocess.DEVNULL)\n"
+                  "sys.exit(subprocess.run(['sh', '-c', '\"$@\"', 'sh', *sys.argv[cut + 1:]]).returncode)\n")
+        data = ["--data-dir", str(self.data)]
+        process = subprocess.run(
+            [sys.executable, "-c", script, BIN, "hook", "--agent", "claude-code", "--policy", str(policy), *data, "==",
+             BIN, *map(str, self.approve(self.ids(said))), *data],
+            input=json.dumps(claude("PreToolUse", "toolu_2")).encode(), capture_output=True, timeout=60,
+            env=self.environment(), cwd=self.folder)
+        self.assertEqual(process.returncode, 1)
+        self.assertIn(b"is for people: this process was started by agent `claude-code`", process.stderr)
+        self.assertEqual(len(self.good("approvals", "list", "--json").json()), 1)
+        controls = [line["body"] for line in self.shown("--kind", "control")]
+        self.assertIn("refused_control", [body["control"] for body in controls])
+        # A person, from elsewhere.
+        self.good(*self.approve(self.ids(said)))
+
+    def test_a_hook_that_is_configured_twice_is_one_call(self):
+        for _ in range(2):
+            self.assertIsNone(self.hook(claude("PreToolUse")))
+        for _ in range(2):
+            self.assertIsNone(self.hook(ran()))
+        completed = [record for record in self.records() if record["outcome"]["kind"] == "completed"]
+        self.assertEqual(len(completed), 1)
+
+    # PI-33
+    def test_the_record_says_where_the_host_shows_its_own_result(self):
+        policy = self.write("redact.yaml", "version: 1\nautonomy: {tier: act_auto}\nguardrails: {checks: [{type: blocklist, "
+                            "stage: tool_output, id: w, on_fail: redact, words: [hush]}]}\n")
+        self.hook(claude("PreToolUse"), policy=policy)
+        replaced = self.hook(ran(text="hush"), policy=policy)
+        self.assertEqual(replaced["hookSpecificOutput"]["updatedToolOutput"]["stdout"], "[redacted]")
+        self.hook(claude("PreToolUse", "toolu_2"), policy=policy)
+        self.hook(claude("PostToolUseFailure", "toolu_2", error="hush"), policy=policy)
+        first, second = [record["post_invocation"] for record in self.records()]
+        self.assertNotIn("enforcement", first)
+        self.assertEqual(second["enforcement"], "advisory")
+        self.assertNotIn("hush", json.dumps([first["released"], second["released"]]))
+
+    def test_calls_without_ids_are_told_apart_and_closed_in_turn(self):
+        def event(name, **more):
+            return {"session_id": "g", "hook_event_name": name, "tool_name": "run_shell_command",
+                    "tool_input": {"command": "make"}, **more}
+        for round_ in range(5):
+            self.assertEqual(self.hook(event("BeforeTool"), agent="gemini"), {})
+            self.assertEqual(self.hook(event("AfterTool", tool_response={"llmContent": str(round_)}), agent="gemini"), {})
+        # Two at once.
+        for _ in range(2):
+            self.assertEqual(self.hook(event("BeforeTool"), agent="gemini"), {})
+        for _ in range(2):
+            self.assertEqual(self.hook(event("AfterTool", tool_response={"llmContent": "x"}), agent="gemini"), {})
+        self.assertEqual([record["outcome"]["kind"] for record in self.records()], ["completed"] * 7)
+
+    def test_many_hooks_at_once_share_one_ledger(self):
+        def one(n):
+            self.assertIsNone(self.hook(claude("PreToolUse", f"t-{n}", f"echo {n}")))
+            self.assertIsNone(self.hook(ran(f"t-{n}", f"echo {n}")))
+        one(0)
+        with concurrent.futures.ThreadPoolExecutor(6) as pool:
+            list(pool.map(one, range(1, 13)))
+        self.assertEqual([record["outcome"]["kind"] for record in self.records()], ["completed"] * 13)
+        self.good("ledger", "verify")
+
+    def test_a_ledger_that_cannot_be_written_denies_in_time(self):
+        self.assertIsNone(self.hook(claude("PreToolUse")))
+        other = sqlite3.connect(self.data / "ledger.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        before = time.monotonic()
+        self.assertEqual(self.decision(claude("PreToolUse", "toolu_2")), "deny")
+        withheld = self.hook(ran(text="seen by nobody"))
+        self.assertNotIn("seen by nobody", json.dumps(withheld))
+        self.assertLess(time.monotonic() - before, 20)
+        other.execute("ROLLBACK")
+        other.close()
+        self.assertIsNone(self.hook(ran()))
+
+    def test_a_process_that_is_stuck_answers_when_its_time_is_over(self):
+        reader, writer = os.pipe()
+        command = [BIN, "hook", "--agent", "claude-code", "--data-dir", str(self.data)]
+        before = time.monotonic()
+        process = subprocess.run(command, stdin=reader, capture_output=True, timeout=60, env=self.environment())
+        os.close(reader)
+        os.close(writer)
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(json.loads(process.stdout)["hookSpecificOutput"]["permissionDecision"], "deny")
+        self.assertLess(time.monotonic() - before, 20)
+
+    def test_an_event_over_the_limit_is_denied(self):
+        huge = claude("PreToolUse", command="x" * (17 << 20))
+        self.assertEqual(self.decision(huge), "deny")
+
+    def test_what_the_policy_lets_pass_is_loud_and_recorded(self):
+        policy = self.write("lenient.yaml", "version: 1\nautonomy: {tier: act_auto}\nhook: {on_failure: allow}\n")
+        outcome = self.cli("hook", "--agent", "codex", "--policy", policy, stdin=b"{")
+        self.assertEqual((outcome.code, outcome.out), (0, ""))
+        self.assertIn("the call is let pass, as the policy says (hook.on_failure)", outcome.err)
+        # An identifier that is too long is a failure of ours with the ledger open.
+        outcome = self.cli("hook", "--agent", "codex", "--policy", policy,
+                           stdin=json.dumps(claude("PreToolUse", "t" * 600)).encode())
+        self.assertEqual((outcome.code, outcome.out), (0, ""))
+        self.assertEqual(len(self.notes("let_pass")), 1)
+        strict = self.write("strict.yaml", "version: 1\nhook: {on_failure: maybe}\n")
+        self.assertEqual(self.decision(claude("PreToolUse"), policy=strict), "deny")
+
+
+if __name__ == "__main__":
+    unittest.main()

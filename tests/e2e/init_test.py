@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""`init` puts the gate into the settings of other programs, loses nothing of them, and takes it out again."""
+import json
+import os
+import pathlib
+import re
+import stat
+import unittest
+
+from cli_support import BIN, CliTest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+AGENTS = {"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json", "gemini": ".gemini/settings.json",
+          "cursor": ".cursor/hooks.json", "copilot": ".copilot/hooks/sallyport.json"}
+OTHERS = '{ "model":"opus",\n   "hooks": {"PreToolUse": [{"matcher":"Bash","hooks":[{"type":"command","command":"mine.sh"}]}],\n' \
+         '  "Stop":[] }, "n": 1.5 }'
+
+
+class Init(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.program = os.path.realpath(BIN)
+
+    def init(self, *arguments, code=0):
+        outcome = self.run_bare("init", *arguments)
+        self.assertEqual(outcome.code, code, outcome.err)
+        return outcome
+
+    def settings(self, agent):
+        return self.home / AGENTS[agent]
+
+    def test_each_agent_gets_its_own_settings_and_loses_them_again(self):
+        for agent in AGENTS:
+            with self.subTest(agent):
+                file = self.settings(agent)
+                self.init("--agent", agent)
+                text = file.read_text()
+                self.assertIn(self.program, text)
+                self.assertIn(agent, text)
+                self.assertIn("nothing to do", self.init("--agent", agent).out)
+                self.assertEqual(file.read_text(), text)
+                printed = json.loads(self.init("--agent", agent, "--print").out)
+                self.assertEqual(printed, json.loads(text))
+                self.init("--agent", agent, "--undo")
+                self.assertFalse(file.exists())
+
+    def test_settings_of_others_stay_and_come_back_byte_for_byte(self):
+        file = self.settings("claude-code")
+        file.parent.mkdir()
+        file.write_text(OTHERS)
+        file.chmod(0o640)
+        self.init("--agent", "claude-code", "--policy", "ask-before-effects")
+        after = json.loads(file.read_text())
+        self.assertEqual((after["model"], after["n"], after["hooks"]["Stop"]), ("opus", 1.5, []))
+        mine, ours = after["hooks"]["PreToolUse"]
+        self.assertEqual(mine["hooks"][0]["command"], "mine.sh")
+        self.assertEqual(ours, {"matcher": "*", "hooks": [
+            {"type": "command", "command": self.program,
+             "args": ["hook", "--agent", "claude-code", "--policy", "ask-before-effects"], "timeout": 10, "onFailure": "block"}]})
+        self.assertEqual(stat.S_IMODE(file.stat().st_mode), 0o640)
+        backup = file.with_name("settings.json.before-sallyport")
+        self.assertEqual(backup.read_text(), OTHERS)
+        self.init("--agent", "claude-code")
+        self.assertEqual(backup.read_text(), OTHERS)
+        self.assertNotIn("--policy", file.read_text())
+        self.init("--agent", "claude-code", "--undo")
+        self.assertEqual(file.read_text(), OTHERS)
+        self.assertFalse(backup.exists())
+
+    def test_what_was_changed_since_is_kept_when_we_go(self):
+        file = self.settings("gemini")
+        file.parent.mkdir()
+        file.write_text("{}")
+        self.init("--agent", "gemini")
+        changed = json.loads(file.read_text())
+        changed["theme"] = "dark"
+        file.write_text(json.dumps(changed))
+        self.init("--agent", "gemini", "--undo")
+        self.assertEqual(json.loads(file.read_text()), {"theme": "dark"})
+
+    def test_a_dry_run_writes_nothing_and_json_says_what_it_would(self):
+        said = json.loads(self.init("--agent", "codex", "--dry-run", "--json").out)
+        self.assertEqual((said["changed"], said["would_change"]), (False, True))
+        self.assertFalse(self.settings("codex").exists())
+        said = json.loads(self.init("--agent", "codex", "--json").out)
+        self.assertEqual(said["file"], str(self.settings("codex")))
+        self.assertTrue(said["changed"])
+
+    def test_a_file_that_is_no_plain_json_is_left_alone(self):
+        for text in ('{"a": 1, // why\n "b": 2}', "[]", '{"hooks": []}', '{"hooks": {"PreToolUse": {}}}', '{"n": 12345678901234567890123}'):
+            file = self.settings("claude-code")
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text)
+            outcome = self.init("--agent", "claude-code", code=64)
+            self.assertIn("left alone", outcome.err)
+            self.assertEqual(file.read_text(), text)
+            self.assertEqual(os.listdir(file.parent), ["settings.json"])
+
+    def test_a_link_stays_a_link(self):
+        real = self.write("dotfiles.json", "{}")
+        file = self.settings("claude-code")
+        file.parent.mkdir()
+        file.symlink_to(real)
+        self.init("--agent", "claude-code")
+        self.assertTrue(file.is_symlink())
+        self.assertIn("PreToolUse", real.read_text())
+
+    def test_the_servers_of_a_client_go_through_the_gateway(self):
+        before = {"mcpServers": {
+            "files": {"command": "npx", "args": ["-y", "server-files", "/tmp"], "env": {"A": "b"}},
+            "bare": {"command": "bare-server"},
+            "far": {"url": "https://example.org/mcp"}}, "theme": "x"}
+        text = json.dumps(before)
+        file = self.write("client.json", text)
+        said = json.loads(self.init("--client", "claude-desktop", "--file", file, "--json").out)
+        self.assertEqual((said["servers"], said["left_alone"]), (["files", "bare"], ["far"]))
+        after = json.loads(file.read_text())
+        self.assertEqual(after["mcpServers"]["files"], {
+            "command": self.program, "args": ["mcp", "--name", "files", "--", "npx", "-y", "server-files", "/tmp"], "env": {"A": "b"}})
+        self.assertEqual(after["mcpServers"]["bare"]["args"], ["mcp", "--name", "bare", "--", "bare-server"])
+        self.assertEqual((after["mcpServers"]["far"], after["theme"]), ({"url": "https://example.org/mcp"}, "x"))
+        self.assertIn("nothing to do", self.init("--client", "claude-desktop", "--file", file).out)
+        self.init("--client", "claude-desktop", "--file", file, "--undo")
+        self.assertEqual(file.read_text(), text)
+        vscode = self.write("mcp.json", json.dumps({"servers": {"x": {"type": "stdio", "command": "x"}}}))
+        self.init("--client", "vscode", "--file", vscode)
+        self.assertEqual(json.loads(vscode.read_text())["servers"]["x"]["args"][:3], ["mcp", "--name", "x"])
+
+    def test_the_document_shows_what_is_printed_and_tested(self):
+        text = (ROOT / "docs" / "coding-agents.md").read_text()
+        blocks = re.findall(r"<!-- (\w+): ([\w/ -]+) -->\n```json\n(.*?)```\n", text, re.DOTALL)
+        self.assertEqual({name for kind, name, _ in blocks if kind == "init"}, set(AGENTS))
+        for kind, name, block in blocks:
+            with self.subTest(name):
+                if kind == "init":
+                    printed = self.init("--agent", name, "--print").out
+                    self.assertEqual(block, printed.replace(self.program, "/usr/local/bin/sallyport"))
+                else:
+                    file, member = name.split(" ")
+                    steps = json.loads((ROOT / "tests" / "golden" / "hook" / (file + ".json")).read_text())["steps"]
+                    self.assertIn(json.loads(block), [step[member] for step in steps])
+
+    def test_usage(self):
+        self.assertIn("--agent", self.init(code=64).err)
+        self.init("--agent", "codex", "--client", "cursor", code=64)
+        self.init("--client", "cursor", code=1)
+        self.init("--agent", "emacs", code=64)
+
+    def test_what_is_installed_is_what_answers(self):
+        self.init("--agent", "claude-code", "--policy", "ask-before-effects", "--data-dir", self.data)
+        hook = json.loads(self.settings("claude-code").read_text())["hooks"]["PreToolUse"][0]["hooks"][0]
+        event = {"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "x"}, "tool_use_id": "t"}
+        outcome = self.run_bare(*hook["args"], stdin=json.dumps(event).encode())
+        self.assertEqual(outcome.json()["hookSpecificOutput"]["permissionDecision"], "ask")
+        self.assertTrue((self.data / "ledger.db").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,126 @@
+#include "hook/dialect.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "hook/members.h"
+
+namespace sallyport::hook {
+namespace {
+
+Event read(std::string_view agent, std::string_view text) {
+  const auto event = dialect_named(agent)->read(parse_json(text)->value.as_object());
+  EXPECT_TRUE(event) << event.error().message;
+  return event.value_or(Event{});
+}
+
+json::value written(std::string_view agent, const Event& event, const Decision& decision) {
+  const std::string text = dialect_named(agent)->write(event, decision, {});
+  return text.empty() ? json::value() : parse_json(text)->value;
+}
+
+TEST(DialectTest, FiveAgentsAreSpokenAndNoOther) {
+  EXPECT_EQ(dialect_names().size(), 5u);
+  for (const std::string& name : dialect_names()) EXPECT_EQ(dialect_named(name)->name(), name);
+  EXPECT_EQ(dialect_named("emacs"), nullptr);
+}
+
+// Whatever an event and a decision are, a host gets one JSON object or silence.
+TEST(DialectTest, EveryDecisionAboutEveryEventIsOneObjectOrSilence) {
+  for (const std::string& name : dialect_names()) {
+    for (const auto kind : {Event::Kind::Before, Event::Kind::After, Event::Kind::Prompt}) {
+      for (int word = 0; word <= static_cast<int>(Decision::Kind::Withhold); ++word) {
+        for (const bool bare : {false, true}) {
+          Event event;
+          event.kind = kind;
+          event.output = json::object{{"text", "x"}};
+          event.failed = bare;
+          event.replaceable = !bare;
+          const Decision decision{static_cast<Decision::Kind>(word), "a reason", json::object{}};
+          const std::string text =
+              dialect_named(name)->write(event, decision, {.interactive = !bare});
+          if (text.empty()) continue;
+          const auto parsed = parse_json(text);
+          ASSERT_TRUE(parsed) << name << ": " << text;
+          EXPECT_TRUE(parsed->value.is_object()) << name << ": " << text;
+        }
+      }
+    }
+  }
+}
+
+// A denied call stays denied in every dialect: no word of it is an allowance.
+TEST(DialectTest, ADenialNeverReadsAsAnAllowance) {
+  for (const std::string& name : dialect_names()) {
+    Event event;
+    event.kind = Event::Kind::Before;
+    const std::string text = dialect_named(name)->write(event, Decision::deny("no"), {});
+    EXPECT_NE(text.find("deny"), std::string::npos) << name;
+    EXPECT_EQ(text.find("allow"), std::string::npos) << name;
+    EXPECT_NE(text.find("\"no\""), std::string::npos) << name;
+  }
+}
+
+// Codex takes a bare `allow` or `ask` for a failure of the hook, and runs the call.
+TEST(DialectTest, CodexIsNeverToldABareAllowOrAsk) {
+  Event event;
+  event.kind = Event::Kind::Before;
+  EXPECT_EQ(dialect_named("codex")->write(event, Decision::allow(), {}), "");
+  for (const auto kind : {Decision::Kind::Ask, Decision::Kind::Wait}) {
+    const json::value said = written("codex", event, {kind, "later", {}});
+    EXPECT_EQ(said.at("hookSpecificOutput").at("permissionDecision"), "deny");
+  }
+}
+
+TEST(DialectTest, AToolOfAServerIsNamedByBoth) {
+  for (const auto& [name, server, tool] :
+       {std::tuple("mcp__files__read_file", "files", "read_file"),
+        std::tuple("mcp__a_b__c__d", "a_b", "c__d"), std::tuple("Bash", "", "Bash"),
+        std::tuple("mcp____x", "", "mcp____x"), std::tuple("mcp__x", "", "mcp__x"),
+        std::tuple("mcp__x__", "", "mcp__x__")}) {
+    Event event;
+    name_tool(event, name);
+    EXPECT_EQ(event.server, server) << name;
+    EXPECT_EQ(event.tool, tool) << name;
+  }
+}
+
+TEST(DialectTest, AWithheldResultKeepsItsShape) {
+  const json::value output = parse_json(
+      R"({"stdout":"secret","stderr":"more","interrupted":false,"code":7,"parts":["a",null]})")->value;
+  EXPECT_EQ(canonical_json(shaped_notice(output, "withheld")),
+            R"({"code":0,"interrupted":false,"parts":["",null],"stderr":"","stdout":"withheld"})");
+  EXPECT_EQ(shaped_notice(json::object{{"n", 1}}, "withheld"), "withheld");
+}
+
+TEST(DialectTest, CopilotSaysItsEventByItsMembers) {
+  const Event before = read("copilot", R"({"sessionId":"c","toolName":"bash","toolArgs":"{\"command\":\"ls\"}"})");
+  EXPECT_EQ(before.kind, Event::Kind::Before);
+  EXPECT_EQ(before.input.at("command"), "ls");
+  const Event failed = read("copilot", R"({"sessionId":"c","toolName":"bash","toolArgs":{},"error":"no"})");
+  EXPECT_TRUE(failed.failed && !failed.replaceable && failed.kind == Event::Kind::After);
+  // Text that is no JSON is an argument too.
+  EXPECT_EQ(read("copilot", R"({"sessionId":"c","toolName":"x","toolArgs":"ls -l"})").input, "ls -l");
+}
+
+TEST(DialectTest, CursorsSecondEventAboutACallIsKnownByWhatItIsAbout) {
+  const Event general = read("cursor", R"({"conversation_id":"k","hook_event_name":"preToolUse",
+      "tool_name":"Shell","tool_input":{"command":"ls","working_directory":"/"}})");
+  const Event second = read("cursor", R"({"conversation_id":"k","hook_event_name":"beforeShellExecution",
+      "command":"ls","cwd":"/"})");
+  EXPECT_EQ(general.likeness, second.likeness);
+  EXPECT_EQ(general.tool, second.tool);
+  EXPECT_TRUE(second.repeats);
+  EXPECT_FALSE(general.repeats);
+}
+
+TEST(DialectTest, AMemberThatIsMissingIsNamed) {
+  const auto event = dialect_named("claude-code")
+                         ->read({{"hook_event_name", "PreToolUse"}, {"session_id", "s"}});
+  ASSERT_FALSE(event);
+  EXPECT_NE(event.error().message.find("`tool_name`"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sallyport::hook

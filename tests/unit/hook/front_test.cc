@@ -1,0 +1,166 @@
+#include "hook/front.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "hook/observed.h"
+#include "support/governed.h"
+#include "support/test_clock.h"
+
+namespace sallyport::hook {
+namespace {
+
+using test::Governed;
+using test::run_now;
+
+Event before(const std::string& id, const std::string& command = "make") {
+  Event event;
+  event.kind = Event::Kind::Before;
+  event.name = "PreToolUse";
+  event.session_id = "s-1";
+  event.call_id = id;
+  event.tool = "Bash";
+  event.input = json::object{{"command", command}};
+  return event;
+}
+
+Event after(const std::string& id, json::value output, const std::string& command = "make") {
+  Event event = before(id, command);
+  event.kind = Event::Kind::After;
+  event.name = "PostToolUse";
+  event.output = std::move(output);
+  return event;
+}
+
+class FrontTest : public testing::Test {
+ protected:
+  FrontTest() { governed.clock = &clock; }
+
+  // Each event has a process of its own.
+  Decision tell(const Event& event) {
+    governed.restart();
+    governed.recorder.dead.insert(governed.recorder.instance);
+    governed.recorder.instance = "instance-" + std::to_string(++processes_);
+    core::Governor& governor = governed.governor();
+    EXPECT_TRUE(run_now(governor.tidy()));
+    core::Continuations continuations(governed.recorder, KeyedDigest("k"), clock, entropy_);
+    core::HandOffs hand_offs(governor, continuations);
+    Front front({governor, hand_offs, governed.recorder, KeyedDigest("k")},
+                {.agent = "claude-code",
+                 .person = "uid:eli",
+                 .host_asks = host_asks,
+                 .local_yes_counts = [this](const json::object&) { return counts; }});
+    const auto decision = run_now(event.kind == Event::Kind::Before ? front.before(event)
+                                                                    : front.after(event));
+    EXPECT_TRUE(decision) << decision.error().message;
+    return decision.value_or(Decision::deny("failed"));
+  }
+
+  std::vector<std::string> ends() const {
+    std::vector<std::string> names;
+    for (const core::Draft& draft : governed.recorder.records()) {
+      const json::value* const terminal = draft.body.if_contains("terminal");
+      if (terminal == nullptr || terminal->as_bool()) names.push_back(draft.outcome);
+    }
+    return names;
+  }
+
+  Governed governed;
+  test::TestClock clock;
+  bool host_asks = true;
+  bool counts = true;
+
+ private:
+  SystemEntropy entropy_;
+  unsigned processes_ = 0;
+};
+
+// AU-52 AU-60
+TEST_F(FrontTest, ACallThatNeverComesBackIsClosedAsUnknownWhenItsTimeIsOver) {
+  EXPECT_EQ(tell(before("t-1")), Decision::allow());
+  EXPECT_EQ(ends(), std::vector<std::string>());
+  clock.advance(std::chrono::hours(25));
+  EXPECT_EQ(tell(before("t-2")), Decision::allow());
+  EXPECT_EQ(ends(), std::vector<std::string>({"invalidated"}));
+  EXPECT_EQ(governed.recorder.records().front().body.at("effect_state"), "unknown");
+}
+
+// AP-33 AP-20
+TEST_F(FrontTest, ADialogThatWasClosedWithANoEndsTheCallWhenItsQuestionExpires) {
+  governed.plan.autonomy(Autonomy::ActWithApproval);
+  EXPECT_EQ(tell(before("t-1")).kind, Decision::Kind::Ask);
+  clock.advance(std::chrono::hours(25));
+  EXPECT_EQ(tell(before("t-2", "ls")).kind, Decision::Kind::Ask);
+  EXPECT_EQ(ends(), std::vector<std::string>({"blocked"}));
+}
+
+// AP-33
+TEST_F(FrontTest, AResultBehindADialogIsTheYesOfTheSameCall) {
+  governed.plan.autonomy(Autonomy::ActWithApproval);
+  EXPECT_EQ(tell(before("t-1")).kind, Decision::Kind::Ask);
+  EXPECT_EQ(tell(after("t-1", "done")), Decision::allow());
+  EXPECT_EQ(ends(), std::vector<std::string>({"completed"}));
+  // Said twice: nothing more happens.
+  EXPECT_EQ(tell(after("t-1", "done")), Decision::allow());
+  EXPECT_EQ(ends(), std::vector<std::string>({"completed"}));
+}
+
+// AP-6 AP-33
+TEST_F(FrontTest, ADialogAboutOneInputIsNoYesForAnother) {
+  governed.plan.autonomy(Autonomy::ActWithApproval);
+  EXPECT_EQ(tell(before("t-1")).kind, Decision::Kind::Ask);
+  const Decision decision = tell(after("t-1", "done", "make install"));
+  EXPECT_EQ(decision.kind, Decision::Kind::Withhold);
+  for (const std::string& end : ends()) EXPECT_NE(end, "completed");
+}
+
+// AP-33
+TEST_F(FrontTest, WhereTheDialogDoesNotCountTheCallWaitsForSomebodyElse) {
+  governed.plan.autonomy(Autonomy::ActWithApproval);
+  counts = false;
+  EXPECT_EQ(tell(before("t-1")).kind, Decision::Kind::Wait);
+  EXPECT_EQ(tell(after("t-1", "it ran")).kind, Decision::Kind::Withhold);
+  counts = true;
+  host_asks = false;
+  EXPECT_EQ(tell(before("t-2")).kind, Decision::Kind::Wait);
+}
+
+TEST_F(FrontTest, CallsWithoutIdsAreCounted) {
+  for (int i = 0; i < 9; ++i) {
+    EXPECT_EQ(tell(before("")), Decision::allow());
+    EXPECT_EQ(tell(after("", i)), Decision::allow());
+  }
+  EXPECT_EQ(ends(), std::vector<std::string>(9, "completed"));
+}
+
+// Cursor tells of one call twice.
+TEST_F(FrontTest, ARepeatedEventIsTheCallThatIsOpen) {
+  Event second = before("");
+  second.repeats = true;
+  EXPECT_EQ(tell(before("")), Decision::allow());
+  EXPECT_EQ(tell(second), Decision::allow());
+  EXPECT_EQ(tell(after("", "done")), Decision::allow());
+  EXPECT_EQ(ends(), std::vector<std::string>({"completed"}));
+  // Alone it is a call of its own.
+  EXPECT_EQ(tell(second), Decision::allow());
+  EXPECT_EQ(tell(after("", "done")), Decision::allow());
+  EXPECT_EQ(ends().size(), 2u);
+}
+
+// PI-33
+TEST_F(FrontTest, AResultThatTheHostShowsAnywayIsMarkedInItsRecord) {
+  EXPECT_EQ(tell(before("t-1")), Decision::allow());
+  Event shown = after("t-1", "done");
+  shown.replaceable = false;
+  EXPECT_EQ(tell(shown), Decision::allow());
+  Event unasked = after("t-2", "done");
+  unasked.replaceable = false;
+  EXPECT_EQ(tell(unasked), Decision::allow());
+  for (const core::Draft& draft : governed.recorder.records()) {
+    EXPECT_EQ(draft.body.at("post_invocation").at("enforcement"), "advisory");
+  }
+}
+
+}  // namespace
+}  // namespace sallyport::hook
