@@ -1,0 +1,38 @@
+// What several servers answered, as one answer. JSON text in, JSON text out.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sallyport/result.h"
+
+namespace sallyport::mcp {
+
+// The result of one server.
+struct PartAnswer {
+  std::string server;  // its name
+  std::string result;  // JSON text of an object
+};
+
+// Names that the client sees: `server.tool`.
+std::string qualified(std::string_view server, std::string_view name);
+
+// `initialize` and `server/discover`: what one of them can, all can; the oldest version counts.
+std::string merged_opening(const std::vector<PartAnswer>& parts);
+std::string merged_discovery(const std::vector<PartAnswer>& parts);
+
+// The member that a list method answers with (`tools`, `prompts`, ...); empty: it is no list.
+std::string_view list_member(std::string_view method);
+// Lists one behind the other, with qualified names of tools and prompts. A resource that two
+// servers have is the first one's. What stands beside the list is that of the first part.
+std::string merged_list(std::string_view method, const std::vector<PartAnswer>& parts);
+
+// Where the next pages are, by server, as one opaque cursor; and back.
+std::string merged_cursor(const std::map<std::string, std::string>& cursors);
+std::optional<std::map<std::string, std::string>> split_cursor(std::string_view cursor);
+
+}  // namespace sallyport::mcp

@@ -1,0 +1,322 @@
+#include "mcp/switchboard.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "mcp/era.h"
+#include "mcp/extension.h"
+#include "mcp/json_text.h"
+
+namespace sallyport::mcp {
+
+namespace {
+
+std::string quoted(std::string_view text) {
+  std::string out;
+  append_canonical_string(out, text);
+  return out;
+}
+
+// The text in a part of a message; empty: it is none.
+std::string text_in_part(std::optional<std::string_view> part) {
+  const Result<ParsedJson> read = parse_json(part.value_or("null"));
+  return read && read->value.is_string() ? std::string(read->value.get_string()) : std::string();
+}
+
+}  // namespace
+
+Switchboard::Switchboard(boost::asio::any_io_executor executor, std::unique_ptr<ClientLink> client,
+                         std::vector<Upstream> upstreams, Settings settings)
+    : executor_(executor),
+      client_(std::move(client)),
+      settings_(std::move(settings)),
+      tasks_(executor, settings_.log) {
+  for (const Upstream& upstream : upstreams) {
+    auto line = std::make_unique<Extension>(*this, parties_.size(), executor_,
+                                            settings_.limits.waiting_calls);
+    Party party{.name = upstream.name, .line = line.get()};
+    party.conversation = upstream.connect(std::move(line));
+    parties_.push_back(std::move(party));
+  }
+}
+
+Switchboard::~Switchboard() = default;
+
+Task<void> Switchboard::run() {
+  net::TaskGroup writing(executor_, settings_.log);
+  writing.start(client_->run());
+  for (std::size_t i = 0; i < parties_.size(); ++i) tasks_.start(serve(i));
+  while (!stopping_ && !client_->broken()) {
+    std::optional<net::Line> line = co_await client_->next();
+    if (!line) break;
+    hear_client(std::move(*line));
+    co_await client_->room(settings_.limits.start);
+  }
+  stopping_ = true;
+  // Each of them ends its calls by itself, and has deadlines for that.
+  for (const Party& party : parties_) party.line->finish();
+  (void)co_await tasks_.join(4 * settings_.limits.start);
+  merges_.clear();
+  co_await client_->flush(settings_.limits.patience);
+  client_->close();
+  (void)co_await writing.join(settings_.limits.patience);
+  writing.cancel();
+  if (gave_up_) co_return std::unexpected(*gave_up_);
+  co_return Result<void>{};
+}
+
+void Switchboard::stop() {
+  stopping_ = true;
+  for (const Party& party : parties_) party.conversation->stop();
+  client_->hang_up();
+}
+
+bool Switchboard::quiet() const {
+  return tasks_.size() == 0 &&
+         std::ranges::all_of(parties_, [](const Party& one) { return one.conversation->quiet(); });
+}
+
+Async<void> Switchboard::serve(std::size_t party) {
+  const std::shared_ptr<Conversation> conversation = parties_[party].conversation;
+  const Result<void> ended = co_await conversation->run();
+  if (stopping_) co_return;
+  settings_.log(fmt::format("`{}` is not served any more{}", parties_[party].name,
+                            ended ? "" : ": " + ended.error().message));
+  party_left(party);
+  if (!std::ranges::all_of(parties_, &Party::gone)) co_return;
+  if (!ended) gave_up_ = ended.error();
+  client_->hang_up();
+}
+
+// Whoever waits for it hears that it has gone.
+void Switchboard::party_left(std::size_t party) {
+  parties_[party].gone = true;
+  const auto why = fmt::format("the server `{}` is not there", parties_[party].name);
+  for (auto at = routed_.begin(); at != routed_.end();) {
+    if (at->second != party) {
+      ++at;
+      continue;
+    }
+    to_client(error_text(at->first, kInternalError, why));
+    at = routed_.erase(at);
+  }
+  std::vector<std::string> waiting;
+  for (const auto& [id, merge] : merges_) {
+    if (merge.waiting.contains(party)) waiting.push_back(id);
+  }
+  for (const std::string& id : waiting) hear_part(id, party, nullptr);
+  std::erase_if(questions_, [&](const auto& one) { return one.second.party == party; });
+}
+
+void Switchboard::to_client(std::string text, std::string_view about) {
+  if (!client_->send(std::move(text), about) && !client_->broken()) {
+    settings_.log("the client does not read; a message to it was dropped");
+  }
+}
+
+void Switchboard::refuse(const Message& request, std::int64_t code, std::string_view why) {
+  to_client(error_text(request.id, code, why));
+}
+
+void Switchboard::hear_client(net::Line line) {
+  if (parties_.size() == 1) {
+    if (!parties_.front().line->put(std::move(line))) {
+      settings_.log("too much waits for the server; a message of the client was dropped");
+    }
+    return;
+  }
+  if (line.too_long) {
+    to_client(
+        error_text(id_in_wreck(line.text, line.tail), kInvalidRequest,
+                   fmt::format("the message is over {} bytes", settings_.limits.frame_bytes)));
+    return;
+  }
+  const std::size_t begin = line.text.find_first_not_of(" \t\r");
+  if (begin != std::string::npos && line.text[begin] == '[' &&
+      parse_json(line.text, settings_.limits.json())) {
+    for (const std::string_view one : elements(line.text)) hear_message(std::string(one));
+  } else {
+    hear_message(std::move(line.text));
+  }
+}
+
+void Switchboard::hear_message(std::string text) {
+  Result<Message> message = Message::read(std::move(text), settings_.limits.json());
+  if (!message) {
+    const bool parsed = message.error().cause == "request";
+    return to_client(
+        error_text({}, parsed ? kInvalidRequest : kParseError, message.error().message));
+  }
+  switch (message->kind) {
+    case Message::Kind::Request:
+      return route(std::move(*message));
+    case Message::Kind::Notification:
+      return tell(*message);
+    case Message::Kind::Response:
+      return answer(*message);
+  }
+}
+
+void Switchboard::route(Message request) {
+  const std::string& method = request.method;
+  if (routed_.contains(request.id) || merges_.contains(request.id)) {
+    refuse(request, kInvalidRequest, "this id is in use");
+  } else if (routed_.size() + merges_.size() >= settings_.limits.requests) {
+    refuse(request, kTooMuch, "too many requests wait; try again later");
+  } else if (method == "subscriptions/listen") {
+    listen(request);
+  } else if (method == "initialize" || method == "server/discover" ||
+             method == "logging/setLevel" || !list_member(method).empty()) {
+    ask_all(request);
+  } else if (method == "tools/call" || method == "prompts/get") {
+    route_by_name(request, find(request.text, {"params", "name"}).value_or(""));
+  } else if (method == "resources/read" || method == "resources/subscribe" ||
+             method == "resources/unsubscribe") {
+    route_by_uri(request, find(request.text, {"params", "uri"}).value_or(""));
+  } else if (method == "completion/complete") {
+    route_completion(request);
+  } else if (method == "ping") {
+    const auto there = std::ranges::find(parties_, false, &Party::gone);
+    pass_to(there == parties_.end() ? 0 : there - parties_.begin(), request, request.text);
+  } else {
+    refuse(request, kMethodNotFound, "Method not found");
+  }
+}
+
+// `text` is the part of the request that names it.
+void Switchboard::route_by_name(const Message& request, std::string_view text) {
+  const std::string name = text_in_part(text.empty() ? std::nullopt : std::optional(text));
+  std::size_t owner = parties_.size();
+  for (std::size_t i = 0; i < parties_.size(); ++i) {
+    // Names may hold dots: the longest one that fits is meant.
+    const std::string& known = parties_[i].name;
+    const bool fits = name.starts_with(known + '.') && name.size() > known.size() + 1;
+    if (fits && (owner == parties_.size() || known.size() > parties_[owner].name.size())) owner = i;
+  }
+  if (owner == parties_.size()) {
+    return refuse(request, kInvalidParams,
+                  "nothing has this name; names are those of a list, as in `server.tool`");
+  }
+  const std::string plain = name.substr(parties_[owner].name.size() + 1);
+  pass_to(owner, request, edited(request.text, {{text, quoted(plain)}}));
+}
+
+void Switchboard::route_by_uri(const Message& request, std::string_view text) {
+  const std::string uri = text_in_part(text.empty() ? std::nullopt : std::optional(text));
+  if (uri.empty()) return refuse(request, kInvalidParams, "`uri` is missing");
+  pass_to(owner_of(uri), request, request.text);
+}
+
+void Switchboard::route_completion(const Message& request) {
+  if (const auto name = find(request.text, {"params", "ref", "name"})) {
+    return route_by_name(request, *name);
+  }
+  route_by_uri(request, find(request.text, {"params", "ref", "uri"}).value_or(""));
+}
+
+// Who listed it, else whose template begins like it, else whoever has resources at all.
+std::size_t Switchboard::owner_of(const std::string& uri) const {
+  if (const auto found = resources_.find(uri); found != resources_.end()) return found->second;
+  std::size_t owner = with_resources_.empty() ? 0 : *with_resources_.begin();
+  std::size_t longest = 0;
+  for (const auto& [begin, party] : templates_) {
+    if (!uri.starts_with(begin) || begin.size() < longest) continue;
+    longest = begin.size();
+    owner = party;
+  }
+  return owner;
+}
+
+void Switchboard::pass_to(std::size_t party, const Message& request, std::string text) {
+  if (parties_[party].gone) {
+    return refuse(request, kInternalError,
+                  fmt::format("the server `{}` is not there", parties_[party].name));
+  }
+  if (!parties_[party].line->put({.text = std::move(text)})) {
+    return refuse(request, kTooMuch, "too many requests wait; try again later");
+  }
+  routed_[request.id] = party;
+}
+
+void Switchboard::tell(const Message& notification) {
+  if (notification.method == "notifications/cancelled") return cancel(notification);
+  for (const Party& party : parties_) {
+    if (!party.gone) (void)party.line->put({.text = notification.text});
+  }
+}
+
+// Nothing more is sent for that id.
+void Switchboard::cancel(const Message& notification) {
+  const json::object* const params = notification.params();
+  const json::value* const id = params ? params->if_contains("requestId") : nullptr;
+  if (id == nullptr) return;
+  const std::string client_id = canonical_json(*id);
+  std::set<std::size_t> parties;
+  if (const auto routed = routed_.extract(client_id)) parties.insert(routed.mapped());
+  if (auto merge = merges_.extract(client_id)) parties = std::move(merge.mapped().waiting);
+  for (const std::size_t party : parties) {
+    (void)parties_[party].line->put({.text = notification.text});
+  }
+}
+
+void Switchboard::answer(const Message& response) {
+  const auto question = questions_.extract(response.id);
+  if (!question) return;
+  const Question& asked = question.mapped();
+  (void)parties_[asked.party].line->put({.text = response.with_id(asked.id)});
+}
+
+bool Switchboard::hear_server(std::size_t party, std::string text, std::string_view about) {
+  if (parties_.size() == 1) return client_->send(std::move(text), about);
+  const Result<Message> message = Message::read(std::move(text), settings_.limits.json());
+  if (!message) return true;
+  if (message->kind == Message::Kind::Notification) {
+    return hear_notification(party, *message, about);
+  }
+  if (message->kind == Message::Kind::Request) {
+    const std::string id = std::to_string(++last_question_);
+    questions_[id] = {party, message->id};
+    return client_->send(message->with_id(id), about);
+  }
+  if (merges_.contains(message->id)) {
+    hear_part(message->id, party, &*message);
+    return true;
+  }
+  const auto routed = routed_.find(message->id);
+  // Cancelled meanwhile, or not this party's to answer.
+  if (routed == routed_.end() || routed->second != party) return true;
+  routed_.erase(routed);
+  return client_->send(message->text, about);
+}
+
+bool Switchboard::hear_notification(std::size_t party, const Message& notification,
+                                    std::string_view about) {
+  if (notification.method == "notifications/subscriptions/acknowledged") {
+    hear_granted(party, notification);
+    return true;
+  }
+  if (notification.method == "notifications/cancelled") {
+    const auto id = find(notification.params_text(), {"requestId"});
+    const auto found = std::ranges::find_if(questions_, [&](const auto& one) {
+      return one.second.party == party && id && one.second.id == *id;
+    });
+    if (found == questions_.end()) return true;
+    const std::string params = with_member(notification.params_text(), "requestId", found->first);
+    questions_.erase(found);
+    return client_->send(with_member(notification.text, "params", params), about);
+  }
+  const auto mark = find(notification.params_text(), {"_meta", kMetaSubscription});
+  const auto merge = mark ? merges_.find(std::string(*mark)) : merges_.end();
+  if (merge != merges_.end() && !merge->second.silent.empty()) {
+    if (merge->second.held.size() < settings_.limits.progress) {
+      merge->second.held.push_back(notification.text);
+    }
+    return true;
+  }
+  return client_->send(notification.text, about);
+}
+
+}  // namespace sallyport::mcp

@@ -1,0 +1,125 @@
+// One client before several tool servers, each behind a gateway of its own.
+//
+// Tools and prompts are called `server.name`; a resource is the server's that listed it. What a
+// client asks of all is asked of all, and answered once. With one server alone everything passes as
+// it is, plain names included.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "mcp/client_link.h"
+#include "mcp/conversation.h"
+#include "mcp/limits.h"
+#include "mcp/merged_answers.h"
+#include "mcp/message.h"
+#include "mcp/server.h"
+#include "net/task_group.h"
+
+namespace sallyport::mcp {
+
+class Extension;
+
+// On a context with one thread.
+class Switchboard final : public Conversation {
+ public:
+  // Makes the gateway of a server, given the link on which it sees the client.
+  using Connect = std::function<std::shared_ptr<Conversation>(std::unique_ptr<ClientLink> client)>;
+  struct Upstream {
+    std::string name;  // unique
+    Connect connect;
+  };
+  struct Settings {
+    Limits limits{};
+    Server::Log log;  // for people; must not wait
+  };
+  Switchboard(boost::asio::any_io_executor executor, std::unique_ptr<ClientLink> client,
+              std::vector<Upstream> upstreams, Settings settings);
+  ~Switchboard() override;
+
+  // Until the client goes, or no server is left.
+  Task<void> run() override;
+  void stop() override;
+  bool quiet() const override;
+
+ private:
+  friend class Extension;
+  struct Party {
+    std::string name;
+    Extension* line = nullptr;                   // owned by the conversation
+    std::shared_ptr<Conversation> conversation;  // shared with calls that were given up on
+    bool gone = false;
+  };
+  // A request that was asked of several.
+  struct Merge {
+    Message request;
+    std::unique_ptr<boost::asio::steady_timer> deadline{};
+    std::set<std::size_t> waiting{};               // who has not answered
+    std::map<std::size_t, std::string> results{};  // by party
+    std::string error{};                           // the first one, where nobody has a result
+    // Of a subscription: who has not said what it grants, what was granted, and what came before.
+    std::set<std::size_t> silent{};
+    json::object granted{};
+    std::vector<std::string> held{};
+  };
+  struct Question {
+    std::size_t party;
+    std::string id;  // as the party knows it
+  };
+
+  // From the client (switchboard.cc).
+  Async<void> serve(std::size_t party);
+  void hear_client(net::Line line);
+  void hear_message(std::string text);
+  void route(Message request);
+  void route_by_name(const Message& request, std::string_view text);
+  void route_by_uri(const Message& request, std::string_view text);
+  void route_completion(const Message& request);
+  void tell(const Message& notification);
+  void cancel(const Message& notification);
+  void answer(const Message& response);
+  void pass_to(std::size_t party, const Message& request, std::string text);
+  void to_client(std::string text, std::string_view about = {});
+  void refuse(const Message& request, std::int64_t code, std::string_view why);
+  std::size_t owner_of(const std::string& uri) const;
+
+  // From a server.
+  bool hear_server(std::size_t party, std::string text, std::string_view about);
+  bool hear_notification(std::size_t party, const Message& notification, std::string_view about);
+  void party_left(std::size_t party);
+
+  // To all, and back as one (switchboard_merge.cc).
+  void ask_all(const Message& request);
+  void listen(const Message& request);
+  Merge& begin_merge(const Message& request, std::chrono::milliseconds longest);
+  void time_is_up(const std::string& id);
+  void hear_part(const std::string& id, std::size_t party, const Message* response);
+  void finish(const std::string& id);
+  void hear_granted(std::size_t party, const Message& notification);
+  void acknowledge(const std::string& id, Merge& merge);
+  void remember(std::string_view method, std::size_t party, std::string_view result);
+
+  boost::asio::any_io_executor executor_;
+  std::unique_ptr<ClientLink> client_;
+  Settings settings_;
+  net::TaskGroup tasks_;
+  std::vector<Party> parties_;
+  std::map<std::string, std::size_t> routed_;  // the client's id: who answers it
+  std::map<std::string, Merge> merges_;        // by the client's id
+  std::map<std::string, Question> questions_;  // by our id
+  std::uint64_t last_question_ = 0;
+  std::map<std::string, std::size_t> resources_;  // by URI
+  std::map<std::string, std::size_t> templates_;  // by what stands before the first `{`
+  std::set<std::size_t> with_resources_;          // who says that it has some
+  std::optional<Error> gave_up_;
+  bool stopping_ = false;
+};
+
+}  // namespace sallyport::mcp

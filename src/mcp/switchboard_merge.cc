@@ -1,0 +1,179 @@
+// What is asked of all servers, and answered once.
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "mcp/era.h"
+#include "mcp/extension.h"
+#include "mcp/json_text.h"
+#include "mcp/switchboard.h"
+
+namespace sallyport::mcp {
+
+namespace {
+
+constexpr std::string_view kAcknowledged = "notifications/subscriptions/acknowledged";
+
+std::vector<std::string> texts_in(std::string_view list, std::string_view member) {
+  std::vector<std::string> out;
+  for (const std::string_view item : elements(list)) {
+    const Result<ParsedJson> read = parse_json(find(item, {member}).value_or("null"));
+    if (read && read->value.is_string()) out.emplace_back(read->value.get_string());
+  }
+  return out;
+}
+
+}  // namespace
+
+Switchboard::Merge& Switchboard::begin_merge(const Message& request,
+                                             std::chrono::milliseconds longest) {
+  Merge& merge = merges_[request.id];
+  merge.request = request;
+  merge.deadline = std::make_unique<boost::asio::steady_timer>(executor_, longest);
+  merge.deadline->async_wait([this, id = request.id, timer = merge.deadline.get()](
+                                 const boost::system::error_code& error) {
+    const auto found = error ? merges_.end() : merges_.find(id);
+    if (found != merges_.end() && found->second.deadline.get() == timer) time_is_up(id);
+  });
+  return merge;
+}
+
+void Switchboard::ask_all(const Message& request) {
+  const json::object* const params = request.params();
+  const auto cursor = params ? text_in(*params, "cursor") : std::nullopt;
+  const auto cursors = cursor ? split_cursor(*cursor) : std::nullopt;
+  if (cursor && !cursors) return refuse(request, kInvalidParams, "`cursor` is none of ours");
+  Merge& merge = begin_merge(request, settings_.limits.start);
+  for (std::size_t i = 0; i < parties_.size(); ++i) {
+    std::string text = request.text;
+    if (cursors) {
+      const auto own = cursors->find(parties_[i].name);
+      if (own == cursors->end()) continue;
+      std::string page;
+      append_canonical_string(page, own->second);
+      text = edited(text, {{*find(text, {"params", "cursor"}), page}});
+    }
+    if (!parties_[i].gone && parties_[i].line->put({.text = std::move(text)})) {
+      merge.waiting.insert(i);
+    }
+  }
+  if (merge.waiting.empty()) finish(request.id);
+}
+
+// Each server is asked for its own resources only.
+void Switchboard::listen(const Message& request) {
+  const json::object* const params = request.params();
+  const json::object* const wanted = params ? object_in(*params, "notifications") : nullptr;
+  if (wanted == nullptr) return refuse(request, kInvalidParams, "`notifications` is missing");
+  Merge& merge = begin_merge(request, settings_.limits.probe);
+  for (std::size_t i = 0; i < parties_.size(); ++i) {
+    json::object own = *wanted;
+    json::value* const uris = own.if_contains("resourceSubscriptions");
+    if (uris != nullptr && uris->is_array()) {
+      json::array kept;
+      for (const json::value& uri : uris->get_array()) {
+        if (uri.is_string() && owner_of(std::string(uri.get_string())) == i) kept.push_back(uri);
+      }
+      *uris = std::move(kept);
+    }
+    const std::string changed =
+        with_member(request.params_text(), "notifications", json::serialize(own));
+    if (!parties_[i].gone &&
+        parties_[i].line->put({.text = with_member(request.text, "params", changed)})) {
+      merge.waiting.insert(i);
+      merge.silent.insert(i);
+    }
+  }
+  if (merge.waiting.empty()) finish(request.id);
+}
+
+// One that does not answer holds up the others no longer.
+void Switchboard::time_is_up(const std::string& id) {
+  Merge& merge = merges_.at(id);
+  const bool listens = merge.request.method == "subscriptions/listen";
+  for (const std::size_t party : listens ? merge.silent : merge.waiting) {
+    settings_.log(fmt::format("`{}` did not answer `{}` in time and is left out",
+                              parties_[party].name, merge.request.method));
+  }
+  if (!listens) return finish(id);
+  if (!merge.silent.empty()) acknowledge(id, merge);
+}
+
+// No response: the party has gone.
+void Switchboard::hear_part(const std::string& id, std::size_t party, const Message* response) {
+  const auto found = merges_.find(id);
+  if (found == merges_.end() || found->second.waiting.erase(party) == 0) return;
+  Merge& merge = found->second;
+  if (response != nullptr && !response->is_error()) {
+    merge.results[party] = std::string(response->result_text());
+    remember(merge.request.method, party, merge.results[party]);
+  } else if (response != nullptr && merge.error.empty()) {
+    merge.error = std::string(response->error_text());
+  }
+  const bool told = merge.silent.erase(party) > 0 && merge.silent.empty();
+  if (merge.waiting.empty()) return finish(id);
+  if (told) acknowledge(id, merge);
+}
+
+void Switchboard::finish(const std::string& id) {
+  const auto taken = merges_.extract(id);
+  const Merge& merge = taken.mapped();
+  const std::string& method = merge.request.method;
+  if (merge.results.empty()) {
+    if (merge.error.empty()) {
+      return refuse(merge.request, kInternalError, "no server has answered");
+    }
+    return to_client(R"({"jsonrpc":"2.0","id":)" + id + ",\"error\":" + merge.error + '}');
+  }
+  std::vector<PartAnswer> parts;
+  for (const auto& [party, result] : merge.results) parts.push_back({parties_[party].name, result});
+  if (method == "initialize") return to_client(result_text(id, merged_opening(parts)));
+  if (method == "server/discover") return to_client(result_text(id, merged_discovery(parts)));
+  const bool is_list = !list_member(method).empty();
+  to_client(result_text(id, is_list ? merged_list(method, parts) : parts.front().result));
+}
+
+void Switchboard::hear_granted(std::size_t party, const Message& notification) {
+  const auto mark = find(notification.params_text(), {"_meta", kMetaSubscription});
+  const auto found = mark ? merges_.find(std::string(*mark)) : merges_.end();
+  if (found == merges_.end() || found->second.silent.erase(party) == 0) return;
+  Merge& merge = found->second;
+  const json::object* const params = notification.params();
+  const json::object* const granted = params ? object_in(*params, "notifications") : nullptr;
+  for (const auto& [name, value] : granted ? *granted : json::object()) {
+    json::value& known = merge.granted[name];
+    if (known.is_array() && value.is_array()) {
+      for (const json::value& one : value.get_array()) known.get_array().push_back(one);
+    } else if (known.is_null() || value == json::value(true)) {
+      known = value;
+    }
+  }
+  if (merge.silent.empty()) acknowledge(found->first, merge);
+}
+
+void Switchboard::acknowledge(const std::string& id, Merge& merge) {
+  merge.silent.clear();
+  to_client(notification_text(kAcknowledged,
+                              fmt::format(R"({{"_meta":{{"{}":{}}},"notifications":{}}})",
+                                          kMetaSubscription, id, json::serialize(merge.granted))),
+            id);
+  for (std::string& text : std::exchange(merge.held, {})) to_client(std::move(text), id);
+}
+
+void Switchboard::remember(std::string_view method, std::size_t party, std::string_view result) {
+  if (find(result, {"capabilities", "resources"})) with_resources_.insert(party);
+  const std::string_view list = find(result, {list_member(method)}).value_or("[]");
+  if (method == "resources/list") {
+    for (std::string& uri : texts_in(list, "uri")) {
+      if (resources_.size() < settings_.limits.tools) resources_.try_emplace(std::move(uri), party);
+    }
+  } else if (method == "resources/templates/list") {
+    for (const std::string& uri : texts_in(list, "uriTemplate")) {
+      if (templates_.size() >= settings_.limits.tools) break;
+      templates_.try_emplace(uri.substr(0, uri.find('{')), party);
+    }
+  }
+}
+
+}  // namespace sallyport::mcp
