@@ -1,6 +1,0 @@
-#pragma once
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "../src/precompiled.h"
