@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "base/cut_text.h"
+#include "base/exact_numbers.h"
 #include "base/shielded.h"
 #include "core/pipeline.h"
 
@@ -52,7 +53,7 @@ bool Delivery::add(json::value chunk) {
   } else if (parts_.clock.steady() - begin_ > limits.time) {
     cut_short(stream_, "took too long");
   } else {
-    stream_.chunks.push_back(std::move(chunk));
+    stream_.chunks.push_back(with_exact_numbers(std::move(chunk)));
     return true;
   }
   return false;

@@ -3,6 +3,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/exact_numbers.h"
 #include "base/json_members.h"
 #include "base/race.h"
 #include "base/try.h"
@@ -19,6 +20,16 @@ constexpr unsigned kClaims = 8;
 Async<Result<Envelope>> invoke(std::shared_ptr<Upstream> upstream, Call call,
                                std::shared_ptr<Delivery> delivery, std::stop_token stop) {
   co_return co_await upstream->invoke(std::move(call), std::move(delivery), std::move(stop));
+}
+
+// What was done must not go unrecorded for a number that no record can hold.
+void hold_exactly(Envelope& envelope) {
+  const auto hold = [](json::value& value) {
+    if (!numbers_are_exact(value)) value = with_exact_numbers(std::move(value));
+  };
+  hold(envelope.value);
+  hold(envelope.data);
+  for (json::value& chunk : envelope.chunks) hold(chunk);
 }
 
 std::unexpected<Error> already_resumed() {
@@ -319,6 +330,7 @@ Governor::Performed Governor::fold(Raced<Result<Envelope>> raced, Delivery& deli
       cut("cancelled");
       break;
   }
+  hold_exactly(performed.envelope);
   // Deeper than this would not fit into a record.
   constexpr std::size_t kDeepestAnswer = 100;
   if (const json::value shape = performed.envelope.to_json(); !check_json(shape, kDeepestAnswer)) {

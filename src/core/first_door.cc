@@ -284,88 +284,108 @@ Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
   if (may_attach && trail.closing_expected.empty() && !same.approval_id.empty()) {
     co_return co_await attach(trail, caller, same.approval_id);
   }
-  const Question question = question_about(trail);
-  Ending asked{.outcome = Outcome::requires_confirmation(question.description, trail.prepared()),
-               .terminal = false};
-  std::vector<Draft> drafts = journal_.record(trail, asked);
-  const bool only_here = trail.prepared() && trail.recovery_class() != RecoveryClass::Resumable;
-  if (only_here) {
-    drafts.back().facts.push_back(
-        {"open_call", trail.call().call_id, parts_.recorder.instance_id(), true});
-    trail.opened = true;
-  }
-  if (trail.autonomy == Autonomy::Suggest) {
-    propose(trail);
-    drafts.back().facts.push_back(proposed_call(trail));
-    if (const auto& rules = trail.plan().autonomy_rules()) {
-      trail.rows.push_back(rules->remember({.call = trail.call(),
-                                            .classification = trail.classification(),
-                                            .tier = trail.autonomy,
-                                            .enforcement = "suggest_approval_request",
-                                            .outcome = "denied",
-                                            .approval_id = trail.approval_id},
-                                           parts_.clock.wall()));
-    }
-  }
-  if (!held) {
-    drafts.back().facts.push_back({"waiting_call", trail.call().call_id, question.approval_id});
-    // Asked before and held then: now nobody waits here for it any more.
-    if (trail.held) {
-      drafts.back().facts.push_back({std::string(kHeldCall), trail.call().call_id, std::nullopt});
-    }
-  } else if (!only_here) {
-    drafts.back().facts.push_back(
-        held_call(trail.call().call_id, question.approval_id, parts_.recorder.instance_id()));
-  }
-  const Fact& like_it = same.expected;
-  drafts.back().facts.push_back({like_it.space, like_it.key, question.approval_id});
-  if (trail.grant) {
-    drafts.back().changes.push_back(
-        budgets::hold(trail.grant->spending, {trail.call().call_id, parts_.recorder.instance_id()},
-                      parts_.clock.wall()));
-  }
-  // A yes that was given for another input is none for this one (EV-75).
-  std::vector<Fact> expected = trail.closing_expected;
-  if (held) expected.push_back(like_it);
-  if (trail.consent) {
-    const auto old = approvals_.state(trail.consent->approval_id);
-    if (old && *old && (*old)->word == "approved") {
-      Approvals::Change voided =
-          Approvals::change(trail.consent->approval_id, **old, "invalidated");
-      drafts.back().facts.push_back(std::move(voided.fact));
-      expected.push_back(std::move(voided.expected));
-    }
-    trail.consent.reset();
-  }
-  std::vector<Draft> opening =
-      approvals_.asked(question, trail.plan().approvals().use_within, trail.subject());
-  const std::size_t behind = opening.size();
-  for (Draft& draft : opening) drafts.push_back(std::move(draft));
-  const auto written =
-      co_await journal_.commit(trail, std::move(drafts), Urgency::Announces, std::move(expected));
-  if (!written && written.error().code == ErrorCode::Exhausted && !written.error().cause.empty()) {
-    refuse_spending(trail, written.error());
-    co_return true;
-  }
-  if (!written && held && trail.closing_expected.empty() &&
-      written.error().code == ErrorCode::Conflict) {
-    // Somebody asked about the same call since we looked.
-    co_return co_await ask(trail, caller);
-  }
+  const Asking asking{
+      .question = question_about(trail),
+      .like_it = same.expected,
+      .held = held,
+      .only_here = trail.prepared() && trail.recovery_class() != RecoveryClass::Resumable};
+  AskingRows rows = rows_of(trail, asking);
+  const std::size_t behind = rows.behind;
+  const auto written = co_await journal_.commit(trail, std::move(rows.drafts), Urgency::Announces,
+                                                std::move(rows.expected));
   if (!written) {
-    // A call that was resumed still waits for the answer it had.
-    if (trail.closing_expected.empty()) {
-      journal_.owe(
-          trail, {.outcome = Outcome::persistence_failed(
-                      "the approval question could not be recorded: " + written.error().message)});
-    }
-    co_return std::unexpected(written.error());
+    const bool asked_meanwhile =
+        held && trail.closing_expected.empty() && written.error().code == ErrorCode::Conflict;
+    if (asked_meanwhile) co_return co_await ask(trail, caller);
+    co_return question_refused(trail, written.error());
   }
   trail.asked_at = written->at(written->size() - 1 - behind);
   co_await tell_sinks(trail, trail.asked_at.sequence);
   if (!held) co_return false;
-  if (!only_here && !trail.held) hold_fact(trail);
+  if (!asking.only_here && !trail.held) hold_fact(trail);
   if (caller.leaves) co_return false;
+  co_return co_await hear_answer(trail, asking.question, caller);
+}
+
+// The record that a person is needed, what keeps the call meanwhile, and the question itself.
+Governor::AskingRows Governor::rows_of(Trail& trail, const Asking& asking) {
+  const Question& question = asking.question;
+  const std::string& call_id = trail.call().call_id;
+  Ending asked{.outcome = Outcome::requires_confirmation(question.description, trail.prepared()),
+               .terminal = false};
+  AskingRows rows{.drafts = journal_.record(trail, asked), .expected = trail.closing_expected};
+  Draft& record = rows.drafts.back();
+  if (asking.only_here) {
+    record.facts.push_back({"open_call", call_id, parts_.recorder.instance_id(), true});
+    trail.opened = true;
+  }
+  if (trail.autonomy == Autonomy::Suggest) {
+    propose(trail);
+    remember_proposal(trail);
+    record.facts.push_back(proposed_call(trail));
+  }
+  if (!asking.held) {
+    record.facts.push_back({"waiting_call", call_id, question.approval_id});
+    // Asked before and held then: now nobody waits here for it any more.
+    if (trail.held) record.facts.push_back({std::string(kHeldCall), call_id, std::nullopt});
+  } else if (!asking.only_here) {
+    record.facts.push_back(held_call(call_id, question.approval_id, parts_.recorder.instance_id()));
+  }
+  record.facts.push_back({asking.like_it.space, asking.like_it.key, question.approval_id});
+  if (asking.held) rows.expected.push_back(asking.like_it);
+  if (trail.grant) {
+    record.changes.push_back(budgets::hold(
+        trail.grant->spending, {call_id, parts_.recorder.instance_id()}, parts_.clock.wall()));
+  }
+  void_consent(trail, rows);
+  std::vector<Draft> opening =
+      approvals_.asked(question, trail.plan().approvals().use_within, trail.subject());
+  rows.behind = opening.size();
+  for (Draft& draft : opening) rows.drafts.push_back(std::move(draft));
+  return rows;
+}
+
+void Governor::remember_proposal(Trail& trail) const {
+  const auto& rules = trail.plan().autonomy_rules();
+  if (!rules) return;
+  trail.rows.push_back(rules->remember({.call = trail.call(),
+                                        .classification = trail.classification(),
+                                        .tier = trail.autonomy,
+                                        .enforcement = "suggest_approval_request",
+                                        .outcome = "denied",
+                                        .approval_id = trail.approval_id},
+                                       parts_.clock.wall()));
+}
+
+// A yes that was given for another input is none for this one (EV-75).
+void Governor::void_consent(Trail& trail, AskingRows& rows) {
+  if (!trail.consent) return;
+  const std::string& id = trail.consent->approval_id;
+  const auto old = approvals_.state(id);
+  if (old && *old && (*old)->word == "approved") {
+    Approvals::Change voided = Approvals::change(id, **old, "invalidated");
+    rows.drafts.back().facts.push_back(std::move(voided.fact));
+    rows.expected.push_back(std::move(voided.expected));
+  }
+  trail.consent.reset();
+}
+
+// True: the call is refused for it, and goes on to its record.
+Result<bool> Governor::question_refused(Trail& trail, const Error& error) {
+  if (error.code == ErrorCode::Exhausted && !error.cause.empty()) {
+    refuse_spending(trail, error);
+    return true;
+  }
+  // A call that was resumed still waits for the answer it had.
+  if (trail.closing_expected.empty()) {
+    journal_.owe(trail, {.outcome = Outcome::persistence_failed(
+                             "the approval question could not be recorded: " + error.message)});
+  }
+  return std::unexpected(error);
+}
+
+// From the program that answers for people, where there is one, and from people.
+Task<bool> Governor::hear_answer(Trail& trail, Question question, const Caller& caller) {
   if (parts_.approver) {
     const Result<void> said = co_await ask_approver(question, trail.subject(), caller.cancel);
     if (!said && said.error().code == ErrorCode::Unavailable) {

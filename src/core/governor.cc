@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/cut_text.h"
+#include "base/exact_numbers.h"
 #include "base/try.h"
 #include "base/uuid.h"
 #include "core/judge.h"
@@ -45,26 +46,6 @@ Result<void> check_identifiers(const Call& call) {
   }
   if (call.tool.empty()) return fail(ErrorCode::InvalidInput, "a call names its tool", "tool");
   return {};
-}
-
-// A number that a double cannot hold would be another one in every canonical form.
-bool exact(const json::value& value) {
-  constexpr double kLargest = 9007199254740991.0;
-  switch (value.kind()) {
-    case json::kind::int64:
-      return std::abs(static_cast<double>(value.get_int64())) <= kLargest;
-    case json::kind::uint64:
-      return static_cast<double>(value.get_uint64()) <= kLargest;
-    case json::kind::double_:
-      return std::abs(value.get_double()) <= kLargest;
-    case json::kind::array:
-      return std::ranges::all_of(value.get_array(), exact);
-    case json::kind::object:
-      return std::ranges::all_of(value.get_object(),
-                                 [](const auto& member) { return exact(member.value()); });
-    default:
-      return true;
-  }
 }
 
 constexpr std::string_view kWaitingCall = "waiting_call";
@@ -273,7 +254,8 @@ Task<Answer> Governor::resume(Resumption waited, std::shared_ptr<Upstream> upstr
 Result<Call> Governor::identify(Call call) const {
   SALLYPORT_CHECK_OK(check_identifiers(call));
   SALLYPORT_CHECK_OK(check_json(call.input, kDeepestInput));
-  if (!call.raw_input && !exact(call.input)) call.raw_input = json::serialize(call.input);
+  if (!call.raw_input && !numbers_are_exact(call.input))
+    call.raw_input = json::serialize(call.input);
   call.call_id = uuid7_text(parts_.clock, parts_.entropy);
   if (call.tool_call_id.empty()) call.tool_call_id = call.call_id;
   if (call.trace_id.empty()) call.trace_id = "trace-" + uuid7_text(parts_.clock, parts_.entropy);

@@ -34,7 +34,7 @@ struct Caller {
   // Asks like one that holds, and goes away: the question stays, an identical call attaches to it
   // (AP-36), and the call itself goes on by `resume` or ends with its question.
   bool leaves = false;
-  Delivery::Forward progress{};  // gets messages on the way, each past the second door
+  Delivery::Forward progress{};            // gets messages on the way, each past the second door
   std::shared_ptr<Attendant> attendant{};  // none: nobody else cares that a person is asked
 };
 
@@ -129,7 +129,23 @@ class Governor {
   Async<void> report(Trail& trail, Event event);
   Task<void> tell(Trail& trail, const Event& event);
   Question question_about(Trail& trail) const;
+  struct Asking {
+    Question question;
+    Fact like_it;    // that a question about such a call is open, as it was
+    bool held;       // the caller waits
+    bool only_here;  // what was prepared is lost with this process
+  };
+  struct AskingRows {
+    std::vector<Draft> drafts;
+    std::vector<Fact> expected;
+    std::size_t behind = 0;  // drafts behind the record
+  };
   Task<bool> ask(Trail& trail, const Caller& caller);
+  AskingRows rows_of(Trail& trail, const Asking& asking);
+  void remember_proposal(Trail& trail) const;
+  void void_consent(Trail& trail, AskingRows& rows);
+  Result<bool> question_refused(Trail& trail, const Error& error);
+  Task<bool> hear_answer(Trail& trail, Question question, const Caller& caller);
   Task<void> ask_approver(Question question, Subject subject, std::stop_token cancel);
   void take_reply(Trail& trail, const Reply& reply, const std::string& call_digest);
   void check_consent(Trail& trail);

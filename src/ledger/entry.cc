@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/encoding.h"
+#include "base/exact_numbers.h"
 #include "base/try.h"
 #include "ledger/sealed_names.h"
 #include "ledger/topic_name.h"
@@ -44,28 +45,6 @@ bool is_identifier(std::string_view name) {
   constexpr std::string_view kNames[] = {"call_id", "session_id", "agent_id",
                                          "server",  "tool_name",  "trace_id"};
   return std::ranges::find(kNames, name) != std::end(kNames);
-}
-
-// Our own documents hold whole numbers up to 2^53-1 only; content with larger ones is kept as
-// bytes.
-bool numbers_are_strict(const json::value& value) {
-  constexpr double kLargest = 9007199254740991.0;
-  switch (value.kind()) {
-    case json::kind::int64:
-      return std::abs(static_cast<double>(value.get_int64())) <= kLargest;
-    case json::kind::uint64:
-      return static_cast<double>(value.get_uint64()) <= kLargest;
-    case json::kind::double_:
-      return std::abs(value.get_double()) <= kLargest;
-    case json::kind::array:
-      return std::ranges::all_of(value.get_array(), numbers_are_strict);
-    case json::kind::object:
-      return std::ranges::all_of(value.get_object(), [](const json::key_value_pair& member) {
-        return numbers_are_strict(member.value());
-      });
-    default:
-      return true;
-  }
 }
 
 // True when it was changed. What cannot be read is not stored either.
@@ -169,7 +148,7 @@ class Sealer {
     const core::ExactContent* const exact = exact_content(path);
     const bool withheld = exact != nullptr && exact->withheld;
     // Not canonical where RFC 8785 would round a whole number beyond 2^53, and say another (LE-10).
-    const bool strict = numbers_are_strict(value);
+    const bool strict = numbers_are_exact(value);
     std::string bytes = strict ? canonical_json(value) : json::serialize(value);
     const bool redacted = !withheld && redact(value, name, path, &bytes);
     if (exact != nullptr && (!redacted || exact->withheld_if_redacted)) {
@@ -282,7 +261,7 @@ Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const M
   if (const core::ExactContent* const exact = sealer.misplaced()) {
     return refused("exact content is for sealed fields only", exact->path);
   }
-  if (!numbers_are_strict(body)) return refused("a number of the body is beyond 2^53-1");
+  if (!numbers_are_exact(body)) return refused("a number of the body is beyond 2^53-1");
 
   SealedDraft sealed;
   sealed.id_ = id;

@@ -45,6 +45,21 @@ class Latch {
   bool open_ = false;
 };
 
+// A result with a number beyond 2^53 could not be recorded, after its effect had happened.
+TEST(EngineTest, ANumberThatNoRecordCanHoldIsTextInTheResult) {
+  const auto engine = opened(EngineBuilder("").tool(
+      tool_of("count",
+              [](const Invocation&) -> Result<json::value> {
+                return json::value{{"n", std::int64_t{9007199254740993}}, {"list", {1, 1e300}}};
+              },
+              {.tier = Tier::Observe, .effect_class = "none"})));
+  const Result<Answer> answer = engine->call(call_of("count", "t-1"));
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->outcome.kind, Outcome::Kind::Completed);
+  EXPECT_EQ(answer->result.data, (json::value{{"n", "9007199254740993"}, {"list", {1, "1E300"}}}));
+  EXPECT_EQ(outcomes_of(*engine), Strings{"completed"});
+}
+
 // AU-28 (partly) AU-5 (partly) AU-7 (partly)
 TEST(EngineTest, AToolAnswersAndTheRecordSaysWhatTheCallerGot) {
   const auto engine = opened(EngineBuilder("").tool(tool_of("add", [](const Invocation& i) {
