@@ -113,6 +113,8 @@ net::HttpNames names_of(const ServeConfig& config, std::uint16_t port) {
   net::HttpNames names{.origins = config.origins};
   names.hosts.push_back(authority(config, port));
   if (config.is_local()) names.hosts.push_back(fmt::format("localhost:{}", port));
+  // Pages of our own are not foreign.
+  for (const std::string& host : names.hosts) names.origins.push_back("http://" + host);
   for (const std::string& host : config.hosts) {
     names.hosts.push_back(host);
     names.hosts.push_back(fmt::format("{}:{}", host, port));

@@ -113,9 +113,9 @@ std::string check_properties(const net::ServerRequest& head, const json::object&
 }  // namespace
 
 bool is_modern(const net::ServerRequest& head, const Message& message) {
-  if (message.method == "initialize") return false;
   const json::object* const meta = meta_of(message);
   if (message.method == "server/discover" || (meta && meta->contains(kMetaVersion))) return true;
+  if (message.method == "initialize") return false;
   const auto version = head.header(kVersionHeader);
   return version && !supported(*version) && head.count("mcp-session-id") == 0;
 }
@@ -144,6 +144,10 @@ std::optional<Refused> refuse_modern(const net::ServerRequest& head, const Messa
   }
   if (auto wrong = compare(head, "Mcp-Method", "mcp-method", message.method)) return wrong;
   if (object_in(*meta, kMetaCapabilities) == nullptr) return lacks(kMetaCapabilities);
+  // The conversation that all stateless requests share is never opened by one of them.
+  if (message.method == "initialize") {
+    return Refused{.status = 404, .code = kMethodNotFound, .message = "Method not found"};
+  }
   const std::string_view member = named_by(message.method);
   if (member.empty()) return std::nullopt;
   const auto name = text_in(*message.params(), member);
@@ -165,9 +169,11 @@ std::optional<Refused> refuse_legacy(const net::ServerRequest& head) {
 std::optional<std::string> header_text(std::string_view value) {
   constexpr std::string_view kBegin = "=?base64?";
   constexpr std::string_view kEnd = "?=";
-  if (!value.starts_with(kBegin)) return std::string(value);
+  if (!value.starts_with(kBegin) || !value.ends_with(kEnd) ||
+      value.size() < kBegin.size() + kEnd.size()) {
+    return std::string(value);
+  }
   value.remove_prefix(kBegin.size());
-  if (!value.ends_with(kEnd)) return std::nullopt;
   value.remove_suffix(kEnd.size());
   return from_base64(value);
 }

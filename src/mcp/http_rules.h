@@ -35,7 +35,8 @@ bool is_modern(const net::ServerRequest& head, const Message& message);
 std::string argument_contradiction(const net::ServerRequest& head, const json::value& schema,
                                    const json::value& input);
 
-// A header's value, `=?base64?...?=` decoded. Nothing: it is malformed.
+// A header's value, decoded where it stands between both marks of `=?base64?...?=`. Nothing: it is
+// malformed.
 std::optional<std::string> header_text(std::string_view value);
 
 // The status of an answer of the stateless era that carries this error.
