@@ -12,6 +12,7 @@
 #include "app/commands.h"
 #include "app/error_lines.h"
 #include "app/gateway_plan.h"
+#include "app/mcp_upstream.h"
 #include "app/output.h"
 #include "app/policy_watch.h"
 #include "base/try.h"
@@ -20,7 +21,7 @@
 #include "core/stored_record.h"
 #include "mcp/gateway.h"
 #include "mcp/http_front.h"
-#include "mcp/stdio_server.h"
+#include "mcp/switchboard.h"
 
 namespace sallyport::app {
 
@@ -84,23 +85,73 @@ struct Gate {
   core::Governor governor;
 };
 
+// A tool server, ready to be put behind a gateway for each client.
+struct Upstream {
+  std::string name;
+  mcp::ServerMaker make;
+  mcp::EraHint era;
+};
+
+Result<std::vector<Upstream>> upstreams_of(const ServeConfig& config, const Workspace& workspace) {
+  std::vector<Upstream> out;
+  for (const ServeConfig::Upstream& named : config.upstreams) {
+    McpOptions options{.name = named.name, .command = named.command};
+    options.allow_http = named.allow_http;
+    options.era = named.era;
+    if (!named.url.empty()) options.url = named.url;
+    if (!named.bearer_env.empty()) options.bearer_env = named.bearer_env;
+    Result<McpUpstream> upstream = upstream_of(options);
+    if (!upstream) {
+      return fail(upstream.error().code,
+                  fmt::format("the upstream `{}`: {}", named.name, upstream.error().message));
+    }
+    EraCache cache(workspace.place().data_dir, upstream->identity);
+    out.push_back({named.name, std::move(upstream->make),
+                   era_hint(options, std::move(cache), workspace.clock().wall())});
+  }
+  return out;
+}
+
 // Who serves one client, or all stateless requests of one agent.
-mcp::HttpFront::Open gateways(asio::io_context& loop, Gate& gate, const ServeConfig& config) {
-  return [&](const mcp::HttpFront::Caller& caller, std::unique_ptr<mcp::ClientLink> client) {
-    const ServeConfig::Upstream& upstream = config.upstreams.front();
-    Workspace& workspace = gate.workspace;
-    return std::make_shared<mcp::Gateway>(
-        loop.get_executor(),
-        mcp::Gateway::Parts{gate.governor, gate.plans, workspace.ledger(), workspace.redactor(),
-                            workspace.clock(), workspace.entropy(), gate.pins},
-        mcp::Gateway::Settings{.name = upstream.name,
-                               .make_server = mcp::StdioServer::maker(upstream.command),
-                               .agent_id = caller.principal,
-                               .session_id = caller.session_id,
-                               .shared = caller.shared,
-                               .log = gate.log},
-        std::move(client));
+mcp::HttpFront::Open gateways(asio::io_context& loop, Gate& gate,
+                              const std::vector<Upstream>& upstreams) {
+  return [&](const mcp::HttpFront::Caller& caller,
+             std::unique_ptr<mcp::ClientLink> client) -> std::shared_ptr<mcp::Conversation> {
+    const auto gateway = [&loop, &gate, caller](const Upstream& upstream,
+                                                std::unique_ptr<mcp::ClientLink> link) {
+      Workspace& workspace = gate.workspace;
+      return std::make_shared<mcp::Gateway>(
+          loop.get_executor(),
+          mcp::Gateway::Parts{gate.governor, gate.plans, workspace.ledger(), workspace.redactor(),
+                              workspace.clock(), workspace.entropy(), gate.pins},
+          mcp::Gateway::Settings{.name = upstream.name,
+                                 .make_server = upstream.make,
+                                 .agent_id = caller.principal,
+                                 .session_id = caller.session_id,
+                                 .shared = caller.shared,
+                                 .era = upstream.era,
+                                 .log = gate.log},
+          std::move(link));
+    };
+    if (upstreams.size() == 1) return gateway(upstreams.front(), std::move(client));
+    std::vector<mcp::Switchboard::Upstream> lines;
+    for (const Upstream& upstream : upstreams) {
+      lines.push_back({upstream.name, [&upstream, gateway](std::unique_ptr<mcp::ClientLink> link) {
+                         return gateway(upstream, std::move(link));
+                       }});
+    }
+    mcp::Switchboard::Settings settings{.log = gate.log};
+    return std::make_shared<mcp::Switchboard>(loop.get_executor(), std::move(client),
+                                              std::move(lines), std::move(settings));
   };
+}
+
+std::string names_of(const ServeConfig& config) {
+  std::string names;
+  for (const ServeConfig::Upstream& upstream : config.upstreams) {
+    names += fmt::format("{}`{}`", names.empty() ? "" : ", ", upstream.name);
+  }
+  return names;
 }
 
 std::string authority(const ServeConfig& config, std::uint16_t port) {
@@ -148,8 +199,8 @@ std::string about_tokens(const ServeConfig& config, const AgentTokens& tokens) {
 Result<void> announce(const Context& context, const ServeConfig& config, const Gate& gate,
                       const AgentTokens& tokens, const std::string& url) {
   const std::string folder = gate.workspace.place().data_dir.string();
-  gate.log(fmt::format("`{}` is served at {}; {}; {}; all is recorded in {}",
-                       config.upstreams.front().name, url, about_policy(config),
+  gate.log(fmt::format("{} {} served at {}; {}; {}; all is recorded in {}", names_of(config),
+                       config.upstreams.size() == 1 ? "is" : "are", url, about_policy(config),
                        about_tokens(config, tokens), folder));
   if (!context.json()) return {};
   json::object said{{"url", url},
@@ -200,6 +251,7 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   asio::io_context loop(1);
   SALLYPORT_TRY(const auto before, ledger.fact("policy", "hash"));
   core::PlanShelf plans(ledger, before.value_or(""));
+  SALLYPORT_TRY(const std::vector<Upstream> upstreams, upstreams_of(config, *workspace));
   Gate gate(*workspace, config, lines, plans);
   SALLYPORT_CHECK_OK(run_on(loop, gate.watch.load()));
   SALLYPORT_CHECK_OK(run_on(loop, gate.governor.start()));
@@ -213,7 +265,7 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   const std::string origin = "http://" + authority(config, port);
   const std::string url = origin + "/mcp";
   mcp::HttpFront front(loop.get_executor(),
-                       {workspace->clock(), workspace->entropy(), gateways(loop, gate, config),
+                       {workspace->clock(), workspace->entropy(), gateways(loop, gate, upstreams),
                         [&](const ServerRequest& request) { return tokens.agent_of(request); },
                         [&] { return plans.current()->hash(); }, gate.log},
                        {.front = {.sessions = config.sessions, .idle = config.idle},

@@ -9,6 +9,7 @@
 #include "app/config.h"
 #include "base/encoding.h"
 #include "base/try.h"
+#include "net/url.h"
 
 namespace sallyport::app {
 
@@ -19,6 +20,7 @@ constexpr std::size_t kLongestName = 128;
 constexpr std::size_t kMostAgents = 10'000;
 constexpr std::size_t kMostWords = 1000;
 constexpr std::size_t kMostNames = 256;
+constexpr std::size_t kMostUpstreams = 64;
 
 using policy::Mapping;
 using policy::Place;
@@ -84,10 +86,18 @@ Mapping agent_keys(ServeConfig::Agent& out) {
   return keys;
 }
 
+ReadValue read_url(std::string& out) {
+  return [&out](const Place& place) -> Result<void> {
+    SALLYPORT_CHECK_OK(policy::read_text(out, kLongestText)(place));
+    const Result<net::Url> url = net::Url::parse(out);
+    return url ? Result<void>{} : place.refuse(url.error().message);
+  };
+}
+
 Mapping upstream_keys(ServeConfig::Upstream& out) {
   Mapping keys("a tool server");
   keys.required("name", "how records call it", name_schema(), read_name(out.name))
-      .required("command", "that starts it, as a list of words",
+      .optional("command", "that starts it, as a list of words",
                 policy::list_schema(policy::text_schema(kLongestText), kMostWords),
                 [&out](const Place& place) -> Result<void> {
                   std::string word;
@@ -99,7 +109,19 @@ Mapping upstream_keys(ServeConfig::Upstream& out) {
                   SALLYPORT_CHECK_OK(policy::read_list(kMostWords, read)(place));
                   if (!out.command.empty()) return {};
                   return place.refuse("a command belongs here, as a list of words");
-                });
+                })
+      .optional("url", "where it is reached, instead of a command",
+                policy::text_schema(kLongestText), read_url(out.url))
+      .optional("bearer_env", "the variable that holds our token for it",
+                policy::text_schema(kLongestName), policy::read_text(out.bearer_env, kLongestName))
+      .optional("allow_http", "no encryption on the way to another machine [false]",
+                policy::truth_schema(), policy::read_truth(out.allow_http))
+      .optional("era", "of the protocol that it speaks [auto]",
+                policy::choice_schema({"auto", "legacy", "modern"}),
+                policy::read_choice({"auto", "legacy", "modern"}, [&out](std::size_t choice) {
+                  constexpr const char* kEras[] = {"auto", "legacy", "modern"};
+                  out.era = kEras[choice];
+                }));
   return keys;
 }
 
@@ -166,9 +188,9 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
       .optional("agents", "who may come, and the digest of each one's token",
                 policy::list_schema(agent_keys(agent).schema(), kMostAgents),
                 read_entries(out.agents, kMostAgents, agent_keys))
-      .required("upstreams", "the tool server behind the gate",
-                policy::list_schema(upstream_keys(upstream).schema(), 1),
-                read_entries(out.upstreams, 1, upstream_keys))
+      .required("upstreams", "the tool servers behind the gate",
+                policy::list_schema(upstream_keys(upstream).schema(), kMostUpstreams),
+                read_entries(out.upstreams, kMostUpstreams, upstream_keys))
       .optional("allowed_hosts", "names in `Host` beside the address itself", names,
                 read_texts(out.hosts))
       .optional("allowed_origins", "pages that may connect", names, read_texts(out.origins))
@@ -183,6 +205,12 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
 Result<void> read_serve(ServeConfig& out, const std::filesystem::path& folder, const Place& place) {
   SALLYPORT_CHECK_OK(serve_keys(out, folder).read(place));
   if (out.upstreams.empty()) return place.refuse("`upstreams` names no tool server");
+  for (const ServeConfig::Upstream& upstream : out.upstreams) {
+    if (upstream.command.empty() == upstream.url.empty()) {
+      return place.refuse(
+          fmt::format("`{}` needs a `command` or a `url`, one of them alone", upstream.name));
+    }
+  }
   if (!out.needs_token && !out.agents.empty()) {
     return place.refuse("`auth: none` and `agents` exclude each other");
   }

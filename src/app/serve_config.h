@@ -9,6 +9,7 @@
 //       9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08}
 //     upstreams:
 //       - {name: files, command: [npx, -y, "@modelcontextprotocol/server-filesystem", /srv/notes]}
+//       - {name: tickets, url: "https://tickets.example.com/mcp", bearer_env: TICKETS_TOKEN}
 //     allowed_hosts: [gate.example.com]
 //     allowed_origins: ["https://console.example.com"]
 //     sessions: 64
@@ -32,7 +33,11 @@ struct ServeConfig {
   };
   struct Upstream {
     std::string name{};
-    std::vector<std::string> command{};
+    std::vector<std::string> command{};  // that starts it, or
+    std::string url{};                   // where it is reached
+    std::string bearer_env{};            // the variable that holds our token for it
+    bool allow_http = false;             // without encryption, to other machines too
+    std::string era = "auto";
   };
 
   std::string address = "127.0.0.1";

@@ -72,4 +72,9 @@ bool Extension::broken() const {
   return board_.client_->broken();
 }
 
+std::string Extension::contradiction(std::string_view about, const json::value& schema,
+                                     const json::value& input) const {
+  return board_.client_->contradiction(about, schema, input);
+}
+
 }  // namespace sallyport::mcp

@@ -29,6 +29,8 @@ class Extension final : public ClientLink {
   Async<void> flush(std::chrono::milliseconds longest) override;
   void close() override;
   bool broken() const override;
+  std::string contradiction(std::string_view about, const json::value& schema,
+                            const json::value& input) const override;
 
  private:
   Switchboard& board_;

@@ -132,11 +132,11 @@ void RemoteServer::abandon(std::uint64_t id, std::string_view reason) {
 }
 
 net::HttpHeaders RemoteServer::headers_for(const Message& message, bool modern) const {
-  net::HttpHeaders headers = session_headers(kBoth);
+  // Nothing of a session goes to a server that has none, or opens one.
+  const bool plain = modern || message.method == "initialize";
+  net::HttpHeaders headers = plain ? plain_headers(kBoth) : session_headers(kBoth);
   headers.emplace_back("Content-Type", "application/json");
   if (!modern) return headers;
-  // Nothing of a session goes to a server that has none.
-  std::erase_if(headers, [](const auto& one) { return one.first.starts_with("M"); });
   const json::object* const params = message.params();
   const auto name = params ? text_in(*params, "name") : std::nullopt;
   const auto found = message.method == "tools/call" && name

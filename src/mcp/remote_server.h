@@ -87,6 +87,7 @@ class RemoteServer final : public Server {
                                   net::SseParser& events);
   Async<void> hear_from_session(std::string text);
   Async<void> end_session();
+  net::HttpHeaders plain_headers(std::string_view accepted) const;
   net::HttpHeaders session_headers(std::string_view accepted) const;
 
   Means means_;

@@ -29,9 +29,14 @@ class Counted {
 
 }  // namespace
 
-net::HttpHeaders RemoteServer::session_headers(std::string_view accepted) const {
+net::HttpHeaders RemoteServer::plain_headers(std::string_view accepted) const {
   net::HttpHeaders headers{{"Accept", std::string(accepted)}, {"User-Agent", "sallyport"}};
   if (!place_.bearer.empty()) headers.emplace_back("Authorization", "Bearer " + place_.bearer);
+  return headers;
+}
+
+net::HttpHeaders RemoteServer::session_headers(std::string_view accepted) const {
+  net::HttpHeaders headers = plain_headers(accepted);
   if (!session_.id.empty()) headers.emplace_back("Mcp-Session-Id", session_.id);
   if (!session_.version.empty()) headers.emplace_back("MCP-Protocol-Version", session_.version);
   return headers;

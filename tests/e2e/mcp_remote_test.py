@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Tool servers that are reached over HTTP, behind the gate: both eras, and all that can go wrong on the way."""
 import json
+import shutil
+import ssl
 import subprocess
 import time
 import unittest
@@ -244,6 +246,43 @@ class Accidents(RemoteTest):
             client.answer(id)
         client.close()
         self.one_end_for_each_call(210)
+
+
+@unittest.skipIf(shutil.which("openssl") is None, "openssl makes the certificates of this test")
+class Encryption(RemoteTest):
+    def secured(self, name):
+        """A server whose certificate says that it is `name`, and that certificate."""
+        key, certificate = self.folder / "key.pem", self.folder / "certificate.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                        "-keyout", key, "-out", certificate, "-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}"],
+                       check=True, capture_output=True, timeout=PATIENCE)
+        server = self.server(LegacyServer)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        return f"https://localhost:{server.server_address[1]}/mcp", certificate
+
+    def opened(self, url, **env):
+        client = RemoteClient(self, url, **env)
+        self.addCleanup(self.end, client)
+        return client, client.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}})
+
+    def test_a_server_whose_certificate_is_known_is_used(self):
+        url, certificate = self.secured("localhost")
+        client, answer = self.opened(url, SSL_CERT_FILE=certificate)
+        self.assertIn("result", answer)
+        client.tell("notifications/initialized")
+        self.assertEqual(client.said("echo", {"message": "safe"}), "safe")
+
+    def test_a_certificate_that_nobody_knows_is_refused(self):
+        url, _ = self.secured("localhost")
+        _, answer = self.opened(url)
+        self.assertIn("no safe connection", answer["error"]["message"])
+
+    def test_a_certificate_of_another_host_is_refused(self):
+        url, certificate = self.secured("other.example")
+        _, answer = self.opened(url, SSL_CERT_FILE=certificate)
+        self.assertIn("no safe connection", answer["error"]["message"])
 
 
 class Credentials(RemoteTest):

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Several tool servers behind one address: a program, a server of sessions over HTTP and a stateless one."""
+import json
+import sys
+import unittest
+
+from mcp_http_server import LegacyServer, ModernServer
+from mcp_support import FAKE
+from serve_support import Server, ServeTest, Session, events, modern
+
+
+class Several(ServeTest):
+    def several(self, *upstreams):
+        lines = "".join(f"    - {json.dumps(upstream)}\n" for upstream in upstreams)
+        return self.write("serve.yaml", f"version: 1\ndata_dir: data\nserve:\n  listen: 127.0.0.1:0\n  upstreams:\n{lines}")
+
+    def setUp(self):
+        super().setUp()
+        self.sessions, self.stateless_server = LegacyServer(token="t0ps3cret"), ModernServer()
+        self.addCleanup(self.sessions.stop)
+        self.addCleanup(self.stateless_server.stop)
+
+    def all_three(self):
+        config = self.several({"name": "local", "command": [sys.executable, str(FAKE)]},
+                              {"name": "old", "url": self.sessions.url, "bearer_env": "OLD_TOKEN"},
+                              {"name": "new", "url": self.stateless_server.url, "era": "modern"})
+        server = Server(self, config, self.environment(OLD_TOKEN="t0ps3cret"))
+        self.addCleanup(self.end_server, server)
+        return server
+
+    def test_tools_of_all_are_listed_and_called_by_the_name_of_their_server(self):
+        server = self.all_three()
+        session = Session(server)
+        self.assertEqual(session.opened["serverInfo"]["name"], "sallyport")
+        names = [tool["name"] for tool in session.request("tools/list")[-1]["result"]["tools"]]
+        for name in ("local", "old", "new"):
+            self.assertIn(f"{name}.echo", names)
+            self.assertEqual(session.said(f"{name}.echo", {"message": name}), name)
+        self.assertEqual(session.said("old.secret"), "key **** ends")
+        unknown = session.call("echo")[-1]
+        self.assertEqual(unknown["error"]["code"], -32602)
+        server.stop()
+        ends = self.one_end_for_each_call(4)
+        self.assertEqual([record["server"] for record in ends], ["local", "old", "new", "old"])
+        self.assertEqual([record["tool_name"] for record in ends], ["echo", "echo", "echo", "secret"])
+
+    def test_stateless_clients_reach_all_of_them(self):
+        server = self.all_three()
+        status, said = self.stateless(server, modern("server/discover"))
+        self.assertEqual((status, said[-1]["result"]["supportedVersions"]), (200, ["2026-07-28"]))
+        for name in ("local", "old", "new"):
+            status, said = self.stateless(server, modern("tools/call", {"name": f"{name}.echo", "arguments": {"message": name}}))
+            self.assertEqual((status, said[-1]["result"]["content"][0]["text"]), (200, name))
+
+    def test_progress_and_questions_find_their_way(self):
+        session = Session(self.all_three(), {"sampling": {}})
+        said = session.call("old.progress", _meta={"progressToken": "t"})
+        self.assertEqual([m["params"]["progress"] for m in said[:-1]], [0, 1, 2])
+        response = session.open("tools/call", {"name": "old.ask_sampling", "arguments": {}})
+        for event in events(response):
+            message = json.loads(event["data"]) if event.get("data") else {}
+            if message.get("method") == "sampling/createMessage":
+                session.send({"id": message["id"], "result": {"said": "yes"}})
+            elif "result" in message:
+                self.assertEqual(message["result"]["content"][0]["text"], '{"said": "yes"}')
+                break
+        response.close()
+
+    def test_one_that_is_not_there_harms_no_other(self):
+        server = self.all_three()
+        self.sessions.stop()
+        session = Session(server)
+        self.assertEqual(session.said("local.echo", {"message": "x"}), "x")
+        self.assertEqual(session.said("new.echo", {"message": "y"}), "y")
+
+    def test_what_cannot_be_is_refused(self):
+        for upstream, words in (({"name": "x"}, "needs a `command` or a `url`"),
+                                ({"name": "x", "url": "http://example.com/mcp"}, "without encryption"),
+                                ({"name": "x", "url": "nowhere"}, "no URL"),
+                                ({"name": "x", "url": "https://example.com", "bearer_env": "NO_SUCH"}, "`NO_SUCH` is not set")):
+            done = self.run_bare("serve", "--config", self.several(upstream))
+            self.assertNotEqual(done.code, 0)
+            self.assertIn(words, done.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
