@@ -11,6 +11,7 @@
 #include "app/entry_text.h"
 #include "app/governed_process.h"
 #include "app/output.h"
+#include "app/watch_view.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/escalations.h"
@@ -39,15 +40,6 @@ json::object to_json(const ApprovalItem& item) {
     object[name] = item.request.at(name);
   }
   return object;
-}
-
-std::string age_of(const std::string& opened_at, WallTime now) {
-  const std::optional<WallTime> opened = from_rfc3339(opened_at);
-  if (!opened) return "?";
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - *opened).count();
-  if (seconds < 120) return fmt::format("{} s", seconds);
-  if (seconds < 7200) return fmt::format("{} min", seconds / 60);
-  return fmt::format("{} h", seconds / 3600);
 }
 
 void say_question(const ApprovalItem& item, WallTime now) {

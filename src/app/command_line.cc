@@ -427,6 +427,23 @@ class CommandLine {
     add_answer(approvals, "deny", "say no: the call does not run", deny_, approvals_deny);
     add_answer(approvals, "cancel", "take a question back: the call does not run", cancel_,
                approvals_cancel);
+    CLI::App& batch = command(approvals, "answer", "answer many, each with its own verdict",
+                              approvals_batch_, approvals_answer);
+    required_file(batch, "--batch", approvals_batch_.batch,
+                  "[{request_id, approved, binding, reason?}, ...]");
+    add_login(batch, approvals_batch_.login);
+    CLI::App& escalate = command(approvals, "escalate", "let somebody else answer too",
+                                 approvals_escalate_, approvals_escalate);
+    ApprovalsAnswerOptions& passed_on = approvals_escalate_.answer;
+    text(escalate, "id", passed_on.id, "which one", "ID")->required();
+    text(escalate, "--to", approvals_escalate_.to, "a person, or role:ROLE", "WHO")->required();
+    text(escalate, "--reason", passed_on.reason, "why; becomes part of the record");
+    add_login(escalate, passed_on.login);
+    CLI::App& watch = command(approvals, "watch", "see what comes, and answer it",
+                              approvals_watch_, approvals_watch);
+    choice(text(watch, "--kind", approvals_watch_.kind, "only of this kind"),
+           {"approval", "dual_control"});
+    add_login(watch, approvals_watch_.login);
     CLI::App& init = command(approvals, "init", "make the key with which you answer",
                              approvals_init_, approvals_init);
     text(init, "--name", approvals_init_.name, "who you are [user:LOGIN]", "NAME");
@@ -451,7 +468,10 @@ class CommandLine {
     text(answer, "--reason", options.reason, "why; becomes part of the record");
     text(answer, "--binding", options.binding, "what you saw; another call is not answered",
          "DIGEST");
-    LoginOptions& login = options.login;
+    add_login(answer, options.login);
+  }
+
+  void add_login(CLI::App& answer, LoginOptions& login) {
     file(answer, "--key-file", login.key_file, "your approver key [the one in <data-dir>]");
     CLI::Option* const words = file(answer, "--passphrase-file", login.passphrase_file,
                                     "holds its passphrase [asked at the terminal]");
@@ -666,6 +686,9 @@ class CommandLine {
   PinsOptions pins_diff_;
   PinsOptions pins_accept_;
   ApprovalsInitOptions approvals_init_;
+  ApprovalsBatchOptions approvals_batch_;
+  ApprovalsEscalateOptions approvals_escalate_;
+  ApprovalsWatchOptions approvals_watch_;
   ApprovalsListOptions approvals_list_;
   ApprovalsShowOptions approvals_show_;
   ApprovalsAnswerOptions approve_;

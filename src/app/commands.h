@@ -93,6 +93,23 @@ struct ApprovalsAnswerOptions {
 Result<int> approvals_approve(const Context& context, const ApprovalsAnswerOptions& options);
 Result<int> approvals_deny(const Context& context, const ApprovalsAnswerOptions& options);
 Result<int> approvals_cancel(const Context& context, const ApprovalsAnswerOptions& options);
+struct ApprovalsBatchOptions {
+  std::filesystem::path batch;
+  LoginOptions login;
+};
+// 0: all were taken; 1: not all.
+Result<int> approvals_answer(const Context& context, const ApprovalsBatchOptions& options);
+struct ApprovalsEscalateOptions {
+  ApprovalsAnswerOptions answer;
+  std::string to;
+};
+Result<int> approvals_escalate(const Context& context, const ApprovalsEscalateOptions& options);
+struct ApprovalsWatchOptions {
+  std::optional<std::string> kind;
+  LoginOptions login;
+};
+// Until somebody stops it.
+Result<int> approvals_watch(const Context& context, const ApprovalsWatchOptions& options);
 struct SettleOptions {
   std::string id;
   std::optional<std::string> note;

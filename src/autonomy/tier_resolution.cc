@@ -100,7 +100,11 @@ EffectiveTier effective_tier(const Weighing& weighing) {
   Lowering lower(weighing, tier);
   lower.to(weighing.scopes.cap(weighing.action), Source::Scope);
   lower.to(weighing.grant_ceiling, Source::Grant);
-  if (needs_human(weighing)) lower.to(Autonomy::ActWithApproval, Source::RequiresHuman);
+  if (needs_human(weighing)) {
+    lower.to(Autonomy::ActWithApproval, Source::RequiresHuman);
+    // Said also where the tier would ask anyway: such a yes is given by hand (AT-17).
+    if (tier.tier == Autonomy::ActWithApproval) tier.source = Source::RequiresHuman;
+  }
   if (weighing.budget_exhausted) {
     lower.to(Autonomy::ActWithApproval, Source::Budget, weighing.budget_about);
   } else if (!weighing.budget_about.empty()) {

@@ -11,7 +11,8 @@ namespace sallyport::core {
 
 Fact Governor::proposed_call(const Trail& trail) const {
   return {std::string(kProposedCall), trail.approval_id,
-          parts_.recorder.encrypt(canonical_json(to_json(trail.call())))};
+          // With its token, which is checked again when it runs (CG-23).
+          parts_.recorder.encrypt(canonical_json(to_json(trail.call_with_grants())))};
 }
 
 Task<std::vector<Answer>> Governor::run_answered(FindTool find_tool, std::stop_token cancel) {

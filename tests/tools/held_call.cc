@@ -1,11 +1,14 @@
 // One governed call that waits for a person, for tests of whoever answers from another process.
 //
 //   held_call DIR --effects FILE [--policy FILE] [--suggest] [--text TEXT] [--within SECONDS]
-//             [--twice]
+//             [--twice] [--calls N] [--propose N] [--follow] [--answer NAME --seed N]
 //
 // Prints `{"waiting":...}` when it is about to make the call, and the answer as one JSON line. The
 // tool appends its input to FILE. `--suggest` proposes the call and then waits for the answer to
-// the proposal. `--twice` makes the same call twice at once.
+// the proposal. `--twice` makes the same call twice at once, `--calls` so many different ones,
+// each with its number in the input. `--propose` proposes so many, says so, and runs what is
+// approved until nothing waits any more; `--follow` only does the latter. `--answer` is a person
+// instead: he says yes to all that waits, in random order, and no to every fourth number.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -18,11 +21,14 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/json.hpp>
 #include <filesystem>
+#include <random>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/entropy.h"
 #include "base/try.h"
+#include "core/approval_request.h"
 #include "core/governor.h"
 #include "core/journal.h"
 #include "guards/storage_redactor.h"
@@ -44,6 +50,11 @@ struct Arguments {
   std::chrono::seconds within{60};
   bool suggest = false;
   bool twice = false;
+  int calls = 0;
+  int propose = 0;
+  bool follow = false;
+  std::string answer;
+  unsigned seed = 0;
 };
 
 void say(const json::object& object) {
@@ -91,6 +102,91 @@ Async<void> make_call(core::Governor& governor, std::shared_ptr<core::Upstream> 
   tell(co_await governor.run(std::move(call), std::move(tool)));
 }
 
+Call numbered_call(const Arguments& arguments, int number) {
+  Call call = the_call(arguments, number);
+  call.input.as_object()["number"] = number;
+  return call;
+}
+
+// So many at once.
+void make_calls(const boost::asio::any_io_executor& executor, core::Governor& governor,
+                std::shared_ptr<core::Upstream> tool, const Arguments& arguments) {
+  for (int number = 0; number < arguments.calls; ++number) {
+    asio::co_spawn(executor,
+                   make_call(governor, tool, numbered_call(arguments, arguments.propose + number)),
+                   [](const std::exception_ptr& thrown) {
+                     if (thrown) std::_Exit(4);
+                   });
+  }
+}
+
+Async<void> pause(std::chrono::milliseconds time) {
+  asio::steady_timer timer(co_await asio::this_coro::executor, time);
+  boost::system::error_code ignored;
+  co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+}
+
+// Questions that wait for an answer, and those that wait for their yes to be used.
+std::vector<std::string> questions(core::RecordReader& records, bool only_open) {
+  std::vector<std::string> ids;
+  const auto all = records.facts(core::kApprovalSpace);
+  if (!all) return ids;
+  for (const core::Fact& fact : *all) {
+    const auto state = core::ApprovalState::parse(fact.value.value_or(""));
+    if (!state) continue;
+    if (state->open() || (!only_open && state->word == "approved")) ids.push_back(fact.key);
+  }
+  return ids;
+}
+
+Async<void> propose_and_follow(core::Governor& governor, core::RecordReader& records,
+                               std::shared_ptr<core::Upstream> tool, Arguments arguments) {
+  core::Caller leaves{.holds = false};
+  for (int number = 0; number < arguments.propose; ++number) {
+    const auto asked = co_await governor.run(numbered_call(arguments, number), tool, leaves);
+    if (!asked) co_return tell(std::unexpected(asked.error()));
+  }
+  make_calls(co_await asio::this_coro::executor, governor, tool, arguments);
+  while (arguments.propose > 0 &&
+         questions(records, true).size() <
+             static_cast<std::size_t>(arguments.propose + arguments.calls)) {
+    co_await pause(std::chrono::milliseconds(20));
+  }
+  say({{"proposed", arguments.propose}});
+  do {
+    const auto answers = co_await governor.run_answered([&](const Call&) { return tool; });
+    if (!answers) tell(std::unexpected(answers.error()));
+    co_await pause(std::chrono::milliseconds(20));
+  } while (!questions(records, false).empty());
+  say({{"done", true}});
+}
+
+bool says_yes(core::RecordReader& records, const std::string& id) {
+  const auto entry = core::request_entry(records, id);
+  if (!entry) return false;
+  const json::object request = core::request_of(*entry);
+  return request.at("args").at(0).at("number").to_number<int>() % 4 != 0;
+}
+
+Async<void> answer_all(core::Governor& governor, core::RecordReader& records, Arguments arguments) {
+  std::mt19937 random(arguments.seed);
+  std::set<std::string> said_before;
+  for (std::vector<std::string> open = questions(records, true); !open.empty();
+       open = questions(records, true)) {
+    std::ranges::shuffle(open, random);
+    for (const std::string& id : open) {
+      if (said_before.contains(id)) continue;
+      Reply reply = says_yes(records, id) ? Reply::approve(arguments.answer)
+                                          : Reply::deny(arguments.answer, "no");
+      reply.door = "test";
+      const auto said = co_await governor.approvals().answer(id, std::move(reply), {});
+      if (said || said.error().code == ErrorCode::Conflict) said_before.insert(id);
+    }
+    co_await pause(std::chrono::milliseconds(20));
+  }
+  say({{"done", true}});
+}
+
 Async<void> follow_proposal(core::Governor& governor, std::shared_ptr<core::Upstream> tool,
                             Arguments arguments) {
   co_await make_call(governor, tool, the_call(arguments, 0));
@@ -106,13 +202,18 @@ Async<void> follow_proposal(core::Governor& governor, std::shared_ptr<core::Upst
   }
 }
 
-Async<void> work(core::Governor& governor, std::shared_ptr<core::Upstream> tool,
-                 Arguments arguments) {
+Async<void> work(core::Governor& governor, core::RecordReader& records,
+                 std::shared_ptr<core::Upstream> tool, Arguments arguments) {
   const Result<void> started = co_await governor.start();
   if (!started) co_return tell(std::unexpected(started.error()));
   say({{"waiting", static_cast<std::int64_t>(getpid())}});
   if (arguments.suggest) co_return co_await follow_proposal(governor, tool, arguments);
   const auto executor = co_await asio::this_coro::executor;
+  if (!arguments.answer.empty()) co_return co_await answer_all(governor, records, arguments);
+  if (arguments.propose > 0 || arguments.follow) {
+    co_return co_await propose_and_follow(governor, records, tool, arguments);
+  }
+  if (arguments.calls > 0) co_return make_calls(executor, governor, tool, arguments);
   if (arguments.twice) {
     asio::co_spawn(executor, make_call(governor, tool, the_call(arguments, 1)),
                    [](const std::exception_ptr& thrown) {
@@ -122,8 +223,8 @@ Async<void> work(core::Governor& governor, std::shared_ptr<core::Upstream> tool,
   co_await make_call(governor, tool, the_call(arguments, 0));
 }
 
-Result<std::shared_ptr<const core::Plan>> make_plan(const Arguments& arguments,
-                                                    const Clock& clock, Entropy& entropy) {
+Result<std::shared_ptr<const core::Plan>> make_plan(const Arguments& arguments, const Clock& clock,
+                                                    Entropy& entropy) {
   core::PlanBuilder plan;
   plan.tool("", "write_file", {Tier::Confirm, "fs.write", ""})
       .autonomy(arguments.suggest ? Autonomy::Suggest : Autonomy::ActWithApproval)
@@ -155,7 +256,8 @@ Result<void> run(const Arguments& arguments) {
                            .entropy = entropy,
                            .digest = ledger->digest()});
   asio::io_context loop(1);
-  asio::co_spawn(loop, work(governor, std::make_shared<Writer>(arguments.effects), arguments),
+  asio::co_spawn(loop,
+                 work(governor, *ledger, std::make_shared<Writer>(arguments.effects), arguments),
                  [](const std::exception_ptr& thrown) {
                    if (thrown) std::_Exit(4);
                  });
@@ -172,12 +274,18 @@ std::optional<Arguments> read_arguments(const std::vector<std::string>& words) {
       arguments.suggest = true;
     } else if (word == "--twice") {
       arguments.twice = true;
+    } else if (word == "--follow") {
+      arguments.follow = true;
     } else if (!word.starts_with("--")) {
       arguments.folder = word;
     } else if (++i < words.size()) {
       if (word == "--effects") arguments.effects = next;
       if (word == "--policy") arguments.policy = next;
       if (word == "--text") arguments.text = next;
+      if (word == "--calls") arguments.calls = std::stoi(next);
+      if (word == "--propose") arguments.propose = std::stoi(next);
+      if (word == "--answer") arguments.answer = next;
+      if (word == "--seed") arguments.seed = static_cast<unsigned>(std::stoul(next));
       if (word == "--within") arguments.within = std::chrono::seconds(std::stoi(next));
     }
   }

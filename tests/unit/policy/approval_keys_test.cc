@@ -49,12 +49,41 @@ TEST(ApprovalKeysTest, WhoMayApproveIsPartOfThePlansHash) {
   const auto hash = [](const std::string& text) {
     core::PlanBuilder builder;
     const SystemClock clock;
-  SystemEntropy entropy;
+    SystemEntropy entropy;
     EXPECT_TRUE(add_to_plan(builder, *read_policy(text, "p.yaml"), nullptr, {clock, entropy, "k"}));
     return (*builder.build())->hash();
   };
   EXPECT_NE(hash(with(kTwo)), hash(with(kTwo + "  quorum: 2\n")));
   EXPECT_NE(hash("version: 1\n"), hash(with(kTwo)));
+}
+
+// AT-14 (partly) AT-15 (partly)
+TEST(ApprovalKeysTest, WhatAutonomySaysOfAskingOnlyNarrows) {
+  const auto rules = [](const std::string& autonomy) {
+    const auto policy =
+        read_policy(with(kTwo + "  quorum: 1\n  deadline_s: 90\n  use_within_s: 30\nautonomy: {" +
+                         autonomy + "}\n"),
+                    "p.yaml");
+    EXPECT_TRUE(policy) << policy.error().message;
+    return *policy;
+  };
+  const Policy wider = rules("deadline_s: 900, use_within_s: 900, quorum: 1");
+  EXPECT_EQ(wider.approval_time, std::chrono::seconds(90));
+  EXPECT_EQ(wider.approvals->use_within, std::chrono::seconds(30));
+  const Policy narrower = rules("deadline_s: 9, use_within_s: 3, quorum: 2");
+  EXPECT_EQ(narrower.approval_time, std::chrono::seconds(9));
+  EXPECT_EQ(narrower.approvals->use_within, std::chrono::seconds(3));
+  EXPECT_EQ(narrower.approvals->quorum, 2u);
+  const Policy fewer = rules("reviewers: [\"user:bo\", \"user:eve\"]");
+  EXPECT_EQ(fewer.approvals->reviewers, (std::vector<std::string>{"user:bo"}));
+  const auto nobody = read_policy(with(kTwo + "autonomy: {reviewers: [\"user:eve\"]}\n"), "p.yaml");
+  ASSERT_FALSE(nobody);
+  EXPECT_TRUE(nobody.error().where.starts_with("p.yaml:6:")) << nobody.error().where;
+  const auto alone =
+      read_policy("version: 1\nautonomy: {deadline_s: 7, use_within_s: 5}\n", "p.yaml");
+  ASSERT_TRUE(alone);
+  EXPECT_EQ(alone->approval_time, std::chrono::seconds(7));
+  EXPECT_EQ(alone->approvals->use_within, std::chrono::seconds(5));
 }
 
 // AT-32 (partly)

@@ -1,0 +1,104 @@
+#include "app/answering.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "core/approval_request.h"
+#include "core/approvals.h"
+#include "ledger/query.h"
+#include "ledger/store_reader.h"
+#include "trust/trust_record.h"
+
+namespace sallyport::app {
+
+namespace {
+
+Result<void> carry_out(Task<void> task) {
+  Result<void> done = fail(ErrorCode::Internal, "a task ended without an answer");
+  boost::asio::io_context loop;
+  boost::asio::co_spawn(loop, std::move(task),
+                        [&](const std::exception_ptr& thrown, Result<void> result) {
+                          if (!thrown) done = std::move(result);
+                        });
+  loop.run();
+  return done;
+}
+
+}  // namespace
+
+Result<json::object> pending_request(const Context& context, const std::string& id) {
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
+  ledger::StoreReader records(workspace->store());
+  SALLYPORT_TRY(const auto state, core::approval_state(records, id));
+  if (!state) return fail(ErrorCode::NotFound, fmt::format("there is no approval `{:.80}`", id));
+  if (!state->open()) {
+    return fail(ErrorCode::Conflict, fmt::format("approval `{}` is already {}", id, state->word),
+                {}, state->word);
+  }
+  SALLYPORT_TRY(const json::object entry, core::request_entry(records, id));
+  return core::request_of(entry);
+}
+
+Result<Answering::Given> Answering::answer(const std::string& id, Reply::Kind kind,
+                                           std::string reason,
+                                           const std::optional<std::string>& binding) const {
+  SALLYPORT_TRY(const json::object request, pending_request(context_, id));
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context_.open_maintaining());
+  const std::string asked(text_in(request, "binding").value_or(""));
+  Reply reply{.kind = kind,
+              .by = login_.name,
+              .reason = std::move(reason),
+              .door = login_.door,
+              .binding = binding.value_or(asked),
+              .responded_at = trust::whole_seconds(workspace->clock().wall())};
+  if (login_.key && kind != Reply::Kind::Cancelled) {
+    reply.signature =
+        login_.key->sign(core::ResponseStatement{.request_id = id,
+                                                 .reviewer = login_.name,
+                                                 .binding = asked,
+                                                 .responded_at = reply.responded_at,
+                                                 .approved = kind == Reply::Kind::Approved}
+                             .text());
+  }
+  core::Approvals approvals(workspace->ledger(), workspace->clock(), workspace->redactor());
+  SALLYPORT_CHECK_OK(carry_out(approvals.answer(id, reply, {})));
+  SALLYPORT_TRY(const auto state, approvals.state(id));
+  return Given{state.value_or(core::ApprovalState{}), std::move(reply)};
+}
+
+Result<void> Answering::escalate(const std::string& id, std::vector<std::string> to,
+                                 std::string reason) const {
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context_.open_maintaining());
+  core::Approvals approvals(workspace->ledger(), workspace->clock(), workspace->redactor());
+  const Reply by{.kind = Reply::Kind::Approved,
+                 .by = login_.name,
+                 .reason = std::move(reason),
+                 .door = login_.door};
+  return carry_out(approvals.escalate(id, std::move(to), by));
+}
+
+Result<std::size_t> Answering::recent_approvals() const {
+  constexpr auto kLately = std::chrono::minutes(10);
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context_.open_reading());
+  std::size_t count = 0;
+  const ledger::Filter filter{.facets = {{ledger::Facet::Kind, "approval"}},
+                              .body = {{"record", "approval_response"},
+                                       {"reviewer", json::value(login_.name)},
+                                       {"approved", true}},
+                              .since = workspace->clock().wall() - kLately};
+  SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) {
+    return ledger::find_entries(view, filter,
+                                [&](const ledger::StoredEntry&, const ledger::EntryView&) {
+                                  ++count;
+                                  return Result<bool>(true);
+                                });
+  }));
+  return count;
+}
+
+}  // namespace sallyport::app

@@ -1,0 +1,131 @@
+#include "app/approval_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "app/entry_text.h"
+#include "app/terminal.h"
+#include "base/cut_text.h"
+#include "base/json_members.h"
+#include "base/visible_text.h"
+
+namespace sallyport::app {
+
+namespace {
+
+constexpr std::size_t kHead = 1500;
+constexpr std::size_t kTail = 500;
+
+std::string shortened_text(std::string_view text) {
+  if (text.size() <= kHead + kTail + 100) return std::string(text);
+  const std::string head = cut_utf8_bytes(std::string(text), kHead);
+  std::size_t tail = text.size() - kTail;
+  while (tail < text.size() && (static_cast<unsigned char>(text[tail]) & 0xC0) == 0x80) ++tail;
+  return fmt::format("{} [... {} bytes left out, --full shows them ...] {}", head,
+                     tail - head.size(), text.substr(tail));
+}
+
+json::value shortened(const json::value& value) {
+  if (value.is_string()) return json::value(shortened_text(value.get_string()));
+  if (const json::array* const array = value.if_array()) {
+    json::array all;
+    for (const json::value& item : *array) all.push_back(shortened(item));
+    return all;
+  }
+  if (const json::object* const object = value.if_object()) {
+    json::object all;
+    for (const json::key_value_pair& pair : *object) all[pair.key()] = shortened(pair.value());
+    return all;
+  }
+  return value;
+}
+
+class Page {
+ public:
+  Page(const ApprovalItem& item, bool full) : item_(item), full_(full) {}
+
+  std::vector<std::string> lines(const json::value& result) {
+    line("question", item_.id);
+    line("state", item_.word);
+    line("kind", text("kind"));
+    line("asks", item_.description);
+    line("agent", text("agent_id"));
+    line("session", text("session_id"));
+    add(fmt::format("{:<10} {}", "tool", with_lookalikes(visible(text("tool_name")))));
+    if (!text("server").empty()) {
+      add(fmt::format("{:<10} {}", "server", with_lookalikes(visible(text("server")))));
+    }
+    line("class", text("action"));
+    line("asked at", text("requested_at"));
+    line("deadline", text("deadline"));
+    line("reviewers", reviewers());
+    add(what_happens());
+    for (const core::Vote& vote : item_.state.votes) {
+      add(fmt::format("{:<10} {} said {} at {} through {}", "answer", visible(vote.by),
+                      vote.approved ? "yes" : "no", visible(vote.at), visible(vote.door)));
+    }
+    if (!result.is_null()) add("result     " + pretty_json(shown(result), 11));
+    add("input      " + with_lookalikes(pretty_json(shown(input()), 11)));
+    add("binding    " + text("binding").substr(7, 8));
+    return std::move(lines_);
+  }
+
+ private:
+  void add(std::string text) {
+    for (std::size_t at = 0; at <= text.size();) {
+      const std::size_t end = std::min(text.find('\n', at), text.size());
+      lines_.push_back(text.substr(at, end - at));
+      at = end + 1;
+    }
+  }
+  std::string text(std::string_view name) const {
+    return std::string(text_in(item_.request, name).value_or(""));
+  }
+  void line(std::string_view name, const std::string& value) {
+    if (!value.empty()) add(fmt::format("{:<10} {}", name, visible(value)));
+  }
+  json::value shown(const json::value& value) const { return full_ ? value : shortened(value); }
+  json::value input() const {
+    const json::value* const args = item_.request.if_contains("args");
+    const bool one = args != nullptr && args->is_array() && args->get_array().size() == 1;
+    return one ? args->get_array().front() : json::value();
+  }
+  std::string reviewers() const {
+    std::string names;
+    const json::value* const listed = item_.request.if_contains("reviewers");
+    if (listed != nullptr && listed->is_array()) {
+      for (const json::value& name : listed->get_array()) {
+        if (name.is_string()) names += (names.empty() ? "" : ", ") + std::string(name.get_string());
+      }
+    }
+    for (const std::string& name : item_.state.also) {
+      if (!names.empty()) names += fmt::format(", {} (escalated to)", name);
+    }
+    return fmt::format("{} of {}", item_.state.required,
+                       names.empty() ? "all registered approvers" : names);
+  }
+  std::string what_happens() const {
+    const bool proposal = bool_in(item_.request, "proposal").value_or(false);
+    if (item_.word == "pending") {
+      return proposal ? "if yes     it runs once, without the agent"
+                      : "if yes     the waiting call runs once, with exactly the input below";
+    }
+    if (item_.word == "approved") return "next       it runs once, if it is used in time";
+    return item_.word == "used" ? "then       it ran" : "then       it did not run, and will not";
+  }
+
+  const ApprovalItem& item_;
+  bool full_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+std::vector<std::string> approval_page(const ApprovalItem& item, const json::value& result,
+                                       bool full) {
+  return Page(item, full).lines(result);
+}
+
+}  // namespace sallyport::app

@@ -1,0 +1,144 @@
+// Many answers at once, each with its own verdict and the binding of what was seen: they succeed or
+// fail one by one, and there is no "approve all" (AP-42).
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "app/answering.h"
+#include "app/commands.h"
+#include "app/governed_process.h"
+#include "app/input.h"
+#include "app/output.h"
+#include "base/json_members.h"
+#include "base/try.h"
+#include "core/waiting_facts.h"
+#include "ledger/query.h"
+
+namespace sallyport::app {
+
+namespace {
+
+constexpr std::size_t kLargestFile = 4u << 20;
+constexpr std::size_t kMostItems = 1000;
+
+struct Item {
+  std::string id{};
+  std::string binding{};
+  std::string reason{};
+  bool approved = false;
+};
+
+// `approved` is yes only as the JSON value true (AP-12). Who answers is whoever has logged in: an
+// item that names somebody is refused (AP-2).
+Result<Item> read_item(const json::value& value, const std::string& where) {
+  const json::object* const object = value.if_object();
+  if (object == nullptr) return fail(ErrorCode::InvalidInput, "an answer is an object", where);
+  for (const json::key_value_pair& pair : *object) {
+    const std::string_view name = pair.key();
+    if (name == "request_id" || name == "approved" || name == "binding" || name == "reason") {
+      continue;
+    }
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("unknown member `{:.80}`; an answer has request_id, approved, binding "
+                            "and reason",
+                            name),
+                where);
+  }
+  const auto id = text_in(*object, "request_id");
+  const auto binding = text_in(*object, "binding");
+  const json::value* const approved = object->if_contains("approved");
+  if (!id || !binding || approved == nullptr) {
+    return fail(ErrorCode::InvalidInput,
+                "an answer says `request_id`, `approved` and `binding`, each for itself", where);
+  }
+  return Item{.id = std::string(*id),
+              .binding = std::string(*binding),
+              .reason = std::string(text_in(*object, "reason").value_or("")),
+              .approved = approved->is_bool() && approved->get_bool()};
+}
+
+Result<std::vector<Item>> read_batch(const std::filesystem::path& file) {
+  SALLYPORT_TRY(const std::string text, read_input(file, kLargestFile));
+  SALLYPORT_TRY(const ParsedJson parsed, parse_json(text));
+  const json::array* const list = parsed.value.if_array();
+  if (list == nullptr || list->empty() || list->size() > kMostItems) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("a batch is a list of 1 to {} answers", kMostItems), file.string());
+  }
+  std::vector<Item> items;
+  for (const json::value& value : *list) {
+    SALLYPORT_TRY(Item item, read_item(value, fmt::format("{}[{}]", file.string(), items.size())));
+    items.push_back(std::move(item));
+  }
+  return items;
+}
+
+// A call that needs a human, or two of them, needs one who looks at it (AT-17).
+Result<bool> needs_own_look(const Context& context, const std::string& id) {
+  SALLYPORT_TRY(const json::object request, pending_request(context, id));
+  if (text_in(request, "kind") == "dual_control") return true;
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
+  bool human = false;
+  const ledger::Filter filter{
+      .facets = {{ledger::Facet::Call, std::string(text_in(request, "call_id").value_or(""))},
+                 {ledger::Facet::Kind, "tool_audit"}},
+      .body = {{"autonomy_source", "requires_human"}},
+      .limit = 1};
+  SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) {
+    return ledger::find_entries(view, filter,
+                                [&](const ledger::StoredEntry&, const ledger::EntryView&) {
+                                  human = true;
+                                  return Result<bool>(false);
+                                });
+  }));
+  return human;
+}
+
+Result<std::string> answer_one(const Context& context, const Answering& person, const Item& item) {
+  SALLYPORT_TRY(const bool own_look, needs_own_look(context, item.id));
+  if (item.approved && own_look) {
+    return fail(ErrorCode::Conflict, "this one is approved by itself, not in a batch");
+  }
+  if (item.approved) {
+    SALLYPORT_TRY(const std::size_t recent, person.recent_approvals());
+    if (recent >= kHastyApprovals) {
+      return fail(
+          ErrorCode::Exhausted,
+          fmt::format("{} approvals in ten minutes; the next ones are given one by one", recent));
+    }
+  }
+  const Reply::Kind kind = item.approved ? Reply::Kind::Approved : Reply::Kind::Denied;
+  SALLYPORT_TRY(const Answering::Given given,
+                person.answer(item.id, kind, item.reason, item.binding));
+  return given.state.word;
+}
+
+void tell(const Context& context, const Item& item, const Result<std::string>& state) {
+  if (context.json()) {
+    json::object object{{"request_id", item.id}, {"ok", state.has_value()}};
+    if (state) object["state"] = *state;
+    if (!state) object["error"] = state.error().message;
+    say(visible_json(canonical_json(object)));
+    return;
+  }
+  say(fmt::format("{}  {}", visible(item.id),
+                  state ? *state : "not answered: " + visible(state.error().message)));
+}
+
+}  // namespace
+
+Result<int> approvals_answer(const Context& context, const ApprovalsBatchOptions& options) {
+  SALLYPORT_CHECK_OK(refuse_agents(context, "approvals answer"));
+  SALLYPORT_TRY(const std::vector<Item> items, read_batch(options.batch));
+  SALLYPORT_TRY(Login login, log_in(context, options.login));
+  const Answering person(context, std::move(login));
+  bool all = true;
+  for (const Item& item : items) {
+    const Result<std::string> state = answer_one(context, person, item);
+    all = all && state.has_value();
+    tell(context, item, state);
+  }
+  return all ? 0 : 1;
+}
+
+}  // namespace sallyport::app

@@ -1,0 +1,26 @@
+// Rings when somebody writes to the ledger of a data folder, in whichever process (inotify).
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+
+#include "sallyport/result.h"
+
+namespace sallyport::app {
+
+class LedgerBell {
+ public:
+  // Without inotify it never rings, and whoever waits looks again when his time is over.
+  explicit LedgerBell(const std::filesystem::path& data_dir);
+  LedgerBell(const LedgerBell&) = delete;
+  ~LedgerBell();
+
+  // Waits for a ring or for something to read on `also`, at most so long. True: `also` is readable.
+  // A negative `also` is none.
+  bool wait(int also, std::chrono::milliseconds longest);
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace sallyport::app
