@@ -1,80 +1,45 @@
 #!/usr/bin/env python3
 """Programs that nobody here wrote, through the gate: the public servers, the public SDK client and the inspector.
 
-They come from npm, once, into SALLYPORT_TEST_CACHE; without a registry these tests are skipped, loudly.
+Without a registry these tests are skipped, loudly.
 """
 import json
-import os
 import pathlib
-import shutil
 import subprocess
-import sys
 import unittest
 
+import npm_peers
 from cli_support import BIN, CliTest
 
 HERE = pathlib.Path(__file__).parent
-CACHE = pathlib.Path(os.environ.get("SALLYPORT_TEST_CACHE", HERE.parent.parent / ".cache" / "npm")).resolve() / "mcp"
 SCOPE = "@modelcontextprotocol/"
-PEERS = {"sdk": "1.32.2", "client": "2.4.0", "inspector": "0.22.0", "server-everything": "2026.8.31",
-         "server-filesystem": "2026.8.31", "server-memory": "2026.8.31"}
-
-
-def installed():
-    for name, version in PEERS.items():
-        file = CACHE / "node_modules" / SCOPE / name / "package.json"
-        if not file.exists() or json.loads(file.read_text())["version"] != version:
-            return False
-    return True
-
-
-def install():
-    """The reason why they are not there, or nothing."""
-    if shutil.which("node") is None or shutil.which("npm") is None:
-        return "node and npm are not installed"
-    version = subprocess.run(["node", "--version"], capture_output=True, text=True, timeout=30).stdout.strip()
-    if int(version.lstrip("v").split(".")[0]) < 20:
-        return f"the peers need node 20 or newer, this is {version}"
-    if installed():
-        return None
-    CACHE.mkdir(parents=True, exist_ok=True)
-    (CACHE / "package.json").write_text('{"private":true}\n')
-    wanted = [f"{SCOPE}{name}@{version}" for name, version in PEERS.items()]
-    try:
-        done = subprocess.run(["npm", "install", "--prefix", CACHE, "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1", *wanted],
-                              capture_output=True, text=True, timeout=240)
-    except subprocess.TimeoutExpired:
-        return "the registry did not answer in time"
-    if done.returncode == 0 and installed():
-        return None
-    said = (done.stderr or "npm failed").strip().splitlines()
-    return next((line for line in said if line.startswith("npm error")), said[0])
+PEERS = npm_peers.Peers("mcp", {f"{SCOPE}{name}": version for name, version in {
+    "sdk": "1.32.2", "client": "2.4.0", "inspector": "0.22.0", "server-everything": "2026.8.31",
+    "server-filesystem": "2026.8.31", "server-memory": "2026.8.31"}.items()})
 
 
 class Peers(CliTest):
     @classmethod
     def setUpClass(cls):
-        reason = install()
-        if reason is not None:
-            print(f"SKIPPED: MCP peers could not be installed: {reason}", file=sys.stderr)
-            raise unittest.SkipTest(reason)
+        PEERS.need()
+        cls.node_path = npm_peers.node(20)
 
     def server(self, name):
-        return CACHE / "node_modules" / SCOPE / f"server-{name}" / "dist" / "index.js"
+        return PEERS.modules / SCOPE / f"server-{name}" / "dist" / "index.js"
 
     def gate(self, name, *arguments):
-        return [BIN, "mcp", "--data-dir", str(self.data), "--name", name, "--", "node", str(self.server(name)), *map(str, arguments)]
+        return [BIN, "mcp", "--data-dir", str(self.data), "--name", name, "--", self.node_path, str(self.server(name)), *map(str, arguments)]
 
     def node(self, script, *arguments, timeout=120, **env):
-        done = subprocess.run(["node", script, *map(str, arguments)], capture_output=True, text=True, timeout=timeout,
-                              env={**self.environment(**env), "MCP_MODULES": str(CACHE / "node_modules")}, cwd=self.folder)
+        done = subprocess.run([self.node_path, script, *map(str, arguments)], capture_output=True, text=True, timeout=timeout,
+                              env={**self.environment(**env), "MCP_MODULES": str(PEERS.modules)}, cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         return json.loads(done.stdout)
 
     def inspect(self, *words):
-        program = CACHE / "node_modules" / ".bin" / "mcp-inspector"
+        program = PEERS.modules / ".bin" / "mcp-inspector"
         done = subprocess.run([program, "--cli", *map(str, words)], capture_output=True, text=True, timeout=120,
-                              env=self.environment(), cwd=self.folder)
+                              env={**self.environment(), "PATH": f"{pathlib.Path(self.node_path).parent}:{self.environment()['PATH']}"}, cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         return json.loads(done.stdout)
 
@@ -87,7 +52,7 @@ class Peers(CliTest):
         folder.mkdir()
         (folder / "a.txt").write_text("hello AKIAIOSFODNN7EXAMPLE\n")
         gate = self.gate("filesystem", folder)
-        direct = ["node", str(self.server("filesystem")), str(folder)]
+        direct = [self.node_path, str(self.server("filesystem")), str(folder)]
         self.assertEqual(self.inspect(*gate, "--method", "tools/list"), self.inspect(*direct, "--method", "tools/list"))
         read = self.inspect(*gate, "--method", "tools/call", "--tool-name", "read_text_file", "--tool-arg", f"path={folder}/a.txt")
         self.assertEqual(read["content"][0]["text"], "hello ****\n")
@@ -102,7 +67,7 @@ class Peers(CliTest):
 
     def test_the_sdk_client_gets_the_same_through_the_gate_as_without(self):
         script = HERE / "mcp_sdk_client.mjs"
-        direct = self.node(script, "node", self.server("everything"), "stdio")
+        direct = self.node(script, self.node_path, self.server("everything"), "stdio")
         gated = self.node(script, *self.gate("everything", "stdio"))
         self.maxDiff = 4000
         self.assertEqual(gated, direct)

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""The client that the public suite starts against its test servers: it drives a command on standard streams, so that the
+command (the gate, with the suite's address behind its own words) is the client that is judged.
+
+   conformance_client.py COMMAND WORDS... URL
+
+It opens, lists everything and uses everything that is listed, and answers what it is asked. It filters nothing.
+"""
+import json
+import os
+import pathlib
+import sys
+
+from mcp_links import LEGACY, MODERN, Speaker, StdioLink
+
+EXAMPLES = {"string": "text", "number": 2, "integer": 1, "boolean": True, "object": {}, "array": [], "null": None}
+
+
+def filled(schema):
+    """Content for a form: what it proposes, else anything of the right type."""
+    return {name: value.get("default", EXAMPLES.get(value.get("type"), "text")) for name, value in schema.get("properties", {}).items()}
+
+
+class Driver(Speaker):
+    def reply(self, method, params):
+        if method == "elicitation/create":
+            return {"action": "accept", "content": {**filled(params["requestedSchema"]), **{name: True for name in ("confirmed",) if name in params["requestedSchema"].get("properties", {})}}}
+        if method == "sampling/createMessage":
+            return {"role": "assistant", "model": "m", "content": {"type": "text", "text": "yes"}}
+        return {"roots": []}
+
+    def everything(self, method, key):
+        """All that a list has, or nothing where there is no such list."""
+        answer = self.request(method)
+        return answer.get("result", {}).get(key, [])
+
+    def arguments(self, tool, tools):
+        if tool["name"].endswith("echo_schema") or "schema" in tool["inputSchema"].get("properties", {}):
+            return {"schema": next(other["inputSchema"] for other in tools if other is not tool)}
+        return {name: EXAMPLES.get(value.get("type"), "text") for name, value in tool["inputSchema"].get("properties", {}).items()
+                if name in tool["inputSchema"].get("required", [])}
+
+
+def drive(driver):
+    opened = driver.open()["result"]
+    offers = opened["capabilities"]
+    context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))
+    tools = driver.everything("tools/list", "tools")
+    planned = {call["name"]: call["arguments"] for call in context.get("toolCalls", [])}
+    for tool in tools:
+        driver.complete("tools/call", {"name": tool["name"], "arguments": planned.get(tool["name"], driver.arguments(tool, tools))})
+    if "resources" in offers:
+        for resource in driver.everything("resources/list", "resources"):
+            driver.complete("resources/read", {"uri": resource["uri"]})
+    if "prompts" in offers:
+        for prompt in driver.everything("prompts/list", "prompts"):
+            driver.complete("prompts/get", {"name": prompt["name"]})
+
+
+def main():
+    version = os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION", LEGACY)
+    link = StdioLink(sys.argv[1:], dict(os.environ), pathlib.Path.cwd())
+    try:
+        drive(Driver(MODERN if version == MODERN else LEGACY, link))
+    finally:
+        link.close()
+
+
+if __name__ == "__main__":
+    main()
