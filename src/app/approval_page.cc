@@ -7,40 +7,13 @@
 
 #include "app/entry_text.h"
 #include "app/terminal.h"
-#include "base/cut_text.h"
+#include "base/json_for_people.h"
 #include "base/json_members.h"
 #include "base/visible_text.h"
 
 namespace sallyport::app {
 
 namespace {
-
-constexpr std::size_t kHead = 1500;
-constexpr std::size_t kTail = 500;
-
-std::string shortened_text(std::string_view text) {
-  if (text.size() <= kHead + kTail + 100) return std::string(text);
-  const std::string head = cut_utf8_bytes(std::string(text), kHead);
-  std::size_t tail = text.size() - kTail;
-  while (tail < text.size() && (static_cast<unsigned char>(text[tail]) & 0xC0) == 0x80) ++tail;
-  return fmt::format("{} [... {} bytes left out, --full shows them ...] {}", head,
-                     tail - head.size(), text.substr(tail));
-}
-
-json::value shortened(const json::value& value) {
-  if (value.is_string()) return json::value(shortened_text(value.get_string()));
-  if (const json::array* const array = value.if_array()) {
-    json::array all;
-    for (const json::value& item : *array) all.push_back(shortened(item));
-    return all;
-  }
-  if (const json::object* const object = value.if_object()) {
-    json::object all;
-    for (const json::key_value_pair& pair : *object) all[pair.key()] = shortened(pair.value());
-    return all;
-  }
-  return value;
-}
 
 class Page {
  public:
@@ -86,7 +59,9 @@ class Page {
   void line(std::string_view name, const std::string& value) {
     if (!value.empty()) add(fmt::format("{:<10} {}", name, visible(value)));
   }
-  json::value shown(const json::value& value) const { return full_ ? value : shortened(value); }
+  json::value shown(const json::value& value) const {
+    return full_ ? value : with_long_texts_cut(value, "--full");
+  }
   json::value input() const {
     const json::value* const args = item_.request.if_contains("args");
     const bool one = args != nullptr && args->is_array() && args->get_array().size() == 1;
