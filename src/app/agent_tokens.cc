@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/bearer.h"
 #include "app/input.h"
 #include "base/encoding.h"
 #include "base/try.h"
@@ -10,8 +11,6 @@
 namespace sallyport::app {
 
 namespace {
-
-constexpr std::size_t kLongestToken = 4096;
 
 // In the same time whatever they hold.
 bool same(const Hash& a, const Hash& b) {
@@ -60,18 +59,9 @@ Result<AgentTokens> AgentTokens::open(const ServeConfig& config, std::string loc
 
 std::optional<std::string> AgentTokens::agent_of(const net::ServerRequest& request) const {
   if (anybody_) return anybody_;
-  const auto header = request.header("authorization");
-  constexpr std::string_view kScheme = "bearer ";
-  if (!header || header->size() <= kScheme.size() || header->size() > kLongestToken) {
-    return std::nullopt;
-  }
-  for (std::size_t i = 0; i < kScheme.size(); ++i) {
-    const char c = (*header)[i];
-    if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c) != kScheme[i]) {
-      return std::nullopt;
-    }
-  }
-  const Hash given = sha256(trimmed(header->substr(kScheme.size())));
+  const auto token = bearer_of(request);
+  if (!token) return std::nullopt;
+  const Hash given = sha256(*token);
   const Entry* found = nullptr;
   for (const Entry& entry : entries_) {
     if (same(entry.digest, given)) found = &entry;

@@ -6,11 +6,11 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
 
+#include "app/answer_limits.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/approval_request.h"
 #include "core/approvals.h"
-#include "ledger/query.h"
 #include "ledger/store_reader.h"
 #include "trust/trust_record.h"
 
@@ -83,22 +83,8 @@ Result<void> Answering::escalate(const std::string& id, std::vector<std::string>
 }
 
 Result<std::size_t> Answering::recent_approvals() const {
-  constexpr auto kLately = std::chrono::minutes(10);
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context_.open_reading());
-  std::size_t count = 0;
-  const ledger::Filter filter{.facets = {{ledger::Facet::Kind, "approval"}},
-                              .body = {{"record", "approval_response"},
-                                       {"reviewer", json::value(login_.name)},
-                                       {"approved", true}},
-                              .since = workspace->clock().wall() - kLately};
-  SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) {
-    return ledger::find_entries(view, filter,
-                                [&](const ledger::StoredEntry&, const ledger::EntryView&) {
-                                  ++count;
-                                  return Result<bool>(true);
-                                });
-  }));
-  return count;
+  return app::recent_approvals(workspace->store(), login_.name, workspace->clock().wall());
 }
 
 }  // namespace sallyport::app

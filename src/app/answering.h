@@ -13,9 +13,6 @@
 
 namespace sallyport::app {
 
-// Whoever says yes more often than this within ten minutes says each further yes by itself (AP-43).
-inline constexpr std::size_t kHastyApprovals = 30;
-
 // What is asked, while it is still open: `NotFound`, or `Conflict` with the state as cause.
 Result<json::object> pending_request(const Context& context, const std::string& id);
 

@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 
 #include "app/approval_items.h"
+#include "app/approval_json.h"
 #include "app/commands.h"
 #include "app/entry_text.h"
 #include "app/governed_process.h"
@@ -20,27 +21,6 @@
 namespace sallyport::app {
 
 namespace {
-
-json::object to_json(const EscalationItem& item) {
-  return {{"kind", "escalation"},          {"state", "pending"},
-          {"request_id", item.id},         {"call_id", item.call_id},
-          {"session_id", item.session_id}, {"agent_id", item.agent_id},
-          {"server", item.server},         {"tool_name", item.tool},
-          {"guard", item.guard},           {"message", item.message},
-          {"opened_at", item.opened_at},   {"count", item.count}};
-}
-
-json::object to_json(const ApprovalItem& item) {
-  json::object object{{"state", item.word},
-                      {"description", item.description},
-                      {"approvals", item.state.open() ? item.state.counted().size() : 0}};
-  for (const char* const name :
-       {"kind", "request_id", "call_id", "session_id", "agent_id", "server", "tool_name", "action",
-        "requested_at", "deadline", "approvers_required", "reviewers", "binding", "proposal"}) {
-    object[name] = item.request.at(name);
-  }
-  return object;
-}
 
 void say_question(const ApprovalItem& item, WallTime now) {
   const auto text = [&](std::string_view name) {

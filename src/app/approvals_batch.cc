@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 
+#include "app/answer_limits.h"
 #include "app/answering.h"
 #include "app/commands.h"
 #include "app/governed_process.h"
@@ -11,8 +12,6 @@
 #include "app/output.h"
 #include "base/json_members.h"
 #include "base/try.h"
-#include "core/waiting_facts.h"
-#include "ledger/query.h"
 
 namespace sallyport::app {
 
@@ -73,39 +72,12 @@ Result<std::vector<Item>> read_batch(const std::filesystem::path& file) {
   return items;
 }
 
-// A call that needs a human, or two of them, needs one who looks at it (AT-17).
-Result<bool> needs_own_look(const Context& context, const std::string& id) {
-  SALLYPORT_TRY(const json::object request, pending_request(context, id));
-  if (text_in(request, "kind") == "dual_control") return true;
-  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
-  bool human = false;
-  const ledger::Filter filter{
-      .facets = {{ledger::Facet::Call, std::string(text_in(request, "call_id").value_or(""))},
-                 {ledger::Facet::Kind, "tool_audit"}},
-      .body = {{"autonomy_source", "requires_human"}},
-      .limit = 1};
-  SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) {
-    return ledger::find_entries(view, filter,
-                                [&](const ledger::StoredEntry&, const ledger::EntryView&) {
-                                  human = true;
-                                  return Result<bool>(false);
-                                });
-  }));
-  return human;
-}
-
 Result<std::string> answer_one(const Context& context, const Answering& person, const Item& item) {
-  SALLYPORT_TRY(const bool own_look, needs_own_look(context, item.id));
-  if (item.approved && own_look) {
-    return fail(ErrorCode::Conflict, "this one is approved by itself, not in a batch");
-  }
   if (item.approved) {
-    SALLYPORT_TRY(const std::size_t recent, person.recent_approvals());
-    if (recent >= kHastyApprovals) {
-      return fail(
-          ErrorCode::Exhausted,
-          fmt::format("{} approvals in ten minutes; the next ones are given one by one", recent));
-    }
+    SALLYPORT_TRY(const json::object request, pending_request(context, item.id));
+    SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
+    SALLYPORT_CHECK_OK(
+        may_be_listed(workspace->store(), request, person.login().name, workspace->clock().wall()));
   }
   const Reply::Kind kind = item.approved ? Reply::Kind::Approved : Reply::Kind::Denied;
   SALLYPORT_TRY(const Answering::Given given,

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <map>
 
+#include "app/answer_limits.h"
 #include "app/answering.h"
 #include "app/approval_items.h"
 #include "app/commands.h"

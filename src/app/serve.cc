@@ -9,12 +9,14 @@
 #include <boost/json.hpp>
 
 #include "app/agent_tokens.h"
+#include "app/approvals_api.h"
 #include "app/commands.h"
 #include "app/error_lines.h"
 #include "app/gateway_plan.h"
 #include "app/mcp_upstream.h"
 #include "app/output.h"
 #include "app/policy_watch.h"
+#include "app/registered_reviewers.h"
 #include "base/try.h"
 #include "core/governor.h"
 #include "core/plan_shelf.h"
@@ -183,6 +185,17 @@ ServerResponse readiness(const ledger::Ledger& ledger, bool stopping) {
   return ServerResponse::json(503, json::serialize(said) + '\n');
 }
 
+// Those of the policy, where it is a file that names some, else those of the data folder. Looked up
+// again each time: whoever is struck off the list cannot answer any more.
+Result<trust::Reviewers> people_who_answer(const Context& context, const ServeConfig& config) {
+  std::error_code code;
+  if (std::filesystem::is_regular_file(config.policy, code)) {
+    SALLYPORT_TRY(trust::Reviewers people, registered_reviewers(context, config.policy));
+    if (!people.people.empty()) return people;
+  }
+  return registered_reviewers(context, std::nullopt);
+}
+
 std::string about_policy(const ServeConfig& config) {
   return config.policy == "starter"
              ? "the starter policy is in force: calls run by themselves, secrets are taken out of "
@@ -279,7 +292,12 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
                                           {"bearer_methods_supported", json::array{"header"}},
                                           {"resource_name", "sallyport"}}));
   });
+  ApprovalsApi approvals({ledger, gate.governor, workspace->clock(),
+                          [&] { return people_who_answer(context, config); },
+                          [&] { return stopping; }});
   server.route("/mcp", front);
+  server.route(ApprovalsApi::kPath, approvals);
+  server.route(fmt::format("{}/", ApprovalsApi::kPath), approvals);
   server.route("/healthz", health);
   server.route("/readyz", ready);
   server.route("/.well-known/oauth-protected-resource", metadata);

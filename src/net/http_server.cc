@@ -395,8 +395,12 @@ void HttpServer::stop() {
 }
 
 HttpHandler* HttpServer::handler_of(const ServerRequest& request) const {
-  const auto found = routes_.find(request.path);
-  return found == routes_.end() ? nullptr : found->second;
+  if (const auto found = routes_.find(request.path); found != routes_.end()) return found->second;
+  for (std::string below = request.path; !below.empty(); below.pop_back()) {
+    if (below.back() != '/') continue;
+    if (const auto found = routes_.find(below); found != routes_.end()) return found->second;
+  }
+  return nullptr;
 }
 
 }  // namespace sallyport::net

@@ -69,7 +69,8 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   ~HttpServer();
 
-  // Exact path. The handler must outlive the server. All before `run`.
+  // A path, or with `/` at its end everything below it. The handler must outlive the server. All
+  // before `run`.
   void route(std::string path, HttpHandler& handler);
   // Checked before anything else; without it every name is served.
   void serve_only(HttpNames names);

@@ -1,0 +1,66 @@
+#include "app/approval_json.h"
+
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "core/waiting_facts.h"
+
+namespace sallyport::app {
+
+namespace {
+
+json::object to_json(const core::Vote& vote) {
+  return {{"reviewer", vote.by},
+          {"approved", vote.approved},
+          {"responded_at", vote.at},
+          {"door", vote.door},
+          {"signature", vote.proof()}};
+}
+
+}  // namespace
+
+json::object to_json(const EscalationItem& item) {
+  return {{"kind", "escalation"},          {"state", "pending"},
+          {"request_id", item.id},         {"call_id", item.call_id},
+          {"session_id", item.session_id}, {"agent_id", item.agent_id},
+          {"server", item.server},         {"tool_name", item.tool},
+          {"guard", item.guard},           {"message", item.message},
+          {"opened_at", item.opened_at},   {"count", item.count}};
+}
+
+json::object to_json(const ApprovalItem& item) {
+  json::object object{{"state", item.word},
+                      {"description", item.description},
+                      {"approvals", item.state.open() ? item.state.counted().size() : 0}};
+  for (const char* const name :
+       {"kind", "request_id", "call_id", "session_id", "agent_id", "server", "tool_name", "action",
+        "requested_at", "deadline", "approvers_required", "reviewers", "binding", "proposal"}) {
+    object[name] = item.request.at(name);
+  }
+  return object;
+}
+
+Result<json::value> result_of_approval(core::RecordReader& records, const std::string& id) {
+  SALLYPORT_TRY(const auto stored, records.fact(core::kApprovalResult, id));
+  const auto placed = stored ? core::split_place(*stored) : std::nullopt;
+  if (!placed) return json::value();
+  SALLYPORT_TRY(const json::object entry, records.entry(placed->sequence));
+  const json::object* const body = object_in(entry, "body");
+  const json::value* const outcome = body ? body->if_contains("outcome") : nullptr;
+  return json::object{{"sequence", placed->sequence},
+                      {"call_id", text_in(entry, "call_id").value_or("")},
+                      {"outcome", outcome ? *outcome : json::value()}};
+}
+
+json::object page_json(const ApprovalItem& item, json::value result) {
+  json::array responses;
+  for (const core::Vote& vote : item.state.votes) responses.push_back(to_json(vote));
+  return {{"request", item.request},
+          {"state", item.word},
+          {"description", item.description},
+          {"responses", std::move(responses)},
+          {"result", std::move(result)}};
+}
+
+}  // namespace sallyport::app

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Questions to people, seen and answered over HTTP."""
+import hashlib
+import json
+import pathlib
+import sys
+import time
+import unittest
+
+from serve_support import ServeTest, Session, events, in_background
+
+SERVER = pathlib.Path(__file__).with_name("mcp_effects_server.py")
+PATH = "/api/v1/approvals"
+ADA, BOB, EVE = "token-of-ada-0123456789", "token-of-bob-0123456789", "token-of-eve-0123456789"
+POLICY = """version: 1
+autonomy: {{tier: act_with_approval{human}}}
+approvals:
+  quorum: {quorum}
+  reviewers:
+    - {{name: "user:ada", token: "{ada}", roles: [approver]}}
+    - {{name: "user:bob", token: "{bob}", roles: [approver]}}
+    - {{name: "user:eve", token: "{eve}", roles: [controller]}}
+"""
+
+
+def digest(token):
+    return "sha256:" + hashlib.sha256(token.encode()).hexdigest()
+
+
+class ApprovalsOverHttp(ServeTest):
+    def start(self, quorum=1, human=""):
+        self.effects = self.folder / "effects"
+        self.write("policy.yaml", POLICY.format(quorum=quorum, human=human, ada=digest(ADA), bob=digest(BOB), eve=digest(EVE)))
+        self.server = self.serve("policy: ./policy.yaml", (sys.executable, SERVER), {"EFFECTS": str(self.effects)})
+        return Session(self.server)
+
+    def write_file(self, session, name):
+        return in_background(lambda: session.said("write_file", {"path": name, "text": "hi"}))
+
+    def api(self, method="GET", path="", body=None, token=ADA):
+        status, headers, said = self.server.ask(method, PATH + path, body, token=token)
+        return status, json.loads(said or b"null")
+
+    def waiting(self, count=1):
+        for _ in range(400):
+            status, said = self.api()
+            self.assertEqual(status, 200)
+            if len(said["approvals"]) >= count:
+                return said["approvals"]
+            time.sleep(0.05)
+        self.fail("nothing waits")
+
+    def respond(self, item, body, token=ADA):
+        return self.api("POST", f"/{item['request_id']}/respond", body, token)
+
+    def ran(self):
+        return self.effects.read_text().splitlines() if self.effects.exists() else []
+
+    # AP-30 AP-27
+    def test_a_yes_over_http_runs_the_held_call_once(self):
+        session = self.start()
+        result = self.write_file(session, "a.txt")
+        [item] = self.waiting()
+        self.assertEqual((item["tool_name"], item["state"], item["kind"]), ("write_file", "pending", "approval"))
+        status, page = self.api(path="/" + item["request_id"])
+        self.assertEqual((status, page["request"]["args"]), (200, [{"path": "a.txt", "text": "hi"}]))
+        self.assertEqual(self.ran(), [])
+        status, said = self.respond(item, {"approved": True, "binding": item["binding"]})
+        self.assertEqual((status, said["state"]), (200, "approved"))
+        self.assertEqual(result.get(timeout=20), "written")
+        self.assertEqual(len(self.ran()), 1)
+        status, said = self.respond(item, {"approved": True})
+        self.assertEqual((status, said["state"]), (409, "used"))
+        status, page = self.api(path="/" + item["request_id"])
+        self.assertEqual(page["responses"][0]["reviewer"], "user:ada")
+        self.assertEqual(page["responses"][0]["door"], "http:token")
+        self.assertEqual(self.api(path="?state=used")[1]["approvals"][0]["request_id"], item["request_id"])
+        self.assertEqual(self.api(path="?state=all&after=" + item["request_id"])[1]["approvals"], [])
+        self.assertEqual(self.api(path="?kind=question")[1]["approvals"], [])
+
+    # AP-30 AP-44
+    def test_who_is_not_a_reviewer_and_what_is_no_answer_change_nothing(self):
+        session = self.start()
+        result = self.write_file(session, "a.txt")
+        [item] = self.waiting()
+        yes = {"approved": True}
+        self.assertEqual(self.respond(item, yes, token=False)[0], 401)
+        self.assertEqual(self.respond(item, yes, token="x" * 30)[0], 401)
+        self.assertEqual(self.respond(item, yes, token=self.server.token)[0], 401)
+        self.assertEqual(self.respond(item, yes, token=EVE)[0], 403)
+        self.assertEqual(self.api("POST", "/apr_none/respond", yes)[0], 404)
+        self.assertEqual(self.api(path="/apr_none")[0], 404)
+        self.assertEqual(self.respond(item, {"approved": True, "binding": "sha256:" + "0" * 64})[0], 412)
+        self.assertEqual(self.respond(item, {"approved": True, "signature": "ed25519:AAAA"})[0], 403)
+        self.assertEqual(self.respond(item, {})[0], 400)
+        self.assertEqual(self.respond(item, [])[0], 400)
+        self.assertEqual(self.respond(item, "{")[0], 400)
+        self.assertEqual(self.respond(item, {"approved": True, "reason": "x" * 70000})[0], 413)
+        self.assertEqual(self.api("GET", f"/{item['request_id']}/respond")[0], 405)
+        self.assertEqual(self.api("GET", f"/{item['request_id']}/other")[0], 404)
+        self.assertEqual(self.api(path="/" + item["request_id"])[1]["state"], "pending")
+        self.assertEqual(self.ran(), [])
+        self.assertEqual(self.respond(item, {"approved": False, "reason": "not today"})[1]["state"], "denied")
+        self.assertIn("not today", result.get(timeout=20))
+        self.assertEqual(self.ran(), [])
+
+    # AP-2
+    def test_the_reviewer_is_whoever_the_token_belongs_to(self):
+        session = self.start()
+        result = self.write_file(session, "a.txt")
+        [item] = self.waiting()
+        status, said = self.respond(item, {"approved": True, "reviewer": "user:bob"})
+        self.assertEqual(status, 400)
+        self.assertIn("leave `reviewer` out", said["error"])
+        self.assertEqual(self.api(path="/" + item["request_id"])[1]["responses"], [])
+        self.respond(item, {"approved": False})
+        result.get(timeout=20)
+
+    # AP-12
+    def test_only_true_is_a_yes(self):
+        session = self.start()
+        for word in ("true", 1, [True], None):
+            result = self.write_file(session, f"{word}.txt")
+            [item] = self.waiting()
+            self.assertEqual(self.respond(item, {"approved": word})[1]["state"], "denied", word)
+            result.get(timeout=20)
+        self.assertEqual(self.ran(), [])
+
+    # AP-30 AP-42
+    def test_a_batch_has_a_verdict_and_a_binding_for_each(self):
+        session = self.start()
+        results = [self.write_file(session, f"{i}.txt") for i in range(3)]
+        items = self.waiting(3)
+        first, second, third = items
+        status, said = self.api("POST", "/batch", [
+            {"request_id": first["request_id"], "approved": True, "binding": first["binding"]},
+            {"request_id": second["request_id"], "approved": True, "binding": first["binding"]},
+            {"request_id": third["request_id"], "approved": False, "binding": third["binding"]},
+            {"request_id": third["request_id"], "approved": True}, {"approved": True}])
+        self.assertEqual(status, 200)
+        self.assertEqual([answer["ok"] for answer in said["answers"]], [True, False, True, False, False])
+        self.assertEqual(said["answers"][1]["status"], 412)
+        self.assertEqual(self.api("POST", "/batch", {"all": True})[0], 400)
+        self.respond(second, {"approved": False})
+        for result in results:
+            result.get(timeout=20)
+        self.assertEqual(len(self.ran()), 1)
+
+    # AT-17
+    def test_a_call_that_needs_a_human_is_not_approved_in_a_batch(self):
+        session = self.start(human=", requires_human: true")
+        result = self.write_file(session, "a.txt")
+        [item] = self.waiting()
+        yes = {"request_id": item["request_id"], "approved": True, "binding": item["binding"]}
+        self.assertEqual(self.api("POST", "/batch", [yes])[1]["answers"][0]["ok"], False)
+        self.assertEqual(self.respond(item, yes)[1]["state"], "approved")
+        self.assertEqual(result.get(timeout=20), "written")
+
+    # AP-10
+    def test_a_quorum_needs_two_people(self):
+        session = self.start(quorum=2)
+        result = self.write_file(session, "a.txt")
+        [item] = self.waiting()
+        self.assertEqual(self.respond(item, {"approved": True})[1]["state"], "pending")
+        self.respond(item, {"approved": True})
+        self.assertEqual(self.ran(), [])
+        self.assertEqual(self.respond(item, {"approved": True}, token=BOB)[1]["state"], "approved")
+        self.assertEqual(result.get(timeout=20), "written")
+
+    # AP-30 AP-27
+    def test_a_stream_tells_what_happens_within_a_second(self):
+        session = self.start()
+        news = self.server.open("GET", PATH + "/stream", token=ADA)
+        self.assertEqual(news.getheader("content-type"), "text/event-stream")
+        heard = events(news)
+        self.write_file(session, "a.txt")
+        asked = next(heard)
+        self.assertEqual(asked["event"], "hitl.approval_requested")
+        [item] = self.waiting()
+        self.assertIn(item["request_id"], asked["data"])
+        begin = time.monotonic()
+        self.respond(item, {"approved": False})
+        kinds = {next(heard)["event"] for _ in range(2)}
+        self.assertLessEqual({"hitl.response_received", "hitl.approval_denied"}, kinds)
+        self.assertLess(time.monotonic() - begin, 5)
+        self.assertEqual(self.server.stop(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
