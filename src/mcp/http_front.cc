@@ -166,17 +166,22 @@ Async<void> HttpFront::post_opening(net::ServerExchange& exchange, std::string p
   parts_.entropy.fill(random);
   const std::string id = hex(random);
   sessions_[id] = session;
-  Manner manner{.streams = accepts(exchange.request(), kEvents)};
+  Manner manner{.streams = accepts(exchange.request(), kEvents), .id = message.id};
   manner.headers.emplace_back("mcp-session-id", id);
   Result<std::shared_ptr<Outlet>> outlet =
       session->link->ask(std::move(message), exchange.request());
   std::optional<std::string> said;
-  if (outlet) said = co_await answer(exchange, session, *outlet, std::move(manner));
+  if (outlet) {
+    said = co_await answer(exchange, session, *outlet, std::move(manner));
+  } else {
+    co_await exchange.respond(refusal(outlet.error(), {}));
+  }
   const auto version = said ? find(*said, {"result", "protocolVersion"}) : std::nullopt;
   if (version) {
     session->version = std::string(version->substr(1, version->size() - 2));
   } else {
     session->conversation->stop();
+    forget(*session);
   }
 }
 
@@ -301,7 +306,7 @@ Async<void> HttpFront::end_session(net::ServerExchange& exchange, std::string pr
 Async<void> HttpFront::pass_on(net::ServerExchange& exchange, SessionPtr session, Message message,
                                Manner manner) {
   const Use use(*this, session);
-  const std::string id = message.id;
+  const std::string id = manner.id = message.id;
   if (message.kind != Message::Kind::Request) {
     const Result<void> taken = session->link->tell(std::move(message.text));
     co_await exchange.respond(taken ? ServerResponse{.status = 202} : refusal(taken.error(), id));
@@ -333,9 +338,12 @@ Async<std::optional<std::string>> HttpFront::answer(net::ServerExchange& exchang
       break;
     }
     if (!event && outlet->closed()) {
-      if (!streaming) {
-        co_await exchange.respond(
-            ServerResponse::json(503, error_text({}, kInternalError, "the session has ended")));
+      if (!streaming && session->link->broken()) {
+        co_await exchange.respond(ServerResponse::json(
+            503, error_text(manner.id, kInternalError, "the session has ended")));
+      } else if (!streaming) {
+        // It was cancelled: nothing will be said.
+        co_await begin_stream(exchange, *session, *outlet, manner);
       }
       break;
     }
@@ -376,7 +384,8 @@ Async<bool> HttpFront::begin_stream(net::ServerExchange& exchange, const Session
   if (!co_await exchange.begin(std::move(head))) co_return false;
   // An event without data gives the client an id to come back with.
   if (!manner.numbered || session.version != kLegacyVersion) co_return true;
-  co_return co_await exchange.write(fmt::format("id: {}-0\ndata: \n\n", outlet.number()));
+  co_return co_await exchange.write(
+      fmt::format("id: {}-{}\ndata: \n\n", outlet.number(), outlet.heard()));
 }
 
 Async<bool> HttpFront::write_event(net::ServerExchange& exchange, const Outlet& outlet,

@@ -82,6 +82,7 @@ class HttpFront final : public net::HttpHandler {
     bool modern = false;
     bool numbered = false;  // events have ids, so that a client can come back
     bool streams = true;    // the client reads streams
+    std::string id{};       // of the request
     std::vector<std::pair<std::string, std::string>> headers{};
   };
 

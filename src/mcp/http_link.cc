@@ -70,7 +70,18 @@ Result<std::shared_ptr<Outlet>> HttpLink::ask(Message request, net::ServerReques
 }
 
 Result<void> HttpLink::tell(std::string text) {
+  if (find(text, {"method"}) == R"("notifications/cancelled")") end_cancelled(text);
   return take(std::move(text));
+}
+
+// Nobody answers a request that was cancelled, so nobody waits for it.
+void HttpLink::end_cancelled(std::string_view notification) {
+  const Result<ParsedJson> id =
+      parse_json(find(notification, {"params", "requestId"}).value_or("null"));
+  const auto found = id ? asked_.find(canonical_json(id->value)) : asked_.end();
+  if (found == asked_.end()) return;
+  found->second.outlet->close();
+  asked_.erase(found);
 }
 
 void HttpLink::cancel(const Outlet& outlet) {

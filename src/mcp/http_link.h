@@ -61,6 +61,7 @@ class HttpLink final : public ClientLink {
   bool answer(std::string text, std::string_view id);
   std::string renamed_back(std::string text, const Asked& asked, std::string_view ours) const;
   void keep(std::shared_ptr<Outlet> outlet);
+  void end_cancelled(std::string_view notification);
 
   boost::asio::any_io_executor executor_;
   Settings settings_;

@@ -31,6 +31,7 @@ class Outlet {
   Outlet(boost::asio::any_io_executor executor, std::uint64_t number, OutletLimits limits);
 
   std::uint64_t number() const { return number_; }
+  std::uint64_t heard() const { return heard_; }  // number of the newest that was
 
   // False: it was not taken, because too much waits or nobody will read it.
   bool put(std::string text, bool last);

@@ -198,17 +198,17 @@ Async<std::optional<ServerResponse>> HttpServer::Connection::read_request() {
       return ServerResponse::text(431, "the header is too long\n");
     if (error == http::error::body_limit)
       return ServerResponse::text(413, "the body is too long\n");
-    if (error == beast::error::timeout)
-      return ServerResponse::text(408, "the request came too slowly\n");
     return ServerResponse::text(400, "this is no request that HTTP/1.1 knows\n");
   };
   const auto lost = [](const boost::system::error_code& error) {
-    return error == http::error::end_of_stream || error == http::error::partial_message ||
+    // A peer that was too slow is closed already.
+    return error == beast::error::timeout || error == http::error::end_of_stream ||
+           error == http::error::partial_message ||
            error.category() == asio::error::get_system_category() ||
            error.category() == asio::error::get_misc_category();
   };
   const auto [error, size] = co_await http::async_read_header(stream_, buffer_, parser, kAwait);
-  if (error && error != beast::error::timeout && lost(error)) gone_ = true;
+  if (error && lost(error)) gone_ = true;
   if (error) {
     keep_alive_ = false;
     co_return refused(error);
@@ -235,7 +235,7 @@ Async<std::optional<ServerResponse>> HttpServer::Connection::read_request() {
   }
   stream_.expires_after(server_.limits_.body);
   const auto [body_error, more] = co_await http::async_read(stream_, buffer_, parser, kAwait);
-  if (body_error && body_error != beast::error::timeout && lost(body_error)) gone_ = true;
+  if (body_error && lost(body_error)) gone_ = true;
   if (body_error) {
     keep_alive_ = false;
     co_return refused(body_error);

@@ -112,12 +112,12 @@ class Sessions(ServeTest):
     def test_a_cancelled_call_ends_and_is_recorded(self):
         server = self.serve()
         session = Session(server)
-        waiting = in_background(lambda: session.open("tools/call", {"name": "stall", "arguments": {}}).status)
+        waiting = in_background(lambda: session.open("tools/call", {"name": "stall", "arguments": {}}).read())
         time.sleep(0.5)
         self.assertEqual(session.send({"method": "notifications/cancelled", "params": {"requestId": 1}})[0], 202)
+        self.assertNotIn(b"result", waiting.get(timeout=60))
         self.assertEqual(session.said("echo", {"message": "on"}), "on")
         server.stop()
-        waiting.get(timeout=60)
         reasons = [end["outcome"].get("message", "") + json.dumps(end) for end in self.one_end_for_each_call(2)]
         self.assertTrue(any("cancelled" in reason for reason in reasons), reasons)
 

@@ -1,0 +1,305 @@
+#include "net/http_server.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+
+#include "support/governed.h"
+
+namespace sallyport::net {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using namespace std::chrono_literals;
+
+Async<void> sleep(std::chrono::milliseconds longest) {
+  asio::steady_timer timer(co_await asio::this_coro::executor, longest);
+  boost::system::error_code ignored;
+  co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+}
+
+// Says back what it heard; some paths are special.
+class Echo final : public HttpHandler {
+ public:
+  std::optional<ServerResponse> refuse(const ServerRequest& head) override {
+    if (head.header("x-refuse")) return ServerResponse::text(403, "no\n");
+    return std::nullopt;
+  }
+  Async<void> handle(ServerExchange& exchange) override {
+    const ServerRequest request = exchange.request();
+    ++handled;
+    if (request.query == "silent") co_return;
+    if (request.query == "stream") {
+      co_await exchange.begin({.headers = {{"content-type", "text/event-stream"}}});
+      for (int i = 0; i < 3; ++i) co_await exchange.write("piece " + std::to_string(i) + "\n");
+      co_return;
+    }
+    if (request.query == "wait") {
+      asio::steady_timer timer(co_await asio::this_coro::executor, 20s);
+      exchange.on_gone([&] {
+        ++gone;
+        timer.cancel();
+      });
+      boost::system::error_code ignored;
+      co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+      co_return;
+    }
+    if (request.query == "slow") co_await sleep(200ms);
+    co_await exchange.respond(ServerResponse::text(200, request.method + ' ' + request.body));
+  }
+
+  int handled = 0;
+  int gone = 0;
+};
+
+// One connection of a client, which reads until a text comes or the other side closes.
+class Peer {
+ public:
+  static Async<std::unique_ptr<Peer>> connect(std::uint16_t port) {
+    auto peer = std::make_unique<Peer>(co_await asio::this_coro::executor);
+    co_await peer->socket.async_connect({asio::ip::address_v4::loopback(), port},
+                                        asio::use_awaitable);
+    co_return peer;
+  }
+  explicit Peer(asio::any_io_executor executor) : socket(executor) {}
+
+  Async<void> send(std::string text) {
+    co_await asio::async_write(socket, asio::buffer(text), asio::as_tuple(asio::use_awaitable));
+  }
+  Async<std::string> read(std::string until) {
+    while (heard.find(until) == std::string::npos && !closed) {
+      std::array<char, 4096> piece{};
+      const auto [error, size] =
+          co_await socket.async_read_some(asio::buffer(piece), asio::as_tuple(asio::use_awaitable));
+      heard.append(piece.data(), size);
+      closed = static_cast<bool>(error);
+    }
+    co_return heard;
+  }
+  Async<std::string> read_all() { return read("never said"); }
+
+  tcp::socket socket;
+  std::string heard;
+  bool closed = false;
+};
+
+struct Bench {
+  Echo echo;
+  std::unique_ptr<HttpServer> server;
+  std::uint16_t port = 0;
+};
+
+// Runs `work` beside a server, then stops it; true: it ended by itself in time.
+bool served(HttpLimits limits, std::function<Async<void>(Bench&)> work,
+            std::optional<HttpNames> names = std::nullopt) {
+  const auto all = [&]() -> Async<bool> {
+    const auto executor = co_await asio::this_coro::executor;
+    Bench bench;
+    bench.server = std::make_unique<HttpServer>(executor, limits, [](std::string_view) {});
+    bench.server->route("/echo", bench.echo);
+    if (names) bench.server->serve_only(*names);
+    bench.port = *bench.server->listen("127.0.0.1", 0);
+    TaskGroup group(executor, {});
+    group.start(bench.server->run(2s));
+    co_await work(bench);
+    bench.server->stop();
+    co_return co_await group.join(10s);
+  };
+  return test::run_now(all());
+}
+
+const std::string kHost = "Host: x\r\n";
+
+std::string post(const std::string& body, const std::string& more = "") {
+  return "POST /echo HTTP/1.1\r\n" + kHost + more +
+         "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+Async<std::string> told(Bench& bench, std::string text) {
+  auto peer = co_await Peer::connect(bench.port);
+  co_await peer->send(std::move(text));
+  co_return co_await peer->read_all();
+}
+
+std::size_t times(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+TEST(HttpServerTest, RequestsOfOneConnectionAreAnsweredInTheirOrder) {
+  EXPECT_TRUE(served({}, [](Bench& bench) -> Async<void> {
+    auto peer = co_await Peer::connect(bench.port);
+    // All at once, the first one slow.
+    const std::string slow = "POST /echo?slow HTTP/1.1\r\n" + kHost + "Content-Length: 1\r\n\r\n1";
+    co_await peer->send(slow + post("2") + post("3"));
+    const std::string said = co_await peer->read("POST 3");
+    EXPECT_LT(said.find("POST 1"), said.find("POST 2"));
+    EXPECT_LT(said.find("POST 2"), said.find("POST 3"));
+    EXPECT_EQ(times(said, "200 OK"), 3u);
+  }));
+}
+
+TEST(HttpServerTest, BodiesInChunksAndAfterContinueAreRead) {
+  EXPECT_TRUE(served({}, [](Bench& bench) -> Async<void> {
+    auto peer = co_await Peer::connect(bench.port);
+    co_await peer->send("POST /echo HTTP/1.1\r\n" + kHost +
+                        "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
+    EXPECT_NE((co_await peer->read("POST abcde")).find("200 OK"), std::string::npos);
+    co_await peer->send("POST /echo HTTP/1.1\r\n" + kHost +
+                        "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+    co_await peer->read("100 Continue");
+    co_await peer->send("hi");
+    EXPECT_TRUE((co_await peer->read("POST hi")).ends_with("POST hi"));
+  }));
+}
+
+TEST(HttpServerTest, AStreamComesInPiecesAndTheConnectionGoesOn) {
+  EXPECT_TRUE(served({}, [](Bench& bench) -> Async<void> {
+    auto peer = co_await Peer::connect(bench.port);
+    co_await peer->send("GET /echo?stream HTTP/1.1\r\n" + kHost + "\r\n");
+    const std::string said = co_await peer->read("\r\n0\r\n\r\n");
+    EXPECT_EQ(times(said, "piece"), 3u);
+    EXPECT_NE(said.find("chunked"), std::string::npos);
+    co_await peer->send(post("after"));
+    co_await peer->read("POST after");
+    // A peer of an older protocol could not tell where the stream ends.
+    EXPECT_NE(
+        (co_await told(bench, "GET /echo?stream HTTP/1.0\r\n" + kHost + "\r\n")).find(" 505 "),
+        std::string::npos);
+  }));
+}
+
+TEST(HttpServerTest, WhatIsNoRequestIsRefusedAndClosed) {
+  EXPECT_TRUE(served({.header_bytes = 1000, .body_bytes = 100}, [](Bench& bench) -> Async<void> {
+    const std::string head = "POST /echo HTTP/1.1\r\n" + kHost;
+    const std::vector<std::pair<std::string, std::string>> cases{
+        {"\x16\x03\x01 TLS\r\n\r\n", " 400 "},
+        {"GET /echo HTTP/1.1\r\nBad Header: x\r\n\r\n", " 400 "},
+        {"GET /echo HTTP/1.1\r\n\r\n", " 400 "},
+        {"GET /echo HTTP/1.1\r\n" + kHost + kHost + "\r\n", " 400 "},
+        {head + "Content-Length: 1\r\nContent-Length: 2\r\n\r\n", " 400 "},
+        {head + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", " 400 "},
+        {head + "Content-Length: -1\r\n\r\n", " 400 "},
+        {head + "X: " + std::string(2000, 'x') + "\r\n\r\n", " 431 "},
+        {head + "Content-Length: 101\r\n\r\n", " 413 "},
+        {head + "Transfer-Encoding: chunked\r\n\r\nFFFF\r\n" + std::string(200, 'x'), " 413 "},
+        {"GET /other HTTP/1.1\r\n" + kHost + "\r\n", " 404 "},
+        {head + "X-Refuse: 1\r\nContent-Length: 50\r\n\r\n", " 403 "},
+    };
+    for (const auto& [text, status] : cases) {
+      const std::string said = co_await told(bench, text);
+      EXPECT_NE(said.find(status), std::string::npos) << text << "\n" << said;
+      EXPECT_EQ(times(said, "Server: "), 1u) << said;
+    }
+    EXPECT_EQ(bench.echo.handled, 0);
+  }));
+}
+
+TEST(HttpServerTest, SlowAndSilentPeersAreLeft) {
+  const HttpLimits limits{.idle = 300ms, .header = 300ms, .body = 300ms};
+  EXPECT_TRUE(served(limits, [](Bench& bench) -> Async<void> {
+    EXPECT_EQ(co_await told(bench, ""), "");
+    EXPECT_EQ(co_await told(bench, "POST /echo HT"), "");
+    const std::string half = "POST /echo HTTP/1.1\r\n" + kHost + "Content-Length: 9\r\n\r\nab";
+    EXPECT_EQ(co_await told(bench, half), "");
+    EXPECT_EQ(bench.echo.handled, 0);
+  }));
+}
+
+TEST(HttpServerTest, APeerThatDoesNotReadIsLeft) {
+  EXPECT_TRUE(served({.write = 300ms}, [](Bench& bench) -> Async<void> {
+    auto peer = co_await Peer::connect(bench.port);
+    const std::string large = post(std::string(8u << 20, 'x'));
+    co_await peer->send(large);
+    co_await sleep(1s);
+    const std::string said = co_await peer->read_all();
+    EXPECT_LT(said.size(), large.size());
+  }));
+}
+
+TEST(HttpServerTest, AHandlerHearsThatItsPeerHasGone) {
+  EXPECT_TRUE(served({}, [](Bench& bench) -> Async<void> {
+    auto peer = co_await Peer::connect(bench.port);
+    co_await peer->send("GET /echo?wait HTTP/1.1\r\n" + kHost + "\r\n");
+    while (bench.echo.handled == 0) co_await sleep(5ms);
+    EXPECT_EQ(bench.echo.gone, 0);
+    peer->socket.close();
+    for (int i = 0; i < 400 && bench.echo.gone == 0; ++i) co_await sleep(5ms);
+    EXPECT_EQ(bench.echo.gone, 1);
+  }));
+}
+
+TEST(HttpServerTest, AHandlerThatSaysNothingIsAFaultOfOurs) {
+  EXPECT_TRUE(served({}, [](Bench& bench) -> Async<void> {
+    const std::string said = co_await told(bench, "GET /echo?silent HTTP/1.1\r\n" + kHost + "\r\n");
+    EXPECT_NE(said.find(" 500 "), std::string::npos);
+  }));
+}
+
+TEST(HttpServerTest, ConnectionsOverTheLimitAreTurnedAway) {
+  EXPECT_TRUE(served({.connections = 2}, [](Bench& bench) -> Async<void> {
+    auto one = co_await Peer::connect(bench.port);
+    auto two = co_await Peer::connect(bench.port);
+    co_await one->send(post("1"));
+    co_await one->read("POST 1");
+    co_await two->send(post("2"));
+    co_await two->read("POST 2");
+    EXPECT_NE((co_await told(bench, "")).find(" 503 "), std::string::npos);
+    one->socket.close();
+    co_await sleep(100ms);
+    auto three = co_await Peer::connect(bench.port);
+    co_await three->send(post("3"));
+    EXPECT_NE((co_await three->read("POST 3")).find("200 OK"), std::string::npos);
+  }));
+}
+
+TEST(HttpServerTest, StoppingLetsRunningRequestsEndAndIdleConnectionsGo) {
+  EXPECT_TRUE(served({}, [](Bench& bench) -> Async<void> {
+    auto idle = co_await Peer::connect(bench.port);
+    co_await idle->send(post("x"));
+    co_await idle->read("POST x");
+    auto busy = co_await Peer::connect(bench.port);
+    co_await busy->send("POST /echo?slow HTTP/1.1\r\n" + kHost + "Content-Length: 1\r\n\r\ny");
+    while (bench.echo.handled < 2) co_await sleep(5ms);
+    bench.server->stop();
+    EXPECT_NE((co_await busy->read_all()).find("POST y"), std::string::npos);
+    co_await idle->read_all();
+    EXPECT_TRUE(idle->closed);
+  }));
+}
+
+TEST(HttpServerTest, OnlyNamesThatAreKnownAreServed) {
+  const HttpNames names{.hosts = {"x"}, .origins = {"https://good.example"}};
+  EXPECT_TRUE(served(
+      {},
+      [](Bench& bench) -> Async<void> {
+        const auto status = [&](std::string headers) -> Async<std::string> {
+          const std::string said = co_await told(
+              bench, "GET /echo HTTP/1.1\r\nConnection: close\r\n" + headers + "\r\n");
+          co_return said.substr(9, 3);
+        };
+        const std::string plain = co_await status("Host: x\r\n");
+        EXPECT_EQ(plain, "200");
+        const std::string upper = co_await status("Host: X\r\n");
+        EXPECT_EQ(upper, "200");
+        const std::string foreign = co_await status("Host: evil\r\n");
+        EXPECT_EQ(foreign, "403");
+        const std::string good = co_await status("Host: x\r\nOrigin: https://good.example\r\n");
+        EXPECT_EQ(good, "200");
+        const std::string bad = co_await status("Host: x\r\nOrigin: null\r\n");
+        EXPECT_EQ(bad, "403");
+      },
+      names));
+}
+
+}  // namespace
+}  // namespace sallyport::net
