@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "sallyport/classification.h"
 
@@ -13,6 +14,9 @@ struct WaitingCall {
   Autonomy tier = Autonomy::ActWithApproval;
   bool needs_human = false;  // no dialog of a client may answer (AT-17)
 };
+
+// The door of answers that came through a client, and so through software near the agent.
+inline constexpr std::string_view kClientDoor = "mcp:elicitation";
 
 // Called on the strand of the call.
 class Attendant {

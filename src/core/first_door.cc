@@ -459,6 +459,11 @@ void Governor::check_consent(Trail& trail) {
   if (!entry) return refuse(entry.error().message);
   const json::object request = request_of(*entry);
   trail.consent->binding = std::string(text_in(request, "binding").value_or(""));
+  // AP-31: never through the client of the one who asks.
+  const bool strict = trail.needs_human || text_in(request, "kind") == "dual_control";
+  for (const Vote& vote : trail.consent->votes) {
+    if (strict && vote.door == kClientDoor) return refuse("a person has to answer elsewhere");
+  }
   const auto& people = trail.plan().approvals().people;
   if (!people) return;
   const std::uint64_t required = number_in(request, "approvers_required").value_or(1);

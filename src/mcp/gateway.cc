@@ -82,7 +82,8 @@ Async<void> Gateway::end() {
   bell_.ring("proposals");
   const auto busy = [&] {
     const auto runs = [](const auto& one) { return !one.second->ended_at; };
-    return running_ > 0 || std::ranges::any_of(away_, runs) || std::ranges::any_of(given_, runs);
+    return running_ > 0 || !calls_.empty() || std::ranges::any_of(away_, runs) ||
+           std::ranges::any_of(given_, runs);
   };
   const auto last = parts_.clock.steady() + settings_.limits.start;
   while (busy() && parts_.clock.steady() < last) {

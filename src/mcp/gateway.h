@@ -90,6 +90,7 @@ class Gateway final : public Conversation,
     std::optional<SteadyTime> ended_at{};
     std::string task_made{};  // RFC 3339; of one that was given as a task
     std::string task_changed{};
+    SteadyTime task_until{};  // kept at least so long
   };
   class Attendant;
   // What the user of the client is asked, and as whom.
@@ -187,6 +188,7 @@ class Gateway final : public Conversation,
   void leave_place(Governed& governed);
   void welcome(const std::shared_ptr<Governed>& governed, const Message& request);
   bool come_back(const Message& request);
+  void forget_refusals();
   void end_away(const std::shared_ptr<Governed>& governed, bool refused);
   Async<void> answer_for_user(Form form, sallyport::Reply reply);
   Async<void> ask_in_session(std::shared_ptr<Governed> governed, Form form);
@@ -197,6 +199,7 @@ class Gateway final : public Conversation,
 
   // Calls that wait as tasks (gateway_tasks.cc).
   Async<bool> give_task(std::shared_ptr<Governed> governed);
+  std::chrono::milliseconds task_time() const;
   json::object task_json(const std::string& id, const Governed& governed) const;
   std::string task_with_result(
       const std::pair<const std::string, std::shared_ptr<Governed>>& given) const;

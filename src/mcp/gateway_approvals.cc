@@ -23,8 +23,6 @@ namespace sallyport::mcp {
 
 namespace {
 
-constexpr std::string_view kDoor = "mcp:elicitation";
-
 std::string waited_key(const std::string& approval_id) {
   return "waits " + approval_id;
 }
@@ -39,6 +37,9 @@ std::string identity_of(const Message& request, const Asked& asked) {
 void Gateway::Attendant::asked(const core::WaitingCall& call) {
   governed_->waits = call;
   governed_->approval_id = call.approval_id;
+  // Who waits for a person keeps nobody from running, as long as not too many do.
+  const std::size_t waiting = gateway_.calls_.size() + gateway_.away_.size();
+  if (waiting < gateway_.settings_.limits.waiting_calls) gateway_.leave_place(*governed_);
   gateway_.tasks_.start(gateway_.attend(governed_));
 }
 
@@ -46,6 +47,7 @@ void Gateway::Attendant::answered() {
   if (!governed_->waits) return;
   gateway_.bell_.ring(waited_key(governed_->waits->approval_id));
   governed_->waits.reset();
+  if (!std::exchange(governed_->placed, true)) ++gateway_.running_;
   gateway_.take_form_back(*governed_);
 }
 
@@ -136,10 +138,7 @@ void Gateway::tell_waiting(Governed& governed) {
 
 // The client gets an answer, and the call waits on: a yes is used when an identical call comes.
 void Gateway::send_away(const std::shared_ptr<Governed>& governed, const std::string& result) {
-  std::erase_if(away_, [&](const auto& one) {
-    return one.second->ended_at &&
-           parts_.clock.steady() - *one.second->ended_at > settings_.limits.parked;
-  });
+  forget_refusals();
   if (away_.size() >= settings_.limits.waiting_calls) {
     governed->stop.request_stop();
     return;
@@ -148,7 +147,6 @@ void Gateway::send_away(const std::shared_ptr<Governed>& governed, const std::st
   calls_.erase(id);
   governed->away = true;
   away_.emplace(governed->identity, governed);
-  leave_place(*governed);
   to_client(answer_for_client(governed->upstream->request().method, result_text(id, result)));
 }
 
@@ -169,8 +167,6 @@ void Gateway::welcome(const std::shared_ptr<Governed>& governed, const Message& 
   governed->capabilities = client_capabilities_;
   governed->client_token =
       std::string(find(request.params_text(), {"_meta", "progressToken"}).value_or(""));
-  governed->placed = true;
-  ++running_;
   calls_[request.id] = governed;
   if (governed->waits) parts_.governor.approvals().ring(governed->waits->approval_id);
 }
@@ -179,6 +175,7 @@ void Gateway::welcome(const std::shared_ptr<Governed>& governed, const Message& 
 bool Gateway::come_back(const Message& request) {
   const Result<Asked> asked = read_asked(request);
   if (!asked || request.params()->contains("requestState")) return false;
+  forget_refusals();
   const auto found = away_.find(identity_of(request, *asked));
   if (found == away_.end()) return false;
   const std::shared_ptr<Governed> governed = found->second;
@@ -195,9 +192,17 @@ void Gateway::end_away(const std::shared_ptr<Governed>& governed, bool refused) 
   std::erase_if(away_, [&](const auto& one) { return one.second == governed; });
 }
 
+// Whoever comes back much later asks anew.
+void Gateway::forget_refusals() {
+  std::erase_if(away_, [&](const auto& one) {
+    const auto& ended = one.second->ended_at;
+    return ended && parts_.clock.steady() - *ended > settings_.limits.parked;
+  });
+}
+
 Async<void> Gateway::answer_for_user(Form form, sallyport::Reply reply) {
   reply.by = form.reviewer;
-  reply.door = std::string(kDoor);
+  reply.door = std::string(core::kClientDoor);
   reply.binding = form.binding;
   const Result<void> said =
       co_await parts_.governor.approvals().answer(form.approval_id, std::move(reply), {});

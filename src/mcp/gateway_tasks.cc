@@ -51,8 +51,7 @@ std::string offering_tasks(std::string discovery) {
 // The task is durable before the client hears of it. False: there is none, the client is held.
 Async<bool> Gateway::give_task(std::shared_ptr<Governed> governed) {
   std::erase_if(given_, [&](const auto& one) {
-    const auto& ended = one.second->ended_at;
-    return ended && parts_.clock.steady() - *ended > settings_.limits.parked;
+    return one.second->ended_at && parts_.clock.steady() > one.second->task_until;
   });
   if (given_.size() >= settings_.limits.waiting_calls) co_return false;
   const std::string client_id = governed->client_id;
@@ -77,13 +76,19 @@ Async<bool> Gateway::give_task(std::shared_ptr<Governed> governed) {
   if (governed->client_id != client_id || governed->cancelled) co_return true;
   governed->client_id.clear();
   governed->task_made = governed->task_changed = now;
+  governed->task_until = parts_.clock.steady() + task_time();
   given_[id] = governed;
   calls_.erase(client_id);
-  leave_place(*governed);
   json::object task = task_json(id, *governed);
   task["resultType"] = "task";
   to_client(answer_for_client("tools/call", result_text(client_id, json::serialize(task))));
   co_return true;
+}
+
+// As long as people may take, the call after them, and a while to fetch the result.
+std::chrono::milliseconds Gateway::task_time() const {
+  const std::shared_ptr<const core::Plan> plan = parts_.plans.current();
+  return plan->approval_time() + plan->time_limit() + settings_.limits.parked;
 }
 
 json::object Gateway::task_json(const std::string& id, const Governed& governed) const {
@@ -106,7 +111,7 @@ json::object Gateway::task_json(const std::string& id, const Governed& governed)
           {"statusMessage", message},
           {"createdAt", governed.task_made},
           {"lastUpdatedAt", governed.task_changed},
-          {"ttlMs", nullptr},
+          {"ttlMs", task_time().count()},
           {"pollIntervalMs", kPollMilliseconds}};
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
+#include <map>
 
 namespace sallyport::policy {
 namespace {
@@ -42,6 +43,31 @@ TEST(ApprovalKeysTest, TheSectionEndsInThePlan) {
   ASSERT_TRUE(rules.people);
   EXPECT_TRUE(rules.people->check("user:bo", "x", ""));
   EXPECT_FALSE(rules.people->check("user:ada", "x", ""));
+}
+
+// AP-31 (partly) AP-34 (partly)
+TEST(ApprovalKeysTest, AReviewerMayBeKnownByHisClientAndByNothingElse) {
+  const std::string person =
+      "    - {name: \"user:dana\", client: \"uid:dana\", roles: [approver]}\n";
+  const Result<Policy> policy = read_policy(with(kTwo + person + "  hold_s: 0\n"), "p.yaml");
+  ASSERT_TRUE(policy) << policy.error().message;
+  const core::ApprovalRules& rules = *policy->approvals;
+  EXPECT_EQ(rules.clients, (std::map<std::string, std::string>{{"uid:dana", "user:dana"}}));
+  EXPECT_EQ(rules.hold, std::chrono::seconds(0));
+  EXPECT_TRUE(rules.people->check("user:dana", "x", ""));
+  EXPECT_EQ(read_policy(with(kTwo), "p.yaml")->approvals->hold, std::chrono::seconds(50));
+  for (const std::string bad :
+       {"    - {name: \"uid:dana\", client: \"uid:dana\", roles: [approver]}\n",
+        "    - {name: \"uid:dana/sub\", client: \"uid:dana\", roles: [approver]}\n",
+        "    - {name: \"user:eve\", client: \"uid:dana\", token: \"sha256:"
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\", roles: [approver]}\n",
+        "    - {name: \"user:eve\", client: \"\", roles: [approver]}\n"}) {
+    EXPECT_FALSE(read_policy(with(kTwo + bad), "p.yaml")) << bad;
+  }
+  const std::string second =
+      "    - {name: \"user:eve\", client: \"uid:dana\", roles: [approver]}\n";
+  EXPECT_FALSE(read_policy(with(kTwo + person + second), "p.yaml"));
+  EXPECT_FALSE(read_policy(with(kTwo + "  hold_s: 3601\n"), "p.yaml"));
 }
 
 // AP-6 (partly)
