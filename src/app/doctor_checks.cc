@@ -8,9 +8,12 @@
 
 #include "app/doctor.h"
 #include "app/network_fs.h"
+#include "app/settings_file.h"
+#include "app/wiring.h"
 #include "base/try.h"
 #include "core/recorder.h"
 #include "guards/detectors.h"
+#include "hook/dialect.h"
 #include "ledger/instance_lock.h"
 #include "ledger/opening_check.h"
 #include "ledger/private_file.h"
@@ -34,6 +37,7 @@ class Examination {
     detectors();
     policy();
     bridging();
+    hooks();
     return std::move(checks_);
   }
 
@@ -276,6 +280,27 @@ class Examination {
     if (built) return ok("detectors", "the pattern engine runs on this processor");
     bad("detectors", built.error().message,
         "secrets could not be redacted here; use another machine");
+  }
+
+  // Of coding agents whose settings have ours; the others are none of our business.
+  void hooks() {
+    if (!context_.environment.home) return;
+    const std::filesystem::path home(*context_.environment.home);
+    for (const std::string& agent : hook::dialect_names()) {
+      const Result<SettingsFile> file = SettingsFile::read(home / agent_settings(agent));
+      const auto installed = file ? installed_hook(file->content(), agent) : std::nullopt;
+      if (!installed) continue;
+      const std::string name = "hook of " + agent;
+      if (::access(installed->program.c_str(), X_OK) != 0) {
+        bad(name, installed->program + " cannot be run",
+            fmt::format("run `sallyport init --agent {}` again", agent));
+      } else if (!installed->blocks_on_failure) {
+        warn(name, "the agent goes on when its hook fails",
+             "keep to agents that can block then where that matters");
+      } else {
+        ok(name, file->path().string());
+      }
+    }
   }
 
   std::optional<std::string> policy_hash_;     // of the one that was loaded last

@@ -4,6 +4,7 @@
 
 #include <boost/json/object.hpp>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,14 @@ std::vector<std::string> client_names();
 Result<json::object> with_hooks(json::object settings, std::string_view agent,
                                 const Invoked& invoked);
 json::object without_hooks(json::object settings, std::string_view agent);
+
+// The hook that decides before a tool runs, as it is installed.
+struct InstalledHook {
+  std::string program;
+  bool blocks_on_failure = false;  // the host stops the call when its hook fails
+};
+// Nothing: these settings have none of ours.
+std::optional<InstalledHook> installed_hook(const json::object& settings, std::string_view agent);
 
 struct Rewired {
   json::object settings;

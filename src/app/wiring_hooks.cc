@@ -192,4 +192,37 @@ json::object without_hooks(json::object settings, std::string_view agent) {
   return settings;
 }
 
+std::optional<InstalledHook> installed_hook(const json::object& settings, std::string_view agent) {
+  const Wiring& wiring = wiring_of(agent);
+  const json::object* const events = object_in(settings, "hooks");
+  const json::value* const list = events ? events->if_contains(wiring.events.front()) : nullptr;
+  if (list == nullptr || !list->is_array()) return std::nullopt;
+  json::array hooks;
+  for (const json::value& item : list->get_array()) {
+    const json::object* const group = wiring.grouped ? item.if_object() : nullptr;
+    const json::value* const inner = group ? group->if_contains("hooks") : nullptr;
+    if (inner != nullptr && inner->is_array()) {
+      hooks.insert(hooks.end(), inner->get_array().begin(), inner->get_array().end());
+    } else if (!wiring.grouped) {
+      hooks.push_back(item);
+    }
+  }
+  for (const json::value& value : hooks) {
+    if (!is_ours(value, agent)) continue;
+    const json::object& hook = value.get_object();
+    std::string command(text_in(hook, "command").value_or(text_in(hook, "bash").value_or("")));
+    // As a shell would take the first word, where it has to.
+    if (!hook.contains("args")) {
+      const bool marked = command.starts_with('\'');
+      command = command.substr(marked, command.find(marked ? '\'' : ' ', marked) - marked);
+    }
+    return InstalledHook{.program = std::move(command),
+                         // Copilot always denies then, whatever its settings say.
+                         .blocks_on_failure = agent == "copilot" ||
+                                              text_in(hook, "onFailure") == "block" ||
+                                              bool_in(hook, "failClosed").value_or(false)};
+  }
+  return std::nullopt;
+}
+
 }  // namespace sallyport::app

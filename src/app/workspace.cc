@@ -44,9 +44,11 @@ Result<void> make_data_folder(const std::filesystem::path& folder) {
 }
 
 Result<std::unique_ptr<SqliteStore>> open_store(const Workspace::Place& place,
-                                                SqliteStore::Mode mode) {
-  return SqliteStore::open(
-      {.file = place.ledger_file(), .mode = mode, .lock_wait = place.config.ledger.lock_wait});
+                                                SqliteStore::Mode mode, bool passing = false) {
+  return SqliteStore::open({.file = place.ledger_file(),
+                            .mode = mode,
+                            .lock_wait = place.config.ledger.lock_wait,
+                            .passing = passing});
 }
 
 }  // namespace
@@ -75,7 +77,7 @@ Result<std::unique_ptr<Workspace>> Workspace::open_writing(Place place, Writing 
   SALLYPORT_TRY(std::shared_ptr<const guards::Detectors> detectors,
                 guards::Detectors::build(guards::default_detectors(), &workspace->patterns_));
   workspace->redactor_ = std::make_unique<guards::StorageRedactor>(std::move(detectors));
-  SALLYPORT_TRY(workspace->store_, open_store(here, SqliteStore::Mode::ReadWrite));
+  SALLYPORT_TRY(workspace->store_, open_store(here, SqliteStore::Mode::ReadWrite, writing.passing));
   ledger::Ledger::Parts parts{*workspace->store_, *workspace->redactor_, workspace->clock_,
                               workspace->entropy_, std::move(writing.close_interrupted)};
   ledger::Ledger::Settings settings{
@@ -89,7 +91,8 @@ Result<std::unique_ptr<Workspace>> Workspace::open_writing(Place place, Writing 
                                      : decltype(here.config.ledger.retention){},
       .network_file_system = std::move(network),
       .acknowledged_rollback = std::move(writing.acknowledged_rollback),
-      .announced = writing.announced};
+      .announced = writing.announced,
+      .passing = writing.passing};
   SALLYPORT_TRY(workspace->ledger_, ledger::Ledger::open(std::move(parts), std::move(settings)));
   return workspace;
 }

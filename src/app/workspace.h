@@ -36,6 +36,7 @@ class Workspace {
     std::string role = "sallyport";
     // False: a maintenance command that writes its one entry into a ledger that is already there.
     bool announced = true;
+    bool passing = false;  // a call, and gone
     std::string acknowledged_rollback{};
     ledger::Ledger::Close close_interrupted{};
   };

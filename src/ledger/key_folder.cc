@@ -88,6 +88,8 @@ Result<bool> KeyFolder::has_signed() const {
 }
 
 Result<void> KeyFolder::mark_signed(const std::string& origin) const {
+  SALLYPORT_TRY(const bool marked, has_signed());
+  if (marked) return {};
   SALLYPORT_TRY([[maybe_unused]] const bool made,
                 create_private_file(folder_ / kOrigin, origin + "\n"));
   return {};

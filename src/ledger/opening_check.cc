@@ -26,9 +26,8 @@ Result<Checkpoint> verified(std::string_view bytes, const VerifierKey& key) {
   return Checkpoint::parse(note.text);
 }
 
-Result<void> check_tail(ReadView& view, std::uint64_t size) {
-  constexpr std::uint64_t kTail = 4096;
-  std::uint64_t next = size > kTail ? size - kTail : 0;
+Result<void> check_tail(ReadView& view, std::uint64_t size, std::uint64_t looks_back) {
+  std::uint64_t next = size > looks_back ? size - looks_back : 0;
   SALLYPORT_CHECK_OK(view.scan(next, size, [&](const StoredEntry& entry) -> Result<bool> {
     if (entry.sequence != next) return damaged(fmt::format("entry {} is missing", next));
     if (entry.bytes && leaf_hash(*entry.bytes) != entry.leaf) {
@@ -43,7 +42,8 @@ Result<void> check_tail(ReadView& view, std::uint64_t size) {
 
 }  // namespace
 
-Result<void> check_before_writing(ReadView& view, const VerifierKey& key) {
+Result<void> check_before_writing(ReadView& view, const VerifierKey& key,
+                                  std::uint64_t looks_back) {
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   if (size == 0) return {};
   SALLYPORT_TRY(const std::optional<StoredEntry> last, view.entry(size - 1));
@@ -56,7 +56,7 @@ Result<void> check_before_writing(ReadView& view, const VerifierKey& key) {
   if (newest->size != size || newest->root != edge.root()) {
     return damaged(fmt::format("the newest checkpoint does not fit the tree of {} entries", size));
   }
-  return check_tail(view, size);
+  return check_tail(view, size, looks_back);
 }
 
 namespace {

@@ -11,7 +11,8 @@ namespace sallyport::ledger {
 
 // The newest checkpoint is signed by `key` and says size and recomputed root; the last 4,096
 // entries have the hashes that are stored for them (LE-45). `Corrupt` names the place.
-Result<void> check_before_writing(ReadView& view, const VerifierKey& key);
+Result<void> check_before_writing(ReadView& view, const VerifierKey& key,
+                                  std::uint64_t looks_back = 4096);
 
 // Every verifier key this ledger ever had, oldest first, as its control entries tell.
 struct KeyPeriod {

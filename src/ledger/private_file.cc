@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -14,8 +15,6 @@
 namespace sallyport::ledger {
 
 namespace {
-
-constexpr std::size_t kMaxFile = 64 * 1024;
 
 std::unexpected<Error> system_failure(const std::filesystem::path& path) {
   const int error = errno;
@@ -107,14 +106,17 @@ Result<void> make_private_folder(const std::filesystem::path& folder) {
   return check_private(status, folder, 0700);
 }
 
-Result<std::optional<std::string>> read_private_file(const std::filesystem::path& path) {
+Result<std::optional<std::string>> read_private_file(const std::filesystem::path& path,
+                                                     std::size_t largest) {
   const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file.good() && errno == ENOENT) return std::nullopt;
   if (!file.good()) return system_failure(path);
   struct stat status{};
   if (::fstat(file.fd(), &status) != 0) return system_failure(path);
   SALLYPORT_CHECK_OK(check_private(status, path, 0600));
-  std::string content(kMaxFile + 1, '\0');
+  const std::size_t room =
+      std::min(largest, static_cast<std::size_t>(std::max<off_t>(status.st_size, 0))) + 1;
+  std::string content(room, '\0');
   std::size_t size = 0;
   while (size < content.size()) {
     const ssize_t got = ::read(file.fd(), content.data() + size, content.size() - size);
@@ -123,7 +125,7 @@ Result<std::optional<std::string>> read_private_file(const std::filesystem::path
     if (got == 0) break;
     size += static_cast<std::size_t>(got);
   }
-  if (size > kMaxFile) return fail(ErrorCode::InvalidInput, path.string() + " is too large");
+  if (size == room) return fail(ErrorCode::InvalidInput, path.string() + " is too large");
   content.resize(size);
   return content;
 }

@@ -15,7 +15,8 @@ Result<void> make_private_folder(const std::filesystem::path& folder);
 
 // Nothing when there is no such file. Refuses one that others can read or another user owns; the
 // message says what to change.
-Result<std::optional<std::string>> read_private_file(const std::filesystem::path& file);
+Result<std::optional<std::string>> read_private_file(const std::filesystem::path& file,
+                                                     std::size_t largest = 64 * 1024);
 
 // Never overwrites: false when the file was there before.
 Result<bool> create_private_file(const std::filesystem::path& file, std::string_view content);

@@ -65,10 +65,14 @@ Result<SigningKey> find_key(ReadView& view, const KeyFolder& keys, bool has_sign
   return std::move(*key);
 }
 
-Result<void> check_witness(ReadView& view, const Ledger::Settings& settings) {
+Result<void> check_witness(ReadView& view, const Ledger::Settings& settings,
+                           const VerifierKey& key) {
   if (settings.witness.empty() || !settings.acknowledged_rollback.empty()) return {};
   SALLYPORT_TRY(const std::optional<std::string> kept, read_private_file(settings.witness));
   if (!kept) return {};
+  // Mostly the key of now signed it; for the earlier ones the whole ledger has to be looked
+  // through.
+  if (check_against(view, *kept, {{.key = key}})) return {};
   SALLYPORT_TRY(const std::vector<KeyPeriod> keys, key_history(view));
   Result<void> same = check_against(view, *kept, keys);
   if (same) return {};
@@ -191,8 +195,11 @@ Result<std::unique_ptr<Ledger>> Ledger::open(Parts parts, Settings settings) {
   SALLYPORT_CHECK_OK(parts.store.read([&](ReadView& view) -> Result<void> {
     SALLYPORT_TRY(SigningKey found,
                   find_key(view, keys, has_signed, settings.origin, parts.entropy));
-    SALLYPORT_CHECK_OK(check_before_writing(view, found.verifier()));
-    SALLYPORT_CHECK_OK(check_witness(view, settings));
+    constexpr std::uint64_t kPassing = 64;
+    constexpr std::uint64_t kStarting = 4096;
+    SALLYPORT_CHECK_OK(
+        check_before_writing(view, found.verifier(), settings.passing ? kPassing : kStarting));
+    SALLYPORT_CHECK_OK(check_witness(view, settings, found.verifier()));
     key = std::move(found);
     return {};
   }));

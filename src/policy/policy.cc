@@ -106,8 +106,11 @@ Result<Policy> load_policy(const std::filesystem::path& file) {
     return fail(ErrorCode::NotFound, fmt::format("`{}` cannot be read", file.string()),
                 file.string());
   }
+  // One byte more than it has, or than it may have: what is longer is noticed.
+  std::error_code unknown;
+  const std::uintmax_t size = std::filesystem::file_size(file, unknown);
   std::string text;
-  text.resize(kLargestFile + 1);
+  text.resize((unknown ? kLargestFile : std::min<std::uintmax_t>(size, kLargestFile)) + 1);
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
   return read_policy(text, file.string());

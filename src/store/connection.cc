@@ -167,6 +167,10 @@ Result<std::unique_ptr<Connection>> Connection::open(Options options) {
 
 Connection::~Connection() {
   for (const auto& [sql, statement] : statements_) sqlite3_finalize(statement);
+  constexpr int kShortLog = 128;
+  if (options_.passing && log_pages_ < kShortLog) {
+    sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  }
   sqlite3_close_v2(handle_);
 }
 

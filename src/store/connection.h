@@ -56,7 +56,8 @@ class Connection {
     bool sync = true;
     std::chrono::milliseconds lock_wait{5000};
     std::string vfs;
-    bool frozen = false;  // nobody can write here, not even lock files
+    bool frozen = false;   // nobody can write here, not even lock files
+    bool passing = false;  // whoever closes last need not copy a short log
   };
 
   static Result<std::unique_ptr<Connection>> open(Options options);

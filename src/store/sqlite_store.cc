@@ -106,7 +106,8 @@ struct SqliteStore::State {
   int copy_at = 0;                             // guarded by `writing`; the log's length then
 
   Connection::Options connection_options(bool writable) const {
-    return {options.file, writable, options.sync, options.lock_wait, options.vfs, frozen};
+    return {options.file, writable, options.sync,   options.lock_wait,
+            options.vfs,  frozen,   options.passing};
   }
 
   Result<void> still_the_same_file() const {

@@ -19,8 +19,9 @@ class SqliteStore final : public ledger::LedgerStore {
     std::filesystem::path file;
     Mode mode = Mode::ReadWrite;
     std::chrono::milliseconds lock_wait{5000};
-    bool sync = true;   // false only to measure what syncing costs
-    std::string vfs{};  // a named SQLite file layer, for fault tests
+    bool sync = true;      // false only to measure what syncing costs
+    std::string vfs{};     // a named SQLite file layer, for fault tests
+    bool passing = false;  // a few commits and gone: a short log is left to the next one
   };
 
   // Creates the file (mode 0600) where there is none and the mode allows it. A file of a newer

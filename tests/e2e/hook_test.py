@@ -3,9 +3,12 @@
 import concurrent.futures
 import json
 import os
+import pathlib
+import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -26,8 +29,26 @@ def ran(call="toolu_1", command="make", text="done", **more):
 
 
 class Hook(CliTest):
+    patterns = None  # compiled once: on a busy machine the first event would use up its time with it
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.patterns:
+            shutil.rmtree(cls.patterns)
+
+    def use(self, data):
+        self.data = data
+        self.data.mkdir(mode=0o700)
+        if Hook.patterns is None:
+            made = self.folder / "made"
+            self.run_bare("hook", "--agent", "codex", "--data-dir", made, stdin=json.dumps(claude("PreToolUse")).encode())
+            Hook.patterns = pathlib.Path(tempfile.mkdtemp(prefix="sallyport-e2e-"))
+            shutil.copytree(made / "cache", Hook.patterns / "cache")
+        shutil.copytree(Hook.patterns / "cache", self.data / "cache")
+
     def setUp(self):
         super().setUp()
+        self.use(self.data)
         self.words = self.write("words", "correct horse battery\n")
         self.words.chmod(0o600)
 
@@ -71,7 +92,7 @@ class Hook(CliTest):
     def approve(self, approval):
         return ["approvals", "approve", approval, "--key-file", self.folder / "ada.key", "--passphrase-file", self.words]
 
-    # AT-12 AT-23 AU-52
+    # AT-12 (partly) AU-52
     def test_a_call_is_on_record_before_it_runs_and_closed_by_its_result(self):
         self.assertIsNone(self.hook(claude("PreToolUse", agent_type="reviewer")))
         intents = self.shown("--kind", "intent")
@@ -93,7 +114,7 @@ class Hook(CliTest):
         self.assertEqual(origin["trigger"]["headers"]["sub_agent"], "reviewer")
         self.good("ledger", "verify")
 
-    # AT-23
+    # AT-23 (partly)
     def test_tools_that_only_look_are_known_by_the_front(self):
         policy = self.write("ask.yaml", ASK)
         look = claude("PreToolUse", tool_name="Grep", tool_input={"pattern": "x"})
@@ -141,7 +162,7 @@ class Hook(CliTest):
         for name, more in (("human", "autonomy: {tier: act_with_approval, requires_human: true}\n"),
                            ("two", "autonomy: {tier: act_with_approval}\napprovals: {dual_control: [process.exec]}\n")):
             with self.subTest(name):
-                self.data = self.folder / name
+                self.use(self.folder / name)
                 policy = self.write(name + ".yaml", "version: 1\n" + more)
                 said = self.hook(claude("PreToolUse"), policy=policy)
                 self.assertEqual(said["hookSpecificOutput"]["permissionDecision"], "deny")

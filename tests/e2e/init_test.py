@@ -140,6 +140,21 @@ class Init(CliTest):
                     steps = json.loads((ROOT / "tests" / "golden" / "hook" / (file + ".json")).read_text())["steps"]
                     self.assertIn(json.loads(block), [step[member] for step in steps])
 
+    def test_doctor_looks_at_the_hooks_that_are_installed(self):
+        def checks():
+            return {check["check"]: check for check in self.cli("doctor", "--json").json()["checks"]
+                    if check["check"].startswith("hook of")}
+        self.assertEqual(checks(), {})
+        for agent in AGENTS:
+            self.init("--agent", agent)
+        found = {name.removeprefix("hook of "): check["state"] for name, check in checks().items()}
+        self.assertEqual(found, {"claude-code": "ok", "cursor": "ok", "codex": "warn", "gemini": "warn", "copilot": "ok"})
+        file = self.settings("codex")
+        file.write_text(file.read_text().replace(self.program, "/nowhere/sallyport"))
+        self.assertEqual(checks()["hook of codex"]["state"], "fail")
+        self.init("--agent", "codex")
+        self.assertEqual(checks()["hook of codex"]["state"], "warn")
+
     def test_usage(self):
         self.assertIn("--agent", self.init(code=64).err)
         self.init("--agent", "codex", "--client", "cursor", code=64)
