@@ -18,6 +18,7 @@ NAMES = ("echo slow die garbage wrong_id twice stall huge broken_json half_strea
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = 60
+    disable_nagle_algorithm = True
 
     def log_message(self, *_):
         pass
@@ -159,6 +160,7 @@ class Handler(BaseHTTPRequestHandler):
 
 class Server(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 256
     handler = Handler
 
     def __init__(self, token=None, port=0):
