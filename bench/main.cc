@@ -35,7 +35,7 @@ double resident_mib() {
 
 // sallyport_bench --calls N [memory|disk [read_file|write_file]]
 // sallyport_bench [--quick]
-// [appends|governor|calls|redaction|sanitizer|verification|growth|match|grants
+// [appends|governor|calls|redaction|sanitizer|verification|growth|match|grants|approve
 // ...]
 int main(int argc, char** argv) {
   using namespace sallyport::bench;
@@ -46,7 +46,8 @@ int main(int argc, char** argv) {
       {"calls", measure_calls},           {"redaction", measure_redaction},
       {"sanitizer", measure_sanitizer},   {"verification", measure_verification},
       {"growth", measure_growth},         {"match", measure_match},
-      {"guardrails", measure_guardrails}, {"grants", measure_grants}};
+      {"guardrails", measure_guardrails}, {"grants", measure_grants},
+      {"approve", measure_approve}};
   if (words.size() >= 2 && words[0] == "--calls") {
     run_calls(std::stoul(words[1]), words.size() > 2 ? words[2] : "",
               words.size() > 3 ? words[3] : "read_file");

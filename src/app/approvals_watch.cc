@@ -39,19 +39,38 @@ void stop_on_signals() {
 
 class Queue {
  public:
-  Queue(Workspace& workspace, const ApprovalsWatchOptions& options)
-      : workspace_(workspace), records_(workspace.store()), kind_(options.kind) {}
+  Queue(const Context& context, const ApprovalsWatchOptions& options)
+      : context_(context), kind_(options.kind) {}
 
-  WallTime now() const { return workspace_.clock().wall(); }
+  WallTime now() const { return clock_.wall(); }
   Result<std::vector<ApprovalItem>> pending() {
-    return approval_items(records_, {.kind = kind_, .state = "pending"}, now());
+    SALLYPORT_CHECK_OK(open());
+    return approval_items(*records_, {.kind = kind_, .state = "pending"}, now());
   }
-  Result<ApprovalItem> item(const std::string& id) { return approval_item(records_, id, now()); }
+  Result<ApprovalItem> item(const std::string& id) {
+    SALLYPORT_CHECK_OK(open());
+    return approval_item(*records_, id, now());
+  }
+  // Before this process opens the ledger once more: closing one of two connections would take the
+  // locks of both, and what others write later would be out of sight.
+  void let_go() {
+    records_.reset();
+    workspace_.reset();
+  }
 
  private:
-  Workspace& workspace_;
-  ledger::StoreReader records_;
+  Result<void> open() {
+    if (records_) return {};
+    SALLYPORT_TRY(workspace_, context_.open_reading());
+    records_.emplace(workspace_->store());
+    return {};
+  }
+
+  const Context& context_;
   std::optional<std::string> kind_;
+  SystemClock clock_;
+  std::unique_ptr<Workspace> workspace_;
+  std::optional<ledger::StoreReader> records_;
 };
 
 // ---- lines
@@ -169,6 +188,7 @@ class WatchScreen {
   void begin_answer(bool yes) {
     const ApprovalItem* const item = view_.chosen();
     if (item == nullptr || !logged_in()) return;
+    queue_.let_go();
     const Result<std::size_t> recent = person_->recent_approvals();
     const std::string binding(text_in(item->request, "binding").value_or(""));
     asked_ = item->id;
@@ -203,6 +223,7 @@ class WatchScreen {
   }
 
   void give_answer() {
+    queue_.let_go();
     const Reply::Kind kind = yes_ ? Reply::Kind::Approved : Reply::Kind::Denied;
     const Result<Answering::Given> given = person_->answer(asked_, kind, "", binding_);
     if (!given) return view_.say(visible(given.error().message));
@@ -231,10 +252,11 @@ class WatchScreen {
 
 Result<int> approvals_watch(const Context& context, const ApprovalsWatchOptions& options) {
   SALLYPORT_CHECK_OK(refuse_agents(context, "approvals watch"));
-  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
+  SALLYPORT_TRY(const std::filesystem::path folder, context.data_dir());
+  Queue queue(context, options);
+  SALLYPORT_CHECK_OK(queue.pending());
   stop_on_signals();
-  LedgerBell bell(workspace->place().data_dir);
-  Queue queue(*workspace, options);
+  LedgerBell bell(folder);
   if (context.json()) return watch_lines(context, queue, bell);
   Result<RawTerminal> terminal = RawTerminal::open();
   if (!terminal) return watch_lines(context, queue, bell);

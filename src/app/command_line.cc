@@ -179,6 +179,7 @@ class CommandLine {
     sub->add_flag("--plain", demo_.plain, "neither colours nor redrawing");
     sub->add_flag("--keep", demo_.keep, "keep the demo's data folder");
     sub->add_flag("--no-pause", demo_.no_pause, "do not pause between steps");
+    sub->add_flag("--yes", demo_.yes, "let the script answer the question that you would be asked");
     text(*sub, "--stage", demo_.stage, "which process of the demo this is")->group("");
     sub->callback([this] {
       run_ = [demo = demo_](const Context& context) -> Result<int> {

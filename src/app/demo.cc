@@ -12,6 +12,7 @@
 #include <iostream>
 #include <thread>
 
+#include "app/demo_person.h"
 #include "app/demo_scene.h"
 #include "app/output.h"
 #include "app/run.h"
@@ -82,7 +83,8 @@ class Demo {
     std::ofstream(folder_ / "settings.env") << kSettings;
     std::ofstream(folder_ / "plan.txt") << "STRICTLY CONFIDENTIAL: the merger\n";
     std::ofstream(folder_ / "mail.txt") << "Reminder: payment due on Friday\n";
-    SALLYPORT_TRY(const auto scene, DemoScene::open(place_, folder_));
+    std::ofstream(folder_ / "scratch.txt") << "nobody needs this\n";
+    SALLYPORT_TRY(const auto scene, DemoScene::open(place_, folder_, person()));
     const auto file = [&](const char* name) { return (folder_ / name).string(); };
     const json::value note = {{"path", file("notes.txt")}, {"text", "meet at the sally port"}};
     const Scripted script[] = {
@@ -90,12 +92,14 @@ class Demo {
         {"cached", "c1", "write_file", note},
         {"denied", "c2", "write_file", {{"path", "/etc/motd"}, {"text", "hello"}}},
         {"rejected", "c3", "shell", {{"command", "rm notes.txt"}}},
+        {"approved", "c8", "shell", {{"command", "rm scratch.txt"}}},
+        {"in the shadow", "c9", "deploy", {{"version", "7"}}},
         {"redacted", "c4", "read_file", {{"path", file("settings.env")}}},
         {"withheld after run", "c5", "read_file", {{"path", file("plan.txt")}}},
         {"escalated", "c6", "read_file", {{"path", file("mail.txt")}}},
         {"failed", "c7", "shell", {{"command", "cat no-such-file.txt"}}},
     };
-    headline("1. eight calls");
+    headline("1. ten calls");
     for (const Scripted& step : script) {
       SALLYPORT_TRY(const Answer answer, scene->call(step.id, step.tool, step.input));
       Shown shown{step.title,
@@ -105,6 +109,8 @@ class Demo {
                   answer.result.output,
                   answer.sequence};
       if (step.title == "redacted") receipt_of_ = answer.sequence;
+      const bool refused = answer.outcome.kind == Outcome::Kind::Blocked;
+      if (step.title == "approved" && refused) shown.title = "refused by you";
       show(shown, canonical_json(step.input));
     }
     ledger::StoreReader records(scene->workspace().store());
@@ -114,6 +120,17 @@ class Demo {
                                         visible(item.message)));
     }
     return {};
+  }
+
+  // Whoever sits at the terminal; in a pipe nobody does, and the script does not wait for him.
+  std::shared_ptr<const core::Approver> person() {
+    const bool there =
+        !options_.yes && !options_.json && isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
+    return std::make_shared<DemoPerson>(there ? DemoPerson::Who::User : DemoPerson::Who::Script,
+                                        [this](const std::string& text) {
+                                          line(Paint::Doubtful, text);
+                                          std::fflush(stdout);
+                                        });
   }
 
   // A second process starts a slow call and is killed in the middle of it.
@@ -166,7 +183,7 @@ class Demo {
 
   Result<void> come_back() {
     headline("3. restart: what the dead process left open is closed, and nothing runs twice");
-    SALLYPORT_TRY(const auto scene, DemoScene::open(place_, folder_));
+    SALLYPORT_TRY(const auto scene, DemoScene::open(place_, folder_, person()));
     ledger::Filter unknown{.facets = {{ledger::Facet::Outcome, "persistence_failed"}},
                            .after = shown_.back().record};
     return scene->workspace().store().read([&](ledger::ReadView& view) {
@@ -311,7 +328,9 @@ class Demo {
 
 // The second process: begins a call that it will not live to finish.
 Result<int> play_victim(const DemoOptions& options) {
-  SALLYPORT_TRY(const auto scene, DemoScene::open(*options.place, options.stage));
+  const auto nobody =
+      std::make_shared<DemoPerson>(DemoPerson::Who::Script, [](const std::string&) {});
+  SALLYPORT_TRY(const auto scene, DemoScene::open(*options.place, options.stage, nobody));
   SALLYPORT_TRY([[maybe_unused]] const Answer answer,
                 scene->call("victim", "shell", {{"command", "sleep 30"}}));
   return 0;

@@ -17,6 +17,7 @@ struct DemoOptions {
   bool colour = false;
   bool json = false;
   bool no_pause = false;
+  bool yes = false;   // the question is answered by the script, also at a terminal
   std::string stage;  // which process of the demo this is; empty: the one a person started
 };
 

@@ -8,18 +8,6 @@
 
 namespace sallyport::app {
 
-namespace {
-
-// Plays the one who is asked, and does not like deletions.
-class CautiousPerson final : public core::Approver {
- public:
-  Task<Reply> answer(Question) const override {
-    co_return Reply::deny("user:demo", "not while I am watching");
-  }
-};
-
-}  // namespace
-
 template <class T>
 Result<T> DemoScene::run(Task<T> task) {
   std::optional<Result<T>> answer;
@@ -34,7 +22,8 @@ Result<T> DemoScene::run(Task<T> task) {
 }
 
 Result<std::unique_ptr<DemoScene>> DemoScene::open(Workspace::Place place,
-                                                   const std::filesystem::path& folder) {
+                                                   const std::filesystem::path& folder,
+                                                   std::shared_ptr<const core::Approver> person) {
   std::unique_ptr<DemoScene> scene(new DemoScene);
   SALLYPORT_TRY(
       scene->workspace_,
@@ -51,7 +40,7 @@ Result<std::unique_ptr<DemoScene>> DemoScene::open(Workspace::Place place,
                                                              workspace.ledger().digest(),
                                                              {},
                                                              {},
-                                                             std::make_shared<CautiousPerson>()});
+                                                             std::move(person)});
   scene->session_ = "demo-" + uuid7_text(workspace.clock(), workspace.entropy());
   SALLYPORT_CHECK_OK(scene->run(scene->governor_->start()));
   scene->tools_ = std::make_shared<DemoTools>(folder);
@@ -65,8 +54,8 @@ Result<void> DemoScene::load_plan(const std::filesystem::path& folder) {
     return {};
   }));
   plans_ = std::make_unique<core::PlanShelf>(workspace_->ledger(), before.value_or(""));
-  SALLYPORT_TRY(auto plan,
-                demo_plan(folder, workspace_->ledger().fingerprint_key(), workspace_->clock()));
+  SALLYPORT_TRY(auto plan, demo_plan(folder, workspace_->ledger().fingerprint_key(),
+                                     workspace_->clock(), workspace_->entropy()));
   return run(plans_->load(std::move(plan), {.source = "demo", .who = "sallyport demo"}));
 }
 

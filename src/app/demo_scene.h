@@ -17,7 +17,8 @@ class DemoScene {
  public:
   // Opening is also recovery: what a killed process left open is closed before this returns.
   static Result<std::unique_ptr<DemoScene>> open(Workspace::Place place,
-                                                 const std::filesystem::path& folder);
+                                                 const std::filesystem::path& folder,
+                                                 std::shared_ptr<const core::Approver> person);
 
   // `id` is the model's own id of the call: the same one again asks for the same answer.
   Result<Answer> call(std::string id, std::string tool, json::value input);

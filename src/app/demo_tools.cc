@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "autonomy/policy_rules.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "guards/output_sanitizer.h"
@@ -126,20 +127,24 @@ Task<Envelope> DemoTools::invoke(Call call, std::shared_ptr<core::Delivery>,
 }
 
 Result<std::shared_ptr<const core::Plan>> demo_plan(const std::filesystem::path& folder,
-                                                    std::string fingerprint_key,
-                                                    const Clock& clock) {
+                                                    std::string fingerprint_key, const Clock& clock,
+                                                    Entropy& entropy) {
   SALLYPORT_TRY(auto sanitizer,
                 guards::OutputSanitizer::build({}, std::move(fingerprint_key), clock));
   return core::PlanBuilder()
       .tool("", "read_file", {Tier::Observe, "none"})
       .tool("", "write_file", {Tier::Confirm, "fs.write"})
       .tool("", "shell", {Tier::Confirm, "process.exec"})
+      .tool("", "deploy", {Tier::Confirm, "host.call"})
       .guard(std::make_shared<FolderGuard>(folder))
       .guard(std::make_shared<DeletionGuard>())
       .result_guard(std::make_shared<MarkGuard>())
       .result_guard(std::make_shared<PaymentGuard>())
       .result_guard(std::move(sanitizer))
-      .autonomy(Autonomy::ActAuto)
+      .autonomy_rules(std::make_shared<autonomy::PolicyRules>(
+          autonomy::AutonomyPolicy{.tier = Autonomy::ActAuto,
+                                   .action_tiers = {{"deploy", Autonomy::Shadow}}},
+          clock, entropy))
       .build();
 }
 

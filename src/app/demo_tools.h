@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/entropy.h"
 #include "core/guard.h"
 #include "core/plan.h"
 #include "core/upstream.h"
@@ -21,10 +22,10 @@ class DemoTools final : public core::Upstream {
   std::filesystem::path folder_;
 };
 
-// The first door refuses paths outside `folder` and asks before a deletion; the second withholds
-// marked documents, tells people about payments and masks secrets.
+// The first door refuses paths outside `folder`, asks before a deletion and keeps deployments in
+// the shadow; the second withholds marked documents, tells people about payments and masks secrets.
 Result<std::shared_ptr<const core::Plan>> demo_plan(const std::filesystem::path& folder,
-                                                    std::string fingerprint_key,
-                                                    const Clock& clock);
+                                                    std::string fingerprint_key, const Clock& clock,
+                                                    Entropy& entropy);
 
 }  // namespace sallyport::app

@@ -1,8 +1,11 @@
 """The demo, as a newcomer runs it."""
 import json
 import os
+import pty
+import select
 import subprocess
 import tempfile
+import time
 import unittest
 
 BIN = os.environ["SALLYPORT_BIN"]
@@ -26,6 +29,7 @@ class DemoTest(unittest.TestCase):
         self.assertEqual([(c["story"], c["outcome"], c["effect_state"]) for c in summary["calls"]],
                          [("allowed", "completed", "done"), ("cached", "cached", "none"),
                           ("denied", "blocked", "none"), ("rejected", "blocked", "none"),
+                          ("approved", "completed", "done"), ("in the shadow", "blocked", "none"),
                           ("redacted", "completed", "done"), ("withheld after run", "completed", "done"),
                           ("escalated", "completed", "done"), ("failed", "completed", "done"),
                           ("killed, recovered", "persistence_failed", "unknown")])
@@ -73,8 +77,37 @@ class DemoTest(unittest.TestCase):
             for name in files + folders:
                 self.assertEqual(os.stat(os.path.join(folder, name)).st_mode & 0o077, 0, name)
 
-    def test_in_a_pipe_it_is_plain_text(self):
+    def at_a_terminal(self, answer, *words):
+        """Runs it at a terminal, where a person types `answer` when he is asked."""
+        master, slave = pty.openpty()
+        process = subprocess.Popen([BIN, "demo", "--data-dir", self.data, "--no-pause", *words], stdin=slave, stdout=slave, stderr=slave)
+        os.close(slave)
+        told, end = b"", time.monotonic() + 120
+        while time.monotonic() < end:
+            if not select.select([master], [], [], 1)[0]:
+                continue
+            try:
+                told += os.read(master, 65536)
+            except OSError:
+                break
+            if answer and b"you are asked: " in told:
+                os.write(master, answer)
+                answer = None
+        self.assertEqual(process.wait(60), 0)
+        os.close(master)
+        return told.decode()
+
+    # AP-21 (partly) AT-27 (partly) AT-29 (partly)
+    def test_the_user_is_asked_and_his_answer_counts(self):
+        self.assertIn("approved: completed", self.at_a_terminal(b"y\n"))
+        self.assertIn("refused by you: blocked", self.at_a_terminal(b"n\n"))
+        by_script = self.at_a_terminal(None, "--yes")
+        self.assertIn("answered yes by the script", by_script)
+        self.assertNotIn("you are asked", by_script)
+
+    def test_in_a_pipe_it_is_plain_text_and_waits_for_nobody(self):
         told = run("demo")
+        self.assertIn("answered yes by the script", told.stdout)
         self.assertEqual(told.returncode, 0, told.stderr)
         self.assertNotIn("\x1b", told.stdout)
 

@@ -53,6 +53,44 @@ TEST(EnginePolicyTest, APolicyGivenAsAFileIsInForce) {
   expect_policy_in_force(builder);
 }
 
+// The root of the specification's test vectors, valid for one hour of 2026-11-15.
+constexpr const char* kToken =
+    R"({"expires_at":1794704400,"id":"01966f4c-4000-7000-8000-000000000001","issued_at":1794700800,)"
+    R"("issuer":"ed25519:03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8",)"
+    R"("schema":"sallyport.grant.v1","scope":{"grants":[{"constraints":[{"type":"path_prefix",)"
+    R"("value":"/srv/app"}],"max_invocations":10,"operations":["delegate","invoke","read_result"],)"
+    R"("server":"fs","tool":"write_file"}]},"signature":)"
+    R"("DWSFQJ2fy0s+TJbvlpql/w749f0sq5Ms0uoaOfJyXuYnmidlXWQZXrmrns6wLJbW9U8sP/OjiKx8sqO9MNnlCQ==",)"
+    R"("subject":{"key":"ed25519:29acbae141bccaf0b22e1a94d34d0bc7361e526d0bfe12c89794bc9322966dd7",)"
+    R"("principal":"agent:deploy-bot"}})";
+
+// CG-10 (partly) CG-12 (partly) CG-14 (partly)
+TEST(EnginePolicyTest, APolicyCanAskForGrantsAndACallBringsItsOwn) {
+  EngineBuilder builder("");
+  builder.policy(R"(
+version: 1
+autonomy: {tier: act_auto}
+grants:
+  required: [{tool: look}]
+  trusted_issuers: ["ed25519:03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8"]
+)");
+  const auto engine = builder.tool(tool("look")).tool(tool("other")).open();
+  ASSERT_TRUE(engine) << engine.error().message;
+  const auto reason = [&](std::vector<std::string> grants) {
+    const auto answer = (*engine)->call({.agent_id = "agent:deploy-bot",
+                                         .session_id = "s",
+                                         .tool = "look",
+                                         .grants = std::move(grants)});
+    return answer ? answer->outcome.text : answer.error().message;
+  };
+  EXPECT_EQ(reason({}), "grant_missing");
+  EXPECT_EQ(reason({kToken, kToken}), "grant_malformed");
+  EXPECT_EQ(reason({"{}"}), "grant_malformed");
+  const std::string late = reason({kToken});
+  EXPECT_TRUE(late == "grant_expired" || late == "grant_not_yet_valid") << late;
+  EXPECT_TRUE((*engine)->call({.session_id = "s", .tool = "other"})->result.success);
+}
+
 // GR-8
 TEST(EnginePolicyTest, WithAnInvalidPolicyThereIsNoEngine) {
   EngineBuilder builder("");
