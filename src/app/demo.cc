@@ -92,7 +92,7 @@ class Demo {
         {"cached", "c1", "write_file", note},
         {"denied", "c2", "write_file", {{"path", "/etc/motd"}, {"text", "hello"}}},
         {"rejected", "c3", "shell", {{"command", "rm notes.txt"}}},
-        {"approved", "c8", "shell", {{"command", "rm scratch.txt"}}},
+        {"approved", "c8", "shell", {{"command", "rm -v scratch.txt"}}},
         {"in the shadow", "c9", "deploy", {{"version", "7"}}},
         {"redacted", "c4", "read_file", {{"path", file("settings.env")}}},
         {"withheld after run", "c5", "read_file", {{"path", file("plan.txt")}}},

@@ -2,23 +2,13 @@
 """An agent tries every door: to approve its own call, to pick who is asked, to widen what it may do, to promote itself."""
 import json
 import subprocess
-import time
 import unittest
 
-from cli_support import CliTest
+from approvals_support import HELD_CALL, ApprovalsTest, Held
 from mcp_support import McpTest
-import cli_approvals_test
-from cli_approvals_test import Held
-
-Base = cli_approvals_test.Approvals
 
 
-class Doors(McpTest):
-    init, policy, pending, answer, ran, entries = (Base.init, Base.policy, Base.pending, Base.answer, Base.ran, Base.entries)
-
-    def setUp(self):
-        Base.setUp(self)
-
+class Doors(ApprovalsTest, McpTest):
     # AP-13 AP-15 (partly)
     def test_neither_the_agent_nor_what_is_named_below_it_approves_though_it_is_registered(self):
         lines = self.init("agent:deploy-bot", "agent:deploy-bot/helper", "user:ada")
@@ -89,7 +79,7 @@ class Doors(McpTest):
             policy = self.write("tier.yaml", f"version: 1\nautonomy: {{tier: {tier}}}\n")
             data = self.folder / f"data-{tier}"
             data.write_text("this is no folder")
-            done = subprocess.run([cli_approvals_test.HELD_CALL, data, "--effects", self.effects, "--policy", policy],
+            done = subprocess.run([HELD_CALL, data, "--effects", self.effects, "--policy", policy],
                                   capture_output=True, text=True, env=self.environment(), timeout=60)
             self.assertNotEqual(done.returncode, 0)
             self.assertIn("error", done.stdout)

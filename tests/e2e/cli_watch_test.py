@@ -10,11 +10,10 @@ import signal
 import struct
 import subprocess
 import termios
-import threading
 import time
 import unittest
 
-from cli_approvals_test import Approvals, Held
+from approvals_support import ApprovalsTest, Held
 from cli_support import BIN
 
 PATIENCE = 60
@@ -59,7 +58,7 @@ class Screen:
         os.close(self.master)
 
 
-class Watch(Approvals):
+class Watch(ApprovalsTest):
     def watched(self, *more):
         return Screen(self, "--key-file", self.folder / "user-ada.key", *more)
 
@@ -186,12 +185,6 @@ class Watch(Approvals):
         self.make_ledger(1)
         self.assertIn("deploy-bot", self.refused(1, "approvals", "watch", env=self.environment(SALLYPORT_AGENT="deploy-bot")))
 
-
-# Those of the other file run there.
-for name in dir(Approvals):
-    if name.startswith("test_"):
-        setattr(Watch, name, None)
-del Approvals
 
 if __name__ == "__main__":
     unittest.main()
