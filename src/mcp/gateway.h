@@ -182,6 +182,7 @@ class Gateway final : public Conversation,
   // Calls that wait for a person (gateway_approvals.cc).
   Async<void> attend(std::shared_ptr<Governed> governed);
   std::optional<Form> form_for(const Governed& governed);
+  bool is_decided(const std::string& approval_id);
   Async<void> hold(std::shared_ptr<Governed> governed);
   void tell_waiting(Governed& governed);
   void send_away(const std::shared_ptr<Governed>& governed, const std::string& result);

@@ -103,14 +103,19 @@ Async<void> Gateway::hold(std::shared_ptr<Governed> governed) {
     return governed->waits && governed->waits->approval_id == approval_id &&
            governed->client_id == client_id;
   };
+  constexpr auto kSoon = std::chrono::milliseconds(20);
   const auto end = parts_.clock.steady() + parts_.plans.current()->approvals().hold;
   auto told = parts_.clock.steady();
-  while (still() && parts_.clock.steady() < end) {
+  // Nobody is sent away whose answer is there and only has to be taken.
+  const auto taken_by = end + settings_.limits.start;
+  const auto waits_on = [&] {
+    const SteadyTime now = parts_.clock.steady();
+    return now < end || (now < taken_by && is_decided(approval_id));
+  };
+  while (still() && waits_on()) {
     const auto next = std::min(end, told + settings_.limits.waiting_told);
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - parts_.clock.steady());
-    if (left.count() > 0) {
-      co_await bell_.wait(waited_key(approval_id), left, governed->stop.get_token());
-    }
+    co_await bell_.wait(waited_key(approval_id), std::max(left, kSoon), governed->stop.get_token());
     if (governed->stop.stop_requested()) co_return;
     if (!still() || parts_.clock.steady() < told + settings_.limits.waiting_told) continue;
     told = parts_.clock.steady();
@@ -120,6 +125,11 @@ Async<void> Gateway::hold(std::shared_ptr<Governed> governed) {
   const auto tool = tools_.find(governed->call.tool);
   const bool structured = tool == tools_.end() || !tool->second.has_output_schema;
   send_away(governed, pending_result(governed->call.tool, *governed->waits, structured));
+}
+
+bool Gateway::is_decided(const std::string& approval_id) {
+  const auto state = parts_.governor.approvals().state(approval_id);
+  return state && *state && !(*state)->open();
 }
 
 // Far below whatever the server will say of its own progress, which has to rise from here.

@@ -190,6 +190,13 @@ std::string Gateway::response_to(const Governed& governed, const Result<Answer>&
   // An error of the server's own stays one.
   const bool shown = released.kind == Envelope::Kind::Value || released.code.has_value();
   if (shown && given) return governed.upstream->answer_showing(released, id);
+  // What the server said to an identical call.
+  if (shown && answer->outcome.kind == Outcome::Kind::Cached) {
+    const bool is_error = released.kind == Envelope::Kind::Error;
+    const std::string said = json::serialize(is_error ? error_of(released) : released.value);
+    if (!is_error) return result_text(id, said);
+    return R"({"jsonrpc":"2.0","id":)" + id + ",\"error\":" + said + '}';
+  }
   if (!is_tool) {
     return R"({"jsonrpc":"2.0","id":)" + id + ",\"error\":" + notice_error(*answer) + '}';
   }

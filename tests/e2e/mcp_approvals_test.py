@@ -158,6 +158,29 @@ class Held(Approvals):
         self.assertEqual(len({record["call_id"] for record in ends}), 3)
         self.assertEqual({body["state"] for body in self.entries("approval_decision")}, {"approved", "cancelled"})
 
+    # AP-36
+    def test_identical_calls_at_once_share_one_question_one_run_and_one_result(self):
+        client = self.session(self.policy())
+        calls = [self.write_file(client) for _ in range(3)]
+        request_id = self.pending()[0]
+        time.sleep(0.3)
+        self.assertEqual(self.pending(), [request_id])
+        self.answer("approve", request_id)
+        for call in calls:
+            self.assertEqual(client.answer(call)["result"]["content"][0]["text"], "written")
+        self.assertEqual(len(self.ran()), 1)
+        client.close()
+        ends = self.one_end_for_each_call(3)
+        self.assertEqual(sorted(record["outcome"]["kind"] for record in ends), ["cached", "cached", "completed"])
+
+    # A bug that was thought of: 64 calls that wait for people stopped all others.
+    def test_calls_that_wait_keep_nobody_from_running(self):
+        client = self.session(self.policy(autonomy=", action_tiers: {shell: act_auto}"))
+        for i in range(80):
+            self.write_file(client, {"path": str(i)})
+        self.assertEqual(json.loads(client.said("shell", {"command": ["true"]}, timeout=40))["code"], 0)
+        self.assertEqual(self.ran(), [])
+
     # AP-21 (partly)
     def test_a_no_while_the_client_is_away_is_what_it_hears_when_it_comes_back(self):
         client = self.session(self.policy(hold=0))
@@ -326,6 +349,42 @@ class InTheClient(Approvals):
         call = self.write_file(client, requestState=again, inputResponses=closed)
         self.answer("approve", self.pending()[0])
         self.assertEqual(client.answer(call)["result"]["content"][0]["text"], "written")
+
+
+class StatelessServer(Approvals):
+    """The same doors where the server is stateless too, or only the client is not."""
+
+    def start(self, kind, policy, capabilities=None):
+        server = pathlib.Path(__file__).with_name("mcp_modern_server.py")
+        client = kind(self, (sys.executable, server), options=("--name", "server", "--policy", str(policy)))
+        self.addCleanup(self.end, client)
+        if kind is ModernClient:
+            client.capabilities = capabilities or {}
+        else:
+            client.open(capabilities)
+        return client
+
+    # AP-31 (partly) AP-46 (partly)
+    def test_stateless_on_both_sides(self):
+        policy = self.policy(people=[self.ada, self.user])
+        client = self.stateless(policy, {**FORMS, **TASKS})
+        arguments = {"name": "echo", "arguments": {"message": "hi"}}
+        asked = client.request("tools/call", arguments)["result"]
+        self.assertEqual(asked["resultType"], "input_required")
+        yes = {"sallyport.approval": {"action": "accept", "content": {"decision": "approve"}}}
+        done = client.request("tools/call", {**arguments, "requestState": asked["requestState"], "inputResponses": yes})["result"]
+        self.assertEqual((done["content"][0]["text"], done["resultType"]), ("hi", "complete"))
+        client.capabilities = TASKS
+        self.assertEqual(client.request("tools/call", arguments)["result"]["resultType"], "task")
+
+    # AP-35 (partly)
+    def test_a_client_of_sessions(self):
+        client = self.session(self.policy(hold=0))
+        pending = client.call("echo", {"message": "hi"})
+        self.assertEqual(self.status(pending)["status"], "pending_approval")
+        self.assertNotIn("resultType", pending["result"])
+        self.answer("approve", self.status(pending)["approval_id"])
+        self.assertEqual(client.said("echo", {"message": "hi"}), "hi")
 
 
 class AsTasks(Approvals):
