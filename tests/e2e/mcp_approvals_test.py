@@ -488,6 +488,26 @@ class Proposals(Approvals):
         self.assertEqual(len(self.ran()), 1)
 
 
+    # AP-22: a crash in the middle
+    def test_a_proposal_whose_gateway_is_killed_in_the_middle_is_unknown_and_never_runs_again(self):
+        policy = self.policy(tier="suggest")
+        client = self.session(policy)
+        request_id = self.status(client.answer(self.write_file(client, {**WRITE, "seconds": 5})))["approval_id"]
+        self.answer("approve", request_id)
+        for _ in range(400):
+            if self.ran():
+                break
+            time.sleep(0.05)
+        client.process.kill()
+        client.process.wait()
+        self.session(policy)
+        time.sleep(2)
+        self.assertEqual(len(self.ran()), 1)
+        ends = [record for record in self.records() if record["terminal"]]
+        self.assertEqual(len(ends), 1)
+        self.assertIn("interrupted", ends[0]["outcome"]["error"])
+
+
 class Surroundings(Approvals):
     # AP-29
     def test_what_the_server_starts_cannot_answer_for_people(self):

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 
 def say(message):
@@ -21,6 +22,7 @@ def call(name, arguments, meta):
             say({"method": "notifications/progress", "params": {"progressToken": meta.get("progressToken"), "progress": i}})
         with open(os.environ["EFFECTS"], "a") as effects:
             effects.write(json.dumps(arguments, sort_keys=True) + "\n")
+        time.sleep(arguments.get("seconds", 0))
         return "written"
     ran = subprocess.run(arguments["command"], capture_output=True, text=True,
                          env={k: v for k, v in os.environ.items() if k not in arguments.get("without", [])})
