@@ -1,4 +1,3 @@
-#define BOOST_BEAST_SEPARATE_COMPILATION
 #include "net/http_server.h"
 
 #include <fmt/format.h>

@@ -147,7 +147,11 @@ TEST(TierTableTest, TheLowestOfAllThatNarrowsHoldsAndIsNamed) {
               Autonomy lowest = resolved;
               std::string_view source = "tier";
               for (const Cap& cap : caps) {
-                if (cap.tier && *cap.tier < lowest) lowest = *cap.tier, source = cap.source;
+                // A human is named also where the tier would ask anyway.
+                const bool names =
+                    cap.tier &&
+                    (*cap.tier < lowest || (*cap.tier == lowest && cap.source == "requires_human"));
+                if (names) lowest = *cap.tier, source = cap.source;
               }
               const EffectiveTier got = effective_tier({.policy = policy,
                                                         .action = kWrite,

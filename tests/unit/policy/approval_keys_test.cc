@@ -104,7 +104,7 @@ TEST(ApprovalKeysTest, WhatAutonomySaysOfAskingOnlyNarrows) {
   EXPECT_EQ(fewer.approvals->reviewers, (std::vector<std::string>{"user:bo"}));
   const auto nobody = read_policy(with(kTwo + "autonomy: {reviewers: [\"user:eve\"]}\n"), "p.yaml");
   ASSERT_FALSE(nobody);
-  EXPECT_TRUE(nobody.error().where.starts_with("p.yaml:6:")) << nobody.error().where;
+  EXPECT_TRUE(nobody.error().where.starts_with("p.yaml:7:")) << nobody.error().where;
   const auto alone =
       read_policy("version: 1\nautonomy: {deadline_s: 7, use_within_s: 5}\n", "p.yaml");
   ASSERT_TRUE(alone);
