@@ -270,12 +270,14 @@ Async<void> HttpFront::get(net::ServerExchange& exchange, std::string principal)
     unsigned long long heard = 0;
     const bool read = std::sscanf(std::string(*last).c_str(), "%llu-%llu", &number, &heard) == 2;
     outlet = read ? session->link->stream(number) : nullptr;
-    if (!outlet || session->policy != parts_.policy()) {
+    // What was said under another policy is not said again; a session's own stream goes on.
+    const bool same = session->policy == parts_.policy();
+    if (!outlet || (!same && outlet != session->link->standing())) {
       co_await exchange.respond(
           ServerResponse::json(404, error_text({}, kInvalidRequest, "this stream is gone")));
       co_return;
     }
-    outlet->rewind(heard);
+    if (same) outlet->rewind(heard);
   }
   const bool standing = outlet == session->link->standing();
   if (standing && session->listened) {

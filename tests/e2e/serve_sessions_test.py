@@ -109,6 +109,22 @@ class Sessions(ServeTest):
         server.stop()
         self.assertEqual(self.one_end_for_each_call(1)[0]["outcome"]["kind"], "completed")
 
+    def test_what_was_said_under_another_policy_is_not_said_again(self):
+        policy = self.write("policy.yaml", self.good("policy", "show", "starter").out)
+        server = self.serve("policy: policy.yaml")
+        session = Session(server)
+        stream = session.open("tools/call", {"name": "progress", "arguments": {}, "_meta": {"progressToken": 1}})
+        first = [event for event in events(stream) if event.get("data")][0]
+        self.assertEqual(session.listen(**{"Last-Event-ID": first["id"]}).status, 200)
+        policy.write_text(policy.read_text().replace("1800000", "1700000"))
+        end = time.monotonic() + 30
+        status = 200
+        while status == 200 and time.monotonic() < end:
+            status = session.listen(**{"Last-Event-ID": first["id"]}).status
+            time.sleep(0.2)
+        self.assertEqual(status, 404)
+        self.assertEqual(session.listen(**{"Last-Event-ID": "0-0"}).status, 200)
+
     def test_a_cancelled_call_ends_and_is_recorded(self):
         server = self.serve()
         session = Session(server)
