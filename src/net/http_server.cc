@@ -114,12 +114,11 @@ Async<void> HttpServer::Connection::serve() {
   stream_.socket().set_option(tcp::no_delay(true));
   while (!server_.stopping_ && !gone_ && co_await one_request()) {
   }
-  if (!gone_) co_await linger();
   boost::system::error_code ignored;
   stream_.socket().close(ignored);
 }
 
-// A peer that is still sending would lose our last answer to a reset.
+// A peer that is still sending would lose our refusal to a reset.
 Async<void> HttpServer::Connection::linger() {
   boost::system::error_code ignored;
   stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
@@ -166,6 +165,7 @@ Async<bool> HttpServer::Connection::one_request() {
   if (gone_) co_return false;
   if (refusal) {
     co_await respond(std::move(*refusal));
+    if (!gone_) co_await linger();
     co_return false;
   }
   stream_.expires_never();
