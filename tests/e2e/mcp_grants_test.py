@@ -88,7 +88,7 @@ class McpGrants(McpTest):
         self.assertTrue(failed, text)
         self.assertIn(code, text)
 
-    # CG-14 CG-15 CG-16 CG-17 CG-20 CG-21 CG-24 CG-27 CG-66 (all partly)
+    # CG-14 (partly) CG-15 CG-16 (partly) CG-17 (partly) CG-20 CG-21 (partly) CG-24 (partly) CG-28 (partly) CG-66 (partly)
     def test_each_bad_token_is_refused_for_its_own_reason(self):
         client = self.gateway()
         good = self.token()
