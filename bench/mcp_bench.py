@@ -4,7 +4,9 @@
    python3 bench/mcp_bench.py [--calls 2000] [--rounds 10] [--seconds 3] [--json]
 
 A bare client over kept-alive connections, so that the client's own time hides nothing. The targets take turns in every
-round: a noisy machine slows them all alike. Compare within one run, and with the first line of each table.
+round: a noisy machine slows them all alike. Compare within one run; what is added is added to the server itself.
+`durable` has the intent and the outcome of every call on disk, `relaxed` both with the outcome. Gates and proxies stand
+before the server on standard streams, unless a line says that they reach it over HTTP.
 """
 import argparse
 import json
@@ -228,22 +230,38 @@ def policy(cwd, durability):
     return file
 
 
+def served(cwd, name, durability, upstream):
+    """The gate over HTTP, before `upstream`."""
+    def begin(_):
+        config = {"version": 1, "serve": {"listen": "127.0.0.1:0", "auth": "none", "policy": str(policy(cwd, durability)), "sessions": 256,
+                                          "upstreams": [{"name": "echo", **upstream()}]}}
+        file = pathlib.Path(cwd) / f"serve-{name}.yaml"
+        file.write_text(json.dumps(config))
+        process = Listening([BIN, "serve", "--config", file, "--data-dir", f"{cwd}/{name}"], dict(os.environ), cwd)
+        return process, process.url
+    return begin
+
+
 def targets(cwd):
     run = node(20)
-    echo = [run, ECHO]
+    echo = [str(run), str(ECHO)]
     bins = RIVALS.modules / ".bin"
-    gate = lambda durability: [BIN, "mcp", "--data-dir", f"{cwd}/streams-{durability}", "--policy", policy(cwd, durability), "--name", "echo", "--", *echo]
-    everything = [
+    wrapped = lambda durability: [BIN, "mcp", "--data-dir", f"{cwd}/streams-{durability}", "--policy", policy(cwd, durability), "--name", "echo", "--", *echo]
+    server = Target("HTTP: the server itself", listening([*echo, "http"]))
+    return [
         Target("streams: the server itself", None, streams=echo),
-        Target("streams: gate, durable", None, streams=gate("strict")),
-        Target("streams: gate, relaxed", None, streams=gate("relaxed")),
-        Target("HTTP: the server itself", listening([*echo, "http"])),
+        Target("streams: gate, durable", None, streams=wrapped("strict")),
+        Target("streams: gate, relaxed", None, streams=wrapped("relaxed")),
+        server,
+        Target("HTTP: gate, durable", served(cwd, "durable", "strict", lambda: {"command": echo})),
+        Target("HTTP: gate, relaxed", served(cwd, "relaxed", "relaxed", lambda: {"command": echo})),
+        Target("HTTP: gate to HTTP, durable", served(cwd, "remote", "strict", lambda: {"url": server.url})),
+        Target("HTTP: gate to HTTP, relaxed", served(cwd, "remote-relaxed", "relaxed", lambda: {"url": server.url})),
         Target("HTTP: mcp-proxy", on_port(lambda port: [run, bins / "mcp-proxy", "--port", port, "--host", "127.0.0.1", "--server", "stream", "--", *echo])),
-        Target("HTTP: supergateway", on_port(lambda port: [run, bins / "supergateway", "--stdio", " ".join(map(str, echo)), "--outputTransport", "streamableHttp",
+        Target("HTTP: supergateway", on_port(lambda port: [run, bins / "supergateway", "--stdio", " ".join(echo), "--outputTransport", "streamableHttp",
                                                            "--stateful", "--port", port, "--logLevel", "none"],
                                              {"NODE_OPTIONS": f"--require={ROOT / 'bench' / 'loopback_only.cjs'}"})),
     ]
-    return everything
 
 
 def latency(all_targets, calls, rounds):
