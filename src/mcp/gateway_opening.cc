@@ -179,9 +179,11 @@ Async<void> Gateway::open_stateless() {
   const bool sessions_first = settings_.era.era == Era::Legacy;
   if (opened && sessions_first) opened = fail(ErrorCode::NotFound, "the server is not stateless");
   if (opened) opened = co_await probe();
+  // One that says nothing may only be slow to start; that is no sign of its era.
+  const bool refused = !opened && opened.error().code != ErrorCode::Deadline;
   if (!opened && server_.up() && !settings_.era.excludes(Era::Legacy)) {
     opened = co_await open_legacy(own_opening());
-    if (opened && !sessions_first) learn_era(Era::Legacy);
+    if (opened && refused && !sessions_first) learn_era(Era::Legacy);
   }
   // It may have been silent before because it was not there yet.
   if (!opened && server_.up() && !settings_.era.excludes(Era::Modern)) {

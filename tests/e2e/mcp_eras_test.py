@@ -107,6 +107,18 @@ class StatelessToSessions(Eras):
         self.assertEqual(found["_meta"][META + "serverInfo"]["name"], "fake")
         self.assertIn("tools", found["capabilities"])
 
+    # A server of both eras that took its time was remembered for a week as one of sessions.
+    def test_only_a_server_that_refuses_the_discovery_is_remembered_as_one_of_sessions(self):
+        slow = ModernClient(self, ("sh", "-c", f"sleep 4; exec {sys.executable} {FAKE}"), options=("--name", "server"))
+        self.addCleanup(self.end, slow)
+        self.assertEqual(slow.request("server/discover")["result"]["supportedVersions"], [VERSION])
+        slow.close()
+        self.assertEqual(list(self.data.glob("eras/*")), [])
+        quick = self.stateless(FAKE)
+        quick.request("server/discover")
+        quick.close()
+        self.assertEqual(len(list(self.data.glob("eras/*"))), 1)
+
     def test_results_say_of_which_kind_they_are(self):
         client = self.stateless(FAKE)
         listed = client.request("tools/list")["result"]
