@@ -1,0 +1,54 @@
+// Everything that decides and records, put together for a front with tool servers behind it.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <string>
+
+#include "app/context.h"
+#include "app/error_lines.h"
+#include "app/policy_watch.h"
+#include "app/workspace.h"
+#include "core/governor.h"
+#include "core/plan_shelf.h"
+#include "mcp/gateway.h"
+
+namespace sallyport::app {
+
+class Gate {
+ public:
+  struct Options {
+    std::string role;    // in the ledger
+    std::string policy;  // a file, or a shipped one by its name
+  };
+  // The policy is in force, what a dead process left is closed, and from here on nothing that is
+  // started below this process may answer for people (AP-29).
+  static Result<std::unique_ptr<Gate>> open(const Context& context, Options options);
+  Gate(const Gate&) = delete;
+  ~Gate();
+
+  boost::asio::io_context& loop() { return loop_; }
+  Workspace& workspace() { return *workspace_; }
+  ledger::Ledger& ledger() { return workspace_->ledger(); }
+  const core::PlanSource& plans() const { return plans_; }
+  PolicyWatch& watch() { return watch_; }
+  core::Governor& governor() { return governor_; }
+  mcp::Gateway::Parts parts();
+  void log(std::string_view line) { lines_.say(std::string("sallyport: ").append(line)); }
+  std::string about_policy() const;
+
+ private:
+  Gate(std::unique_ptr<Workspace> workspace, std::string policy, const std::string& policy_before);
+
+  boost::asio::io_context loop_{1};
+  ErrorLines lines_;
+  std::unique_ptr<Workspace> workspace_;
+  std::string policy_;
+  mcp::PinBook pins_;
+  core::PlanShelf plans_;
+  policy::PolicyLoader loader_;
+  PolicyWatch watch_;
+  core::Governor governor_;
+};
+
+}  // namespace sallyport::app

@@ -1,0 +1,16 @@
+#include "app/gateway_plan.h"
+
+namespace sallyport::app {
+
+policy::PolicyLoader::Extend what_the_gateway_brings(const mcp::PinBook& pins) {
+  return [&pins](core::PlanBuilder& plan) {
+    const Classification lookup{.tier = Tier::Observe, .effect_class = "none"};
+    for (const char* const method :
+         {"resources/read", "prompts/get", "completion/complete", "tasks/result"}) {
+      plan.tool("", method, lookup);
+    }
+    plan.guard(std::make_shared<mcp::PinGuard>(pins));
+  };
+}
+
+}  // namespace sallyport::app
