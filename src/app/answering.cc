@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 
 #include "app/answer_limits.h"
+#include "app/run_on.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/approval_request.h"
@@ -19,14 +20,8 @@ namespace sallyport::app {
 namespace {
 
 Result<void> carry_out(Task<void> task) {
-  Result<void> done = fail(ErrorCode::Internal, "a task ended without an answer");
   boost::asio::io_context loop;
-  boost::asio::co_spawn(loop, std::move(task),
-                        [&](const std::exception_ptr& thrown, Result<void> result) {
-                          if (!thrown) done = std::move(result);
-                        });
-  loop.run();
-  return done;
+  return run_on(loop, std::move(task));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "app/entry_text.h"
 #include "app/governed_process.h"
 #include "app/output.h"
+#include "app/run_on.h"
 #include "app/watch_view.h"
 #include "base/json_members.h"
 #include "base/try.h"
@@ -37,15 +38,9 @@ Result<int> settle(const Context& context, const SettleOptions& options, bool ac
   SALLYPORT_CHECK_OK(refuse_agents(context, accepted ? "approvals accept" : "approvals dismiss"));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
   core::Escalations escalations(workspace->ledger(), workspace->clock(), workspace->entropy());
-  Result<void> settled = fail(ErrorCode::Internal, "a task ended without an answer");
   boost::asio::io_context loop;
-  boost::asio::co_spawn(
-      loop, escalations.settle(options.id, accepted, who_runs_this(), options.note.value_or("")),
-      [&](const std::exception_ptr& thrown, Result<void> result) {
-        if (!thrown) settled = std::move(result);
-      });
-  loop.run();
-  SALLYPORT_CHECK_OK(settled);
+  SALLYPORT_CHECK_OK(run_on(
+      loop, escalations.settle(options.id, accepted, who_runs_this(), options.note.value_or(""))));
   say(context.json()
           ? canonical_json(json::object{{"request_id", options.id}, {"accepted", accepted}})
           : fmt::format("{} {}", options.id, accepted ? "accepted" : "dismissed"));

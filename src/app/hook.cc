@@ -14,6 +14,7 @@
 #include "app/input.h"
 #include "app/output.h"
 #include "app/run.h"
+#include "app/run_on.h"
 #include "app/time_budget.h"
 #include "autonomy/classifier.h"
 #include "autonomy/dispatch_context.h"
@@ -40,17 +41,6 @@ using hook::Event;
 constexpr std::size_t kLargestEvent = 16u << 20;
 // Hosts are told to wait ten seconds.
 constexpr std::chrono::milliseconds kBudget{8000};
-
-template <class T>
-Result<T> run_on(asio::io_context& loop, Task<T> task) {
-  Result<T> answer = fail(ErrorCode::Internal, "a task ended without an answer");
-  asio::co_spawn(loop, std::move(task), [&](const std::exception_ptr& thrown, Result<T> value) {
-    if (!thrown) answer = std::move(value);
-  });
-  loop.restart();
-  loop.run();
-  return answer;
-}
 
 Result<Event> read_event(const hook::Dialect& dialect) {
   SALLYPORT_TRY(const std::string text, read_input("-", kLargestEvent + 1));
@@ -209,7 +199,7 @@ Result<void> Session::mark_host() {
   drafts.push_back({.kind = core::Kind::Topic,
                     .subject = {.agent_id = std::string(dialect_.name())},
                     .topic = "hooks",
-                    .body = {{"record", "agent_seen"}, {"process", host}},
+                    .body = {{"kind", "agent_seen"}, {"process", host}},
                     .facts = {governed}});
   SALLYPORT_CHECK_OK(
       workspace_->ledger().append_blocking(std::move(drafts), core::Urgency::Announces));
@@ -274,7 +264,7 @@ void Session::note_passed(const Error& error) {
   drafts.push_back({.kind = core::Kind::Topic,
                     .subject = {.agent_id = std::string(dialect_.name())},
                     .topic = "hooks",
-                    .body = {{"record", "let_pass"}, {"why", error.message}}});
+                    .body = {{"kind", "let_pass"}, {"reason", error.message}}});
   (void)workspace_->ledger().append_blocking(std::move(drafts), core::Urgency::Reports);
 }
 

@@ -17,13 +17,10 @@ struct Habit {
 
 // Words of other tools, and commands that later releases bring.
 constexpr auto kHabits = std::to_array<Habit>({
-    {"init",
-     "nothing has to be set up: data folder and key are made on first use, try `sallyport demo`"},
     {"wrap", "wrapping an MCP server is `sallyport mcp -- CMD`"},
-    {"hook", "`sallyport hook` comes with a later release"},
     {"agent", "`sallyport agent run` comes with a later release"},
-    {"validate", "checking a policy is `sallyport policy check`, which comes with a later release"},
-    {"lint", "checking a policy is `sallyport policy check`, which comes with a later release"},
+    {"validate", "checking a policy is `sallyport policy check`"},
+    {"lint", "checking a policy is `sallyport policy check`"},
     {"guard", "`sallyport guard check` comes with a later release"},
     {"scan",
      "trying guards on a text is `sallyport guard check`, which comes with a later release"},

@@ -197,13 +197,13 @@ Task<void> Front::refuse_afterwards(const Event& event, const Answer& answer) {
     }
   }
   co_return co_await note("ran_unapproved", event,
-                          {{"call_id", answer.call_id}, {"why", answer.outcome.text}});
+                          {{"call_id", answer.call_id}, {"reason", answer.outcome.text}});
 }
 
-Task<void> Front::note(std::string_view record, const Event& event, json::object body,
+Task<void> Front::note(std::string_view kind, const Event& event, json::object body,
                        std::vector<core::Fact> facts) {
-  body["record"] = record;
-  body["event"] = event.name;
+  body["kind"] = kind;
+  body["detail"] = event.name;
   core::Draft draft{.kind = core::Kind::Topic,
                     .subject = {.call_id = text_or_empty(body, "call_id"),
                                 .session_id = event.session_id,

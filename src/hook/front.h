@@ -47,7 +47,7 @@ class Front {
   Task<Decision> wait_for_person(const Event& event, const Answer& answer);
   Task<Decision> observe_approved(const Event& event, Asked asked);
   Task<Decision> observe(const Event& event);
-  Task<void> note(std::string_view record, const Event& event, json::object body,
+  Task<void> note(std::string_view kind, const Event& event, json::object body,
                   std::vector<core::Fact> facts = {});
   Task<void> refuse_afterwards(const Event& event, const Answer& answer);
 

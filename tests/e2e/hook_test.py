@@ -73,8 +73,8 @@ class Hook(CliTest):
     def records(self, *filters):
         return [line["body"] for line in self.shown("--kind", "tool_audit", *filters)]
 
-    def notes(self, record):
-        return [line["body"] for line in self.shown("--topic", "hooks") if line["body"]["record"] == record]
+    def notes(self, kind):
+        return [line["body"] for line in self.shown("--topic", "hooks") if line["body"]["kind"] == kind]
 
     def ids(self, said):
         reason = said["hookSpecificOutput"]["permissionDecisionReason"]
