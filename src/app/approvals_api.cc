@@ -68,9 +68,11 @@ ServerResponse response_to(const Result<json::value>& said) {
   return response;
 }
 
-ServerResponse unauthorized() {
+ServerResponse unauthorized(const ServerRequest& request) {
   ServerResponse response = ServerResponse::json(
-      401, R"({"error":"the token of an approver belongs in `Authorization: Bearer`"})");
+      401, bearer_of(request)
+               ? R"({"error":"nobody is registered as reviewer with this token"})"
+               : R"({"error":"the token of an approver belongs in `Authorization: Bearer`"})");
   response.headers.emplace_back("www-authenticate", "Bearer");
   return response;
 }
@@ -151,7 +153,7 @@ std::optional<ServerResponse> ApprovalsApi::refuse(const ServerRequest& head) {
     if (person.error().code != ErrorCode::Unauthenticated || known) {
       return response_to(std::unexpected(person.error()));
     }
-    return unauthorized();
+    return unauthorized(head);
   }
   const Asked asked = asked_in(head);
   const bool posts = asked.verb == "respond" || (asked.id == "batch" && asked.verb.empty());

@@ -8,6 +8,7 @@
 #include "app/governed_process.h"
 #include "app/output.h"
 #include "base/try.h"
+#include "ledger/private_file.h"
 
 namespace sallyport::app {
 
@@ -33,6 +34,7 @@ Result<int> approvals_init(const Context& context, const ApprovalsInitOptions& o
     SALLYPORT_TRY(const std::string again, read_passphrase({}, "once more: "));
     if (again != passphrase) return fail(ErrorCode::InvalidInput, "the two passphrases differ");
   }
+  if (!options.key_file) SALLYPORT_CHECK_OK(ledger::make_private_folder(folder));
   SystemEntropy entropy;
   SALLYPORT_TRY(const ApproverKey key, ApproverKey::create(file, name, passphrase, entropy));
   const std::string text = trust::key_text(key.key());
@@ -43,7 +45,8 @@ Result<int> approvals_init(const Context& context, const ApprovalsInitOptions& o
   }
   say(fmt::format("the key of {} is in {}, sealed with your passphrase", visible(name),
                   visible(file.string())));
-  say("whoever keeps the policy registers it by these lines:");
+  say(fmt::format("these lines register it, in {} or under `approvals:` of a policy:",
+                  visible((folder / "reviewers.yaml").string())));
   say("reviewers:");
   say(fmt::format("  - {{name: \"{}\", key: \"{}\", roles: [approver, controller]}}", visible(name),
                   text));

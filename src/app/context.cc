@@ -4,7 +4,7 @@
 
 namespace sallyport::app {
 
-Result<std::filesystem::path> Context::data_dir() const {
+Result<std::filesystem::path> Context::named_data_dir() const {
   if (!globals.data_dir) return default_data_dir(environment);
   if (!globals.data_dir->empty()) return *globals.data_dir;
   return fail(ErrorCode::InvalidInput, "--data-dir is empty; name a folder");
@@ -12,7 +12,7 @@ Result<std::filesystem::path> Context::data_dir() const {
 
 Result<std::optional<std::filesystem::path>> Context::config_file() const {
   if (globals.config) return globals.config;
-  SALLYPORT_TRY(const std::filesystem::path folder, data_dir());
+  SALLYPORT_TRY(const std::filesystem::path folder, named_data_dir());
   std::error_code code;
   std::filesystem::path usual = folder / "config.yaml";
   if (!std::filesystem::exists(usual, code)) return std::nullopt;
@@ -21,7 +21,7 @@ Result<std::optional<std::filesystem::path>> Context::config_file() const {
 
 Result<Workspace::Place> Context::place() const {
   Workspace::Place place{.allow_network_fs = globals.allow_network_fs};
-  SALLYPORT_TRY(place.data_dir, data_dir());
+  SALLYPORT_TRY(place.data_dir, named_data_dir());
   SALLYPORT_TRY(const std::optional<std::filesystem::path> file, config_file());
   if (file) {
     SALLYPORT_TRY(place.config, load_config(*file));
@@ -32,6 +32,11 @@ Result<Workspace::Place> Context::place() const {
     if (place.config.data_dir && !globals.data_dir) place.data_dir = *place.config.data_dir;
   }
   return place;
+}
+
+Result<std::filesystem::path> Context::data_dir() const {
+  SALLYPORT_TRY(Workspace::Place here, place());
+  return std::move(here.data_dir);
 }
 
 Result<std::unique_ptr<Workspace>> Context::open_reading() const {

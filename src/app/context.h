@@ -27,6 +27,7 @@ struct Context {
 
   bool json() const { return globals.json; }
 
+  // Where everything is kept: as --data-dir says, else as the configuration does, else the usual.
   Result<std::filesystem::path> data_dir() const;
   // The file that was named, else <data-dir>/config.yaml when it is there.
   Result<std::optional<std::filesystem::path>> config_file() const;
@@ -34,6 +35,9 @@ struct Context {
 
   Result<std::unique_ptr<Workspace>> open_reading() const;
   Result<std::unique_ptr<Workspace>> open_maintaining() const;
+
+ private:
+  Result<std::filesystem::path> named_data_dir() const;
 };
 
 }  // namespace sallyport::app

@@ -8,6 +8,7 @@
 #include "app/settings_file.h"
 #include "app/wiring.h"
 #include "base/try.h"
+#include "policy/policy_loader.h"
 
 namespace sallyport::app {
 
@@ -32,7 +33,9 @@ Result<Invoked> invoked_by(const Context& context, const InitOptions& options) {
     invoked.options.insert(invoked.options.end(),
                            {"--data-dir", absolute(*context.globals.data_dir)});
   }
-  if (options.policy) {
+  if (options.policy && !options.undo) {
+    // What cannot be loaded would lock every tool.
+    SALLYPORT_CHECK_OK(policy::PolicyOrigin::named(*options.policy).read());
     // A file is found from wherever the agent works; a shipped one goes by its name.
     const bool file = std::filesystem::exists(*options.policy, code);
     invoked.options.insert(invoked.options.end(),

@@ -20,8 +20,9 @@ Result<const trust::Reviewer*> approver(const trust::Reviewers& people, const st
   const trust::Reviewer* const person = people.find(name);
   if (person == nullptr || !person->has_role("approver")) {
     return fail(ErrorCode::Unauthenticated,
-                fmt::format("`{:.80}` is not registered as approver; whoever keeps the policy adds "
-                            "the lines that `sallyport approvals init` printed",
+                fmt::format("`{:.80}` is not registered as approver; the lines that `sallyport "
+                            "approvals init` printed belong in reviewers.yaml of the data folder, "
+                            "or in a file that --reviewers names",
                             name));
   }
   return person;

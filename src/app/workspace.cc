@@ -30,9 +30,11 @@ Result<std::string> check_file_system(const Workspace::Place& place) {
 Result<void> must_exist(const Workspace::Place& place) {
   std::error_code code;
   if (std::filesystem::exists(place.ledger_file(), code)) return {};
-  return fail(ErrorCode::NotFound,
-              "there is no ledger yet; `sallyport demo` makes one, --data-dir names another folder",
-              place.data_dir.string());
+  return fail(
+      ErrorCode::NotFound,
+      "there is no ledger yet; the first call through `sallyport mcp`, `serve` or `hook` makes "
+      "one, --data-dir names another folder",
+      place.data_dir.string());
 }
 
 // Folders above it get the usual mode, the data folder itself is private from the first moment.

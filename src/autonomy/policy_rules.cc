@@ -214,6 +214,11 @@ core::Draft PolicyRules::remember(const core::Remembered& ended, WallTime now) c
   return draft;
 }
 
+bool PolicyRules::may_ask() const {
+  const AutonomyPolicy open{.agent_id = policy_.agent_id, .tier = Autonomy::ActAuto};
+  return enforce_trust_ || policy_ != open;
+}
+
 json::object PolicyRules::dump() const {
   json::object object = to_json(policy_);
   object["enforce_trust"] = enforce_trust_;

@@ -26,6 +26,7 @@ class PolicyRules final : public core::AutonomyRules {
 
   core::AutonomyAnswer weigh(const core::AutonomyQuestion& question, core::RecordReader& records,
                              WallTime now) const override;
+  bool may_ask() const override;
   core::Draft remember(const core::Remembered& ended, WallTime now) const override;
   json::object dump() const override;
 

@@ -71,6 +71,8 @@ class AutonomyRules {
   // What cannot be read lowers the tier: there is no error.
   virtual AutonomyAnswer weigh(const AutonomyQuestion& question, RecordReader& records,
                                WallTime now) const = 0;
+  // False: every call runs by itself, unless a person has lowered its agent since.
+  virtual bool may_ask() const = 0;
   // Written behind the record of the call.
   virtual Draft remember(const Remembered& ended, WallTime now) const = 0;
   // All that decides, for the hash of the plan.

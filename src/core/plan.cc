@@ -133,6 +133,11 @@ PlanBuilder& PlanBuilder::durability(IntentDurability durability) {
   return *this;
 }
 
+PlanBuilder& PlanBuilder::reviewers(std::shared_ptr<const ReviewerBook> people) {
+  people_elsewhere_ = std::move(people);
+  return *this;
+}
+
 PlanBuilder& PlanBuilder::approvals(ApprovalRules rules) {
   plan_.also_["approvals"] = rules.dump();
   plan_.approvals_ = std::move(rules);
@@ -170,6 +175,7 @@ Result<void> PlanBuilder::check_order() const {
 }
 
 Result<std::shared_ptr<const Plan>> PlanBuilder::build() && {
+  if (!plan_.approvals_.people) plan_.approvals_.people = people_elsewhere_;
   std::set<std::string> names;
   json::array guards;
   json::array result_guards;

@@ -89,6 +89,9 @@ class PlanBuilder {
   PlanBuilder& durability(IntentDurability durability);
   PlanBuilder& approval_time(std::chrono::seconds time);
   PlanBuilder& approvals(ApprovalRules rules);
+  // People whom the policy does not name, where it names none. No part of the hash: a policy is the
+  // same on every machine.
+  PlanBuilder& reviewers(std::shared_ptr<const ReviewerBook> people);
   PlanBuilder& redaction_notice(bool shown);  // tells the agent that something was taken out
 
   // Something that decides elsewhere, as checks of a model's answer do: part of the hash.
@@ -102,6 +105,7 @@ class PlanBuilder {
  private:
   Result<void> check_order() const;
   Plan plan_;
+  std::shared_ptr<const ReviewerBook> people_elsewhere_;
 };
 
 // The plan in force. A reload swaps it; calls that run keep theirs.

@@ -199,6 +199,8 @@ class Gateway final : public Conversation,
   Async<void> take_answer(Message request, SealedState state);
 
   // Calls that wait as tasks (gateway_tasks.cc).
+  // Offered where somebody may be asked at all.
+  std::string with_our_tasks(std::string discovery) const;
   Async<bool> give_task(std::shared_ptr<Governed> governed);
   std::chrono::milliseconds task_time() const;
   json::object task_json(const std::string& id, const Governed& governed) const;

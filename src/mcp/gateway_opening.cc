@@ -115,7 +115,7 @@ bool Gateway::answer_here(const Message& request) {
   }
   if (!bridges(Era::Modern, Era::Legacy)) return false;
   if (request.method == "server/discover") {
-    to_client(result_text(request.id, offering_tasks(discovery_from_opening(opening_result_))));
+    to_client(result_text(request.id, with_our_tasks(discovery_from_opening(opening_result_))));
     return true;
   }
   if (request.method == "subscriptions/listen") {
@@ -287,7 +287,7 @@ std::string Gateway::result_for_client(std::string_view method, std::string_view
                                     : std::string_view();
   // What is filtered for this client is nobody else's.
   std::string changed = modern_result(method, result, info);
-  return method == "server/discover" ? offering_tasks(std::move(changed)) : changed;
+  return method == "server/discover" ? with_our_tasks(std::move(changed)) : changed;
 }
 
 std::string Gateway::answer_for_client(std::string_view method, std::string text) {

@@ -48,6 +48,13 @@ std::string offering_tasks(std::string discovery) {
                      with_member(capabilities, "extensions", extensions));
 }
 
+std::string Gateway::with_our_tasks(std::string discovery) const {
+  const std::shared_ptr<const core::Plan> plan = parts_.plans.current();
+  const auto& rules = plan->autonomy_rules();
+  const bool asks = rules ? rules->may_ask() : plan->autonomy() != Autonomy::ActAuto;
+  return asks ? offering_tasks(std::move(discovery)) : discovery;
+}
+
 // The task is durable before the client hears of it. False: there is none, the client is held.
 Async<bool> Gateway::give_task(std::shared_ptr<Governed> governed) {
   std::erase_if(given_, [&](const auto& one) {
