@@ -234,6 +234,13 @@ Task<json::value> ApprovalsApi::respond(std::string id, json::value body, trust:
     co_return fail(ErrorCode::InvalidInput, "`request_id` names another question");
   }
   if (const auto accepted = bool_in(*given, "accepted")) {
+    if (person.key) {
+      co_return fail(
+          ErrorCode::Unauthenticated,
+          fmt::format("`{}` has a key, and nothing that settles an escalation is signed; "
+                      "use `sallyport approvals accept`",
+                      person.name));
+    }
     SALLYPORT_CO_CHECK_OK(co_await parts_.governor.escalations().settle(
         id, *accepted, person.name, std::string(text_in(*given, "reason").value_or(""))));
     co_return json::object{{"request_id", id}, {"accepted", *accepted}};
@@ -293,7 +300,9 @@ Task<json::value> ApprovalsApi::batch(json::value body, trust::Reviewer person) 
     Result<json::value> said =
         fail(ErrorCode::InvalidInput,
              "an answer says `request_id`, `approved` and `binding`, each for itself");
-    if (!id.empty() && text_in(*item, "binding") && item->contains("approved")) {
+    const bool whole = !id.empty() && text_in(*item, "binding") && item->contains("approved") &&
+                       !item->contains("accepted");
+    if (whole) {
       const bool yes = bool_in(*item, "approved").value_or(false);
       const auto asked = approval_item(parts_.ledger, id, parts_.clock.wall());
       const Result<void> fits = asked && yes ? may_be_listed(parts_.ledger.store(), asked->request,
@@ -321,6 +330,7 @@ Async<void> ApprovalsApi::stream(net::ServerExchange& exchange) {
     co_return;
   }
   ++streams_;
+  const std::shared_ptr<void> place(nullptr, [this](void*) { --streams_; });
   std::vector<ledger::Subscription> topics;
   for (const char* const topic :
        {"hitl.questions", "hitl.approvals", "hitl.dual_control", "hitl.escalations"}) {
@@ -355,8 +365,9 @@ Async<void> ApprovalsApi::stream(net::ServerExchange& exchange) {
     timer.expires_after(kLook);
     boost::system::error_code ignored;
     co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+    // Whoever was struck off meanwhile hears no more.
+    reads = reads && person_of(exchange.request()).has_value();
   }
-  --streams_;
 }
 
 }  // namespace sallyport::app

@@ -70,6 +70,11 @@ Result<std::vector<Upstream>> upstreams_of(const ServeConfig& config, const Work
     out.push_back({named.name, std::move(upstream->make),
                    era_hint(options, std::move(cache), workspace.clock().wall())});
   }
+  // What is for one server is not for the others, which would inherit it.
+  for (const ServeConfig::Upstream& named : config.upstreams) {
+    if (!named.bearer_env.empty()) unsetenv(named.bearer_env.c_str());
+  }
+  unsetenv("SALLYPORT_GRANT");
   return out;
 }
 
@@ -141,10 +146,10 @@ ServerResponse readiness(const ledger::Ledger& ledger, bool stopping) {
 }
 
 // Those of the policy, where it is a file that names some, else those of the data folder. Looked up
-// again each time: whoever is struck off the list cannot answer any more.
+// again each time: whoever is struck off the list cannot answer any more. A shipped policy is none
+// of the files around, whatever they are called.
 Result<trust::Reviewers> people_who_answer(const Context& context, const ServeConfig& config) {
-  std::error_code code;
-  if (std::filesystem::is_regular_file(config.policy, code)) {
+  if (!policy::PolicyOrigin::shipped(config.policy)) {
     SALLYPORT_TRY(trust::Reviewers people, registered_reviewers(context, config.policy));
     if (!people.people.empty()) return people;
   }

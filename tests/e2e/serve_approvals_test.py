@@ -167,6 +167,44 @@ class ApprovalsOverHttp(ServeTest):
         self.assertEqual(self.respond(item, {"approved": True}, token=BOB)[1]["state"], "approved")
         self.assertEqual(result.get(timeout=20), "written")
 
+    # A file in the folder of the server, called like the shipped policy in force, named approvers.
+    def test_a_file_called_like_a_shipped_policy_names_nobody(self):
+        self.effects = self.folder / "effects"
+        self.write("ask-before-effects", f'reviewers:\n  - {{name: "user:mallory", token: "{digest(EVE)}", roles: [approver]}}\n')
+        self.server = self.serve("policy: ask-before-effects", (sys.executable, SERVER), {"EFFECTS": str(self.effects)})
+        self.assertEqual(self.api(token=EVE)[0], 401)
+        (self.data / "reviewers.yaml").write_text(f'reviewers:\n  - {{name: "user:ada", token: "{digest(ADA)}", roles: [approver]}}\n')
+        self.assertEqual(self.api(token=EVE)[0], 401)
+        self.assertEqual(self.api(token=ADA)[0], 200)
+
+    # Nobody of the policy in force answers for a call: the list of the data folder counts (AP-10).
+    def test_people_of_the_data_folder_answer_where_the_policy_names_nobody(self):
+        self.effects = self.folder / "effects"
+        self.server = self.serve("policy: ask-before-effects", (sys.executable, SERVER), {"EFFECTS": str(self.effects)})
+        (self.data / "reviewers.yaml").write_text(f'reviewers:\n  - {{name: "user:ada", token: "{digest(ADA)}", roles: [approver]}}\n')
+        session = Session(self.server)
+        result = self.write_file(session, "a.txt")
+        [item] = self.waiting()
+        self.assertEqual(self.respond(item, {"approved": True})[1]["state"], "approved")
+        self.assertEqual(result.get(timeout=20), "written")
+        result = self.write_file(session, "b.txt")
+        [item] = self.waiting()
+        mine = self.write("mine.yaml", f'reviewers:\n  - {{name: "user:mallory", token: "{digest(EVE)}", roles: [approver]}}\n')
+        token = self.write("token", EVE + "\n")
+        token.chmod(0o600)
+        self.good("approvals", "approve", item["request_id"], "--reviewers", mine, "--name", "user:mallory", "--token-file", token)
+        self.assertIn("mallory", result.get(timeout=20))
+        self.assertEqual(len(self.ran()), 1)
+
+    def test_whoever_is_struck_off_hears_no_more(self):
+        self.start()
+        news = self.server.open("GET", PATH + "/stream", token=ADA)
+        policy = self.folder / "policy.yaml"
+        policy.write_text("\n".join(line for line in policy.read_text().splitlines() if "user:ada" not in line) + "\n")
+        self.assertEqual(list(events(news)), [])
+        self.assertEqual(self.api(token=ADA)[0], 401)
+        self.assertEqual(self.api(token=BOB)[0], 200)
+
     # AP-30 AP-27
     def test_a_stream_tells_what_happens_within_a_second(self):
         session = self.start()
