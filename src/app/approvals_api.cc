@@ -89,20 +89,6 @@ std::optional<std::string> in_query(const ServerRequest& request, std::string_vi
   return std::nullopt;
 }
 
-// What stands behind the path: nothing, an id, or an id and a verb.
-struct Asked {
-  std::string id;
-  std::string verb;
-};
-Asked asked_in(const ServerRequest& request) {
-  std::string_view rest =
-      std::string_view(request.path).substr(std::string_view(ApprovalsApi::kPath).size());
-  if (rest.starts_with('/')) rest.remove_prefix(1);
-  const std::size_t slash = rest.find('/');
-  if (slash == std::string_view::npos) return {std::string(rest), {}};
-  return {std::string(rest.substr(0, slash)), std::string(rest.substr(slash + 1))};
-}
-
 // Who answers is whoever the token belongs to (AP-2).
 Result<void> check_members(const json::object& body) {
   for (const json::key_value_pair& pair : body) {
@@ -124,6 +110,14 @@ std::string event_text(const ledger::StoredEvent& event) {
 }
 
 }  // namespace
+
+ApprovalsApi::Asked ApprovalsApi::asked_in(const ServerRequest& request) {
+  std::string_view rest = std::string_view(request.path).substr(std::string_view(kPath).size());
+  if (rest.starts_with('/')) rest.remove_prefix(1);
+  const std::size_t slash = rest.find('/');
+  if (slash == std::string_view::npos) return {std::string(rest), {}};
+  return {std::string(rest.substr(0, slash)), std::string(rest.substr(slash + 1))};
+}
 
 Result<trust::Reviewer> ApprovalsApi::person_of(const ServerRequest& request) const {
   const auto token = bearer_of(request);
@@ -173,29 +167,25 @@ Async<void> ApprovalsApi::handle(net::ServerExchange& exchange) {
   const ServerRequest& request = exchange.request();
   const Asked asked = asked_in(request);
   if (asked.id == "stream" && asked.verb.empty()) co_return co_await stream(exchange);
-  Result<json::value> said = json::value();
   if (request.method == "GET") {
-    said = asked.id.empty() ? list(request) : show(asked.id);
-  } else {
-    const std::size_t largest = asked.id == "batch" ? kLargestBatch : kLargestAnswer;
-    Result<trust::Reviewer> person = person_of(request);
-    Result<ParsedJson> body = parse_json(request.body);
-    if (request.body.size() > largest) {
-      co_await exchange.respond(ServerResponse::json(
-          413, fmt::format(R"({{"error":"an answer has at most {} bytes"}})", largest)));
-      co_return;
-    }
-    if (!person) {
-      said = std::unexpected(person.error());
-    } else if (!body) {
-      said = std::unexpected(body.error());
-    } else if (asked.id == "batch") {
-      said = co_await batch(std::move(body->value), std::move(*person));
-    } else {
-      said = co_await respond(asked.id, std::move(body->value), std::move(*person));
-    }
+    const auto said = asked.id.empty() ? list(request) : show(asked.id);
+    co_await exchange.respond(response_to(said));
+    co_return;
   }
-  co_await exchange.respond(response_to(said));
+  const std::size_t largest = asked.id == "batch" ? kLargestBatch : kLargestAnswer;
+  if (request.body.size() > largest) {
+    co_await exchange.respond(ServerResponse::json(
+        413, fmt::format(R"({{"error":"an answer has at most {} bytes"}})", largest)));
+    co_return;
+  }
+  co_await exchange.respond(response_to(co_await take(asked, request)));
+}
+
+Task<json::value> ApprovalsApi::take(Asked asked, const ServerRequest& request) {
+  SALLYPORT_CO_TRY(trust::Reviewer person, person_of(request));
+  SALLYPORT_CO_TRY(ParsedJson body, parse_json(request.body));
+  if (asked.id == "batch") co_return co_await batch(std::move(body.value), std::move(person));
+  co_return co_await respond(std::move(asked.id), std::move(body.value), std::move(person));
 }
 
 // In the order of their risk; behind `after` in the order of their ids, page by page.

@@ -29,11 +29,18 @@ class ApprovalsApi final : public net::HttpHandler {
   Async<void> handle(net::ServerExchange& exchange) override;
 
  private:
+  // What stands behind the path: nothing, an id, or an id and a verb.
+  struct Asked {
+    std::string id;
+    std::string verb;
+  };
+  static Asked asked_in(const net::ServerRequest& request);
   // `Unauthenticated`: nobody is known by that token; with the cause `role`: not as approver.
   Result<trust::Reviewer> person_of(const net::ServerRequest& request) const;
 
   Result<json::value> list(const net::ServerRequest& request) const;
   Result<json::value> show(const std::string& id) const;
+  Task<json::value> take(Asked asked, const net::ServerRequest& request);
   Task<json::value> respond(std::string id, json::value body, trust::Reviewer person);
   Task<json::value> answer(std::string id, json::object body, trust::Reviewer person);
   Task<json::value> batch(json::value body, trust::Reviewer person);
