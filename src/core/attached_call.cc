@@ -1,5 +1,6 @@
 // A call that is identical to one that a person is being asked about: it opens no second question,
 // waits for the same answer, and gets the one result (AP-36, AP-37).
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
@@ -9,6 +10,14 @@
 #include "core/waiting_facts.h"
 
 namespace sallyport::core {
+
+namespace {
+
+bool answered_by_host(const ApprovalState& state) {
+  return std::ranges::any_of(state.votes, [](const Vote& vote) { return vote.door == kHostDoor; });
+}
+
+}  // namespace
 
 std::string Governor::asked_key(const Trail& trail) {
   const Call& call = trail.call();
@@ -21,7 +30,8 @@ Result<Governor::SameQuestion> Governor::same_question(const Trail& trail) {
   SALLYPORT_TRY(same.expected.value, parts_.recorder.fact(same.expected.space, same.expected.key));
   if (!same.expected.value || trail.call().session_id.empty()) return same;
   SALLYPORT_TRY(const auto state, approvals_.state(*same.expected.value));
-  const bool open = state && (state->open() || state->word == "approved");
+  const bool open =
+      state && (state->open() || state->word == "approved") && !answered_by_host(*state);
   if (open && parts_.clock.wall() < state->expires_at) same.approval_id = *same.expected.value;
   return same;
 }
@@ -52,9 +62,12 @@ Task<bool> Governor::attach(Trail& trail, const Caller& caller, std::string appr
     if (state && state->open()) co_return false;
   }
   const auto deadline = from_rfc3339(text_in(request, "deadline").value_or(""));
-  const Result<Reply> reply = co_await held_reply(trail, deadline.value_or(parts_.clock.wall()),
-                                                  caller, Approvals::Role::Guest);
+  Result<Reply> reply = co_await held_reply(trail, deadline.value_or(parts_.clock.wall()), caller,
+                                            Approvals::Role::Guest);
   if (!reply) co_return std::unexpected(reply.error());
+  if (reply->kind == Reply::Kind::Approved && reply->door == kHostDoor) {
+    reply = Reply::deny("", "the yes was for another call like this one; make it again");
+  }
   take_reply(trail, *reply, trail.call_digest());
   co_return true;
 }

@@ -10,6 +10,7 @@
 #include "base/exact_numbers.h"
 #include "base/try.h"
 #include "base/uuid.h"
+#include "core/call_check.h"
 #include "core/judge.h"
 #include "core/not_run.h"
 #include "core/plain_text.h"
@@ -22,31 +23,6 @@ namespace {
 
 // Of a call that presented no token.
 const auto kNoGrants = std::make_shared<const Scope>();
-
-constexpr std::size_t kLongestIdentifier = 512;
-constexpr std::size_t kDeepestInput = 100;
-
-Result<void> check_identifiers(const Call& call) {
-  const std::pair<std::string_view, const std::string&> identifiers[] = {
-      {"tool_call_id", call.tool_call_id},
-      {"agent_id", call.agent_id},
-      {"agent_name", call.agent_name},
-      {"session_id", call.session_id},
-      {"trace_id", call.trace_id},
-      {"server", call.server},
-      {"tool", call.tool},
-      {"provider", call.provenance.provider},
-      {"model", call.provenance.model}};
-  for (const auto& [name, text] : identifiers) {
-    if (text.size() > kLongestIdentifier || !check_json(json::value(text))) {
-      return fail(ErrorCode::InvalidInput,
-                  fmt::format("`{}` is over {} bytes or not UTF-8", name, kLongestIdentifier),
-                  std::string(name));
-    }
-  }
-  if (call.tool.empty()) return fail(ErrorCode::InvalidInput, "a call names its tool", "tool");
-  return {};
-}
 
 constexpr std::string_view kWaitingCall = "waiting_call";
 
@@ -221,6 +197,7 @@ Task<std::optional<Answer>> Governor::admit(Trail& trail, std::shared_ptr<Upstre
 
 Task<Answer> Governor::resume(Resumption waited, std::shared_ptr<Upstream> upstream,
                               Caller caller) {
+  SALLYPORT_CO_CHECK_OK(check_call(waited.call));
   SALLYPORT_CO_TRY(const auto state, approvals_.state(waited.approval_id));
   SALLYPORT_CO_TRY(const std::optional<Fact> waits,
                    fact_of_waiting(parts_.recorder, waited.call.call_id, waited.approval_id));
@@ -252,8 +229,7 @@ Task<Answer> Governor::resume(Resumption waited, std::shared_ptr<Upstream> upstr
 }
 
 Result<Call> Governor::identify(Call call) const {
-  SALLYPORT_CHECK_OK(check_identifiers(call));
-  SALLYPORT_CHECK_OK(check_json(call.input, kDeepestInput));
+  SALLYPORT_CHECK_OK(check_call(call));
   if (!call.raw_input && !numbers_are_exact(call.input))
     call.raw_input = json::serialize(call.input);
   call.call_id = uuid7_text(parts_.clock, parts_.entropy);

@@ -17,6 +17,10 @@ inline constexpr std::string_view kApprovalResult = "approval_result";
 // Approval: the proposed call, encrypted (AP-22).
 inline constexpr std::string_view kProposedCall = "proposed_call";
 
+// The door of a yes that was given in the dialog of a coding agent's host, and seen by what ran: it
+// is for the call that it was seen with, and for no other one like it (AP-33).
+inline constexpr std::string_view kHostDoor = "hook";
+
 Fact held_call(const std::string& call_id, const std::string& approval_id,
                const std::string& instance_id);
 

@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
+#include <sstream>
 
+#include "base/exact_numbers.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/approval_request.h"
+#include "core/call_check.h"
+#include "core/waiting_facts.h"
 #include "hook/members.h"
 #include "hook/observed.h"
 
@@ -17,6 +21,7 @@ namespace {
 constexpr std::string_view kAskedSpace = "hook_asked";
 constexpr std::string_view kLocally = "approved locally, observed";
 constexpr std::uint64_t kOpenAtOnce = 16;
+constexpr std::size_t kDeepestOutput = 100;
 
 bool in_flight(const Answer& answer) {
   return answer.outcome.kind == Outcome::Kind::Blocked &&
@@ -49,7 +54,13 @@ Call Front::call_of(const Event& event) const {
   return call;
 }
 
+Result<void> Front::check(const Event& event) const {
+  SALLYPORT_CHECK_OK(core::check_call(call_of(event)));
+  return check_json(event.output, kDeepestOutput);
+}
+
 Task<Decision> Front::before(Event event) {
+  SALLYPORT_CO_CHECK_OK(check(event));
   if (event.repeats) {
     SALLYPORT_CO_TRY(const std::string open, open_id(event));
     if (!open.empty()) co_return Decision::allow();
@@ -94,7 +105,8 @@ Task<Decision> Front::wait_for_person(const Event& event, const Answer& answer) 
                     answer.outcome.text, id));
   }
   if (settings_.host_asks && settings_.local_yes_counts(request)) {
-    core::Fact asked{std::string(kAskedSpace), asked_key(event), id + " " + answer.call_id};
+    core::Fact asked{std::string(kAskedSpace), asked_key(event),
+                     fmt::format("{} {} {}", id, answer.call_id, what_of(event))};
     SALLYPORT_CO_CHECK_OK(co_await note(
         "asked_locally", event, {{"approval_id", id}, {"call_id", answer.call_id}}, {asked}));
     co_return Decision{.kind = Decision::Kind::Ask,
@@ -108,6 +120,7 @@ Task<Decision> Front::wait_for_person(const Event& event, const Answer& answer) 
 }
 
 Task<Decision> Front::after(Event event) {
+  SALLYPORT_CO_CHECK_OK(check(event));
   std::string id = event.call_id;
   if (id.empty()) {
     SALLYPORT_CO_TRY(id, open_id(event));
@@ -132,8 +145,10 @@ Task<Decision> Front::after(Event event) {
   co_return co_await observe(event);
 }
 
-// The host asked its user and does not say what he chose. That the tool ran says it.
+// The host asked its user and does not say what he chose. That the tool ran says it, if it is what
+// he was asked about.
 Task<Decision> Front::observe_approved(const Event& event, Asked asked) {
+  if (asked.what != what_of(event)) co_return co_await observe(event);
   SALLYPORT_CO_TRY(const auto state, parts_.governor.approvals().state(asked.approval_id));
   if (state && state->open()) {
     SALLYPORT_CO_TRY(const json::object entry,
@@ -141,7 +156,7 @@ Task<Decision> Front::observe_approved(const Event& event, Asked asked) {
     if (!settings_.local_yes_counts(core::request_of(entry))) co_return co_await observe(event);
     Reply yes = Reply::approve(settings_.person);
     yes.reason = kLocally;
-    yes.door = "hook";
+    yes.door = core::kHostDoor;
     const Result<void> said =
         co_await parts_.governor.approvals().answer(asked.approval_id, std::move(yes), {});
     // Somebody else was quicker, or the time is over: that counts.
@@ -188,7 +203,9 @@ Task<void> Front::refuse_afterwards(const Event& event, const Answer& answer) {
   if (answer.outcome.kind == Outcome::Kind::RequiresConfirmation) {
     SALLYPORT_CO_TRY(const auto state, approvals.state(answer.approval_id));
     if (state && state->open() && state->call_id == answer.call_id) {
-      Reply over{.kind = Reply::Kind::Cancelled, .reason = "the tool had run", .door = "hook"};
+      Reply over{.kind = Reply::Kind::Cancelled,
+                 .reason = "the tool had run",
+                 .door = std::string(core::kHostDoor)};
       const Result<void> closed =
           co_await approvals.answer(answer.approval_id, std::move(over), {});
       if (!closed && closed.error().code != ErrorCode::Conflict) {
@@ -272,11 +289,19 @@ std::string Front::asked_key(const Event& event) const {
   return parts_.digest(canonical_json(json::array{event.session_id, id}));
 }
 
+std::string Front::what_of(const Event& event) const {
+  const json::value input =
+      numbers_are_exact(event.input) ? event.input : json::value(json::serialize(event.input));
+  return parts_.digest(canonical_json(json::array{event.server, event.tool, input}));
+}
+
 Result<std::optional<Front::Asked>> Front::asked_about(const Event& event) {
   SALLYPORT_TRY(const auto stored, parts_.recorder.fact(kAskedSpace, asked_key(event)));
-  const std::size_t space = stored ? stored->find(' ') : std::string::npos;
-  if (space == std::string::npos) return std::nullopt;
-  return Asked{.approval_id = stored->substr(0, space), .call_id = stored->substr(space + 1)};
+  std::istringstream words(stored.value_or(""));
+  Asked asked;
+  if (!(words >> asked.approval_id >> asked.call_id)) return std::nullopt;
+  words >> asked.what;
+  return asked;
 }
 
 }  // namespace sallyport::hook

@@ -41,9 +41,11 @@ class Front {
   struct Asked {
     std::string approval_id;
     std::string call_id;
+    std::string what;  // as `what_of` names it
   };
 
   Call call_of(const Event& event) const;
+  Result<void> check(const Event& event) const;  // before anything is written about it
   Task<Decision> wait_for_person(const Event& event, const Answer& answer);
   Task<Decision> observe_approved(const Event& event, Asked asked);
   Task<Decision> observe(const Event& event);
@@ -58,6 +60,7 @@ class Front {
   Result<std::string> fresh_id(const Event& event);
   Result<std::string> open_id(const Event& event);  // empty: none is open
   std::string asked_key(const Event& event) const;
+  std::string what_of(const Event& event) const;  // digest of tool and input, as the host said them
   Result<std::optional<Asked>> asked_about(const Event& event);
 
   Parts parts_;

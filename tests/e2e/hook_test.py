@@ -144,6 +144,18 @@ class Hook(CliTest):
         again = self.hook(claude("PreToolUse", "toolu_2"), policy=policy)
         self.assertNotEqual(self.ids(again), approval)
 
+    # AP-6 AP-33
+    def test_what_ran_under_the_id_of_a_question_is_no_yes_to_it(self):
+        policy = self.write("ask.yaml", ASK)
+        approval = self.ids(self.hook(claude("PreToolUse"), policy=policy))
+        for other in (ran(command="make install"), ran(tool_name="Write"), ran(tool_name="W" * 70000)):
+            withheld = self.hook(other, policy=policy)
+            self.assertEqual(withheld["decision"], "block")
+        self.assertEqual([item["request_id"] for item in self.good("approvals", "list", "--json").json()], [approval])
+        self.assertEqual(len(self.notes("ran_unapproved")), 2)
+        # Nothing was approved, so the same call is asked about again.
+        self.assertEqual(self.decision(claude("PreToolUse", "toolu_2"), policy=policy), "ask")
+
     # AP-33 AP-36
     def test_a_dialog_that_nobody_answered_is_asked_again_with_the_same_question(self):
         policy = self.write("ask.yaml", ASK)

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "hook/observed.h"
@@ -39,6 +40,12 @@ class FrontTest : public testing::Test {
 
   // Each event has a process of its own.
   Decision tell(const Event& event) {
+    const Result<Decision> decision = told(event);
+    EXPECT_TRUE(decision) << decision.error().message;
+    return decision.value_or(Decision::deny("failed"));
+  }
+
+  Result<Decision> told(const Event& event) {
     governed.restart();
     governed.recorder.dead.insert(governed.recorder.instance);
     governed.recorder.instance = "instance-" + std::to_string(++processes_);
@@ -51,10 +58,7 @@ class FrontTest : public testing::Test {
                  .person = "uid:eli",
                  .host_asks = host_asks,
                  .local_yes_counts = [this](const json::object&) { return counts; }});
-    const auto decision = run_now(event.kind == Event::Kind::Before ? front.before(event)
-                                                                    : front.after(event));
-    EXPECT_TRUE(decision) << decision.error().message;
-    return decision.value_or(Decision::deny("failed"));
+    return run_now(event.kind == Event::Kind::Before ? front.before(event) : front.after(event));
   }
 
   std::vector<std::string> ends() const {
@@ -64,6 +68,14 @@ class FrontTest : public testing::Test {
       if (terminal == nullptr || terminal->as_bool()) names.push_back(draft.outcome);
     }
     return names;
+  }
+
+  // How many questions were answered so.
+  long decided(const char* word) const {
+    const std::vector<core::Draft> drafts = governed.recorder.of(core::Kind::Approval);
+    return std::ranges::count_if(drafts, [&](const core::Draft& draft) {
+      return draft.body.at("record") == "approval_decision" && draft.body.at("state") == word;
+    });
   }
 
   Governed governed;
@@ -113,6 +125,46 @@ TEST_F(FrontTest, ADialogAboutOneInputIsNoYesForAnother) {
   const Decision decision = tell(after("t-1", "done", "make install"));
   EXPECT_EQ(decision.kind, Decision::Kind::Withhold);
   for (const std::string& end : ends()) EXPECT_NE(end, "completed");
+  // The question is untouched: what it is about may still come.
+  EXPECT_EQ(decided("approved"), 0);
+  EXPECT_EQ(tell(after("t-1", "done")), Decision::allow());
+  EXPECT_EQ(decided("approved"), 1);
+}
+
+// AP-33
+TEST_F(FrontTest, AnEventThatIsNoCallIsRefusedBeforeAnythingIsWritten) {
+  governed.plan.autonomy(Autonomy::ActWithApproval);
+  EXPECT_EQ(tell(before("t-1")).kind, Decision::Kind::Ask);
+  const std::size_t written = governed.recorder.written.size();
+  Event long_name = after("t-1", "done");
+  long_name.tool = std::string(70'000, 'x');
+  json::value deep;
+  for (int i = 0; i < 110; ++i) deep = json::array{deep};
+  Event deep_input = after("t-1", "done");
+  deep_input.input = deep;
+  for (const Event& event : {long_name, deep_input, after("t-1", deep)}) {
+    const Result<Decision> decision = told(event);
+    ASSERT_FALSE(decision);
+    EXPECT_EQ(decision.error().code, ErrorCode::InvalidInput);
+  }
+  EXPECT_EQ(governed.recorder.written.size(), written);
+}
+
+// AP-33: its process ended between the yes and the record of the call.
+TEST_F(FrontTest, AYesOfTheHostIsForTheCallThatWasSeenAndForNoOther) {
+  governed.plan.autonomy(Autonomy::ActWithApproval);
+  EXPECT_EQ(tell(before("t-1")).kind, Decision::Kind::Ask);
+  governed.recorder.refuse = [](const std::vector<core::Draft>& drafts) {
+    const bool answers = std::ranges::any_of(
+        drafts, [](const core::Draft& draft) { return draft.kind == core::Kind::Approval; });
+    return answers ? std::nullopt : std::optional(Error{ErrorCode::Unavailable, "gone"});
+  };
+  EXPECT_FALSE(told(after("t-1", "done")));
+  governed.recorder.refuse = nullptr;
+  EXPECT_EQ(decided("approved"), 1);
+  EXPECT_EQ(tell(before("t-2")).kind, Decision::Kind::Ask);
+  EXPECT_EQ(tell(after("t-1", "done")), Decision::allow());
+  EXPECT_EQ(decided("approved"), 1);
 }
 
 // AP-33
