@@ -107,6 +107,8 @@ Task<HandOffs::Given> HandOffs::hand_out(Continuation::Payload frame, std::vecto
     SALLYPORT_CO_TRY(std::optional<Answer> answered,
                      co_await governor_.admit(trail, elsewhere, caller));
     if (answered) {
+      SALLYPORT_CO_TRY(const std::optional<Given::Clash> clash, clash_of(trail));
+      if (clash) given.clashes[trail.call().tool_call_id] = *clash;
       given.answered.push_back(std::move(*answered));
       continue;
     }
@@ -127,6 +129,16 @@ Task<HandOffs::Given> HandOffs::hand_out(Continuation::Payload frame, std::vecto
                                               .agent_id = kept.calls.front().agent_id}));
   SALLYPORT_CO_CHECK_OK(co_await parts.recorder.append(std::move(drafts), Urgency::Announces));
   co_return given;
+}
+
+Result<std::optional<HandOffs::Given::Clash>> HandOffs::clash_of(const Trail& trail) {
+  if (!trail.refusal() || trail.refusal()->by != Refusal::By::Idempotency) return std::nullopt;
+  const std::optional<Idempotency::Row>& row = trail.row;
+  const bool same = row && row->status == Idempotency::Status::InFlight &&
+                    row->request_digest == trail.request_digest();
+  if (!same) return Given::Clash::Taken;
+  SALLYPORT_TRY(const bool running, governor_.idempotency_.running(*row));
+  return running ? Given::Clash::Out : Given::Clash::Taken;
 }
 
 Result<std::optional<Continuation>> HandOffs::hand_off_of(const std::string& session_id,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -19,6 +20,12 @@ class HandOffs {
   struct Given {
     HandOff hand_off;              // without calls when all were answered here
     std::vector<Answer> answered;  // refused, or answered before: never handed out
+    // Calls among them, by their tool call id: refused for nothing but that id.
+    enum class Clash {
+      Out,    // the very same call is in its host's hands
+      Taken,  // the id is or was that of another call, or nobody knows how that one ended
+    };
+    std::map<std::string, Clash> clashes{};
   };
   // `frame` has session, turn, usage and state; the calls are put in here. Each of them passes the
   // whole first door and has a durable intent before it is handed out.
@@ -49,6 +56,7 @@ class HandOffs {
   };
   Task<std::vector<Answer>> complete(const Continuations::Found& found, Returning returning);
   Task<std::vector<Answer>> replay(const Continuations::Found& found, Returning returning);
+  Result<std::optional<Given::Clash>> clash_of(const Trail& trail);
   Task<Returned> receive(const Kept& kept, const Call& call, const ToolResult& result);
   Async<Ending> pass_second_door(const Kept& kept, const Call& call, Envelope envelope,
                                  FailOpen& fail_open);

@@ -22,11 +22,7 @@ constexpr std::string_view kAskedSpace = "hook_asked";
 constexpr std::string_view kLocally = "approved locally, observed";
 constexpr std::uint64_t kOpenAtOnce = 16;
 constexpr std::size_t kDeepestOutput = 100;
-
-bool in_flight(const Answer& answer) {
-  return answer.outcome.kind == Outcome::Kind::Blocked &&
-         answer.outcome.text.starts_with("in flight:");
-}
+constexpr unsigned kDraws = 16;  // of an id, against others who draw at the same moment
 
 // What the model is shown in the place of the result, if anything.
 Decision decision_of(const Event& event, const Answer& answer) {
@@ -65,15 +61,7 @@ Task<Decision> Front::before(Event event) {
     SALLYPORT_CO_TRY(const std::string open, open_id(event));
     if (!open.empty()) co_return Decision::allow();
   }
-  Call call = call_of(event);
-  if (call.tool_call_id.empty()) {
-    SALLYPORT_CO_TRY(call.tool_call_id, fresh_id(event));
-  }
-  std::vector<Call> calls;
-  calls.push_back(std::move(call));
-  SALLYPORT_CO_TRY(core::HandOffs::Given given,
-                   co_await parts_.hand_offs.hand_out({.session_id = event.session_id},
-                                                      std::move(calls), {.leaves = true}));
+  SALLYPORT_CO_TRY(const core::HandOffs::Given given, co_await hand_out(event));
   if (!given.hand_off.tool_calls.empty()) {
     const PendingCall& handed_out = given.hand_off.tool_calls.front();
     if (handed_out.effective_input == handed_out.input) co_return Decision::allow();
@@ -85,11 +73,32 @@ Task<Decision> Front::before(Event event) {
   }
   // The same event came twice, as from a hook that is configured in two places: all gates let it
   // pass, and it is in the host's hands.
-  if (in_flight(answer)) co_return Decision::allow();
+  const auto clash = given.clashes.find(event.call_id);
+  if (clash != given.clashes.end() && clash->second == core::HandOffs::Given::Clash::Out) {
+    co_return Decision::allow();
+  }
   if (answer.outcome.kind != Outcome::Kind::Blocked) {
     co_return Decision::deny(fmt::format("call `{}` has been made before", event.call_id));
   }
   co_return Decision::deny(answer.result.output);
+}
+
+// An id that we drew is not the host's word that this is the same call: whoever drew it first has
+// it, and the other draws again.
+Task<core::HandOffs::Given> Front::hand_out(const Event& event) {
+  for (unsigned draws = 1;; ++draws) {
+    Call call = call_of(event);
+    if (call.tool_call_id.empty()) {
+      SALLYPORT_CO_TRY(call.tool_call_id, fresh_id(event));
+    }
+    std::vector<Call> calls;
+    calls.push_back(std::move(call));
+    SALLYPORT_CO_TRY(core::HandOffs::Given given,
+                     co_await parts_.hand_offs.hand_out({.session_id = event.session_id},
+                                                        std::move(calls), {.leaves = true}));
+    const bool again = event.call_id.empty() && !given.clashes.empty() && draws < kDraws;
+    if (!again) co_return given;
+  }
 }
 
 // The host's own dialog where its answer counts; else somebody answers elsewhere, and the same call

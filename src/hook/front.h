@@ -46,6 +46,7 @@ class Front {
 
   Call call_of(const Event& event) const;
   Result<void> check(const Event& event) const;  // before anything is written about it
+  Task<core::HandOffs::Given> hand_out(const Event& event);
   Task<Decision> wait_for_person(const Event& event, const Answer& answer);
   Task<Decision> observe_approved(const Event& event, Asked asked);
   Task<Decision> observe(const Event& event);

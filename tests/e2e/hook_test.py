@@ -276,6 +276,15 @@ class Hook(CliTest):
             self.assertEqual(self.hook(event("AfterTool", tool_response={"llmContent": "x"}), agent="gemini"), {})
         self.assertEqual([record["outcome"]["kind"] for record in self.records()], ["completed"] * 7)
 
+    # AU-45
+    def test_calls_without_ids_that_come_at_once_are_calls_of_their_own(self):
+        event = {"session_id": "g", "hook_event_name": "BeforeTool", "tool_name": "run_shell_command",
+                 "tool_input": {"command": "make"}}
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            said = list(pool.map(lambda _: self.hook(event, agent="gemini"), range(16)))
+        self.assertEqual(said, [{}] * 16)
+        self.assertEqual(len(self.shown("--kind", "intent")), 16)
+
     def test_many_hooks_at_once_share_one_ledger(self):
         def one(n):
             self.assertIsNone(self.hook(claude("PreToolUse", f"t-{n}", f"echo {n}")))

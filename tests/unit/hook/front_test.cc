@@ -51,6 +51,18 @@ class FrontTest : public testing::Test {
     governed.recorder.instance = "instance-" + std::to_string(++processes_);
     core::Governor& governor = governed.governor();
     EXPECT_TRUE(run_now(governor.tidy()));
+    return decide(governor, event);
+  }
+
+  // By a process that runs beside the one that `tell` is about.
+  Result<Decision> told_beside(const Event& event) {
+    const core::FixedPlan plans(*governed.plan.build());
+    core::Governor governor(
+        {plans, governed.recorder, *governed.redactor, clock, entropy_, KeyedDigest("k")});
+    return decide(governor, event);
+  }
+
+  Result<Decision> decide(core::Governor& governor, const Event& event) {
     core::Continuations continuations(governed.recorder, KeyedDigest("k"), clock, entropy_);
     core::HandOffs hand_offs(governor, continuations);
     Front front({governor, hand_offs, governed.recorder, KeyedDigest("k")},
@@ -184,6 +196,21 @@ TEST_F(FrontTest, CallsWithoutIdsAreCounted) {
     EXPECT_EQ(tell(after("", i)), Decision::allow());
   }
   EXPECT_EQ(ends(), std::vector<std::string>(9, "completed"));
+}
+
+// Another process draws the same id while the policy is asked.
+TEST_F(FrontTest, CallsWithoutIdsThatComeAtOnceAreCallsOfTheirOwn) {
+  bool first = true;
+  const auto meanwhile =
+      std::make_shared<test::FunctionGuard>("meanwhile", [&](const Call&) -> Result<Verdict> {
+        if (std::exchange(first, false)) {
+          EXPECT_EQ(told_beside(before("")), Decision::allow());
+        }
+        return Verdict::allow();
+      });
+  governed.plan.guard(meanwhile);
+  EXPECT_EQ(tell(before("")), Decision::allow());
+  EXPECT_EQ(governed.recorder.of(core::Kind::Intent).size(), 2u);
 }
 
 // Cursor tells of one call twice.
