@@ -81,6 +81,10 @@ Result<void> HttpParser::feed(std::string_view bytes) {
     if (taken == 0) break;
   }
   rest_.erase(0, used);
+  // The parser counts neither what stands beside the size of a chunk nor what follows the last one.
+  if (!parser_->is_done() && rest_.size() > head_bytes_) {
+    return fail(ErrorCode::Exhausted, "the server's answer has a line that is too long");
+  }
   return {};
 }
 

@@ -15,7 +15,8 @@ class HttpParser {
   HttpParser(const HttpParser&) = delete;
   ~HttpParser();
 
-  // `Corrupt`: this is no HTTP. `Exhausted`: the head is too large.
+  // `Corrupt`: this is no HTTP. `Exhausted`: the head, or a line between
+  // chunks, is too large.
   Result<void> feed(std::string_view bytes);
   Result<void> feed_end();  // the connection was closed
 

@@ -26,6 +26,8 @@ using asio::ip::tcp;
 
 namespace {
 
+constexpr std::size_t kReadBytes = 64u << 10;  // at once, beside a head
+
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 std::string lower(std::string_view text) {
@@ -69,6 +71,7 @@ class HttpServer::Connection final : public ServerExchange {
   Connection(HttpServer& server, tcp::socket socket)
       : server_(server),
         stream_(std::move(socket)),
+        buffer_(server.limits_.header_bytes + kReadBytes),
         number_(++server.last_connection_),
         watching_(stream_.get_executor(), server.log_) {
     server_.connections_[number_] = this;
@@ -96,6 +99,8 @@ class HttpServer::Connection final : public ServerExchange {
 
   HttpServer& server_;
   beast::tcp_stream stream_;
+  // Bounded: the parser counts neither what stands beside the size of a chunk nor what follows the
+  // last one, and wants to see it whole.
   beast::flat_buffer buffer_;
   std::uint64_t number_;
   TaskGroup watching_;
@@ -193,7 +198,7 @@ Async<std::optional<ServerResponse>> HttpServer::Connection::read_request() {
   parser.body_limit(server_.limits_.body_bytes);
   stream_.expires_after(server_.limits_.header);
   const auto refused = [](const boost::system::error_code& error) {
-    if (error == http::error::header_limit)
+    if (error == http::error::header_limit || error == http::error::buffer_overflow)
       return ServerResponse::text(431, "the header is too long\n");
     if (error == http::error::body_limit)
       return ServerResponse::text(413, "the body is too long\n");

@@ -38,6 +38,25 @@ TEST(HttpParserTest, AHeadHasALimit) {
   EXPECT_EQ(fed.error().code, ErrorCode::Exhausted);
 }
 
+// Answers of any size pass, and lines between their chunks have the limit of a head.
+TEST(HttpParserTest, WhatStandsBesideAChunkHasALimit) {
+  const std::string head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string piece(500, 'x');
+  for (const std::string& endless : {head + "1;", head + "0\r\nX: "}) {
+    HttpParser parser(1000);
+    ASSERT_TRUE(parser.feed(endless));
+    Result<void> fed;
+    for (int i = 0; i < 10 && fed; ++i) fed = parser.feed(piece);
+    ASSERT_FALSE(fed) << endless;
+    EXPECT_EQ(fed.error().code, ErrorCode::Exhausted);
+  }
+  HttpParser parser(1000);
+  ASSERT_TRUE(parser.feed(head + "186A0;" + piece + "\r\n" + std::string(100'000, 'y')));
+  ASSERT_TRUE(parser.feed("\r\n0\r\n\r\n"));
+  EXPECT_TRUE(parser.done());
+  EXPECT_EQ(parser.take_body().size(), 100'000u);
+}
+
 TEST(HttpParserTest, HalfAnAnswerIsNone) {
   HttpParser parser(1000);
   ASSERT_TRUE(parser.feed("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc"));

@@ -50,6 +50,11 @@ class Echo final : public HttpHandler {
       co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
       co_return;
     }
+    if (request.query == "size") {
+      co_await exchange.respond(
+          ServerResponse::text(200, std::to_string(request.body.size()) + " bytes"));
+      co_return;
+    }
     if (request.query == "slow") co_await sleep(200ms);
     co_await exchange.respond(ServerResponse::text(200, request.method + ' ' + request.body));
   }
@@ -205,6 +210,31 @@ TEST(HttpServerTest, WhatIsNoRequestIsRefusedAndClosed) {
       EXPECT_EQ(times(said, "Server: "), 1u) << said;
     }
     EXPECT_EQ(bench.echo.handled, 0);
+  }));
+}
+
+TEST(HttpServerTest, WhatStandsBesideAChunkHasALimit) {
+  EXPECT_TRUE(served({.header_bytes = 1000}, [](Bench& bench) -> Async<void> {
+    const std::string head =
+        "POST /echo HTTP/1.1\r\n" + kHost + "Transfer-Encoding: chunked\r\n\r\n";
+    for (const char* const endless : {"1;", "0\r\nX: "}) {
+      auto peer = co_await Peer::connect(bench.port);
+      co_await peer->send(head + endless + std::string(200'000, 'x'));
+      EXPECT_NE((co_await peer->read("\r\n\r\n")).find(" 431 "), std::string::npos) << peer->heard;
+    }
+    EXPECT_EQ(bench.echo.handled, 0);
+  }));
+}
+
+TEST(HttpServerTest, LargeBodiesAreReadAndTheNextRequestBehindThemToo) {
+  EXPECT_TRUE(served({}, [](Bench& bench) -> Async<void> {
+    auto peer = co_await Peer::connect(bench.port);
+    const std::string body(64u << 20, 'x');
+    co_await peer->send("POST /echo?size HTTP/1.1\r\n" + kHost + "Content-Length: " +
+                        std::to_string(body.size()) + "\r\n\r\n" + body + post("next"));
+    const std::string said = co_await peer->read("POST next");
+    EXPECT_NE(said.find("67108864 bytes"), std::string::npos);
+    EXPECT_EQ(times(said, "200 OK"), 2u);
   }));
 }
 
