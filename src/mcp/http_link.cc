@@ -43,14 +43,15 @@ Result<void> HttpLink::take(std::string text) {
   return {};
 }
 
-Result<std::shared_ptr<Outlet>> HttpLink::ask(Message request, net::ServerRequest head) {
+Result<std::shared_ptr<Outlet>> HttpLink::ask(Message request, const net::ServerRequest& head) {
   if (asked_.size() >= settings_.limits.requests) {
     return fail(ErrorCode::Exhausted, "too many requests wait; try again later");
   }
   std::string id = request.id;
-  Asked asked{.id = request.id, .head = std::move(head)};
-  asked.head.body.clear();
+  Asked asked{.id = request.id};
   if (settings_.shared) {
+    // Not its body, which may be large and that of many requests.
+    asked.head.headers = head.headers;
     id = std::to_string(++last_request_);
     request.text = request.with_id(id);
     if (const auto token = find(request.text, {"params", "_meta", "progressToken"})) {

@@ -28,7 +28,7 @@ class HttpLink final : public ClientLink {
   HttpLink(boost::asio::any_io_executor executor, Settings settings);
 
   // Where the answer will be. `Conflict`: this id is in use. `Exhausted`: too much waits.
-  Result<std::shared_ptr<Outlet>> ask(Message request, net::ServerRequest head);
+  Result<std::shared_ptr<Outlet>> ask(Message request, const net::ServerRequest& head);
   // A notification or an answer.
   Result<void> tell(std::string text);
   // Nobody wants to hear the rest of it.
@@ -55,7 +55,7 @@ class HttpLink final : public ClientLink {
     std::shared_ptr<Outlet> outlet;  // shared with the one who writes it to the client
     std::string id;                  // as the client knows it
     std::string token{};             // of progress, likewise; empty: none
-    net::ServerRequest head{};
+    net::ServerRequest head{};       // its headers, where they repeat arguments
   };
   Result<void> take(std::string text);
   bool answer(std::string text, std::string_view id);
