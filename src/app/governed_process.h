@@ -21,6 +21,10 @@ std::optional<std::string> process_key(int pid);
 // shell.
 std::optional<int> parent_of_shell(int pid);
 
+// Does it take in whoever lost his parent? All of a machine or of a login descends from such a
+// process, people too.
+bool adopts_orphans(int pid);
+
 // This process and all it descends from, nearest first.
 std::vector<std::string> ancestry();
 

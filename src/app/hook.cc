@@ -113,11 +113,13 @@ policy::PolicyOrigin watched(policy::PolicyOrigin origin, policy::Policy& seen) 
   return origin;
 }
 
-// The process that runs the agent, seen from its hook: some hosts put a shell in between.
-int host_process() {
+// The process that runs the agent, seen from its hook: some hosts put a shell in between. Nothing:
+// it is gone, and whoever took the hook in is no agent.
+std::optional<int> host_process() {
   const int parent = getppid();
-  const std::optional<int> above = parent_of_shell(parent);
-  return above.value_or(parent);
+  const int host = parent_of_shell(parent).value_or(parent);
+  if (adopts_orphans(host)) return std::nullopt;
+  return host;
 }
 
 // All that one event needs, opened in the order in which it can fail.
@@ -191,15 +193,16 @@ Result<void> Session::load_plan(const Event& event) {
 
 // What the agent starts must not answer for people (AP-29).
 Result<void> Session::mark_host() {
-  const int host = host_process();
-  const core::Fact governed = governs(host, std::string(dialect_.name()));
+  const std::optional<int> host = host_process();
+  if (!host) return {};
+  const core::Fact governed = governs(*host, std::string(dialect_.name()));
   SALLYPORT_TRY(const auto known, workspace_->ledger().fact(governed.space, governed.key));
   if (known) return {};
   std::vector<core::Draft> drafts;
   drafts.push_back({.kind = core::Kind::Topic,
                     .subject = {.agent_id = std::string(dialect_.name())},
                     .topic = "hooks",
-                    .body = {{"kind", "agent_seen"}, {"process", host}},
+                    .body = {{"kind", "agent_seen"}, {"process", *host}},
                     .facts = {governed}});
   SALLYPORT_CHECK_OK(
       workspace_->ledger().append_blocking(std::move(drafts), core::Urgency::Announces));

@@ -240,6 +240,31 @@ class Hook(CliTest):
         # A person, from elsewhere.
         self.good(*self.approve(self.ids(said)))
 
+    # AP-29
+    def test_whoever_takes_in_a_hook_without_a_parent_is_no_agent(self):
+        # Comes home to a process with the name of the one that adopts all orphans of a login.
+        adopter = ("import ctypes, subprocess, sys\n"
+                   "ctypes.CDLL(None).prctl(15, b'systemd', 0, 0, 0)\n"
+                   "sys.exit(subprocess.run(sys.argv[1:]).returncode)\n")
+        # Starts the hook when its own parent is gone.
+        orphan = ("import os, subprocess, sys, time\n"
+                  "parent = os.getpid()\n"
+                  "if os.fork(): os._exit(0)\n"
+                  "while os.getppid() == parent: time.sleep(0.01)\n"
+                  "os.execv(sys.argv[1], sys.argv[1:])\n")
+        command = [str(pathlib.Path(BIN).resolve()), "hook", "--agent", "codex", "--data-dir", str(self.data)]
+
+        def start(script, call):
+            process = subprocess.run([sys.executable, "-c", script, *command], capture_output=True, timeout=60,
+                                     input=json.dumps(claude("PreToolUse", call)).encode(), env=self.environment(),
+                                     cwd=self.folder)
+            self.assertEqual(process.returncode, 0, process.stderr)
+        start(adopter, "c-1")
+        self.assertEqual(self.notes("agent_seen"), [])
+        start(orphan, "c-2")
+        self.assertNotIn(1, [note["process"] for note in self.notes("agent_seen")])
+        self.assertEqual(len(self.shown("--kind", "intent")), 2)
+
     def test_a_hook_that_is_configured_twice_is_one_call(self):
         for _ in range(2):
             self.assertIsNone(self.hook(claude("PreToolUse")))
@@ -276,7 +301,6 @@ class Hook(CliTest):
             self.assertEqual(self.hook(event("AfterTool", tool_response={"llmContent": "x"}), agent="gemini"), {})
         self.assertEqual([record["outcome"]["kind"] for record in self.records()], ["completed"] * 7)
 
-    # AU-45
     def test_calls_without_ids_that_come_at_once_are_calls_of_their_own(self):
         event = {"session_id": "g", "hook_event_name": "BeforeTool", "tool_name": "run_shell_command",
                  "tool_input": {"command": "make"}}
