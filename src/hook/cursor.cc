@@ -20,10 +20,11 @@ constexpr HostTool kTools[] = {
     {"SemanticSearch", Tier::Observe, "none"},
 };
 
-// The one member that both events about a call have.
+// Of a tool of Cursor itself the one member that both events about a call have; an MCP tool is
+// called with the same input in both.
 json::value likeness_of(const Event& event) {
   const json::object* const input = event.input.if_object();
-  if (input == nullptr) return event.input;
+  if (input == nullptr || !event.server.empty()) return event.input;
   for (const char* const name : {"command", "file_path", "path", "target_file"}) {
     if (const json::value* const value = input->if_contains(name)) return *value;
   }

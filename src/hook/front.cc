@@ -19,6 +19,7 @@ namespace sallyport::hook {
 namespace {
 
 constexpr std::string_view kAskedSpace = "hook_asked";
+constexpr std::string_view kRepeatedSpace = "hook_repeated";
 constexpr std::string_view kLocally = "approved locally, observed";
 constexpr std::uint64_t kOpenAtOnce = 16;
 constexpr std::size_t kDeepestOutput = 100;
@@ -58,8 +59,8 @@ Result<void> Front::check(const Event& event) const {
 Task<Decision> Front::before(Event event) {
   SALLYPORT_CO_CHECK_OK(check(event));
   if (event.repeats) {
-    SALLYPORT_CO_TRY(const std::string open, open_id(event));
-    if (!open.empty()) co_return Decision::allow();
+    SALLYPORT_CO_TRY(const bool known, co_await repeats_open_call(event));
+    if (known) co_return Decision::allow();
   }
   SALLYPORT_CO_TRY(const core::HandOffs::Given given, co_await hand_out(event));
   if (!given.hand_off.tool_calls.empty()) {
@@ -81,6 +82,22 @@ Task<Decision> Front::before(Event event) {
     co_return Decision::deny(fmt::format("call `{}` has been made before", event.call_id));
   }
   co_return Decision::deny(answer.result.output);
+}
+
+// Each open call is said again once; whatever comes beyond that is a call of its own.
+Task<bool> Front::repeats_open_call(const Event& event) {
+  SALLYPORT_CO_TRY(const std::vector<std::string> open, open_ids(event));
+  for (const std::string& id : open) {
+    const core::Fact never{std::string(kRepeatedSpace),
+                           parts_.digest(canonical_json(json::array{event.session_id, id}))};
+    core::Fact once = never;
+    once.value = "1";
+    const Result<void> noted =
+        co_await note("said_again", event, {{"tool_call_id", id}}, {once}, {never});
+    if (noted) co_return true;
+    if (noted.error().code != ErrorCode::Conflict) co_return std::unexpected(noted.error());
+  }
+  co_return false;
 }
 
 // An id that we drew is not the host's word that this is the same call: whoever drew it first has
@@ -132,7 +149,8 @@ Task<Decision> Front::after(Event event) {
   SALLYPORT_CO_CHECK_OK(check(event));
   std::string id = event.call_id;
   if (id.empty()) {
-    SALLYPORT_CO_TRY(id, open_id(event));
+    SALLYPORT_CO_TRY(const std::vector<std::string> open, open_ids(event));
+    if (!open.empty()) id = open.front();
   }
   std::optional<Continuation> handed_out;
   if (!id.empty()) {
@@ -227,7 +245,7 @@ Task<void> Front::refuse_afterwards(const Event& event, const Answer& answer) {
 }
 
 Task<void> Front::note(std::string_view kind, const Event& event, json::object body,
-                       std::vector<core::Fact> facts) {
+                       std::vector<core::Fact> facts, std::vector<core::Fact> expected) {
   body["kind"] = kind;
   body["detail"] = event.name;
   core::Draft draft{.kind = core::Kind::Topic,
@@ -242,7 +260,8 @@ Task<void> Front::note(std::string_view kind, const Event& event, json::object b
   std::vector<core::Draft> drafts;
   drafts.push_back(std::move(draft));
   SALLYPORT_CO_TRY([[maybe_unused]] const auto written,
-                   co_await parts_.recorder.append(std::move(drafts), core::Urgency::Reports));
+                   co_await parts_.recorder.append(std::move(drafts), core::Urgency::Reports,
+                                                   std::move(expected)));
   co_return Result<void>{};
 }
 
@@ -283,14 +302,16 @@ Result<std::string> Front::fresh_id(const Event& event) {
   return numbered_id(event, last + 1);
 }
 
-Result<std::string> Front::open_id(const Event& event) {
+Result<std::vector<std::string>> Front::open_ids(const Event& event) {
+  std::vector<std::string> open;
   SALLYPORT_TRY(const std::uint64_t last, last_number(event));
   for (std::uint64_t number = last; number > 0 && number + kOpenAtOnce > last; --number) {
-    const std::string id = numbered_id(event, number);
+    std::string id = numbered_id(event, number);
     SALLYPORT_TRY(const auto found, row(event, id));
-    if (found && found->status == core::Idempotency::Status::InFlight) return id;
+    if (found && found->status == core::Idempotency::Status::InFlight)
+      open.push_back(std::move(id));
   }
-  return std::string();
+  return open;
 }
 
 std::string Front::asked_key(const Event& event) const {

@@ -51,7 +51,8 @@ class Front {
   Task<Decision> observe_approved(const Event& event, Asked asked);
   Task<Decision> observe(const Event& event);
   Task<void> note(std::string_view kind, const Event& event, json::object body,
-                  std::vector<core::Fact> facts = {});
+                  std::vector<core::Fact> facts = {}, std::vector<core::Fact> expected = {});
+  Task<bool> repeats_open_call(const Event& event);
   Task<void> refuse_afterwards(const Event& event, const Answer& answer);
 
   // Hosts that give no ids: calls that are alike are counted.
@@ -59,7 +60,7 @@ class Front {
   Result<std::uint64_t> last_number(const Event& event);
   Result<std::optional<core::Idempotency::Row>> row(const Event& event, const std::string& id);
   Result<std::string> fresh_id(const Event& event);
-  Result<std::string> open_id(const Event& event);  // empty: none is open
+  Result<std::vector<std::string>> open_ids(const Event& event);  // the last one first
   std::string asked_key(const Event& event) const;
   std::string what_of(const Event& event) const;  // digest of tool and input, as the host said them
   Result<std::optional<Asked>> asked_about(const Event& event);

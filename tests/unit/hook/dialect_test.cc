@@ -115,6 +115,17 @@ TEST(DialectTest, CursorsSecondEventAboutACallIsKnownByWhatItIsAbout) {
   EXPECT_FALSE(general.repeats);
 }
 
+TEST(DialectTest, CursorsSecondEventAboutAnMcpToolIsKnownByItsWholeInput) {
+  const Event general = read("cursor", R"({"conversation_id":"k","hook_event_name":"preToolUse",
+      "tool_name":"MCP:put","tool_input":{"path":"a","text":"1"}})");
+  const Event same = read("cursor", R"({"conversation_id":"k","hook_event_name":"beforeMCPExecution",
+      "tool_name":"put","tool_input":"{\"path\":\"a\",\"text\":\"1\"}"})");
+  const Event other = read("cursor", R"({"conversation_id":"k","hook_event_name":"beforeMCPExecution",
+      "tool_name":"put","tool_input":"{\"path\":\"a\",\"text\":\"2\"}"})");
+  EXPECT_EQ(general.likeness, same.likeness);
+  EXPECT_NE(general.likeness, other.likeness);
+}
+
 TEST(DialectTest, AMemberThatIsMissingIsNamed) {
   const auto event = dialect_named("claude-code")
                          ->read({{"hook_event_name", "PreToolUse"}, {"session_id", "s"}});

@@ -227,6 +227,17 @@ TEST_F(FrontTest, ARepeatedEventIsTheCallThatIsOpen) {
   EXPECT_EQ(ends().size(), 2u);
 }
 
+// One that was let pass speaks for one second event, not for all that are like it.
+TEST_F(FrontTest, AnOpenCallExcusesOneRepeatedEvent) {
+  Event second = before("");
+  second.repeats = true;
+  EXPECT_EQ(tell(before("")), Decision::allow());
+  EXPECT_EQ(tell(second), Decision::allow());
+  EXPECT_EQ(governed.recorder.of(core::Kind::Intent).size(), 1u);
+  EXPECT_EQ(tell(second), Decision::allow());
+  EXPECT_EQ(governed.recorder.of(core::Kind::Intent).size(), 2u);
+}
+
 // PI-33
 TEST_F(FrontTest, AResultThatTheHostShowsAnywayIsMarkedInItsRecord) {
   EXPECT_EQ(tell(before("t-1")), Decision::allow());
