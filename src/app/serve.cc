@@ -208,6 +208,11 @@ Result<ServeConfig> config_of(const Context& context, const ServeOptions& option
   return config;
 }
 
+// Of one agent: where there are several, none of them takes every place.
+std::uint64_t sessions_each(const ServeConfig& config) {
+  return config.agents.size() > 1 ? (config.sessions + 1) / 2 : config.sessions;
+}
+
 }  // namespace
 
 Result<int> serve(const Context& context, const ServeOptions& options) {
@@ -231,7 +236,9 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
                        {workspace.clock(), workspace.entropy(), gateways(*gate, upstreams),
                         [&](const ServerRequest& request) { return tokens.agent_of(request); },
                         [&] { return gate->plans().current()->hash(); }, log},
-                       {.front = {.sessions = config.sessions, .idle = config.idle},
+                       {.front = {.sessions = config.sessions,
+                                  .sessions_each = sessions_each(config),
+                                  .idle = config.idle},
                         .metadata = origin + "/.well-known/oauth-protected-resource/mcp"});
   bool stopping = false;
   Page health([] { return ServerResponse::text(200, "ok\n"); });

@@ -60,6 +60,12 @@ void Gateway::stop() {
   client_->hang_up();
 }
 
+bool Gateway::holds_calls() const {
+  const auto runs = [](const auto& one) { return !one.second->ended_at; };
+  return !calls_.empty() || !parked_.empty() || std::ranges::any_of(away_, runs) ||
+         std::ranges::any_of(given_, runs);
+}
+
 // Calls in flight get a moment to finish, then they are recorded as cancelled; then the server is
 // ended.
 Async<void> Gateway::end() {

@@ -63,6 +63,7 @@ class Gateway final : public Conversation,
   // Until the client goes, or the server cannot be started. All calls have ended then.
   Task<void> run() override;
   void stop() override;
+  bool holds_calls() const override;
   bool quiet() const override { return tasks_.size() == 0; }
 
  private:

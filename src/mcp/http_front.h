@@ -17,6 +17,7 @@ namespace sallyport::mcp {
 
 struct HttpFrontLimits {
   std::size_t sessions = 64;                     // of all clients together
+  std::size_t sessions_each = 64;                // of one principal
   std::chrono::milliseconds idle{1'800'000};     // a session that nobody uses ends after this
   std::chrono::milliseconds evictable{5'000};    // and after this, where a new one needs room
   std::chrono::milliseconds silence{5'000};      // until an answer that is not there is streamed
@@ -73,6 +74,8 @@ class HttpFront final : public net::HttpHandler {
     std::size_t exchanges = 0;
     bool listened = false;  // its own stream is being read
     bool ended = false;
+
+    bool in_use() const { return exchanges > 0 || link->busy() || conversation->holds_calls(); }
   };
   using SessionPtr = std::shared_ptr<Session>;  // shared with the exchanges that use it
   class Use;
@@ -107,7 +110,7 @@ class HttpFront final : public net::HttpHandler {
   Result<SessionPtr> shared_session(const std::string& principal);
   // `InvalidInput`: none is named. `NotFound`: there is no such one, for this principal.
   Result<SessionPtr> session_of(const net::ServerRequest& request, const std::string& principal);
-  bool make_room();
+  bool make_room(const std::string& principal);
   Async<void> converse(SessionPtr session);
   void sweep();
   void forget(const Session& session);

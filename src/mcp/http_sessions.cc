@@ -14,7 +14,7 @@ namespace asio = boost::asio;
 
 Result<HttpFront::SessionPtr> HttpFront::open_session(std::string principal, bool shared) {
   if (stopping_) return fail(ErrorCode::Unavailable, "this server is ending");
-  if (!make_room()) {
+  if (!make_room(principal)) {
     return fail(ErrorCode::Exhausted, "too many sessions are open; try again later");
   }
   const auto session = std::make_shared<Session>();
@@ -55,14 +55,19 @@ Result<HttpFront::SessionPtr> HttpFront::session_of(const net::ServerRequest& re
   return found->second;
 }
 
-// Where all places are taken, whoever was idle longest goes.
-bool HttpFront::make_room() {
-  if (sessions_.size() + shared_.size() < settings_.front.sessions) return true;
+// Where no place is left, the principal's own session that was idle longest goes: nobody ends one
+// of somebody else.
+bool HttpFront::make_room(const std::string& principal) {
   Session* oldest = nullptr;
+  std::size_t own = shared_.count(principal);
   for (const auto& [id, session] : sessions_) {
-    if (session->exchanges > 0 || session->link->busy()) continue;
+    if (session->caller.principal != principal) continue;
+    ++own;
+    if (session->in_use()) continue;
     if (oldest == nullptr || session->used < oldest->used) oldest = session.get();
   }
+  const bool room = sessions_.size() + shared_.size() < settings_.front.sessions;
+  if (room && own < settings_.front.sessions_each) return true;
   if (oldest == nullptr || parts_.clock.steady() - oldest->used < settings_.front.evictable) {
     return false;
   }
@@ -96,8 +101,7 @@ void HttpFront::sweep() {
   std::vector<SessionPtr> idle;
   const auto look = [&](const auto& entry) {
     const Session& session = *entry.second;
-    if (session.exchanges == 0 && !session.link->busy() &&
-        parts_.clock.steady() - session.used > settings_.front.idle) {
+    if (!session.in_use() && parts_.clock.steady() - session.used > settings_.front.idle) {
       idle.push_back(entry.second);
     }
   };

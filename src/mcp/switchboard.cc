@@ -74,6 +74,11 @@ void Switchboard::stop() {
   client_->hang_up();
 }
 
+bool Switchboard::holds_calls() const {
+  return std::ranges::any_of(parties_,
+                             [](const Party& one) { return one.conversation->holds_calls(); });
+}
+
 bool Switchboard::quiet() const {
   return tasks_.size() == 0 &&
          std::ranges::all_of(parties_, [](const Party& one) { return one.conversation->quiet(); });

@@ -47,6 +47,7 @@ class Switchboard final : public Conversation {
   // Until the client goes, or no server is left.
   Task<void> run() override;
   void stop() override;
+  bool holds_calls() const override;
   bool quiet() const override;
 
  private:

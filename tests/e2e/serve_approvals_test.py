@@ -15,6 +15,7 @@ ADA, BOB, EVE = "token-of-ada-0123456789", "token-of-bob-0123456789", "token-of-
 POLICY = """version: 1
 autonomy: {{tier: act_with_approval{human}}}
 approvals:
+  hold_s: {hold}
   quorum: {quorum}
   reviewers:
     - {{name: "user:ada", token: "{ada}", roles: [approver]}}
@@ -28,10 +29,10 @@ def digest(token):
 
 
 class ApprovalsOverHttp(ServeTest):
-    def start(self, quorum=1, human=""):
+    def start(self, quorum=1, human="", hold=50, more=""):
         self.effects = self.folder / "effects"
-        self.write("policy.yaml", POLICY.format(quorum=quorum, human=human, ada=digest(ADA), bob=digest(BOB), eve=digest(EVE)))
-        self.server = self.serve("policy: ./policy.yaml", (sys.executable, SERVER), {"EFFECTS": str(self.effects)})
+        self.write("policy.yaml", POLICY.format(hold=hold, quorum=quorum, human=human, ada=digest(ADA), bob=digest(BOB), eve=digest(EVE)))
+        self.server = self.serve("policy: ./policy.yaml" + more, (sys.executable, SERVER), {"EFFECTS": str(self.effects)})
         return Session(self.server)
 
     def write_file(self, session, name):
@@ -204,6 +205,18 @@ class ApprovalsOverHttp(ServeTest):
         self.assertEqual(list(events(news)), [])
         self.assertEqual(self.api(token=ADA)[0], 401)
         self.assertEqual(self.api(token=BOB)[0], 200)
+    # AP-35 (partly)
+    def test_a_session_whose_call_waits_for_a_person_is_not_idle(self):
+        session = self.start(hold=1, more="\n  sessions: 1\n  idle: 2s")
+        call = {"path": "a.txt", "text": "hi"}
+        self.assertIn("pending_approval", session.said("write_file", call))
+        [item] = self.waiting()
+        time.sleep(5.5)
+        opening = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "h", "version": "1"}}}
+        self.assertEqual(self.server.ask(body=opening)[0], 503)
+        self.assertEqual(self.respond(item, {"approved": True})[1]["state"], "approved")
+        self.assertEqual(session.said("write_file", call), "written")
 
     # AP-30 AP-27
     def test_a_stream_tells_what_happens_within_a_second(self):

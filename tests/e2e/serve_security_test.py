@@ -47,6 +47,16 @@ class Security(ServeTest):
         server.stop()
         self.assertEqual(sorted(end["agent_id"] for end in self.one_end_for_each_call(4)), ["ann", "ann", "ann", "bob"])
 
+    def test_nobody_takes_all_places_or_ends_sessions_of_somebody_else(self):
+        server = self.serve(self.agents(ann="a" * 32, bob="b" * 32) + "\n  sessions: 4")
+        ann = Session(server, token="a" * 32)
+        first, second = Session(server, token="b" * 32), Session(server, token="b" * 32)
+        self.assertEqual(server.ask(body=OPENING, token="b" * 32)[0], 503)
+        other = Session(server, token="a" * 32)
+        time.sleep(5.5)
+        Session(server, token="b" * 32)
+        self.assertEqual([one.send({"id": 9, "method": "ping"})[0] for one in (ann, other, first, second)], [200, 200, 404, 200])
+
     def test_without_tokens_only_where_it_is_said(self):
         server = self.serve("auth: none")
         self.assertEqual(server.ask(body=OPENING, token=False)[0], 200)

@@ -81,6 +81,7 @@ class Fake final : public Conversation {
     co_return Result<void>{};
   }
   void stop() override { link->hang_up(); }
+  bool holds_calls() const override { return false; }
   bool quiet() const override { return true; }
 
   std::unique_ptr<ClientLink> link;
