@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <boost/json.hpp>
 #include <charconv>
@@ -125,6 +126,21 @@ Mapping upstream_keys(ServeConfig::Upstream& out) {
   return keys;
 }
 
+// What keeps an entry from standing beside another one; empty: nothing.
+std::string clash(const ServeConfig::Agent& one, const ServeConfig::Agent& other) {
+  return one.name == other.name ? fmt::format("`{}` is there twice", one.name) : std::string();
+}
+
+std::string clash(const ServeConfig::Upstream& one, const ServeConfig::Upstream& other) {
+  if (one.name == other.name) return fmt::format("`{}` is there twice", one.name);
+  const auto& [shorter, longer] = std::minmax(one.name, other.name);
+  if (!longer.starts_with(shorter + '.')) return {};
+  return fmt::format(
+      "`{}` and `{}`: a tool of one could be called like a tool of the other; name one of them "
+      "differently",
+      shorter, longer);
+}
+
 // A list of sections of their own, whose names differ.
 template <class Entry>
 ReadValue read_entries(std::vector<Entry>& out, std::size_t most, Mapping (*keys)(Entry&)) {
@@ -132,9 +148,7 @@ ReadValue read_entries(std::vector<Entry>& out, std::size_t most, Mapping (*keys
     Entry entry;
     SALLYPORT_CHECK_OK(keys(entry).read(place));
     for (const Entry& other : out) {
-      if (other.name == entry.name) {
-        return place.refuse(fmt::format("`{}` is there twice", entry.name));
-      }
+      if (const std::string why = clash(entry, other); !why.empty()) return place.refuse(why);
     }
     out.push_back(std::move(entry));
     return {};

@@ -105,7 +105,7 @@ class Switchboard final : public Conversation {
   void finish(const std::string& id);
   void hear_granted(std::size_t party, const Message& notification);
   void acknowledge(const std::string& id, Merge& merge);
-  void remember(std::string_view method, std::size_t party, std::string_view result);
+  void remember(const Merge& merge);
 
   boost::asio::any_io_executor executor_;
   std::unique_ptr<ClientLink> client_;

@@ -107,7 +107,6 @@ void Switchboard::hear_part(const std::string& id, std::size_t party, const Mess
   Merge& merge = found->second;
   if (response != nullptr && !response->is_error()) {
     merge.results[party] = std::string(response->result_text());
-    remember(merge.request.method, party, merge.results[party]);
   } else if (response != nullptr && merge.error.empty()) {
     merge.error = std::string(response->error_text());
   }
@@ -126,6 +125,7 @@ void Switchboard::finish(const std::string& id) {
     }
     return to_client(R"({"jsonrpc":"2.0","id":)" + id + ",\"error\":" + merge.error + '}');
   }
+  remember(merge);
   std::vector<PartAnswer> parts;
   for (const auto& [party, result] : merge.results) parts.push_back({parties_[party].name, result});
   if (method == "initialize") return to_client(result_text(id, merged_opening(parts)));
@@ -161,17 +161,23 @@ void Switchboard::acknowledge(const std::string& id, Merge& merge) {
   for (std::string& text : std::exchange(merge.held, {})) to_client(std::move(text), id);
 }
 
-void Switchboard::remember(std::string_view method, std::size_t party, std::string_view result) {
-  if (find(result, {"capabilities", "resources"})) with_resources_.insert(party);
-  const std::string_view list = find(result, {list_member(method)}).value_or("[]");
-  if (method == "resources/list") {
-    for (std::string& uri : texts_in(list, "uri")) {
-      if (resources_.size() < settings_.limits.tools) resources_.try_emplace(std::move(uri), party);
-    }
-  } else if (method == "resources/templates/list") {
-    for (const std::string& uri : texts_in(list, "uriTemplate")) {
-      if (templates_.size() >= settings_.limits.tools) break;
-      templates_.try_emplace(uri.substr(0, uri.find('{')), party);
+// What several list is shown as the first one's, by configuration, and will be read there: no
+// server takes it by answering sooner, now or in a list before.
+void Switchboard::remember(const Merge& merge) {
+  const std::string& method = merge.request.method;
+  const bool is_template = method == "resources/templates/list";
+  std::map<std::string, std::size_t>& owners = is_template ? templates_ : resources_;
+  const bool goes_on = find(merge.request.params_text(), {"cursor"}).has_value();
+  std::set<std::string> shown;
+  for (const auto& [party, result] : merge.results) {
+    if (find(result, {"capabilities", "resources"})) with_resources_.insert(party);
+    if (!is_template && method != "resources/list") continue;
+    const std::string_view list = find(result, {list_member(method)}).value_or("[]");
+    for (std::string& uri : texts_in(list, is_template ? "uriTemplate" : "uri")) {
+      if (is_template) uri.resize(std::min(uri.size(), uri.find('{')));
+      const bool known = owners.contains(uri);
+      if (!shown.insert(uri).second || (known && goes_on)) continue;
+      if (known || owners.size() < settings_.limits.tools) owners[std::move(uri)] = party;
     }
   }
 }

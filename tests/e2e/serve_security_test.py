@@ -168,6 +168,8 @@ class Security(ServeTest):
                 ("policy: strict", "`upstreams` is missing"),
                 ("upstreams: []", "`upstreams` names no tool server"),
                 ("upstreams: [{name: f, command: []}]", "a command belongs here"),
+                ("upstreams: [{name: a.b, command: [x]}, {name: a, command: [x]}]", "`a` and `a.b`: a tool of one could be called like"),
+                ("upstreams: [{name: a, command: [x]}, {name: a.b, command: [x]}]", "`a` and `a.b`: a tool of one could be called like"),
                 ("agents: [{name: a, token_sha256: abc}]\n  " + upstream, "a SHA-256 belongs here"),
                 (f"agents: [{{name: a, token_sha256: {'0' * 64}}}, {{name: a, token_sha256: {'0' * 64}}}]\n  {upstream}", "`a` is there twice")):
             file = self.write("serve.yaml", f"version: 1\nserve:\n  {section}\n")

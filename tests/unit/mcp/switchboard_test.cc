@@ -229,6 +229,23 @@ TEST_F(SwitchboardTest, AResourceIsTheServersThatListedIt) {
   EXPECT_EQ(asked("resources/read", R"({"uri":"x://both"})").at_pointer("/result/from"), "a");
 }
 
+TEST_F(SwitchboardTest, AResourceIsReadFromWhereItIsListedWhoeverAnswersFirst) {
+  bool silent = true;
+  answers_["a"] = [&](const Message& message) {
+    return silent && message.method == "resources/list" ? "" : by_default("a", message);
+  };
+  connect({"a", "b"}, {.start = 50ms});
+  // Alone it is the other one's, until the first one lists it too.
+  ASSERT_EQ(said(request_text("71", "resources/list", "{}"), 2000ms).size(), 1u);
+  EXPECT_EQ(asked("resources/read", R"({"uri":"x://both"})").at_pointer("/result/from"), "b");
+  client_->say(request_text("72", "resources/list", "{}"));
+  loop_.run_for(10ms);
+  fakes_["a"]->link->send(
+      by_default("a", *Message::read(request_text("72", "resources/list", ""), {})), {});
+  loop_.run_for(10ms);
+  EXPECT_EQ(asked("resources/read", R"({"uri":"x://both"})").at_pointer("/result/from"), "a");
+}
+
 TEST_F(SwitchboardTest, AnErrorOfAllIsAnErrorAndOfOneIsNone) {
   answers_["b"] = [](const Message& message) {
     if (message.method == "prompts/list") return result_text(message.id, R"({"prompts":[]})");
