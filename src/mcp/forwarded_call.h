@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/upstream.h"
 #include "mcp/inbox.h"
@@ -21,8 +22,9 @@ struct Asked {
 };
 // `InvalidInput`: it is no such request.
 Result<Asked> read_asked(const Message& request);
-// The same for identical calls, whatever the protocol wraps them in.
-std::string identity_of(const Message& request, const Asked& asked);
+// The same for identical calls under the same grants, whatever the protocol wraps them in.
+std::string identity_of(const Message& request, const Asked& asked,
+                        const std::vector<std::string>& grants);
 // The params with another input; everything else stays as it came.
 std::string params_with_input(const Message& request, std::string_view input);
 

@@ -67,6 +67,7 @@ class Gateway final : public Conversation,
   bool quiet() const override { return tasks_.size() == 0; }
 
  private:
+  using Grants = std::vector<std::string>;  // tokens, as they came or as the front was given one
   // A call in flight, as the client knows it.
   struct Governed {
     std::string client_id;  // empty: the client was asked something and has not come back
@@ -173,7 +174,7 @@ class Gateway final : public Conversation,
   // Questions of a server during a call (gateway_questions.cc).
   Task<std::string> ask_client(std::string method, std::string params, std::string about);
   bool park(const Message& question);
-  bool unpark(Message& request);
+  bool unpark(Message& request, const Grants& grants);
   void send_questions(Governed& governed);
   Async<void> forget_parked(std::string state);
   void decline(const Message& question);
@@ -189,14 +190,14 @@ class Gateway final : public Conversation,
   void send_away(const std::shared_ptr<Governed>& governed, const std::string& result);
   void leave_place(Governed& governed);
   void welcome(const std::shared_ptr<Governed>& governed, const Message& request);
-  bool come_back(const Message& request);
+  bool come_back(const Message& request, const Grants& grants);
   void forget_refusals();
   void end_away(const std::shared_ptr<Governed>& governed, bool refused);
   Async<void> answer_for_user(Form form, sallyport::Reply reply);
   Async<void> ask_in_session(std::shared_ptr<Governed> governed, Form form);
   void take_form_back(Governed& governed);
   void ask_stateless(const std::shared_ptr<Governed>& governed, const Form& form);
-  bool brings_answer(const Message& request);
+  bool brings_answer(const Message& request, const Grants& grants);
   Async<void> take_answer(Message request, SealedState state);
 
   // Calls that wait as tasks (gateway_tasks.cc).
@@ -216,7 +217,8 @@ class Gateway final : public Conversation,
 
   // Calls (gateway_calls.cc).
   ForwardedCall::Means means_for(const std::string& method, const std::string& about = {});
-  void begin_call(Message request);
+  Grants take_grants(Message& request) const;
+  void begin_call(Message request, Grants grants);
   void start_waiting_calls();
   std::string newest_call() const;
   bool refuse_headers(Governed& governed);

@@ -29,9 +29,11 @@ std::string waited_key(const std::string& approval_id) {
 
 }  // namespace
 
-std::string identity_of(const Message& request, const Asked& asked) {
+std::string identity_of(const Message& request, const Asked& asked,
+                        const std::vector<std::string>& grants) {
   const std::string input = asked.raw_input.value_or(canonical_json(asked.input));
-  return hex(sha256(canonical_json(json::array{request.method, asked.tool, input})));
+  return hex(sha256(canonical_json(
+      json::array{request.method, asked.tool, input, json::array(grants.begin(), grants.end())})));
 }
 
 void Gateway::Attendant::asked(const core::WaitingCall& call) {
@@ -182,11 +184,11 @@ void Gateway::welcome(const std::shared_ptr<Governed>& governed, const Message& 
 }
 
 // True: it is a call that the client was told to make again.
-bool Gateway::come_back(const Message& request) {
+bool Gateway::come_back(const Message& request, const Grants& grants) {
   const Result<Asked> asked = read_asked(request);
   if (!asked || request.params()->contains("requestState")) return false;
   forget_refusals();
-  const auto found = away_.find(identity_of(request, *asked));
+  const auto found = away_.find(identity_of(request, *asked, grants));
   if (found == away_.end()) return false;
   const std::shared_ptr<Governed> governed = found->second;
   welcome(governed, request);
@@ -271,7 +273,7 @@ void Gateway::ask_stateless(const std::shared_ptr<Governed>& governed, const For
 }
 
 // True: the request brings the answer to such a question, or pretends to.
-bool Gateway::brings_answer(const Message& request) {
+bool Gateway::brings_answer(const Message& request, const Grants& grants) {
   const json::object* const params = request.params();
   const auto text = params ? text_in(*params, "requestState") : std::nullopt;
   if (!text || !is_sealed(*text)) return false;
@@ -279,7 +281,7 @@ bool Gateway::brings_answer(const Message& request) {
   const Result<Asked> asked = read_asked(request);
   const bool fits = state && asked && state->principal == settings_.agent_id &&
                     state->session == settings_.session_id &&
-                    state->request == identity_of(request, *asked);
+                    state->request == identity_of(request, *asked, grants);
   if (!fits) {
     to_client(error_text(request.id, kInvalidParams,
                          state ? "`requestState` belongs to another request; call again without it"

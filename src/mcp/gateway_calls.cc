@@ -57,12 +57,17 @@ ForwardedCall::Means Gateway::means_for(const std::string& method, const std::st
   return means;
 }
 
-void Gateway::begin_call(Message request) {
-  Call presented;  // holds the token, which no server sees
+// Out of the request, so that no server sees the token.
+Gateway::Grants Gateway::take_grants(Message& request) const {
+  Call presented;
   take_grant(request, presented);
   if (presented.grants.empty() && !settings_.grant.empty()) {
     presented.grants.push_back(settings_.grant);
   }
+  return std::move(presented.grants);
+}
+
+void Gateway::begin_call(Message request, Grants grants) {
   Result<Asked> asked = read_asked(request);
   if (!asked) return to_client(error_text(request.id, kInvalidParams, asked.error().message));
   if (waiting_.size() >= settings_.limits.waiting_calls) {
@@ -80,12 +85,12 @@ void Gateway::begin_call(Message request) {
                     .input = asked->input,
                     .raw_input = asked->raw_input,
                     .agent_name = client_name_,
-                    .grants = std::move(presented.grants)};
+                    .grants = std::move(grants)};
   if (const json::value* const token = progress_token(request)) {
     governed->client_token = canonical_json(*token);
     tokens_[governed->client_token] = governed;
   }
-  governed->identity = identity_of(request, *asked);
+  governed->identity = identity_of(request, *asked, governed->call.grants);
   ForwardedCall::Means means = means_for(request.method, request.id);
   governed->upstream = std::make_shared<ForwardedCall>(
       std::move(means), std::move(request), std::move(*asked),

@@ -90,8 +90,11 @@ void Gateway::client_asks(Message request) {
   } else if (answers_task(request) || (ready_ && answer_here(request))) {
     return;
   } else if (is_governed(request.method)) {
-    if (!brings_answer(request) && !unpark(request) && !come_back(request)) {
-      begin_call(std::move(request));
+    // A call goes on for whoever brings what it was judged with, and for nobody else.
+    Grants grants = take_grants(request);
+    if (!brings_answer(request, grants) && !unpark(request, grants) &&
+        !come_back(request, grants)) {
+      begin_call(std::move(request), std::move(grants));
     }
   } else {
     Call nobody;  // what is not governed needs no grant, and hands none on

@@ -140,7 +140,7 @@ Async<void> Gateway::forget_parked(std::string state) {
 }
 
 // True: the request goes on with a call that was parked, or pretends to.
-bool Gateway::unpark(Message& request) {
+bool Gateway::unpark(Message& request, const Grants& grants) {
   if (!bridges(Era::Modern, Era::Legacy)) return false;
   const json::object* const params = request.params();
   const auto state = params ? text_in(*params, "requestState") : std::nullopt;
@@ -152,7 +152,7 @@ bool Gateway::unpark(Message& request) {
   cleaned.erase("inputResponses");
   const Result<Asked> asked = read_asked(plain);
   if (found == parked_.end() || !asked || asked->tool != found->second->call.tool ||
-      asked->input != found->second->call.input) {
+      asked->input != found->second->call.input || grants != found->second->call.grants) {
     to_client(error_text(request.id, kInvalidParams,
                          "`requestState` names no call that waits for this request"));
     return true;

@@ -46,9 +46,10 @@ class McpGrants(McpTest):
         self.keys = Keys(self.folder)
         self.me = "uid:" + subprocess.run(["id", "-un"], check=True, capture_output=True, text=True).stdout.strip()
         self.required = "[{tool: echo}]"
+        self.tier = "act_auto"
 
     def policy(self, more=""):
-        return self.write("policy.yaml", "version: 1\nautonomy: {tier: act_auto}\ngrants:\n"
+        return self.write("policy.yaml", f"version: 1\nautonomy: {{tier: {self.tier}}}\ngrants:\n"
                           f"  required: {self.required}\n  trusted_issuers: [\"{self.keys.public('issuer')}\"]\n{more}")
 
     def gateway(self, *more, env=None, command=(), policy=""):
@@ -172,6 +173,18 @@ class McpGrants(McpTest):
             client.close()
         missing = self.client(options=("--policy", str(self.policy()), "--grant", str(self.folder / "none")))
         self.assertEqual(missing.process.wait(60), 1)
+
+    # CG-14 (partly): a call that waits goes on for whoever brings its grant.
+    def test_nobody_gets_into_a_waiting_call_without_its_grant(self):
+        self.tier = "act_with_approval"
+        client = self.gateway(policy=f"approvals:\n  hold_s: 1\n  reviewers: [{{name: \"user:ada\", token: \"sha256:{'0' * 64}\", roles: [approver]}}]\n")
+        token = self.token()
+        waiting, _ = self.call(client, token)
+        self.assertIn("pending_approval", waiting)
+        self.assert_refused(client, None, "grant_missing")
+        self.assert_refused(client, self.token("stranger"), "grant_untrusted_issuer")
+        self.assertEqual(self.call(client, token)[0], waiting)
+        client.close()
 
     # CG-47
     def test_without_read_result_the_call_runs_and_its_result_is_withheld(self):

@@ -97,7 +97,10 @@ class Stateless(ServeTest):
         self.assertEqual(asked["resultType"], "input_required")
         key = next(iter(asked["inputRequests"]))
         retry = {**params, "inputResponses": {key: {"roots": []}}, "requestState": asked["requestState"]}
-        _, said = self.stateless(server, modern("tools/call", retry, id=2, capabilities={"roots": {}}))
+        # It goes on for whoever brings the grants that it was asked with.
+        _, said = self.stateless(server, modern("tools/call", retry, id=2, capabilities={"roots": {}}, **{"sallyport/grant": {"x": 1}}))
+        self.assertIn("names no call that waits", said[-1]["error"]["message"])
+        _, said = self.stateless(server, modern("tools/call", retry, id=3, capabilities={"roots": {}}))
         self.assertIn("was told", said[-1]["result"]["content"][0]["text"])
 
     def test_a_subscription_is_a_stream_of_its_own(self):
