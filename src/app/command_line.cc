@@ -8,11 +8,11 @@
 
 #include "app/commands.h"
 #include "app/demo.h"
-#include "base/nearest.h"
 #include "app/output.h"
 #include "app/verbs.h"
 #include "app/version.h"
 #include "app/wiring.h"
+#include "base/nearest.h"
 #include "base/try.h"
 #include "hook/dialect.h"
 
@@ -195,8 +195,8 @@ class CommandLine {
   }
 
   void add_serve() {
-    CLI::App& sub = command(app_, "serve", "serve agents over HTTP, as the configuration says",
-                            serve_, serve);
+    CLI::App& sub =
+        command(app_, "serve", "serve agents over HTTP, as the configuration says", serve_, serve);
     text(sub, "--policy", serve_.policy, "instead of the one in the configuration", "POLICY");
   }
 
@@ -217,8 +217,8 @@ class CommandLine {
     pins.require_subcommand(1);
     CLI::App& list = command(pins, "list", "what is pinned", pins_list_, pins_list);
     CLI::App& diff = command(pins, "diff", "what has changed", pins_diff_, pins_diff);
-    CLI::App& accept =
-        command(pins, "accept", "take a changed definition as the good one", pins_accept_, pins_accept);
+    CLI::App& accept = command(pins, "accept", "take a changed definition as the good one",
+                               pins_accept_, pins_accept);
     for (auto [app, options] : {std::pair(&list, &pins_list_), std::pair(&diff, &pins_diff_),
                                 std::pair(&accept, &pins_accept_)}) {
       text(*app, "server", options->server, "only of this server", "SERVER");
@@ -227,11 +227,13 @@ class CommandLine {
   }
 
   void add_hook() {
-    CLI::App& hook = command(app_, "hook", "decide about one event of a coding agent, on standard input",
-                             hook_, answer_hook);
+    CLI::App& hook =
+        command(app_, "hook", "decide about one event of a coding agent, on standard input", hook_,
+                answer_hook);
     choice(text(hook, "--agent", hook_.agent, "whose event it is"), hook::dialect_names())
         ->required();
-    text(hook, "--policy", hook_.policy, "a file, or a shipped one by its name [starter]", "POLICY");
+    text(hook, "--policy", hook_.policy, "a file, or a shipped one by its name [starter]",
+         "POLICY");
     choice(text(hook, "--interactive", hook_.interactive,
                 "can somebody be asked where the agent runs? [auto]"),
            {"auto", "yes", "no"});
@@ -239,7 +241,8 @@ class CommandLine {
                              init_, app::init);
     choice(text(init, "--agent", init_.agent, "install the hook of this coding agent"),
            hook::dialect_names());
-    choice(text(init, "--client", init_.client, "lead the MCP servers of this client through the gate"),
+    choice(text(init, "--client", init_.client,
+                "lead the MCP servers of this client through the gate"),
            client_names());
     file(init, "--file", init_.file, "its settings [where the program keeps them]");
     text(init, "--policy", init_.policy, "the policy that decides then [starter]", "POLICY");
@@ -260,8 +263,8 @@ class CommandLine {
     text(check, "--tool", guard_check_.tool, "the tool, for the stages of tools", "NAME");
     text(check, "--text-file", guard_check_.text_file, "the text [standard input]", "FILE");
     text(check, "--skip", guard_check_.skip, "checks to leave out, by their place", "N,N,..");
-    CLI::App& stream = command(guard, "stream", "what would leave, delta by delta", guard_stream_,
-                               guard_stream);
+    CLI::App& stream =
+        command(guard, "stream", "what would leave, delta by delta", guard_stream_, guard_stream);
     text(stream, "--config", guard_stream_.config, "the document, or gallery:NAME", "FILE")
         ->required();
     text(stream, "--delta", guard_stream_.delta, "bytes of a delta", "N");
@@ -440,8 +443,8 @@ class CommandLine {
     text(escalate, "--to", approvals_escalate_.to, "a person, or role:ROLE", "WHO")->required();
     text(escalate, "--reason", passed_on.reason, "why; becomes part of the record");
     add_login(escalate, passed_on.login);
-    CLI::App& watch = command(approvals, "watch", "see what comes, and answer it",
-                              approvals_watch_, approvals_watch);
+    CLI::App& watch = command(approvals, "watch", "see what comes, and answer it", approvals_watch_,
+                              approvals_watch);
     choice(text(watch, "--kind", approvals_watch_.kind, "only of this kind"),
            {"approval", "dual_control"});
     add_login(watch, approvals_watch_.login);
@@ -539,8 +542,7 @@ class CommandLine {
     text(app, "--subject", options.subject, "the principal who may use it", "PRINCIPAL")
         ->required();
     required_file(app, "--grant", options.grant, "what it allows, as JSON");
-    text(app, "--subject-key", options.subject_key, "with which the subject may hand it on",
-         "KEY");
+    text(app, "--subject-key", options.subject_key, "with which the subject may hand it on", "KEY");
   }
 
   CLI::Option* required_file(CLI::App& app, const char* name, std::filesystem::path& out,

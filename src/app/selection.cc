@@ -5,8 +5,8 @@
 #include <charconv>
 
 #include "app/input.h"
-#include "base/nearest.h"
 #include "base/encoding.h"
+#include "base/nearest.h"
 #include "base/try.h"
 #include "sallyport/event.h"
 #include "sallyport/json.h"

@@ -112,7 +112,8 @@ std::string ObjectReader::word(std::string_view name,
                                std::initializer_list<std::string_view> accepted) {
   std::string word = text(name);
   if (error_ || std::ranges::find(accepted, word) != accepted.end()) return word;
-  refuse(name, fmt::format("is `{:.60}`, it must be one of `{}`", word, fmt::join(accepted, "`, `")));
+  refuse(name,
+         fmt::format("is `{:.60}`, it must be one of `{}`", word, fmt::join(accepted, "`, `")));
   return {};
 }
 

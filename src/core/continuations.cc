@@ -30,8 +30,8 @@ Result<Kept> kept_from(const json::value& value) {
   }
   if (in.has("grants")) {
     for (const auto& grant : in.object("grants")) {
-      kept.grants[grant.key()] = std::make_shared<const GrantUse>(
-          in.take(grant_use_from_json(grant.value())));
+      kept.grants[grant.key()] =
+          std::make_shared<const GrantUse>(in.take(grant_use_from_json(grant.value())));
     }
   }
   if (!in.ok()) return std::unexpected(in.error());

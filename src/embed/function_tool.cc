@@ -77,8 +77,8 @@ class Pipe final : public Invocation::Channel {
 
   std::mutex mutex_;
   std::condition_variable room_;
-  std::deque<Item> items_;  // GUARDED_BY(mutex_)
-  bool closed_ = false;     // GUARDED_BY(mutex_)
+  std::deque<Item> items_;                    // GUARDED_BY(mutex_)
+  bool closed_ = false;                       // GUARDED_BY(mutex_)
   std::shared_ptr<asio::steady_timer> bell_;  // shared: a post may be on its way
 };
 

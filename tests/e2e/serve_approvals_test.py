@@ -205,6 +205,7 @@ class ApprovalsOverHttp(ServeTest):
         self.assertEqual(list(events(news)), [])
         self.assertEqual(self.api(token=ADA)[0], 401)
         self.assertEqual(self.api(token=BOB)[0], 200)
+
     # AP-35 (partly)
     def test_a_session_whose_call_waits_for_a_person_is_not_idle(self):
         session = self.start(hold=1, more="\n  sessions: 1\n  idle: 2s")

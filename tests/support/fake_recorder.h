@@ -141,18 +141,19 @@ class FakeRecorder final : public core::Recorder {
  private:
   // The lock is held by whoever writes.
   core::FactChange::Stored stored_facts() const {
-    return [this](std::string_view space,
-                  std::string_view key) -> Result<std::optional<std::string>> {
-      const auto found = facts_.find({std::string(space), std::string(key)});
-      if (found == facts_.end()) return std::nullopt;
-      return found->second;
-    };
+    return
+        [this](std::string_view space, std::string_view key) -> Result<std::optional<std::string>> {
+          const auto found = facts_.find({std::string(space), std::string(key)});
+          if (found == facts_.end()) return std::nullopt;
+          return found->second;
+        };
   }
 
   core::Position place(core::Draft draft) {
     const std::uint64_t sequence = written.size();
     for (const auto& change : draft.changes) {
-      for (core::Fact& fact : *change->facts(stored_facts())) draft.facts.push_back(std::move(fact));
+      for (core::Fact& fact : *change->facts(stored_facts()))
+        draft.facts.push_back(std::move(fact));
     }
     for (const core::Fact& fact : draft.facts) {
       std::optional<std::string> value = fact.value;

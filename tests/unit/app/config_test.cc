@@ -5,8 +5,8 @@
 #include <fstream>
 
 #include "app/environment.h"
-#include "base/nearest.h"
 #include "app/network_fs.h"
+#include "base/nearest.h"
 #include "support/temp_folder.h"
 
 namespace sallyport::app {

@@ -1,6 +1,6 @@
-#include "base/visible_text.h"
-
 #include <gtest/gtest.h>
+
+#include "base/visible_text.h"
 
 namespace sallyport {
 namespace {

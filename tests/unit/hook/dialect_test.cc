@@ -87,27 +87,33 @@ TEST(DialectTest, AToolOfAServerIsNamedByBoth) {
 }
 
 TEST(DialectTest, AWithheldResultKeepsItsShape) {
-  const json::value output = parse_json(
-      R"({"stdout":"secret","stderr":"more","interrupted":false,"code":7,"parts":["a",null]})")->value;
+  const json::value output =
+      parse_json(
+          R"({"stdout":"secret","stderr":"more","interrupted":false,"code":7,"parts":["a",null]})")
+          ->value;
   EXPECT_EQ(canonical_json(shaped_notice(output, "withheld")),
             R"({"code":0,"interrupted":false,"parts":["",null],"stderr":"","stdout":"withheld"})");
   EXPECT_EQ(shaped_notice(json::object{{"n", 1}}, "withheld"), "withheld");
 }
 
 TEST(DialectTest, CopilotSaysItsEventByItsMembers) {
-  const Event before = read("copilot", R"({"sessionId":"c","toolName":"bash","toolArgs":"{\"command\":\"ls\"}"})");
+  const Event before =
+      read("copilot", R"({"sessionId":"c","toolName":"bash","toolArgs":"{\"command\":\"ls\"}"})");
   EXPECT_EQ(before.kind, Event::Kind::Before);
   EXPECT_EQ(before.input.at("command"), "ls");
-  const Event failed = read("copilot", R"({"sessionId":"c","toolName":"bash","toolArgs":{},"error":"no"})");
+  const Event failed =
+      read("copilot", R"({"sessionId":"c","toolName":"bash","toolArgs":{},"error":"no"})");
   EXPECT_TRUE(failed.failed && !failed.replaceable && failed.kind == Event::Kind::After);
   // Text that is no JSON is an argument too.
-  EXPECT_EQ(read("copilot", R"({"sessionId":"c","toolName":"x","toolArgs":"ls -l"})").input, "ls -l");
+  EXPECT_EQ(read("copilot", R"({"sessionId":"c","toolName":"x","toolArgs":"ls -l"})").input,
+            "ls -l");
 }
 
 TEST(DialectTest, CursorsSecondEventAboutACallIsKnownByWhatItIsAbout) {
   const Event general = read("cursor", R"({"conversation_id":"k","hook_event_name":"preToolUse",
       "tool_name":"Shell","tool_input":{"command":"ls","working_directory":"/"}})");
-  const Event second = read("cursor", R"({"conversation_id":"k","hook_event_name":"beforeShellExecution",
+  const Event second =
+      read("cursor", R"({"conversation_id":"k","hook_event_name":"beforeShellExecution",
       "command":"ls","cwd":"/"})");
   EXPECT_EQ(general.likeness, second.likeness);
   EXPECT_EQ(general.tool, second.tool);
@@ -118,17 +124,19 @@ TEST(DialectTest, CursorsSecondEventAboutACallIsKnownByWhatItIsAbout) {
 TEST(DialectTest, CursorsSecondEventAboutAnMcpToolIsKnownByItsWholeInput) {
   const Event general = read("cursor", R"({"conversation_id":"k","hook_event_name":"preToolUse",
       "tool_name":"MCP:put","tool_input":{"path":"a","text":"1"}})");
-  const Event same = read("cursor", R"({"conversation_id":"k","hook_event_name":"beforeMCPExecution",
+  const Event same =
+      read("cursor", R"({"conversation_id":"k","hook_event_name":"beforeMCPExecution",
       "tool_name":"put","tool_input":"{\"path\":\"a\",\"text\":\"1\"}"})");
-  const Event other = read("cursor", R"({"conversation_id":"k","hook_event_name":"beforeMCPExecution",
+  const Event other =
+      read("cursor", R"({"conversation_id":"k","hook_event_name":"beforeMCPExecution",
       "tool_name":"put","tool_input":"{\"path\":\"a\",\"text\":\"2\"}"})");
   EXPECT_EQ(general.likeness, same.likeness);
   EXPECT_NE(general.likeness, other.likeness);
 }
 
 TEST(DialectTest, AMemberThatIsMissingIsNamed) {
-  const auto event = dialect_named("claude-code")
-                         ->read({{"hook_event_name", "PreToolUse"}, {"session_id", "s"}});
+  const auto event =
+      dialect_named("claude-code")->read({{"hook_event_name", "PreToolUse"}, {"session_id", "s"}});
   ASSERT_FALSE(event);
   EXPECT_NE(event.error().message.find("`tool_name`"), std::string::npos);
 }

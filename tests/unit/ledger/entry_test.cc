@@ -297,9 +297,8 @@ TEST_F(EntryTest, DraftsThatCanBeNoEntryAreRefused) {
   EXPECT_TRUE(seal(draft({{"text", deep}})));
   EXPECT_FALSE(seal(draft({{"text", json::array{deep}}})));
   for (std::string Subject::* member :
-       {&Subject::policy_hash, &Subject::call_id, &Subject::session_id,
-        &Subject::agent_id, &Subject::server, &Subject::tool_name,
-        &Subject::trace_id}) {
+       {&Subject::policy_hash, &Subject::call_id, &Subject::session_id, &Subject::agent_id,
+        &Subject::server, &Subject::tool_name, &Subject::trace_id}) {
     core::Draft bad;
     bad.subject.*member = "\xff";
     EXPECT_FALSE(seal(bad));
