@@ -65,6 +65,11 @@ Task<Decision> Front::before(Event event) {
   SALLYPORT_CO_TRY(const core::HandOffs::Given given, co_await hand_out(event));
   if (!given.hand_off.tool_calls.empty()) {
     const PendingCall& handed_out = given.hand_off.tool_calls.front();
+    if (event.repeats) {
+      // The host said it in particular only: nothing more is to come before its result.
+      SALLYPORT_CO_CHECK_OK(co_await note("said_alone", event, {{"tool_call_id", handed_out.id}},
+                                          {said_again(event, handed_out.id)}));
+    }
     if (handed_out.effective_input == handed_out.input) co_return Decision::allow();
     co_return Decision{.kind = Decision::Kind::Rewrite, .value = handed_out.effective_input};
   }
@@ -84,16 +89,19 @@ Task<Decision> Front::before(Event event) {
   co_return Decision::deny(answer.result.output);
 }
 
+core::Fact Front::said_again(const Event& event, const std::string& id) const {
+  return {std::string(kRepeatedSpace),
+          parts_.digest(canonical_json(json::array{event.session_id, id})), "1"};
+}
+
 // Each open call is said again once; whatever comes beyond that is a call of its own.
 Task<bool> Front::repeats_open_call(const Event& event) {
   SALLYPORT_CO_TRY(const std::vector<std::string> open, open_ids(event));
   for (const std::string& id : open) {
-    const core::Fact never{std::string(kRepeatedSpace),
-                           parts_.digest(canonical_json(json::array{event.session_id, id}))};
-    core::Fact once = never;
-    once.value = "1";
-    const Result<void> noted =
-        co_await note("said_again", event, {{"tool_call_id", id}}, {once}, {never});
+    core::Fact never = said_again(event, id);
+    never.value.reset();
+    const Result<void> noted = co_await note("said_again", event, {{"tool_call_id", id}},
+                                             {said_again(event, id)}, {never});
     if (noted) co_return true;
     if (noted.error().code != ErrorCode::Conflict) co_return std::unexpected(noted.error());
   }

@@ -52,6 +52,7 @@ class Front {
   Task<Decision> observe(const Event& event);
   Task<void> note(std::string_view kind, const Event& event, json::object body,
                   std::vector<core::Fact> facts = {}, std::vector<core::Fact> expected = {});
+  core::Fact said_again(const Event& event, const std::string& id) const;
   Task<bool> repeats_open_call(const Event& event);
   Task<void> refuse_afterwards(const Event& event, const Answer& answer);
 

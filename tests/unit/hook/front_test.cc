@@ -234,8 +234,10 @@ TEST_F(FrontTest, AnOpenCallExcusesOneRepeatedEvent) {
   EXPECT_EQ(tell(before("")), Decision::allow());
   EXPECT_EQ(tell(second), Decision::allow());
   EXPECT_EQ(governed.recorder.of(core::Kind::Intent).size(), 1u);
-  EXPECT_EQ(tell(second), Decision::allow());
-  EXPECT_EQ(governed.recorder.of(core::Kind::Intent).size(), 2u);
+  for (std::size_t calls = 2; calls < 4; ++calls) {
+    EXPECT_EQ(tell(second), Decision::allow());
+    EXPECT_EQ(governed.recorder.of(core::Kind::Intent).size(), calls);
+  }
 }
 
 // PI-33
