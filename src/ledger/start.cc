@@ -65,10 +65,14 @@ Result<SigningKey> find_key(ReadView& view, const KeyFolder& keys, bool has_sign
   return std::move(*key);
 }
 
+// Nothing: there is none, or a person has looked at it.
+Result<std::optional<std::string>> kept_checkpoint(const Ledger::Settings& settings) {
+  if (settings.witness.empty() || !settings.acknowledged_rollback.empty()) return std::nullopt;
+  return read_private_file(settings.witness);
+}
+
 Result<void> check_witness(ReadView& view, const Ledger::Settings& settings,
-                           const VerifierKey& key) {
-  if (settings.witness.empty() || !settings.acknowledged_rollback.empty()) return {};
-  SALLYPORT_TRY(const std::optional<std::string> kept, read_private_file(settings.witness));
+                           const std::optional<std::string>& kept, const VerifierKey& key) {
   if (!kept) return {};
   // Mostly the key of now signed it; for the earlier ones the whole ledger has to be looked
   // through.
@@ -192,6 +196,9 @@ Result<std::unique_ptr<Ledger>> Ledger::open(Parts parts, Settings settings) {
   SALLYPORT_TRY(InstanceLock lock, InstanceLock::take(settings.data_folder, instance_id));
   SALLYPORT_TRY(const bool has_signed, keys.has_signed());
   std::optional<SigningKey> key;
+  // Before the view is taken: another process may write both meanwhile, and what is kept must not
+  // be newer than what it is held against.
+  SALLYPORT_TRY(const std::optional<std::string> kept, kept_checkpoint(settings));
   SALLYPORT_CHECK_OK(parts.store.read([&](ReadView& view) -> Result<void> {
     SALLYPORT_TRY(SigningKey found,
                   find_key(view, keys, has_signed, settings.origin, parts.entropy));
@@ -199,7 +206,7 @@ Result<std::unique_ptr<Ledger>> Ledger::open(Parts parts, Settings settings) {
     constexpr std::uint64_t kStarting = 4096;
     SALLYPORT_CHECK_OK(
         check_before_writing(view, found.verifier(), settings.passing ? kPassing : kStarting));
-    SALLYPORT_CHECK_OK(check_witness(view, settings, found.verifier()));
+    SALLYPORT_CHECK_OK(check_witness(view, settings, kept, found.verifier()));
     key = std::move(found);
     return {};
   }));

@@ -58,10 +58,11 @@ Result<int> pragma(Connection& connection, const char* sql) {
 }  // namespace
 
 Result<int> schema_version(Connection& connection) {
-  SALLYPORT_TRY(const int version, pragma(connection, "PRAGMA user_version"));
-  SALLYPORT_TRY(const int application, pragma(connection, "PRAGMA application_id"));
+  // In this order: whoever makes the tables makes all three in one commit.
   SALLYPORT_TRY(const int tables, pragma(connection, "SELECT COUNT(*) FROM sqlite_schema"));
   if (tables == 0) return 0;
+  SALLYPORT_TRY(const int version, pragma(connection, "PRAGMA user_version"));
+  SALLYPORT_TRY(const int application, pragma(connection, "PRAGMA application_id"));
   if (application != kApplicationId || version < 1) {
     return ledger::ledger_unavailable(
         "corrupt", fmt::format("{} is a database, but not a ledger", connection.file().string()));

@@ -56,10 +56,10 @@ TEST_F(CheckpointerTest, AShortLogIsLeftAlone) {
 TEST_F(CheckpointerTest, ALongLogIsCopiedWhileTheStoreIsOpen) {
   write_commits(*store_, next_, 120);
   const auto deadline = std::chrono::steady_clock::now() + 10s;
-  while (database() < 900 * kPage && std::chrono::steady_clock::now() < deadline) {
+  while (database() < 500 * kPage && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(1ms);
   }
-  EXPECT_GE(database(), 900 * kPage);
+  EXPECT_GE(database(), 500 * kPage);
 }
 
 TEST_F(CheckpointerTest, TheLogOfAStoreThatIsAlwaysWrittenToHasALimit) {
