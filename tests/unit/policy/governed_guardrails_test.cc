@@ -97,7 +97,7 @@ TEST_F(GovernedGuardrailsTest, WhatIsRedactedInTheArgumentsNeverReachesTheTool) 
   EXPECT_EQ(record.guards[1].verdict, "allow");
 }
 
-// GR-31 GR-72 GR-74
+// GR-31 GR-56 (partly) GR-72 GR-74
 TEST_F(GovernedGuardrailsTest, ABlockedResultIsWithheldAsAnErrorAndItsReplacementIsTheReason) {
   in_force("{type: regex, stage: tool_output, id: key, patterns: ['AKIA[A-Z0-9]{16}']}");
   tool_says(json::value(std::string("here: ") + kKey));
