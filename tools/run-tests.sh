@@ -21,7 +21,7 @@ check() {
     passed=$((passed + 1))
   else
     failed=$((failed + 1))
-    printf 'FAILED: %s\n%s\n' "$name" "$output"
+    printf 'FAILED: %s\n%s\n' "$name" "$output" | tee -a "$results/failed"
   fi
 }
 
@@ -31,24 +31,46 @@ must() {
   shift
   "$@" && return
   failed=$((failed + 1))
-  printf 'FAILED: %s\n' "$name"
+  printf 'FAILED: %s\n' "$name" | tee -a "$results/failed"
   return 1
 }
 
-# tests NAME FOLDER [ctest option...]: runs ctest and adds up its closing lines. (Its JUnit report counts a
-# program that could not be started as skipped.)
-tests() {
-  local name=$1 folder=$2 log=$results/$1.log all=0 bad=0 not_run=0 disabled=0 status
-  shift 2
-  ctest --test-dir "$folder" -j "$jobs" --output-on-failure "$@" 2>&1 | tee "$log"
-  status=${PIPESTATUS[0]}
-  read -r all bad not_run disabled < <(awk '
+# ran LOG: "all failed skipped" as the closing lines of ctest say. (Its JUnit report counts a program that
+# could not be started as skipped.)
+ran() {
+  awk '
     /^[0-9]+% tests passed, [0-9]+ tests? failed out of [0-9]+$/ { bad = $4; all = $NF; skipped = disabled = 0 }
     /^\t +[0-9]+ - .* \(Skipped\)$/ { ++skipped }
     /^\t +[0-9]+ - .* \(Disabled\)$/ { ++disabled }
-    END { print all + 0, bad + 0, skipped + 0, disabled + 0 }' "$log")
+    END { print all + 0, bad + 0, skipped + 0, disabled + 0 }' "$1"
+}
+
+# names LOG: the tests that its closing list calls failed.
+names() { sed -nE '/\((Skipped|Disabled)\)$/d; s/^\t +[0-9]+ - (.*) \([^()]*\)( .*)?$/\1/p' "$1"; }
+
+# complaints LOG: the first lines in which tests say what was wrong, for the end of the output.
+complaints() { grep -E ': Failure$|^ +Expected|Error: |^FAIL' "$1" | head -8; }
+
+# tests NAME FOLDER [ctest option...]: runs ctest and adds up its closing lines. A test that failed beside others is
+# run once more alone: one that passes then is named at the end as unsteady, so that it is seen and mended.
+# What a sanitizer found is a failure for good.
+tests() {
+  local name=$1 folder=$2 log=$results/$1.log again=$results/$1-again.log all=0 bad=0 not_run=0 disabled=0 status rest
+  shift 2
+  ctest --test-dir "$folder" -j "$jobs" --output-on-failure "$@" 2>&1 | tee "$log"
+  status=${PIPESTATUS[0]}
+  read -r all bad not_run disabled < <(ran "$log")
+  if [ "$bad" -gt 0 ] && [ "$bad" -le 5 ] && ! grep -qE '(ERROR|WARNING): [A-Z][a-z]+Sanitizer|runtime error:' "$log"; then
+    step "the $bad that failed, alone"
+    ctest --test-dir "$folder" --rerun-failed --output-on-failure 2>&1 | tee "$again"
+    status=${PIPESTATUS[0]}
+    read -r _ rest _ _ < <(ran "$again")
+    { names "$log" | grep -vxF -f <(names "$again") | sed "s/^/$name: /" && complaints "$log"; } >>"$results/unsteady"
+    bad=$rest log=$again
+  fi
+  [ "$bad" = 0 ] || { names "$log" | sed "s/^/$name: /"; complaints "$log"; } >>"$results/failed"
   if [ "$status" != 0 ] && [ "$bad" = 0 ]; then
-    printf 'FAILED: ctest (%s) ended with %s\n' "$name" "$status"
+    printf 'FAILED: ctest (%s) ended with %s\n' "$name" "$status" | tee -a "$results/failed"
     failed=$((failed + 1))
   fi
   passed=$((passed + all - bad - not_run)) failed=$((failed + bad)) skipped=$((skipped + not_run + disabled))
@@ -82,7 +104,7 @@ headers() {
   pairs=$(printf '%s\n' include/sallyport/*.h | sed 's/.*/clang++-19 &\ng++ &/')
   broken=$(xargs -P "$jobs" -L 1 bash -c '"$0" -std=c++23 -Wall -Wextra -Werror -fsyntax-only -Iinclude -include "$1" \
     -x c++ /dev/null >&2 || echo "FAILED: $0 $1"' <<<"$pairs")
-  [ -z "$broken" ] || printf '%s\n' "$broken"
+  [ -z "$broken" ] || printf '%s\n' "$broken" | tee -a "$results/failed"
   failed=$((failed + $(grep -c . <<<"$broken")))
   passed=$((passed + $(wc -l <<<"$pairs") - $(grep -c . <<<"$broken")))
 }
@@ -105,6 +127,8 @@ finish() {
   local line="$passed passed, $failed failed"
   [ "$skipped" = 0 ] || line+=", $skipped skipped"
   echo "$line" >"$results/summary"
+  [ ! -s "$results/unsteady" ] || { step "unsteady: failed beside others, passed alone"; cat "$results/unsteady"; }
+  [ ! -s "$results/failed" ] || { step "what failed"; cat "$results/failed"; }
   printf '\n%s\n' "$line"
   [ "$failed" = 0 ]
 }
