@@ -35,7 +35,7 @@ void BenchLedger::open() {
   SALLYPORT_INVARIANT(store.has_value());
   store_ = std::move(*store);
   auto ledger = ledger::Ledger::open({*store_, *redactor_, clock_, entropy_},
-                                     {.data_folder = folder_, .role = "bench"});
+                                     {.data_folder = folder_, .role = "bench", .in_place = true});
   SALLYPORT_INVARIANT(ledger.has_value());
   ledger_ = std::move(*ledger);
 }

@@ -20,6 +20,7 @@ class Gate {
   struct Options {
     std::string role;    // in the ledger
     std::string policy;  // a file, or a shipped one by its name
+    bool one_client = false;
   };
   // The policy is in force, what a dead process left is closed, and from here on nothing that is
   // started below this process may answer for people (AP-29).

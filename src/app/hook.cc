@@ -155,7 +155,7 @@ Result<void> Session::open(const Event& event) {
   std::error_code code;
   // A passer-by: only a ledger that is not there yet is told of a start.
   const bool first = !std::filesystem::exists(place.ledger_file(), code);
-  Workspace::Writing writing{.role = "hook", .announced = first, .passing = true};
+  Workspace::Writing writing{.role = "hook", .announced = first, .passing = true, .in_place = true};
   if (first) writing.close_interrupted = core::close_interrupted;
   SALLYPORT_TRY(workspace_, Workspace::open_writing(std::move(place), std::move(writing)));
   return load_plan(event);

@@ -78,7 +78,9 @@ Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
   signal(SIGPIPE, SIG_IGN);
   SALLYPORT_TRY(const std::string grant, presented_grant(context, options));
   SALLYPORT_TRY(const std::unique_ptr<Gate> gate,
-                Gate::open(context, {.role = "mcp", .policy = options.policy.value_or("starter")}));
+                Gate::open(context, {.role = "mcp",
+                                     .policy = options.policy.value_or("starter"),
+                                     .one_client = true}));
   Workspace& workspace = gate->workspace();
   const std::string name = options.name.value_or(upstream.name);
   gate->log(fmt::format("`{}` is wrapped; {}; all is recorded in {}", name,

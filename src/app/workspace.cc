@@ -94,7 +94,8 @@ Result<std::unique_ptr<Workspace>> Workspace::open_writing(Place place, Writing 
       .network_file_system = std::move(network),
       .acknowledged_rollback = std::move(writing.acknowledged_rollback),
       .announced = writing.announced,
-      .passing = writing.passing};
+      .passing = writing.passing,
+      .in_place = writing.in_place};
   SALLYPORT_TRY(workspace->ledger_, ledger::Ledger::open(std::move(parts), std::move(settings)));
   return workspace;
 }

@@ -36,7 +36,8 @@ class Workspace {
     std::string role = "sallyport";
     // False: a maintenance command that writes its one entry into a ledger that is already there.
     bool announced = true;
-    bool passing = false;  // a call, and gone
+    bool passing = false;   // a call, and gone
+    bool in_place = false;  // one client, who waits for the disk anyway
     std::string acknowledged_rollback{};
     ledger::Ledger::Close close_interrupted{};
   };

@@ -46,13 +46,21 @@ Result<SealedDraft> Committer::seal(core::Draft draft) {
 }
 
 Result<void> Committer::commit(const std::vector<Group*>& groups) {
+  return commit(groups, &LedgerStore::write);
+}
+
+Result<void> Committer::commit_at_once(Group& group) {
+  return commit({&group}, &LedgerStore::write_at_once);
+}
+
+Result<void> Committer::commit(const std::vector<Group*>& groups, Write write) {
   Edge edge;
   std::string checkpoint;
   WallTime last_recorded;
   std::shared_ptr<const SigningKey> rotate_to;
   WallTime wall;
   SteadyTime steady;
-  Result<void> done = means_.store.write([&](WriteView& view) -> Result<void> {
+  Result<void> done = (means_.store.*write)([&](WriteView& view) -> Result<void> {
     SALLYPORT_CHECK_OK(follow_others(view));
     wall = means_.clock.wall();
     steady = means_.clock.steady();

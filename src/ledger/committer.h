@@ -1,5 +1,5 @@
 // Turns waiting drafts into entries, tree and checkpoint, inside one write transaction.
-// Belongs to the ledger's writer thread.
+// Belongs to whoever holds the ledger's pen: the writer thread, or a caller that is alone.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -58,6 +58,8 @@ class Committer {
   // One transaction, one checkpoint, one sync. On success every group has its result; on failure
   // nothing was written and the error is for all of them.
   Result<void> commit(const std::vector<Group*>& groups);
+  // The same, and an error at once where another writer would have to be waited for.
+  Result<void> commit_at_once(Group& group);
 
   Result<SealedDraft> seal(core::Draft draft);
   const std::string& newest_checkpoint() const { return checkpoint_; }
@@ -66,6 +68,8 @@ class Committer {
  private:
   struct Batch;
 
+  using Write = Result<void> (LedgerStore::*)(const LedgerStore::Work&);
+  Result<void> commit(const std::vector<Group*>& groups, Write write);
   Result<void> follow_others(WriteView& view);
   Result<void> follow_key(WriteView& view);
   Result<void> note_clock_step(Batch& batch);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <future>
 
@@ -34,6 +36,20 @@ bool is_fresh(const std::filesystem::path& file, WallTime now) {
   const auto age = now - WallTime(seconds(status.st_mtime));
   return age >= seconds(0) && age < seconds(60);
 }
+
+// How long the loop of a caller who writes in place may stand still.
+constexpr auto kStandstill = std::chrono::milliseconds(10);
+
+// Counts its owner among those who append.
+class Present {
+ public:
+  explicit Present(std::atomic<int>& count) : count_(count) { ++count_; }
+  Present(const Present&) = delete;
+  ~Present() { --count_; }
+
+ private:
+  std::atomic<int>& count_;
+};
 
 std::size_t weight(const Group& group) {
   std::size_t bytes = 256;
@@ -104,8 +120,14 @@ Ledger::~Ledger() {
 Task<std::vector<core::Position>> Ledger::append(std::vector<core::Draft> drafts,
                                                  core::Urgency urgency,
                                                  std::vector<core::Fact> expected) {
+  const Present present(appending_);
   SALLYPORT_CO_TRY(Group group, seal(std::move(drafts), urgency));
   group.expected = std::move(expected);
+  if (may_write_in_place()) {
+    // Others who are ready to append come first: together they share one sync.
+    co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
+    if (may_write_in_place() && written_in_place(group)) co_return std::move(group.result);
+  }
   const auto initiate = [this](auto handler, Group waiting) {
     const auto executor = asio::get_associated_executor(handler);
     waiting.executor = executor;
@@ -115,6 +137,31 @@ Task<std::vector<core::Position>> Ledger::append(std::vector<core::Draft> drafts
   };
   co_return co_await asio::async_initiate<const asio::use_awaitable_t<>&, void(Result<Positions>)>(
       initiate, asio::use_awaitable, std::move(group));
+}
+
+bool Ledger::may_write_in_place() const {
+  return settings_.in_place && quick_ && appending_ == 1;
+}
+
+// False: nothing was written, and it is for the writer thread, which also knows what to do about a
+// disk that refuses.
+bool Ledger::written_in_place(Group& group) {
+  const std::unique_lock pen(pen_, std::try_to_lock);
+  if (!pen) return false;
+  {
+    const std::lock_guard lock(queue_->mutex);
+    const bool idle = queue_->waiting.empty() && queue_->owed.empty();
+    if (!idle || queue_->stopping || !queue_->health.ok) return false;
+  }
+  if (group.urgency == core::Urgency::Announces && !reserve_.kept()) return false;
+  const SteadyTime begin = parts_.clock.steady();
+  const Result<void> done = committer_.commit_at_once(group);
+  note_speed(begin);
+  return done.has_value();
+}
+
+void Ledger::note_speed(SteadyTime begin) {
+  quick_ = parts_.clock.steady() - begin <= kStandstill;
 }
 
 Result<Positions> Ledger::append_blocking(std::vector<core::Draft> drafts, core::Urgency urgency) {
@@ -194,13 +241,17 @@ void Ledger::submit(Group group) {
 
 void Ledger::work() {
   while (true) {
-    std::vector<Group> groups;
-    bool stopping = false;
     {
       std::unique_lock lock(queue_->mutex);
       // Wakes once a second for what is late: debts, the witness, retention.
       queue_->wake.wait_for(lock, seconds(1),
                             [&] { return !queue_->waiting.empty() || queue_->stopping; });
+    }
+    const std::lock_guard pen(pen_);
+    std::vector<Group> groups;
+    bool stopping = false;
+    {
+      const std::lock_guard lock(queue_->mutex);
       groups = queue_->take();
       stopping = queue_->stopping;
       if (groups.empty() && stopping) break;
@@ -215,6 +266,7 @@ void Ledger::work() {
     keep_witness(false);
     apply_retention();
   }
+  const std::lock_guard pen(pen_);
   if (settings_.announced && health().cause != "corrupt") {
     Group last;
     last.compose = [this](WriteView& view) -> Result<std::vector<core::Draft>> {
@@ -282,7 +334,10 @@ void Ledger::probe() {
 Result<void> Ledger::commit(std::vector<Group>& groups) {
   std::vector<Group*> all;
   for (Group& group : groups) all.push_back(&group);
-  return committer_.commit(all);
+  const SteadyTime begin = parts_.clock.steady();
+  Result<void> done = committer_.commit(all);
+  note_speed(begin);
+  return done;
 }
 
 // With the reserve given up there is room for what has happened, and none for what might.

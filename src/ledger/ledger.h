@@ -3,9 +3,11 @@
 //
 // The life of an append: the caller's thread redacts, seals and renders the entry; the one writer
 // thread takes all that wait into one transaction, hashes them into the tree, signs one checkpoint
-// and commits; only then do the callers hear of it.
+// and commits; only then do the callers hear of it. Who writes holds the pen, and a caller who is
+// alone may take it himself.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -50,6 +52,9 @@ class Ledger final : public core::Recorder {
     // For a process that writes a call and goes, thousands of times a day: it looks back less far,
     // and keeps the witness once a minute.
     bool passing = false;
+    // Whoever appends alone writes on his own thread instead of waking another and being woken by
+    // it, as long as the disk is quick. For processes whose one client would wait anyway.
+    bool in_place = false;
   };
 
   // What a dead process left open, and the drafts that close it (AU-77). Given the entry that
@@ -116,6 +121,9 @@ class Ledger final : public core::Recorder {
   Result<void> finish_rotation(WriteView& view);
   Result<Group> seal(std::vector<core::Draft> drafts, core::Urgency urgency);
   std::unexpected<Error> refuse_control();
+  bool may_write_in_place() const;
+  bool written_in_place(Group& group);
+  void note_speed(SteadyTime begin);
   void submit(Group group);
   Result<Positions> submit_and_wait(Group group);
   void work();
@@ -137,8 +145,13 @@ class Ledger final : public core::Recorder {
   Reserve reserve_;
   Committer::Means means_;
   std::string origin_;
-  Committer committer_;  // of the writer thread, after start()
+  // INVARIANT: after start() whoever holds the pen, and nobody else, uses the committer, the
+  // reserve and what follows the witness and retention. Taken before the queue's mutex.
+  std::mutex pen_;
+  Committer committer_;  // GUARDED_BY(pen_), but for seal()
   std::unique_ptr<Queue> queue_;
+  std::atomic<int> appending_ = 0;  // callers between the beginning of an append and its end
+  std::atomic<bool> quick_ = true;  // the last commit took no longer than a loop may stand still
   std::optional<SteadyTime> witness_written_;
   std::string witnessed_;
   std::optional<SteadyTime> retention_applied_;

@@ -120,6 +120,8 @@ class LedgerStore {
   // commit fails. Waits for other writers at most the time the store was opened with.
   using Work = std::function<Result<void>(WriteView&)>;
   virtual Result<void> write(const Work& work) = 0;
+  // The same, but never waits for another writer: `busy` then.
+  virtual Result<void> write_at_once(const Work& work) = 0;
 
   // One snapshot; blocks no writer. From any thread.
   using Look = std::function<Result<void>(ReadView&)>;

@@ -114,6 +114,7 @@ bool Query::is_null(int column) const {
 // SQLite's own waiting sleeps up to 100 ms at a time; two writers that alternate want far less.
 int Connection::wait_for_lock(void* self, int tries) {
   auto& connection = *static_cast<Connection*>(self);
+  if (!connection.waits_) return 0;
   const auto now = std::chrono::steady_clock::now();
   if (tries == 0) connection.waiting_since_ = now;
   if (now - connection.waiting_since_ >= connection.options_.lock_wait) return 0;

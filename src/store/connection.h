@@ -71,6 +71,19 @@ class Connection {
 
   bool in_transaction() const;
 
+  // As long as it lives, a lock that another process holds is an error at once.
+  class Impatience {
+   public:
+    explicit Impatience(Connection& connection) : connection_(connection) {
+      connection_.waits_ = false;
+    }
+    Impatience(const Impatience&) = delete;
+    ~Impatience() { connection_.waits_ = true; }
+
+   private:
+    Connection& connection_;
+  };
+
   // How long the write-ahead log was after the last commit here.
   int log_pages() const { return log_pages_; }
   // Copies of the log into the database what nobody reads any more; blocks nobody. True: all of it.
@@ -87,6 +100,7 @@ class Connection {
   sqlite3* handle_ = nullptr;
   int log_pages_ = 0;
   std::map<const char*, sqlite3_stmt*> statements_;
+  bool waits_ = true;  // for locks
   std::chrono::steady_clock::time_point waiting_since_;
   friend class Query;
 };

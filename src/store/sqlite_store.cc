@@ -119,6 +119,27 @@ struct SqliteStore::State {
                           options.file.string()));
   }
 
+  Result<void> begin() {
+    if (read_only) {
+      return ledger::ledger_unavailable(
+          "read_only", fmt::format("{} was written by a newer release or opened for reading; "
+                                   "use that release to write",
+                                   options.file.string()));
+    }
+    SALLYPORT_CHECK_OK(still_the_same_file());
+    return writer->query("BEGIN IMMEDIATE").run();
+  }
+
+  Result<void> finish(const Work& work) {
+    SqlView view(*writer);
+    Result<void> done = work(view);
+    if (done) done = writer->query("COMMIT").run();
+    // Some failures roll back by themselves.
+    if (!done && writer->in_transaction()) (void)writer->run("ROLLBACK");
+    if (done && !memory) keep_log_short();
+    return done;
+  }
+
   // A log that is copied whole begins anew, and overwriting it syncs faster than a file that grows.
   // The bulk is copied beside the writers; what they added meanwhile is little, and copied here,
   // since a thread that runs after them would hardly ever come to the end. Where readers keep the
@@ -204,22 +225,18 @@ bool SqliteStore::read_only() const {
 
 Result<void> SqliteStore::write(const Work& work) {
   const std::lock_guard lock(state_->writing);
-  if (state_->read_only) {
-    return ledger::ledger_unavailable(
-        "read_only", fmt::format("{} was written by a newer release or opened for reading; "
-                                 "use that release to write",
-                                 state_->options.file.string()));
+  SALLYPORT_CHECK_OK(state_->begin());
+  return state_->finish(work);
+}
+
+Result<void> SqliteStore::write_at_once(const Work& work) {
+  const std::unique_lock lock(state_->writing, std::try_to_lock);
+  if (!lock) return ledger::ledger_unavailable("busy", "another thread is writing");
+  {
+    const Connection::Impatience impatience(*state_->writer);
+    SALLYPORT_CHECK_OK(state_->begin());
   }
-  SALLYPORT_CHECK_OK(state_->still_the_same_file());
-  Connection& db = *state_->writer;
-  SALLYPORT_CHECK_OK(db.query("BEGIN IMMEDIATE").run());
-  SqlView view(db);
-  Result<void> done = work(view);
-  if (done) done = db.query("COMMIT").run();
-  // Some failures roll back by themselves.
-  if (!done && db.in_transaction()) (void)db.run("ROLLBACK");
-  if (done && !state_->memory) state_->keep_log_short();
-  return done;
+  return state_->finish(work);
 }
 
 Result<void> SqliteStore::read(const Look& look) {

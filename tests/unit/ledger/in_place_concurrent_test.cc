@@ -1,0 +1,150 @@
+// A caller who is alone writes on his own thread; everybody else leaves it to the writer thread.
+// Runs under TSan.
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <thread>
+
+#include "support/ledger_checks.h"
+#include "support/test_clock.h"
+
+namespace sallyport::ledger {
+namespace {
+
+namespace asio = boost::asio;
+using test::TestLedger;
+using test::verdict;
+
+// Asked inside the transaction: runs what the test wants on the thread that writes.
+class InTransaction final : public core::FactChange {
+ public:
+  explicit InTransaction(std::function<void()> run) : run_(std::move(run)) {}
+  Result<std::vector<core::Fact>> facts(const Stored&) const override {
+    run_();
+    return std::vector<core::Fact>{};
+  }
+
+ private:
+  std::function<void()> run_;
+};
+
+struct InPlaceConcurrentTest : testing::Test {
+  InPlaceConcurrentTest() { ledger.clock = &clock; }
+  void open() {
+    ledger.settings.in_place = true;
+    ledger.open();
+  }
+
+  // Starts an append on the loop; `writer` is the thread that wrote it.
+  void append(std::function<void()> meanwhile = [] {}) {
+    core::Draft draft = TestLedger::event({{"n", 1}});
+    draft.changes.push_back(std::make_shared<InTransaction>([this, meanwhile] {
+      writer = std::this_thread::get_id();
+      meanwhile();
+    }));
+    asio::co_spawn(loop, ledger->append({std::move(draft)}, core::Urgency::Announces),
+                   [this](const std::exception_ptr&, const Result<Positions>& result) {
+                     EXPECT_TRUE(result) << result.error().message;
+                     written += result ? 1 : 0;
+                   });
+  }
+  bool wrote_here(std::function<void()> meanwhile = [] {}) {
+    append(std::move(meanwhile));
+    loop.restart();
+    loop.run();
+    return writer == std::this_thread::get_id();
+  }
+
+  test::TestClock clock;  // stands still: no disk is slow unless a test says so
+  TestLedger ledger;
+  asio::io_context loop;
+  std::thread::id writer;
+  int written = 0;
+};
+
+// LE-39, LE-40
+TEST_F(InPlaceConcurrentTest, ALoneAppendIsWrittenOnTheThreadOfItsCaller) {
+  ledger.open();
+  EXPECT_FALSE(wrote_here());
+  open();
+  for (int n = 0; n < 5; ++n) EXPECT_TRUE(wrote_here());
+  EXPECT_EQ(written, 6);
+  EXPECT_EQ(verdict(ledger.store()), "ok");
+}
+
+// LE-40: nobody syncs for himself while others are ready.
+TEST_F(InPlaceConcurrentTest, AppendsThatAreReadyTogetherShareACommit) {
+  constexpr int kCallers = 16;
+  open();
+  const auto commits = [this] {
+    return std::ranges::count_if(test::all_entries(ledger.store()), [](const test::Seen& seen) {
+      return !seen.stored.checkpoint.empty();
+    });
+  };
+  const auto before = commits();
+  for (int n = 0; n < kCallers; ++n) append();
+  loop.run();
+  EXPECT_EQ(written, kCallers);
+  EXPECT_LE(commits() - before, 3);
+}
+
+// LE-43: the loop goes on while another process has the ledger.
+TEST_F(InPlaceConcurrentTest, ALockThatIsHeldElsewhereDoesNotStopTheLoop) {
+  open();
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(ledger.file().c_str(), &other), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  asio::steady_timer later(loop, std::chrono::milliseconds(20));
+  later.async_wait([&](const boost::system::error_code&) {
+    EXPECT_EQ(written, 0);
+    sqlite3_exec(other, "ROLLBACK", nullptr, nullptr, nullptr);
+  });
+  EXPECT_FALSE(wrote_here());
+  EXPECT_EQ(written, 1);
+  EXPECT_TRUE(ledger->health().ok);
+  sqlite3_close(other);
+}
+
+TEST_F(InPlaceConcurrentTest, ASlowDiskIsLeftToTheWriterThreadUntilItIsQuickAgain) {
+  open();
+  EXPECT_TRUE(wrote_here([&] { clock.advance(std::chrono::milliseconds(500)); }));
+  EXPECT_FALSE(wrote_here([&] { clock.advance(std::chrono::milliseconds(500)); }));
+  EXPECT_FALSE(wrote_here());
+  EXPECT_TRUE(wrote_here());
+}
+
+// LE-42
+TEST_F(InPlaceConcurrentTest, CallersOnManyThreadsAndTheWriterPassOnePen) {
+  constexpr int kThreads = 4;
+  constexpr int kEach = 40;
+  open();
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([this] {
+        asio::io_context own;
+        const auto work = [this]() -> Async<void> {
+          for (int n = 0; n < kEach; ++n) {
+            std::vector<core::Draft> drafts = {TestLedger::event({{"n", n}})};
+            const auto done = co_await ledger->append(std::move(drafts), core::Urgency::Reports);
+            EXPECT_TRUE(done);
+          }
+        };
+        asio::co_spawn(own, work(), [](const std::exception_ptr& e) { EXPECT_FALSE(e); });
+        own.run();
+      });
+    }
+    threads.emplace_back([this] {
+      for (int n = 0; n < kEach; ++n) ledger.append(TestLedger::event({{"n", n}}));
+      EXPECT_TRUE(ledger->rotate_key(false));
+    });
+  }
+  EXPECT_EQ(verdict(ledger.store()), "ok");
+  EXPECT_EQ(test::all_entries(ledger.store()).size(), (kThreads + 1) * kEach + 3u);
+}
+
+}  // namespace
+}  // namespace sallyport::ledger
