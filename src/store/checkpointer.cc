@@ -1,8 +1,48 @@
 #include "store/checkpointer.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <utility>
+#include <vector>
 
 namespace sallyport::store {
+
+namespace {
+
+// A little more than what the log has when it is copied and begins anew.
+constexpr off_t kFullLog = 9 << 20;
+constexpr std::size_t kStep = 512 << 10;
+
+class LogFile {
+ public:
+  explicit LogFile(const std::filesystem::path& database)
+      : fd_(::open((database.string() + "-wal").c_str(), O_RDWR | O_CLOEXEC)) {}
+  LogFile(const LogFile&) = delete;
+  ~LogFile() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+
+  off_t size() const {
+    struct stat status{};
+    return fd_ >= 0 && ::fstat(fd_, &status) == 0 ? status.st_size : kFullLog;
+  }
+  // Zeros are no frame to whoever reads the log. False: there is no room, and all is as before.
+  bool add(const std::vector<char>& zeros) {
+    const off_t end = size();
+    const bool added =
+        ::pwrite(fd_, zeros.data(), zeros.size(), end) == static_cast<ssize_t>(zeros.size());
+    if (!added && ::ftruncate(fd_, end) != 0) return false;
+    return added;
+  }
+  bool sync() { return ::fdatasync(fd_) == 0; }
+
+ private:
+  int fd_;
+};
+
+}  // namespace
 
 Checkpointer::~Checkpointer() {
   {
@@ -14,9 +54,17 @@ Checkpointer::~Checkpointer() {
 }
 
 void Checkpointer::wake() {
+  ask(to_copy_);
+}
+
+void Checkpointer::extend() {
+  ask(to_extend_);
+}
+
+void Checkpointer::ask(bool& what) {
   {
     const std::lock_guard lock(mutex_);
-    asked_ = true;
+    what = true;
     if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
   }
   changed_.notify_one();
@@ -24,26 +72,55 @@ void Checkpointer::wake() {
 
 void Checkpointer::work() {
   while (true) {
+    bool extends = false;
+    bool copies = false;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return asked_ || stopping_; });
+      changed_.wait(lock, [this] { return to_copy_ || to_extend_ || stopping_; });
       if (stopping_) return;
-      asked_ = false;
+      extends = std::exchange(to_extend_, false);
+      copies = std::exchange(to_copy_, false);
     }
-    copy();
+    if (extends) write_ahead();
+    if (copies) copy();
+  }
+}
+
+bool Checkpointer::stopping() {
+  const std::lock_guard lock(mutex_);
+  return stopping_;
+}
+
+Connection* Checkpointer::connection() {
+  if (!connection_) {
+    Result<std::unique_ptr<Connection>> opened = Connection::open(options_);
+    if (opened) connection_ = std::move(*opened);
+  }
+  return connection_.get();
+}
+
+// In steps, so that nobody who writes meanwhile waits long.
+// INVARIANT: the file grows only under the lock that writers of all processes take: a frame of
+// theirs must not be written over.
+void Checkpointer::write_ahead() {
+  Connection* const db = connection();
+  if (db == nullptr) return;
+  LogFile log(options_.file);
+  const std::vector<char> zeros(kStep);
+  while (log.size() < kFullLog && !stopping()) {
+    if (!db->query("BEGIN IMMEDIATE").run()) return;
+    const bool added = log.add(zeros);
+    (void)db->run("ROLLBACK");
+    if (!added || !log.sync()) return;
   }
 }
 
 // A failure is no news to anybody: the log stays longer, and whoever writes into it next meets the
 // same disk.
 void Checkpointer::copy() {
-  if (!connection_) {
-    Result<std::unique_ptr<Connection>> opened = Connection::open(options_);
-    if (!opened) return;
-    connection_ = std::move(*opened);
-  }
+  Connection* const db = connection();
   const std::lock_guard lock(copying_);
-  if (connection_->copy_log()) copied_ = true;
+  if (db != nullptr && db->copy_log()) copied_ = true;
 }
 
 }  // namespace sallyport::store

@@ -104,6 +104,7 @@ struct SqliteStore::State {
   Guarded<std::vector<std::unique_ptr<Connection>>> idle_readers;
   std::unique_ptr<Checkpointer> checkpointer;  // guarded by `writing`; made when first needed
   int copy_at = 0;                             // guarded by `writing`; the log's length then
+  int commits = 0;                             // guarded by `writing`
 
   Connection::Options connection_options(bool writable) const {
     return {options.file, writable, options.sync,   options.lock_wait,
@@ -136,8 +137,20 @@ struct SqliteStore::State {
     if (done) done = writer->query("COMMIT").run();
     // Some failures roll back by themselves.
     if (!done && writer->in_transaction()) (void)writer->run("ROLLBACK");
-    if (done && !memory) keep_log_short();
+    if (done && !memory) keep_log_in_shape();
     return done;
+  }
+
+  Checkpointer& helper() {
+    if (!checkpointer) checkpointer = std::make_unique<Checkpointer>(connection_options(true));
+    return *checkpointer;
+  }
+
+  void keep_log_in_shape() {
+    constexpr int kMany = 8;
+    // Not through a file layer of its own, which would not see it.
+    if (++commits == kMany && options.vfs.empty() && options.sync) helper().extend();
+    keep_log_short();
   }
 
   // A log that is copied whole begins anew, and overwriting it syncs faster than a file that grows.
@@ -155,9 +168,8 @@ struct SqliteStore::State {
     const bool bulk_is_copied = checkpointer && checkpointer->has_copied();
     if (pages < copy_at && !bulk_is_copied) return;
     copy_at = pages + kLong;
-    if (!checkpointer) checkpointer = std::make_unique<Checkpointer>(connection_options(true));
-    if (!bulk_is_copied && pages < kLongest) return checkpointer->wake();
-    const auto pause = checkpointer->pause();
+    if (!bulk_is_copied && pages < kLongest) return helper().wake();
+    const auto pause = helper().pause();
     (void)writer->copy_log();
   }
 

@@ -93,5 +93,42 @@ TEST_F(CheckpointerTest, ScrubbingComesAfterACopyThatIsUnderWay) {
   }
 }
 
+// LE-41, LE-53: what is written ahead is no part of the log to whoever reads it.
+TEST(CheckpointerLogTest, WhoeverGoesOnWritingGetsALogOfFullLengthThatReadsAsBefore) {
+  constexpr std::uintmax_t kFull = 9u << 20;
+  TempFolder folder;
+  TempFolder copied;
+  std::uint64_t next = 0;
+  const auto log = [&] { return std::filesystem::file_size(folder / "ledger.db-wal"); };
+  const auto store = SqliteStore::open({.file = folder / "ledger.db"}).value();
+  write_commits(*store, next, 2);
+  EXPECT_LT(log(), 100 * kPage);
+  const auto deadline = std::chrono::steady_clock::now() + 30s;
+  while (log() < kFull && std::chrono::steady_clock::now() < deadline) {
+    write_commits(*store, next, 1);
+  }
+  EXPECT_GE(log(), kFull);
+  write_commits(*store, next, 3);
+  // As after a crash: the files as they are, without the memory that the processes shared.
+  for (const char* const name : {"ledger.db", "ledger.db-wal"}) {
+    std::filesystem::copy_file(folder / name, copied / name);
+  }
+  const auto after = SqliteStore::open({.file = copied / "ledger.db"}).value();
+  EXPECT_TRUE(after->check_files());
+  ASSERT_TRUE(after->read([&](ReadView& view) -> Result<void> {
+    EXPECT_EQ(*view.size(), next);
+    return {};
+  }));
+}
+
+TEST(CheckpointerLogTest, AFewCommitsLeaveTheLogShort) {
+  TempFolder folder;
+  std::uint64_t next = 0;
+  const auto store = SqliteStore::open({.file = folder / "ledger.db"}).value();
+  write_commits(*store, next, 5);
+  std::this_thread::sleep_for(20ms);
+  EXPECT_LT(std::filesystem::file_size(folder / "ledger.db-wal"), 100 * kPage);
+}
+
 }  // namespace
 }  // namespace sallyport::store
