@@ -32,18 +32,23 @@ Result<std::string> local_token(const std::filesystem::path& file, Entropy& entr
 
 }  // namespace
 
-Result<AgentTokens> AgentTokens::open(const ServeConfig& config, std::string local,
-                                      const std::filesystem::path& data_dir, Entropy& entropy) {
+AgentTokens AgentTokens::of(const std::vector<ServeConfig::Agent>& agents) {
   AgentTokens tokens;
-  if (!config.needs_token) {
-    tokens.anybody_ = std::move(local);
-    return tokens;
-  }
-  for (const ServeConfig::Agent& agent : config.agents) {
+  for (const ServeConfig::Agent& agent : agents) {
     Entry entry{.agent = agent.name, .digest = {}};
     const std::string bytes = *from_hex(agent.token_sha256);
     std::ranges::copy(bytes, entry.digest.begin());
     tokens.entries_.push_back(std::move(entry));
+  }
+  return tokens;
+}
+
+Result<AgentTokens> AgentTokens::open(const ServeConfig& config, std::string local,
+                                      const std::filesystem::path& data_dir, Entropy& entropy) {
+  AgentTokens tokens = of(config.agents);
+  if (!config.needs_token) {
+    tokens.anybody_ = std::move(local);
+    return tokens;
   }
   if (!tokens.entries_.empty()) return tokens;
   tokens.file_ = data_dir / "keys" / "local.token";

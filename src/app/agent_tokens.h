@@ -20,6 +20,9 @@ class AgentTokens {
   static Result<AgentTokens> open(const ServeConfig& config, std::string local,
                                   const std::filesystem::path& data_dir, Entropy& entropy);
 
+  // Those alone.
+  static AgentTokens of(const std::vector<ServeConfig::Agent>& agents);
+
   // The agent whose token stands in the one `Authorization` header.
   std::optional<std::string> agent_of(const net::ServerRequest& request) const;
 

@@ -45,14 +45,17 @@ Gate::Gate(const Context& context, std::unique_ptr<Workspace> workspace, std::st
            const std::string& policy_before)
     : workspace_(std::move(workspace)),
       policy_(std::move(policy)),
-      pins_(ledger()),
-      plans_(ledger(), policy_before),
+      recorder_(ledger(), metrics_, workspace_->clock(),
+                [this](std::string_view line) { log(line); }),
+      meter_(metrics_),
+      pins_(recorder_),
+      plans_(recorder_, policy_before),
       loader_(policy::PolicyOrigin::named(policy_),
               {workspace_->clock(), workspace_->entropy(), ledger().fingerprint_key(), &ledger(),
                &workspace_->patterns()},
               what_the_gate_brings(context, pins_)),
       watch_(loader_, plans_, who_runs_this(), [this](std::string_view line) { log(line); }),
-      governor_({plans_, ledger(), workspace_->redactor(), workspace_->clock(),
+      governor_({plans_, recorder_, workspace_->redactor(), workspace_->clock(),
                  workspace_->entropy(), ledger().digest()}) {}
 
 Result<std::unique_ptr<Gate>> Gate::open(const Context& context, Options options) {
@@ -79,11 +82,12 @@ Gate::~Gate() {
 mcp::Gateway::Parts Gate::parts() {
   return {governor_,
           plans_,
-          ledger(),
+          recorder_,
           workspace_->redactor(),
           workspace_->clock(),
           workspace_->entropy(),
-          pins_};
+          pins_,
+          &meter_};
 }
 
 std::string Gate::about_policy() const {

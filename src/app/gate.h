@@ -9,7 +9,9 @@
 #include "app/error_lines.h"
 #include "app/policy_watch.h"
 #include "app/workspace.h"
+#include "base/metrics.h"
 #include "core/governor.h"
+#include "core/metered_recorder.h"
 #include "core/plan_shelf.h"
 #include "mcp/gateway.h"
 
@@ -35,6 +37,7 @@ class Gate {
   const core::PlanSource& plans() const { return plans_; }
   PolicyWatch& watch() { return watch_; }
   core::Governor& governor() { return governor_; }
+  Metrics& metrics() { return metrics_; }
   mcp::Gateway::Parts parts();
   void log(std::string_view line) { lines_.say(std::string("sallyport: ").append(line)); }
   std::string about_policy() const;
@@ -47,6 +50,9 @@ class Gate {
   ErrorLines lines_;
   std::unique_ptr<Workspace> workspace_;
   std::string policy_;
+  Metrics metrics_;
+  core::MeteredRecorder recorder_;  // the ledger, counted: everybody below writes through it
+  mcp::GatewayMeter meter_;
   mcp::PinBook pins_;
   core::PlanShelf plans_;
   policy::PolicyLoader loader_;

@@ -13,6 +13,7 @@
 #include "app/commands.h"
 #include "app/gate.h"
 #include "app/mcp_upstream.h"
+#include "app/metrics_page.h"
 #include "app/output.h"
 #include "app/registered_reviewers.h"
 #include "base/try.h"
@@ -196,6 +197,29 @@ void run_until_stopped(Gate& gate, net::HttpServer& server, mcp::HttpFront& fron
   loop.run();
 }
 
+// On an address that others reach the page is there for those who have its token, and for nobody
+// else: it names agents, servers and rules.
+bool shows_metrics(const ServeConfig& config) {
+  return config.is_local() || !config.metrics_sha256.empty();
+}
+
+std::optional<AgentTokens> metrics_readers(const ServeConfig& config) {
+  if (config.metrics_sha256.empty()) return std::nullopt;
+  return AgentTokens::of({{.name = "metrics", .token_sha256 = config.metrics_sha256}});
+}
+
+void count_http(Metrics& metrics, net::HttpServer& server, const mcp::HttpFront& front) {
+  MetricNumbers& requests =
+      metrics.counter("sallyport_http_requests_total",
+                      "Requests over HTTP, by path and status of the answer.", {"route", "status"});
+  server.on_answer([&requests](std::string_view route, unsigned status) {
+    requests.at({route, std::to_string(status)}).add();
+  });
+  MetricNumber& sessions = metrics.gauge("sallyport_sessions", "Sessions that are open.").at({});
+  metrics.before_reading(
+      [&sessions, &front] { sessions.set(static_cast<double>(front.open_sessions())); });
+}
+
 Result<ServeConfig> config_of(const Context& context, const ServeOptions& options) {
   SALLYPORT_TRY(Workspace::Place place, context.place());
   if (!place.config.serve) {
@@ -241,6 +265,9 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
                                   .idle = config.idle},
                         .metadata = origin + "/.well-known/oauth-protected-resource/mcp"});
   bool stopping = false;
+  count_http(gate->metrics(), server, front);
+  MetricsPage metrics({gate->metrics(), gate->ledger(), workspace.clock()},
+                      metrics_readers(config));
   Page health([] { return ServerResponse::text(200, "ok\n"); });
   Page ready([&] { return readiness(gate->ledger(), stopping); });
   Page metadata([&] {
@@ -257,6 +284,7 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   server.route(fmt::format("{}/", ApprovalsApi::kPath), approvals);
   server.route("/healthz", health);
   server.route("/readyz", ready);
+  if (shows_metrics(config)) server.route("/metrics", metrics);
   server.route("/.well-known/oauth-protected-resource", metadata);
   server.route("/.well-known/oauth-protected-resource/mcp", metadata);
   SALLYPORT_CHECK_OK(announce(context, config, *gate, tokens, url));

@@ -71,19 +71,26 @@ ReadValue read_policy(std::string& out, const std::filesystem::path& folder) {
   };
 }
 
+json::object digest_schema() {
+  return {{"type", "string"}, {"pattern", "^[0-9a-f]{64}$"}};
+}
+
+ReadValue read_digest(std::string& out) {
+  return [&out](const Place& place) -> Result<void> {
+    SALLYPORT_CHECK_OK(policy::read_text(out, kLongestText)(place));
+    const auto bytes = from_hex(out);
+    if (bytes && bytes->size() == 32) return {};
+    return place.refuse(
+        "a SHA-256 belongs here, 64 hexadecimal digits in lower case; `printf %s "
+        "TOKEN | sha256sum` shows it");
+  };
+}
+
 Mapping agent_keys(ServeConfig::Agent& out) {
   Mapping keys("an agent");
   keys.required("name", "how records call it", name_schema(), read_name(out.name))
-      .required("token_sha256", "SHA-256 of its bearer token, hexadecimal",
-                json::object{{"type", "string"}, {"pattern", "^[0-9a-f]{64}$"}},
-                [&out](const Place& place) -> Result<void> {
-                  SALLYPORT_CHECK_OK(policy::read_text(out.token_sha256, kLongestText)(place));
-                  const auto bytes = from_hex(out.token_sha256);
-                  if (bytes && bytes->size() == 32) return {};
-                  return place.refuse(
-                      "a SHA-256 belongs here, 64 hexadecimal digits in lower case; `printf %s "
-                      "TOKEN | sha256sum` shows it");
-                });
+      .required("token_sha256", "SHA-256 of its bearer token, hexadecimal", digest_schema(),
+                read_digest(out.token_sha256));
   return keys;
 }
 
@@ -205,6 +212,8 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
       .required("upstreams", "the tool servers behind the gate",
                 policy::list_schema(upstream_keys(upstream).schema(), kMostUpstreams),
                 read_entries(out.upstreams, kMostUpstreams, upstream_keys))
+      .optional("metrics_token_sha256", "SHA-256 of the token that opens /metrics, hexadecimal",
+                digest_schema(), read_digest(out.metrics_sha256))
       .optional("allowed_hosts", "names in `Host` beside the address itself", names,
                 read_texts(out.hosts))
       .optional("allowed_origins", "pages that may connect", names, read_texts(out.origins))

@@ -45,6 +45,7 @@ struct ServeConfig {
   std::string policy = "starter";
   bool needs_token = true;
   std::vector<Agent> agents{};
+  std::string metrics_sha256{};  // of the token that opens /metrics; empty: none is asked for
   std::vector<Upstream> upstreams{};
   std::vector<std::string> hosts{};
   std::vector<std::string> origins{};

@@ -122,6 +122,13 @@ std::string ForwardedCall::text_for(const Call& call) const {
 
 Task<Envelope> ForwardedCall::invoke(Call call, std::shared_ptr<core::Delivery> delivery,
                                      std::stop_token) {
+  if (means_.clock != nullptr) span_ = Span{.begin = means_.clock->steady()};
+  Result<Envelope> given = co_await converse(std::move(call), std::move(delivery));
+  if (span_) span_->end = means_.clock->steady();
+  co_return given;
+}
+
+Task<Envelope> ForwardedCall::converse(Call call, std::shared_ptr<core::Delivery> delivery) {
   constexpr int kRounds = 10;
   SALLYPORT_CO_CHECK_OK(co_await means_.ready());
   const std::string first = text_for(call);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "core/upstream.h"
 #include "mcp/inbox.h"
 #include "mcp/server.h"
@@ -43,6 +44,7 @@ class ForwardedCall final : public core::Upstream {
     // True: the client is asked here what the server wants to know; else it sees for itself.
     std::function<bool()> asks_client{};
     std::function<Task<std::string>(std::string method, std::string params)> ask{};
+    const Clock* clock = nullptr;  // where it is to be told how long the server took
     std::shared_ptr<void> keep{};  // whatever the above needs to be there
   };
   ForwardedCall(Means means, Message request, Asked asked, std::shared_ptr<Inbox> inbox);
@@ -60,6 +62,13 @@ class ForwardedCall final : public core::Upstream {
   Inbox& inbox() { return *inbox_; }
   void give_reason(std::string reason) { reason_ = std::move(reason); }  // of a cancel, JSON text
 
+  // When the server was asked, and when it was done; none: it was not asked.
+  struct Span {
+    SteadyTime begin{};
+    std::optional<SteadyTime> end{};
+  };
+  const std::optional<Span>& span() const { return span_; }
+
   // The server's answer as it came, except for what was changed in `released`.
   std::string answer_showing(const Envelope& released, std::string_view id) const;
   // What the server said, if it did; and the message on the way that is being looked at.
@@ -68,6 +77,7 @@ class ForwardedCall final : public core::Upstream {
 
  private:
   std::string text_for(const Call& call) const;
+  Task<Envelope> converse(Call call, std::shared_ptr<core::Delivery> delivery);
   Task<Reply> exchange(std::string text, std::shared_ptr<core::Delivery> delivery);
   Task<std::string> answers_to(std::string questions);
   Envelope envelope_of(Reply reply);
@@ -77,6 +87,7 @@ class ForwardedCall final : public core::Upstream {
   Asked asked_;
   std::shared_ptr<Inbox> inbox_;  // shared with the server, which fills it
   std::string reason_;
+  std::optional<Span> span_;
   std::optional<Message> answer_;
   json::value given_;  // the part of it that passed the second door
   std::optional<Message> on_the_way_;

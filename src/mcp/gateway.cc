@@ -119,6 +119,7 @@ Async<void> Gateway::keep_server() {
 void Gateway::server_started(bool again) {
   ++generation_;
   tools_known_ = false;
+  if (again && parts_.meter != nullptr) parts_.meter->server_started_again(settings_.name);
   bell_.ring("up");
   if (!again || server_era_ == Era::Unknown) return;
   if (server_era_ == Era::Legacy) {

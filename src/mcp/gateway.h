@@ -18,6 +18,7 @@
 #include "mcp/client_link.h"
 #include "mcp/conversation.h"
 #include "mcp/forwarded_call.h"
+#include "mcp/gateway_meter.h"
 #include "mcp/pins.h"
 #include "mcp/screen.h"
 #include "mcp/sealed_state.h"
@@ -45,6 +46,7 @@ class Gateway final : public Conversation,
     const Clock& clock;
     Entropy& entropy;
     PinBook& pins;
+    GatewayMeter* meter = nullptr;  // none: nobody wants to know
   };
   struct Settings {
     std::string name;         // of the server, in records
@@ -72,6 +74,7 @@ class Gateway final : public Conversation,
   struct Governed {
     std::string client_id;  // empty: the client was asked something and has not come back
     std::uint64_t number = 0;
+    SteadyTime received{};
     Call call;
     std::shared_ptr<ForwardedCall> upstream;  // shared with a Governor that gave it up
     std::stop_source stop{};
@@ -222,6 +225,7 @@ class Gateway final : public Conversation,
   void start_waiting_calls();
   std::string newest_call() const;
   bool refuse_headers(Governed& governed);
+  void count(const Governed& governed, SteadyTime begin, const Result<Answer>& answer) const;
   Async<void> run_call(std::shared_ptr<Governed> governed);
   std::string response_to(const Governed& governed, const Result<Answer>& answer) const;
   void forward_progress(const Governed& governed, const json::value& released);

@@ -40,6 +40,7 @@ ForwardedCall::Means Gateway::means_for(const std::string& method, const std::st
   means.ask = [this, about](std::string method, std::string params) {
     return ask_client(std::move(method), std::move(params), about);
   };
+  means.clock = &parts_.clock;
   means.keep = weak_from_this().lock();
   if (method == "tools/call") {
     means.known = [this](const std::string& tool) {
@@ -76,6 +77,7 @@ void Gateway::begin_call(Message request, Grants grants) {
   const auto governed = std::make_shared<Governed>();
   governed->client_id = request.id;
   governed->number = ++last_call_;
+  governed->received = parts_.clock.steady();
   governed->capabilities = client_capabilities_;
   governed->call = {.agent_id = settings_.agent_id,
                     .session_id = settings_.session_id,
@@ -150,8 +152,10 @@ Async<void> Gateway::run_call(std::shared_ptr<Governed> governed) {
     forward_progress(*raw, released);
   };
   caller.attendant = std::make_shared<Attendant>(*this, governed);
+  const SteadyTime begin = parts_.clock.steady();
   const Result<Answer> answer =
       co_await parts_.governor.run(governed->call, governed->upstream, std::move(caller));
+  count(*governed, begin, answer);
   governed->response =
       answer_for_client(governed->upstream->request().method, response_to(*governed, answer));
   if (!governed->task_made.empty()) {
@@ -163,6 +167,26 @@ Async<void> Gateway::run_call(std::shared_ptr<Governed> governed) {
   if (governed->cancelled || governed->client_id.empty()) co_return;
   co_await client_->room(settings_.limits.start);
   to_client(with_member(governed->response, "id", governed->client_id));
+}
+
+void Gateway::count(const Governed& governed, SteadyTime begin,
+                    const Result<Answer>& answer) const {
+  if (parts_.meter == nullptr) return;
+  GatewayMeter::Ended ended{.method = governed.upstream->request().method,
+                            .received = governed.received,
+                            .governed = begin,
+                            .answered = parts_.clock.steady(),
+                            .server = governed.upstream->span()};
+  if (!answer) {
+    ended.error = "not_recorded";
+  } else if (answer->outcome.kind != Outcome::Kind::Completed &&
+             answer->outcome.kind != Outcome::Kind::Cached) {
+    ended.error = to_string(answer->outcome.kind);
+  } else if (!answer->result.success) {
+    ended.error = "tool_error";
+  }
+  ended.waited = !governed.approval_id.empty() || (answer && !answer->approval_id.empty());
+  parts_.meter->ended(ended);
 }
 
 // True: it was answered, because the client said two things.

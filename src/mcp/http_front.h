@@ -62,6 +62,8 @@ class HttpFront final : public net::HttpHandler {
   Async<void> run();
   void stop();
 
+  std::size_t open_sessions() const { return sessions_.size() + shared_.size(); }
+
  private:
   // One client of sessions, or all stateless requests of one principal.
   struct Session {

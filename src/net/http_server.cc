@@ -95,6 +95,7 @@ class HttpServer::Connection final : public ServerExchange {
   Async<std::optional<ServerResponse>> read_request();
   Async<void> watch();
   void set_gone();
+  void count(unsigned status) const;
   Async<void> linger();
 
   HttpServer& server_;
@@ -105,7 +106,7 @@ class HttpServer::Connection final : public ServerExchange {
   std::uint64_t number_;
   TaskGroup watching_;
   ServerRequest request_{};
-  HttpHandler* handler_ = nullptr;
+  const Route* route_ = nullptr;
   std::function<void()> on_gone_{};
   bool keep_alive_ = true;
   bool plain_ = false;  // HTTP/1.0, which has no streams
@@ -155,6 +156,7 @@ Async<bool> HttpServer::Connection::one_request() {
   answered_ = streams_ = false;
   on_gone_ = nullptr;
   request_ = {};
+  route_ = nullptr;
   if (buffer_.size() == 0) {
     idle_ = true;
     stream_.expires_after(server_.limits_.idle);
@@ -175,7 +177,7 @@ Async<bool> HttpServer::Connection::one_request() {
   }
   stream_.expires_never();
   watching_.start(watch());
-  co_await handler_->handle(*this);
+  co_await route_->second->handle(*this);
   watching_.cancel();
   (void)co_await watching_.join(std::chrono::seconds(1));
   if (!answered_ && !gone_) {
@@ -223,9 +225,9 @@ Async<std::optional<ServerResponse>> HttpServer::Connection::read_request() {
   request_ = value_of(head);
   std::optional<ServerResponse> refusal = server_.names_.refuse(request_);
   if (!refusal) {
-    handler_ = server_.handler_of(request_);
+    route_ = server_.route_of(request_);
     refusal =
-        handler_ ? handler_->refuse(request_) : ServerResponse::text(404, "nothing is here\n");
+        route_ ? route_->second->refuse(request_) : ServerResponse::text(404, "nothing is here\n");
   }
   if (refusal) {
     // What follows may be a body that nobody wants to read.
@@ -271,8 +273,14 @@ void HttpServer::Connection::set_gone() {
   if (const auto tell = std::exchange(on_gone_, nullptr)) tell();
 }
 
+// Before it is written: whoever sees the answer finds it counted.
+void HttpServer::Connection::count(unsigned status) const {
+  if (server_.answered_) server_.answered_(route_ ? route_->first : "other", status);
+}
+
 Async<bool> HttpServer::Connection::respond(ServerResponse response) {
   answered_ = true;
+  count(response.status);
   if (gone_) co_return false;
   http::response<http::string_body> out;
   put_head(out, response);
@@ -298,6 +306,7 @@ Async<bool> HttpServer::Connection::begin(ServerResponse head) {
     co_return false;
   }
   answered_ = streams_ = true;
+  count(head.status);
   if (gone_) co_return false;
   http::response<http::empty_body> out;
   put_head(out, head);
@@ -398,11 +407,11 @@ void HttpServer::stop() {
   if (acceptor_) acceptor_->socket.cancel(ignored);
 }
 
-HttpHandler* HttpServer::handler_of(const ServerRequest& request) const {
-  if (const auto found = routes_.find(request.path); found != routes_.end()) return found->second;
+const HttpServer::Route* HttpServer::route_of(const ServerRequest& request) const {
+  if (const auto found = routes_.find(request.path); found != routes_.end()) return &*found;
   for (std::string below = request.path; !below.empty(); below.pop_back()) {
     if (below.back() != '/') continue;
-    if (const auto found = routes_.find(below); found != routes_.end()) return found->second;
+    if (const auto found = routes_.find(below); found != routes_.end()) return &*found;
   }
   return nullptr;
 }

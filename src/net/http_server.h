@@ -75,6 +75,10 @@ class HttpServer {
   // Checked before anything else; without it every name is served.
   void serve_only(HttpNames names);
 
+  // Told of every answer: the path it was routed by, `other` where there is none, and the status.
+  using Answered = std::function<void(std::string_view route, unsigned status)>;
+  void on_answer(Answered tell) { answered_ = std::move(tell); }
+
   // Port 0: any. Returns the port. `Unavailable` says why not.
   Result<std::uint16_t> listen(const std::string& address, std::uint16_t port);
   // Until `stop`. Requests that run then have `patience` to end.
@@ -86,12 +90,15 @@ class HttpServer {
   class Connection;
 
   Async<void> accept();
-  HttpHandler* handler_of(const ServerRequest& request) const;
+  // Nothing is there: null.
+  using Route = std::pair<const std::string, HttpHandler*>;
+  const Route* route_of(const ServerRequest& request) const;
 
   boost::asio::any_io_executor executor_;
   HttpLimits limits_;
   Log log_;
   HttpNames names_;
+  Answered answered_;
   std::map<std::string, HttpHandler*> routes_;
   std::unique_ptr<Acceptor> acceptor_;
   std::map<std::uint64_t, Connection*> connections_;  // each takes itself out

@@ -1,0 +1,88 @@
+// Counts what is recorded on its way into the ledger. Whatever decides or acts has to pass here, so
+// no front can forget to be counted, and what the numbers say is what the records say.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "core/recorder.h"
+
+namespace sallyport::core {
+
+// Any thread may use it. `recorder` and `metrics` must outlive it.
+class MeteredRecorder final : public Recorder {
+ public:
+  // For people, who hear of every call that a failed guard was let pass for (EV-70). Must not wait.
+  using Log = std::function<void(std::string_view)>;
+  MeteredRecorder(Recorder& recorder, Metrics& metrics, const Clock& clock, Log log);
+
+  using Recorder::append;
+  // Counted once it is durable.
+  Task<std::vector<Position>> append(std::vector<Draft> drafts, Urgency urgency,
+                                     std::vector<Fact> expected) override;
+  void owe(std::vector<Draft> drafts) override;
+
+  Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) override {
+    return recorder_.fact(space, key);
+  }
+  Result<std::vector<Fact>> facts(std::string_view space) override {
+    return recorder_.facts(space);
+  }
+  Result<json::object> entry(std::uint64_t sequence) override { return recorder_.entry(sequence); }
+  Result<void> ready() const override { return recorder_.ready(); }
+  const std::string& instance_id() const override { return recorder_.instance_id(); }
+  bool alive(const std::string& instance_id) const override { return recorder_.alive(instance_id); }
+  std::string encrypt(std::string_view text) override { return recorder_.encrypt(text); }
+  Result<std::string> decrypt(std::string_view sealed) const override {
+    return recorder_.decrypt(sealed);
+  }
+
+ private:
+  // What to count once the drafts are written; they are the ledger's by then.
+  using Counts = std::vector<std::function<void()>>;
+  class Waiting;
+
+  Counts counts_of(const std::vector<Draft>& drafts);
+  void read_fail_open(const Fact& fact, const Subject& subject, Counts& counts);
+  void read_record(const Draft& draft, Counts& counts);
+  void read_guards(const Draft& draft, Counts& counts);
+  void read_hit(const Draft& draft, Counts& counts);
+  void read_approval(const Draft& draft, Counts& counts);
+  void read_control(const Draft& draft, Counts& counts);
+  void tell_wait(const std::string& approval_id, const std::string& outcome);
+  void open_fail_open(const std::string& guard);
+  void close_fail_open(const std::string& guard);
+  double fail_open_seconds() const;
+
+  Recorder& recorder_;
+  const Clock& clock_;
+  Log log_;
+  MetricNumbers& calls_;
+  MetricNumbers& decisions_;
+  MetricNumbers& guard_runs_;
+  MetricNumbers& guard_hits_;
+  MetricNumber& asked_;
+  MetricHistograms& approval_wait_;
+  MetricNumbers& policy_loads_;
+  MetricNumber& generation_;
+  MetricNumber& refused_;
+  MetricNumbers& fail_open_;
+  MetricNumber& fail_open_seconds_;
+  MetricNumbers& degraded_;
+  MetricHistograms& append_seconds_;
+  MetricNumber& lag_;
+  MetricNumbers& records_;
+
+  struct Open {
+    std::map<std::string, SteadyTime> asked{};      // by approval
+    std::map<std::string, SteadyTime> fail_open{};  // by guard
+    double fail_open_before = 0;                    // seconds, of what has ended
+  };
+  Guarded<Open> open_;
+};
+
+}  // namespace sallyport::core

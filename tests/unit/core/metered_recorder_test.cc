@@ -1,0 +1,87 @@
+#include "core/metered_recorder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/governed.h"
+
+namespace sallyport::core {
+namespace {
+
+using test::FakeRecorder;
+using test::run_now;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+class MeteredRecorderTest : public testing::Test {
+ protected:
+  Result<Answer> call(std::string id = "toolu_1") {
+    if (!plans) plans.emplace(*plan.build());
+    if (!governor) {
+      governor.emplace(
+          Governor::Parts{*plans, recorder, redactor, clock, entropy, KeyedDigest("k")});
+    }
+    Call call = test::Governed::read_file();
+    call.tool_call_id = std::move(id);
+    return run_now(governor->run(std::move(call), std::make_shared<test::FakeUpstream>()));
+  }
+
+  PlanBuilder plan = PlanBuilder().autonomy(Autonomy::ActAuto);
+  SystemClock clock;
+  FakeRecorder ledger;
+  Metrics metrics;
+  std::vector<std::string> said;
+  MeteredRecorder recorder{ledger, metrics, clock,
+                           [this](std::string_view line) { said.emplace_back(line); }};
+  SystemEntropy entropy;
+  NoRedactor redactor;
+  std::optional<test::ChangingPlan> plans;
+  std::optional<Governor> governor;
+};
+
+TEST_F(MeteredRecorderTest, ACallIsCountedByItsRecord) {
+  plan.guard(std::make_shared<test::FunctionGuard>("paths", [](const Call&) {
+    Verdict verdict = Verdict::deny("not here");
+    verdict.rule = "no-tmp";
+    return Result<Verdict>(verdict);
+  }));
+  ASSERT_TRUE(call());
+  const std::string text = metrics.text();
+  EXPECT_THAT(text, HasSubstr("sallyport_calls_total{outcome=\"blocked\",server=\"\","
+                              "agent=\"agent:a\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("{verdict=\"deny\",rule=\"no-tmp\",tier="));
+  EXPECT_THAT(text, HasSubstr("sallyport_guard_runs_total{guard=\"paths\",phase=\"tool_use\","
+                              "outcome=\"ran\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("sallyport_ledger_lag_records 0\n"));
+}
+
+TEST_F(MeteredRecorderTest, WhatTheLedgerRefusesIsNotCountedAsRecorded) {
+  ledger.refuse_announcements = Error{ErrorCode::Unavailable, "full", {}, "no_space"};
+  EXPECT_FALSE(call());
+  const std::string text = metrics.text();
+  EXPECT_THAT(text, Not(HasSubstr("records_total{kind=\"intent\"} 1")));
+  EXPECT_THAT(text, HasSubstr("sallyport_ledger_append_seconds_count{result=\"refused\"} 1\n"));
+  // Its end is owed, and will be there.
+  EXPECT_THAT(text, HasSubstr("sallyport_calls_total{outcome=\"persistence_failed\",server=\"\","
+                              "agent=\"agent:a\"} 1\n"));
+}
+
+// EV-70
+TEST_F(MeteredRecorderTest, EachCallThatAFailedGuardIsLetPassForIsLoggedAndCounted) {
+  plan.guard(std::make_shared<test::FunctionGuard>("broken", [](const Call&) -> Result<Verdict> {
+    return fail(ErrorCode::Unavailable, "down");
+  }));
+  plan.fail_open("broken");
+  ASSERT_TRUE(call("toolu_1"));
+  ASSERT_TRUE(call("toolu_2"));
+  const std::string text = metrics.text();
+  EXPECT_THAT(text, HasSubstr("sallyport_fail_open_total{guard=\"broken\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("outcome=\"failed\"} 2\n"));
+  EXPECT_THAT(text, Not(HasSubstr("sallyport_fail_open_seconds_total 0\n")));
+  EXPECT_THAT(said, ElementsAre(HasSubstr("the guard `broken` failed, and call "),
+                                HasSubstr("was let pass, as the policy says")));
+}
+
+}  // namespace
+}  // namespace sallyport::core
