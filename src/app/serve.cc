@@ -103,9 +103,14 @@ mcp::HttpFront::Open gateways(Gate& gate, const std::vector<Upstream>& upstreams
                          return gateway(upstream, std::move(link));
                        }});
     }
-    return std::make_shared<mcp::Switchboard>(gate.loop().get_executor(), std::move(client),
-                                              std::move(lines),
-                                              mcp::Switchboard::Settings{.log = log});
+    const auto refuse = [&gate, caller](Call call) {
+      call.agent_id = caller.principal;
+      call.session_id = caller.session_id;
+      return gate.governor().run(std::move(call), std::make_shared<core::UnknownTool>());
+    };
+    return std::make_shared<mcp::Switchboard>(
+        gate.loop().get_executor(), std::move(client), std::move(lines),
+        mcp::Switchboard::Settings{.log = log, .refuse = refuse});
   };
 }
 

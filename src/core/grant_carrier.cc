@@ -27,7 +27,10 @@ void take_grant(json::object& params, Call& call) {
   if (meta == nullptr || !meta->is_object()) return;
   const json::value* const token = meta->get_object().if_contains(kGrantMember);
   if (token == nullptr) return;
-  call.grants.push_back(json::serialize(*token));
+  const bool several = token->is_array() && token->get_array().size() > 1;
+  for (const json::value& one : several ? token->get_array() : json::array{*token}) {
+    call.grants.push_back(json::serialize(one));
+  }
   meta->get_object().erase(kGrantMember);
   if (meta->get_object().empty()) params.erase("_meta");
 }

@@ -12,7 +12,8 @@ namespace sallyport::core {
 inline constexpr std::string_view kGrantMember = "sallyport/grant";  // of MCP's `params._meta`
 inline constexpr std::string_view kGrantHeader = "Sallyport-Grant";  // of HTTP
 
-// From the `_meta` of `params`; a `_meta` that held nothing else goes too.
+// From the `_meta` of `params`; a `_meta` that held nothing else goes too. A list of several is
+// taken as several, which no call may present (CG-12).
 void take_grant(json::object& params, Call& call);
 
 // The value of the header: base64url of the token. What is no base64url is taken as it is, and will

@@ -12,15 +12,6 @@
 
 namespace sallyport::mcp {
 
-namespace {
-
-bool is_governed(const std::string& method) {
-  return method == "tools/call" || method == "resources/read" || method == "prompts/get" ||
-         method == "completion/complete" || method == "tasks/result";
-}
-
-}  // namespace
-
 class Gateway::Relayed final : public Waiter {
  public:
   Relayed(Gateway& gateway, std::string client_id, std::string method)

@@ -4,6 +4,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "mcp/era.h"
+#include "mcp/grant_in_meta.h"
 #include "mcp/http_rules.h"
 #include "mcp/json_text.h"
 
@@ -60,6 +61,10 @@ Result<std::shared_ptr<Outlet>> HttpLink::ask(Message request, const net::Server
     }
   } else if (asked_.contains(id)) {
     return fail(ErrorCode::Conflict, "this id is in use");
+  }
+  // What is not governed needs no grant.
+  if (is_governed(request.method)) {
+    request.text = with_grant_headers(std::move(request.text), head);
   }
   if (const Result<void> taken = take(std::move(request.text)); !taken) {
     return std::unexpected(taken.error());

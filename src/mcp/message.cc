@@ -120,4 +120,9 @@ std::string error_text(std::string_view id, std::int64_t code, std::string_view 
          ",\"error\":" + json::serialize(error) + '}';
 }
 
+bool is_governed(std::string_view method) {
+  return method == "tools/call" || method == "resources/read" || method == "prompts/get" ||
+         method == "completion/complete" || method == "tasks/result";
+}
+
 }  // namespace sallyport::mcp

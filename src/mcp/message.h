@@ -63,4 +63,7 @@ inline constexpr std::int64_t kApprovalOver = -31410;
 inline constexpr std::int64_t kTooMuch = -31429;
 inline constexpr std::int64_t kNotRecorded = -31500;
 
+// Requests that are calls: judged, recorded, and in need of a grant where the policy says so.
+bool is_governed(std::string_view method);
+
 }  // namespace sallyport::mcp

@@ -6,9 +6,13 @@
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
+#include "mcp/answers.h"
 #include "mcp/era.h"
 #include "mcp/extension.h"
+#include "mcp/forwarded_call.h"
+#include "mcp/grant_in_meta.h"
 #include "mcp/json_text.h"
+#include "mcp/translation.h"
 
 namespace sallyport::mcp {
 
@@ -201,12 +205,35 @@ void Switchboard::route_by_name(const Message& request, std::string_view text) {
     const bool fits = name.starts_with(known + '.') && name.size() > known.size() + 1;
     if (fits && (owner == parties_.size() || known.size() > parties_[owner].name.size())) owner = i;
   }
-  if (owner == parties_.size()) {
+  if (owner == parties_.size()) return refuse_unknown(request);
+  const std::string plain = name.substr(parties_[owner].name.size() + 1);
+  pass_to(owner, request, edited(request.text, {{text, quoted(plain)}}));
+}
+
+void Switchboard::refuse_unknown(const Message& request) {
+  if (request.method != "tools/call" || !settings_.refuse || !read_asked(request)) {
     return refuse(request, kInvalidParams,
                   "nothing has this name; names are those of a list, as in `server.tool`");
   }
-  const std::string plain = name.substr(parties_[owner].name.size() + 1);
-  pass_to(owner, request, edited(request.text, {{text, quoted(plain)}}));
+  if (tasks_.size() >= parties_.size() + settings_.limits.calls) {
+    return refuse(request, kTooMuch, "too many calls wait; try again later");
+  }
+  tasks_.start(record_unknown(request));
+}
+
+Async<void> Switchboard::record_unknown(Message request) {
+  Call call;
+  take_grant(request, call);
+  Result<Asked> asked = read_asked(request);
+  call.tool = std::move(asked->tool);
+  call.input = std::move(asked->input);
+  call.raw_input = std::move(asked->raw_input);
+  const Result<Answer> answer = co_await settings_.refuse(std::move(call));
+  std::string result = answer ? notice_result(*answer, true) : unrecorded_result(answer.error());
+  if (find(request.text, {"params", "_meta", kMetaVersion})) {
+    result = modern_result(request.method, result, {});
+  }
+  to_client(result_text(request.id, result));
 }
 
 void Switchboard::route_by_uri(const Message& request, std::string_view text) {

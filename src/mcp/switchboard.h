@@ -22,6 +22,7 @@
 #include "mcp/message.h"
 #include "mcp/server.h"
 #include "net/task_group.h"
+#include "sallyport/answer.h"
 
 namespace sallyport::mcp {
 
@@ -39,6 +40,9 @@ class Switchboard final : public Conversation {
   struct Settings {
     Limits limits{};
     Server::Log log;  // for people; must not wait
+    // A call of a tool that no server can have: decided and recorded like any other. None: it is
+    // refused with an error.
+    std::function<Task<Answer>(Call call)> refuse{};
   };
   Switchboard(boost::asio::any_io_executor executor, std::unique_ptr<ClientLink> client,
               std::vector<Upstream> upstreams, Settings settings);
@@ -89,6 +93,8 @@ class Switchboard final : public Conversation {
   void pass_to(std::size_t party, const Message& request, std::string text);
   void to_client(std::string text, std::string_view about = {});
   void refuse(const Message& request, std::int64_t code, std::string_view why);
+  void refuse_unknown(const Message& request);
+  Async<void> record_unknown(Message request);
   std::size_t owner_of(const std::string& uri) const;
 
   // From a server.

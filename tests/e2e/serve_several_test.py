@@ -37,8 +37,6 @@ class Several(ServeTest):
             self.assertIn(f"{name}.echo", names)
             self.assertEqual(session.said(f"{name}.echo", {"message": name}), name)
         self.assertEqual(session.said("old.secret"), "key **** ends")
-        unknown = session.call("echo")[-1]
-        self.assertEqual(unknown["error"]["code"], -32602)
         server.stop()
         ends = self.one_end_for_each_call(4)
         self.assertEqual([record["server"] for record in ends], ["local", "old", "new", "old"])
@@ -51,6 +49,20 @@ class Several(ServeTest):
         for name in ("local", "old", "new"):
             status, said = self.stateless(server, modern("tools/call", {"name": f"{name}.echo", "arguments": {"message": name}}))
             self.assertEqual((status, said[-1]["result"]["content"][0]["text"]), (200, name))
+
+    def test_a_name_that_no_server_can_have_is_a_recorded_refusal(self):
+        server = self.all_three()
+        session = Session(server)
+        said = session.call("echo", {"message": "x"})[-1]["result"]
+        self.assertTrue(said["isError"])
+        self.assertIn("unknown tool `echo`", said["content"][0]["text"])
+        status, answers = self.stateless(server, modern("tools/call", {"name": "nowhere.echo", "arguments": {}}))
+        self.assertEqual((status, answers[-1]["result"]["isError"], answers[-1]["result"]["resultType"]), (200, True, "complete"))
+        self.assertEqual(session.request("prompts/get", {"name": "x"})[-1]["error"]["code"], -32602)
+        server.stop()
+        ends = self.one_end_for_each_call(2)
+        self.assertEqual([(record["server"], record["tool_name"], record["outcome"]["kind"]) for record in ends],
+                         [("", "echo", "blocked"), ("", "nowhere.echo", "blocked")])
 
     def test_progress_and_questions_find_their_way(self):
         session = Session(self.all_three(), {"sampling": {}})
