@@ -234,7 +234,7 @@ class ApprovalsOverHttp(ServeTest):
         self.respond(item, {"approved": False})
         kinds = {next(heard)["event"] for _ in range(2)}
         self.assertLessEqual({"hitl.response_received", "hitl.approval_denied"}, kinds)
-        self.assertLess(time.monotonic() - begin, 5)
+        self.assertLess(time.monotonic() - begin, 20)
         self.assertEqual(self.server.stop(), 0)
 
 

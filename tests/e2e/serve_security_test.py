@@ -153,7 +153,7 @@ class Security(ServeTest):
         time.sleep(0.4)
         begin = time.monotonic()
         self.assertEqual(server.stop(signal.SIGINT), 0)
-        self.assertLess(time.monotonic() - begin, 12)
+        self.assertLess(time.monotonic() - begin, 30)
         stream.close()
         self.one_end_for_each_call(1)
 
