@@ -7,9 +7,9 @@
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <future>
+#include <shared_mutex>
 
 #include "base/guarded.h"
 #include "base/try.h"
@@ -39,17 +39,6 @@ bool is_fresh(const std::filesystem::path& file, WallTime now) {
 
 // How long the loop of a caller who writes in place may stand still.
 constexpr auto kStandstill = std::chrono::milliseconds(10);
-
-// Counts its owner among those who append.
-class Present {
- public:
-  explicit Present(std::atomic<int>& count) : count_(count) { ++count_; }
-  Present(const Present&) = delete;
-  ~Present() { --count_; }
-
- private:
-  std::atomic<int>& count_;
-};
 
 std::size_t weight(const Group& group) {
   std::size_t bytes = 256;
@@ -90,6 +79,28 @@ struct Ledger::Queue {
     }
     return taken;
   }
+
+  // What a caller on this executor may write himself: all that waits, and nothing is wrong.
+  std::optional<Group> take_lone(const asio::any_io_executor& executor) {
+    const std::lock_guard lock(mutex);
+    if (waiting.size() != 1 || !owed.empty() || stopping || !health.ok) return std::nullopt;
+    if (waiting.front().executor != executor) return std::nullopt;
+    std::optional<Group> lone = std::move(waiting.front());
+    waiting.pop_front();
+    bytes -= weight(*lone);
+    return lone;
+  }
+
+  void put_back(Group group) {
+    const std::lock_guard lock(mutex);
+    bytes += weight(group);
+    waiting.push_front(std::move(group));
+  }
+};
+
+struct Ledger::Door {
+  std::shared_mutex mutex;
+  Ledger* ledger;  // GUARDED_BY(mutex); null when it is gone
 };
 
 Ledger::Ledger(Parts parts, Settings settings, KeyFolder keys, Secrets secrets, InstanceLock lock,
@@ -105,9 +116,16 @@ Ledger::Ledger(Parts parts, Settings settings, KeyFolder keys, Secrets secrets, 
              parts_.clock, parts_.entropy, std::move(instance_id)},
       origin_(key.verifier().name),
       committer_(means_, std::move(key)),
-      queue_(std::make_unique<Queue>()) {}
+      queue_(std::make_unique<Queue>()),
+      door_(std::make_shared<Door>()) {
+  door_->ledger = this;
+}
 
 Ledger::~Ledger() {
+  {
+    const std::lock_guard lock(door_->mutex);
+    door_->ledger = nullptr;
+  }
   if (!writer_.joinable()) return;
   {
     const std::lock_guard lock(queue_->mutex);
@@ -120,14 +138,8 @@ Ledger::~Ledger() {
 Task<std::vector<core::Position>> Ledger::append(std::vector<core::Draft> drafts,
                                                  core::Urgency urgency,
                                                  std::vector<core::Fact> expected) {
-  const Present present(appending_);
   SALLYPORT_CO_TRY(Group group, seal(std::move(drafts), urgency));
   group.expected = std::move(expected);
-  if (may_write_in_place()) {
-    // Others who are ready to append come first: together they share one sync.
-    co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
-    if (may_write_in_place() && written_in_place(group)) co_return std::move(group.result);
-  }
   const auto initiate = [this](auto handler, Group waiting) {
     const auto executor = asio::get_associated_executor(handler);
     waiting.executor = executor;
@@ -137,27 +149,6 @@ Task<std::vector<core::Position>> Ledger::append(std::vector<core::Draft> drafts
   };
   co_return co_await asio::async_initiate<const asio::use_awaitable_t<>&, void(Result<Positions>)>(
       initiate, asio::use_awaitable, std::move(group));
-}
-
-bool Ledger::may_write_in_place() const {
-  return settings_.in_place && quick_ && appending_ == 1;
-}
-
-// False: nothing was written, and it is for the writer thread, which also knows what to do about a
-// disk that refuses.
-bool Ledger::written_in_place(Group& group) {
-  const std::unique_lock pen(pen_, std::try_to_lock);
-  if (!pen) return false;
-  {
-    const std::lock_guard lock(queue_->mutex);
-    const bool idle = queue_->waiting.empty() && queue_->owed.empty();
-    if (!idle || queue_->stopping || !queue_->health.ok) return false;
-  }
-  if (group.urgency == core::Urgency::Announces && !reserve_.kept()) return false;
-  const SteadyTime begin = parts_.clock.steady();
-  const Result<void> done = committer_.commit_at_once(group);
-  note_speed(begin);
-  return done.has_value();
 }
 
 void Ledger::note_speed(SteadyTime begin) {
@@ -221,6 +212,8 @@ void Ledger::owe(std::vector<core::Draft> drafts) {
 
 void Ledger::submit(Group group) {
   std::optional<Error> refusal;
+  const asio::any_io_executor executor = group.executor;
+  bool alone = false;
   {
     const std::lock_guard lock(queue_->mutex);
     if (queue_->health.cause == "corrupt") {
@@ -232,11 +225,42 @@ void Ledger::submit(Group group) {
     } else {
       queue_->bytes += weight(group);
       queue_->waiting.push_back(std::move(group));
+      alone = queue_->waiting.size() == 1;
     }
   }
-  if (!refusal) return queue_->wake.notify_one();
+  if (!refusal) return call_for_writing(executor, alone);
   group.result = std::unexpected(std::move(*refusal));
   Answers().add(std::move(group));
+}
+
+// The writer thread writes; or, where one client waits anyway, the caller himself, when nobody has
+// joined him by the time that everybody who is ready on his executor had his turn.
+void Ledger::call_for_writing(const asio::any_io_executor& executor, bool alone) {
+  if (!settings_.in_place || !executor || !alone || !quick_) return queue_->wake.notify_one();
+  asio::post(executor, [door = door_, executor] {
+    std::optional<Group> written;
+    {
+      const std::shared_lock lock(door->mutex);
+      if (door->ledger != nullptr) written = door->ledger->write_in_place(executor);
+    }
+    if (written) written->done(std::move(written->result));
+  });
+}
+
+// Nothing: it is for the writer thread, which can wait, and knows what to do about a disk that
+// refuses.
+std::optional<Group> Ledger::write_in_place(const asio::any_io_executor& executor) {
+  if (const std::unique_lock pen(pen_, std::try_to_lock); pen && reserve_.kept()) {
+    if (std::optional<Group> lone = queue_->take_lone(executor)) {
+      const SteadyTime begin = parts_.clock.steady();
+      const Result<void> done = committer_.commit_at_once(*lone);
+      note_speed(begin);
+      if (done) return lone;
+      queue_->put_back(std::move(*lone));
+    }
+  }
+  queue_->wake.notify_one();
+  return std::nullopt;
 }
 
 void Ledger::work() {

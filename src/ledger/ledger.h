@@ -121,10 +121,10 @@ class Ledger final : public core::Recorder {
   Result<void> finish_rotation(WriteView& view);
   Result<Group> seal(std::vector<core::Draft> drafts, core::Urgency urgency);
   std::unexpected<Error> refuse_control();
-  bool may_write_in_place() const;
-  bool written_in_place(Group& group);
-  void note_speed(SteadyTime begin);
   void submit(Group group);
+  void call_for_writing(const boost::asio::any_io_executor& executor, bool alone);
+  std::optional<Group> write_in_place(const boost::asio::any_io_executor& executor);
+  void note_speed(SteadyTime begin);
   Result<Positions> submit_and_wait(Group group);
   void work();
   bool settle(std::vector<Group> groups);
@@ -150,7 +150,9 @@ class Ledger final : public core::Recorder {
   std::mutex pen_;
   Committer committer_;  // GUARDED_BY(pen_), but for seal()
   std::unique_ptr<Queue> queue_;
-  std::atomic<int> appending_ = 0;  // callers between the beginning of an append and its end
+  // Shared with what is posted to executors, which may run after the ledger is gone.
+  struct Door;
+  std::shared_ptr<Door> door_;
   std::atomic<bool> quick_ = true;  // the last commit took no longer than a loop may stand still
   std::optional<SteadyTime> witness_written_;
   std::string witnessed_;

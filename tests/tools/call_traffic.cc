@@ -229,7 +229,7 @@ int work(const Arguments& arguments) {
   auto store = store::SqliteStore::open({.file = arguments.folder / "ledger.db"});
   if (!store) return complain(store.error());
   auto ledger = ledger::Ledger::open({**store, redactor, clock, entropy, core::close_interrupted},
-                                     {.data_folder = arguments.folder});
+                                     {.data_folder = arguments.folder, .in_place = true});
   if (!ledger) return complain(ledger.error());
   const auto plan = make_plan();
   if (!plan) return complain(plan.error());

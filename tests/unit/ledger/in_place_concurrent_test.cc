@@ -116,6 +116,36 @@ TEST_F(InPlaceConcurrentTest, ASlowDiskIsLeftToTheWriterThreadUntilItIsQuickAgai
   EXPECT_TRUE(wrote_here());
 }
 
+// LE-40: a second append of one caller does not overtake the first, which let others go ahead.
+TEST_F(InPlaceConcurrentTest, AppendsOfOneCallerKeepTheirOrder) {
+  open();
+  std::vector<std::uint64_t> sequences;
+  const auto append_one = [&](int n) {
+    std::vector<core::Draft> drafts = {TestLedger::event({{"n", n}})};
+    asio::co_spawn(loop, ledger->append(std::move(drafts), core::Urgency::Reports),
+                   [&, n](const std::exception_ptr&, const Result<Positions>& result) {
+                     ASSERT_TRUE(result);
+                     sequences.resize(2);
+                     sequences[static_cast<std::size_t>(n)] = result->front().sequence;
+                   });
+  };
+  append_one(0);
+  append_one(1);
+  loop.run();
+  EXPECT_LT(sequences.at(0), sequences.at(1));
+}
+
+// A loop that is stopped and destroyed after the ledger, as at the end of a process.
+TEST_F(InPlaceConcurrentTest, AnAppendThatNeverGotItsTurnIsWrittenWhenTheLedgerCloses) {
+  open();
+  append();
+  loop.run_one();  // seals, and lets others go ahead
+  ledger.close();
+  EXPECT_EQ(written, 0);
+  loop.run();
+  EXPECT_EQ(written, 1);
+}
+
 // LE-42
 TEST_F(InPlaceConcurrentTest, CallersOnManyThreadsAndTheWriterPassOnePen) {
   constexpr int kThreads = 4;
