@@ -8,6 +8,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
+#include <numeric>
 
 #include "base/try.h"
 #include "bench/bench.h"
@@ -96,19 +97,25 @@ double BenchLedger::append(std::size_t count, std::size_t callers) {
 }
 
 double fdatasync_seconds(const std::filesystem::path& folder, int count) {
+  const std::vector<double> times = fdatasync_times(folder, count);
+  return std::accumulate(times.begin(), times.end(), 0.0) / count;
+}
+
+std::vector<double> fdatasync_times(const std::filesystem::path& folder, int count) {
   const std::filesystem::path file = folder / "bare";
   const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   const std::string pages(8192, 'x');
-  const double seconds = seconds_of([&] {
-    for (int i = 0; i < count; ++i) {
+  std::vector<double> times;
+  for (int i = 0; i < count; ++i) {
+    times.push_back(seconds_of([&] {
       SALLYPORT_INVARIANT(pwrite(fd, pages.data(), pages.size(), static_cast<off_t>(i) * 8192) ==
                           8192);
       SALLYPORT_INVARIANT(fdatasync(fd) == 0);
-    }
-  });
+    }));
+  }
   ::close(fd);
   std::filesystem::remove(file);
-  return seconds / count;
+  return times;
 }
 
 }  // namespace sallyport::bench

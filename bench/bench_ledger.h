@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/entropy.h"
@@ -46,5 +47,6 @@ class BenchLedger {
 // One write of two pages at the end of a file, and the sync that makes it last: what any log that
 // keeps a promise pays at least.
 double fdatasync_seconds(const std::filesystem::path& folder, int count);
+std::vector<double> fdatasync_times(const std::filesystem::path& folder, int count);
 
 }  // namespace sallyport::bench

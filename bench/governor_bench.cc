@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
+#include <numeric>
 
 #include "base/try.h"
 #include "bench/bench.h"
@@ -134,6 +136,12 @@ double call_seconds(core::Recorder& recorder, const Load& load, std::size_t coun
   return seconds_of([&] { loop.run(); }) / static_cast<double>(count);
 }
 
+double median(std::vector<double> times) {
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::ranges::nth_element(times, middle);
+  return *middle;
+}
+
 }  // namespace
 
 void measure_governor(Report& report, bool quick) {
@@ -187,12 +195,21 @@ void measure_calls(Report& report, bool quick) {
       const std::size_t calls = quick ? callers * 10 : callers == 1 ? 1000 : 12800;
       // Around it, since the disk's mood changes by the second.
       const int syncs = quick ? 20 : 300;
-      const double before = fdatasync_seconds(disk.folder(), syncs);
-      const double call = call_seconds(disk.ledger(), load, calls, callers);
-      const double sync = (before + fdatasync_seconds(disk.folder(), syncs)) / 2;
+      std::vector<double> bare = fdatasync_times(disk.folder(), syncs);
+      std::vector<double> each;
+      const double call = call_seconds(disk.ledger(), load, calls, callers, &each);
+      for (const double one : fdatasync_times(disk.folder(), syncs)) bare.push_back(one);
+      const double sync = std::accumulate(bare.begin(), bare.end(), 0.0) / bare.size();
+      std::string beside =
+          fmt::format("{:.2f} bare fdatasyncs a call ({:.0f} us)", call / sync, sync * 1e6);
+      // Of a call that waits for nobody, the median too: means are at the mercy of a few long
+      // syncs.
+      if (callers == 1) {
+        beside += fmt::format(", medians {:.2f} ({:.0f} / {:.0f} us)", median(each) / median(bare),
+                              median(each) * 1e6, median(bare) * 1e6);
+      }
       report.row(fmt::format("{}, {} caller{}", name, callers, callers == 1 ? "" : "s"),
-                 fmt::format("{:.0f}/s", 1 / call),
-                 fmt::format("{:.2f} bare fdatasyncs a call ({:.0f} us)", call / sync, sync * 1e6));
+                 fmt::format("{:.0f}/s", 1 / call), beside);
     }
   }
 }
