@@ -227,7 +227,10 @@ void append_canonical_json(std::string& out, const json::value& value) {
 }
 
 std::string canonical_json(const json::value& value) {
+  // Room for a common body from the beginning: growing to it costs as much as writing it.
+  constexpr std::size_t kCommon = 1024;
   std::string out;
+  if (value.is_structured()) out.reserve(kCommon);
   append_canonical_json(out, value);
   return out;
 }

@@ -219,8 +219,16 @@ std::vector<core::Removal> StorageRedactor::redact(std::string_view name,
 }
 
 bool StorageRedactor::redact_identifier(std::string& text) const {
+  constexpr std::size_t kRemembered = 256;
+  if (clean_.with([&](const auto& clean) { return clean.contains(text); })) return false;
   RedactedText redacted = redact_text(*detectors_, text, detectors_of(Category::Secret));
-  if (redacted.removed.empty()) return false;
+  if (redacted.removed.empty()) {
+    clean_.with([&](auto& clean) {
+      if (clean.size() == kRemembered) clean.clear();
+      clean.insert(text);
+    });
+    return false;
+  }
   text = std::move(redacted.text);
   return true;
 }

@@ -5,8 +5,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
+#include "base/guarded.h"
 #include "core/redactor.h"
 #include "guards/detectors.h"
 
@@ -34,6 +36,9 @@ class StorageRedactor final : public core::Redactor {
 
  private:
   std::shared_ptr<const Detectors> detectors_;
+  // The identifiers of a call stand in every one of its entries: what was searched in vain is not
+  // searched again. Bounded.
+  mutable Guarded<std::unordered_set<std::string>> clean_;
 };
 
 }  // namespace sallyport::guards

@@ -226,6 +226,14 @@ Result<void> check_draft(const core::Draft& draft, const json::value& body) {
   return {};
 }
 
+// Moved into a value and back, which is not a copy.
+std::string canonical_text(json::object& object) {
+  json::value whole(std::move(object));
+  std::string text = canonical_json(whole);
+  object = std::move(whole.get_object());
+  return text;
+}
+
 // An entry has room for a list of removals, not for thousands: what is behind the list is counted.
 void shorten(json::array& redactions, const SealedDraft::Means& means) {
   constexpr std::size_t kListed = 200;
@@ -284,7 +292,12 @@ Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const M
   if (draft.kind == core::Kind::Trust) {
     sealed.link_ = Link{std::move(body.get_object()), std::move(sealer.redactions)};
     // Nothing is longer than these, so that what fits now fits then.
-    sealed.link((std::uint64_t{1} << 53) - 1, "sha256:" + std::string(64, '0'));
+    const std::string hash = "sha256:" + std::string(64, '0');
+    json::object& record = sealed.link_->body;
+    record["chain_index"] = (std::uint64_t{1} << 53) - 1;
+    record["previous_hash"] = hash;
+    record["entry_hash"] = hash;
+    sealed.render(canonical_text(record), sealed.link_->redactions);
   } else {
     sealed.render(canonical_json(body), sealer.redactions);
   }
@@ -305,7 +318,7 @@ std::string SealedDraft::link(std::uint64_t index,
   record["previous_hash"] = previous_hash ? json::value(*previous_hash) : json::value();
   std::string hash = trust_entry_hash(record);
   record["entry_hash"] = hash;
-  render(canonical_json(record), link_->redactions);
+  render(canonical_text(record), link_->redactions);
   return hash;
 }
 

@@ -12,9 +12,11 @@
 
 namespace sallyport::ledger {
 
-std::string trust_record_text(const json::object& record) {
+namespace {
+
+std::string text_of_record(const json::value& record) {
   std::string text = canonical_json(record);
-  const json::value* const cost = record.if_contains("cost_usd");
+  const json::value* const cost = record.get_object().if_contains("cost_usd");
   if (cost == nullptr || !cost->is_number()) return text;
   const std::string written = canonical_json(*cost);
   // No string before it can hold this: quotes in strings are escaped.
@@ -23,9 +25,15 @@ std::string trust_record_text(const json::object& record) {
   return text;
 }
 
+}  // namespace
+
+std::string trust_record_text(const json::object& record) {
+  return text_of_record(record);
+}
+
 std::string trust_entry_hash(json::object record) {
   record.erase("entry_hash");
-  return "sha256:" + hex(sha256(trust_record_text(record)));
+  return "sha256:" + hex(sha256(text_of_record(json::value(std::move(record)))));
 }
 
 core::Fact TrustHead::fact() const {

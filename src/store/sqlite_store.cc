@@ -261,7 +261,7 @@ Result<void> SqliteStore::read(const Look& look) {
   SALLYPORT_CHECK_OK(reader->query("BEGIN").run());
   SqlView view(*reader);
   Result<void> done = look(view);
-  (void)reader->run("ROLLBACK");
+  (void)reader->query("ROLLBACK").run();
   state_->give_back(std::move(reader));
   return done;
 }
