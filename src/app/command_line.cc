@@ -305,7 +305,7 @@ class CommandLine {
     CLI::App& schema =
         command(policy, "schema", "JSON Schema of a document", policy_schema_, policy_schema);
     choice(text(schema, "document", policy_schema_.of, "of which document [policy]"),
-           {"policy", "guardrails"});
+           {"policy", "guardrails", "config"});
   }
 
   void add_ledger() {

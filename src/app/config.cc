@@ -133,16 +133,34 @@ std::optional<std::chrono::seconds> parse_duration(std::string_view text) {
   return std::nullopt;
 }
 
-Result<Config> parse_config(const std::string& text, const std::filesystem::path& file) {
+Result<Config> parse_config(const std::string& text, const std::filesystem::path& file,
+                            const Variables& variables) {
   const std::string name = file.string();
-  SALLYPORT_TRY(const policy::YamlNode root, policy::parse_yaml(text, name));
+  SALLYPORT_TRY(policy::YamlNode root, policy::parse_yaml(text, name));
   if (root.kind != policy::YamlNode::Kind::Mapping) {
     return Place{root, name}.refuse("a configuration begins with `version: 1`");
   }
   Config config;
+  for (policy::YamlMember& member : root.members) {
+    const std::string& key = member.key.text;
+    const Result<void> put = put_variables(member.value, key, name, variables);
+    if (!put && key != "serve") return std::unexpected(put.error());
+    if (!put) config.serve_lacks = put.error();
+  }
+  if (config.serve_lacks) {
+    std::erase_if(root.members, [](const auto& member) { return member.key.text == "serve"; });
+  }
   const std::filesystem::path folder = file.parent_path();
   SALLYPORT_CHECK_OK(config_keys(config, folder).read({root, name}));
   return config;
+}
+
+json::value config_schema() {
+  Config any;
+  json::object schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                      {"title", "Sallyport configuration"}};
+  for (auto& [name, value] : config_keys(any, {}).schema()) schema[name] = value;
+  return schema;
 }
 
 Result<Config> load_config(const std::filesystem::path& file) {

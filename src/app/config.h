@@ -1,4 +1,5 @@
-// The configuration file: YAML or JSON, `version: 1`. A key that nobody reads is an error.
+// The configuration file: YAML or JSON, `version: 1`. A key that nobody reads is an error. Texts
+// may name variables of the environment (config_variables.h).
 //
 //   version: 1
 //   data_dir: /var/lib/sallyport           # only in a file that --config names
@@ -19,6 +20,7 @@
 #include <optional>
 #include <string>
 
+#include "app/config_variables.h"
 #include "app/serve_config.h"
 #include "sallyport/result.h"
 
@@ -38,10 +40,16 @@ struct Config {
   std::optional<std::filesystem::path> data_dir;  // only of a file that --config names
   LedgerConfig ledger;
   std::optional<ServeConfig> serve;
+  // A variable that `serve` needs is not set here. Others than the server can do without it.
+  std::optional<Error> serve_lacks;
 };
 
 // `InvalidInput` with `where` = file:line:column. Relative paths are relative to the file's folder.
-Result<Config> parse_config(const std::string& text, const std::filesystem::path& file);
+Result<Config> parse_config(const std::string& text, const std::filesystem::path& file,
+                            const Variables& variables = variables_of_this_process());
+
+// JSON Schema of such a file, with its variables put in.
+json::value config_schema();
 
 // At most 1 MiB. `NotFound` when there is no such file.
 Result<Config> load_config(const std::filesystem::path& file);

@@ -1,5 +1,6 @@
 // JSON Schemas of what people write, for their editors.
 #include "app/commands.h"
+#include "app/config.h"
 #include "app/entry_text.h"
 #include "app/output.h"
 #include "guardrails/schema.h"
@@ -8,8 +9,9 @@
 namespace sallyport::app {
 
 Result<int> policy_schema(const Context& context, const PolicySchemaOptions& options) {
-  const json::value schema =
-      options.of == "guardrails" ? guardrails::document_schema() : policy::policy_schema();
+  const json::value schema = options.of == "guardrails" ? guardrails::document_schema()
+                             : options.of == "config"   ? config_schema()
+                                                        : policy::policy_schema();
   say(context.json() ? canonical_json(schema) : pretty_json(schema, 0));
   return 0;
 }

@@ -14,6 +14,7 @@
 #include "app/gate.h"
 #include "app/mcp_upstream.h"
 #include "app/metrics_page.h"
+#include "app/missing_program.h"
 #include "app/output.h"
 #include "app/registered_reviewers.h"
 #include "base/try.h"
@@ -141,12 +142,38 @@ net::HttpNames names_of(const ServeConfig& config, std::uint16_t port) {
   return names;
 }
 
-ServerResponse readiness(const ledger::Ledger& ledger, bool stopping) {
+// Upstreams that cannot be started as things are, and why. Others are served all the same.
+json::object missing_programs(const ServeConfig& config) {
+  const char* const path = std::getenv("PATH");
+  json::object missing;
+  for (const ServeConfig::Upstream& upstream : config.upstreams) {
+    if (upstream.command.empty()) continue;
+    const std::string why = missing_program(upstream.command, path ? path : "/usr/bin:/bin");
+    if (!why.empty()) missing[upstream.name] = why;
+  }
+  return missing;
+}
+
+void warn_of_missing_programs(Gate& gate, const ServeConfig& config) {
+  for (const auto& [name, why] : missing_programs(config)) {
+    gate.log(
+        fmt::format("warning: the upstream `{}` cannot be started: {}; its tools are not there",
+                    std::string_view(name), std::string_view(why.as_string())));
+  }
+}
+
+ServerResponse readiness(const ledger::Ledger& ledger, const ServeConfig& config, bool stopping) {
   if (stopping)
     return ServerResponse::json(503, R"({"ready":false,"why":"it is ending"})"
                                      "\n");
   const Result<void> ready = ledger.ready();
-  if (ready) return ServerResponse::json(200, "{\"ready\":true}\n");
+  if (ready) {
+    json::object said{{"ready", true}};
+    if (json::object missing = missing_programs(config); !missing.empty()) {
+      said["missing"] = std::move(missing);
+    }
+    return ServerResponse::json(200, json::serialize(said) + '\n');
+  }
   const json::object said{{"ready", false}, {"why", ready.error().message}};
   return ServerResponse::json(503, json::serialize(said) + '\n');
 }
@@ -227,6 +254,7 @@ void count_http(Metrics& metrics, net::HttpServer& server, const mcp::HttpFront&
 
 Result<ServeConfig> config_of(const Context& context, const ServeOptions& options) {
   SALLYPORT_TRY(Workspace::Place place, context.place());
+  if (place.config.serve_lacks) return std::unexpected(*place.config.serve_lacks);
   if (!place.config.serve) {
     return fail(
         ErrorCode::InvalidInput,
@@ -274,7 +302,7 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   MetricsPage metrics({gate->metrics(), gate->ledger(), workspace.clock()},
                       metrics_readers(config));
   Page health([] { return ServerResponse::text(200, "ok\n"); });
-  Page ready([&] { return readiness(gate->ledger(), stopping); });
+  Page ready([&] { return readiness(gate->ledger(), config, stopping); });
   Page metadata([&] {
     return ServerResponse::json(
         200, json::serialize(json::object{{"resource", url},
@@ -292,6 +320,7 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   if (shows_metrics(config)) server.route("/metrics", metrics);
   server.route("/.well-known/oauth-protected-resource", metadata);
   server.route("/.well-known/oauth-protected-resource/mcp", metadata);
+  warn_of_missing_programs(*gate, config);
   SALLYPORT_CHECK_OK(announce(context, config, *gate, tokens, url));
   run_until_stopped(*gate, server, front, stopping);
   return 0;
