@@ -151,7 +151,13 @@ net::HttpHeaders RemoteServer::headers_for(const Message& message, bool modern) 
 }
 
 Async<void> RemoteServer::converse(std::shared_ptr<Talk> talk) {
-  Reply reply = co_await answer_to(*talk);
+  Reply reply;
+  if (!old_) reply = co_await answer_to(*talk);
+  if (old_) {
+    co_await post_old(talk);
+    talks_.erase(talk->id);
+    co_return;
+  }
   if (talk->request.method == "subscriptions/listen") reply = co_await listen_on(*talk, reply);
   if (talk->request.method == "initialize") {
     introducing_ = false;
@@ -190,6 +196,7 @@ Async<Reply> RemoteServer::answer_to(Talk& talk) {
     if (head->status < 400) co_return co_await read_answer(talk, std::move(*head));
     const std::string body =
         (co_await talk.http->read_all(kRefusalBytes, limits_.start)).value_or("");
+    if (may_be_old(talk, head->status)) co_await find_old_stream();
     if (opens || again || !has_lost_session(talk, head->status, body)) {
       co_return refusal(talk.id, head->status, body, limits_.json());
     }

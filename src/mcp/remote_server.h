@@ -4,7 +4,7 @@
 // ends with it. A server of sessions names the session when it is opened and may speak on a stream
 // that we ask for (GET); a session that the server has forgotten is opened again, and what it
 // refused for that reason is sent again, because it was not done. To a stateless server a closed
-// stream is a cancel.
+// stream is a cancel. A server that does not take an opening is asked for the stream of 2024-11-05.
 #pragma once
 
 #include <map>
@@ -75,6 +75,13 @@ class RemoteServer final : public Server {
   Message usable_tools(Message answer);
   net::HttpHeaders headers_for(const Message& message, bool modern) const;
 
+  // The oldest transport (remote_old_transport.cc).
+  static bool may_be_old(const Talk& talk, unsigned status);
+  Async<void> find_old_stream();
+  Async<void> hear_old_stream(std::unique_ptr<net::HttpExchange> http, net::SseParser events);
+  Async<void> hear_old(net::SseEvent event);
+  Async<void> post_old(std::shared_ptr<Talk> talk);
+
   // The session (remote_session.cc).
   bool has_lost_session(const Talk& talk, unsigned status, std::string_view body) const;
   void open_session_again(std::uint64_t number);
@@ -94,6 +101,9 @@ class RemoteServer final : public Server {
   const Limits& limits_;
   Place place_;
   Result<std::unique_ptr<net::HttpClient>> client_;
+  // Where messages are posted to a server of 2024-11-05. Shared with posts on their way, which may
+  // end after the stream that named it.
+  std::shared_ptr<net::HttpClient> old_;
   net::TaskGroup tasks_;
   PendingRequests pending_;
   Bell bell_;

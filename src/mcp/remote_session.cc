@@ -98,14 +98,15 @@ bool RemoteServer::send(std::string text) {
 Async<void> RemoteServer::post_only(Message message) {
   const Counted counted(posts_);
   const std::uint64_t session = session_.number;
-  const std::unique_ptr<net::HttpExchange> http = (*client_)->exchange();
+  const std::shared_ptr<net::HttpClient> old = old_;
+  const std::unique_ptr<net::HttpExchange> http = old ? old->exchange() : (*client_)->exchange();
   net::HttpRequest post{.headers = headers_for(message, stateless_), .body = message.text};
   const Result<net::HttpHead> head = co_await http->send(std::move(post), limits_.start);
   if (head) (void)co_await http->read_all(64 * 1024, limits_.patience);
   if (message.method == kIntroduction) {
     introducing_ = false;
     bell_.ring("introduced");
-    if (head && head->status < 400) tasks_.start(hear_session(session));
+    if (head && head->status < 400 && !old) tasks_.start(hear_session(session));
   }
   if (head && head->status == 404 && !session_.id.empty()) open_session_again(session);
 }

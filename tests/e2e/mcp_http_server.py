@@ -310,3 +310,45 @@ class ModernHandler(Handler):
 
 class ModernServer(Server):
     handler = ModernHandler
+
+
+class OldHandler(Handler):
+    """2024-11-05: a stream whose first event names the address for messages; every answer comes on it."""
+
+    def do_GET(self):
+        if not self.path.startswith("/mcp"):
+            return self.plain(404)
+        self.begin_stream()
+        self.server.streams.append(self)
+        self.chunk(f"event: endpoint\ndata: {self.server.endpoint}?session={len(self.server.streams)}\n\n")
+        while not self.server.stopping and not self.close_connection:
+            time.sleep(0.05)
+
+    def do_POST(self):
+        message = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+        self.server.note(self, message)
+        if not self.path.startswith("/messages"):
+            return self.plain(405)
+        stream = self.server.streams[int(self.path.split("=")[1]) - 1]
+        self.plain(202, b"Accepted", "text/plain")
+        method, id, params = message.get("method"), message.get("id"), message.get("params", {})
+        if method == "initialize":
+            stream.event({"id": id, "result": {"protocolVersion": "2024-11-05", "capabilities": {"tools": {}},
+                                               "serverInfo": {"name": "old", "version": "1"}}})
+        elif method == "tools/list":
+            stream.event({"id": id, "result": {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("echo", "ask", "cut")]}})
+        elif method == "tools/call" and params["name"] == "cut":
+            stream.cut()
+        elif method == "tools/call" and params["name"] == "ask":
+            self.server.asked["q"] = id
+            stream.event({"id": "q", "method": "roots/list"})
+        elif method == "tools/call":
+            stream.chunk("event: message\ndata: half a {\n\n")
+            stream.event(self.text(id, params["arguments"].get("message", "")))
+        elif id == "q":
+            stream.event(self.text(self.server.asked.pop("q"), json.dumps(message["result"])))
+
+
+class OldServer(Server):
+    handler = OldHandler
+    endpoint = "/messages"

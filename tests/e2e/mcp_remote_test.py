@@ -8,7 +8,7 @@ import time
 import unittest
 
 from cli_support import BIN
-from mcp_http_server import LegacyServer, ModernServer
+from mcp_http_server import LegacyServer, ModernServer, OldServer
 from mcp_support import PATIENCE, Client, McpTest
 
 MODERN = "2026-07-28"
@@ -326,6 +326,50 @@ class Credentials(RemoteTest):
         self.assertIn("`http` or `https`", self.refused("--url", "ftp://example.com/mcp"))
         self.assertIn("`NO_SUCH` is not set", self.refused("--url", "https://example.com/mcp", "--bearer-env", "NO_SUCH"))
         self.assertIn("not both", self.refused("--url", "https://example.com/mcp", "--", "cat"))
+
+
+
+class OldTransport(RemoteTest):
+    """Servers of 2024-11-05, which take nothing at the address of their stream."""
+
+    def test_a_server_that_refuses_an_opening_is_asked_for_its_stream(self):
+        server = self.server(OldServer)
+        client = self.remote(server)
+        opened = client.open({"roots": {}})
+        self.assertEqual((opened["protocolVersion"], opened["serverInfo"]["name"]), ("2024-11-05", "old"))
+        self.assertEqual([tool["name"] for tool in client.request("tools/list")["result"]["tools"]], ["echo", "ask", "cut"])
+        self.assertEqual(client.said("echo", {"message": "hi"}), "hi")
+        waiting = client.ask("tools/call", {"name": "ask", "arguments": {}})
+        question = client.next(lambda message: message.get("method") == "roots/list")
+        client.send({"id": question["id"], "result": {"roots": []}})
+        self.assertEqual(client.answer(waiting)["result"]["content"][0]["text"], '{"roots": []}')
+        self.assertEqual(client.close(), 0)
+        self.assertFalse([head for head, _ in server.requests if "mcp-session-id" in head or "mcp-protocol-version" in head])
+        self.one_end_for_each_call(2)
+
+    def test_a_stream_that_breaks_is_opened_again_and_the_call_on_it_is_unknown(self):
+        server = self.server(OldServer)
+        client = self.remote(server)
+        client.open()
+        cut = client.result("cut")
+        self.assertTrue(cut["isError"])
+        self.assertEqual(client.said("echo", {"message": "again"}), "again")
+        self.assertEqual(len(server.streams), 2)
+        client.close()
+        ends = self.one_end_for_each_call(2)
+        self.assertEqual([record["effect_state"] for record in ends], ["unknown", "done"])
+
+    def test_stateless_clients_reach_it_too(self):
+        client = self.remote(self.server(OldServer))
+        said = client.modern("tools/call", name="echo", arguments={"message": "new"})
+        self.assertEqual(said["result"]["content"][0]["text"], "new")
+
+    def test_an_address_of_another_server_is_not_gone_to(self):
+        server, other = self.server(OldServer), self.server(OldServer)
+        server.endpoint = other.url
+        client = self.remote(server)
+        self.assertIn("error", client.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}))
+        self.assertEqual(other.requests, [])
 
 
 if __name__ == "__main__":
