@@ -174,8 +174,8 @@ Task<void> Gateway::server_up() {
   co_return Result<void>{};
 }
 
-Task<void> Gateway::server_ready() {
-  const auto last = parts_.clock.steady() + settings_.limits.start;
+Task<void> Gateway::server_ready(std::chrono::milliseconds longest) {
+  const auto last = parts_.clock.steady() + longest;
   while (!ready_) {
     if (gave_up_) co_return std::unexpected(*gave_up_);
     if (parts_.clock.steady() >= last) {

@@ -242,7 +242,8 @@ class Gateway final : public Conversation,
   void server_ended(const std::string& how) override;
   Async<void> keep_server();
   Async<void> reopen();
-  Task<void> server_ready();
+  Task<void> server_ready(std::chrono::milliseconds longest);
+  Task<void> server_ready() { return server_ready(settings_.limits.start); }
   Task<void> server_up();
 
   boost::asio::any_io_executor executor_;

@@ -9,8 +9,22 @@
 #include "mcp/grant_in_meta.h"
 #include "mcp/json_text.h"
 #include "mcp/told.h"
+#include "mcp/translation.h"
 
 namespace sallyport::mcp {
+
+namespace {
+
+// Clients give up on a server that keeps silent when it is discovered, also where it is only slow
+// to start. What it may have is promised then, for this moment alone (`ttlMs` is 0); what it has
+// not is refused when it is asked for.
+constexpr std::chrono::milliseconds kLongestDiscovery{5'000};
+constexpr std::string_view kStillStarting =
+    R"({"serverInfo":{"name":"sallyport","version":"1"},"capabilities":{"tools":{"listChanged":true},)"
+    R"("prompts":{"listChanged":true},"resources":{"listChanged":true,"subscribe":true},)"
+    R"("completions":{}}})";
+
+}  // namespace
 
 class Gateway::Relayed final : public Waiter {
  public:
@@ -129,7 +143,9 @@ void Gateway::relay(Message request) {
 }
 
 Async<void> Gateway::relay_later(Message request) {
-  const Result<void> ready = co_await server_ready();
+  const bool discovers = request.method == "server/discover" && client_era_ == Era::Modern;
+  const Result<void> ready = co_await server_ready(
+      discovers ? std::min(kLongestDiscovery, settings_.limits.start) : settings_.limits.start);
   // Cancelled meanwhile: nobody wants it any more.
   if (!relayed_.contains(request.id)) co_return;
   if (ready) {
@@ -141,6 +157,10 @@ Async<void> Gateway::relay_later(Message request) {
     co_return;
   }
   relayed_.erase(request.id);
+  if (discovers && !gave_up_) {
+    to_client(result_text(request.id, with_our_tasks(discovery_from_opening(kStillStarting))));
+    co_return;
+  }
   to_client(error_text(request.id, kInternalError, ready.error().message));
 }
 

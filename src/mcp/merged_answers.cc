@@ -48,8 +48,6 @@ void describe(json::object& out, const std::vector<PartAnswer>& parts) {
       instructions += part.server + ": " + std::string(*text);
     }
   }
-  // Ids of tasks do not say whose they are.
-  capabilities.erase("tasks");
   out["capabilities"] = std::move(capabilities);
   if (!instructions.empty()) out["instructions"] = instructions;
 }
@@ -91,12 +89,14 @@ std::string_view list_member(std::string_view method) {
   if (method == "prompts/list") return "prompts";
   if (method == "resources/list") return "resources";
   if (method == "resources/templates/list") return "resourceTemplates";
+  if (method == "tasks/list") return "tasks";
   return {};
 }
 
 std::string merged_list(std::string_view method, const std::vector<PartAnswer>& parts) {
   const std::string_view member = list_member(method);
-  const bool named = member == "tools" || member == "prompts";
+  const bool named = member == "tools" || member == "prompts" || member == "tasks";
+  const std::string_view name_key = member == "tasks" ? "taskId" : "name";
   const std::string_view key = member == "resources" ? "uri" : "uriTemplate";
   std::set<std::string> seen;
   std::map<std::string, std::string> cursors;
@@ -106,8 +106,8 @@ std::string merged_list(std::string_view method, const std::vector<PartAnswer>& 
       std::string shown(item);
       if (named) {
         std::string name;
-        append_canonical_string(name, qualified(part.server, text_at(item, "name")));
-        shown = with_member(item, "name", name);
+        append_canonical_string(name, qualified(part.server, text_at(item, name_key)));
+        shown = with_member(item, name_key, name);
       } else if (!seen.insert(text_at(item, key)).second) {
         continue;
       }

@@ -27,8 +27,9 @@ std::string merged_discovery(const std::vector<PartAnswer>& parts);
 
 // The member that a list method answers with (`tools`, `prompts`, ...); empty: it is no list.
 std::string_view list_member(std::string_view method);
-// Lists one behind the other, with qualified names of tools and prompts. A resource that two
-// servers have is the first one's. What stands beside the list is that of the first part.
+// Lists one behind the other, with qualified names of tools and prompts and ids of tasks. A
+// resource that two servers have is the first one's. What stands beside the list is that of the
+// first part.
 std::string merged_list(std::string_view method, const std::vector<PartAnswer>& parts);
 
 // Where the next pages are, by server, as one opaque cursor; and back.

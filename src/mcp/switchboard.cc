@@ -12,6 +12,7 @@
 #include "mcp/forwarded_call.h"
 #include "mcp/grant_in_meta.h"
 #include "mcp/json_text.h"
+#include "mcp/task_names.h"
 #include "mcp/translation.h"
 
 namespace sallyport::mcp {
@@ -105,7 +106,7 @@ void Switchboard::party_left(std::size_t party) {
   parties_[party].gone = true;
   const auto why = fmt::format("the server `{}` is not there", parties_[party].name);
   for (auto at = routed_.begin(); at != routed_.end();) {
-    if (at->second != party) {
+    if (at->second.party != party) {
       ++at;
       continue;
     }
@@ -187,6 +188,8 @@ void Switchboard::route(Message request) {
     route_by_uri(request, find(request.text, {"params", "uri"}).value_or(""));
   } else if (method == "completion/complete") {
     route_completion(request);
+  } else if (method.starts_with("tasks/")) {
+    route_by_task(request);
   } else if (method == "ping") {
     const auto there = std::ranges::find(parties_, false, &Party::gone);
     pass_to(there == parties_.end() ? 0 : there - parties_.begin(), request, request.text);
@@ -195,9 +198,7 @@ void Switchboard::route(Message request) {
   }
 }
 
-// `text` is the part of the request that names it.
-void Switchboard::route_by_name(const Message& request, std::string_view text) {
-  const std::string name = text_in_part(text.empty() ? std::nullopt : std::optional(text));
+std::optional<Switchboard::Named> Switchboard::named(const std::string& name) const {
   std::size_t owner = parties_.size();
   for (std::size_t i = 0; i < parties_.size(); ++i) {
     // Names may hold dots: the longest one that fits is meant.
@@ -205,9 +206,21 @@ void Switchboard::route_by_name(const Message& request, std::string_view text) {
     const bool fits = name.starts_with(known + '.') && name.size() > known.size() + 1;
     if (fits && (owner == parties_.size() || known.size() > parties_[owner].name.size())) owner = i;
   }
-  if (owner == parties_.size()) return refuse_unknown(request);
-  const std::string plain = name.substr(parties_[owner].name.size() + 1);
-  pass_to(owner, request, edited(request.text, {{text, quoted(plain)}}));
+  if (owner == parties_.size()) return std::nullopt;
+  return Named{owner, name.substr(parties_[owner].name.size() + 1)};
+}
+
+// `text` is the part of the request that names it.
+void Switchboard::route_by_name(const Message& request, std::string_view text) {
+  const auto found = named(text_in_part(text.empty() ? std::nullopt : std::optional(text)));
+  if (!found) return refuse_unknown(request);
+  pass_to(found->party, request, edited(request.text, {{text, quoted(found->name)}}));
+}
+
+void Switchboard::route_by_task(const Message& request) {
+  const auto found = named(text_in_part(find(request.text, {"params", "taskId"})));
+  if (!found) return refuse(request, kInvalidParams, "there is no such task");
+  pass_to(found->party, request, with_own_task(request.text, found->name));
 }
 
 void Switchboard::refuse_unknown(const Message& request) {
@@ -270,7 +283,7 @@ void Switchboard::pass_to(std::size_t party, const Message& request, std::string
   if (!parties_[party].line->put({.text = std::move(text)})) {
     return refuse(request, kTooMuch, "too many requests wait; try again later");
   }
-  routed_[request.id] = party;
+  routed_[request.id] = {party, request.method};
 }
 
 void Switchboard::tell(const Message& notification) {
@@ -287,7 +300,7 @@ void Switchboard::cancel(const Message& notification) {
   if (id == nullptr) return;
   const std::string client_id = canonical_json(*id);
   std::set<std::size_t> parties;
-  if (const auto routed = routed_.extract(client_id)) parties.insert(routed.mapped());
+  if (const auto routed = routed_.extract(client_id)) parties.insert(routed.mapped().party);
   if (auto merge = merges_.extract(client_id)) parties = std::move(merge.mapped().waiting);
   for (const std::size_t party : parties) {
     (void)parties_[party].line->put({.text = notification.text});
@@ -298,7 +311,9 @@ void Switchboard::answer(const Message& response) {
   const auto question = questions_.extract(response.id);
   if (!question) return;
   const Question& asked = question.mapped();
-  (void)parties_[asked.party].line->put({.text = response.with_id(asked.id)});
+  Party& party = parties_[asked.party];
+  const std::string text = without_task_names(response, party.name);
+  (void)party.line->put({.text = with_member(text, "id", asked.id)});
 }
 
 bool Switchboard::hear_server(std::size_t party, std::string text, std::string_view about) {
@@ -311,7 +326,8 @@ bool Switchboard::hear_server(std::size_t party, std::string text, std::string_v
   if (message->kind == Message::Kind::Request) {
     const std::string id = std::to_string(++last_question_);
     questions_[id] = {party, message->id};
-    return client_->send(message->with_id(id), about);
+    const std::string text = with_task_names(*message, {}, parties_[party].name);
+    return client_->send(with_member(text, "id", id), about);
   }
   if (merges_.contains(message->id)) {
     hear_part(message->id, party, &*message);
@@ -319,9 +335,10 @@ bool Switchboard::hear_server(std::size_t party, std::string text, std::string_v
   }
   const auto routed = routed_.find(message->id);
   // Cancelled meanwhile, or not this party's to answer.
-  if (routed == routed_.end() || routed->second != party) return true;
+  if (routed == routed_.end() || routed->second.party != party) return true;
+  const std::string method = routed->second.method;
   routed_.erase(routed);
-  return client_->send(message->text, about);
+  return client_->send(with_task_names(*message, method, parties_[party].name), about);
 }
 
 bool Switchboard::hear_notification(std::size_t party, const Message& notification,
@@ -340,15 +357,16 @@ bool Switchboard::hear_notification(std::size_t party, const Message& notificati
     questions_.erase(found);
     return client_->send(with_member(notification.text, "params", params), about);
   }
+  std::string text = with_task_names(notification, {}, parties_[party].name);
   const auto mark = find(notification.params_text(), {"_meta", kMetaSubscription});
   const auto merge = mark ? merges_.find(std::string(*mark)) : merges_.end();
   if (merge != merges_.end() && !merge->second.silent.empty()) {
     if (merge->second.held.size() < settings_.limits.progress) {
-      merge->second.held.push_back(notification.text);
+      merge->second.held.push_back(std::move(text));
     }
     return true;
   }
-  return client_->send(notification.text, about);
+  return client_->send(std::move(text), about);
 }
 
 }  // namespace sallyport::mcp

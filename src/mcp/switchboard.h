@@ -1,8 +1,8 @@
 // One client before several tool servers, each behind a gateway of its own.
 //
-// Tools and prompts are called `server.name`; a resource is the server's that listed it. What a
-// client asks of all is asked of all, and answered once. With one server alone everything passes as
-// it is, plain names included.
+// Tools, prompts and tasks are called `server.name`; a resource is the server's that listed it.
+// What a client asks of all is asked of all, and answered once. With one server alone everything
+// passes as it is, plain names included.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -74,6 +74,15 @@ class Switchboard final : public Conversation {
     json::object granted{};
     std::vector<std::string> held{};
   };
+  struct Routed {
+    std::size_t party = 0;
+    std::string method{};
+  };
+  // Whose a name is that the client knows, and how that one calls it.
+  struct Named {
+    std::size_t party = 0;
+    std::string name{};
+  };
   struct Question {
     std::size_t party;
     std::string id;  // as the party knows it
@@ -84,7 +93,9 @@ class Switchboard final : public Conversation {
   void hear_client(net::Line line);
   void hear_message(std::string text);
   void route(Message request);
+  std::optional<Named> named(const std::string& name) const;
   void route_by_name(const Message& request, std::string_view text);
+  void route_by_task(const Message& request);
   void route_by_uri(const Message& request, std::string_view text);
   void route_completion(const Message& request);
   void tell(const Message& notification);
@@ -112,13 +123,14 @@ class Switchboard final : public Conversation {
   void hear_granted(std::size_t party, const Message& notification);
   void acknowledge(const std::string& id, Merge& merge);
   void remember(const Merge& merge);
+  json::array own_tasks(const json::array& wanted, std::size_t party) const;
 
   boost::asio::any_io_executor executor_;
   std::unique_ptr<ClientLink> client_;
   Settings settings_;
   net::TaskGroup tasks_;
   std::vector<Party> parties_;
-  std::map<std::string, std::size_t> routed_;  // the client's id: who answers it
+  std::map<std::string, Routed> routed_;       // by the client's id: who answers it
   std::map<std::string, Merge> merges_;        // by the client's id
   std::map<std::string, Question> questions_;  // by our id
   std::uint64_t last_question_ = 0;

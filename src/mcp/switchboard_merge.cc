@@ -24,6 +24,15 @@ std::vector<std::string> texts_in(std::string_view list, std::string_view member
   return out;
 }
 
+// As the client knows them.
+json::value named_tasks(const json::value& ids, std::string_view server) {
+  json::array named;
+  for (const json::value& id : ids.is_array() ? ids.get_array() : json::array()) {
+    if (id.is_string()) named.emplace_back(qualified(server, id.get_string()));
+  }
+  return named;
+}
+
 }  // namespace
 
 Switchboard::Merge& Switchboard::begin_merge(const Message& request,
@@ -77,6 +86,8 @@ void Switchboard::listen(const Message& request) {
       }
       *uris = std::move(kept);
     }
+    json::value* const tasks = own.if_contains("taskIds");
+    if (tasks != nullptr && tasks->is_array()) *tasks = own_tasks(tasks->get_array(), i);
     const std::string changed =
         with_member(request.params_text(), "notifications", json::serialize(own));
     if (!parties_[i].gone &&
@@ -86,6 +97,15 @@ void Switchboard::listen(const Message& request) {
     }
   }
   if (merge.waiting.empty()) finish(request.id);
+}
+
+json::array Switchboard::own_tasks(const json::array& wanted, std::size_t party) const {
+  json::array own;
+  for (const json::value& id : wanted) {
+    const auto found = id.is_string() ? named(std::string(id.get_string())) : std::nullopt;
+    if (found && found->party == party) own.emplace_back(found->name);
+  }
+  return own;
 }
 
 // One that does not answer holds up the others no longer.
@@ -141,7 +161,8 @@ void Switchboard::hear_granted(std::size_t party, const Message& notification) {
   Merge& merge = found->second;
   const json::object* const params = notification.params();
   const json::object* const granted = params ? object_in(*params, "notifications") : nullptr;
-  for (const auto& [name, value] : granted ? *granted : json::object()) {
+  for (const auto& [name, given] : granted ? *granted : json::object()) {
+    const json::value value = name == "taskIds" ? named_tasks(given, parties_[party].name) : given;
     json::value& known = merge.granted[name];
     if (known.is_array() && value.is_array()) {
       for (const json::value& one : value.get_array()) known.get_array().push_back(one);

@@ -8,6 +8,7 @@ import os
 import sys
 import time
 
+TASKS = {}  # ids of tasks -> what their call said
 ASKED = {}  # ids of our own questions -> id of the call that waits for the answer
 
 
@@ -50,8 +51,18 @@ def tools():
     return listed
 
 
+def task(id):
+    now = "2026-01-01T00:00:00Z"
+    return {"taskId": id, "status": "completed", "createdAt": now, "lastUpdatedAt": now, "ttl": None}
+
+
 def call(id, name, arguments, params):
-    if name == "echo":
+    if "task" in params:
+        made = f"t{len(TASKS) + 1}"
+        TASKS[made] = arguments.get("message", "")
+        answer(id, {"task": task(made)})
+        notify("notifications/tasks/status", task(made))
+    elif name == "echo":
         text(id, arguments.get("message", ""))
     elif name == "exact":  # numbers that a double cannot hold, and an order of members
         raw('{"result":{"structuredContent":{"z":12345678901234567890123,"a":1.50,"n":1e2},'
@@ -148,6 +159,14 @@ def hear(message):
         answer(id, {"tools": tools()})
     elif method == "tools/call":
         call(id, params["name"], params.get("arguments", {}), params)
+    elif method == "tasks/list":
+        answer(id, {"tasks": [task(known) for known in TASKS]})
+    elif method in ("tasks/get", "tasks/cancel", "tasks/result") and params["taskId"] not in TASKS:
+        say({"jsonrpc": "2.0", "id": id, "error": {"code": -32602, "message": "no such task"}})
+    elif method == "tasks/result":
+        text(id, TASKS[params["taskId"]], _meta={"io.modelcontextprotocol/related-task": {"taskId": params["taskId"]}})
+    elif method in ("tasks/get", "tasks/cancel"):
+        answer(id, task(params["taskId"]))
     elif method == "resources/read":
         answer(id, {"contents": [{"uri": params["uri"], "text": "secret AKIAIOSFODNN7EXAMPLE"}]})
     elif method == "prompts/get":

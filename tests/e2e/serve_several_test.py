@@ -64,6 +64,23 @@ class Several(ServeTest):
         self.assertEqual([(record["server"], record["tool_name"], record["outcome"]["kind"]) for record in ends],
                          [("", "echo", "blocked"), ("", "nowhere.echo", "blocked")])
 
+    def test_tasks_are_called_by_the_name_of_their_server(self):
+        config = self.several(*({"name": name, "command": [sys.executable, str(FAKE)]} for name in ("one", "two")))
+        server = Server(self, config)
+        self.addCleanup(self.end_server, server)
+        session = Session(server)
+        for name in ("one", "two"):
+            said = session.call(f"{name}.echo", {"message": name}, task={"ttl": 1000})
+            self.assertEqual(said[-1]["result"]["task"]["taskId"], f"{name}.t1")
+        self.assertEqual([task["taskId"] for task in session.request("tasks/list")[-1]["result"]["tasks"]], ["one.t1", "two.t1"])
+        for name in ("one", "two"):
+            self.assertEqual(session.request("tasks/get", {"taskId": f"{name}.t1"})[-1]["result"]["taskId"], f"{name}.t1")
+            result = session.request("tasks/result", {"taskId": f"{name}.t1"})[-1]["result"]
+            self.assertEqual(result["content"][0]["text"], name)
+            self.assertEqual(result["_meta"]["io.modelcontextprotocol/related-task"]["taskId"], f"{name}.t1")
+        for wrong in ("t1", "three.t1", "two.t9"):
+            self.assertEqual(session.request("tasks/get", {"taskId": wrong})[-1]["error"]["code"], -32602)
+
     def test_progress_and_questions_find_their_way(self):
         session = Session(self.all_three(), {"sampling": {}})
         said = session.call("old.progress", _meta={"progressToken": "t"})

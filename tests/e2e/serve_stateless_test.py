@@ -8,6 +8,7 @@ import sys
 import time
 import unittest
 
+from mcp_support import FAKE
 from serve_support import META, MODERN, ServeTest, Session, events, in_background, messages, modern, modern_headers
 
 MODERN_SERVER = pathlib.Path(__file__).with_name("mcp_modern_server.py")
@@ -141,6 +142,18 @@ class Stateless(ServeTest):
         _, said = self.stateless(server, modern("tools/call", {"name": "echo", "arguments": {"message": "new"}}))
         self.assertEqual(said[0]["result"]["content"][0]["text"], "new")
         self.assertEqual(session.said("echo", {"message": "old"}), "old")
+
+    def test_a_server_that_is_slow_to_start_does_not_keep_a_client_from_discovering(self):
+        go = self.folder / "go"
+        server = self.serve(command=("sh", "-c", f"while [ ! -e {go} ]; do sleep 0.05; done; exec {sys.executable} {FAKE}"))
+        status, said = self.stateless(server, modern("server/discover"))
+        self.assertEqual((status, said[-1]["result"]["supportedVersions"], said[-1]["result"]["ttlMs"]), (200, ["2026-07-28"], 0))
+        self.assertIn("tools", said[-1]["result"]["capabilities"])
+        go.touch()
+        status, said = self.stateless(server, modern("tools/call", {"name": "echo", "arguments": {"message": "awake"}}))
+        self.assertEqual(said[-1]["result"]["content"][0]["text"], "awake")
+        status, said = self.stateless(server, modern("server/discover"))
+        self.assertNotIn("completions", said[-1]["result"]["capabilities"])
 
     def test_a_message_that_is_none_is_refused(self):
         server = self.serve()

@@ -355,5 +355,38 @@ TEST_F(SwitchboardTest, OneServerAloneIsSpokenToDirectly) {
   EXPECT_EQ(asked("tools/call", R"({"name":"plain"})").at_pointer("/result/from"), "a");
 }
 
+TEST_F(SwitchboardTest, TasksAreCalledByTheNameOfTheirServer) {
+  for (const char* const name : {"a", "b"}) {
+    answers_[name] = [](const Message& message) -> std::string {
+      if (message.method == "tools/call") {
+        return result_text(message.id, R"({"resultType":"task","taskId":"7","task":"mine"})");
+      }
+      if (message.method == "tasks/get") {
+        return result_text(message.id, std::string(message.params_text()));
+      }
+      if (message.method != "subscriptions/listen") return {};
+      return notification_text(
+          "notifications/subscriptions/acknowledged",
+          R"({"_meta":{"io.modelcontextprotocol/subscriptionId":)" + message.id +
+              R"(},"notifications":)" +
+              std::string(find(message.text, {"params", "notifications"}).value_or("{}")) + "}");
+    };
+  }
+  connect({"a", "b"});
+  const json::value given = asked("tools/call", R"({"name":"b.t"})");
+  EXPECT_EQ(given.at("result").at("taskId"), "b.7");
+  EXPECT_EQ(given.at("result").at("task"), "mine");
+  EXPECT_EQ(asked("tasks/get", R"({"taskId":"b.7","x":1})").at("result"),
+            json::parse(R"({"taskId":"b.7","x":1})"));
+  EXPECT_EQ(fakes_["b"]->heard.back().params_text(), R"({"taskId":"7","x":1})");
+  EXPECT_EQ(asked("tasks/get", R"({"taskId":"7"})").at("error").at("code"), kInvalidParams);
+  const json::value granted =
+      asked("subscriptions/listen", R"({"notifications":{"taskIds":["b.7","a.8","9"]}})");
+  EXPECT_EQ(granted.at("params").at("notifications"), json::parse(R"({"taskIds":["a.8","b.7"]})"));
+  fakes_["b"]->link->send(
+      notification_text("notifications/tasks", R"({"taskId":"7","status":"completed"})"), {});
+  EXPECT_EQ(json::parse(client_->heard.back()).at("params").at("taskId"), "b.7");
+}
+
 }  // namespace
 }  // namespace sallyport::mcp
