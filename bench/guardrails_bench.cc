@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
 
+#include "app/pattern_files.h"
+#include "base/entropy.h"
 #include "base/try.h"
 #include "bench/bench.h"
 #include "bench/evasion_corpus.h"
@@ -39,10 +43,10 @@ std::string document(const char* stage, std::size_t checks, bool views) {
   return json::serialize(json::object{{"checks", std::move(list)}});
 }
 
-Compiled compiled(std::string_view text) {
+Compiled compiled(std::string_view text, const guardrails::PatternStore* store = nullptr) {
   auto read = guardrails::read_document(text);
   SALLYPORT_INVARIANT(read.has_value());
-  auto done = Guardrails::compile(std::move(*read));
+  auto done = Guardrails::compile(std::move(*read), 1, store);
   SALLYPORT_INVARIANT(done.has_value());
   return std::move(*done);
 }
@@ -95,12 +99,45 @@ void measure_results(Report& report, bool quick) {
              fmt::format("{:.0f} MB/s", static_cast<double>(text.size()) / seconds / 1e6));
 }
 
+// Files as they are in a data folder: read, authenticated, restored.
+class Cache {
+ public:
+  Cache() {
+    std::string folder =
+        (std::filesystem::temp_directory_path() / "sallyport_bench.XXXXXX").string();
+    SALLYPORT_INVARIANT(::mkdtemp(folder.data()) != nullptr);
+    folder_ = folder;
+  }
+  ~Cache() {
+    std::error_code code;
+    std::filesystem::remove_all(folder_, code);
+  }
+  app::PatternFiles files() { return {folder_ / "cache", entropy_}; }
+
+ private:
+  std::filesystem::path folder_;
+  SystemEntropy entropy_;
+};
+
+// GR-83
 void measure_loading(Report& report) {
   const std::string text = document("output", 64, false);
-  for (const char* const turn : {"4,096 patterns: read and compile", "  again"}) {
-    const double seconds = seconds_of([&] { compiled(text); });
-    report.row(turn, fmt::format("{:.0f} ms", seconds * 1e3), "goal from a cache: 50 ms");
-  }
+  const auto best_of = [&](const guardrails::PatternStore* store) {
+    double best = 1e9;
+    for (int i = 0; i < 7; ++i) {
+      best = std::min(best, seconds_of([&] { compiled(text, store); }));
+    }
+    return best;
+  };
+  Cache cache;
+  const app::PatternFiles files = cache.files();
+  const double first = seconds_of([&] { compiled(text, &files); });
+  const double anew = best_of(nullptr);
+  const double kept = best_of(&files);
+  report.row("4,096 patterns: read, compile and keep", fmt::format("{:.1f} ms", first * 1e3));
+  report.row("  read and compile", fmt::format("{:.1f} ms", anew * 1e3));
+  report.row("  read, and load from the cache", fmt::format("{:.1f} ms", kept * 1e3),
+             fmt::format("{:.1f} times as fast; goal: under 50 ms", anew / kept));
 }
 
 void measure_corpus(Report& report) {

@@ -142,7 +142,7 @@ double with_hyperscan(const std::vector<std::string>& patterns, std::string_view
   return seconds;
 }
 
-// GR-80 GR-81 GR-82 GR-83 (partly)
+// GR-80 GR-81 GR-82 GR-83
 void measure_streams(Report& report, bool quick) {
   const auto patterns = pattern_mix(kPatterns);
   const auto set = match::PatternSet::compile(rules_of(patterns));

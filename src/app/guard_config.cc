@@ -7,6 +7,8 @@
 
 #include "app/input.h"
 #include "app/output.h"
+#include "app/pattern_files.h"
+#include "base/entropy.h"
 #include "base/try.h"
 #include "guardrails/gallery.h"
 #include "policy/yaml_json.h"
@@ -49,6 +51,18 @@ std::expected<Document, DocumentError> read_yaml(const std::string& text, const 
   return guardrails::read_document(*value);
 }
 
+// A dry run makes no data folder; where there is one, it holds what was compiled before.
+auto compile_with_cache(const Context& context, Document document) {
+  SystemEntropy entropy;
+  std::optional<PatternFiles> patterns;
+  std::error_code code;
+  const Result<std::filesystem::path> data_dir = context.data_dir();
+  if (data_dir && std::filesystem::is_directory(*data_dir, code)) {
+    patterns.emplace(*data_dir / "cache", entropy);
+  }
+  return guardrails::Guardrails::compile(std::move(document), 1, patterns ? &*patterns : nullptr);
+}
+
 }  // namespace
 
 Result<int> tell_error(const Context& context, const DocumentError& error) {
@@ -69,7 +83,7 @@ Result<GuardConfig> load_guardrails(const Context& context, const std::string& c
   const bool yaml = config.ends_with(".yaml") || config.ends_with(".yml");
   auto document = yaml ? read_yaml(*text, config) : guardrails::read_document(*text);
   if (!document) return refused(document.error());
-  auto compiled = guardrails::Guardrails::compile(std::move(*document));
+  auto compiled = compile_with_cache(context, std::move(*document));
   if (!compiled) return refused(compiled.error());
   return GuardConfig{.guardrails = std::move(*compiled)};
 }

@@ -105,8 +105,9 @@ policy::PolicyLoader::Extend what_the_host_brings(const hook::Dialect& dialect,
 
 // The origin with a look at what was read: not all of a policy is in its plan.
 policy::PolicyOrigin watched(policy::PolicyOrigin origin, policy::Policy& seen) {
-  origin.read = [read = std::move(origin.read), &seen]() -> Result<policy::Policy> {
-    SALLYPORT_TRY(policy::Policy policy, read());
+  origin.read = [read = std::move(origin.read),
+                 &seen](const auto* patterns) -> Result<policy::Policy> {
+    SALLYPORT_TRY(policy::Policy policy, read(patterns));
     seen = policy;
     return policy;
   };
@@ -232,7 +233,8 @@ Result<Decision> Session::decide(const Event& event, const hook::Setting& settin
   ledger::Ledger& ledger = workspace_->ledger();
   const std::string agent(dialect_.name());
   if (event.kind == Event::Kind::Prompt) {
-    return judge_prompt(ledger, guardrails_, event, {.agent = agent, .policy = plans_->current()});
+    const auto excerpts = policy::excerpts_of(policy_);
+    return judge_prompt(ledger, guardrails_, event, {agent, plans_->current(), excerpts});
   }
   core::Governor governor({*plans_, ledger, workspace_->redactor(), workspace_->clock(),
                            workspace_->entropy(), ledger.digest()});
@@ -253,7 +255,7 @@ Result<Decision> Session::decide(const Event& event, const hook::Setting& settin
 
 bool Session::lets_pass() {
   if (policy_read_) return policy_.hook_lets_pass;
-  const Result<policy::Policy> policy = policy::PolicyOrigin::named(origin_).read();
+  const Result<policy::Policy> policy = policy::PolicyOrigin::named(origin_).read(nullptr);
   return policy && policy->hook_lets_pass;
 }
 

@@ -4,7 +4,6 @@
 
 #include "base/try.h"
 #include "core/finding.h"
-#include "guards/guardrail_records.h"
 
 namespace sallyport::app {
 
@@ -20,7 +19,7 @@ Result<Decision> judge_prompt(ledger::Ledger& ledger,
                         .session_id = event.session_id,
                         .agent_id = around.agent};
   std::vector<core::Draft> drafts;
-  for (Finding& finding : guards::findings_of(*guardrails, {seen})) {
+  for (Finding& finding : guards::findings_of(*guardrails, {seen}, around.excerpts)) {
     drafts.push_back(core::finding_row(std::move(finding), subject));
   }
   if (!drafts.empty()) {

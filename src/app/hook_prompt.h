@@ -6,6 +6,7 @@
 
 #include "core/plan.h"
 #include "guardrails/guardrails.h"
+#include "guards/guardrail_records.h"
 #include "hook/decision.h"
 #include "hook/event.h"
 #include "ledger/ledger.h"
@@ -15,6 +16,7 @@ namespace sallyport::app {
 struct PromptSurroundings {
   std::string agent;
   std::shared_ptr<const core::Plan> policy;
+  guards::Excerpts excerpts = guards::Excerpts::Withheld;
 };
 
 // Every hit is on record when this returns. `guardrails` may be null.

@@ -35,7 +35,7 @@ Result<Invoked> invoked_by(const Context& context, const InitOptions& options) {
   }
   if (options.policy && !options.undo) {
     // What cannot be loaded would lock every tool.
-    SALLYPORT_CHECK_OK(policy::PolicyOrigin::named(*options.policy).read());
+    SALLYPORT_CHECK_OK(policy::PolicyOrigin::named(*options.policy).read(nullptr));
     // A file is found from wherever the agent works; a shipped one goes by its name.
     const bool file = std::filesystem::exists(*options.policy, code);
     invoked.options.insert(invoked.options.end(),

@@ -1,21 +1,35 @@
 // Compiled patterns as files of the data folder, which is private to its owner.
+//
+// A file counts only with a code that a secret of this folder made over its name and its bytes:
+// what is damaged, renamed, or was put there by somebody else is as good as missing, and made
+// again.
 #pragma once
 
 #include <filesystem>
 
-#include "guards/pattern_store.h"
+#include "base/entropy.h"
+#include "guardrails/pattern_store.h"
 
 namespace sallyport::app {
 
-class PatternFiles final : public guards::PatternStore {
+class PatternFiles final : public guardrails::PatternStore {
  public:
-  explicit PatternFiles(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  // The folder is made when something is kept. At most this many files stay in it, the newest.
+  static constexpr std::size_t kMostFiles = 64;
+
+  PatternFiles(std::filesystem::path folder, Entropy& entropy)
+      : folder_(std::move(folder)), entropy_(entropy) {}
   std::optional<std::string> load(const std::string& digest) const override;
   void keep(const std::string& digest, std::string_view bytes) const override;
 
  private:
   std::filesystem::path file_of(const std::string& digest) const;
+  std::optional<std::string> secret() const;
+  std::optional<std::string> make_secret() const;
+  void forget_oldest() const;
+
   std::filesystem::path folder_;
+  Entropy& entropy_;
 };
 
 }  // namespace sallyport::app

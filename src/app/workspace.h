@@ -61,16 +61,16 @@ class Workspace {
   const Clock& clock() const { return clock_; }
   Entropy& entropy() { return entropy_; }
   const core::Redactor& redactor() const { return *redactor_; }  // where it was opened for writing
-  const guards::PatternStore& patterns() const { return patterns_; }
+  const guardrails::PatternStore& patterns() const { return patterns_; }
 
  private:
   explicit Workspace(Place place)
-      : place_(std::move(place)), patterns_(place_.data_dir / "cache") {}
+      : place_(std::move(place)), patterns_(place_.data_dir / "cache", entropy_) {}
 
   Place place_;
-  PatternFiles patterns_;
   SystemClock clock_;
   SystemEntropy entropy_;
+  PatternFiles patterns_;
   std::unique_ptr<core::Redactor> redactor_;
   std::unique_ptr<store::SqliteStore> store_;
   std::unique_ptr<ledger::Ledger> ledger_;  // goes first: it writes `stopped`

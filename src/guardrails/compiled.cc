@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "guardrails/wildcard.h"
+#include "match/expression.h"
 
 namespace sallyport::guardrails {
 
@@ -29,18 +30,56 @@ std::optional<std::string> reason_to_skip(const Check& check, Stage stage, bool 
   return std::nullopt;
 }
 
+std::vector<std::shared_ptr<const match::Parsed>> parse_all(const Check& check,
+                                                            const std::vector<std::string>& list,
+                                                            bool exceptions) {
+  std::vector<std::shared_ptr<const match::Parsed>> all;
+  for (const std::string& text : list) {
+    auto parsed = match::parse(expression_of(check, text, exceptions));
+    if (!parsed) throw std::runtime_error(parsed.error().message);
+    all.push_back(std::make_shared<const match::Parsed>(std::move(*parsed)));
+  }
+  return all;
+}
+
+// A plan that was kept comes without its expressions.
+void read_missing(const Document& document, const std::vector<std::uint32_t>& checks,
+                  std::vector<ParsedCheck>& parsed) {
+  parsed.resize(document.checks.size());
+  for (const std::uint32_t index : checks) {
+    if (!parsed[index].entries.empty()) continue;
+    const Check& check = document.checks[index];
+    parsed[index] = {parse_all(check, check.entries, false), parse_all(check, check.except, true)};
+  }
+}
+
 }  // namespace
+
+void Compiled::keep(std::vector<ParsedCheck> parsed) {
+  narrowed_.with([&](Narrowed& narrowed) { narrowed.parsed = std::move(parsed); });
+}
+
+std::vector<std::uint32_t> checks_of_texts(const Document& document, Stage stage) {
+  std::vector<std::uint32_t> chosen;
+  for (std::uint32_t i = 0; i < document.checks.size(); ++i) {
+    const Check& check = document.checks[i];
+    if (check.stage == stage && check.type != CheckType::ToolPattern) chosen.push_back(i);
+  }
+  return chosen;
+}
 
 std::shared_ptr<const Plan> Compiled::plan_for(Stage stage,
                                                const std::vector<std::uint32_t>& checks) const {
   const std::shared_ptr<const Plan>& whole = this->stage(stage);
   if (whole && whole->checks == checks) return whole;
   return narrowed_.with([&](Narrowed& narrowed) {
-    if (const auto known = narrowed.find(checks); known != narrowed.end()) return known->second;
-    auto made = Plan::make(document, parsed, checks);
+    const auto known = narrowed.plans.find(checks);
+    if (known != narrowed.plans.end()) return known->second;
+    read_missing(document, checks, narrowed.parsed);
+    auto made = Plan::make(document, narrowed.parsed, checks);
     if (!made) throw std::runtime_error(made.error().message);
-    if (narrowed.size() >= kMostNarrowed) narrowed.clear();
-    narrowed.emplace(checks, *made);
+    if (narrowed.plans.size() >= kMostNarrowed) narrowed.plans.clear();
+    narrowed.plans.emplace(checks, *made);
     return std::move(*made);
   });
 }

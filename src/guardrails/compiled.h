@@ -22,7 +22,6 @@ struct Compiled {
   Document document{};
   Report report{};
   std::uint64_t generation = 1;
-  std::vector<ParsedCheck> parsed{};  // one for each check
   // The checks of a stage that look at texts.
   std::array<std::shared_ptr<const Plan>, 4> stages{};
 
@@ -31,12 +30,20 @@ struct Compiled {
   }
   // The plan for some checks of a stage only, so that the others hold no text.
   std::shared_ptr<const Plan> plan_for(Stage stage, const std::vector<std::uint32_t>& checks) const;
+  // For such plans, so that nothing is read twice.
+  void keep(std::vector<ParsedCheck> parsed);
 
  private:
   static constexpr std::size_t kMostNarrowed = 32;
-  using Narrowed = std::map<std::vector<std::uint32_t>, std::shared_ptr<const Plan>>;
+  struct Narrowed {
+    std::vector<ParsedCheck> parsed{};  // those that were needed; one for each check, or none yet
+    std::map<std::vector<std::uint32_t>, std::shared_ptr<const Plan>> plans{};
+  };
   mutable Guarded<Narrowed> narrowed_;
 };
+
+// The regex and blocklist checks of a stage.
+std::vector<std::uint32_t> checks_of_texts(const Document& document, Stage stage);
 
 // Which checks look, and why others do not; apart from `args` (GR-62).
 std::vector<Coverage> coverage_of(const Document& document, Stage stage,

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "guardrails/compiled_image.h"
 #include "guardrails/one_line.h"
 #include "match/expression.h"
 
@@ -25,20 +26,21 @@ class Compiler {
 
   std::expected<void, DocumentError> run() {
     for (std::size_t i = 0; i < out_.document.checks.size(); ++i) {
-      out_.parsed.emplace_back();
+      parsed_.emplace_back();
       if (out_.document.checks[i].type == CheckType::ToolPattern) continue;
       if (auto read = read_check(i); !read) return read;
     }
     for (std::size_t stage = 0; stage < out_.stages.size(); ++stage) {
       if (auto made = make_plan(static_cast<Stage>(stage)); !made) return made;
     }
+    out_.keep(std::move(parsed_));
     return {};
   }
 
  private:
   std::expected<void, DocumentError> read_check(std::size_t index) {
     const Check& check = out_.document.checks[index];
-    ParsedCheck& parsed = out_.parsed.back();
+    ParsedCheck& parsed = parsed_.back();
     const char* const own = check.type == CheckType::Regex ? "patterns" : "words";
     out_.report.patterns += check.entries.size();
     for (std::size_t i = 0; i < check.entries.size(); ++i) {
@@ -90,32 +92,37 @@ class Compiler {
   }
 
   std::expected<void, DocumentError> make_plan(Stage stage) {
-    std::vector<std::uint32_t> chosen;
-    for (std::uint32_t i = 0; i < out_.document.checks.size(); ++i) {
-      const Check& check = out_.document.checks[i];
-      if (check.stage == stage && check.type != CheckType::ToolPattern) chosen.push_back(i);
-    }
+    std::vector<std::uint32_t> chosen = checks_of_texts(out_.document, stage);
     if (chosen.empty()) return {};
-    auto plan = Plan::make(out_.document, out_.parsed, std::move(chosen));
+    auto plan = Plan::make(out_.document, parsed_, std::move(chosen));
     if (!plan) return std::unexpected(std::move(plan).error());
     out_.stages[static_cast<std::size_t>(stage)] = std::move(*plan);
     return {};
   }
 
   Compiled& out_;
+  std::vector<ParsedCheck> parsed_{};  // one for each check
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace
 
 std::expected<std::shared_ptr<const Compiled>, DocumentError> compile(Document document,
-                                                                      std::uint64_t generation) {
+                                                                      std::uint64_t generation,
+                                                                      const PatternStore* store) {
+  // A document that nobody read has no name to be kept under.
+  const bool kept = store != nullptr && !document.config_hash.empty() && !document.checks.empty();
+  const std::string digest = kept ? image_digest(document) : std::string();
+  if (const auto image = kept ? store->load(digest) : std::nullopt) {
+    if (auto compiled = read_image(document, generation, *image)) return compiled;
+  }
   auto compiled = std::make_shared<Compiled>();
   compiled->document = std::move(document);
   compiled->generation = generation;
   if (auto made = Compiler(*compiled).run(); !made) {
     return std::unexpected(std::move(made).error());
   }
+  if (kept) store->keep(digest, image_of(*compiled));
   return compiled;
 }
 

@@ -5,10 +5,13 @@
 #include <memory>
 
 #include "guardrails/compiled.h"
+#include "guardrails/pattern_store.h"
 
 namespace sallyport::guardrails {
 
+// What the store kept is taken as it is where it fits the document; all else is compiled, and kept.
 std::expected<std::shared_ptr<const Compiled>, DocumentError> compile(Document document,
-                                                                      std::uint64_t generation);
+                                                                      std::uint64_t generation,
+                                                                      const PatternStore* store);
 
 }  // namespace sallyport::guardrails

@@ -58,8 +58,8 @@ Guardrails::Guardrails(std::shared_ptr<const Compiled> compiled) : compiled_(std
 Guardrails::~Guardrails() = default;
 
 std::expected<std::shared_ptr<const Guardrails>, DocumentError> Guardrails::compile(
-    Document document, std::uint64_t generation) {
-  auto compiled = guardrails::compile(std::move(document), generation);
+    Document document, std::uint64_t generation, const PatternStore* store) {
+  auto compiled = guardrails::compile(std::move(document), generation, store);
   if (!compiled) return std::unexpected(std::move(compiled).error());
   return std::shared_ptr<const Guardrails>(new Guardrails(std::move(*compiled)));
 }

@@ -16,6 +16,7 @@
 namespace sallyport::guardrails {
 
 class Gate;
+class PatternStore;
 struct Compiled;
 
 struct EntryName {
@@ -71,9 +72,9 @@ struct Request {
 
 class Guardrails {
  public:
-  // Steps 11 and 12 of GR-6.
+  // Steps 11 and 12 of GR-6. `store`: where what takes time is kept; none: it is made anew.
   static std::expected<std::shared_ptr<const Guardrails>, DocumentError> compile(
-      Document document, std::uint64_t generation = 1);
+      Document document, std::uint64_t generation = 1, const PatternStore* store = nullptr);
   ~Guardrails();
 
   const Document& document() const;

@@ -13,17 +13,6 @@ namespace {
 
 using Rules = std::vector<match::ParsedRule>;
 
-match::Effect effect_of(Action action) {
-  switch (action) {
-    case Action::Block:
-      return match::Effect::Block;
-    case Action::Redact:
-      return match::Effect::Redact;
-    default:
-      return match::Effect::Log;
-  }
-}
-
 // Every expression was read before, so the set can only be too large.
 std::expected<std::shared_ptr<const match::PatternSet>, DocumentError> build(
     const Document& document, const Rules& rules, const std::vector<std::uint32_t>& checks) {
@@ -71,26 +60,22 @@ class PlanMaker {
       : document_(document), parsed_(parsed) {}
 
   match::ParsedRule rule_of(std::uint32_t index) const {
-    const Action action = effective_action(document_, document_.checks[index]);
-    return {effect_of(action), parsed_[index].entries, parsed_[index].exceptions};
+    return {effect_of(document_, document_.checks[index]), parsed_[index].entries,
+            parsed_[index].exceptions};
   }
 
   std::expected<ViewGroup, DocumentError> group_of(const Plan& plan,
                                                    std::vector<std::uint32_t> rules) const {
-    const Check& first = document_.checks[plan.checks[rules.front()]];
-    ViewGroup group{.normalisers = normalisers_of(first.views),
-                    .views = views_of(first.views, first.decode_depth)};
+    ViewGroup group = ViewGroup::of(document_, plan.checks, std::move(rules));
     Rules plain;
     Rules normal;
     std::vector<std::uint32_t> checks;
-    for (const std::uint32_t rule : rules) {
+    for (const std::uint32_t rule : group.rules) {
       const std::uint32_t index = plan.checks[rule];
       checks.push_back(index);
       plain.push_back(rule_of(index));
       normal.push_back(normalised_rule(index, group));
-      group.enforcing = group.enforcing || plain.back().effect != match::Effect::Log;
     }
-    group.rules = std::move(rules);
     auto set = build(document_, plain, checks);
     if (!set) return std::unexpected(std::move(set).error());
     group.plain = std::move(*set);
@@ -140,6 +125,48 @@ Action effective_action(const Document& document, const Check& check) {
   return document.mode == Mode::Advisory ? Action::Log : check.on_fail;
 }
 
+match::Effect effect_of(const Document& document, const Check& check) {
+  switch (effective_action(document, check)) {
+    case Action::Block:
+      return match::Effect::Block;
+    case Action::Redact:
+      return match::Effect::Redact;
+    default:
+      return match::Effect::Log;
+  }
+}
+
+std::vector<std::vector<std::uint32_t>> grouped_by_views(const Document& document,
+                                                         const std::vector<std::uint32_t>& checks) {
+  std::vector<std::vector<std::uint32_t>> groups;
+  for (std::uint32_t rule = 0; rule < checks.size(); ++rule) {
+    const Check& check = document.checks[checks[rule]];
+    if (check.views.empty()) continue;
+    const auto alike = std::ranges::find_if(groups, [&](const auto& group) {
+      const Check& first = document.checks[checks[group.front()]];
+      return first.views == check.views && first.decode_depth == check.decode_depth;
+    });
+    if (alike == groups.end()) {
+      groups.push_back({rule});
+    } else {
+      alike->push_back(rule);
+    }
+  }
+  return groups;
+}
+
+ViewGroup ViewGroup::of(const Document& document, const std::vector<std::uint32_t>& checks,
+                        std::vector<std::uint32_t> rules) {
+  const Check& first = document.checks[checks[rules.front()]];
+  ViewGroup group{.normalisers = normalisers_of(first.views),
+                  .views = views_of(first.views, first.decode_depth)};
+  group.enforcing = std::ranges::any_of(rules, [&](std::uint32_t rule) {
+    return effect_of(document, document.checks[checks[rule]]) != match::Effect::Log;
+  });
+  group.rules = std::move(rules);
+  return group;
+}
+
 match::Match ViewGroup::in_plan(std::size_t view, match::Match match) const {
   if (views[view].normalised) match.entry = normalised_entries[match.rule][match.entry];
   match.rule = rules[match.rule];
@@ -153,35 +180,24 @@ std::expected<std::shared_ptr<const Plan>, DocumentError> Plan::make(
   auto plan = std::make_shared<Plan>();
   plan->checks = std::move(chosen);
   Rules rules;
-  std::vector<std::vector<std::uint32_t>> groups;
-  for (std::uint32_t rule = 0; rule < plan->checks.size(); ++rule) {
-    rules.push_back(maker.rule_of(plan->checks[rule]));
-    const Check& check = document.checks[plan->checks[rule]];
-    if (check.views.empty()) continue;
-    const auto alike = std::ranges::find_if(groups, [&](const auto& group) {
-      const Check& first = document.checks[plan->checks[group.front()]];
-      return first.views == check.views && first.decode_depth == check.decode_depth;
-    });
-    if (alike == groups.end()) {
-      groups.push_back({rule});
-    } else {
-      alike->push_back(rule);
-    }
-  }
+  for (const std::uint32_t check : plan->checks) rules.push_back(maker.rule_of(check));
   auto raw = build(document, rules, plan->checks);
   if (!raw) return std::unexpected(std::move(raw).error());
   plan->raw = std::move(*raw);
-  plan->group_of_rule.resize(plan->checks.size());
-  plan->groups.reserve(groups.size());
-  for (std::vector<std::uint32_t>& members : groups) {
+  for (std::vector<std::uint32_t>& members : grouped_by_views(document, plan->checks)) {
     auto group = maker.group_of(*plan, std::move(members));
     if (!group) return std::unexpected(std::move(group).error());
     plan->groups.push_back(std::move(*group));
-    for (const std::uint32_t rule : plan->groups.back().rules) {
-      plan->group_of_rule[rule] = &plan->groups.back();
-    }
   }
+  plan->link_groups();
   return plan;
+}
+
+void Plan::link_groups() {
+  group_of_rule.resize(checks.size());
+  for (const ViewGroup& group : groups) {
+    for (const std::uint32_t rule : group.rules) group_of_rule[rule] = &group;
+  }
 }
 
 const std::string& Plan::view_name(std::uint32_t rule, std::uint32_t view) const {

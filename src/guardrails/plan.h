@@ -28,6 +28,12 @@ match::Expression expression_of(const Check& check, std::string text, bool excep
 // What is done where a check hits.
 Action effective_action(const Document& document, const Check& check);
 
+match::Effect effect_of(const Document& document, const Check& check);
+
+// Rules whose checks have the same views, by their place in `checks`.
+std::vector<std::vector<std::uint32_t>> grouped_by_views(const Document& document,
+                                                         const std::vector<std::uint32_t>& checks);
+
 struct ViewGroup {
   std::vector<View> normalisers{};
   std::vector<ViewSpec> views{};       // the first is the raw text
@@ -37,6 +43,10 @@ struct ViewGroup {
   // For each rule of `normalised` and each of its entries: which of the check's entries it is.
   std::vector<std::vector<std::uint32_t>> normalised_entries{};
   bool enforcing = false;
+
+  // The views of these rules, and no sets yet.
+  static ViewGroup of(const Document& document, const std::vector<std::uint32_t>& checks,
+                      std::vector<std::uint32_t> rules);
 
   const match::PatternSet& set_of(std::size_t view) const {
     return views[view].normalised ? *normalised : *plain;
@@ -56,7 +66,16 @@ struct Plan {
       const Document& document, const std::vector<ParsedCheck>& parsed,
       std::vector<std::uint32_t> chosen);
 
+  // What takes time to make, as bytes. Nothing: no image of a plan for these checks.
+  void write(match::ImageWriter& out) const;
+  static std::shared_ptr<const Plan> read(const Document& document,
+                                          std::vector<std::uint32_t> chosen,
+                                          match::ImageReader& in);
+
   const std::string& view_name(std::uint32_t rule, std::uint32_t view) const;
+
+ private:
+  void link_groups();
 };
 
 }  // namespace sallyport::guardrails

@@ -69,7 +69,7 @@ struct Patterns {
   }
 };
 
-hs_database_t* kept_database(const PatternStore& store, const std::string& digest) {
+hs_database_t* kept_database(const guardrails::PatternStore& store, const std::string& digest) {
   const std::optional<std::string> bytes = store.load(digest);
   hs_database_t* database = nullptr;
   if (!bytes || hs_deserialize_database(bytes->data(), bytes->size(), &database) != HS_SUCCESS) {
@@ -78,7 +78,7 @@ hs_database_t* kept_database(const PatternStore& store, const std::string& diges
   return database;
 }
 
-void keep_database(const PatternStore& store, const std::string& digest,
+void keep_database(const guardrails::PatternStore& store, const std::string& digest,
                    const hs_database_t* database) {
   char* bytes = nullptr;
   std::size_t size = 0;
@@ -90,7 +90,7 @@ void keep_database(const PatternStore& store, const std::string& digest,
 }  // namespace
 
 Result<std::shared_ptr<const Detectors>> Detectors::build(const DetectorSet& wanted,
-                                                          const PatternStore* store) {
+                                                          const guardrails::PatternStore* store) {
   if (hs_valid_platform() != HS_SUCCESS) {
     return fail(ErrorCode::Unavailable, "the detectors need a processor with SSE4.2");
   }

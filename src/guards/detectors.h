@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "guardrails/pattern_store.h"
 #include "guards/candidates.h"
 #include "guards/detector_table.h"
-#include "guards/pattern_store.h"
 #include "sallyport/result.h"
 
 struct hs_database;
@@ -25,7 +25,8 @@ class Detectors final {
   // `Unavailable`: the processor lacks SSE4.2. `Internal`: the pattern library refused a pattern.
   // `store`: where they may be found compiled, and are kept.
   static Result<std::shared_ptr<const Detectors>> build(
-      const DetectorSet& wanted = default_detectors(), const PatternStore* store = nullptr);
+      const DetectorSet& wanted = default_detectors(),
+      const guardrails::PatternStore* store = nullptr);
 
   // Reads the text once, in linear time, and returns matches in order and without overlap: the
   // longest wins, then the first of the table. Any bytes are fine. Throws `std::bad_alloc`, or

@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "guards/guardrail_records.h"
-
 namespace sallyport::guards {
 
 namespace {
@@ -95,8 +93,11 @@ class EnvelopeLook {
 
 }  // namespace
 
-ToolUseGuardrails::ToolUseGuardrails(std::shared_ptr<const Guardrails> guardrails)
-    : guardrails_(std::move(guardrails)), traits_(traits_of("guardrails", *guardrails_)) {}
+ToolUseGuardrails::ToolUseGuardrails(std::shared_ptr<const Guardrails> guardrails,
+                                     Excerpts excerpts)
+    : guardrails_(std::move(guardrails)),
+      excerpts_(excerpts),
+      traits_(traits_of("guardrails", *guardrails_)) {}
 
 Task<Verdict> ToolUseGuardrails::judge(const Call& call, const core::GuardContext&) const {
   co_return look_at(call);
@@ -117,12 +118,15 @@ Verdict ToolUseGuardrails::look_at(const Call& call) const {
                                first_label(seen, guardrails::Action::Redact));
   }
   verdict.evidence = evidence_of(*guardrails_, {seen});
-  verdict.findings = findings_of(*guardrails_, {seen});
+  verdict.findings = findings_of(*guardrails_, {seen}, excerpts_);
   return verdict;
 }
 
-ToolOutputGuardrails::ToolOutputGuardrails(std::shared_ptr<const Guardrails> guardrails)
-    : guardrails_(std::move(guardrails)), traits_(traits_of("guardrails-output", *guardrails_)) {
+ToolOutputGuardrails::ToolOutputGuardrails(std::shared_ptr<const Guardrails> guardrails,
+                                           Excerpts excerpts)
+    : guardrails_(std::move(guardrails)),
+      excerpts_(excerpts),
+      traits_(traits_of("guardrails-output", *guardrails_)) {
   traits_.rewrites = true;
 }
 
@@ -149,7 +153,7 @@ Verdict ToolOutputGuardrails::look_at(const Envelope& result, std::string_view t
                                first_label(*redacted, guardrails::Action::Redact));
   }
   verdict.evidence = evidence_of(*guardrails_, look.seen());
-  verdict.findings = findings_of(*guardrails_, look.seen());
+  verdict.findings = findings_of(*guardrails_, look.seen(), excerpts_);
   return verdict;
 }
 

@@ -6,13 +6,15 @@
 
 #include "core/guard.h"
 #include "guardrails/guardrails.h"
+#include "guards/guardrail_records.h"
 
 namespace sallyport::guards {
 
 // Stage `tool_use`: refuses the call, or takes what was found out of its arguments.
 class ToolUseGuardrails final : public core::Guard {
  public:
-  explicit ToolUseGuardrails(std::shared_ptr<const guardrails::Guardrails> guardrails);
+  explicit ToolUseGuardrails(std::shared_ptr<const guardrails::Guardrails> guardrails,
+                             Excerpts excerpts = Excerpts::Withheld);
   const core::GuardTraits& traits() const override { return traits_; }
   Task<Verdict> judge(const Call& call, const core::GuardContext& context) const override;
 
@@ -20,13 +22,15 @@ class ToolUseGuardrails final : public core::Guard {
   Verdict look_at(const Call& call) const;
 
   std::shared_ptr<const guardrails::Guardrails> guardrails_;
+  Excerpts excerpts_;
   core::GuardTraits traits_;
 };
 
 // Stage `tool_output`: withholds the result, or takes what was found out of it.
 class ToolOutputGuardrails final : public core::ResultGuard {
  public:
-  explicit ToolOutputGuardrails(std::shared_ptr<const guardrails::Guardrails> guardrails);
+  explicit ToolOutputGuardrails(std::shared_ptr<const guardrails::Guardrails> guardrails,
+                                Excerpts excerpts = Excerpts::Withheld);
   const core::GuardTraits& traits() const override { return traits_; }
   Task<Verdict> judge(const Envelope& result, const ResultContext& context) const override;
 
@@ -34,6 +38,7 @@ class ToolOutputGuardrails final : public core::ResultGuard {
   Verdict look_at(const Envelope& result, std::string_view tool) const;
 
   std::shared_ptr<const guardrails::Guardrails> guardrails_;
+  Excerpts excerpts_;
   core::GuardTraits traits_;
 };
 

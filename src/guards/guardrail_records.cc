@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <utility>
 
 namespace sallyport::guards {
 
@@ -55,7 +56,7 @@ json::object evidence_of(const Guardrails& guardrails, const std::vector<Evaluat
 }
 
 Finding finding_of(const Guardrails& guardrails, const guardrails::Hit& hit,
-                   const json::value& channel, std::uint64_t released_bytes) {
+                   const json::value& channel, std::uint64_t released_bytes, Excerpts excerpts) {
   Finding finding{.body = to_json(hit), .excerpt = hit.matched.value_or("")};
   finding.body.erase("matched");
   finding.body["at"] = hit.at ? json::value(*hit.at) : json::value();
@@ -63,15 +64,19 @@ Finding finding_of(const Guardrails& guardrails, const guardrails::Hit& hit,
   finding.body["released_bytes"] = released_bytes;
   finding.body["config_hash"] = guardrails.document().config_hash;
   finding.body["generation"] = guardrails.generation();
+  const bool taken_out = hit.action == guardrails::Action::Redact;
+  if (excerpts == Excerpts::Kept && hit.matched && !taken_out) {
+    finding.body["excerpt"] = std::exchange(finding.excerpt, {});
+  }
   return finding;
 }
 
-std::vector<Finding> findings_of(const Guardrails& guardrails,
-                                 const std::vector<Evaluation>& seen) {
+std::vector<Finding> findings_of(const Guardrails& guardrails, const std::vector<Evaluation>& seen,
+                                 Excerpts excerpts) {
   std::vector<Finding> findings;
   for (const Evaluation& evaluation : seen) {
     for (const guardrails::Hit& hit : evaluation.hits) {
-      findings.push_back(finding_of(guardrails, hit, nullptr, 0));
+      findings.push_back(finding_of(guardrails, hit, nullptr, 0, excerpts));
     }
   }
   return findings;

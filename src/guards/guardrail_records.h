@@ -12,13 +12,17 @@ namespace sallyport::guards {
 // Of the several parts of one result, which were looked at one by one.
 json::object evidence_of(const guardrails::Guardrails& guardrails,
                          const std::vector<guardrails::Evaluation>& seen);
+// Does the ledger store what was found? Never what was taken out of a text.
+enum class Excerpts : std::uint8_t { Withheld, Kept };
+
 std::vector<Finding> findings_of(const guardrails::Guardrails& guardrails,
-                                 const std::vector<guardrails::Evaluation>& seen);
+                                 const std::vector<guardrails::Evaluation>& seen,
+                                 Excerpts excerpts);
 
 // The body of an entry of kind `guard_hit`. `channel`: which text of a message it was, where it was
 // a stream.
 Finding finding_of(const guardrails::Guardrails& guardrails, const guardrails::Hit& hit,
-                   const json::value& channel, std::uint64_t released_bytes);
+                   const json::value& channel, std::uint64_t released_bytes, Excerpts excerpts);
 
 // The label of the first check that did this; empty where none did.
 std::string first_label(const guardrails::Evaluation& seen, guardrails::Action action);

@@ -159,10 +159,9 @@ OutputSanitizer::OutputSanitizer(std::unique_ptr<const TextCleaner> cleaner, con
   traits_.settings = cleaner_->settings().to_json();
 }
 
-Result<std::shared_ptr<const OutputSanitizer>> OutputSanitizer::build(SanitizerSettings settings,
-                                                                      std::string fingerprint_key,
-                                                                      const Clock& clock,
-                                                                      const PatternStore* store) {
+Result<std::shared_ptr<const OutputSanitizer>> OutputSanitizer::build(
+    SanitizerSettings settings, std::string fingerprint_key, const Clock& clock,
+    const guardrails::PatternStore* store) {
   SALLYPORT_TRY(auto cleaner,
                 TextCleaner::build(std::move(settings), std::move(fingerprint_key), store));
   return std::shared_ptr<const OutputSanitizer>(new OutputSanitizer(std::move(cleaner), clock));

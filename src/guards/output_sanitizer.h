@@ -19,10 +19,9 @@ class OutputSanitizer final : public core::ResultGuard {
  public:
   // `fingerprint_key` is the random key of the data folder, and no part of the traits. `clock` must
   // outlive the guard. `InvalidInput`: a pattern of the settings cannot be used.
-  static Result<std::shared_ptr<const OutputSanitizer>> build(SanitizerSettings settings,
-                                                              std::string fingerprint_key,
-                                                              const Clock& clock,
-                                                              const PatternStore* store = nullptr);
+  static Result<std::shared_ptr<const OutputSanitizer>> build(
+      SanitizerSettings settings, std::string fingerprint_key, const Clock& clock,
+      const guardrails::PatternStore* store = nullptr);
 
   const core::GuardTraits& traits() const override { return traits_; }
   Task<Verdict> judge(const Envelope& result, const ResultContext& context) const override;

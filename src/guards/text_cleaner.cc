@@ -74,9 +74,9 @@ TextCleaner::TextCleaner(SanitizerSettings settings, std::string fingerprint_key
       allowed_(std::move(allowed)),
       denied_(std::move(denied)) {}
 
-Result<std::unique_ptr<const TextCleaner>> TextCleaner::build(SanitizerSettings settings,
-                                                              std::string fingerprint_key,
-                                                              const PatternStore* store) {
+Result<std::unique_ptr<const TextCleaner>> TextCleaner::build(
+    SanitizerSettings settings, std::string fingerprint_key,
+    const guardrails::PatternStore* store) {
   std::vector<Wording> denied;
   for (const DenyEntry& entry : settings.deny) denied.push_back(entry.wording);
   SALLYPORT_TRY(auto detectors, Detectors::build(settings.detectors, store));

@@ -26,9 +26,9 @@ struct CleanedPart {
 // Immutable once built: every method may be called from any thread, at the same time.
 class TextCleaner final {
  public:
-  static Result<std::unique_ptr<const TextCleaner>> build(SanitizerSettings settings,
-                                                          std::string fingerprint_key,
-                                                          const PatternStore* store = nullptr);
+  static Result<std::unique_ptr<const TextCleaner>> build(
+      SanitizerSettings settings, std::string fingerprint_key,
+      const guardrails::PatternStore* store = nullptr);
 
   const SanitizerSettings& settings() const { return settings_; }
 

@@ -3,9 +3,11 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "match/char_set.h"
+#include "match/image.h"
 
 namespace sallyport::match {
 
@@ -28,6 +30,11 @@ class CharClasses {
   }
   Neighbour neighbour(std::uint32_t character_class) const { return neighbours_[character_class]; }
   std::size_t count() const { return neighbours_.size(); }
+  std::size_t sets() const { return set_count_ - kNeighbours; }  // without those of neighbours
+
+  void write(ImageWriter& out) const;
+  // Nothing: no image of classes.
+  static std::optional<CharClasses> read(ImageReader& in);
 
   // Which neighbours (a bit each) have a character in the set.
   static unsigned neighbours_in(const CharSet& set);
@@ -37,6 +44,8 @@ class CharClasses {
 
   std::uint32_t of_far(char32_t character) const;
   std::uint32_t add_class(const std::vector<bool>& active);
+  void read_near(ImageReader& in);
+  void read_far(ImageReader& in);
 
   std::vector<std::uint32_t> near_;  // direct, for the scripts of most texts
   std::vector<CharRange> far_;       // the rest: where a run begins, and its class in `last`

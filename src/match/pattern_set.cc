@@ -51,6 +51,10 @@ Result<std::vector<std::shared_ptr<const Parsed>>> parse_all(std::span<const Exp
   return all;
 }
 
+EntryRole role_of(Effect effect, std::uint32_t rule, bool exception) {
+  return {.holds = effect != Effect::Log && !exception, .exception = exception, .rule = rule};
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const PatternSet>> PatternSet::compile(std::span<const Rule> rules,
@@ -78,9 +82,7 @@ Result<std::shared_ptr<const PatternSet>> PatternSet::build(std::span<const Pars
 
 Result<void> PatternSet::add(const ParsedRule& rule) {
   const auto index = static_cast<std::uint32_t>(effects_.size());
-  effects_.push_back(rule.effect);
-  first_of_rule_.push_back(static_cast<std::uint32_t>(roles_.size()));
-  has_exceptions_.push_back(!rule.exceptions.empty());
+  add_rule(rule.effect, rule.entries.size(), rule.exceptions.size());
   const auto add_all = [&](const std::vector<std::shared_ptr<const Parsed>>& list,
                            const EntryRole& role, const char* name) -> Result<void> {
     for (std::uint32_t place = 0; place < list.size(); ++place) {
@@ -93,9 +95,15 @@ Result<void> PatternSet::add(const ParsedRule& rule) {
     }
     return {};
   };
-  const bool holds = rule.effect != Effect::Log;
-  SALLYPORT_CHECK_OK(add_all(rule.entries, {.holds = holds, .rule = index}, "entries"));
-  return add_all(rule.exceptions, {.exception = true, .rule = index}, "exceptions");
+  SALLYPORT_CHECK_OK(add_all(rule.entries, role_of(rule.effect, index, false), "entries"));
+  return add_all(rule.exceptions, role_of(rule.effect, index, true), "exceptions");
+}
+
+void PatternSet::add_rule(Effect effect, std::size_t entries, std::size_t exceptions) {
+  effects_.push_back(effect);
+  first_of_rule_.push_back(static_cast<std::uint32_t>(roles_.size()));
+  entries_.push_back(static_cast<std::uint32_t>(entries));
+  exceptions_.push_back(static_cast<std::uint32_t>(exceptions));
 }
 
 Result<void> PatternSet::add(const Parsed& parsed, EntryRole role, std::uint32_t place) {
@@ -108,6 +116,51 @@ Result<void> PatternSet::add(const Parsed& parsed, EntryRole role, std::uint32_t
     report_.push_back({role.rule, place, parsed.longest, parsed.ascii_classes});
   }
   return {};
+}
+
+void PatternSet::write(ImageWriter& out) const {
+  out.number(effects_.size());
+  auto report = report_.begin();
+  for (std::size_t rule = 0; rule < effects_.size(); ++rule) {
+    out.number(static_cast<unsigned>(effects_[rule]));
+    out.number(exceptions_[rule]);
+    out.number(entries_[rule]);
+    for (std::uint32_t i = 0; i < entries_[rule]; ++i, ++report) {
+      out.number(report->ascii_classes ? 1 : 0);
+      out.number(report->longest ? *report->longest + 1 : 0);
+    }
+  }
+  program_.write(out);
+}
+
+std::shared_ptr<const PatternSet> PatternSet::read(ImageReader& in, std::size_t room) {
+  std::shared_ptr<PatternSet> set(new PatternSet(room));
+  for (std::size_t left = in.count(3); left > 0 && in.good(); --left) set->read_rule(in);
+  std::optional<Program> program = Program::read(in);
+  if (!program || program->entries() != set->roles_.size()) return nullptr;
+  set->program_ = std::move(*program);
+  set->make_machines();
+  return set;
+}
+
+void PatternSet::read_rule(ImageReader& in) {
+  const auto rule = static_cast<std::uint32_t>(effects_.size());
+  const auto effect = static_cast<Effect>(in.below(3));
+  const std::size_t exceptions = in.count();
+  const std::size_t entries = in.count(2);
+  add_rule(effect, entries, exceptions);
+  for (std::uint32_t place = 0; place < entries; ++place) {
+    roles_.push_back(role_of(effect, rule, false));
+    places_.push_back(place);
+    const bool ascii_classes = in.below(2) == 1;
+    const std::uint64_t longest = in.number();
+    EntryReport& report = report_.emplace_back(rule, place, std::nullopt, ascii_classes);
+    if (longest > 0) report.longest = longest - 1;
+  }
+  for (std::uint32_t place = 0; place < exceptions; ++place) {
+    roles_.push_back(role_of(effect, rule, true));
+    places_.push_back(place);
+  }
 }
 
 void PatternSet::make_machines() {

@@ -8,10 +8,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "match/char_classes.h"
 #include "match/expression.h"
+#include "match/image.h"
 
 namespace sallyport::match {
 
@@ -48,6 +50,11 @@ class Program {
   // Once, after the last entry.
   [[nodiscard]] bool settle();
 
+  // Once it is settled; what comes back can be run, but nothing can be added to it.
+  void write(ImageWriter& out) const;
+  // Nothing: no image of a program.
+  static std::optional<Program> read(ImageReader& in);
+
   const std::vector<Node>& nodes() const { return nodes_; }
   const CharClasses& classes() const { return classes_; }
   std::uint32_t start_of(std::uint32_t entry) const { return starts_[entry]; }
@@ -66,6 +73,10 @@ class Program {
   std::uint32_t push(Node node);
   std::uint32_t intern(const CharSet& set);
   std::uint64_t viable_surroundings(const Node& node) const;
+  void read_nodes(ImageReader& in);
+  Node read_node(ImageReader& in, Node::Kind kind, std::size_t count) const;
+  bool sound() const;
+  bool consumes_something(std::uint32_t entry, std::vector<bool>& seen) const;
 
   std::vector<Node> nodes_;
   std::vector<std::uint64_t>

@@ -27,9 +27,10 @@ namespace {
 constexpr std::size_t kLargestFile = 8u << 20;
 
 // Patterns are compiled once here, so that a file with a bad one is refused with its place.
-Result<void> check_patterns(const Policy& policy, const YamlNode& root, const std::string& file) {
+Result<void> check_patterns(const Policy& policy, const YamlNode& root, const std::string& file,
+                            const guardrails::PatternStore* patterns) {
   if (!policy.guardrails) return {};
-  const auto compiled = guardrails::Guardrails::compile(*policy.guardrails);
+  const auto compiled = guardrails::Guardrails::compile(*policy.guardrails, 1, patterns);
   if (compiled) return {};
   const guardrails::DocumentError& error = compiled.error();
   const YamlNode& node = node_at(root, "/guardrails" + error.path.value_or(""));
@@ -67,6 +68,20 @@ Result<void> add_grants(core::PlanBuilder& plan, const Policy& policy,
   return {};
 }
 
+// Nothing is added for a stage without checks: a document without any costs a call nothing.
+void add_guardrails(core::PlanBuilder& plan,
+                    const std::shared_ptr<const guardrails::Guardrails>& guardrails,
+                    guards::Excerpts excerpts) {
+  plan.also("guardrails", guardrails->document().config_hash.c_str());
+  if (excerpts == guards::Excerpts::Kept) plan.also("keep_excerpts", true);
+  if (guardrails->armed(guardrails::Stage::ToolUse)) {
+    plan.guard(std::make_shared<const guards::ToolUseGuardrails>(guardrails, excerpts));
+  }
+  if (guardrails->armed(guardrails::Stage::ToolOutput)) {
+    plan.result_guard(std::make_shared<const guards::ToolOutputGuardrails>(guardrails, excerpts));
+  }
+}
+
 // What the policy says of tools, and what is known of them where it, and the front, are silent.
 void add_tools(core::PlanBuilder& plan, const Policy& policy) {
   for (const ToolEntry& entry : policy.tools) {
@@ -85,7 +100,12 @@ void add_tools(core::PlanBuilder& plan, const Policy& policy) {
 
 }  // namespace
 
-Result<Policy> read_policy(const std::string& text, const std::string& file) {
+guards::Excerpts excerpts_of(const Policy& policy) {
+  return policy.keeps_excerpts ? guards::Excerpts::Kept : guards::Excerpts::Withheld;
+}
+
+Result<Policy> read_policy(const std::string& text, const std::string& file,
+                           const guardrails::PatternStore* patterns) {
   if (text.size() > kLargestFile) {
     return fail(ErrorCode::InvalidInput, "a policy is at most 8 MiB", file);
   }
@@ -96,11 +116,12 @@ Result<Policy> read_policy(const std::string& text, const std::string& file) {
   Policy policy;
   SALLYPORT_CHECK_OK(policy_keys(policy).read({root, file}));
   SALLYPORT_CHECK_OK(narrow_approvals(policy, root, file));
-  SALLYPORT_CHECK_OK(check_patterns(policy, root, file));
+  SALLYPORT_CHECK_OK(check_patterns(policy, root, file, patterns));
   return policy;
 }
 
-Result<Policy> load_policy(const std::filesystem::path& file) {
+Result<Policy> load_policy(const std::filesystem::path& file,
+                           const guardrails::PatternStore* patterns) {
   std::ifstream in(file, std::ios::binary);
   if (!in) {
     return fail(ErrorCode::NotFound, fmt::format("`{}` cannot be read", file.string()),
@@ -113,7 +134,7 @@ Result<Policy> load_policy(const std::filesystem::path& file) {
   text.resize((unknown ? kLargestFile : std::min<std::uintmax_t>(size, kLargestFile)) + 1);
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
-  return read_policy(text, file.string());
+  return read_policy(text, file.string(), patterns);
 }
 
 json::value policy_schema() {
@@ -124,10 +145,10 @@ json::value policy_schema() {
   return schema;
 }
 
-Result<std::shared_ptr<const guardrails::Guardrails>> compile_guardrails(const Policy& policy,
-                                                                         std::uint64_t generation) {
+Result<std::shared_ptr<const guardrails::Guardrails>> compile_guardrails(
+    const Policy& policy, std::uint64_t generation, const guardrails::PatternStore* patterns) {
   if (!policy.guardrails || policy.guardrails->checks.empty()) return nullptr;
-  auto compiled = guardrails::Guardrails::compile(*policy.guardrails, generation);
+  auto compiled = guardrails::Guardrails::compile(*policy.guardrails, generation, patterns);
   if (compiled) return std::move(*compiled);
   return fail(ErrorCode::InvalidInput, compiled.error().message, compiled.error().path.value_or(""),
               compiled.error().code);
@@ -149,13 +170,7 @@ Result<void> add_to_plan(core::PlanBuilder& plan, const Policy& policy,
   if (policy.stream_limits) plan.stream_limits(*policy.stream_limits);
   SALLYPORT_CHECK_OK(add_grants(plan, policy, surroundings));
   if (policy.hook_lets_pass) plan.also("hook", json::object{{"on_failure", "allow"}});
-  if (guardrails) plan.also("guardrails", guardrails->document().config_hash.c_str());
-  if (guardrails && guardrails->armed(guardrails::Stage::ToolUse)) {
-    plan.guard(std::make_shared<const guards::ToolUseGuardrails>(guardrails));
-  }
-  if (guardrails && guardrails->armed(guardrails::Stage::ToolOutput)) {
-    plan.result_guard(std::make_shared<const guards::ToolOutputGuardrails>(guardrails));
-  }
+  if (guardrails) add_guardrails(plan, guardrails, excerpts_of(policy));
   for (const ResultHook& hook : policy.results) {
     SALLYPORT_TRY(std::shared_ptr<const core::ResultGuard> guard, build(hook, surroundings));
     plan.result_guard(std::move(guard));

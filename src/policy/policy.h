@@ -34,7 +34,8 @@
 #include "core/plan.h"
 #include "grants/grant_guard.h"
 #include "guardrails/guardrails.h"
-#include "guards/pattern_store.h"
+#include "guardrails/pattern_store.h"
+#include "guards/guardrail_records.h"
 #include "sallyport/result.h"
 
 namespace sallyport::policy {
@@ -60,6 +61,7 @@ struct Policy {
   bool redaction_notice = false;
   std::vector<ToolEntry> tools{};
   std::optional<guardrails::Document> guardrails{};
+  bool keeps_excerpts = false;  // of what checks found and did not take out
   std::vector<ResultHook> results{};
   std::map<std::string, std::string> profiles{};  // by server
   std::optional<autonomy::AutonomyPolicy> autonomy{};
@@ -75,9 +77,14 @@ struct Policy {
 
 // `InvalidInput` with `where` = file:line:column; `cause` is the code of GR-6 where the guardrails
 // are at fault.
-Result<Policy> read_policy(const std::string& text, const std::string& file);
+// `patterns`: where compiled ones are kept; null: they are compiled anew.
+Result<Policy> read_policy(const std::string& text, const std::string& file,
+                           const guardrails::PatternStore* patterns = nullptr);
 // At most 8 MiB.
-Result<Policy> load_policy(const std::filesystem::path& file);
+Result<Policy> load_policy(const std::filesystem::path& file,
+                           const guardrails::PatternStore* patterns = nullptr);
+
+guards::Excerpts excerpts_of(const Policy& policy);
 
 // A JSON Schema (2020-12), made of the table that reads.
 json::value policy_schema();
@@ -89,7 +96,7 @@ struct Surroundings {
   std::string fingerprint_key;
   // Where revocations and budgets of grants stand; a policy that asks for grants needs it.
   core::RecordReader* records = nullptr;
-  const guards::PatternStore* patterns = nullptr;  // null: they are compiled anew
+  const guardrails::PatternStore* patterns = nullptr;  // null: they are compiled anew
 };
 
 // The parts of a plan, for whoever adds more to it. `guardrails`: compiled from `policy`, or null
@@ -97,7 +104,8 @@ struct Surroundings {
 Result<void> add_to_plan(core::PlanBuilder& plan, const Policy& policy,
                          std::shared_ptr<const guardrails::Guardrails> guardrails,
                          const Surroundings& surroundings);
-Result<std::shared_ptr<const guardrails::Guardrails>> compile_guardrails(const Policy& policy,
-                                                                         std::uint64_t generation);
+Result<std::shared_ptr<const guardrails::Guardrails>> compile_guardrails(
+    const Policy& policy, std::uint64_t generation,
+    const guardrails::PatternStore* patterns = nullptr);
 
 }  // namespace sallyport::policy

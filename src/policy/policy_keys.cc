@@ -290,6 +290,9 @@ Mapping policy_keys(Policy& out) {
                 read_list(kMostTools, read_tool(out.tools)))
       .optional("guardrails", "declarative checks", guardrails::document_schema().as_object(),
                 read_guardrails(out.guardrails))
+      .optional("keep_excerpts",
+                "stores in the ledger what a check found; never what was taken out, nor secrets",
+                truth_schema(), read_truth(out.keeps_excerpts))
       .optional("results", "guards of results, in order, behind the checks of `tool_output`",
                 list_schema(result_keys(any_hook).schema(), kMostResultHooks),
                 read_list(kMostResultHooks, read_result_hook(out.results)))

@@ -10,7 +10,9 @@
 namespace sallyport::policy {
 
 PolicyOrigin PolicyOrigin::file(const std::filesystem::path& path) {
-  return {.name = path.string(), .read = [path] { return load_policy(path); }, .changes = path};
+  return {.name = path.string(),
+          .read = [path](const auto* patterns) { return load_policy(path, patterns); },
+          .changes = path};
 }
 
 Result<PolicyOrigin> PolicyOrigin::shipped(const std::string& name) {
@@ -18,8 +20,9 @@ Result<PolicyOrigin> PolicyOrigin::shipped(const std::string& name) {
   if (found == nullptr) {
     return fail(ErrorCode::NotFound, fmt::format("there is no policy `{}`", name));
   }
-  return PolicyOrigin{.name = name, .read = [found] {
-                        return read_policy(std::string(found->text), std::string(found->name));
+  return PolicyOrigin{.name = name, .read = [found](const auto* patterns) {
+                        return read_policy(std::string(found->text), std::string(found->name),
+                                           patterns);
                       }};
 }
 
@@ -34,13 +37,13 @@ PolicyLoader::PolicyLoader(PolicyOrigin origin, Surroundings surroundings, Exten
       extend_(std::move(extend)) {}
 
 Result<std::optional<PolicyLoader::Loaded>> PolicyLoader::refresh() {
-  SALLYPORT_TRY(const Policy policy, origin_.read());
+  SALLYPORT_TRY(const Policy policy, origin_.read(surroundings_.patterns));
   const std::string config_hash = policy.guardrails ? policy.guardrails->config_hash : "none";
   // The same checks again are the same generation, whatever else has changed (GR-78).
   const bool same_checks = generation_ > 0 && config_hash == config_hash_;
   std::shared_ptr<const guardrails::Guardrails> guardrails = guardrails_;
   if (!same_checks) {
-    SALLYPORT_TRY(guardrails, compile_guardrails(policy, generation_ + 1));
+    SALLYPORT_TRY(guardrails, compile_guardrails(policy, generation_ + 1, surroundings_.patterns));
   }
   core::PlanBuilder builder;
   if (extend_) extend_(builder);

@@ -19,7 +19,8 @@ namespace sallyport::policy {
 
 struct PolicyOrigin {
   std::string name{};
-  std::function<Result<Policy>()> read{};
+  // Compiled patterns come from the store, where there is one, and are kept there.
+  std::function<Result<Policy>(const guardrails::PatternStore*)> read{};
   std::optional<std::filesystem::path> changes{};  // the file that may change
 
   static PolicyOrigin file(const std::filesystem::path& path);

@@ -108,6 +108,36 @@ class Guard(CliTest):
             code, _, err = self.guard(*words, text="text")
             self.assertEqual((code, err.count("\n")), (64, 1), words)
 
+    def many(self, count):
+        return {"checks": [{"type": "regex", "stage": "output", "id": f"c{check}", "patterns": [f"(?i)order {check * 64 + i}x" for i in range(64)]}
+                           for check in range(count // 64)]}
+
+    # GR-11
+    def test_compiled_patterns_are_kept_in_the_data_folder_and_never_change_a_verdict(self):
+        cache = self.data / "cache"
+        config = self.config(self.many(1024))
+        words = ("check", "--config", config, "--stage", "output", "--data-dir", str(self.data))
+        without = self.guard(*words, text="my Order 700X")
+        self.assertEqual((without[0], without[1][0]["hits"][0]["check"]), (1, "c10"))
+        self.assertFalse(self.data.exists(), "a dry run makes no data folder")
+        self.data.mkdir(mode=0o700)
+        self.assertEqual(self.guard(*words, text="my Order 700X"), without)
+        kept, = cache.glob("*.patterns")
+        self.assertEqual((kept.stat().st_mode & 0o777, cache.stat().st_mode & 0o777), (0o600, 0o700))
+        whole = kept.read_bytes()
+        self.assertEqual(self.guard(*words, text="my Order 700X"), without)
+        self.assertEqual(kept.read_bytes(), whole)
+        # Damaged, cut, empty, planted: made again.
+        for bad in (whole[:-1] + bytes([whole[-1] ^ 1]), whole[: len(whole) // 2], b"", b"\0" * 32 + whole[32:]):
+            kept.write_bytes(bad)
+            self.assertEqual(self.guard(*words, text="my Order 700X"), without)
+            self.assertEqual(kept.read_bytes(), whole)
+        # Another document is another file.
+        other = self.config(self.many(512), "other.json")
+        code, lines, _ = self.guard("check", "--config", other, "--stage", "output", "--data-dir", str(self.data), text="my Order 700X")
+        self.assertEqual((code, lines[0]["hits"]), (0, []))
+        self.assertEqual(len(list(cache.glob("*.patterns"))), 2)
+
     # GR-4
     def test_a_text_has_a_limit(self):
         code, lines, _ = self.guard("check", "--config", self.config(AWS), "--stage", "output", text=b"x" * (16 << 20))

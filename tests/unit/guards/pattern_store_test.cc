@@ -1,4 +1,4 @@
-#include "guards/pattern_store.h"
+#include "guardrails/pattern_store.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace sallyport::guards {
 namespace {
 
-class Kept final : public PatternStore {
+class Kept final : public guardrails::PatternStore {
  public:
   std::optional<std::string> load(const std::string& digest) const override {
     const auto found = patterns.find(digest);
@@ -25,7 +25,8 @@ class Kept final : public PatternStore {
   mutable int compiled = 0;
 };
 
-std::string found_by(const PatternStore* store, const DetectorSet& wanted = default_detectors()) {
+std::string found_by(const guardrails::PatternStore* store,
+                     const DetectorSet& wanted = default_detectors()) {
   const auto detectors = Detectors::build(wanted, store);
   EXPECT_TRUE(detectors);
   std::string names;

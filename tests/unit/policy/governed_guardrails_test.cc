@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
+#include <map>
 
 #include "policy/policy.h"
 #include "support/governed_ledger.h"
@@ -17,10 +18,10 @@ constexpr const char* kKey = "AKIAIOSFODNN7EXAMPLE";
 
 class GovernedGuardrailsTest : public testing::Test, protected test::GovernedLedger {
  protected:
-  void in_force(const std::string& checks) {
-    const Result<Policy> policy = read_policy(
-        "version: 1\nautonomy: {tier: act_auto}\nguardrails: {checks: [" + checks + "]}",
-        "policy.yaml");
+  void in_force(const std::string& checks, const std::string& more = "") {
+    const Result<Policy> policy = read_policy("version: 1\nautonomy: {tier: act_auto}\n" + more +
+                                                  "guardrails: {checks: [" + checks + "]}",
+                                              "policy.yaml");
     ASSERT_TRUE(policy) << policy.error().where << ": " << policy.error().message;
     compiled_ = *compile_guardrails(*policy, 3);
     ASSERT_TRUE(add_to_plan(plan, *policy, compiled_, {clock, entropy, "key"}));
@@ -110,6 +111,50 @@ TEST_F(GovernedGuardrailsTest, ABlockedResultIsWithheldAsAnErrorAndItsReplacemen
   const std::vector<json::object> found = hits();
   ASSERT_EQ(found.size(), 1u);
   EXPECT_LT(found[0].at("sequence").as_int64(), static_cast<std::int64_t>(answer->sequence));
+  EXPECT_EQ(test::files_with(ledger.folder.path(), kKey), std::vector<std::string>{});
+}
+
+// GR-72
+TEST_F(GovernedGuardrailsTest, ExcerptsAreWithheldUnlessThePolicyKeepsThem) {
+  in_force("{type: blocklist, stage: tool_use, id: word, on_fail: log, words: [swordfish]}");
+  open();
+  Call asked = Governed::read_file();
+  asked.input = json::object{{"note", "Swordfish"}};
+  ASSERT_TRUE(call(asked));
+  ASSERT_EQ(hits().size(), 1u);
+  EXPECT_EQ(hits()[0].at("body").at("excerpt").at("state"), json::value("withheld"));
+}
+
+// GR-56 GR-72
+TEST_F(GovernedGuardrailsTest, KeptExcerptsAreSealedAndNeverOfWhatWasTakenOutOrIsASecret) {
+  in_force(
+      "{type: blocklist, stage: tool_output, id: seen, on_fail: log, words: [swordfish]},"
+      "{type: blocklist, stage: tool_output, id: out, on_fail: redact, words: [hunter2]},"
+      "{type: regex, stage: tool_output, id: key, on_fail: log, patterns: ['AKIA[A-Z0-9]{16}']},"
+      "{type: blocklist, stage: tool_use, id: stop, words: [forbidden]}",
+      "keep_excerpts: true\n");
+  tool_says(json::value(std::string("Swordfish Hunter2 ") + kKey));
+  open();
+  ASSERT_TRUE(call(Governed::read_file()));
+  Call refused = Governed::read_file();
+  refused.input = json::object{{"note", "a Forbidden word"}};
+  ASSERT_TRUE(call(refused));
+  std::map<std::string, json::value> excerpts;
+  for (const json::object& hit : hits()) {
+    const json::object& body = hit.at("body").as_object();
+    excerpts[std::string(body.at("check").as_string())] = body.at("excerpt");
+  }
+  ASSERT_EQ(excerpts.size(), 4u);
+  EXPECT_EQ(excerpts["seen"], json::value("Swordfish"));
+  EXPECT_EQ(excerpts["stop"], json::value("Forbidden"));
+  EXPECT_EQ(excerpts["out"].at("state"), json::value("withheld"));
+  EXPECT_EQ(excerpts["key"].at("state"), json::value("withheld"));
+  // Sealed: the entries themselves hold a commitment, not the text.
+  for (const test::Seen& seen : test::all_entries(ledger.store())) {
+    if (seen.entry.at("kind") != json::value("guard_hit")) continue;
+    EXPECT_EQ(json::serialize(seen.entry).find("Swordfish"), std::string::npos);
+  }
+  EXPECT_EQ(test::files_with(ledger.folder.path(), "Hunter2"), std::vector<std::string>{});
   EXPECT_EQ(test::files_with(ledger.folder.path(), kKey), std::vector<std::string>{});
 }
 

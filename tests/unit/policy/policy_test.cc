@@ -150,6 +150,33 @@ TEST(PolicyTest, TheHashFollowsWhatDecidesAndNothingElse) {
           ->hash());
 }
 
+// GR-1
+TEST(PolicyTest, GuardrailsWithoutChecksAddNoGuard) {
+  const std::string base = "version: 1\nautonomy: {tier: act_auto}\n";
+  const auto without = plan_of(base);
+  for (const char* const empty :
+       {"", "guardrails: {}\n", "guardrails: {checks: []}\n", "guardrails: {mode: advisory}\n"}) {
+    const auto plan = plan_of(base + empty);
+    EXPECT_TRUE(plan->guards().empty()) << empty;
+    EXPECT_TRUE(plan->result_guards().empty()) << empty;
+    EXPECT_EQ(plan->hash(), without->hash()) << empty;
+  }
+  // And a stage without checks has none, whatever the others have.
+  const auto one =
+      plan_of(base + "guardrails: {checks: [{type: blocklist, stage: tool_use, words: [a]}]}\n");
+  EXPECT_EQ(one->guards().size(), 1u);
+  EXPECT_TRUE(one->result_guards().empty());
+}
+
+// GR-72
+TEST(PolicyTest, KeepingExcerptsIsPartOfWhatDecides) {
+  const std::string base =
+      "version: 1\nguardrails: {checks: [{type: blocklist, stage: tool_use, words: [a]}]}\n";
+  EXPECT_EQ(plan_of(base)->hash(), plan_of(base + "keep_excerpts: false\n")->hash());
+  EXPECT_NE(plan_of(base)->hash(), plan_of(base + "keep_excerpts: true\n")->hash());
+  EXPECT_EQ(error_of(base + "keep_excerpts: yes please\n").where, "policy.yaml:3:16");
+}
+
 TEST(PolicyTest, TheSchemaKnowsEveryKeyThatIsRead) {
   const json::value schema = policy_schema();
   EXPECT_EQ(schema.at("additionalProperties"), json::value(false));

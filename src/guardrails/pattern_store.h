@@ -6,9 +6,10 @@
 #include <string>
 #include <string_view>
 
-namespace sallyport::guards {
+namespace sallyport::guardrails {
 
-// From any thread. `digest` names what was compiled, and for which processor and library.
+// From any thread. `digest` names what was compiled, by which engine and, where that matters, for
+// which processor.
 class PatternStore {
  public:
   virtual ~PatternStore() = default;
@@ -18,4 +19,4 @@ class PatternStore {
   virtual void keep(const std::string& digest, std::string_view bytes) const = 0;
 };
 
-}  // namespace sallyport::guards
+}  // namespace sallyport::guardrails

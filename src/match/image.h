@@ -1,0 +1,46 @@
+// Compiled things as bytes, the same on every machine. What is read may be damaged: a reader never
+// looks behind its bytes, and makes no room for more than they can hold.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sallyport::match {
+
+class ImageWriter {
+ public:
+  void number(std::uint64_t value);  // in 1 to 10 bytes, small ones in few
+  void word(std::uint64_t value);    // in 8
+  void text(std::string_view text);
+
+  std::string take() && { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+// After the first thing that is wrong it is no longer `good` and gives zeros.
+class ImageReader {
+ public:
+  explicit ImageReader(std::string_view bytes) : rest_(bytes) {}
+
+  std::uint64_t number();
+  std::uint64_t word();
+  std::string_view text();
+  // Below `limit`.
+  std::uint32_t below(std::uint64_t limit);
+  // How many things follow, each of at least `bytes` bytes.
+  std::size_t count(std::size_t bytes = 1);
+
+  void spoil() { good_ = false; }
+  bool good() const { return good_; }
+  bool at_end() const { return good_ && rest_.empty(); }
+
+ private:
+  std::string_view rest_;
+  bool good_ = true;
+};
+
+}  // namespace sallyport::match
