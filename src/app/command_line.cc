@@ -274,6 +274,8 @@ class CommandLine {
            {"input", "output", "tool_output"});
     text(stream, "--tool", guard_stream_.tool, "the tool, for tool_output", "NAME");
     text(stream, "--text-file", guard_stream_.text_file, "the text [standard input]", "FILE");
+    stream.add_flag("--channels", guard_stream_.channels,
+                    "the text is a message, a line of JSON for each delta of a channel");
   }
 
   void add_policy() {

@@ -300,6 +300,7 @@ struct GuardStreamOptions {
   std::string stage = "output";
   std::optional<std::string> tool;
   std::optional<std::string> text_file;
+  bool channels = false;  // the input is a message: a line of JSON for each delta
 };
 Result<int> guard_stream(const Context& context, const GuardStreamOptions& options);
 
