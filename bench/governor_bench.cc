@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
@@ -10,6 +11,7 @@
 #include "bench/bench.h"
 #include "bench/bench_ledger.h"
 #include "core/governor.h"
+#include "policy/policy.h"
 
 namespace sallyport::bench {
 
@@ -90,7 +92,17 @@ struct Load {
   int hooks = 0;
   const char* tool = "read_file";
   core::IntentDurability durability = core::IntentDurability::Effect;
+  const char* guardrails = nullptr;  // a section of a policy, as it stands there
 };
+
+// What a policy with these guardrails adds to a plan.
+void add_guardrails(core::PlanBuilder& plan, const std::string& section, const Clock& clock,
+                    Entropy& entropy) {
+  const auto policy = policy::read_policy("version: 1\nguardrails: " + section + "\n", "bench");
+  SALLYPORT_INVARIANT(policy.has_value());
+  SALLYPORT_INVARIANT(policy::add_to_plan(plan, *policy, *policy::compile_guardrails(*policy, 1),
+                                          {clock, entropy, "key"}));
+}
 
 // Given `each`, the seconds of every call are put there.
 double call_seconds(core::Recorder& recorder, const Load& load, std::size_t count,
@@ -103,9 +115,10 @@ double call_seconds(core::Recorder& recorder, const Load& load, std::size_t coun
   for (int i = 0; i < load.guards; ++i) builder.guard(std::make_shared<AllowingGuard>(i));
   for (int i = 0; i < load.result_guards; ++i)
     builder.result_guard(std::make_shared<AllowingResultGuard>(i));
-  const core::FixedPlan plans(*builder.build());
   SystemClock clock;
   SystemEntropy entropy;
+  if (load.guardrails != nullptr) add_guardrails(builder, load.guardrails, clock, entropy);
+  const core::FixedPlan plans(*builder.build());
   const core::NoRedactor redactor;
   core::HookRegistry hooks;
   for (int i = 0; i < load.hooks; ++i) {
@@ -142,6 +155,29 @@ double median(std::vector<double> times) {
   return *middle;
 }
 
+// In turns, and the best of each: the machine's moods are longer than a turn.
+void measure_empty_guardrails(Report& report, core::Recorder& recorder, std::size_t count) {
+  const std::pair<const char*, const char*> documents[] = {
+      {"without a policy's guardrails", nullptr},
+      {"guardrails: {}", "{}"},
+      {"guardrails: {checks: []}", "{checks: []}"},
+      {"two guardrail checks",
+       "{checks: [{type: blocklist, stage: tool_use, words: [nightingale]}, {type: blocklist, "
+       "stage: tool_output, words: [nightingale]}]}"}};
+  std::array<double, std::size(documents)> best;
+  best.fill(1e9);
+  for (int turn = 0; turn < 9; ++turn) {
+    for (std::size_t i = 0; i < std::size(documents); ++i) {
+      const Load load{.guards = 0, .result_guards = 0, .guardrails = documents[i].second};
+      best[i] = std::min(best[i], call_seconds(recorder, load, count / 5, 1));
+    }
+  }
+  for (std::size_t i = 0; i < std::size(documents); ++i) {
+    report.row(documents[i].first, fmt::format("{:.2f} us", best[i] * 1e6),
+               fmt::format("{:.3f} of the call without", best[i] / best[0]));
+  }
+}
+
 }  // namespace
 
 void measure_governor(Report& report, bool quick) {
@@ -156,6 +192,7 @@ void measure_governor(Report& report, bool quick) {
   const double heard = call_seconds(nowhere, {.hooks = 3}, count, 1);
   report.row("and 3 event hooks", fmt::format("{:.1f} us", heard * 1e6),
              fmt::format("{:.2f} of the bare call", heard / bare));
+  measure_empty_guardrails(report, nowhere, count);
   BenchLedger memory(Keep::InMemory);
   report.row("the same with an in-memory ledger, 1 caller",
              fmt::format("{:.1f} us", call_seconds(memory.ledger(), {}, count / 10, 1) * 1e6));

@@ -70,7 +70,7 @@ class Gallery(CliTest):
     def test_an_unknown_preset_is_not_found(self):
         self.assertIn("did you mean `secrets`", self.refused(1, "policy", "gallery", "secret"))
 
-    # GR-70 (partly)
+    # GR-70
     def test_names_are_translated_and_codes_are_not(self):
         english = self.good("policy", "gallery", "--json").lines()
         ukrainian = self.good("policy", "gallery", "--locale", "uk", "--json").lines()

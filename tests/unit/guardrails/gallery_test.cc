@@ -75,7 +75,7 @@ TEST(GalleryTest, TrustMetadataIsComplete) {
             json::parse(R"(["output","tool_output"])"));
 }
 
-// GR-70 (partly)
+// GR-70
 TEST(GalleryTest, PresetsAreNamedInBothLanguages) {
   for (const Preset& preset : gallery()) {
     const Preset::Words& english = preset.words(Locale::English);

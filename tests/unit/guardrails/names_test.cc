@@ -19,7 +19,7 @@ void expect_both(E value) {
   expect_both(name_of(value, Locale::English), name_of(value, Locale::Ukrainian));
 }
 
-// GR-70 (partly)
+// GR-70
 TEST(NamesTest, StagesTypesAndActionsAreNamedInBothLanguages) {
   for (const Stage stage : {Stage::Input, Stage::Output, Stage::ToolUse, Stage::ToolOutput}) {
     expect_both(stage);
@@ -32,7 +32,7 @@ TEST(NamesTest, StagesTypesAndActionsAreNamedInBothLanguages) {
   EXPECT_EQ(name_of(Action::Block, Locale::English).name, "Block");
 }
 
-// GR-16 (partly) GR-70 (partly)
+// GR-16 (partly) GR-70
 TEST(NamesTest, EveryReasonCodeIsNamedInBothLanguages) {
   for (const char* const code :
        {"guardrail.regex", "guardrail.blocklist", "guardrail.tool_pattern",
@@ -43,7 +43,7 @@ TEST(NamesTest, EveryReasonCodeIsNamedInBothLanguages) {
   EXPECT_EQ(name_of_reason("guardrail.other", Locale::English), std::nullopt);
 }
 
-// GR-70 (partly)
+// GR-70
 TEST(NamesTest, AnotherLocaleFallsBackToEnglish) {
   EXPECT_EQ(locale_named("en"), Locale::English);
   EXPECT_EQ(locale_named("de"), Locale::English);
