@@ -5,6 +5,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
+#include <ctime>
 #include <numeric>
 
 #include "base/try.h"
@@ -92,13 +93,12 @@ struct Load {
   int hooks = 0;
   const char* tool = "read_file";
   core::IntentDurability durability = core::IntentDurability::Effect;
-  const char* guardrails = nullptr;  // a section of a policy, as it stands there
+  const char* policy = nullptr;  // what it adds to `version: 1`
 };
 
-// What a policy with these guardrails adds to a plan.
-void add_guardrails(core::PlanBuilder& plan, const std::string& section, const Clock& clock,
-                    Entropy& entropy) {
-  const auto policy = policy::read_policy("version: 1\nguardrails: " + section + "\n", "bench");
+void add_policy(core::PlanBuilder& plan, const std::string& text, const Clock& clock,
+                Entropy& entropy) {
+  const auto policy = policy::read_policy("version: 1\n" + text, "bench");
   SALLYPORT_INVARIANT(policy.has_value());
   SALLYPORT_INVARIANT(policy::add_to_plan(plan, *policy, *policy::compile_guardrails(*policy, 1),
                                           {clock, entropy, "key"}));
@@ -117,7 +117,7 @@ double call_seconds(core::Recorder& recorder, const Load& load, std::size_t coun
     builder.result_guard(std::make_shared<AllowingResultGuard>(i));
   SystemClock clock;
   SystemEntropy entropy;
-  if (load.guardrails != nullptr) add_guardrails(builder, load.guardrails, clock, entropy);
+  if (load.policy != nullptr) add_policy(builder, load.policy, clock, entropy);
   const core::FixedPlan plans(*builder.build());
   const core::NoRedactor redactor;
   core::HookRegistry hooks;
@@ -155,21 +155,25 @@ double median(std::vector<double> times) {
   return *middle;
 }
 
-// In turns, and the best of each: the machine's moods are longer than a turn.
+// GR-1. In turns, and the best of each: the machine's moods are longer than a turn. The time is the
+// processor's: what else runs here is no cost of a call.
 void measure_empty_guardrails(Report& report, core::Recorder& recorder, std::size_t count) {
   const std::pair<const char*, const char*> documents[] = {
-      {"without a policy's guardrails", nullptr},
-      {"guardrails: {}", "{}"},
-      {"guardrails: {checks: []}", "{checks: []}"},
-      {"two guardrail checks",
-       "{checks: [{type: blocklist, stage: tool_use, words: [nightingale]}, {type: blocklist, "
-       "stage: tool_output, words: [nightingale]}]}"}};
+      {"a policy without guardrails", ""},
+      {"guardrails: {}", "guardrails: {}"},
+      {"guardrails: {checks: []}", "guardrails: {checks: []}"},
+      {"one check of tool_use and one of tool_output",
+       "guardrails: {checks: [{type: blocklist, stage: tool_use, words: [nightingale]}, {type: "
+       "blocklist, stage: tool_output, words: [nightingale]}]}"}};
   std::array<double, std::size(documents)> best;
   best.fill(1e9);
   for (int turn = 0; turn < 9; ++turn) {
     for (std::size_t i = 0; i < std::size(documents); ++i) {
-      const Load load{.guards = 0, .result_guards = 0, .guardrails = documents[i].second};
-      best[i] = std::min(best[i], call_seconds(recorder, load, count / 5, 1));
+      const Load load{.guards = 0, .result_guards = 0, .policy = documents[i].second};
+      const std::clock_t begin = std::clock();
+      (void)call_seconds(recorder, load, count / 5, 1);
+      const double used = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+      best[i] = std::min(best[i], used / static_cast<double>(count / 5));
     }
   }
   for (std::size_t i = 0; i < std::size(documents); ++i) {
