@@ -7,9 +7,9 @@ policy::PolicyLoader::Extend what_the_gateway_brings(const mcp::PinBook& pins) {
     const Classification lookup{.tier = Tier::Observe, .effect_class = "none"};
     for (const char* const method :
          {"resources/read", "prompts/get", "completion/complete", "tasks/result"}) {
-      plan.tool("", method, lookup);
+      plan.brings_tool("", method, lookup);
     }
-    plan.guard(std::make_shared<mcp::PinGuard>(pins));
+    plan.brings_guard(std::make_shared<mcp::PinGuard>(pins));
   };
 }
 

@@ -22,6 +22,10 @@ json::object describe(const GuardTraits& traits, bool fail_open) {
           {"on_error", fail_open ? "allow" : "deny"}};
 }
 
+bool looks_at_grants(const std::shared_ptr<const Guard>& guard) {
+  return guard->traits().stage == Stage::Grant;
+}
+
 }  // namespace
 
 std::string_view to_string(Stage stage) {
@@ -88,13 +92,21 @@ bool PlanBuilder::knows(const std::string& server, const std::string& name) cons
 
 PlanBuilder& PlanBuilder::guard(std::shared_ptr<const Guard> guard) {
   // What a grant allows is fixed before any other guard decides (CG-36).
-  const auto looks_at_grants = [](const std::shared_ptr<const Guard>& one) {
-    return one->traits().stage == Stage::Grant;
-  };
   const auto place = looks_at_grants(guard)
                          ? std::ranges::find_if_not(plan_.guards_, looks_at_grants)
                          : plan_.guards_.end();
   plan_.guards_.insert(place, std::move(guard));
+  return *this;
+}
+
+PlanBuilder& PlanBuilder::brings_tool(std::string server, std::string name,
+                                      Classification classification) {
+  brought_tools_.insert_or_assign({std::move(server), std::move(name)}, std::move(classification));
+  return *this;
+}
+
+PlanBuilder& PlanBuilder::brings_guard(std::shared_ptr<const Guard> guard) {
+  brought_guards_.push_back(std::move(guard));
   return *this;
 }
 
@@ -174,34 +186,37 @@ Result<void> PlanBuilder::check_order() const {
   return {};
 }
 
-Result<std::shared_ptr<const Plan>> PlanBuilder::build() && {
-  if (!plan_.approvals_.people) plan_.approvals_.people = people_elsewhere_;
-  std::set<std::string> names;
-  json::array guards;
-  json::array result_guards;
-  const auto add = [&](const GuardTraits& traits, json::array& list) {
-    list.push_back(describe(traits, plan_.fails_open(traits.name)));
-    return names.insert(traits.name).second && !traits.name.empty();
+Result<void> PlanBuilder::check_names() const {
+  std::set<std::string, std::less<>> names;
+  const auto check = [&](const auto& guards) -> Result<void> {
+    for (const auto& guard : guards) {
+      const std::string& name = guard->traits().name;
+      if (!name.empty() && names.insert(name).second) continue;
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("guard name `{}` is empty or used twice", name));
+    }
+    return {};
   };
-  for (const auto& guard : plan_.guards_) {
-    if (!add(guard->traits(), guards)) {
-      return fail(ErrorCode::InvalidInput,
-                  fmt::format("guard name `{}` is empty or used twice", guard->traits().name));
-    }
-  }
-  for (const auto& guard : plan_.result_guards_) {
-    if (!add(guard->traits(), result_guards)) {
-      return fail(ErrorCode::InvalidInput,
-                  fmt::format("guard name `{}` is empty or used twice", guard->traits().name));
-    }
-  }
+  SALLYPORT_CHECK_OK(check(plan_.guards_));
+  SALLYPORT_CHECK_OK(check(brought_guards_));
+  SALLYPORT_CHECK_OK(check(plan_.result_guards_));
   for (const std::string& name : plan_.fail_open_) {
     if (!names.contains(name)) {
       return fail(ErrorCode::InvalidInput,
                   fmt::format("`{}` may fail open, but there is no such guard", name));
     }
   }
-  SALLYPORT_CHECK_OK(check_order());
+  return {};
+}
+
+std::string PlanBuilder::dump() const {
+  const auto described = [&](const auto& guards) {
+    json::array list;
+    for (const auto& guard : guards) {
+      list.push_back(describe(guard->traits(), plan_.fails_open(guard->traits().name)));
+    }
+    return list;
+  };
   json::array tools;
   for (const auto& [key, classification] : plan_.tools_) {
     tools.push_back(json::object{{"server", key.first},
@@ -209,20 +224,39 @@ Result<std::shared_ptr<const Plan>> PlanBuilder::build() && {
                                  {"tier", to_string(classification.tier)},
                                  {"effect_class", classification.effect_class}});
   }
+  return canonical_json(json::object{{"tools", std::move(tools)},
+                                     {"guards", described(plan_.guards_)},
+                                     {"result_guards", described(plan_.result_guards_)},
+                                     {"autonomy", to_string(plan_.autonomy_)},
+                                     {"time_limit_ms", plan_.time_limit_.count()},
+                                     {"stream_bytes", plan_.stream_limits_.bytes},
+                                     {"stream_chunks", plan_.stream_limits_.chunks},
+                                     {"stream_ms", plan_.stream_limits_.time.count()},
+                                     {"durability", to_string(plan_.durability_)},
+                                     {"approval_s", plan_.approval_time_.count()},
+                                     {"redaction_notice", plan_.redaction_notice_},
+                                     {"also", plan_.also_}});
+}
+
+// Guards of a front stand behind those that look at grants, and before all others.
+void PlanBuilder::add_what_was_brought() {
+  for (auto& [key, classification] : brought_tools_) {
+    const auto anywhere = plan_.tools_.find({"", key.second});
+    const bool said = anywhere != plan_.tools_.end() && anywhere->second.source == "policy";
+    if (!said) plan_.tools_.try_emplace(key, std::move(classification));
+  }
+  plan_.guards_.insert(std::ranges::find_if_not(plan_.guards_, looks_at_grants),
+                       brought_guards_.begin(), brought_guards_.end());
+}
+
+Result<std::shared_ptr<const Plan>> PlanBuilder::build() && {
+  if (!plan_.approvals_.people) plan_.approvals_.people = people_elsewhere_;
+  SALLYPORT_CHECK_OK(check_names());
+  SALLYPORT_CHECK_OK(check_order());
   if (plan_.autonomy_rules_) plan_.also_["autonomy"] = plan_.autonomy_rules_->dump();
-  plan_.dump_ = canonical_json(json::object{{"tools", std::move(tools)},
-                                            {"guards", std::move(guards)},
-                                            {"result_guards", std::move(result_guards)},
-                                            {"autonomy", to_string(plan_.autonomy_)},
-                                            {"time_limit_ms", plan_.time_limit_.count()},
-                                            {"stream_bytes", plan_.stream_limits_.bytes},
-                                            {"stream_chunks", plan_.stream_limits_.chunks},
-                                            {"stream_ms", plan_.stream_limits_.time.count()},
-                                            {"durability", to_string(plan_.durability_)},
-                                            {"approval_s", plan_.approval_time_.count()},
-                                            {"redaction_notice", plan_.redaction_notice_},
-                                            {"also", plan_.also_}});
+  plan_.dump_ = dump();
   plan_.hash_ = "sha256:" + hex(sha256(plan_.dump_));
+  add_what_was_brought();
   return std::make_shared<const Plan>(std::move(plan_));
 }
 

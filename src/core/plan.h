@@ -51,7 +51,7 @@ class Plan {
   const ApprovalRules& approvals() const { return approvals_; }
   bool redaction_notice() const { return redaction_notice_; }
 
-  // A stable text of all that decides, which is what the hash is over.
+  // A stable text of all that the policy decides, which is what the hash is over.
   const std::string& dump() const { return dump_; }
 
  private:
@@ -80,6 +80,10 @@ class PlanBuilder {
   // Is there an entry for this tool, on this server or anywhere?
   bool knows(const std::string& server, const std::string& name) const;
   PlanBuilder& guard(std::shared_ptr<const Guard> guard);
+  // What a front brings along, whatever the policy says: no part of the hash, so that one policy
+  // has one hash behind every door. The policy's own word about a tool counts before it.
+  PlanBuilder& brings_tool(std::string server, std::string name, Classification classification);
+  PlanBuilder& brings_guard(std::shared_ptr<const Guard> guard);
   PlanBuilder& result_guard(std::shared_ptr<const ResultGuard> guard);
   PlanBuilder& fail_open(std::string guard_name);
   PlanBuilder& autonomy(Autonomy autonomy);
@@ -103,8 +107,14 @@ class PlanBuilder {
   Result<std::shared_ptr<const Plan>> build() & { return std::move(*this).build(); }
 
  private:
+  Result<void> check_names() const;
   Result<void> check_order() const;
+  std::string dump() const;
+  void add_what_was_brought();
+
   Plan plan_;
+  std::map<std::pair<std::string, std::string>, Classification> brought_tools_;
+  std::vector<std::shared_ptr<const Guard>> brought_guards_;
   std::shared_ptr<const ReviewerBook> people_elsewhere_;
 };
 
