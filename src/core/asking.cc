@@ -84,6 +84,7 @@ Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
       .question = question_about(trail),
       .like_it = same.expected,
       .held = held,
+      .holder = caller.leaves ? std::string(kNobody) : parts_.recorder.instance_id(),
       .only_here = trail.prepared() && trail.recovery_class() != RecoveryClass::Resumable};
   AskingRows rows = rows_of(trail, asking);
   const std::size_t behind = rows.behind;
@@ -125,7 +126,7 @@ Governor::AskingRows Governor::rows_of(Trail& trail, const Asking& asking) {
     // Asked before and held then: now nobody waits here for it any more.
     if (trail.held) record.facts.push_back({std::string(kHeldCall), call_id, std::nullopt});
   } else if (!asking.only_here) {
-    record.facts.push_back(held_call(call_id, question.approval_id, parts_.recorder.instance_id()));
+    record.facts.push_back(held_call(call_id, question.approval_id, asking.holder));
   }
   record.facts.push_back({asking.like_it.space, asking.like_it.key, question.approval_id});
   if (asking.held) rows.expected.push_back(asking.like_it);

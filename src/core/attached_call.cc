@@ -45,7 +45,8 @@ Task<bool> Governor::attach(Trail& trail, const Caller& caller, std::string appr
                .terminal = false};
   std::vector<Draft> drafts = journal_.record(trail, asked);
   drafts.back().facts.push_back(
-      held_call(trail.call().call_id, approval_id, parts_.recorder.instance_id()));
+      held_call(trail.call().call_id, approval_id,
+                caller.leaves ? std::string(kNobody) : parts_.recorder.instance_id()));
   const auto written = co_await journal_.commit(trail, std::move(drafts), Urgency::Announces);
   if (!written) {
     journal_.owe(trail,
@@ -87,6 +88,9 @@ Task<std::optional<Governor::Performed>> Governor::result_of_same(Trail& trail) 
       text_in(user, "kind") == "intent" && text_in(user, "call_id") != trail.call().call_id;
   if (!by_another) co_return std::nullopt;
   const std::string instance(text_in(user, "instance_id").value_or(""));
+  // One that a host runs has its end from another event, whenever that comes.
+  SALLYPORT_CO_TRY(const auto handed_out,
+                   parts_.recorder.fact("handed_out", text_in(user, "call_id").value_or("")));
   // Real time, as that of the run is.
   const auto until = std::chrono::steady_clock::now() + trail.plan().time_limit();
   while (true) {
@@ -97,7 +101,8 @@ Task<std::optional<Governor::Performed>> Governor::result_of_same(Trail& trail) 
       co_return std::nullopt;
     }
     // What cannot be written now may not be written in time.
-    const bool hopeless = !parts_.recorder.alive(instance) || !parts_.recorder.ready();
+    const bool hopeless =
+        handed_out || !parts_.recorder.alive(instance) || !parts_.recorder.ready();
     if (hopeless || std::chrono::steady_clock::now() >= until) co_return std::nullopt;
     co_await approvals_.pause(approval_id);
   }

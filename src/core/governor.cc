@@ -35,7 +35,7 @@ Result<std::optional<Fact>> fact_of_waiting(Recorder& recorder, const std::strin
   const std::optional<Placed> placed = held ? split_place(*held) : std::nullopt;
   const std::string begin = approval_id + " ";
   if (!placed || !placed->value.starts_with(begin)) return std::nullopt;
-  if (recorder.alive(placed->value.substr(begin.size()))) return std::nullopt;
+  if (core::held(recorder, placed->value.substr(begin.size()))) return std::nullopt;
   return Fact{std::string(kHeldCall), call_id, held};
 }
 

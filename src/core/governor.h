@@ -131,8 +131,9 @@ class Governor {
   Question question_about(Trail& trail) const;
   struct Asking {
     Question question;
-    Fact like_it;    // that a question about such a call is open, as it was
-    bool held;       // the caller waits
+    Fact like_it;  // that a question about such a call is open, as it was
+    bool held;     // the caller waits, or whoever comes goes on with it
+    std::string holder;
     bool only_here;  // what was prepared is lost with this process
   };
   struct AskingRows {

@@ -42,8 +42,12 @@ Words words_for(std::string_view state) {
 }  // namespace
 
 Fact held_call(const std::string& call_id, const std::string& approval_id,
-               const std::string& instance_id) {
-  return {std::string(kHeldCall), call_id, approval_id + " " + instance_id, true};
+               const std::string& holder) {
+  return {std::string(kHeldCall), call_id, approval_id + " " + holder, true};
+}
+
+bool held(const Recorder& recorder, const std::string& holder) {
+  return holder != kNobody && recorder.alive(holder);
 }
 
 Task<void> Governor::close_lost_calls() {
@@ -52,7 +56,7 @@ Task<void> Governor::close_lost_calls() {
     const std::optional<Placed> placed = split_place(fact.value.value_or(""));
     const std::size_t space = placed ? placed->value.find(' ') : std::string::npos;
     if (space == std::string::npos) continue;
-    if (parts_.recorder.alive(placed->value.substr(space + 1))) continue;
+    if (held(parts_.recorder, placed->value.substr(space + 1))) continue;
     SALLYPORT_CO_TRY(const auto state, approvals_.state(placed->value.substr(0, space)));
     if (state && (state->open() || state->word == "approved")) continue;
     SALLYPORT_CO_CHECK_OK(co_await close_lost_call(fact, placed->sequence, state));

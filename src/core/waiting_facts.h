@@ -21,7 +21,12 @@ inline constexpr std::string_view kProposedCall = "proposed_call";
 // is for the call that it was seen with, and for no other one like it (AP-33).
 inline constexpr std::string_view kHostDoor = "hook";
 
+// `holder`: the instance whose caller waits, or `kNobody` where it has left: whoever comes may go
+// on with the call, whether the process that asked still runs or not.
+inline constexpr std::string_view kNobody = "-";
 Fact held_call(const std::string& call_id, const std::string& approval_id,
-               const std::string& instance_id);
+               const std::string& holder);
+// Does somebody wait for a call with this holder?
+bool held(const Recorder& recorder, const std::string& holder);
 
 }  // namespace sallyport::core
