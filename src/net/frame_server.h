@@ -1,0 +1,59 @@
+// Answers one question a connection, on a Unix socket, for programs of this user alone: bounded in
+// connections, sizes and time.
+//
+//   FrameServer server(executor, {.greeting = "echo/1"}, log);
+//   SALLYPORT_CHECK_OK(server.listen(folder, "echo.sock"));
+//   co_await server.run(answer);   // until stop()
+//
+// Who connects is greeted with a frame, sends a frame, gets one, and is gone. Whoever is not
+// greeted has asked nothing: there are too many, or the server is not well.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <functional>
+#include <memory>
+
+#include "base/async.h"
+#include "net/task_group.h"
+#include "net/unix_socket.h"
+
+namespace sallyport::net {
+
+// On a strand, or on a context with one thread.
+class FrameServer {
+ public:
+  struct Settings {
+    std::string greeting;
+    std::size_t connections = 32;
+    std::size_t question_bytes = 1u << 20;
+    std::chrono::milliseconds read{2000};
+    std::chrono::milliseconds write{5000};
+  };
+  using Log = std::function<void(std::string_view)>;
+  FrameServer(boost::asio::any_io_executor executor, Settings settings, Log log);
+  FrameServer(const FrameServer&) = delete;
+  ~FrameServer();  // removes the name
+
+  Result<void> listen(const std::filesystem::path& folder, const std::string& name);
+
+  // Nothing: the question gets no answer.
+  using Answer = std::function<Async<std::optional<std::string>>(Peer peer, std::string question)>;
+  // Until `stop`, and until those who are being answered have their answer.
+  Async<void> run(Answer answer, std::chrono::milliseconds patience);
+  void stop();
+
+ private:
+  struct Acceptor;
+  class Connection;
+
+  Async<void> accept(Answer answer);
+
+  boost::asio::any_io_executor executor_;
+  Settings settings_;
+  std::optional<UnixName> name_;
+  std::unique_ptr<Acceptor> acceptor_;
+  TaskGroup tasks_;
+  bool stopping_ = false;
+};
+
+}  // namespace sallyport::net

@@ -1,0 +1,230 @@
+#include "net/unix_socket.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/try.h"
+
+namespace sallyport::net {
+
+namespace {
+
+constexpr int kBacklog = 64;
+constexpr std::size_t kPiece = 1u << 16;
+
+std::unexpected<Error> failed(ErrorCode code, std::string_view what, int error = errno) {
+  return fail(code, fmt::format("{}: {}", what, std::strerror(error)));
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  int number() const { return number_; }
+  int release() { return std::exchange(number_, -1); }
+
+ private:
+  int number_;
+};
+
+// Looked at once and used by its descriptor: what has been checked is what is entered.
+Result<int> open_private(const std::filesystem::path& folder) {
+  Descriptor opened(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (opened.number() < 0) return failed(ErrorCode::Unavailable, "the folder cannot be entered");
+  struct stat status{};
+  if (::fstat(opened.number(), &status) != 0) {
+    return failed(ErrorCode::Unavailable, "the folder cannot be looked at");
+  }
+  constexpr mode_t kOthers = 077;
+  if (status.st_uid != ::geteuid() || (status.st_mode & kOthers) != 0) {
+    return fail(ErrorCode::Unauthenticated,
+                "others may enter the folder of the socket; `chmod 700` it", folder.string());
+  }
+  return opened.release();
+}
+
+// By way of the descriptor, since an address has room for 107 bytes only.
+sockaddr_un address_in(int folder, const std::string& name) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = fmt::format("/proc/self/fd/{}/{}", folder, name);
+  std::memcpy(address.sun_path, path.data(), std::min(path.size(), sizeof address.sun_path - 1));
+  return address;
+}
+
+int new_socket() {
+  return ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
+Result<int> connected(int folder, const std::string& name) {
+  Descriptor socket(new_socket());
+  const sockaddr_un address = address_in(folder, name);
+  if (socket.number() < 0 ||
+      ::connect(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address)) {
+    return failed(ErrorCode::Unavailable, "cannot connect");
+  }
+  return socket.release();
+}
+
+}  // namespace
+
+std::string frame_head(std::size_t size) {
+  std::string head(kFrameHead, '\0');
+  for (std::size_t i = kFrameHead; i-- > 0; size >>= 8) head[i] = static_cast<char>(size & 0xff);
+  return head;
+}
+
+std::size_t framed_size(std::string_view head) {
+  std::size_t size = 0;
+  for (const char byte : head) size = size << 8 | static_cast<unsigned char>(byte);
+  return size;
+}
+
+Result<Peer> peer_of(int descriptor) {
+  ucred seen{};
+  socklen_t size = sizeof seen;
+  if (::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &seen, &size) != 0) {
+    return failed(ErrorCode::Unauthenticated, "the peer is not known");
+  }
+  return Peer{.pid = seen.pid, .uid = seen.uid};
+}
+
+Result<UnixSocket> UnixSocket::connect(const std::filesystem::path& folder,
+                                       const std::string& name) {
+  SALLYPORT_TRY(const int opened, open_private(folder));
+  const Descriptor entered(opened);
+  SALLYPORT_TRY(const int descriptor, connected(opened, name));
+  UnixSocket socket(descriptor);
+  SALLYPORT_TRY(socket.peer_, peer_of(descriptor));
+  if (socket.peer_.uid != ::geteuid()) {
+    return fail(ErrorCode::Unauthenticated, "another user listens here", folder.string());
+  }
+  return socket;
+}
+
+UnixSocket::UnixSocket(UnixSocket&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), peer_(other.peer_) {}
+
+UnixSocket::~UnixSocket() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Result<void> UnixSocket::wait_for(short event, Deadline deadline) const {
+  while (true) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return fail(ErrorCode::Deadline, "the peer takes too long");
+    pollfd watched{descriptor_, event, 0};
+    const int seen = ::poll(&watched, 1, static_cast<int>(left.count()));
+    if (seen > 0) return {};
+    if (seen < 0 && errno != EINTR) return failed(ErrorCode::Unavailable, "cannot wait");
+  }
+}
+
+Result<void> UnixSocket::send(std::string_view bytes, Deadline deadline) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent > 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(sent));
+    } else if (sent < 0 && errno == EAGAIN) {
+      SALLYPORT_CHECK_OK(wait_for(POLLOUT, deadline));
+    } else if (sent < 0 && errno != EINTR) {
+      return failed(ErrorCode::Unavailable, "cannot send");
+    }
+  }
+  return {};
+}
+
+Result<void> UnixSocket::send_frame(std::string_view content, Deadline deadline) {
+  SALLYPORT_CHECK_OK(send(frame_head(content.size()), deadline));
+  return send(content, deadline);
+}
+
+// Room is made as bytes come, not as they are announced.
+Result<void> UnixSocket::receive(std::string& into, std::size_t size, Deadline deadline) {
+  while (into.size() < size) {
+    const std::size_t before = into.size();
+    into.resize(std::min(size, before + kPiece));
+    const ssize_t got = ::recv(descriptor_, into.data() + before, into.size() - before, 0);
+    const int error = errno;
+    into.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got == 0) return fail(ErrorCode::Unavailable, "the peer is gone");
+    if (got > 0 || error == EINTR) continue;
+    if (error != EAGAIN) return failed(ErrorCode::Unavailable, "cannot receive", error);
+    SALLYPORT_CHECK_OK(wait_for(POLLIN, deadline));
+  }
+  return {};
+}
+
+Result<std::string> UnixSocket::receive_frame(std::size_t most, Deadline deadline) {
+  std::string head;
+  SALLYPORT_CHECK_OK(receive(head, kFrameHead, deadline));
+  const std::size_t size = framed_size(head);
+  if (size > most) {
+    return fail(ErrorCode::Exhausted,
+                fmt::format("a frame of {} bytes; {} are allowed", size, most));
+  }
+  std::string content;
+  SALLYPORT_CHECK_OK(receive(content, size, deadline));
+  return content;
+}
+
+Result<UnixName> UnixName::listen(const std::filesystem::path& folder, const std::string& name) {
+  SALLYPORT_TRY(const int opened, open_private(folder));
+  UnixName taken(opened, name);
+  if (const Result<int> other = connected(opened, name)) {
+    const Descriptor closed(*other);
+    return fail(ErrorCode::Conflict, "another process listens here", (folder / name).string());
+  }
+  // Nobody answers, so whoever made it is gone.
+  ::unlinkat(opened, name.c_str(), 0);
+  Descriptor socket(new_socket());
+  const sockaddr_un address = address_in(opened, name);
+  struct stat status{};
+  // Nobody connects between the name and its mode: it does not listen yet.
+  if (socket.number() < 0 ||
+      ::bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) ||
+      ::fchmodat(opened, name.c_str(), 0600, 0) ||
+      ::fstatat(opened, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) ||
+      ::listen(socket.number(), kBacklog)) {
+    return failed(ErrorCode::Unavailable, "cannot listen on " + (folder / name).string());
+  }
+  taken.inode_ = status.st_ino;
+  taken.listening_ = socket.release();
+  return taken;
+}
+
+UnixName::UnixName(UnixName&& other) noexcept
+    : folder_(std::exchange(other.folder_, -1)),
+      name_(std::move(other.name_)),
+      listening_(std::exchange(other.listening_, -1)),
+      inode_(std::exchange(other.inode_, 0)) {}
+
+int UnixName::release() {
+  return std::exchange(listening_, -1);
+}
+
+UnixName::~UnixName() {
+  if (listening_ >= 0) ::close(listening_);
+  if (folder_ < 0) return;
+  struct stat status{};
+  const bool there = ::fstatat(folder_, name_.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+  // Somebody else may have taken the name since.
+  if (there && inode_ != 0 && status.st_ino == inode_) ::unlinkat(folder_, name_.c_str(), 0);
+  ::close(folder_);
+}
+
+}  // namespace sallyport::net

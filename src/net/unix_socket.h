@@ -1,0 +1,77 @@
+// Sockets with a name in a private folder, for programs of one user, and the frames that go over
+// them: four bytes of length, the most significant first, then that many bytes.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "sallyport/result.h"
+
+namespace sallyport::net {
+
+inline constexpr std::size_t kFrameHead = 4;
+std::string frame_head(std::size_t size);
+std::size_t framed_size(std::string_view head);
+
+// Who is at the other end, as the kernel says it: who connected, or who listens.
+struct Peer {
+  int pid = 0;  // 0: it is not to be seen from here
+  unsigned uid = 0;
+};
+Result<Peer> peer_of(int descriptor);
+
+// An end of a connection, closed when it goes. For a program that may wait; every wait has an end.
+class UnixSocket {
+ public:
+  using Deadline = std::chrono::steady_clock::time_point;
+
+  // At once, or not at all. `Unavailable`: nobody listens there, or too many wait.
+  // `Unauthenticated`: the folder is not this user's alone, or another user listens.
+  static Result<UnixSocket> connect(const std::filesystem::path& folder, const std::string& name);
+  UnixSocket(UnixSocket&& other) noexcept;
+  UnixSocket& operator=(UnixSocket&&) = delete;
+  ~UnixSocket();
+
+  const Peer& peer() const { return peer_; }
+
+  // An error: not all of it has left.
+  Result<void> send_frame(std::string_view content, Deadline deadline);
+  // `Exhausted`: it is longer than `most`. `Unavailable`: the peer is gone.
+  Result<std::string> receive_frame(std::size_t most, Deadline deadline);
+
+ private:
+  explicit UnixSocket(int descriptor) : descriptor_(descriptor) {}
+  Result<void> wait_for(short event, Deadline deadline) const;
+  Result<void> send(std::string_view bytes, Deadline deadline);
+  Result<void> receive(std::string& into, std::size_t size, Deadline deadline);
+
+  int descriptor_;
+  Peer peer_{};
+};
+
+// A name under which this process listens. Taken over from a process that is gone, and removed at
+// the end.
+class UnixName {
+ public:
+  // `Conflict`: somebody listens there. `Unauthenticated`: the folder is not this user's alone.
+  static Result<UnixName> listen(const std::filesystem::path& folder, const std::string& name);
+  UnixName(UnixName&& other) noexcept;
+  UnixName& operator=(UnixName&&) = delete;
+  ~UnixName();
+
+  // The listening descriptor, for whoever accepts and closes it.
+  int release();
+
+ private:
+  UnixName(int folder, std::string name) : folder_(folder), name_(std::move(name)) {}
+
+  int folder_;
+  std::string name_;
+  int listening_ = -1;
+  std::uint64_t inode_ = 0;  // of the name, once it is ours
+};
+
+}  // namespace sallyport::net
