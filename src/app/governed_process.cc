@@ -85,6 +85,14 @@ bool adopts_orphans(int pid) {
   return pid <= 1 || first_line(fmt::format("/proc/{}/comm", pid)) == "systemd";
 }
 
+std::optional<int> host_of_hook(int pid) {
+  const std::optional<Process> hook = look_at(pid);
+  if (!hook) return std::nullopt;
+  const int host = parent_of_shell(hook->parent).value_or(hook->parent);
+  if (adopts_orphans(host)) return std::nullopt;
+  return host;
+}
+
 std::vector<std::string> ancestry() {
   std::vector<std::string> keys;
   for (int pid = getpid(); pid > 0 && keys.size() < kMostAncestors;) {

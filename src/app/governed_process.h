@@ -25,6 +25,10 @@ std::optional<int> parent_of_shell(int pid);
 // process, people too.
 bool adopts_orphans(int pid);
 
+// The process that runs an agent, seen from its hook: some hosts put a shell in between. Nothing:
+// it is gone, and whoever took the hook in is no agent.
+std::optional<int> host_of_hook(int pid);
+
 // This process and all it descends from, nearest first.
 std::vector<std::string> ancestry();
 

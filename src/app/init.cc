@@ -99,8 +99,13 @@ void tell(const Context& context, const InitOptions& options, const SettingsFile
 }  // namespace
 
 Result<int> init(const Context& context, const InitOptions& options) {
-  if (options.agent.has_value() == options.client.has_value()) {
+  if (!options.agent && !options.client) {
     return fail(ErrorCode::InvalidInput, "name an agent with --agent, or a client with --client");
+  }
+  if (options.agent && options.client) {
+    return fail(
+        ErrorCode::InvalidInput,
+        "--agent and --client are settings of different programs; run `init` once for each");
   }
   SALLYPORT_TRY(const std::filesystem::path path, file_of(context, options));
   SALLYPORT_TRY(const SettingsFile file, SettingsFile::read(path));

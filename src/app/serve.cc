@@ -12,6 +12,7 @@
 #include "app/approvals_api.h"
 #include "app/commands.h"
 #include "app/gate.h"
+#include "app/hook_door.h"
 #include "app/mcp_upstream.h"
 #include "app/metrics_page.h"
 #include "app/missing_program.h"
@@ -212,18 +213,20 @@ Result<void> announce(const Context& context, const ServeConfig& config, Gate& g
 }
 
 // Until a signal comes and all that runs has ended.
-void run_until_stopped(Gate& gate, net::HttpServer& server, mcp::HttpFront& front, bool& stopping) {
+void run_until_stopped(Gate& gate, net::HttpServer& server, mcp::HttpFront& front, HookDoor& hooks,
+                       asio::signal_set& signals, bool& stopping) {
   asio::io_context& loop = gate.loop();
-  asio::signal_set signals(loop, SIGINT, SIGTERM, SIGHUP);
   signals.async_wait([&](const boost::system::error_code& error, int) {
     if (error) return;
     stopping = true;
     server.stop();
     front.stop();
+    hooks.stop();
     gate.watch().stop();
   });
   asio::co_spawn(loop, server.run(kGoodbye), asio::detached);
   asio::co_spawn(loop, front.run(), asio::detached);
+  asio::co_spawn(loop, hooks.run(kGoodbye), asio::detached);
   asio::co_spawn(loop, gate.watch().run(), asio::detached);
   loop.restart();
   loop.run();
@@ -321,8 +324,12 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   server.route("/.well-known/oauth-protected-resource", metadata);
   server.route("/.well-known/oauth-protected-resource/mcp", metadata);
   warn_of_missing_programs(*gate, config);
+  // Whoever hears that it listens may end it at once.
+  asio::signal_set signals(gate->loop(), SIGINT, SIGTERM, SIGHUP);
+  HookDoor hooks(*gate);
+  hooks.open();
   SALLYPORT_CHECK_OK(announce(context, config, *gate, tokens, url));
-  run_until_stopped(*gate, server, front, stopping);
+  run_until_stopped(*gate, server, front, hooks, signals, stopping);
   return 0;
 }
 

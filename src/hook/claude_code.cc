@@ -1,5 +1,4 @@
-// Claude Code: `PreToolUse`, `PostToolUse`, `PostToolUseFailure`, `UserPromptSubmit`. Silence
-// leaves the user's own permission rules in force.
+// Claude Code. Silence leaves the user's own permission rules in force.
 #include <boost/json.hpp>
 
 #include "hook/dialects.h"
@@ -9,61 +8,77 @@ namespace sallyport::hook {
 
 namespace {
 
+constexpr NamedKind kKinds[] = {
+    kClaudeBefore,
+    kClaudeAfter,
+    kClaudeFailed,
+    {"PostToolBatch", Event::Kind::Batch},
+    kClaudePermission,
+    kClaudePrompt,
+    {"Elicitation", Event::Kind::Question},
+};
+
 class ClaudeCode final : public Dialect {
  public:
   std::string_view name() const override { return "claude-code"; }
-  Result<Event> read(const json::object& object) const override { return read_claude_like(object); }
+  Result<Event> read(const json::object& object) const override {
+    return read_named(object, kKinds);
+  }
   bool asks(const Setting& setting) const override { return setting.interactive; }
 
   std::string write(const Event& event, const Decision& decision,
                     const Setting& setting) const override {
-    using enum Decision::Kind;
-    switch (decision.kind) {
-      case Allow:
-        return {};
-      case Deny:
-        if (event.kind == Event::Kind::Prompt) return block(decision.reason);
-        return decided("deny", decision);
-      case Ask:
-        return decided("ask", decision);
-      case Wait:
-        // A run without a terminal stops here; `--resume` asks again.
-        return decided(setting.interactive ? "deny" : "defer", decision);
-      case Rewrite:
-        return decided("allow", decision);
-      case Replace:
-        if (event.failed)
-          return said("The error text held what may not be shown; do not repeat it.");
-        return replaced(decision.value, {});
-      case Withhold:
-        if (event.failed) return said(decision.reason);
-        return replaced(shaped_notice(event.output, decision.reason), decision.reason);
+    if (decision.kind == Decision::Kind::Allow) return {};
+    switch (event.kind) {
+      case Event::Kind::Prompt:
+        return said_block(decision.reason);
+      case Event::Kind::Permission:
+        return said_of_dialog(decision);
+      case Event::Kind::Question:
+        return said(event, "action", "decline");
+      case Event::Kind::After:
+      case Event::Kind::Batch:
+        return of_result(event, decision);
+      default:
+        return of_call(decision, setting);
     }
-    return {};
   }
 
  private:
-  static std::string decided(std::string_view word, const Decision& decision) {
-    json::object specific{{"hookEventName", "PreToolUse"}, {"permissionDecision", word}};
-    if (!decision.reason.empty()) specific["permissionDecisionReason"] = decision.reason;
-    if (decision.kind == Decision::Kind::Rewrite) specific["updatedInput"] = decision.value;
-    return json::serialize(json::object{{"hookSpecificOutput", std::move(specific)}});
+  static std::string of_call(const Decision& decision, const Setting& setting) {
+    using enum Decision::Kind;
+    switch (decision.kind) {
+      case Ask:
+        return said_of_call("ask", decision);
+      case Wait:
+        // A run without a terminal stops here; `--resume` asks again.
+        return said_of_call(setting.interactive ? "deny" : "defer", decision);
+      case Rewrite:
+        return said_of_call("allow", decision);
+      default:
+        return said_of_call("deny", decision);
+    }
   }
-  static std::string block(const std::string& reason) {
-    return json::serialize(json::object{{"decision", "block"}, {"reason", reason}});
-  }
-  static std::string replaced(json::value output, const std::string& blocked) {
+
+  static std::string of_result(const Event& event, const Decision& decision) {
+    const bool withheld = decision.kind != Decision::Kind::Replace;
+    // The model is not asked again before somebody has looked.
+    if (event.kind == Event::Kind::Batch && withheld) return said_block(decision.reason);
+    if (!event.replaceable || event.kind == Event::Kind::Batch) {
+      return said(event, "additionalContext", withheld ? decision.reason : kDoNotRepeat);
+    }
     json::object answer;
-    if (!blocked.empty()) answer = {{"decision", "block"}, {"reason", blocked}};
+    if (withheld) answer = {{"decision", "block"}, {"reason", decision.reason}};
     answer["hookSpecificOutput"] =
-        json::object{{"hookEventName", "PostToolUse"}, {"updatedToolOutput", std::move(output)}};
+        json::object{{"hookEventName", "PostToolUse"},
+                     {"updatedToolOutput",
+                      withheld ? shaped_notice(event.output, decision.reason) : decision.value}};
     return json::serialize(answer);
   }
-  // An error text cannot be replaced here.
-  static std::string said(std::string_view text) {
-    return json::serialize(
-        json::object{{"hookSpecificOutput", json::object{{"hookEventName", "PostToolUseFailure"},
-                                                         {"additionalContext", text}}}});
+
+  static std::string said(const Event& event, std::string_view member, std::string_view text) {
+    return json::serialize(json::object{
+        {"hookSpecificOutput", json::object{{"hookEventName", event.name}, {member, text}}}});
   }
 };
 

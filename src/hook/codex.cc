@@ -16,52 +16,27 @@ constexpr HostTool kTools[] = {
     {"view_image", Tier::Observe, "none"},
 };
 
+constexpr NamedKind kKinds[] = {kClaudeBefore, kClaudeAfter, kClaudePermission, kClaudePrompt};
+
 class Codex final : public Dialect {
  public:
   std::string_view name() const override { return "codex"; }
   std::span<const HostTool> tools() const override { return kTools; }
 
   Result<Event> read(const json::object& object) const override {
-    Result<Event> event = read_claude_like(object);
-    // It has no event for a tool that failed.
-    if (event && event->failed) event->kind = Event::Kind::Other;
-    return event;
+    return read_named(object, kKinds);
   }
 
   std::string write(const Event& event, const Decision& decision, const Setting&) const override {
     using enum Decision::Kind;
-    switch (decision.kind) {
-      case Allow:
-        return {};
-      case Deny:
-        if (event.kind == Event::Kind::Prompt) return block(decision.reason);
-        return decided("deny", decision);
-      case Ask:
-      case Wait:
-        return decided("deny", decision);
-      case Rewrite:
-        return decided("allow", decision);
-      case Replace:
-        return block(as_text(decision.value));
-      case Withhold:
-        return block(decision.reason);
+    if (decision.kind == Allow) return {};
+    if (event.kind == Event::Kind::Permission) return said_of_dialog(decision);
+    // Of a result: the reason takes its place.
+    if (decision.kind == Replace) return said_block(as_text(decision.value));
+    if (decision.kind == Withhold || event.kind == Event::Kind::Prompt) {
+      return said_block(decision.reason);
     }
-    return {};
-  }
-
- private:
-  static std::string decided(std::string_view word, const Decision& decision) {
-    json::object specific{{"hookEventName", "PreToolUse"}, {"permissionDecision", word}};
-    if (decision.kind == Decision::Kind::Rewrite) {
-      specific["updatedInput"] = decision.value;
-    } else {
-      specific["permissionDecisionReason"] = decision.reason;
-    }
-    return json::serialize(json::object{{"hookSpecificOutput", std::move(specific)}});
-  }
-  // Of a result: the reason takes its place.
-  static std::string block(const std::string& reason) {
-    return json::serialize(json::object{{"decision", "block"}, {"reason", reason}});
+    return said_of_call(decision.kind == Rewrite ? "allow" : "deny", decision);
   }
 };
 

@@ -27,6 +27,9 @@ constexpr HostTool kTools[] = {
     {"report_intent", Tier::Observe, "none"},
 };
 
+constexpr NamedKind kKinds[] = {kClaudeBefore, kClaudeAfter, kClaudeFailed, kClaudePermission,
+                                kClaudePrompt};
+
 class Copilot final : public Dialect {
  public:
   std::string_view name() const override { return "copilot"; }
@@ -34,39 +37,26 @@ class Copilot final : public Dialect {
   bool asks(const Setting& setting) const override { return setting.interactive; }
 
   Result<Event> read(const json::object& object) const override {
-    if (object.contains("hook_event_name")) return read_claude_like(object);
+    if (object.contains("hook_event_name")) return read_named(object, kKinds);
     Event event;
     event.session_id = text_or_empty(object, "sessionId");
     event.folder = text_or_empty(object, "cwd");
-    if (!object.contains("toolName")) {
-      if (!object.contains("prompt") || object.contains("source")) return event;
+    if (object.contains("toolName")) {
+      SALLYPORT_CHECK_OK(read_call(event, object));
+    } else if (object.contains("prompt") && !object.contains("source")) {
       event.kind = Event::Kind::Prompt;
       event.name = "userPromptSubmitted";
-      event.prompt = as_text(object.at("prompt"));
-      return event;
-    }
-    SALLYPORT_TRY(const std::string tool, needed_text(object, "toolName"));
-    name_tool(event, tool);
-    SALLYPORT_TRY(const json::value given, needed(object, "toolArgs"));
-    event.input = json_inside(given);
-    // An older release names no session: then the folder has to tell conversations apart.
-    if (event.session_id.empty()) event.session_id = "copilot:" + event.folder;
-    const json::value* const result = object.if_contains("toolResult");
-    const json::value* const error = object.if_contains("error");
-    event.kind = result || error ? Event::Kind::After : Event::Kind::Before;
-    event.name = error ? "postToolUseFailure" : result ? "postToolUse" : "preToolUse";
-    if (error) {
-      event.output = as_text(*error);
-      event.failed = true;
-      event.replaceable = false;
-    } else if (result) {
-      take_result(event, *result);
+      event.text = as_text(object.at("prompt"));
     }
     return event;
   }
 
   std::string write(const Event& event, const Decision& decision, const Setting&) const override {
     using enum Decision::Kind;
+    if (event.kind == Event::Kind::Permission) {
+      if (decision.kind != Deny) return {};
+      return json::serialize(json::object{{"behavior", "deny"}, {"message", decision.reason}});
+    }
     switch (decision.kind) {
       case Allow:
         return {};
@@ -88,6 +78,28 @@ class Copilot final : public Dialect {
   }
 
  private:
+  static Result<void> read_call(Event& event, const json::object& object) {
+    SALLYPORT_TRY(const std::string tool, needed_text(object, "toolName"));
+    name_tool(event, tool);
+    // Only the question whether a call may run calls its arguments so.
+    const bool permission = object.contains("toolInput") && !object.contains("toolArgs");
+    SALLYPORT_TRY(const json::value given, needed(object, permission ? "toolInput" : "toolArgs"));
+    event.input = json_inside(given);
+    // An older release names no session: then the folder has to tell conversations apart.
+    if (event.session_id.empty()) event.session_id = "copilot:" + event.folder;
+    event.kind = permission ? Event::Kind::Permission : Event::Kind::Before;
+    event.name = permission ? "permissionRequest" : "preToolUse";
+    if (const json::value* const error = object.if_contains("error")) {
+      event.kind = Event::Kind::After;
+      event.name = "postToolUseFailure";
+      take_error(event, *error);
+    } else if (const json::value* const result = object.if_contains("toolResult")) {
+      event.kind = Event::Kind::After;
+      event.name = "postToolUse";
+      take_result(event, *result);
+    }
+    return {};
+  }
   static void take_result(Event& event, const json::value& result) {
     const json::object* const object = result.if_object();
     const json::value* const text = object ? object->if_contains("textResultForLlm") : nullptr;

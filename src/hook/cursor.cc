@@ -91,11 +91,9 @@ class Cursor final : public Dialect {
     using enum Decision::Kind;
     if (decision.kind != Replace && decision.kind != Withhold) return "{}";
     if (!event.replaceable) {
-      return json::serialize(
-          json::object{{"additional_context",
-                        decision.kind == Withhold
-                            ? decision.reason
-                            : "The result held what may not be shown; do not repeat it."}});
+      return json::serialize(json::object{
+          {"additional_context",
+           decision.kind == Withhold ? std::string_view(decision.reason) : kDoNotRepeat}});
     }
     json::value output = decision.kind == Replace ? decision.value : json::value(decision.reason);
     return json::serialize(json::object{{"updated_mcp_tool_output", std::move(output)}});
@@ -132,7 +130,7 @@ class Cursor final : public Dialect {
       event.input = json::object{{"file_path", file}};
     } else if (name == "beforeSubmitPrompt") {
       event.kind = Prompt;
-      event.prompt = text_or_empty(object, "prompt");
+      event.text = text_or_empty(object, "prompt");
       return {};
     }
     event.repeats = event.kind != Other;
@@ -149,11 +147,14 @@ class Cursor final : public Dialect {
     event.input = json_inside(input);
     event.replaceable = event.server == "mcp";
     if (before) return {};
-    event.failed = event.name == "postToolUseFailure";
+    const bool failed = event.name == "postToolUseFailure";
     SALLYPORT_TRY(const json::value output,
-                  needed(object, event.failed ? "error_message" : "tool_output"));
-    event.output = event.failed ? output : json_inside(output);
-    if (event.failed) event.replaceable = false;
+                  needed(object, failed ? "error_message" : "tool_output"));
+    if (failed) {
+      take_error(event, output);
+    } else {
+      event.output = json_inside(output);
+    }
     event.duration_ms = number_in(object, "duration");
     return {};
   }

@@ -1,5 +1,7 @@
 #include "hook/dialect.h"
 
+#include <boost/json.hpp>
+
 #include "hook/dialects.h"
 
 namespace sallyport::hook {
@@ -12,6 +14,18 @@ std::span<const Dialect* const> all() {
 }
 
 }  // namespace
+
+Result<Event> read_event(const Dialect& dialect, std::string_view text) {
+  const Result<ParsedJson> parsed = parse_json(text, {.bytes = kLargestEvent});
+  if (!parsed) {
+    return fail(ErrorCode::InvalidInput, parsed.error().message, "stdin:" + parsed.error().where);
+  }
+  const json::object* const object = parsed->value.if_object();
+  if (object == nullptr) {
+    return fail(ErrorCode::InvalidInput, "the event is no JSON object", "stdin");
+  }
+  return dialect.read(*object);
+}
 
 const Dialect* dialect_named(std::string_view name) {
   for (const Dialect* const dialect : all()) {

@@ -1,7 +1,7 @@
 // How one coding agent speaks: its events in, our decisions out. Pure: no clock, no files.
 //
 //   const Dialect* claude = dialect_named("claude-code");
-//   SALLYPORT_TRY(const Event event, claude->read(object));
+//   SALLYPORT_TRY(const Event event, read_event(*claude, text));
 //   std::cout << claude->write(event, Decision::deny("not here"), Setting{});
 #pragma once
 
@@ -50,6 +50,11 @@ class Dialect {
   // Beside those that are known by name everywhere.
   virtual std::span<const HostTool> tools() const { return {}; }
 };
+
+inline constexpr std::size_t kLargestEvent = 16u << 20;
+
+// One event as its host wrote it. `InvalidInput` says what is wrong with it, and where.
+Result<Event> read_event(const Dialect& dialect, std::string_view text);
 
 // Null: we do not speak it.
 const Dialect* dialect_named(std::string_view name);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sallyport/json.h"
 
@@ -12,10 +13,13 @@ namespace sallyport::hook {
 
 struct Event {
   enum class Kind {
-    Before,  // a tool is about to run
-    After,   // a tool has run
-    Prompt,  // somebody typed something
-    Other,   // nothing of ours: no output
+    Before,      // a tool is about to run
+    After,       // a tool has run
+    Permission,  // the host is about to ask its user about a call, which has events of its own
+    Batch,     // several tools have run: `calls`, each an `After` that nobody can replace any more
+    Prompt,    // somebody typed something
+    Question,  // a tool server asks the user something
+    Other,     // nothing of ours: no output
   };
 
   Kind kind = Kind::Other;
@@ -34,7 +38,8 @@ struct Event {
   // False: the host shows the result as it is, whatever we answer (PI-33).
   bool replaceable = true;
   std::optional<std::uint64_t> duration_ms{};
-  std::string prompt{};  // of `Prompt`
+  std::string text{};  // of `Prompt` and `Question`
+  std::vector<Event> calls{};
   std::string sub_agent{};
   std::string model{};
   std::string folder{};

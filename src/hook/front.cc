@@ -116,6 +116,7 @@ Task<core::HandOffs::Given> Front::hand_out(const Event& event) {
     if (call.tool_call_id.empty()) {
       SALLYPORT_CO_TRY(call.tool_call_id, fresh_id(event));
     }
+    const Origins::Told told = parts_.origins.tell(call, settings_.origin);
     std::vector<Call> calls;
     calls.push_back(std::move(call));
     SALLYPORT_CO_TRY(core::HandOffs::Given given,
@@ -164,20 +165,49 @@ Task<Decision> Front::after(Event event) {
   if (!id.empty()) {
     SALLYPORT_CO_TRY(handed_out, parts_.hand_offs.hand_off_of(event.session_id, id));
   }
-  if (handed_out) {
-    Submission submission{.continuation = std::move(*handed_out)};
-    submission.results.push_back({.tool_call_id = id, .result = result_of(event)});
-    SALLYPORT_CO_TRY(const std::vector<Answer> answers,
-                     co_await parts_.hand_offs.submit(std::move(submission), event.session_id,
-                                                      !event.replaceable));
-    co_return decision_of(event, answers.front());
-  }
+  if (handed_out) co_return co_await take_back(event, id, std::move(*handed_out));
   SALLYPORT_CO_TRY(std::optional<Asked> asked, asked_about(event));
   if (asked) co_return co_await observe_approved(event, std::move(*asked));
   SALLYPORT_CO_TRY(const auto known, row(event, id));
   // Said twice, and answered the first time: two rewrites would only compete.
   if (known && known->status == core::Idempotency::Status::Completed) co_return Decision::allow();
   co_return co_await observe(event);
+}
+
+Task<Decision> Front::take_back(const Event& event, std::string id, Continuation handed_out) {
+  Submission submission{.continuation = std::move(handed_out)};
+  submission.results.push_back({.tool_call_id = std::move(id), .result = result_of(event)});
+  SALLYPORT_CO_TRY(const std::vector<Answer> answers,
+                   co_await parts_.hand_offs.submit(std::move(submission), event.session_id,
+                                                    !event.replaceable));
+  co_return decision_of(event, answers.front());
+}
+
+Task<Decision> Front::permission(Event event) {
+  SALLYPORT_CO_CHECK_OK(check(event));
+  SALLYPORT_CO_TRY(
+      const core::Rehearsal seen,
+      co_await parts_.governor.rehearse(call_of(event), std::make_shared<Observed>(event)));
+  if (!seen.refusal) co_return Decision::allow();
+  SALLYPORT_CO_CHECK_OK(co_await note("permission_refused", event, {{"reason", *seen.refusal}}));
+  co_return Decision::deny(*seen.refusal);
+}
+
+// What is withheld from the model stops it; what should have been replaced is only said.
+Task<Decision> Front::batch(std::vector<Event> results) {
+  Decision gravest = Decision::allow();
+  for (const Event& event : results) {
+    SALLYPORT_CO_CHECK_OK(check(event));
+    SALLYPORT_CO_TRY(std::optional<Continuation> handed_out,
+                     parts_.hand_offs.hand_off_of(event.session_id, event.call_id));
+    if (!handed_out) continue;
+    SALLYPORT_CO_TRY(Decision decision,
+                     co_await take_back(event, event.call_id, std::move(*handed_out)));
+    const bool graver =
+        gravest.kind == Decision::Kind::Allow || decision.kind == Decision::Kind::Withhold;
+    if (graver) gravest = std::move(decision);
+  }
+  co_return gravest;
 }
 
 // The host asked its user and does not say what he chose. That the tool ran says it, if it is what
@@ -202,6 +232,7 @@ Task<Decision> Front::observe_approved(const Event& event, Asked asked) {
   if (call.tool_call_id.empty()) {
     SALLYPORT_CO_TRY(call.tool_call_id, fresh_id(event));
   }
+  const Origins::Told told = parts_.origins.tell(call, settings_.origin);
   core::Governor::Resumption waited{.call = std::move(call), .approval_id = asked.approval_id};
   waited.closing.push_back({std::string(kAskedSpace), asked_key(event), std::nullopt});
   const Result<Answer> answer = co_await parts_.governor.resume(
@@ -220,6 +251,7 @@ Task<Decision> Front::observe(const Event& event) {
   if (call.tool_call_id.empty()) {
     SALLYPORT_CO_TRY(call.tool_call_id, fresh_id(event));
   }
+  const Origins::Told told = parts_.origins.tell(call, settings_.origin);
   SALLYPORT_CO_TRY(const Answer answer,
                    co_await parts_.governor.run(std::move(call), std::make_shared<Observed>(event),
                                                 {.leaves = true}));

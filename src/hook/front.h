@@ -1,6 +1,6 @@
 // Takes the events of a coding agent through the Governor. Its host executes: a call is handed out
 // with a durable intent before the tool runs, and the event behind it brings the result back.
-// What never comes back is closed when its hand-off expires. For one process and one event.
+// What never comes back is closed when its hand-off expires. For one event.
 #pragma once
 
 #include <functional>
@@ -11,6 +11,7 @@
 #include "core/hand_offs.h"
 #include "hook/decision.h"
 #include "hook/event.h"
+#include "hook/origins.h"
 
 namespace sallyport::hook {
 
@@ -21,11 +22,13 @@ class Front {
     core::HandOffs& hand_offs;
     core::Recorder& recorder;
     KeyedDigest digest;
+    Origins& origins;
   };
   struct Settings {
     std::string agent{};     // the principal, and the server of the host's own tools
     std::string person{};    // who sits before the host
     bool host_asks = false;  // the host can ask that person
+    json::value origin{};    // of the event, for the record of its call
     // May his yes, given to the host, stand for this request (AP-33)?
     std::function<bool(const json::object& request)> local_yes_counts{};
   };
@@ -36,6 +39,12 @@ class Front {
   Task<Decision> before(Event event);
   // An error: the result could not be checked or recorded.
   Task<Decision> after(Event event);
+  // What the policy refuses is not worth a question to the user. The call itself has its own event,
+  // so this one allows nothing.
+  Task<Decision> permission(Event event);
+  // Results that came without an event of their own, each to its call; those that had one are
+  // known.
+  Task<Decision> batch(std::vector<Event> results);
 
  private:
   struct Asked {
@@ -47,6 +56,7 @@ class Front {
   Call call_of(const Event& event) const;
   Result<void> check(const Event& event) const;  // before anything is written about it
   Task<core::HandOffs::Given> hand_out(const Event& event);
+  Task<Decision> take_back(const Event& event, std::string id, Continuation handed_out);
   Task<Decision> wait_for_person(const Event& event, const Answer& answer);
   Task<Decision> observe_approved(const Event& event, Asked asked);
   Task<Decision> observe(const Event& event);

@@ -26,7 +26,15 @@ constexpr HostTool kTools[] = {
     {"grep_search", Tier::Observe, "none"},
 };
 
-void name_gemini_tool(Event& event, const json::object& object, const std::string& name) {
+constexpr NamedKind kKinds[] = {
+    {"BeforeTool", Event::Kind::Before},
+    {"AfterTool", Event::Kind::After},
+    {"BeforeAgent", Event::Kind::Prompt},
+};
+
+void name_gemini_tool(Event& event, const json::object& object) {
+  const std::string name = text_or_empty(object, "tool_name");
+  event.server.clear();
   event.tool = name;
   const json::object* const context = object_in(object, "mcp_context");
   if (context == nullptr) return;
@@ -46,26 +54,9 @@ class Gemini final : public Dialect {
   std::span<const HostTool> tools() const override { return kTools; }
 
   Result<Event> read(const json::object& object) const override {
-    Event event;
-    SALLYPORT_TRY(event.name, needed_text(object, "hook_event_name"));
-    const bool before = event.name == "BeforeTool";
-    const bool after = event.name == "AfterTool";
-    const bool prompt = event.name == "BeforeAgent";
-    if (!before && !after && !prompt) return event;
-    SALLYPORT_TRY(event.session_id, needed_text(object, "session_id"));
-    event.folder = text_or_empty(object, "cwd");
-    if (prompt) {
-      event.kind = Event::Kind::Prompt;
-      SALLYPORT_TRY(const json::value text, needed(object, "prompt"));
-      event.prompt = as_text(text);
-      return event;
-    }
-    event.kind = before ? Event::Kind::Before : Event::Kind::After;
-    SALLYPORT_TRY(const std::string tool, needed_text(object, "tool_name"));
-    name_gemini_tool(event, object, tool);
-    SALLYPORT_TRY(event.input, needed(object, "tool_input"));
-    if (before) return event;
-    SALLYPORT_TRY(event.output, needed(object, "tool_response"));
+    SALLYPORT_TRY(Event event, read_named(object, kKinds));
+    if (event.kind != Event::Kind::Before && event.kind != Event::Kind::After) return event;
+    name_gemini_tool(event, object);
     const json::object* const response = event.output.if_object();
     const json::value* const error = response ? response->if_contains("error") : nullptr;
     event.failed = error != nullptr && !error->is_null();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
@@ -28,6 +29,47 @@ void put_notice(json::value& value, std::string_view& notice) {
   } else if (value.is_number()) {
     value = 0;
   }
+}
+
+Result<void> read_text(Event& event, const json::object& object, std::string_view name) {
+  SALLYPORT_TRY(const json::value text, needed(object, name));
+  event.text = as_text(text);
+  return {};
+}
+
+// Of a call that is asked about, or has run.
+Result<void> read_call(Event& event, const json::object& object, bool failed) {
+  SALLYPORT_TRY(const std::string tool, needed_text(object, "tool_name"));
+  name_tool(event, tool);
+  SALLYPORT_TRY(event.input, needed(object, "tool_input"));
+  event.call_id = text_or_empty(object, "tool_use_id");
+  event.duration_ms = number_in(object, "duration_ms");
+  if (event.kind != Event::Kind::After) return {};
+  if (failed) {
+    SALLYPORT_TRY(const json::value error, needed(object, "error"));
+    take_error(event, error);
+  } else {
+    SALLYPORT_TRY(event.output, needed(object, "tool_response"));
+  }
+  return {};
+}
+
+// A call without an id or a result cannot be told from another one, or did not run.
+Result<void> read_batch(Event& event, const json::object& object) {
+  SALLYPORT_TRY(const json::value listed, needed(object, "tool_calls"));
+  if (!listed.is_array()) return lacking("tool_calls", "list");
+  for (const json::value& item : listed.get_array()) {
+    const json::object* const call = item.if_object();
+    if (call == nullptr) return lacking("tool_calls", "list of objects");
+    if (!call->contains("tool_use_id") || !call->contains("tool_response")) continue;
+    Event& one = event.calls.emplace_back();
+    one.kind = Event::Kind::After;
+    one.name = event.name;
+    one.session_id = event.session_id;
+    one.replaceable = false;
+    SALLYPORT_CHECK_OK(read_call(one, *call, false));
+  }
+  return {};
 }
 
 }  // namespace
@@ -79,40 +121,62 @@ json::value shaped_notice(const json::value& value, std::string_view notice) {
   return shaped;
 }
 
-Result<Event> read_claude_like(const json::object& object) {
+void take_error(Event& event, const json::value& error) {
+  event.output = as_text(error);
+  event.failed = true;
+  event.replaceable = false;
+}
+
+Result<Event> read_named(const json::object& object, std::span<const NamedKind> kinds) {
   Event event;
   SALLYPORT_TRY(event.name, needed_text(object, "hook_event_name"));
-  const bool before = event.name == "PreToolUse";
-  const bool after = event.name == "PostToolUse";
-  const bool failed = event.name == "PostToolUseFailure";
-  const bool prompt = event.name == "UserPromptSubmit";
-  if (!before && !after && !failed && !prompt) return event;
+  const auto known = std::ranges::find(kinds, event.name, &NamedKind::name);
+  if (known == kinds.end()) return event;
+  event.kind = known->kind;
   SALLYPORT_TRY(event.session_id, needed_text(object, "session_id"));
   event.folder = text_or_empty(object, "cwd");
   event.permission_mode = text_or_empty(object, "permission_mode");
   event.sub_agent = text_or_empty(object, "agent_type");
   event.model = text_or_empty(object, "model");
-  if (prompt) {
-    event.kind = Event::Kind::Prompt;
-    SALLYPORT_TRY(const json::value text, needed(object, "prompt"));
-    event.prompt = as_text(text);
-    return event;
-  }
-  event.kind = before ? Event::Kind::Before : Event::Kind::After;
-  SALLYPORT_TRY(const std::string tool, needed_text(object, "tool_name"));
-  name_tool(event, tool);
-  SALLYPORT_TRY(event.input, needed(object, "tool_input"));
-  event.call_id = text_or_empty(object, "tool_use_id");
-  event.duration_ms = number_in(object, "duration_ms");
-  if (after) {
-    SALLYPORT_TRY(event.output, needed(object, "tool_response"));
-  } else if (failed) {
-    SALLYPORT_TRY(const json::value error, needed(object, "error"));
-    event.output = as_text(error);
-    event.failed = true;
-    event.replaceable = false;
+  switch (event.kind) {
+    case Event::Kind::Prompt:
+      SALLYPORT_CHECK_OK(read_text(event, object, "prompt"));
+      break;
+    case Event::Kind::Question:
+      event.server = text_or_empty(object, "mcp_server_name");
+      SALLYPORT_CHECK_OK(read_text(event, object, "message"));
+      event.text += "\n" + text_or_empty(object, "url");
+      break;
+    case Event::Kind::Batch:
+      SALLYPORT_CHECK_OK(read_batch(event, object));
+      break;
+    default:
+      SALLYPORT_CHECK_OK(read_call(event, object, known->failed));
   }
   return event;
+}
+
+// A denial without a reason would not be one for Codex, and a failed hook lets the call run.
+std::string said_of_call(std::string_view word, const Decision& decision) {
+  json::object specific{{"hookEventName", "PreToolUse"}, {"permissionDecision", word}};
+  if (decision.kind == Decision::Kind::Rewrite) {
+    specific["updatedInput"] = decision.value;
+  } else {
+    specific["permissionDecisionReason"] = decision.reason.empty() ? "refused" : decision.reason;
+  }
+  return json::serialize(json::object{{"hookSpecificOutput", std::move(specific)}});
+}
+
+std::string said_block(const std::string& reason) {
+  return json::serialize(json::object{{"decision", "block"}, {"reason", reason}});
+}
+
+std::string said_of_dialog(const Decision& decision) {
+  if (decision.kind != Decision::Kind::Deny) return {};
+  json::object verdict{{"behavior", "deny"}, {"message", decision.reason}};
+  return json::serialize(
+      json::object{{"hookSpecificOutput", json::object{{"hookEventName", "PermissionRequest"},
+                                                       {"decision", std::move(verdict)}}}});
 }
 
 }  // namespace sallyport::hook

@@ -3,9 +3,11 @@
 
 #include <boost/json/object.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "hook/decision.h"
 #include "hook/event.h"
 #include "sallyport/result.h"
 
@@ -30,7 +32,32 @@ std::string as_text(const json::value& value);
 // A value of the same shape that says `notice` and nothing else: hosts refuse another shape.
 json::value shaped_notice(const json::value& value, std::string_view notice);
 
-// The members that Claude Code and those who follow it share.
-Result<Event> read_claude_like(const json::object& object);
+// How a host calls its events.
+struct NamedKind {
+  std::string_view name;
+  Event::Kind kind;
+  bool failed = false;  // a tool that has run and failed
+};
+inline constexpr NamedKind kClaudeBefore{"PreToolUse", Event::Kind::Before};
+inline constexpr NamedKind kClaudeAfter{"PostToolUse", Event::Kind::After};
+inline constexpr NamedKind kClaudeFailed{"PostToolUseFailure", Event::Kind::After, true};
+inline constexpr NamedKind kClaudePermission{"PermissionRequest", Event::Kind::Permission};
+inline constexpr NamedKind kClaudePrompt{"UserPromptSubmit", Event::Kind::Prompt};
+
+// An event that says its name in `hook_event_name`, with the members that Claude Code and those who
+// follow it share. Any other name is `Other`.
+Result<Event> read_named(const json::object& object, std::span<const NamedKind> kinds);
+
+// An error that the host shows whatever we say.
+void take_error(Event& event, const json::value& error);
+
+// What is said of a result that should have been replaced and cannot be.
+inline constexpr std::string_view kDoNotRepeat =
+    "The result held what may not be shown; do not repeat it.";
+
+// Words of Claude Code and of Codex: about a call, about a prompt or a result, about a dialog.
+std::string said_of_call(std::string_view word, const Decision& decision);
+std::string said_block(const std::string& reason);
+std::string said_of_dialog(const Decision& decision);  // nothing: the user is asked
 
 }  // namespace sallyport::hook

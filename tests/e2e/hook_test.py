@@ -33,8 +33,9 @@ class Hook(CliTest):
 
     @classmethod
     def tearDownClass(cls):
-        if cls.patterns:
-            shutil.rmtree(cls.patterns)
+        if Hook.patterns:
+            shutil.rmtree(Hook.patterns)
+            Hook.patterns = None
 
     def use(self, data):
         self.data = data

@@ -65,7 +65,7 @@ class FrontTest : public testing::Test {
   Result<Decision> decide(core::Governor& governor, const Event& event) {
     core::Continuations continuations(governed.recorder, KeyedDigest("k"), clock, entropy_);
     core::HandOffs hand_offs(governor, continuations);
-    Front front({governor, hand_offs, governed.recorder, KeyedDigest("k")},
+    Front front({governor, hand_offs, governed.recorder, KeyedDigest("k"), origins_},
                 {.agent = "claude-code",
                  .person = "uid:eli",
                  .host_asks = host_asks,
@@ -97,6 +97,7 @@ class FrontTest : public testing::Test {
 
  private:
   SystemEntropy entropy_;
+  Origins origins_;
   unsigned processes_ = 0;
 };
 

@@ -1,0 +1,152 @@
+#include "app/hook_desk.h"
+
+#include <algorithm>
+
+#include "app/environment.h"
+#include "app/governed_process.h"
+#include "app/hook_text.h"
+#include "app/run.h"
+#include "autonomy/dispatch_context.h"
+#include "base/try.h"
+#include "base/uuid.h"
+#include "hook/front.h"
+
+namespace sallyport::app {
+
+namespace {
+
+using hook::Decision;
+using hook::Event;
+
+constexpr std::size_t kMostPolicies = 16;  // kept between events
+
+bool lets_pass(const std::string& policy) {
+  const Result<policy::Policy> read = policy::PolicyOrigin::named(policy).read(nullptr);
+  return read && read->hook_lets_pass;
+}
+
+std::string written(const HookQuestion& question, const Decision& decision) {
+  return question.dialect->write(question.event, decision, question.setting);
+}
+
+}  // namespace
+
+HookAnswer refusal(const HookQuestion& question, const Error& error) {
+  const std::string reason = error_line(error) + ". Sallyport could not judge this and refuses it.";
+  const Event::Kind kind = question.event.kind;
+  const bool has_run = kind == Event::Kind::After || kind == Event::Kind::Batch;
+  return {.output =
+              written(question, has_run ? Decision::withhold(reason) : Decision::deny(reason))};
+}
+
+HookAnswer failure(const HookQuestion& question, const Error& error) {
+  if (!lets_pass(question.policy)) return refusal(question, error);
+  return {
+      .output = written(question, Decision::allow()),
+      .notice = error_line(error) + "; the call is let pass, as the policy says (hook.on_failure)"};
+}
+
+Async<HookAnswer> HookDesk::answer(HookQuestion question) {
+  const Result<Decision> decision = co_await judge(question);
+  if (decision) co_return HookAnswer{.output = written(question, *decision)};
+  HookAnswer failed = failure(question, decision.error());
+  if (!failed.notice.empty()) {
+    co_await note_passed(std::string(question.dialect->name()), decision.error().message);
+  }
+  co_return failed;
+}
+
+// Loud: on record too. It was let pass whether that can be written or not.
+Async<void> HookDesk::note_passed(std::string agent, std::string reason) {
+  std::vector<core::Draft> drafts;
+  drafts.push_back({.kind = core::Kind::Topic,
+                    .subject = {.agent_id = std::move(agent)},
+                    .topic = "hooks",
+                    .body = {{"kind", "let_pass"}, {"reason", std::move(reason)}}});
+  (void)co_await workspace_.ledger().append(std::move(drafts), core::Urgency::Reports);
+}
+
+Task<Decision> HookDesk::judge(HookQuestion question) {
+  SALLYPORT_CO_TRY(const std::shared_ptr<HookPolicy> policy, co_await policy_of(question.policy));
+  const std::string agent(question.dialect->name());
+  if (question.host) SALLYPORT_CO_CHECK_OK(co_await mark_host(*question.host, agent));
+  ledger::Ledger& ledger = workspace_.ledger();
+  const Event& event = question.event;
+  if (event.kind == Event::Kind::Prompt || event.kind == Event::Kind::Question) {
+    TextRules rules{.guardrails = policy->guardrails(),
+                    .policy_hash = policy->plan().hash(),
+                    .excerpts = policy->excerpts()};
+    co_return co_await judge_text(ledger, std::move(rules), agent, event);
+  }
+  SALLYPORT_CO_CHECK_OK(co_await policy->governor().tidy());
+  hook::Front::Settings settings{.agent = agent,
+                                 .person = who_runs_this(),
+                                 .host_asks = question.dialect->asks(question.setting),
+                                 .origin = origin_of(question),
+                                 .local_yes_counts = [policy](const json::object& request) {
+                                   return policy->local_yes_counts(request);
+                                 }};
+  hook::Front front({policy->governor(), policy->hand_offs(), ledger, ledger.digest(), origins_},
+                    std::move(settings));
+  switch (event.kind) {
+    case Event::Kind::Permission:
+      co_return co_await front.permission(event);
+    case Event::Kind::Batch:
+      co_return co_await front.batch(event.calls);
+    case Event::Kind::After:
+      co_return co_await front.after(event);
+    default:
+      co_return co_await front.before(event);
+  }
+}
+
+Task<std::shared_ptr<HookPolicy>> HookDesk::policy_of(std::string name) {
+  const auto known = std::ranges::find(policies_, name, &HookPolicy::name);
+  if (known != policies_.end() && !(*known)->stale()) {
+    std::rotate(policies_.begin(), known, known + 1);
+    co_return policies_.front();
+  }
+  SALLYPORT_CO_TRY(std::shared_ptr<HookPolicy> loaded,
+                   co_await HookPolicy::load(workspace_, origins_, name));
+  std::erase_if(policies_, [&](const auto& other) { return other->name() == name; });
+  policies_.insert(policies_.begin(), loaded);
+  if (policies_.size() > kMostPolicies) policies_.pop_back();
+  co_return loaded;
+}
+
+// What the agent starts must not answer for people (AP-29).
+Task<void> HookDesk::mark_host(int host, std::string agent) {
+  ledger::Ledger& ledger = workspace_.ledger();
+  const core::Fact governed = governs(host, agent);
+  SALLYPORT_CO_TRY(const auto known, ledger.fact(governed.space, governed.key));
+  if (known) co_return Result<void>{};
+  std::vector<core::Draft> drafts;
+  drafts.push_back({.kind = core::Kind::Topic,
+                    .subject = {.agent_id = agent},
+                    .topic = "hooks",
+                    .body = {{"kind", "agent_seen"}, {"process", host}},
+                    .facts = {governed}});
+  SALLYPORT_CO_CHECK_OK(co_await ledger.append(std::move(drafts), core::Urgency::Announces));
+  co_return Result<void>{};
+}
+
+// Where the call comes from, for its record (AT-12).
+json::value HookDesk::origin_of(const HookQuestion& question) {
+  const Event& event = question.event;
+  const std::string agent(question.dialect->name());
+  autonomy::DispatchContext context{
+      .dispatch_id = uuid7_text(workspace_.clock(), workspace_.entropy()),
+      .trigger = {.id = event.call_id, .provider = agent, .kind = event.name},
+      .binding_id = "hook",
+      .binding_version = 1,
+      .agent_id = agent,
+      .action = event.tool};
+  for (const auto& [name, value] :
+       {std::pair("cwd", event.folder), std::pair("permission_mode", event.permission_mode),
+        std::pair("sub_agent", event.sub_agent)}) {
+    if (!value.empty()) context.trigger.headers[name] = value;
+  }
+  return autonomy::to_json(context);
+}
+
+}  // namespace sallyport::app

@@ -1,0 +1,54 @@
+// Judges events of coding agents: the one that a process was started for, or all that come to a
+// daemon. Their hosts execute, so whatever goes wrong is answered too, in the host's own words.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/hook_policy.h"
+#include "app/workspace.h"
+#include "hook/dialect.h"
+#include "hook/origins.h"
+
+namespace sallyport::app {
+
+struct HookQuestion {
+  const hook::Dialect* dialect = nullptr;
+  std::string policy = "starter";  // a file, or a shipped one by its name
+  hook::Setting setting{};
+  hook::Event event{};
+  std::optional<int> host{};  // the process that runs the agent, where it is there
+};
+
+struct HookAnswer {
+  std::string output{};  // for the host; empty: silence
+  std::string notice{};  // for people, one line; empty: none
+};
+
+// What is answered where nothing could be judged: a refusal, unless the policy lets such calls
+// pass. A result that could not be looked at is not shown.
+HookAnswer refusal(const HookQuestion& question, const Error& error);
+HookAnswer failure(const HookQuestion& question, const Error& error);
+
+// On a strand, or on a context with one thread.
+class HookDesk {
+ public:
+  // `workspace` must outlive it.
+  explicit HookDesk(Workspace& workspace) : workspace_(workspace) {}
+
+  Async<HookAnswer> answer(HookQuestion question);
+
+ private:
+  Task<hook::Decision> judge(HookQuestion question);
+  Task<std::shared_ptr<HookPolicy>> policy_of(std::string name);
+  Task<void> mark_host(int host, std::string agent);
+  json::value origin_of(const HookQuestion& question);
+  Async<void> note_passed(std::string agent, std::string reason);
+
+  Workspace& workspace_;
+  hook::Origins origins_;
+  std::vector<std::shared_ptr<HookPolicy>> policies_;  // the one used last stands first
+};
+
+}  // namespace sallyport::app

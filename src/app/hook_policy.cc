@@ -1,0 +1,125 @@
+#include "app/hook_policy.h"
+
+#include <sys/stat.h>
+
+#include <ctime>
+
+#include "app/environment.h"
+#include "autonomy/classifier.h"
+#include "base/json_members.h"
+#include "base/try.h"
+#include "core/plan_shelf.h"
+#include "hook/dialect.h"
+
+namespace sallyport::app {
+
+namespace {
+
+// Clocks of file systems tick slowly: a second change in the same tick would go unseen.
+constexpr time_t kSettles = 2;
+
+// The tools of the hosts themselves (AT-23), and the origin of each call.
+void bring_along(core::PlanBuilder& plan, const hook::Origins& origins) {
+  for (const std::string& agent : hook::dialect_names()) {
+    for (const hook::HostTool& tool : hook::dialect_named(agent)->tools()) {
+      plan.brings_tool(agent, std::string(tool.name),
+                       {.tier = tool.tier, .effect_class = std::string(tool.effect_class)});
+    }
+  }
+  const std::string claude = "claude-code";
+  for (const autonomy::ToolEntry& known : autonomy::known_tools({}, {{claude, claude}})) {
+    if (known.server != claude) continue;
+    plan.brings_tool(claude, known.tool, {.tier = known.tier, .effect_class = known.effect_class});
+  }
+  plan.brings_guard(std::make_shared<const hook::OriginGuard>(origins));
+}
+
+}  // namespace
+
+std::optional<HookPolicy::FileState> HookPolicy::FileState::of(const std::filesystem::path& file) {
+  struct stat seen{};
+  if (::stat(file.c_str(), &seen) != 0) return std::nullopt;
+  return FileState{.inode = seen.st_ino,
+                   .size = seen.st_size,
+                   .changed = seen.st_ctim,
+                   .settled = seen.st_ctim.tv_sec + kSettles < std::time(nullptr)};
+}
+
+bool HookPolicy::FileState::same_as(const FileState& other) const {
+  return inode == other.inode && size == other.size && changed.tv_sec == other.changed.tv_sec &&
+         changed.tv_nsec == other.changed.tv_nsec;
+}
+
+bool HookPolicy::stale() const {
+  if (!origin_.changes) return false;
+  const std::optional<FileState> now = FileState::of(*origin_.changes);
+  return !now || !file_ || !file_->settled || !file_->same_as(*now);
+}
+
+HookPolicy::HookPolicy(Workspace& workspace, Read read)
+    : origin_(std::move(read.origin)),
+      file_(read.file),
+      policy_(std::move(read.policy)),
+      guardrails_(std::move(read.guardrails)),
+      plan_(read.plan),
+      plans_(read.plan),
+      governor_({plans_, workspace.ledger(), workspace.redactor(), workspace.clock(),
+                 workspace.entropy(), workspace.ledger().digest()}),
+      continuations_(workspace.ledger(), workspace.ledger().digest(), workspace.clock(),
+                     workspace.entropy()),
+      hand_offs_(governor_, continuations_) {}
+
+Result<HookPolicy::Read> HookPolicy::read(Workspace& workspace, const hook::Origins& origins,
+                                          policy::PolicyOrigin origin) {
+  Read read{.origin = std::move(origin)};
+  // Before its text: what changes in between is noticed the next time.
+  if (read.origin.changes) read.file = FileState::of(*read.origin.changes);
+  SALLYPORT_TRY(read.policy, read.origin.read(&workspace.patterns()));
+  SALLYPORT_TRY(read.guardrails, policy::compile_guardrails(read.policy, 1, &workspace.patterns()));
+  core::PlanBuilder builder;
+  bring_along(builder, origins);
+  ledger::Ledger& ledger = workspace.ledger();
+  SALLYPORT_CHECK_OK(
+      policy::add_to_plan(builder, read.policy, read.guardrails,
+                          {workspace.clock(), workspace.entropy(), ledger.fingerprint_key(),
+                           &ledger, &workspace.patterns()}));
+  SALLYPORT_TRY(read.plan, builder.build());
+  return read;
+}
+
+Task<std::shared_ptr<HookPolicy>> HookPolicy::load(Workspace& workspace,
+                                                   const hook::Origins& origins, std::string name) {
+  ledger::Ledger& ledger = workspace.ledger();
+  SALLYPORT_CO_TRY(const auto before, ledger.fact("policy", "hash"));
+  core::PlanShelf shelf(ledger, before.value_or(""));
+  policy::PolicyOrigin origin = policy::PolicyOrigin::named(name);
+  const core::PlanShelf::Origin told{
+      .source = origin.name, .who = who_runs_this(), .generation = 1};
+  Result<Read> read = HookPolicy::read(workspace, origins, std::move(origin));
+  if (!read) {
+    SALLYPORT_CO_TRY(const auto refused, ledger.fact("policy", "refused"));
+    if (!refused) SALLYPORT_CO_CHECK_OK(co_await shelf.reject(told, read.error()));
+    co_return std::unexpected(read.error());
+  }
+  if (before != read->plan->hash()) {
+    SALLYPORT_CO_CHECK_OK(co_await shelf.load(read->plan, told));
+  }
+  co_return std::shared_ptr<HookPolicy>(new HookPolicy(workspace, std::move(*read)));
+}
+
+bool HookPolicy::local_yes_counts(const json::object& request) const {
+  const json::value* const listed = request.if_contains("reviewers");
+  const bool anybody = listed == nullptr || !listed->is_array() || listed->get_array().empty();
+  if (!anybody || plan_->approvals().people || text_in(request, "kind") != "approval") return false;
+  if (number_in(request, "approvers_required").value_or(1) > 1) return false;
+  if (!policy_.autonomy) return true;
+  const auto member = [&](std::string_view name) {
+    return std::string(text_in(request, name).value_or(""));
+  };
+  return policy_.autonomy->reviewers.empty() &&
+         !policy_.autonomy->needs_human_for({.agent = member("agent_id"),
+                                             .tool = member("tool_name"),
+                                             .effect_class = member("action")});
+}
+
+}  // namespace sallyport::app

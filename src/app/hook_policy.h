@@ -1,0 +1,72 @@
+// A policy as it stands, with all that judges events of coding agents by it. A daemon keeps it
+// until its file changes.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/workspace.h"
+#include "core/governor.h"
+#include "core/hand_offs.h"
+#include "hook/origins.h"
+#include "policy/policy_loader.h"
+
+namespace sallyport::app {
+
+class HookPolicy {
+ public:
+  // In force, and on record, when this returns. An error: it is no policy, and nothing may be
+  // judged by it. `workspace` and `origins` must outlive it.
+  static Task<std::shared_ptr<HookPolicy>> load(Workspace& workspace, const hook::Origins& origins,
+                                                std::string name);
+  HookPolicy(const HookPolicy&) = delete;
+
+  const std::string& name() const { return origin_.name; }
+  // Its file has changed or is gone, or was written too short a time before it was read to tell.
+  bool stale() const;
+
+  const core::Plan& plan() const { return *plan_; }
+  const std::shared_ptr<const guardrails::Guardrails>& guardrails() const { return guardrails_; }
+  guards::Excerpts excerpts() const { return policy::excerpts_of(policy_); }
+  core::Governor& governor() { return governor_; }
+  core::HandOffs& hand_offs() { return hand_offs_; }
+
+  // AP-33: neither where a human or two are asked for, nor where the policy says who they are.
+  bool local_yes_counts(const json::object& request) const;
+
+ private:
+  struct FileState {
+    ino_t inode = 0;
+    off_t size = 0;
+    timespec changed{};
+    bool settled = false;  // a later change would be seen
+
+    static std::optional<FileState> of(const std::filesystem::path& file);
+    bool same_as(const FileState& other) const;
+  };
+  struct Read {
+    policy::PolicyOrigin origin;
+    std::optional<FileState> file{};
+    policy::Policy policy{};
+    std::shared_ptr<const guardrails::Guardrails> guardrails{};
+    std::shared_ptr<const core::Plan> plan{};
+  };
+  HookPolicy(Workspace& workspace, Read read);
+  static Result<Read> read(Workspace& workspace, const hook::Origins& origins,
+                           policy::PolicyOrigin origin);
+
+  policy::PolicyOrigin origin_;
+  std::optional<FileState> file_;
+  policy::Policy policy_;
+  std::shared_ptr<const guardrails::Guardrails> guardrails_;
+  std::shared_ptr<const core::Plan> plan_;
+  core::FixedPlan plans_;
+  core::Governor governor_;
+  core::Continuations continuations_;
+  core::HandOffs hand_offs_;
+};
+
+}  // namespace sallyport::app

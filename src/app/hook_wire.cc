@@ -1,0 +1,72 @@
+#include "app/hook_wire.h"
+
+#include <boost/json.hpp>
+#include <filesystem>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "policy/policy_loader.h"
+
+namespace sallyport::app {
+
+namespace {
+
+struct Parts {
+  json::object head;
+  std::string_view body;
+};
+
+std::string joined(const json::object& head, std::string_view body) {
+  return json::serialize(head).append("\n").append(body);
+}
+
+Result<Parts> parts_of(std::string_view frame) {
+  const std::size_t end = frame.find('\n');
+  if (end == std::string_view::npos)
+    return fail(ErrorCode::InvalidInput, "a frame has a first line");
+  SALLYPORT_TRY(const ParsedJson head, parse_json(frame.substr(0, end)));
+  if (!head.value.is_object()) {
+    return fail(ErrorCode::InvalidInput, "the first line of a frame is a JSON object");
+  }
+  return Parts{head.value.get_object(), frame.substr(end + 1)};
+}
+
+}  // namespace
+
+std::string to_frame(const HookMessage& message) {
+  return joined(
+      {{"agent", message.agent}, {"policy", message.policy}, {"interactive", message.interactive}},
+      message.event);
+}
+
+std::string to_frame(const HookAnswer& answer) {
+  return joined({{"notice", answer.notice}}, answer.output);
+}
+
+Result<HookMessage> hook_message_in(std::string_view frame) {
+  SALLYPORT_TRY(const Parts parts, parts_of(frame));
+  const auto agent = text_in(parts.head, "agent");
+  const auto policy = text_in(parts.head, "policy");
+  const auto interactive = bool_in(parts.head, "interactive");
+  if (!agent || !policy || !interactive) {
+    return fail(ErrorCode::InvalidInput, "a question names `agent`, `policy` and `interactive`");
+  }
+  // A relative path would be one of the daemon's folder, and another file.
+  if (!policy::PolicyOrigin::shipped(std::string(*policy)) &&
+      !std::filesystem::path(*policy).is_absolute()) {
+    return fail(ErrorCode::InvalidInput, "the file of a policy is named by its full path");
+  }
+  return HookMessage{.agent = std::string(*agent),
+                     .policy = std::string(*policy),
+                     .interactive = *interactive,
+                     .event = std::string(parts.body)};
+}
+
+Result<HookAnswer> hook_answer_in(std::string_view frame) {
+  SALLYPORT_TRY(const Parts parts, parts_of(frame));
+  const auto notice = text_in(parts.head, "notice");
+  if (!notice) return fail(ErrorCode::InvalidInput, "an answer has a `notice`");
+  return HookAnswer{.output = std::string(parts.body), .notice = std::string(*notice)};
+}
+
+}  // namespace sallyport::app
