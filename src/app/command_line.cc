@@ -200,6 +200,21 @@ class CommandLine {
     text(sub, "--policy", serve_.policy, "instead of the one in the configuration", "POLICY");
   }
 
+  void add_oauth(CLI::App& sub, OAuthOptions& options) {
+    text(sub, "--client-id", options.client_id, "of a client that was registered by hand", "ID");
+    text(sub, "--client-secret-env", options.client_secret_env,
+         "the variable that holds its secret", "NAME");
+    file(sub, "--client-secret-file", options.client_secret_file, "the file that holds its secret");
+    file(sub, "--client-key-file", options.client_key_file, "its private key (PEM), instead");
+    sub.add_flag("--client-credentials", options.client_credentials,
+                 "the client is let in by itself, no person");
+    text(sub, "--issuer", options.issuer, "the authorization server that it is a client of", "URL");
+    text(sub, "--scope", options.scope, "what to ask for [what the server says]", "WORDS");
+    sub.add_option("--redirect-port", options.redirect_port,
+                   "of 127.0.0.1, to come back to from the browser [any]")
+        ->type_name("PORT");
+  }
+
   void add_mcp() {
     CLI::App& sub = command(app_, "mcp", "put the gate before a tool server, on standard streams",
                             mcp_, wrap_mcp_server);
@@ -208,11 +223,31 @@ class CommandLine {
     text(sub, "--url", mcp_.url, "reach the server there instead of starting one", "URL");
     text(sub, "--bearer-env", mcp_.bearer_env, "the variable that holds our token for it", "NAME");
     sub.add_flag("--allow-http", mcp_.allow_http, "no encryption on the way to another machine");
+    sub.add_flag("--login", mcp_.login, "open a browser where the server asks for a login");
+    add_oauth(sub, mcp_.oauth);
     choice(text(sub, "--era", mcp_.era, "of the protocol that the server speaks [auto]"),
            {"auto", "legacy", "modern"});
     text(sub, "--grant", mcp_.grant, "token for calls that bring none [$SALLYPORT_GRANT]", "FILE");
     sub.add_option("command", mcp_.command, "the server's command, behind `--`")
         ->type_name("-- COMMAND...");
+    CLI::App& login =
+        command(sub, "login", "let us in at a tool server, with a browser", mcp_login_, mcp_login);
+    text(login, "--url", mcp_login_.url, "of the tool server", "URL")->required();
+    login.add_flag("--allow-http", mcp_login_.allow_http,
+                   "no encryption on the way to another machine");
+    add_oauth(login, mcp_login_.oauth);
+    text(login, "--wait", mcp_login_.wait, "for the person, as 90s or 10m [5m]", "TIME");
+    login.add_flag("--no-browser", mcp_login_.no_browser, "only print the address to open");
+    CLI::App& logout =
+        command(sub, "logout", "forget the tokens for a tool server", mcp_logout_, mcp_logout);
+    text(logout, "--url", mcp_logout_.url, "of the tool server", "URL")->required();
+    logout.add_flag("--allow-http", mcp_logout_.allow_http,
+                    "no encryption on the way to another machine");
+    // CLI11 calls the callback of `mcp` as well, and last.
+    sub.callback([this, &sub] {
+      if (!sub.get_subcommands().empty()) return;
+      run_ = [options = mcp_](const Context& context) { return wrap_mcp_server(context, options); };
+    });
     CLI::App& pins = *app_.add_subcommand("pins", "tool definitions, and those that have changed");
     pins.require_subcommand(1);
     CLI::App& list = command(pins, "list", "what is pinned", pins_list_, pins_list);
@@ -684,6 +719,8 @@ class CommandLine {
   PolicyGalleryOptions policy_gallery_;
   PolicySchemaOptions policy_schema_;
   McpOptions mcp_;
+  McpLoginOptions mcp_login_;
+  McpLogoutOptions mcp_logout_;
   ServeOptions serve_;
   HookOptions hook_;
   InitOptions init_;

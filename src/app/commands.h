@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/context.h"
+#include "app/oauth_options.h"
 #include "sallyport/classification.h"
 
 namespace sallyport::app {
@@ -345,12 +346,29 @@ struct McpOptions {
   std::optional<std::string> url;         // where it is reached, if not started here
   std::optional<std::string> bearer_env;  // the variable that holds our token for it
   bool allow_http = false;                // without encryption, to other machines too
+  OAuthOptions oauth;
+  bool login = false;  // a person may be asked, by a browser
   std::string era = "auto";
   std::optional<std::string> grant;  // token of calls that bring none: a file, or the JSON itself
   std::vector<std::string> command;  // that starts it
 };
 // Runs until the client closes its end.
 Result<int> wrap_mcp_server(const Context& context, const McpOptions& options);
+
+struct McpLoginOptions {
+  std::string url;
+  bool allow_http = false;
+  OAuthOptions oauth;
+  std::string wait = "5m";  // for the person
+  bool no_browser = false;  // only say the address
+};
+Result<int> mcp_login(const Context& context, const McpLoginOptions& options);
+
+struct McpLogoutOptions {
+  std::string url;
+  bool allow_http = false;
+};
+Result<int> mcp_logout(const Context& context, const McpLogoutOptions& options);
 
 struct ServeOptions {
   std::optional<std::string> policy;  // instead of the one in the configuration

@@ -74,7 +74,10 @@ Result<void> serve(Gate& gate, mcp::Gateway& gateway) {
 }  // namespace
 
 Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
-  SALLYPORT_TRY(const McpUpstream upstream, upstream_of(options));
+  const SystemClock clock;
+  SystemEntropy entropy;
+  SALLYPORT_TRY(const std::filesystem::path data_dir, context.data_dir());
+  SALLYPORT_TRY(const McpUpstream upstream, upstream_of(options, {data_dir, clock, entropy}));
   signal(SIGPIPE, SIG_IGN);
   SALLYPORT_TRY(const std::string grant, presented_grant(context, options));
   SALLYPORT_TRY(const std::unique_ptr<Gate> gate,

@@ -4,10 +4,14 @@
 
 #include <cstdlib>
 
+#include "app/account_file.h"
+#include "app/browser.h"
+#include "app/oauth_client.h"
 #include "base/try.h"
 #include "mcp/remote_server.h"
 #include "mcp/server_name.h"
 #include "mcp/stdio_server.h"
+#include "oauth/token_holder.h"
 
 namespace sallyport::app {
 
@@ -22,14 +26,50 @@ Result<std::string> token_in(const std::string& variable) {
   return std::string(value);
 }
 
-Result<McpUpstream> remote(const McpOptions& options) {
+// What people copy into a shell. A query may hold what the model must not see.
+std::string login_command(const McpOptions& options, const LoginMeans& means, const net::Url& url) {
+  Environment usual = Environment::of_this_process();
+  usual.data_dir.reset();
+  const Result<std::filesystem::path> folder = default_data_dir(usual);
+  std::string command =
+      fmt::format("sallyport mcp login --url {}{}", url.text(),
+                  url.target.find('?') == std::string::npos ? "" : "?... (the whole address)");
+  if (options.oauth.client_id) command += " --client-id " + *options.oauth.client_id;
+  if (options.allow_http) command += " --allow-http";
+  if (!folder || *folder != means.data_dir) command += " --data-dir " + means.data_dir.string();
+  return command;
+}
+
+Result<std::shared_ptr<oauth::Credentials>> credentials_of(const McpOptions& options,
+                                                           const LoginMeans& means,
+                                                           const net::Url& url) {
+  SALLYPORT_TRY(oauth::Application application,
+                application_of(options.oauth, url, options.allow_http));
+  std::function<void(const std::string&)> open_page;
+  if (options.login) open_page = open_in_browser;
+  return std::make_shared<oauth::TokenHolder>(
+      oauth::TokenHolder::Settings{.application = std::move(application),
+                                   .clock = means.clock,
+                                   .entropy = means.entropy,
+                                   .vault = std::make_unique<AccountFile>(means.data_dir, url),
+                                   .open_page = std::move(open_page),
+                                   .how_to_log_in = login_command(options, means, url)});
+}
+
+Result<McpUpstream> remote(const McpOptions& options, const LoginMeans& means) {
   if (!options.command.empty()) {
     return fail(ErrorCode::InvalidInput, "give either `--url` or a command, not both");
   }
   SALLYPORT_TRY(net::Url url, net::Url::parse(*options.url));
   mcp::RemoteServer::Place place{.url = url, .allow_plain = options.allow_http};
   if (options.bearer_env) {
+    if (options.login || options.oauth != OAuthOptions{}) {
+      return fail(ErrorCode::InvalidInput,
+                  "`--bearer-env` names a token, so there is nothing to log in for");
+    }
     SALLYPORT_TRY(place.bearer, token_in(*options.bearer_env));
+  } else {
+    SALLYPORT_TRY(place.credentials, credentials_of(options, means, url));
   }
   SALLYPORT_TRY(mcp::ServerMaker make, mcp::RemoteServer::maker(std::move(place)));
   return McpUpstream{url.host, *options.url, std::move(make)};
@@ -37,11 +77,13 @@ Result<McpUpstream> remote(const McpOptions& options) {
 
 }  // namespace
 
-Result<McpUpstream> upstream_of(const McpOptions& options) {
-  if (options.url) return remote(options);
-  if (options.bearer_env || options.allow_http) {
+Result<McpUpstream> upstream_of(const McpOptions& options, const LoginMeans& means) {
+  if (options.url) return remote(options, means);
+  if (options.bearer_env || options.allow_http || options.login ||
+      options.oauth != OAuthOptions{}) {
     return fail(ErrorCode::InvalidInput,
-                "`--bearer-env` and `--allow-http` are for a server that is named by `--url`");
+                "`--bearer-env`, `--allow-http`, `--login` and what belongs to a login are for a "
+                "server that is named by `--url`");
   }
   if (options.command.empty()) {
     return fail(ErrorCode::InvalidInput,

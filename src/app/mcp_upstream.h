@@ -1,10 +1,12 @@
 // The tool server that `sallyport mcp` stands before, as its options name it.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "app/commands.h"
 #include "app/era_cache.h"
+#include "base/entropy.h"
 #include "mcp/server.h"
 
 namespace sallyport::app {
@@ -14,8 +16,14 @@ struct McpUpstream {
   std::string identity;  // its command or URL
   mcp::ServerMaker make;
 };
+// What a login needs. All of it outlives the upstream.
+struct LoginMeans {
+  std::filesystem::path data_dir;
+  const Clock& clock;
+  Entropy& entropy;
+};
 // `InvalidInput`: none is named, or one that cannot be.
-Result<McpUpstream> upstream_of(const McpOptions& options);
+Result<McpUpstream> upstream_of(const McpOptions& options, const LoginMeans& means);
 
 // What is known about its era, and where that is kept.
 mcp::EraHint era_hint(const McpOptions& options, EraCache cache, WallTime now);

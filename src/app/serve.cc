@@ -56,7 +56,7 @@ struct Upstream {
   mcp::EraHint era;
 };
 
-Result<std::vector<Upstream>> upstreams_of(const ServeConfig& config, const Workspace& workspace) {
+Result<std::vector<Upstream>> upstreams_of(const ServeConfig& config, Workspace& workspace) {
   std::vector<Upstream> out;
   for (const ServeConfig::Upstream& named : config.upstreams) {
     McpOptions options{.name = named.name, .command = named.command};
@@ -64,7 +64,9 @@ Result<std::vector<Upstream>> upstreams_of(const ServeConfig& config, const Work
     options.era = named.era;
     if (!named.url.empty()) options.url = named.url;
     if (!named.bearer_env.empty()) options.bearer_env = named.bearer_env;
-    Result<McpUpstream> upstream = upstream_of(options);
+    options.oauth = named.oauth;
+    Result<McpUpstream> upstream =
+        upstream_of(options, {workspace.place().data_dir, workspace.clock(), workspace.entropy()});
     if (!upstream) {
       return fail(upstream.error().code,
                   fmt::format("the upstream `{}`: {}", named.name, upstream.error().message));
@@ -76,6 +78,7 @@ Result<std::vector<Upstream>> upstreams_of(const ServeConfig& config, const Work
   // What is for one server is not for the others, which would inherit it.
   for (const ServeConfig::Upstream& named : config.upstreams) {
     if (!named.bearer_env.empty()) unsetenv(named.bearer_env.c_str());
+    if (named.oauth.client_secret_env) unsetenv(named.oauth.client_secret_env->c_str());
   }
   unsetenv("SALLYPORT_GRANT");
   return out;

@@ -86,12 +86,28 @@ ReadValue read_digest(std::string& out) {
   };
 }
 
-Mapping agent_keys(ServeConfig::Agent& out) {
+Mapping agent_keys(ServeConfig::Agent& out, const std::filesystem::path&) {
   Mapping keys("an agent");
   keys.required("name", "how records call it", name_schema(), read_name(out.name))
       .required("token_sha256", "SHA-256 of its bearer token, hexadecimal", digest_schema(),
                 read_digest(out.token_sha256));
   return keys;
+}
+
+ReadValue read_into(std::optional<std::string>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    return policy::read_text(out.emplace(), kLongestText)(place);
+  };
+}
+
+ReadValue read_file_name(std::optional<std::filesystem::path>& out,
+                         const std::filesystem::path& folder) {
+  return [&out, folder](const Place& place) -> Result<void> {
+    std::string text;
+    SALLYPORT_CHECK_OK(policy::read_text(text, kLongestText)(place));
+    out = folder / text;
+    return {};
+  };
 }
 
 ReadValue read_url(std::string& out) {
@@ -102,7 +118,30 @@ ReadValue read_url(std::string& out) {
   };
 }
 
-Mapping upstream_keys(ServeConfig::Upstream& out) {
+// Where nothing else is said, `sallyport mcp login` was run for the server.
+Mapping login_keys(OAuthOptions& out, const std::filesystem::path& folder) {
+  const json::object text = policy::text_schema(kLongestText);
+  Mapping keys("the login to a tool server");
+  keys.optional("client_id", "of a client that was registered by hand, or its address", text,
+                read_into(out.client_id))
+      .optional("client_secret_env", "the variable that holds its secret", text,
+                read_into(out.client_secret_env))
+      .optional("client_secret_file", "the file that holds its secret, with mode 0600", text,
+                read_file_name(out.client_secret_file, folder))
+      .optional("client_key_file", "its private key in PEM, with mode 0600", text,
+                read_file_name(out.client_key_file, folder))
+      .optional(
+          "grant", "who is let in: a person, or the client by itself [authorization_code]",
+          policy::choice_schema({"authorization_code", "client_credentials"}),
+          policy::read_choice({"authorization_code", "client_credentials"},
+                              [&out](std::size_t choice) { out.client_credentials = choice == 1; }))
+      .optional("issuer", "the authorization server that it is a client of", text,
+                read_into(out.issuer))
+      .optional("scope", "what to ask for [what the server says]", text, read_into(out.scope));
+  return keys;
+}
+
+Mapping upstream_keys(ServeConfig::Upstream& out, const std::filesystem::path& folder) {
   Mapping keys("a tool server");
   keys.required("name", "how records call it", name_schema(), read_name(out.name))
       .optional("command", "that starts it, as a list of words",
@@ -122,6 +161,11 @@ Mapping upstream_keys(ServeConfig::Upstream& out) {
                 policy::text_schema(kLongestText), read_url(out.url))
       .optional("bearer_env", "the variable that holds our token for it",
                 policy::text_schema(kLongestName), policy::read_text(out.bearer_env, kLongestName))
+      .optional("auth", "who we are where it asks for a login",
+                login_keys(out.oauth, folder).schema(),
+                [&out, folder](const Place& place) -> Result<void> {
+                  return login_keys(out.oauth, folder).read(place);
+                })
       .optional("allow_http", "no encryption on the way to another machine [false]",
                 policy::truth_schema(), policy::read_truth(out.allow_http))
       .optional("era", "of the protocol that it speaks [auto]",
@@ -150,10 +194,12 @@ std::string clash(const ServeConfig::Upstream& one, const ServeConfig::Upstream&
 
 // A list of sections of their own, whose names differ.
 template <class Entry>
-ReadValue read_entries(std::vector<Entry>& out, std::size_t most, Mapping (*keys)(Entry&)) {
-  return policy::read_list(most, [&out, keys](const Place& place) -> Result<void> {
+ReadValue read_entries(std::vector<Entry>& out, std::size_t most,
+                       Mapping (*keys)(Entry&, const std::filesystem::path&),
+                       const std::filesystem::path& folder) {
+  return policy::read_list(most, [&out, keys, folder](const Place& place) -> Result<void> {
     Entry entry;
-    SALLYPORT_CHECK_OK(keys(entry).read(place));
+    SALLYPORT_CHECK_OK(keys(entry, folder).read(place));
     for (const Entry& other : out) {
       if (const std::string why = clash(entry, other); !why.empty()) return place.refuse(why);
     }
@@ -207,11 +253,11 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
                 policy::read_choice({"tokens", "none"},
                                     [&out](std::size_t choice) { out.needs_token = choice == 0; }))
       .optional("agents", "who may come, and the digest of each one's token",
-                policy::list_schema(agent_keys(agent).schema(), kMostAgents),
-                read_entries(out.agents, kMostAgents, agent_keys))
+                policy::list_schema(agent_keys(agent, folder).schema(), kMostAgents),
+                read_entries(out.agents, kMostAgents, agent_keys, folder))
       .required("upstreams", "the tool servers behind the gate",
-                policy::list_schema(upstream_keys(upstream).schema(), kMostUpstreams),
-                read_entries(out.upstreams, kMostUpstreams, upstream_keys))
+                policy::list_schema(upstream_keys(upstream, folder).schema(), kMostUpstreams),
+                read_entries(out.upstreams, kMostUpstreams, upstream_keys, folder))
       .optional("metrics_token_sha256", "SHA-256 of the token that opens /metrics, hexadecimal",
                 digest_schema(), read_digest(out.metrics_sha256))
       .optional("allowed_hosts", "names in `Host` beside the address itself", names,
@@ -232,6 +278,11 @@ Result<void> read_serve(ServeConfig& out, const std::filesystem::path& folder, c
     if (upstream.command.empty() == upstream.url.empty()) {
       return place.refuse(
           fmt::format("`{}` needs a `command` or a `url`, one of them alone", upstream.name));
+    }
+    if (upstream.oauth != OAuthOptions{} &&
+        (upstream.url.empty() || !upstream.bearer_env.empty())) {
+      return place.refuse(
+          fmt::format("`auth` of `{}` is for a `url` without `bearer_env`", upstream.name));
     }
   }
   if (!out.needs_token && !out.agents.empty()) {

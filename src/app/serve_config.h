@@ -10,6 +10,7 @@
 //     upstreams:
 //       - {name: files, command: [npx, -y, "@modelcontextprotocol/server-filesystem", /srv/notes]}
 //       - {name: tickets, url: "https://tickets.example.com/mcp", bearer_env: TICKETS_TOKEN}
+//       - {name: wiki, url: "https://wiki.example.com/mcp", auth: {client_id: sallyport, ...}}
 //     allowed_hosts: [gate.example.com]
 //     allowed_origins: ["https://console.example.com"]
 //     sessions: 64
@@ -22,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "app/oauth_options.h"
 #include "policy/mapping.h"
 
 namespace sallyport::app {
@@ -37,6 +39,7 @@ struct ServeConfig {
     std::string url{};                   // where it is reached
     std::string bearer_env{};            // the variable that holds our token for it
     bool allow_http = false;             // without encryption, to other machines too
+    OAuthOptions oauth{};                // who we are where it asks for a login
     std::string era = "auto";
   };
 

@@ -178,7 +178,8 @@ Task<void> Gateway::server_ready(std::chrono::milliseconds longest) {
   const auto last = parts_.clock.steady() + longest;
   while (!ready_) {
     if (gave_up_) co_return std::unexpected(*gave_up_);
-    if (parts_.clock.steady() >= last) {
+    if (not_let_in_ && !opening_now_) co_return std::unexpected(*not_let_in_);
+    if (parts_.clock.steady() >= last && !server_.logging_in()) {
       co_return fail(ErrorCode::Unavailable, "the server is not running");
     }
     co_await bell_.wait(std::string(kReady), std::chrono::milliseconds(200), {});

@@ -256,6 +256,7 @@ class Gateway final : public Conversation,
   Server& server_;
   Bell bell_;
   std::optional<Error> gave_up_;
+  std::optional<Error> not_let_in_;  // by the server, which wants a login, when it was opened last
   bool stopping_ = false;
   bool hurries_ = false;  // nobody is waited for
 

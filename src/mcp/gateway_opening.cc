@@ -93,7 +93,10 @@ bool Gateway::refuse_by_era(const Message& request) {
     to_client(error_text(request.id, kMethodNotFound, "Method not found"));
     return true;
   }
-  if (!ready_ && !opening_now_ && server_era_ == Era::Unknown) tasks_.start(open_stateless());
+  if (!ready_ && !opening_now_ && server_era_ == Era::Unknown) {
+    not_let_in_.reset();  // somebody may have logged in meanwhile
+    tasks_.start(open_stateless());
+  }
   return false;
 }
 
@@ -191,6 +194,8 @@ Async<void> Gateway::open_stateless() {
     if (opened && sessions_first) learn_era(Era::Modern);
   }
   opening_now_ = false;
+  // To wait would not help.
+  if (!opened && opened.error().cause == kNotLetIn) not_let_in_ = opened.error();
   if (!opened) settings_.log("the server does not open: " + opened.error().message);
 }
 

@@ -21,6 +21,7 @@ using namespace std::chrono_literals;
 // Calls have the deadline of their policy; this is for what nobody waits for.
 constexpr std::chrono::milliseconds kLongest = 24h;
 constexpr std::size_t kRefusalBytes = 1u << 20;
+constexpr int kLogins = 3;   // for one request: renewed, logged in, with more rights
 constexpr int kResumes = 5;  // in a row, without a word of the server
 constexpr std::string_view kBoth = "application/json, text/event-stream";
 
@@ -34,6 +35,10 @@ Reply malformed(std::string bytes) {
 
 Reply broken(const Error& error) {
   return {.error = error};
+}
+
+Reply not_let_in(const Error& error) {
+  return {.error = {ErrorCode::Unavailable, error.message, {}, std::string(kNotLetIn)}};
 }
 
 // What a server that refuses by HTTP says about it.
@@ -185,7 +190,9 @@ Async<Reply> RemoteServer::listen_on(Talk& talk, Reply reply) {
 Async<Reply> RemoteServer::answer_to(Talk& talk) {
   const bool opens = talk.modern || talk.request.method == "initialize";
   if (!opens) co_await until_introduced();
-  for (bool again = false;; again = true) {
+  int logins = 0;
+  for (bool again = false;;) {
+    const std::string token = co_await token_to_send();
     if (!pending_.contains(talk.id)) co_return failed("cancelled");
     const std::uint64_t session = session_.number;
     talk.http = (*client_)->exchange();
@@ -196,8 +203,13 @@ Async<Reply> RemoteServer::answer_to(Talk& talk) {
     if (head->status < 400) co_return co_await read_answer(talk, std::move(*head));
     const std::string body =
         (co_await talk.http->read_all(kRefusalBytes, limits_.start)).value_or("");
+    if (asks_for_login(*head) && logins++ < kLogins) {
+      const Result<void> again_in = co_await log_in_again(std::move(*head), token);
+      if (!again_in) co_return not_let_in(again_in.error());
+      continue;
+    }
     if (may_be_old(talk, head->status)) co_await find_old_stream();
-    if (opens || again || !has_lost_session(talk, head->status, body)) {
+    if (opens || std::exchange(again, true) || !has_lost_session(talk, head->status, body)) {
       co_return refusal(talk.id, head->status, body, limits_.json());
     }
     open_session_again(session);

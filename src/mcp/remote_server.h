@@ -20,6 +20,7 @@
 #include "net/http_client.h"
 #include "net/sse_parser.h"
 #include "net/task_group.h"
+#include "oauth/credentials.h"
 
 namespace sallyport::mcp {
 
@@ -28,6 +29,8 @@ class RemoteServer final : public Server {
   struct Place {
     net::Url url;
     std::string bearer{};  // our own token; what the client has stays with the client
+    // Instead of it; shared by all sessions with the server.
+    std::shared_ptr<oauth::Credentials> credentials{};
     bool allow_plain = false;
   };
   // `InvalidInput`: it may not be reached like that.
@@ -39,6 +42,7 @@ class RemoteServer final : public Server {
 
   bool up() const override { return up_; }
   void ready() override;
+  bool logging_in() const override { return place_.credentials && place_.credentials->busy(); }
 
   Result<std::uint64_t> request(const Compose& compose, std::shared_ptr<Waiter> waiter) override;
   void abandon(std::uint64_t id, std::string_view reason) override;
@@ -89,11 +93,15 @@ class RemoteServer final : public Server {
   Async<bool> session_ready();
   Async<void> until_introduced();
   Async<void> post_only(Message message);
+  Task<net::HttpHead> post_once(const Message& message);
   Async<void> hear_session(std::uint64_t number);
   Async<void> hear_session_stream(net::HttpExchange& http, std::uint64_t number,
                                   net::SseParser& events);
   Async<void> hear_from_session(std::string text);
   Async<void> end_session();
+  Async<std::string> token_to_send();
+  bool asks_for_login(const net::HttpHead& head) const;
+  Task<void> log_in_again(net::HttpHead head, std::string token);
   net::HttpHeaders plain_headers(std::string_view accepted) const;
   net::HttpHeaders session_headers(std::string_view accepted) const;
 
@@ -120,6 +128,7 @@ class RemoteServer final : public Server {
   bool is_ready_ = false;
   bool stopping_ = false;
   unsigned failures_ = 0;  // to open the session again
+  std::string told_{};     // the last thing that was said about a login
 };
 
 }  // namespace sallyport::mcp

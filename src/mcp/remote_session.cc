@@ -29,9 +29,37 @@ class Counted {
 
 }  // namespace
 
+// The one that the next request carries.
+Async<std::string> RemoteServer::token_to_send() {
+  if (!place_.credentials) co_return place_.bearer;
+  co_await place_.credentials->freshen();
+  co_return place_.credentials->token();
+}
+
+bool RemoteServer::asks_for_login(const net::HttpHead& head) const {
+  if (!place_.credentials) return false;
+  if (head.status == 401) return true;
+  const auto challenge = oauth::bearer_challenge(head.headers);
+  return head.status == 403 && challenge && challenge->wants_more_scope();
+}
+
+Task<void> RemoteServer::log_in_again(net::HttpHead head, std::string token) {
+  oauth::Credentials::Refusal refusal{
+      std::move(token), oauth::bearer_challenge(head.headers).value_or(oauth::Challenge{}),
+      means_.log};
+  Result<void> done = co_await place_.credentials->renew(std::move(refusal));
+  // Once for all requests that meet it.
+  if (!done && std::exchange(told_, done.error().message) != done.error().message) {
+    means_.log(done.error().message);
+  }
+  if (done) told_.clear();
+  co_return done;
+}
+
 net::HttpHeaders RemoteServer::plain_headers(std::string_view accepted) const {
   net::HttpHeaders headers{{"Accept", std::string(accepted)}, {"User-Agent", "sallyport"}};
-  if (!place_.bearer.empty()) headers.emplace_back("Authorization", "Bearer " + place_.bearer);
+  const std::string token = place_.credentials ? place_.credentials->token() : place_.bearer;
+  if (!token.empty()) headers.emplace_back("Authorization", "Bearer " + token);
   return headers;
 }
 
@@ -95,14 +123,24 @@ bool RemoteServer::send(std::string text) {
   return true;
 }
 
-Async<void> RemoteServer::post_only(Message message) {
-  const Counted counted(posts_);
-  const std::uint64_t session = session_.number;
+Task<net::HttpHead> RemoteServer::post_once(const Message& message) {
   const std::shared_ptr<net::HttpClient> old = old_;
   const std::unique_ptr<net::HttpExchange> http = old ? old->exchange() : (*client_)->exchange();
   net::HttpRequest post{.headers = headers_for(message, stateless_), .body = message.text};
-  const Result<net::HttpHead> head = co_await http->send(std::move(post), limits_.start);
+  Result<net::HttpHead> head = co_await http->send(std::move(post), limits_.start);
   if (head) (void)co_await http->read_all(64 * 1024, limits_.patience);
+  co_return head;
+}
+
+Async<void> RemoteServer::post_only(Message message) {
+  const Counted counted(posts_);
+  const std::uint64_t session = session_.number;
+  const bool old = old_ != nullptr;
+  std::string token = co_await token_to_send();
+  Result<net::HttpHead> head = co_await post_once(message);
+  if (head && asks_for_login(*head) && co_await log_in_again(*head, std::move(token))) {
+    head = co_await post_once(message);
+  }
   if (message.method == kIntroduction) {
     introducing_ = false;
     bell_.ring("introduced");
@@ -116,12 +154,14 @@ Async<void> RemoteServer::hear_session(std::uint64_t number) {
   auto wait = limits_.first_backoff;
   std::string last;
   while (!stopping_ && session_.number == number) {
+    const std::string token = co_await token_to_send();
     net::HttpRequest get{.method = "GET", .headers = session_headers("text/event-stream")};
     if (!last.empty()) get.headers.emplace_back("Last-Event-ID", header_value(last));
     const std::unique_ptr<net::HttpExchange> http = (*client_)->exchange();
     const Result<net::HttpHead> head = co_await http->send(std::move(get), limits_.start);
     if (head && head->status == 404 && !session_.id.empty()) co_return open_session_again(number);
-    if (head && head->status >= 300 && head->status < 500) co_return;
+    const bool let_in = head && asks_for_login(*head) && co_await log_in_again(*head, token);
+    if (head && head->status >= 300 && head->status < 500 && !let_in) co_return;
     const bool streams = head && head->content_type() == "text/event-stream";
     if (head && head->status < 300 && !streams) co_return;
     if (streams) {

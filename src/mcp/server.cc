@@ -37,11 +37,13 @@ Task<Message> Server::ask(std::string method, std::string params,
                           std::chrono::milliseconds longest) {
   // Shared: an answer may be on its way when the wait has just ended.
   const auto wait = std::make_shared<Wait>(co_await asio::this_coro::executor);
-  wait->bell.expires_after(longest);
   const auto compose = [&](std::string_view id) { return request_text(id, method, params); };
   SALLYPORT_CO_TRY(const std::uint64_t id, request(compose, wait));
-  boost::system::error_code ignored;
-  co_await wait->bell.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  do {
+    boost::system::error_code ignored;
+    wait->bell.expires_after(longest);
+    co_await wait->bell.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  } while (!wait->reply && logging_in());
   if (!wait->reply) {
     abandon(id, "\"timed out\"");
     co_return fail(ErrorCode::Deadline, fmt::format("no answer to `{}`", method));

@@ -16,6 +16,9 @@
 
 namespace sallyport::mcp {
 
+// The cause of an error: the server wants somebody to log in first.
+inline constexpr std::string_view kNotLetIn = "not_let_in";
+
 // What came of a request: a message, bytes that are none, or neither.
 struct Reply {
   std::optional<Message> message{};
@@ -67,6 +70,8 @@ class Server {
 
   virtual bool up() const = 0;
   virtual void ready() = 0;  // it has answered an opening
+  // Somebody logs in: that is no time that the server takes.
+  virtual bool logging_in() const { return false; }
 
   // The text is made for the id that the request gets. An error: it was not sent.
   virtual Result<std::uint64_t> request(const Compose& compose, std::shared_ptr<Waiter> waiter) = 0;

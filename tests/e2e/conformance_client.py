@@ -10,9 +10,11 @@ import json
 import os
 import pathlib
 import sys
+import tempfile
 
 from mcp_links import LEGACY, MODERN, Speaker, StdioLink
 
+DESCRIPTION = "https://conformance-test.local/client-metadata.json"  # which the suite knows
 EXAMPLES = {"string": "text", "number": 2, "integer": 1, "boolean": True, "object": {}, "array": [], "null": None}
 
 
@@ -57,9 +59,32 @@ def drive(driver):
             driver.complete("prompts/get", {"name": prompt["name"]})
 
 
+def login_words(scenario, context):
+    """What a person would say to the command about a login: who they are there, and that they sit at a browser."""
+    if not scenario.startswith("auth/"):
+        return [], {}
+    words, more = ["--login"], {"BROWSER": f"{sys.executable} {pathlib.Path(__file__).with_name('oauth_browser.py')}"}
+    if scenario == "auth/basic-cimd":
+        words += ["--client-id", DESCRIPTION]
+    if "client_id" in context:
+        words += ["--client-id", context["client_id"]]
+    if "client_secret" in context:
+        words += ["--client-secret-env", "CONFORMANCE_SECRET"]
+        more["CONFORMANCE_SECRET"] = context["client_secret"]
+    if "private_key_pem" in context:
+        key = pathlib.Path(tempfile.mkstemp(dir=".")[1])
+        key.write_text(context["private_key_pem"])
+        words += ["--client-key-file", key]
+    if "client-credentials" in scenario:
+        words += ["--client-credentials"]
+    return words, more
+
+
 def main():
     version = os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION", LEGACY)
-    link = StdioLink(sys.argv[1:], dict(os.environ), pathlib.Path.cwd())
+    context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))
+    words, more = login_words(os.environ.get("MCP_CONFORMANCE_SCENARIO", ""), context)
+    link = StdioLink([*sys.argv[1:], *words], {**os.environ, **more}, pathlib.Path.cwd())
     try:
         drive(Driver(MODERN if version == MODERN else LEGACY, link))
     finally:

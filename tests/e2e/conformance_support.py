@@ -87,10 +87,10 @@ def run_suite(title, revision, words, folder, env, timeout=300):
     return score
 
 
-def run_client_scenario(name, revision, command, folder, env, timeout=60):
+def run_client_scenario(name, revision, command, folder, env, more=(), timeout=60):
     """One scenario whose server is the suite and whose client is `command`, with an address behind its words."""
     out = pathlib.Path(folder) / "results" / re.sub(r"\W+", "-", f"client {name} {revision}")
-    said = suite(["client", "--command", shlex.join(map(str, command)), "--scenario", name, "--spec-version", revision, "-o", out], folder, env, timeout)
+    said = suite(["client", "--command", shlex.join(map(str, command)), "--scenario", name, "--spec-version", revision, "-o", out, *more], folder, env, timeout)
     files = list(out.glob("**/checks.json"))
     if len(files) != 1:
         raise AssertionError(f"{name} did not run: {said[-4000:]}")

@@ -1,0 +1,25 @@
+// What people say about the login to a tool server, on the command line or in the configuration.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace sallyport::app {
+
+// Who we are to the authorization server of a tool server.
+struct OAuthOptions {
+  std::optional<std::string> client_id;          // or the address of its description
+  std::optional<std::string> client_secret_env;  // the variable that holds its secret
+  std::optional<std::filesystem::path> client_secret_file;
+  std::optional<std::filesystem::path> client_key_file;  // PEM, to sign with instead
+  bool client_credentials = false;                       // the client is let in, no person
+  std::optional<std::string> issuer;
+  std::optional<std::string> scope;
+  std::uint16_t redirect_port = 0;  // 0: any
+
+  bool operator==(const OAuthOptions&) const = default;
+};
+
+}  // namespace sallyport::app

@@ -1,0 +1,22 @@
+// A client that says who it is with a signature (`private_key_jwt`, RFC 7523).
+#pragma once
+
+#include <string>
+
+#include "base/clock.h"
+#include "base/entropy.h"
+#include "sallyport/result.h"
+
+namespace sallyport::oauth {
+
+// RFC 4648, section 5, without padding.
+std::string base64url(std::string_view bytes);
+// 32 bytes that nobody guesses.
+std::string random_text(Entropy& entropy);
+
+// Good for one minute. `InvalidInput`: it is no private key of a kind that is known (EC P-256, RSA,
+// Ed25519).
+Result<std::string> client_assertion(const std::string& pem, const std::string& client_id,
+                                     const std::string& audience, WallTime now, Entropy& entropy);
+
+}  // namespace sallyport::oauth

@@ -1,0 +1,24 @@
+// Who gives out tokens for a tool server.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/async.h"
+#include "oauth/application.h"
+#include "oauth/challenge.h"
+#include "oauth/metadata.h"
+
+namespace sallyport::oauth {
+
+struct Authority {
+  std::string resource{};             // what a token is asked for
+  std::vector<std::string> scopes{};  // of the resource
+  ServerMetadata server{};            // every address in it may be reached
+};
+
+// By what the server said, else by the addresses that are agreed upon. A server that says nothing
+// is asked as before 2025-06-18: it is its own authority. `NotFound`: nobody does.
+Task<Authority> discover(const Application& application, Challenge challenge);
+
+}  // namespace sallyport::oauth

@@ -1,0 +1,26 @@
+// One question to a server of the login, and its whole answer: bounded in size and in time.
+#pragma once
+
+#include <string>
+
+#include "base/async.h"
+#include "net/http_client.h"
+#include "oauth/form.h"
+#include "oauth/metadata.h"
+
+namespace sallyport::oauth {
+
+struct Answer {
+  unsigned status = 0;
+  net::HttpHeaders headers{};
+  std::string body{};
+};
+
+// Redirects are followed on the same server only. An error: as of `net::HttpExchange`.
+Task<Answer> exchange(Destination to, net::HttpRequest request);
+
+Task<Answer> get_json(Destination to);
+Task<Answer> post_json(Destination to, std::string body);
+Task<Answer> post_form(Destination to, Fields fields, net::HttpHeaders headers);
+
+}  // namespace sallyport::oauth

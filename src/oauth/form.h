@@ -1,0 +1,25 @@
+// Names and values as they travel in addresses and forms (`application/x-www-form-urlencoded`).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sallyport::oauth {
+
+using Fields = std::vector<std::pair<std::string, std::string>>;
+
+// Everything but letters, digits and `-._~`.
+std::string percent_encoded(std::string_view text);
+
+std::string form_text(const Fields& fields);
+
+// Nothing: a name stands twice, or something is not encoded as it must be.
+std::optional<Fields> read_form(std::string_view text);
+
+// Empty: it is not there.
+std::string_view field(const Fields& fields, std::string_view name);
+
+}  // namespace sallyport::oauth

@@ -1,0 +1,110 @@
+#include "oauth/redirect.h"
+
+#include <fmt/format.h>
+
+#include "base/bell.h"
+#include "base/try.h"
+#include "net/http_server.h"
+
+namespace sallyport::oauth {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* kAddress = "127.0.0.1";
+constexpr const char* kPath = "/callback";
+
+net::ServerResponse page(unsigned status, std::string_view text) {
+  net::ServerResponse response{
+      .status = status,
+      .headers = {{"content-type", "text/html; charset=utf-8"},
+                  {"content-security-policy", "default-src 'none'"},
+                  {"referrer-policy", "no-referrer"}},  // the address holds a code
+      .body = fmt::format("<!doctype html><title>Sallyport</title><p>{}</p>\n", text)};
+  return response;
+}
+
+// Outlives the one who waits, until its last connection is closed.
+class Page final : public net::HttpHandler {
+ public:
+  Page(boost::asio::any_io_executor executor, std::string state)
+      : server(std::move(executor), {.connections = 16, .body_bytes = 0, .idle = 5s}, {}),
+        state_(std::move(state)) {
+    server.route(kPath, *this);
+  }
+
+  std::optional<net::ServerResponse> refuse(const net::ServerRequest& head) override {
+    if (head.method == "GET") return std::nullopt;
+    return net::ServerResponse::text(405, "GET this\n");
+  }
+
+  Async<void> handle(net::ServerExchange& exchange) override {
+    std::optional<Fields> fields = read_form(exchange.request().query);
+    // Whoever does not know it was not sent by us, and does not end the login of somebody else.
+    const bool ours = fields && field(*fields, "state") == state_ && !brought;
+    if (ours) brought = std::move(*fields);
+    co_await exchange.respond(
+        ours ? page(200, "You can close this page and go back to where you came from.")
+             : page(400, "This is not the login that is waited for."));
+    if (ours) bell.ring("brought");
+  }
+
+  net::HttpServer server;
+  Bell bell;
+  std::optional<Fields> brought;
+
+ private:
+  std::string state_;
+};
+
+Async<void> run(std::shared_ptr<Page> page) {
+  co_await page->server.run(100ms);
+}
+
+class LoopbackRedirect final : public Redirect {
+ public:
+  LoopbackRedirect(boost::asio::any_io_executor executor, std::string state)
+      : tasks_(executor, {}), page_(std::make_shared<Page>(executor, std::move(state))) {}
+  ~LoopbackRedirect() override { page_->server.stop(); }
+
+  Result<void> listen(std::uint16_t port) {
+    SALLYPORT_TRY(port_, page_->server.listen(kAddress, port));
+    page_->server.serve_only({.hosts = {fmt::format("{}:{}", kAddress, port_)}});
+    tasks_.start(run(page_));
+    return {};
+  }
+
+  std::string uri() const override { return fmt::format("http://{}:{}{}", kAddress, port_, kPath); }
+
+  Task<Fields> wait(std::chrono::milliseconds longest) override {
+    const std::shared_ptr<Page> page = page_;
+    const auto end = std::chrono::steady_clock::now() + longest;
+    while (!page->brought) {
+      if (std::chrono::steady_clock::now() >= end) {
+        co_return fail(
+            ErrorCode::Deadline,
+            fmt::format("nobody came back from the browser within {} seconds",
+                        std::chrono::duration_cast<std::chrono::seconds>(longest).count()));
+      }
+      co_await page->bell.wait("brought", 200ms, {});
+    }
+    co_return *page->brought;
+  }
+
+ private:
+  net::TaskGroup tasks_;
+  std::shared_ptr<Page> page_;  // shared with the coroutine that serves it
+  std::uint16_t port_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Redirect>> Redirect::open(boost::asio::any_io_executor executor,
+                                                 std::uint16_t port, std::string state) {
+  auto redirect = std::make_unique<LoopbackRedirect>(std::move(executor), std::move(state));
+  SALLYPORT_CHECK_OK(redirect->listen(port));
+  return redirect;
+}
+
+}  // namespace sallyport::oauth
