@@ -32,7 +32,7 @@ struct Question {
   std::string policy_hash{};
   std::optional<Prepared> prepared{};
   std::string expires_at{};       // RFC 3339 in UTC; silence until then is a refusal
-  std::string kind = "approval";  // or dual_control
+  std::string kind = "approval";  // or dual_control, or question: about no call
   std::string trace_id{};
   std::string action{};           // the side-effect class
   std::string tool_definition{};  // digest of what the server says of the tool; empty: unknown
@@ -54,6 +54,7 @@ struct Reply {
   std::string binding{};         // refused where it is given and is not that of the question
   std::string responded_at{};    // RFC 3339; empty: now
   std::string signature{};       // of the approver's key, `ed25519:` and base64; empty: none
+  std::string answer{};          // to a question that is about no call; others take none
 
   static Reply approve(std::string by) { return {.kind = Kind::Approved, .by = std::move(by)}; }
   static Reply deny(std::string by, std::string reason = {}) {

@@ -44,6 +44,9 @@ struct Call {
   // Capability tokens as they came: JSON texts. At most one is considered, two are malformed. No
   // tool and no record ever sees them.
   std::vector<std::string> grants{};
+  // The event that set the call off, where one did: questions about it are named after that, and
+  // `Engine::replay` finds what came of it. 1 to 128 letters, digits, `.`, `_`, `:` and `-`.
+  std::string trigger_id{};
 };
 
 // A part of an answer that is no text: an image, a sound, a file, a link.

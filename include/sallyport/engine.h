@@ -34,6 +34,7 @@
 #include "sallyport/continuation.h"
 #include "sallyport/escalation.h"
 #include "sallyport/event.h"
+#include "sallyport/human_question.h"
 #include "sallyport/pre_hook.h"
 #include "sallyport/record_query.h"
 #include "sallyport/result_context.h"
@@ -139,6 +140,31 @@ struct HandedOut {
   std::vector<Answer> answered{};  // refused, or answered before: not handed out
 };
 
+class Engine;
+
+// A dispatch made again from its record: the calls and questions of the program that an event set
+// off, in their order. Each is decided by the policy of now. Nobody is asked: the answers that were
+// recorded count. Nothing runs: results are those that were recorded, past the guards of now.
+// A call that has no such answer or result is refused with a reason that begins with
+// `replay_missing_answer` or `replay_missing_result`; each leaves a record of its own. From any
+// thread; the engine must outlive it.
+class Replay {
+ public:
+  Replay(const Replay&) = delete;
+  ~Replay();
+
+  Result<Answer> call(Call call);
+  // `NotFound` with the cause `replay_missing_answer`: nobody had answered, or it was another
+  // question.
+  Result<HumanAnswer> ask(const HumanQuestion& question);
+
+ private:
+  friend class Engine;
+  struct Body;
+  explicit Replay(std::unique_ptr<Body> body);
+  std::unique_ptr<Body> body_;
+};
+
 // Callable from any thread. The destructor waits for tools that still run.
 class Engine {
  public:
@@ -162,6 +188,19 @@ class Engine {
                              std::chrono::seconds within = std::chrono::hours(24));
   Result<std::vector<Answer>> submit(const Submission& submission, const std::string& session_id);
 
+  // Asks people something that is about no call. With `hold` it waits: for an answer, the deadline
+  // or a cancel. An error: the question is not on record, and nobody sees it.
+  Result<HumanAnswer> ask(HumanQuestion question, CallOptions options = {});
+  // How it stands now; the text of an answer that was erased is gone.
+  Result<HumanAnswer> answer_to(const std::string& request_id);
+
+  // `trigger_id` is that of the calls and questions of then.
+  Result<std::unique_ptr<Replay>> replay(std::string trigger_id);
+
+  // What was asked for this session is taken back, and calls that wait end. Proposals stay. Returns
+  // how many there were.
+  Result<std::size_t> end_session(const std::string& session_id);
+
   // `by` is the person, as the program authenticated him.
   Result<void> answer(const std::string& approval_id, const Reply& reply);
   // Runs what was proposed and is approved by now, and ends what was refused, each once; of tools
@@ -184,6 +223,7 @@ class Engine {
 
  private:
   friend class EngineBuilder;
+  friend class Replay;
   struct Body;
   explicit Engine(std::unique_ptr<Body> body);
   std::unique_ptr<Body> body_;

@@ -41,22 +41,27 @@ class CountDispatch final : public core::FactChange {
   WallTime now_;
 };
 
-// Remembers that a window was announced, whoever else announces at the same time.
+// Remembers that a window was announced; refuses where somebody else has just done so.
 class MarkAnnounced final : public core::FactChange {
  public:
-  MarkAnnounced(std::string agent, std::vector<Window> windows, WallTime now)
-      : agent_(std::move(agent)), windows_(std::move(windows)), now_(now) {}
+  MarkAnnounced(std::string agent, Budget budget, std::vector<Window> windows, WallTime now)
+      : agent_(std::move(agent)), budget_(budget), windows_(std::move(windows)), now_(now) {}
 
   Result<std::vector<core::Fact>> facts(const Stored& stored) const override {
     SALLYPORT_TRY(const std::optional<std::string> before, stored(kUseSpace, agent_));
     Result<AutoUse> use = AutoUse::parse(before.value_or(""));
     if (!use) return std::vector<core::Fact>{};
+    if (use->weigh(budget_, now_).to_announce != windows_) {
+      return fail(ErrorCode::Exhausted, "that the budget is used up was told before", {},
+                  std::string(core::kToldBefore));
+    }
     for (const Window window : windows_) use->set_announced(window, now_);
     return std::vector{core::Fact{std::string(kUseSpace), agent_, use->text()}};
   }
 
  private:
   std::string agent_;
+  Budget budget_;
   std::vector<Window> windows_;
   WallTime now_;
 };
@@ -79,7 +84,8 @@ core::Draft exceeded_event(const Call& call, const Budget& budget, std::vector<W
   // Ids are bounded, and so is what is made of them.
   SALLYPORT_INVARIANT(draft.has_value());
   draft->subject.call_id = call.call_id;
-  draft->changes.push_back(std::make_shared<MarkAnnounced>(call.agent_id, std::move(windows), now));
+  draft->changes.push_back(
+      std::make_shared<MarkAnnounced>(call.agent_id, budget, std::move(windows), now));
   return std::move(*draft);
 }
 

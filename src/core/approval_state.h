@@ -46,6 +46,8 @@ struct ApprovalState {
   static Result<ApprovalState> parse(std::string_view stored);
 
   bool open() const { return word == "pending"; }
+  // A yes to a call is not good for ever; what somebody said to a question stays said (AP-25).
+  bool yes_expires() const { return word == "approved" && !call_id.empty(); }
   // `approved` or `denied`, where the votes suffice for it (AP-10, AP-11).
   std::optional<std::string_view> folded() const;
   // Those who said yes, each once, in order; of a refusal, who refused.

@@ -36,14 +36,28 @@ Fact expected_of(const std::string& approval_id, const ApprovalState& state) {
   return {std::string(kApprovalSpace), approval_id, state.stored};
 }
 
+bool is_question(const json::object& request) {
+  return text_in(request, "kind") == "question";
+}
+
+std::string topic_of(std::string_view kind) {
+  if (kind == "question") return std::string(hitl::kQuestions);
+  return std::string(kind == "dual_control" ? hitl::kDualControl : hitl::kApprovals);
+}
+
+std::string asked_kind(std::string_view kind) {
+  if (kind == "question") return std::string(hitl::kQuestionAsked);
+  return std::string(kind == "dual_control" ? hitl::kDualControlRequested
+                                            : hitl::kApprovalRequested);
+}
+
 // An event on the topic of approvals (LG-9). Small and of our own making, so it always fits.
 Draft announce(const json::object& request, std::string kind, json::object payload) {
-  const bool dual = text_in(request, "kind") == "dual_control";
+  const std::string queue = topic_of(text_in(request, "kind").value_or(""));
   const bool proposal = bool_in(request, "proposal").value_or(false);
   const bool passed_on = kind == hitl::kEscalationIssued;
-  const std::string_view queue = dual ? hitl::kDualControl : hitl::kApprovals;
   Result<Draft> draft = topic_draft(
-      {.topic = std::string(passed_on ? hitl::kEscalations : queue),
+      {.topic = passed_on ? std::string(hitl::kEscalations) : queue,
        .kind = std::move(kind),
        .payload = std::move(payload)},
       Governed{.agent = member(request, "agent_id"),
@@ -108,6 +122,21 @@ Result<void> check_reviewer(const Reply& reply, const json::object& request,
               "not_a_reviewer");
 }
 
+// A question takes an answer, and nothing else does (AP-25).
+Result<void> check_answer(const Reply& reply, const json::object& request) {
+  if (reply.answer.size() > kLongestReason || !is_utf8(reply.answer)) {
+    return fail(ErrorCode::InvalidInput, "an answer is at most 64 KiB of UTF-8", "answer");
+  }
+  const bool answers = is_question(request) && reply.kind == Reply::Kind::Approved;
+  if (answers == !reply.answer.empty()) return {};
+  if (!answers) {
+    return fail(ErrorCode::InvalidInput, "only a question that is about no call takes an `answer`",
+                "answer");
+  }
+  return fail(ErrorCode::InvalidInput,
+              "this is a question and takes an `answer`; a yes says nothing about it", "answer");
+}
+
 Draft response_draft(const std::string& approval_id, const Reply& reply, const Vote& vote,
                      const json::object& request) {
   Draft draft{.kind = Kind::Approval,
@@ -120,6 +149,7 @@ Draft response_draft(const std::string& approval_id, const Reply& reply, const V
                        {"responded_at", vote.at},
                        {"door", vote.door}}};
   if (!reply.reason.empty()) draft.body["reason"] = reply.reason;
+  if (!reply.answer.empty()) draft.body["answer"] = reply.answer;
   if (!vote.signature.empty()) draft.body["signature"] = vote.signature;
   return draft;
 }
@@ -141,16 +171,14 @@ std::vector<Draft> Approvals::asked(const Question& question, std::chrono::secon
                       .required = question.approvers_required};
   draft.facts.push_back(fact_of(question.approval_id, pending));
   draft.facts.push_back({std::string(kRequestSpace), question.approval_id, "", true});
-  const bool dual = question.kind == "dual_control";
   std::vector<Draft> drafts;
-  drafts.push_back(
-      announce(request, std::string(dual ? hitl::kDualControlRequested : hitl::kApprovalRequested),
-               {{"request_id", question.approval_id},
-                {"kind", question.kind},
-                {"call_id", question.call_id},
-                {"tool_name", question.tool},
-                {"trace_id", question.trace_id},
-                {"deadline", question.expires_at}}));
+  drafts.push_back(announce(request, asked_kind(question.kind),
+                            {{"request_id", question.approval_id},
+                             {"kind", question.kind},
+                             {"call_id", question.call_id},
+                             {"tool_name", question.tool},
+                             {"trace_id", question.trace_id},
+                             {"deadline", question.expires_at}}));
   drafts.push_back(std::move(draft));
   return drafts;
 }
@@ -197,9 +225,11 @@ std::vector<Draft> Approvals::decision(const std::string& approval_id, State& st
   if (approved) state.expires_at = now + state.use_within;
   draft.facts.push_back(fact_of(approval_id, state));
   // Nobody may come back for a call that was refused (CG-50).
-  if (!approved) draft.changes.push_back(budgets::reverse(state.call_id));
+  if (!approved && !state.call_id.empty()) {
+    draft.changes.push_back(budgets::reverse(state.call_id));
+  }
   std::vector<Draft> drafts;
-  if (approved || closing.word == "denied") {
+  if (voted && !is_question(request)) {
     drafts.push_back(
         announce(request, std::string(approved ? hitl::kApprovalApproved : hitl::kApprovalDenied),
                  {{"request_id", approval_id}, {"trace_id", request.at("trace_id")}}));
@@ -251,6 +281,7 @@ Task<void> Approvals::respond(std::string approval_id, Reply reply) {
     if (clock_.wall() >= now->expires_at) co_return not_pending(approval_id, "expired");
     SALLYPORT_CO_TRY(const json::object request, request_about(recorder_, approval_id));
     SALLYPORT_CO_CHECK_OK(check_reviewer(reply, request, *now));
+    SALLYPORT_CO_CHECK_OK(check_answer(reply, request));
     if (!reply.binding.empty() && reply.binding != member(request, "binding")) {
       co_return fail(ErrorCode::Conflict, "the answer is about another call than the question",
                      "binding", "binding_mismatch");
@@ -271,8 +302,9 @@ Task<void> Approvals::respond(std::string approval_id, Reply reply) {
                                {"trace_id", request.at("trace_id")}}));
     drafts.push_back(response_draft(approval_id, reply, vote, request));
     const auto folded = next.folded();
-    // What has no signature is proved by the place of its entry, which is not known yet.
-    const bool decided = folded && !vote.signature.empty();
+    // What has no signature is proved by the place of its entry, which is not known yet; and what
+    // was said to a question is looked up there.
+    const bool decided = folded && !vote.signature.empty() && !is_question(request);
     if (decided) {
       const Closing closing{.word = *folded, .reason = reply.reason, .door = reply.door};
       for (Draft& draft : decision(approval_id, next, closing, request)) {
@@ -375,7 +407,7 @@ Task<bool> Approvals::close(std::string approval_id, std::string_view from, Clos
 Task<void> Approvals::expire(std::string approval_id) {
   SALLYPORT_CO_CHECK_OK(co_await settle(approval_id));
   SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));
-  const bool may_expire = now && (now->open() || now->word == "approved");
+  const bool may_expire = now && (now->open() || now->yes_expires());
   if (!may_expire || clock_.wall() < now->expires_at) co_return Result<void>{};
   Closing closing{.word = "expired", .reason = "approval_expired", .door = "clock"};
   SALLYPORT_CO_CHECK_OK(co_await close(std::move(approval_id), now->word, std::move(closing)));
@@ -386,7 +418,7 @@ Task<void> Approvals::expire_all() {
   SALLYPORT_CO_TRY(const std::vector<Fact> all, recorder_.facts(kApprovalSpace));
   for (const Fact& fact : all) {
     const Result<State> found = State::parse(fact.value.value_or(""));
-    if (!found || (!found->open() && found->word != "approved")) continue;
+    if (!found || (!found->open() && !found->yes_expires())) continue;
     if (clock_.wall() < found->expires_at && !found->folded()) continue;
     SALLYPORT_CO_CHECK_OK(co_await expire(fact.key));
   }
@@ -397,6 +429,33 @@ Task<void> Approvals::invalidate(std::string approval_id, std::string reason) {
   Closing closing{.word = "invalidated", .reason = std::move(reason), .door = "policy"};
   SALLYPORT_CO_CHECK_OK(co_await close(std::move(approval_id), "approved", std::move(closing)));
   co_return Result<void>{};
+}
+
+Task<std::size_t> Approvals::cancel_session(std::string session_id, std::string reason) {
+  std::size_t cancelled = 0;
+  SALLYPORT_CO_TRY(const std::vector<Fact> all, recorder_.facts(kApprovalSpace));
+  for (const Fact& fact : all) {
+    const Result<State> found = State::parse(fact.value.value_or(""));
+    if (!found || !found->open()) continue;
+    SALLYPORT_CO_TRY(const json::object request, request_about(recorder_, fact.key));
+    const bool proposal = bool_in(request, "proposal").value_or(false);
+    if (proposal || member(request, "session_id") != session_id) continue;
+    Closing closing{.word = "cancelled", .reason = reason, .door = "session"};
+    SALLYPORT_CO_TRY(const bool closed, co_await close(fact.key, "pending", std::move(closing)));
+    if (closed) ++cancelled;
+  }
+  co_return cancelled;
+}
+
+// A call that used it, or could not any more, was quicker: its result is the answer, or its refusal
+// is.
+Result<Reply> Approvals::decided(const State& state) {
+  if (state.word == "used") {
+    const std::vector<Vote> votes = state.counted();
+    return Reply::approve(votes.empty() ? "" : votes.front().by);
+  }
+  if (state.word == "invalidated") return Reply::deny("", "approval_invalidated");
+  return reply_of(state);
 }
 
 Result<Reply> Approvals::reply_of(const State& state) {
@@ -417,6 +476,12 @@ Result<Reply> Approvals::reply_of(const State& state) {
               .by = votes.empty() ? (body ? member(*body, "reviewer") : "") : votes.front().by};
   if (reply.kind == Reply::Kind::Denied && body) reply.reason = member(*body, "reason");
   if (!votes.empty()) reply.door = votes.back().door;
+  const bool answered = reply.kind == Reply::Kind::Approved && state.call_id.empty();
+  if (answered && !votes.empty() && votes.back().sequence != 0) {
+    SALLYPORT_TRY(const json::object response, recorder_.entry(votes.back().sequence));
+    const json::object* const said = object_in(response, "body");
+    if (said != nullptr) reply.answer = member(*said, "answer");
+  }
   return reply;
 }
 
@@ -443,13 +508,7 @@ Task<Reply> Approvals::wait(std::string approval_id, WallTime until, std::stop_t
   while (true) {
     SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));
     if (!now) co_return fail(ErrorCode::NotFound, "the question is gone");
-    // A call like this one was quicker: its result is the answer, or its refusal is.
-    if (now->word == "used") {
-      const std::vector<Vote> votes = now->counted();
-      co_return Reply::approve(votes.empty() ? "" : votes.front().by);
-    }
-    if (now->word == "invalidated") co_return Reply::deny("", "approval_invalidated");
-    if (!now->open()) co_return reply_of(*now);
+    if (!now->open()) co_return decided(*now);
     if (now->folded()) {
       // A yes that cannot be made a decision is none: whoever waits is told so.
       SALLYPORT_CO_CHECK_OK(co_await settle(approval_id));

@@ -1,6 +1,6 @@
-// Durable questions about calls, and their answers. Whoever asks, whoever answers and whoever waits
-// may be different processes on one ledger. Answers are folded in the order of the ledger: the
-// first refusal denies, enough people who say yes approve (AP-10).
+// Durable questions, most of them about calls, and their answers. Whoever asks, whoever answers and
+// whoever waits may be different processes on one ledger. Answers are folded in the order of the
+// ledger: the first refusal denies, enough people who say yes approve (AP-10).
 #pragma once
 
 #include <atomic>
@@ -63,8 +63,13 @@ class Approvals {
   // A yes that can no longer be used, because the call is refused for another reason (AP-9).
   Task<void> invalidate(std::string approval_id, std::string reason);
 
-  // What a state other than `pending` says to the call.
+  // What was asked for a session is taken back; proposals stay (AP-18). Returns how many.
+  Task<std::size_t> cancel_session(std::string session_id, std::string reason);
+
+  // What a state other than `pending` says to the call. `Conflict`: it has served another one.
   Result<Reply> reply_of(const State& state);
+  // What was decided, also where it has served by now.
+  Result<Reply> decided(const State& state);
 
   // The fact that an approval is used, with what must still be stored: travels with the intent.
   struct Change {

@@ -24,6 +24,14 @@ Async<Result<Reply>> consult(std::shared_ptr<const Approver> approver, Question 
   co_return co_await approver->answer(std::move(question));
 }
 
+bool needs_two(const Trail& trail) {
+  return trail.plan().approvals().needs_two(trail.call().tool, trail.classification());
+}
+
+std::string_view kind_of_question(const Trail& trail) {
+  return needs_two(trail) ? "dual_control" : "approval";
+}
+
 std::string display_name(const Trail& trail) {
   const std::string& name = trail.classification().display_name;
   return name.empty() ? trail.call().tool : name;
@@ -36,38 +44,49 @@ std::string Governor::describe(const Trail& trail) {
   return fmt::format("Confirm {}?", display_name(trail));
 }
 
-Question Governor::question_about(Trail& trail) const {
+// Named after the event that set the call off, where one did (AP-23).
+Result<std::string> Governor::fresh_approval_id(const Trail& trail) {
+  const std::string& trigger_id = trail.call().trigger_id;
+  if (trigger_id.empty()) return "apr_" + uuid7_text(parts_.clock, parts_.entropy);
+  return fresh_question_id(parts_.recorder, kind_of_question(trail), trigger_id);
+}
+
+std::string Governor::url_of(const std::string& approval_id) const {
+  return parts_.approvals_url.empty() ? std::string() : parts_.approvals_url + approval_id;
+}
+
+Question Governor::question_about(Trail& trail, std::string id) const {
   const Call& call = trail.call();
   WallTime until = parts_.clock.wall() + trail.plan().approval_time();
   if (call.time_limit) until = std::min(until, parts_.clock.wall() + *call.time_limit);
   if (trail.prepared() && trail.prepared()->expires_at) {
     until = std::min(until, from_rfc3339(*trail.prepared()->expires_at).value_or(until));
   }
-  trail.approval_id = "apr_" + uuid7_text(parts_.clock, parts_.entropy);
+  trail.approval_id = std::move(id);
   const ApprovalRules& rules = trail.plan().approvals();
-  const bool two = rules.needs_two(call.tool, trail.classification());
-  Question question{.approval_id = trail.approval_id,
-                    .call_id = call.call_id,
-                    .tool_call_id = call.tool_call_id,
-                    .session_id = call.session_id,
-                    .agent_id = call.agent_id,
-                    .server = call.server,
-                    .tool = call.tool,
-                    .description = describe(trail),
-                    .input = call.input,
-                    .call_digest = trail.call_digest(),
-                    .policy_hash = trail.plan().hash(),
-                    .prepared = trail.prepared(),
-                    .expires_at = rfc3339(until),
-                    .kind = two ? "dual_control" : "approval",
-                    .trace_id = call.trace_id,
-                    .action = trail.classification().effect_class,
-                    .tool_definition = trail.tool_definition(),
-                    .nonce = fresh_nonce(parts_.entropy),
-                    .reviewers = rules.reviewers,
-                    .approvers_required = std::max<std::uint64_t>(rules.quorum, two ? 2 : 1),
-                    .requested_at = rfc3339(parts_.clock.wall()),
-                    .proposal = trail.autonomy == Autonomy::Suggest};
+  Question question{
+      .approval_id = trail.approval_id,
+      .call_id = call.call_id,
+      .tool_call_id = call.tool_call_id,
+      .session_id = call.session_id,
+      .agent_id = call.agent_id,
+      .server = call.server,
+      .tool = call.tool,
+      .description = describe(trail),
+      .input = call.input,
+      .call_digest = trail.call_digest(),
+      .policy_hash = trail.plan().hash(),
+      .prepared = trail.prepared(),
+      .expires_at = rfc3339(until),
+      .kind = std::string(kind_of_question(trail)),
+      .trace_id = call.trace_id,
+      .action = trail.classification().effect_class,
+      .tool_definition = trail.tool_definition(),
+      .nonce = fresh_nonce(parts_.entropy),
+      .reviewers = rules.reviewers,
+      .approvers_required = std::max<std::uint64_t>(rules.quorum, needs_two(trail) ? 2 : 1),
+      .requested_at = rfc3339(parts_.clock.wall()),
+      .proposal = trail.autonomy == Autonomy::Suggest};
   question.binding = binding_of(question, trail.exact_text());
   return question;
 }
@@ -80,8 +99,9 @@ Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
   if (may_attach && trail.closing_expected.empty() && !same.approval_id.empty()) {
     co_return co_await attach(trail, caller, same.approval_id);
   }
+  SALLYPORT_CO_TRY(std::string id, fresh_approval_id(trail));
   const Asking asking{
-      .question = question_about(trail),
+      .question = question_about(trail, std::move(id)),
       .like_it = same.expected,
       .held = held,
       .holder = caller.leaves ? std::string(kNobody) : parts_.recorder.instance_id(),
@@ -91,8 +111,9 @@ Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
   const auto written = co_await journal_.commit(trail, std::move(rows.drafts), Urgency::Announces,
                                                 std::move(rows.expected));
   if (!written) {
+    const bool may_clash = held || !trail.call().trigger_id.empty();
     const bool asked_meanwhile =
-        held && trail.closing_expected.empty() && written.error().code == ErrorCode::Conflict;
+        may_clash && trail.closing_expected.empty() && written.error().code == ErrorCode::Conflict;
     if (asked_meanwhile) co_return co_await ask(trail, caller);
     co_return question_refused(trail, written.error());
   }
@@ -130,6 +151,9 @@ Governor::AskingRows Governor::rows_of(Trail& trail, const Asking& asking) {
   }
   record.facts.push_back({asking.like_it.space, asking.like_it.key, question.approval_id});
   if (asking.held) rows.expected.push_back(asking.like_it);
+  if (!trail.call().trigger_id.empty()) {
+    rows.expected.push_back({std::string(kRequestSpace), question.approval_id});
+  }
   if (trail.grant) {
     record.changes.push_back(budgets::hold(
         trail.grant->spending, {call_id, parts_.recorder.instance_id()}, parts_.clock.wall()));
@@ -285,7 +309,8 @@ Answer Governor::waiting(const Trail& trail) const {
                 .approval_id = trail.approval_id,
                 .pending = pending_call(trail)};
   answer.result =
-      not_run(trail, trail.autonomy == Autonomy::Suggest ? "proposed" : "pending_approval");
+      not_run(trail, trail.autonomy == Autonomy::Suggest ? "proposed" : "pending_approval",
+              url_of(trail.approval_id));
   answer.released = Envelope::of(answer.result.data);
   return answer;
 }

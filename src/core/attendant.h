@@ -13,6 +13,7 @@ struct WaitingCall {
   std::string call_id{};
   Autonomy tier = Autonomy::ActWithApproval;
   bool needs_human = false;  // no dialog of a client may answer (AT-17)
+  std::string url{};         // where people find the question; empty: nowhere
 };
 
 // The door of answers that came through a client, and so through software near the agent.

@@ -4,6 +4,9 @@
 
 #include <boost/json.hpp>
 
+#include "base/try.h"
+#include "core/dispatch.h"
+
 namespace sallyport::core {
 
 namespace {
@@ -31,6 +34,7 @@ Result<void> check_call(const Call& call) {
                   std::string(name));
     }
   }
+  if (!call.trigger_id.empty()) SALLYPORT_CHECK_OK(check_trigger_id(call.trigger_id));
   if (call.tool.empty()) return fail(ErrorCode::InvalidInput, "a call names its tool", "tool");
   return check_json(call.input, kDeepestInput);
 }

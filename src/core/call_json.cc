@@ -25,6 +25,7 @@ json::object to_json(const Call& call) {
     object["grants"] = json::array(call.grants.begin(), call.grants.end());
   }
   if (call.time_limit) object["time_limit_ms"] = call.time_limit->count();
+  if (!call.trigger_id.empty()) object["trigger_id"] = call.trigger_id;
   return object;
 }
 
@@ -51,6 +52,7 @@ Result<Call> call_from_json(const json::value& value) {
       if (grant.is_string()) call.grants.emplace_back(grant.get_string());
     }
   }
+  if (auto trigger_id = in.optional_text("trigger_id")) call.trigger_id = std::move(*trigger_id);
   if (!in.ok()) return std::unexpected(in.error());
   return call;
 }

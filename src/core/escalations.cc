@@ -66,28 +66,35 @@ Result<bool> Escalations::waits(const std::string& id) {
   return item.has_value();
 }
 
+Result<std::optional<EscalationItem>> waiting_escalation(RecordReader& records,
+                                                         const std::string& id) {
+  SALLYPORT_TRY(const std::optional<std::string> stored, records.fact(kItems, id));
+  const std::optional<Placed> placed = stored ? split_place(*stored) : std::nullopt;
+  if (!placed) return std::nullopt;
+  SALLYPORT_TRY(const json::object entry, records.entry(placed->sequence));
+  SALLYPORT_TRY(const std::optional<std::string> count, records.fact(kCounts, id));
+  const json::object& body = entry.at("body").as_object();
+  const auto member = [](const json::object& object, std::string_view name) {
+    return std::string(text_in(object, name).value_or(""));
+  };
+  return EscalationItem{.id = id,
+                        .call_id = member(entry, "call_id"),
+                        .session_id = member(entry, "session_id"),
+                        .agent_id = member(entry, "agent_id"),
+                        .server = member(entry, "server"),
+                        .tool = member(entry, "tool_name"),
+                        .guard = member(body, "guard"),
+                        .message = member(body, "message"),
+                        .opened_at = member(entry, "recorded_at"),
+                        .count = count ? std::stoull(*count) : 1};
+}
+
 Result<std::vector<EscalationItem>> waiting_escalations(RecordReader& records) {
   SALLYPORT_TRY(const std::vector<Fact> items, records.facts(kItems));
   std::vector<EscalationItem> waiting;
-  for (const Fact& item : items) {
-    const std::optional<Placed> placed = split_place(*item.value);
-    if (!placed) continue;
-    SALLYPORT_TRY(const json::object entry, records.entry(placed->sequence));
-    SALLYPORT_TRY(const std::optional<std::string> count, records.fact(kCounts, item.key));
-    const json::object& body = entry.at("body").as_object();
-    const auto member = [](const json::object& object, std::string_view name) {
-      return std::string(text_in(object, name).value_or(""));
-    };
-    waiting.push_back({.id = item.key,
-                       .call_id = member(entry, "call_id"),
-                       .session_id = member(entry, "session_id"),
-                       .agent_id = member(entry, "agent_id"),
-                       .server = member(entry, "server"),
-                       .tool = member(entry, "tool_name"),
-                       .guard = member(body, "guard"),
-                       .message = member(body, "message"),
-                       .opened_at = member(entry, "recorded_at"),
-                       .count = count ? std::stoull(*count) : 1});
+  for (const Fact& fact : items) {
+    SALLYPORT_TRY(std::optional<EscalationItem> item, waiting_escalation(records, fact.key));
+    if (item) waiting.push_back(std::move(*item));
   }
   return waiting;
 }

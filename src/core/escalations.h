@@ -17,6 +17,10 @@ namespace sallyport::core {
 // What waits, in the order in which it came.
 Result<std::vector<EscalationItem>> waiting_escalations(RecordReader& records);
 
+// Nothing: no such item waits.
+Result<std::optional<EscalationItem>> waiting_escalation(RecordReader& records,
+                                                         const std::string& id);
+
 class Escalations {
  public:
   Escalations(Recorder& recorder, const Clock& clock, Entropy& entropy)

@@ -100,6 +100,7 @@ Task<std::optional<Governor::Performed>> Governor::announce(Trail& trail) {
     // Somebody else made the same call, or used the same approval, since we looked.
     if (!written && written.error().code == ErrorCode::Conflict) continue;
     if (!written) co_return std::unexpected(written.error());
+    if (trail.weighs_again) co_return std::nullopt;
   }
   const Call& call = trail.call();
   if (!trail.open()) {
@@ -253,8 +254,15 @@ Result<void> Governor::intent_refused(Trail& trail, const Error& error) {
     trail.refuse({"the call cannot be recorded: " + error.message});
     return {};
   }
-  if (error.code == ErrorCode::Exhausted && error.cause == kBudgetUsedUp) {
+  const bool no_place = error.code == ErrorCode::Exhausted && error.cause == kBudgetUsedUp;
+  if (no_place && ++trail.lost_places > kClaims) {
     trail.refuse({error.message, Refusal::By::Autonomy});
+    return {};
+  }
+  if (no_place) {
+    // Others were quicker: the tier is another one now, and that is decided as for any call.
+    trail.decide_again(trail.shared_plan());
+    trail.weighs_again = true;
     return {};
   }
   if (error.code == ErrorCode::Exhausted && !error.cause.empty()) {

@@ -34,6 +34,10 @@ bool call_is_exact(const Call& call) {
   return !call.raw_input.has_value();
 }
 
+std::optional<std::string> replay_of(const Trail& trail) {
+  return trail.replay_of.empty() ? std::nullopt : std::optional(trail.replay_of);
+}
+
 }  // namespace
 
 Async<void> Governor::authorize(Trail& trail, const std::shared_ptr<Upstream>& upstream,
@@ -151,6 +155,7 @@ void Governor::propose(Trail& trail) const {
                                           .tool = call.tool,
                                           .effect_class = trail.classification().effect_class,
                                           .input = call.input,
+                                          .replay_of_event_id = replay_of(trail),
                                           .call_id = call.call_id,
                                           .approval_request_id = trail.approval_id}));
 }

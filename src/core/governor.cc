@@ -171,16 +171,18 @@ Task<Answer> Governor::govern(Trail& trail, std::shared_ptr<Upstream> upstream, 
 
 Task<std::optional<Answer>> Governor::admit(Trail& trail, std::shared_ptr<Upstream> upstream,
                                             const Caller& caller) {
-  co_await authorize(trail, upstream, caller.cancel);  // grants, guards, hooks, autonomy
-  while (trail.needs_person) {
-    SALLYPORT_CO_TRY(const bool answered, co_await ask(trail, caller));  // durable, then held
-    if (!answered) co_return waiting(trail);
-    co_await authorize(trail, upstream, caller.cancel);  // decided again, by the plan of now
-  }
   std::optional<Performed> recalled;
-  if (trail.open()) {
-    SALLYPORT_CO_TRY(recalled, co_await announce(trail));  // answered before? no record, no effect
-  }
+  do {
+    co_await authorize(trail, upstream, caller.cancel);  // grants, guards, hooks, autonomy
+    while (trail.needs_person) {
+      SALLYPORT_CO_TRY(const bool answered, co_await ask(trail, caller));  // durable, then held
+      if (!answered) co_return waiting(trail);
+      co_await authorize(trail, upstream, caller.cancel);  // decided again, by the plan of now
+    }
+    if (trail.open()) {
+      SALLYPORT_CO_TRY(recalled, co_await announce(trail));  // made before? no record, no effect
+    }
+  } while (std::exchange(trail.weighs_again, false));  // others took the last place of the budget
   if (trail.open() && !recalled) co_return std::nullopt;
   drop_preparation(trail, *upstream);
   if (trail.refusal() && trail.consent && !trail.announced && voids_consent(*trail.refusal())) {
@@ -320,6 +322,7 @@ Task<Answer> Governor::finish(Trail& trail, Ending ending) {
 }
 
 void Governor::remember(Trail& trail, const Ending& ending) const {
+  if (!trail.replay_of.empty()) return;  // nobody did anything
   const auto& rules = trail.plan().autonomy_rules();
   const std::optional<Enforcement> enforced = rules ? enforcement_of(trail, ending) : std::nullopt;
   if (!enforced) return;
@@ -329,16 +332,18 @@ void Governor::remember(Trail& trail, const Ending& ending) const {
                    .enforcement = std::string(enforced->how),
                    .outcome = std::string(enforced->outcome),
                    .approval_id = trail.approval_id};
-  if (trail.consent) {
-    ended.approver = trail.consent->by;
-    ended.approved_at = trail.consent->at;
-    ended.answer_sequence = trail.consent->sequence;
-    for (const Vote& vote : trail.consent->votes) {
-      ended.answers.push_back({vote.by, vote.at, vote.proof()});
-    }
-  }
+  if (trail.consent) add_consent(ended, *trail.consent);
   trail.memories.clear();
   trail.memories.push_back(rules->remember(ended, parts_.clock.wall()));
+}
+
+void Governor::add_consent(Remembered& ended, const Consent& consent) {
+  ended.approver = consent.by;
+  ended.approved_at = consent.at;
+  ended.answer_sequence = consent.sequence;
+  for (const Vote& vote : consent.votes) {
+    ended.answers.push_back({vote.by, vote.at, vote.proof()});
+  }
 }
 
 std::vector<Event> Governor::closing_events(const Trail& trail, const Ending& ending,

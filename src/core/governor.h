@@ -15,6 +15,7 @@
 #include "core/approvals.h"
 #include "core/approver.h"
 #include "core/attendant.h"
+#include "core/dispatch.h"
 #include "core/emitter.h"
 #include "core/escalations.h"
 #include "core/idempotency.h"
@@ -52,6 +53,7 @@ class Governor {
     HookRegistry hooks{};
     std::vector<std::shared_ptr<const Sink>> sinks{};
     std::shared_ptr<const Approver> approver{};  // none: people answer, from wherever they are
+    std::string approvals_url{};  // ids are put behind it; empty: questions are at no address
   };
   explicit Governor(Parts parts);
 
@@ -70,6 +72,10 @@ class Governor {
   // What `run` would decide about it now, and why. Guards are asked and hooks told; nothing is
   // written, nobody is asked, and the tool does not run.
   Task<Rehearsal> rehearse(Call call, std::shared_ptr<Upstream> upstream);
+
+  // A call of a dispatch that is made again (AP-24): decided by the plan of now, answered by what
+  // was recorded of the first time, and never executed.
+  Task<Answer> replay(Call call, std::shared_ptr<Upstream> upstream, ReplayCount& count);
 
   // A call that waited for a person, and what goes with it.
   struct Resumption {
@@ -128,7 +134,9 @@ class Governor {
   Async<void> tell_decision(Trail& trail);
   Async<void> report(Trail& trail, Event event);
   Task<void> tell(Trail& trail, const Event& event);
-  Question question_about(Trail& trail) const;
+  Question question_about(Trail& trail, std::string id) const;
+  Result<std::string> fresh_approval_id(const Trail& trail);
+  std::string url_of(const std::string& approval_id) const;
   struct Asking {
     Question question;
     Fact like_it;  // that a question about such a call is open, as it was
@@ -165,6 +173,15 @@ class Governor {
   Task<std::optional<Performed>> result_of_same(Trail& trail);
   Fact proposed_call(const Trail& trail) const;
 
+  // A dispatch that is made again (replay.cc).
+  struct Recorded {
+    std::uint64_t sequence = 0;  // of the terminal record
+    json::object body{};
+  };
+  Result<std::optional<Recorded>> recorded_call(const Trail& trail, ReplayCount& count);
+  Result<void> hear_recorded(Trail& trail, const std::optional<Recorded>& first);
+  std::optional<Performed> recall_recorded(Trail& trail, const std::optional<Recorded>& first);
+
   static void refuse_spending(Trail& trail, const Error& error);
   static std::string describe(const Trail& trail);
   Answer waiting(const Trail& trail) const;
@@ -185,6 +202,7 @@ class Governor {
   Async<void> pass_tool_text(Trail& trail);
   Task<Answer> finish(Trail& trail, Ending ending);
   void remember(Trail& trail, const Ending& ending) const;
+  static void add_consent(Remembered& ended, const Consent& consent);
   std::vector<Event> closing_events(const Trail& trail, const Ending& ending,
                                     const ToolResult& result) const;
   Async<void> tell_sinks(Trail& trail, std::uint64_t sequence);

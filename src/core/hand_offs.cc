@@ -37,6 +37,23 @@ std::string continuation_of(const Draft& record) {
   return std::string(text_in(record.body, "continuation_id").value_or(""));
 }
 
+Autonomy tier_in(const json::object& body) {
+  const auto word = text_in(body, "autonomy");
+  for (const Autonomy tier : {Autonomy::Shadow, Autonomy::Suggest, Autonomy::ActAuto}) {
+    if (word == to_string(tier)) return tier;
+  }
+  return Autonomy::ActWithApproval;
+}
+
+Call call_of(const Draft& record) {
+  return {.call_id = record.subject.call_id,
+          .agent_id = record.subject.agent_id,
+          .session_id = record.subject.session_id,
+          .trace_id = record.subject.trace_id,
+          .server = record.subject.server,
+          .tool = record.subject.tool_name};
+}
+
 event::ToolExecutionFinished finished(const Draft& draft, const ToolResult& result,
                                       std::string preview) {
   event::ToolExecutionFinished event{
@@ -223,6 +240,35 @@ Task<HandOffs::Returned> HandOffs::receive(const Kept& kept, const Call& call,
   co_return returned;
 }
 
+// `record` is still as the intent has it: that names the approval which was used.
+std::optional<Draft> HandOffs::memory_of(const Draft& record, const Call& call,
+                                         const Ending& ending) {
+  const std::shared_ptr<const Plan> plan = governor_.parts_.plans.current();
+  if (!plan->autonomy_rules() || text_in(record.body, "tier") != to_string(Tier::Confirm)) {
+    return std::nullopt;
+  }
+  const bool good = ending.effect != EffectState::Unknown && ending.outcome.result &&
+                    ending.outcome.result->success;
+  const std::string approval_id(text_in(record.body, "request_id").value_or(""));
+  Classification classification = plan->classify(call);
+  classification.effect_class = text_in(record.body, "effect_class").value_or("");
+  Remembered ended{.call = call,
+                   .classification = classification,
+                   .tier = tier_in(record.body),
+                   .enforcement = approval_id.empty() ? "auto" : "approval_granted",
+                   .outcome = good ? "success" : "failure",
+                   .approval_id = approval_id};
+  const auto state = governor_.approvals_.state(approval_id);
+  if (!approval_id.empty() && state && *state) {
+    const std::vector<Vote> votes = (*state)->counted();
+    Governor::add_consent(ended, {.by = votes.empty() ? "" : votes.front().by,
+                                  .at = votes.empty() ? "" : votes.back().at,
+                                  .sequence = (*state)->sequence,
+                                  .votes = votes});
+  }
+  return plan->autonomy_rules()->remember(ended, governor_.parts_.clock.wall());
+}
+
 Task<std::vector<Answer>> HandOffs::complete(const Continuations::Found& found,
                                              Returning returning) {
   Governor::Parts& parts = governor_.parts_;
@@ -250,9 +296,11 @@ Task<std::vector<Answer>> HandOffs::complete(const Continuations::Found& found,
         record.subject);
     drafts.push_back(event_row(events.back().first, record.subject));
     Ending ending = returned.ending;
+    std::optional<Draft> memory = memory_of(returned.record, call, ending);
     for (Draft& draft : governor_.journal_.complete(std::move(record), ending)) {
       drafts.push_back(std::move(draft));
     }
+    if (memory) drafts.push_back(std::move(*memory));
     all.push_back(std::move(returned));
   }
   const std::string& id = found.kept.continuation.id;
@@ -323,6 +371,7 @@ Task<std::vector<Answer>> HandOffs::replay(const Continuations::Found& found, Re
     ending.effect = EffectState::None;
     Draft record = reopened(first);
     record.subject.call_id = uuid7_text(parts.clock, parts.entropy);
+    record.body.erase("trigger_id");  // it is the end of no other call
     record.redactions = std::move(recalled.redactions);
     add_fail_open(fail_open.take(), record, drafts);
     if (differs) {
@@ -376,6 +425,7 @@ Task<void> HandOffs::expire() {
     Ending ending{.outcome = Outcome::invalidated("the hand-off expired without a result"),
                   .effect = EffectState::Unknown};
     const Event event = finished(record, {.success = false}, ending.outcome.text);
+    std::optional<Draft> memory = memory_of(record, call_of(record), ending);
     record.facts.push_back({std::string(kHandedOut), fact.key, std::nullopt});
     const std::string continuation_id = continuation_of(record);
     take_row(record, Idempotency::Status::Unknown);
@@ -388,6 +438,8 @@ Task<void> HandOffs::expire() {
     for (Draft& draft : governor_.journal_.complete(std::move(record), ending)) {
       drafts.push_back(std::move(draft));
     }
+    const std::size_t place = drafts.size() - 1;
+    if (memory) drafts.push_back(std::move(*memory));
     const auto written = co_await parts.recorder.append(std::move(drafts), Urgency::Reports,
                                                         {{fact.space, fact.key, fact.value}});
     // Somebody else, or the result itself, was quicker.
@@ -395,7 +447,7 @@ Task<void> HandOffs::expire() {
     if (!written) co_return std::unexpected(written.error());
     std::vector<Draft> failed;
     (void)co_await governor_.emitter_.tell(event, subject, failed, written->front().sequence);
-    co_await governor_.give_to_sinks(written->back().sequence, subject, failed);
+    co_await governor_.give_to_sinks(written->at(place).sequence, subject, failed);
     co_await governor_.note_failures(std::move(failed));
   }
   co_return Result<void>{};

@@ -63,6 +63,9 @@ class HandOffs {
   // The entry that keeps a call which was handed out alone, for the commit of its intent.
   Draft keep_alone(Continuation::Payload frame, const Trail& trail, Kept& kept) const;
   void owe(std::vector<Returned> returned, const Error& error);
+  // What the trust graph keeps of a call that was out, behind its record (AT-28). Nothing: the plan
+  // keeps none, or the tool only looks.
+  std::optional<Draft> memory_of(const Draft& record, const Call& call, const Ending& ending);
 
   Governor& governor_;
   Continuations& continuations_;

@@ -29,7 +29,8 @@ Task<Reply> Governor::held_reply(const Trail& trail, WallTime until, const Calle
   const Told told(caller.attendant.get(), {.approval_id = approval_id,
                                            .call_id = trail.call().call_id,
                                            .tier = trail.autonomy,
-                                           .needs_human = trail.needs_human});
+                                           .needs_human = trail.needs_human,
+                                           .url = url_of(approval_id)});
   while (true) {
     SALLYPORT_CO_TRY(const Reply reply,
                      co_await approvals_.wait(approval_id, until, caller.cancel, role));

@@ -8,8 +8,10 @@
 #include "base/cut_text.h"
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/dispatch.h"
 #include "core/emitter.h"
 #include "core/finding.h"
+#include "core/topic_event.h"
 #include "sallyport/event.h"
 
 namespace sallyport::core {
@@ -24,7 +26,7 @@ json::object body_of(const Trail& trail) {
   const Classification& tool = trail.classification();
   json::array guards;
   for (const GuardRun& run : trail.guard_runs) guards.push_back(to_json(run));
-  return {
+  json::object body{
       {"tool_call_id", call.tool_call_id},
       {"display_name", tool.display_name.empty() ? call.tool : tool.display_name},
       {"tier", to_string(tool.tier)},
@@ -42,6 +44,12 @@ json::object body_of(const Trail& trail) {
       {"approval_id", trail.approval_id.empty() ? json::value() : json::value(trail.approval_id)},
       {"matched_grant_index", trail.grant ? json::value(trail.grant->index) : json::value()},
       {"guards", std::move(guards)}};
+  if (!trail.replay_of.empty()) {
+    body["replay_of_event_id"] = trail.replay_of;
+  } else if (!call.trigger_id.empty()) {
+    body["trigger_id"] = call.trigger_id;
+  }
+  return body;
 }
 
 Draft draft_of(const Trail& trail, Kind kind) {
@@ -79,6 +87,12 @@ std::size_t recorded_size(const std::string& output) {
     if (output[i] == '\n' && ++lines == kOutputLines) return i;
   }
   return std::min(output.size(), kOutputBytes);
+}
+
+// An event that one of many calls tells for all.
+bool is_told_once(const Trail::Row& row) {
+  const Draft* const draft = std::get_if<Draft>(&row);
+  return draft != nullptr && draft->topic == kAutonomyTopic;
 }
 
 bool fits_an_entry(const Trail::Row& row) {
@@ -218,6 +232,7 @@ std::vector<Draft> Journal::complete(Draft draft, Ending& ending) const {
     ending.release->escalation_ids = std::move(opened.ids);
   }
   add_ending(draft, ending);
+  if (ending.terminal) keep_end_of_dispatched(draft);
   drafts.push_back(std::move(draft));
   return drafts;
 }
@@ -237,19 +252,24 @@ std::vector<Draft> Journal::gathered(Trail& trail, FailOpenLog::Share& share) co
 
 Task<std::vector<Position>> Journal::commit(Trail& trail, std::vector<Draft> drafts,
                                             Urgency urgency, std::vector<Fact> expected) {
+  // Where somebody else may have told the same meanwhile, it is all said once more without that.
+  const bool tells = std::ranges::any_of(trail.rows, is_told_once);
+  std::vector<Draft> again = tells ? drafts : std::vector<Draft>{};
   FailOpenLog::Share share = trail.fail_open.take();
   std::vector<Draft> all = gathered(trail, share);
   for (Draft& draft : drafts) all.push_back(std::move(draft));
   if (all.empty()) co_return std::vector<Position>{};
   for (const Fact& fact : share.facts) all.back().facts.push_back(fact);
   Result<std::vector<Position>> written =
-      co_await parts_.recorder.append(std::move(all), urgency, std::move(expected));
+      co_await parts_.recorder.append(std::move(all), urgency, expected);
   if (written) {
     trail.rows.clear();
-  } else {
-    trail.fail_open.absorb(std::move(share));
+    co_return written;
   }
-  co_return written;
+  trail.fail_open.absorb(std::move(share));
+  if (!tells || written.error().cause != kToldBefore) co_return written;
+  std::erase_if(trail.rows, is_told_once);
+  co_return co_await commit(trail, std::move(again), urgency, std::move(expected));
 }
 
 Task<Position> Journal::end(Trail& trail, Ending& ending) {
@@ -299,6 +319,8 @@ Task<Position> Journal::end(Trail& trail, Ending& ending) {
 }
 
 void Journal::owe(Trail& trail, Ending ending) {
+  // What is owed is not refused: others tell it.
+  std::erase_if(trail.rows, is_told_once);
   FailOpenLog::Share share = trail.fail_open.take();
   std::vector<Draft> drafts = gathered(trail, share);
   for (Draft& draft : record(trail, ending)) drafts.push_back(std::move(draft));
@@ -309,6 +331,7 @@ void Journal::owe(Trail& trail, Ending ending) {
 }
 
 void Journal::owe_rows(Trail& trail) {
+  std::erase_if(trail.rows, is_told_once);
   FailOpenLog::Share share = trail.fail_open.take();
   parts_.recorder.owe(gathered(trail, share));
   trail.rows.clear();

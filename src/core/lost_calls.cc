@@ -6,6 +6,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/dispatch.h"
 #include "core/governor.h"
 #include "core/waiting_facts.h"
 
@@ -70,6 +71,7 @@ Task<void> Governor::close_lost_call(Fact fact, std::uint64_t sequence,
   const Words words = words_for(state ? state->word : "");
   Draft draft = reopened(entry);
   add_ending(draft, {.outcome = Outcome::blocked(std::string(words.reason))});
+  keep_end_of_dispatched(draft);
   draft.facts.push_back({fact.space, fact.key, std::nullopt});
   draft.changes.push_back(budgets::reverse(fact.key));
   const std::shared_ptr<const Plan> plan = parts_.plans.current();

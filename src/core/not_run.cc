@@ -18,7 +18,7 @@ std::string_view said(std::string_view status) {
 
 }  // namespace
 
-ToolResult not_run(const Trail& trail, std::string_view status) {
+ToolResult not_run(const Trail& trail, std::string_view status, const std::string& url) {
   const Call& call = trail.call();
   const std::string_view tier = to_string(trail.autonomy);
   json::object about{{"status", status}, {"tier", tier}, {"call_id", call.call_id}};
@@ -28,6 +28,7 @@ ToolResult not_run(const Trail& trail, std::string_view status) {
     about["approval_id"] = trail.approval_id;
     text += ", approval " + trail.approval_id;
   }
+  if (!url.empty()) about["url"] = url;
   if (status == "pending_approval") about["retry_after_s"] = kRetryAfterSeconds;
   return {
       .success = true, .output = text + ")", .data = json::object{{"sallyport", std::move(about)}}};

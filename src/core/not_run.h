@@ -9,7 +9,8 @@
 
 namespace sallyport::core {
 
-// `status` is skipped, proposed or pending_approval.
-ToolResult not_run(const Trail& trail, std::string_view status);
+// `status` is skipped, proposed or pending_approval; `url` is where people find the question, empty
+// where that is nowhere.
+ToolResult not_run(const Trail& trail, std::string_view status, const std::string& url = {});
 
 }  // namespace sallyport::core

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "base/try.h"
+#include "base/uuid.h"
 #include "core/governor.h"
 
 namespace sallyport::core {
@@ -18,7 +19,9 @@ Task<Rehearsal> Governor::rehearse(Call asked, std::shared_ptr<Upstream> upstrea
     const Draft* const draft = std::get_if<Draft>(&row);
     if (draft != nullptr && draft->kind == Kind::GuardHit) seen.findings.push_back(draft->body);
   }
-  if (trail.needs_person) seen.question = question_about(trail);
+  if (trail.needs_person) {
+    seen.question = question_about(trail, "apr_" + uuid7_text(parts_.clock, parts_.entropy));
+  }
   if (trail.refusal()) seen.refusal = trail.refusal()->reason;
   seen.call = trail.call();
   seen.rewritten = trail.call().input != trail.requested_input();

@@ -19,6 +19,9 @@
 namespace sallyport::core {
 
 inline constexpr std::string_view kAutonomyTopic = "autonomy";
+// The cause with which a commit is refused whose event on that topic somebody else has just
+// written.
+inline constexpr std::string_view kToldBefore = "autonomy_told";
 inline constexpr std::string_view kOutboxTopic = "trigger.outbox";
 
 // The four queues of people, and what stands in them.

@@ -106,8 +106,11 @@ class Trail {
   std::vector<TierStep>* tier_steps = nullptr;  // of whoever wants to know why
   bool needs_human = false;                     // and no program near the agent may answer
   bool weighed = false;                         // grants and guards let it come as far as the tiers
-  std::shared_ptr<const FactChange> spending;   // of the autonomy budget
-  std::vector<Draft> memories;                  // follow the terminal record
+  bool weighs_again = false;                    // others took the last place of the budget
+  unsigned lost_places = 0;                     // how often they did
+  std::string replay_of;  // the event whose dispatch is made again; empty: none
+  std::shared_ptr<const FactChange> spending;  // of the autonomy budget
+  std::vector<Draft> memories;                 // follow the terminal record
   FailOpen fail_open;
 
   // What happened since the last commit of this call, in order; it travels with the next one.

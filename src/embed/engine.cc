@@ -155,6 +155,51 @@ Result<std::vector<Answer>> Engine::run_answered() {
       }));
 }
 
+Result<HumanAnswer> Engine::ask(HumanQuestion question, CallOptions options) {
+  SALLYPORT_TRY(std::string id,
+                embed::run_task(body_->loop, body_->questions->ask(std::move(question))));
+  if (!options.hold) return HumanAnswer{.request_id = std::move(id)};
+  return embed::run_task(body_->loop,
+                         body_->questions->wait(std::move(id), std::move(options.cancel)));
+}
+
+Result<HumanAnswer> Engine::answer_to(const std::string& request_id) {
+  SALLYPORT_CHECK_OK(embed::run_task(body_->loop, body_->governor->approvals().expire(request_id)));
+  return body_->questions->answer_to(request_id);
+}
+
+Result<std::size_t> Engine::end_session(const std::string& session_id) {
+  return embed::run_task(
+      body_->loop, body_->governor->approvals().cancel_session(session_id, "the session ended"));
+}
+
+struct Replay::Body {
+  Body(Engine& of, std::string trigger_id) : engine(of), count(std::move(trigger_id)) {}
+
+  Engine& engine;
+  core::ReplayCount count;
+};
+
+Result<std::unique_ptr<Replay>> Engine::replay(std::string trigger_id) {
+  SALLYPORT_CHECK_OK(core::check_trigger_id(trigger_id));
+  auto body = std::make_unique<Replay::Body>(*this, std::move(trigger_id));
+  return std::unique_ptr<Replay>(new Replay(std::move(body)));
+}
+
+Replay::Replay(std::unique_ptr<Body> body) : body_(std::move(body)) {}
+Replay::~Replay() = default;
+
+Result<Answer> Replay::call(Call call) {
+  Engine::Body& engine = *body_->engine.body_;
+  std::shared_ptr<core::Upstream> tool = engine.find_tool(call);
+  return embed::run_task(engine.loop,
+                         engine.governor->replay(std::move(call), std::move(tool), body_->count));
+}
+
+Result<HumanAnswer> Replay::ask(const HumanQuestion& question) {
+  return body_->engine.body_->questions->recall(question, body_->count);
+}
+
 Result<std::vector<EscalationItem>> Engine::escalations() {
   return body_->governor->escalations().waiting();
 }

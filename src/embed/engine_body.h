@@ -16,6 +16,7 @@
 #include "core/governor.h"
 #include "core/hand_offs.h"
 #include "core/plan_shelf.h"
+#include "core/questions.h"
 #include "core/turns.h"
 #include "ledger/ledger.h"
 #include "sallyport/engine.h"
@@ -44,6 +45,7 @@ struct Engine::Body {
   std::unique_ptr<core::Continuations> continuations;
   std::unique_ptr<core::Turns> turns;
   std::unique_ptr<core::HandOffs> hand_offs;
+  std::unique_ptr<core::Questions> questions;
 
   boost::asio::io_context loop;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> working =

@@ -284,6 +284,8 @@ Result<std::unique_ptr<Engine>> EngineBuilder::open() {
       *body->governor, *body->continuations,
       [raw = body.get()](const Call& call) { return raw->find_tool(call); });
   body->hand_offs = std::make_unique<core::HandOffs>(*body->governor, *body->continuations);
+  body->questions = std::make_unique<core::Questions>(core::Questions::Parts{
+      *body->plans, *body->ledger, body->clock, body->entropy, body->governor->approvals()});
   SALLYPORT_CHECK_OK(embed::run_task(body->loop, body->governor->start()));
   SALLYPORT_CHECK_OK(embed::run_task(body->loop, body->hand_offs->expire()));
   return std::unique_ptr<Engine>(new Engine(std::move(body)));

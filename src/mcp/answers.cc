@@ -58,13 +58,13 @@ std::string pending_result(std::string_view tool, const core::WaitingCall& call,
       "pending_approval: `{}` was not run yet, it waits for a person (tier {}, call {}, approval "
       "{}). Make the same call again in {} seconds or later: once it is approved it runs, once.",
       tool, to_string(call.tier), call.call_id, call.approval_id, kRetryAfterSeconds);
-  return result_with(text,
-                     {{"status", "pending_approval"},
+  json::object status{{"status", "pending_approval"},
                       {"tier", to_string(call.tier)},
                       {"call_id", call.call_id},
-                      {"approval_id", call.approval_id},
-                      {"retry_after_s", kRetryAfterSeconds}},
-                     structured);
+                      {"approval_id", call.approval_id}};
+  if (!call.url.empty()) status["url"] = call.url;
+  status["retry_after_s"] = kRetryAfterSeconds;
+  return result_with(text, std::move(status), structured);
 }
 
 std::string unrecorded_result(const Error& error) {

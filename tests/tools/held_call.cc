@@ -2,13 +2,16 @@
 //
 //   held_call DIR --effects FILE [--policy FILE] [--suggest] [--text TEXT] [--within SECONDS]
 //             [--twice] [--calls N] [--propose N] [--follow] [--answer NAME --seed N]
+//             [--ask TEXT] [--trigger ID [--replay]]
 //
 // Prints `{"waiting":...}` when it is about to make the call, and the answer as one JSON line. The
 // tool appends its input to FILE. `--suggest` proposes the call and then waits for the answer to
 // the proposal. `--twice` makes the same call twice at once, `--calls` so many different ones,
 // each with its number in the input. `--propose` proposes so many, says so, and runs what is
 // approved until nothing waits any more; `--follow` only does the latter. `--answer` is a person
-// instead: he says yes to all that waits, in random order, and no to every fourth number.
+// instead: he says yes to all that waits, in random order, and no to every fourth number. `--ask`
+// asks people TEXT instead of making a call. `--trigger` names the event that set all this off, and
+// `--replay` makes its dispatch again.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -31,6 +34,7 @@
 #include "core/approval_request.h"
 #include "core/governor.h"
 #include "core/journal.h"
+#include "core/questions.h"
 #include "guards/storage_redactor.h"
 #include "ledger/ledger.h"
 #include "ledger/private_file.h"
@@ -55,6 +59,9 @@ struct Arguments {
   bool follow = false;
   std::string answer;
   unsigned seed = 0;
+  std::string ask;
+  std::string trigger;
+  bool replay = false;
 };
 
 void say(const json::object& object) {
@@ -85,7 +92,8 @@ Call the_call(const Arguments& arguments, int number) {
           .session_id = "s-1",
           .server = "fs",
           .tool = "write_file",
-          .input = {{"path", "/srv/app/a.txt"}, {"text", arguments.text}}};
+          .input = {{"path", "/srv/app/a.txt"}, {"text", arguments.text}},
+          .trigger_id = arguments.trigger};
 }
 
 void tell(const Result<Answer>& answer) {
@@ -96,6 +104,36 @@ void tell(const Result<Answer>& answer) {
        {"output", answer->result.output},
        {"call_id", answer->call_id},
        {"approval_id", answer->approval_id}});
+}
+
+void tell_words(const Result<HumanAnswer>& answer) {
+  if (!answer) return say({{"error", answer.error().message}, {"cause", answer.error().cause}});
+  constexpr const char* kWords[] = {"answered", "refused", "expired", "cancelled", "waiting"};
+  say({{"answer", kWords[static_cast<int>(answer->kind)]},
+       {"request_id", answer->request_id},
+       {"text", answer->text},
+       {"by", answer->by}});
+}
+
+HumanQuestion the_question(const Arguments& arguments) {
+  return {.agent_id = "agent:deploy-bot",
+          .session_id = "s-1",
+          .text = arguments.ask,
+          .trigger_id = arguments.trigger};
+}
+
+Async<void> ask_people(core::Questions& questions, Arguments arguments) {
+  Result<std::string> id = co_await questions.ask(the_question(arguments));
+  if (!id) co_return tell_words(std::unexpected(id.error()));
+  tell_words(co_await questions.wait(std::move(*id), {}));
+}
+
+Async<void> replay_all(core::Governor& governor, core::Questions& questions,
+                       std::shared_ptr<core::Upstream> tool, Arguments arguments) {
+  core::ReplayCount count(arguments.trigger);
+  if (!arguments.ask.empty())
+    co_return tell_words(questions.recall(the_question(arguments), count));
+  tell(co_await governor.replay(the_call(arguments, 0), std::move(tool), count));
 }
 
 Async<void> make_call(core::Governor& governor, std::shared_ptr<core::Upstream> tool, Call call) {
@@ -202,11 +240,13 @@ Async<void> follow_proposal(core::Governor& governor, std::shared_ptr<core::Upst
   }
 }
 
-Async<void> work(core::Governor& governor, core::RecordReader& records,
+Async<void> work(core::Governor& governor, core::Questions& people, core::RecordReader& records,
                  std::shared_ptr<core::Upstream> tool, Arguments arguments) {
   const Result<void> started = co_await governor.start();
   if (!started) co_return tell(std::unexpected(started.error()));
   say({{"waiting", static_cast<std::int64_t>(getpid())}});
+  if (arguments.replay) co_return co_await replay_all(governor, people, tool, arguments);
+  if (!arguments.ask.empty()) co_return co_await ask_people(people, arguments);
   if (arguments.suggest) co_return co_await follow_proposal(governor, tool, arguments);
   const auto executor = co_await asio::this_coro::executor;
   if (!arguments.answer.empty()) co_return co_await answer_all(governor, records, arguments);
@@ -255,12 +295,13 @@ Result<void> run(const Arguments& arguments) {
                            .clock = clock,
                            .entropy = entropy,
                            .digest = ledger->digest()});
+  core::Questions people({plans, *ledger, clock, entropy, governor.approvals()});
   asio::io_context loop(1);
-  asio::co_spawn(loop,
-                 work(governor, *ledger, std::make_shared<Writer>(arguments.effects), arguments),
-                 [](const std::exception_ptr& thrown) {
-                   if (thrown) std::_Exit(4);
-                 });
+  asio::co_spawn(
+      loop, work(governor, people, *ledger, std::make_shared<Writer>(arguments.effects), arguments),
+      [](const std::exception_ptr& thrown) {
+        if (thrown) std::_Exit(4);
+      });
   loop.run();
   return {};
 }
@@ -274,6 +315,8 @@ std::optional<Arguments> read_arguments(const std::vector<std::string>& words) {
       arguments.suggest = true;
     } else if (word == "--twice") {
       arguments.twice = true;
+    } else if (word == "--replay") {
+      arguments.replay = true;
     } else if (word == "--follow") {
       arguments.follow = true;
     } else if (!word.starts_with("--")) {
@@ -284,6 +327,8 @@ std::optional<Arguments> read_arguments(const std::vector<std::string>& words) {
       if (word == "--text") arguments.text = next;
       if (word == "--calls") arguments.calls = std::stoi(next);
       if (word == "--propose") arguments.propose = std::stoi(next);
+      if (word == "--ask") arguments.ask = next;
+      if (word == "--trigger") arguments.trigger = next;
       if (word == "--answer") arguments.answer = next;
       if (word == "--seed") arguments.seed = static_cast<unsigned>(std::stoul(next));
       if (word == "--within") arguments.within = std::chrono::seconds(std::stoi(next));

@@ -2,6 +2,9 @@
 // written.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
 
 #include "autonomy/policy_rules.h"
@@ -39,6 +42,23 @@ class GovernedTiersTest : public testing::Test {
     Result<Answer> answer = test::run_now(governor_->run(std::move(call), upstream, caller));
     EXPECT_TRUE(answer) << answer.error().message;
     return answer ? *answer : Answer{};
+  }
+
+  // All on one loop, each as far as it comes before the next.
+  std::vector<Answer> at_once(int count, core::Caller caller = {}) {
+    boost::asio::io_context loop;
+    std::vector<Answer> answers;
+    for (int n = 0; n < count; ++n) {
+      Call call{.agent_id = "bot", .session_id = "s", .tool = "write_file", .input = {{"n", n}}};
+      boost::asio::co_spawn(loop, governor_->run(std::move(call), upstream, caller),
+                            [&](const std::exception_ptr& thrown, Result<Answer> answer) {
+                              ASSERT_FALSE(thrown);
+                              ASSERT_TRUE(answer) << answer.error().message;
+                              answers.push_back(std::move(*answer));
+                            });
+    }
+    loop.run();
+    return answers;
   }
 
   std::vector<json::object> bodies(std::string_view kind, std::string_view topic = {}) {
@@ -192,6 +212,25 @@ TEST_F(GovernedTiersTest, OverItsBudgetACallIsAskedAboutAndOneEventTellsIt) {
   for (int i = 0; i < 5; ++i) call("write_file", {.holds = false});
   EXPECT_EQ(upstream->calls.size(), 4u);
   EXPECT_EQ(bodies("topic", "autonomy").size(), 2u);
+}
+
+// AT-19
+TEST_F(GovernedTiersTest, WhoeverLosesTheRaceForTheLastPlaceIsAskedAbout) {
+  use({.tier = Autonomy::ActAuto, .budget = {.max_per_hour = 1}});
+  const std::vector<Answer> answers = at_once(4, {.holds = false});
+  const auto ended = [&](Outcome::Kind kind) {
+    return std::ranges::count(answers, kind, [](const Answer& one) { return one.outcome.kind; });
+  };
+  EXPECT_EQ(ended(Outcome::Kind::Completed), 1);
+  EXPECT_EQ(ended(Outcome::Kind::RequiresConfirmation), 3);
+  EXPECT_EQ(upstream->calls.size(), 1u);
+  EXPECT_EQ(bodies("intent").size(), 1u);
+  EXPECT_EQ(bodies("topic", "autonomy").size(), 1u);
+  for (const json::object& record : bodies("tool_audit")) {
+    const bool asked = record.at("outcome").at("kind").as_string() == "requires_confirmation";
+    EXPECT_EQ(record.at("autonomy").as_string(), asked ? "act_with_approval" : "act_auto");
+    EXPECT_EQ(record.at("autonomy_source").as_string(), asked ? "budget" : "tier");
+  }
 }
 
 // AT-5 AT-6 TR-18

@@ -343,6 +343,17 @@ TEST(HeaderExamplesTest, Tool) {
             "text of plans");
 }
 
+TEST(HeaderExamplesTest, HumanQuestion) {
+  EngineBuilder builder("");
+  const auto engine = opened(builder.approval_time(std::chrono::seconds(1)));
+  const auto use = [](const std::string&) { FAIL() << "nobody has answered"; };
+  const Result<HumanAnswer> said =
+      engine->ask({.agent_id = "agent:me", .session_id = "s-1", .text = "Which branch?"});
+  if (said && said->kind == HumanAnswer::Kind::Answered) use(said->text);
+  ASSERT_TRUE(said);
+  EXPECT_EQ(said->kind, HumanAnswer::Kind::Expired);
+}
+
 TEST(HeaderExamplesTest, Usage) {
   Usage usage{.input_tokens = 1200, .output_tokens = 80};
   EXPECT_EQ(to_json(usage).at("output_tokens"), 80);
