@@ -36,6 +36,12 @@ json::object decided_by(const core::Rehearsal& now) {
   return {{"stage", "autonomy"}, {"guard", nullptr}, {"rule", now.tier_source}};
 }
 
+json::object policy_json(const Explained& explained) {
+  json::object object{{"name", explained.policy}, {"hash", explained.now.policy_hash}};
+  if (!explained.policy_note.empty()) object["note"] = explained.policy_note;
+  return object;
+}
+
 json::array steps_json(const core::Rehearsal& now) {
   json::array steps;
   for (const core::TierStep& step : now.tier_steps) {
@@ -165,7 +171,7 @@ json::object explanation_json(const Explained& explained) {
                                 {"tool", now.call.tool},
                                 {"input", now.call.input}}},
           {"input_rewritten", now.rewritten},
-          {"policy", json::object{{"name", explained.policy}, {"hash", now.policy_hash}}},
+          {"policy", policy_json(explained)},
           {"classification", json::object{{"tier", to_string(now.classification.tier)},
                                           {"class", now.classification.effect_class},
                                           {"source", source_of(now.classification)}}},
@@ -191,6 +197,7 @@ void say_explanation(const Explained& explained) {
   row("input", with_lookalikes(pretty_json(now.call.input, 11)));
   if (now.rewritten) row("", "as guards rewrote it");
   row("policy", fmt::format("{}, {}", visible(explained.policy), now.policy_hash));
+  if (!explained.policy_note.empty()) row("", visible(explained.policy_note));
   row("class",
       fmt::format("{}, {}, said by: {}", to_string(now.classification.tier),
                   visible(now.classification.effect_class), source_of(now.classification)));

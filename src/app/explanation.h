@@ -23,7 +23,8 @@ struct RecordedDecision {
 
 struct Explained {
   core::Rehearsal now;
-  std::string policy;  // its name, or its file
+  std::string policy;         // its name, or its file
+  std::string policy_note{};  // why it is not the one that the call ran under
   std::optional<RecordedDecision> then{};
 };
 

@@ -128,6 +128,49 @@ Result<Asked> find_call(const std::string& named, Workspace* workspace) {
               fmt::format("`{:.80}` is no file, and there is no ledger here", named));
 }
 
+// The policy that a recorded call ran under, by the entry that loaded it. Nothing: nobody wrote it
+// down, or it was given by a program.
+Result<std::optional<std::string>> policy_of(ledger::LedgerStore& store, const std::string& hash) {
+  std::optional<std::string> source;
+  const ledger::Filter filter{
+      .facets = {{ledger::Facet::Kind, "control"}},
+      .body = {{"control", json::value("policy_loaded")}, {"hash", json::value(hash)}}};
+  SALLYPORT_CHECK_OK(store.read([&](ledger::ReadView& view) {
+    return ledger::find_entries(
+        view, filter,
+        [&](const ledger::StoredEntry& stored, const ledger::EntryView&) -> Result<bool> {
+          SALLYPORT_TRY(const json::object entry,
+                        ledger::open_entry(*stored.bytes, stored.openings));
+          const json::object* const body = object_in(entry, "body");
+          if (body != nullptr) source = member(*body, "source");
+          return true;
+        });
+  }));
+  return source == "program" ? std::nullopt : source;
+}
+
+struct Judging {
+  std::string policy = "starter";
+  std::string note{};  // why it is not the one that the call ran under
+};
+
+// The policy that was named, else the one the call ran under, else that of whoever names none.
+Result<Judging> judging_policy(const PolicyExplainOptions& options, const Asked& asked,
+                               Workspace* workspace) {
+  if (options.policy) return Judging{*options.policy};
+  if (!asked.then || workspace == nullptr) return Judging{};
+  SALLYPORT_TRY(const auto source, policy_of(workspace->store(), asked.then->policy_hash));
+  if (!source) {
+    return Judging{.note =
+                       "it is not on record which policy the call ran under; name one with "
+                       "--policy"};
+  }
+  if (policy::PolicyOrigin::named(*source).read()) return Judging{*source};
+  return Judging{.note = fmt::format("the call ran under `{}`, which cannot be read any more; name "
+                                     "one with --policy",
+                                     *source)};
+}
+
 // Where no ledger is, nothing is revoked, spent, promoted or pinned.
 Result<std::unique_ptr<Workspace>> ledger_if_any(const Context& context) {
   SALLYPORT_TRY(const Workspace::Place place, context.place());
@@ -173,14 +216,17 @@ Result<int> policy_explain(const Context& context, const PolicyExplainOptions& o
   const SystemClock clock;
   SystemEntropy entropy;
   const core::NoRedactor redactor;
-  policy::PolicyLoader loader(policy::PolicyOrigin::named(options.policy.value_or("starter")),
+  SALLYPORT_TRY(Judging judging, judging_policy(options, asked, workspace.get()));
+  policy::PolicyLoader loader(policy::PolicyOrigin::named(judging.policy),
                               {clock, entropy, {}, &records}, what_the_gateway_brings(pins));
   SALLYPORT_TRY(const auto loaded, loader.refresh());
   const core::FixedPlan plans(loaded->plan);
   core::Governor governor({plans, records, redactor, clock, entropy, KeyedDigest("rehearsal")});
   SALLYPORT_TRY(core::Rehearsal now, rehearse(governor, std::move(asked.call)));
-  const Explained explained{
-      .now = std::move(now), .policy = loader.origin().name, .then = std::move(asked.then)};
+  const Explained explained{.now = std::move(now),
+                            .policy = loader.origin().name,
+                            .policy_note = std::move(judging.note),
+                            .then = std::move(asked.then)};
   if (context.json()) {
     say(visible_json(canonical_json(explanation_json(explained))));
   } else {

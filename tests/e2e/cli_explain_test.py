@@ -117,6 +117,13 @@ class Explain(McpTest):
                          (ran["autonomy"]["tier"], ran["autonomy"]["source"]))
         other = self.explain(calls[-1], policy="read-only")
         self.assertFalse(other["recorded"]["same_policy"])
+        own = self.cli("policy", "explain", calls[0], "--json").json()
+        self.assertEqual((own["policy"]["name"], own["recorded"]["same_policy"], own["reason"]),
+                         (str(policy), True, own["recorded"]["reason"]))
+        policy.unlink()
+        lost = self.cli("policy", "explain", calls[0], "--json").json()
+        self.assertEqual((lost["policy"]["name"], str(policy) in lost["policy"]["note"]), ("starter", True))
+        self.assertIn("cannot be read any more", self.cli("policy", "explain", calls[0]).out)
 
     def test_a_changed_tool_is_held_back_here_too(self):
         policy = self.write("auto.yaml", "version: 1\nautonomy: {tier: act_auto}\n")
