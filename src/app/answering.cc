@@ -12,6 +12,7 @@
 #include "base/try.h"
 #include "core/approval_request.h"
 #include "core/approvals.h"
+#include "core/escalations.h"
 #include "ledger/store_reader.h"
 #include "trust/trust_record.h"
 
@@ -24,12 +25,28 @@ Result<void> carry_out(Task<void> task) {
   return run_on(loop, std::move(task));
 }
 
+// What pages for people end with is its beginning (AP-38).
+std::string whole_binding(const std::string& seen, const std::string& asked) {
+  constexpr std::size_t kShown = 8;
+  const std::size_t digits = std::string_view("sha256:").size();
+  const bool begins = seen.size() >= kShown && asked.size() > digits &&
+                      std::string_view(asked).substr(digits).starts_with(seen);
+  return begins ? asked : seen;
+}
+
 }  // namespace
 
 Result<json::object> pending_request(const Context& context, const std::string& id) {
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
   ledger::StoreReader records(workspace->store());
   SALLYPORT_TRY(const auto state, core::approval_state(records, id));
+  SALLYPORT_TRY(const auto escalation, core::waiting_escalation(records, id));
+  if (escalation) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("`{}` is an escalation: `sallyport approvals accept {}` or `dismiss` "
+                            "takes it off the queue",
+                            id, id));
+  }
   if (!state) return fail(ErrorCode::NotFound, fmt::format("there is no approval `{:.80}`", id));
   if (!state->open()) {
     return fail(ErrorCode::Conflict, fmt::format("approval `{}` is already {}", id, state->word),
@@ -39,25 +56,24 @@ Result<json::object> pending_request(const Context& context, const std::string& 
   return core::request_of(entry);
 }
 
-Result<Answering::Given> Answering::answer(const std::string& id, Reply::Kind kind,
-                                           std::string reason,
-                                           const std::optional<std::string>& binding) const {
+Result<Answering::Given> Answering::answer(const std::string& id, Said said) const {
   SALLYPORT_TRY(const json::object request, pending_request(context_, id));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context_.open_maintaining());
   const std::string asked(text_in(request, "binding").value_or(""));
-  Reply reply{.kind = kind,
+  Reply reply{.kind = said.kind,
               .by = login_.name,
-              .reason = std::move(reason),
+              .reason = std::move(said.reason),
               .door = login_.door,
-              .binding = binding.value_or(asked),
-              .responded_at = trust::whole_seconds(workspace->clock().wall())};
-  if (login_.key && kind != Reply::Kind::Cancelled) {
+              .binding = said.binding ? whole_binding(*said.binding, asked) : asked,
+              .responded_at = trust::whole_seconds(workspace->clock().wall()),
+              .answer = std::move(said.answer)};
+  if (login_.key && said.kind != Reply::Kind::Cancelled) {
     reply.signature =
         login_.key->sign(core::ResponseStatement{.request_id = id,
                                                  .reviewer = login_.name,
                                                  .binding = asked,
                                                  .responded_at = reply.responded_at,
-                                                 .approved = kind == Reply::Kind::Approved}
+                                                 .approved = said.kind == Reply::Kind::Approved}
                              .text());
   }
   core::Approvals approvals(workspace->ledger(), workspace->clock(), workspace->redactor());

@@ -13,7 +13,8 @@
 
 namespace sallyport::app {
 
-// What is asked, while it is still open: `NotFound`, or `Conflict` with the state as cause.
+// What is asked, while it is still open: `NotFound`, or `Conflict` with the state as cause. The
+// error of an escalation names what takes one.
 Result<json::object> pending_request(const Context& context, const std::string& id);
 
 class Answering {
@@ -25,9 +26,14 @@ class Answering {
     core::ApprovalState state;
     Reply reply;
   };
-  // `binding`: what he saw; nothing: what is asked now.
-  Result<Given> answer(const std::string& id, Reply::Kind kind, std::string reason,
-                       const std::optional<std::string>& binding) const;
+  struct Said {
+    Reply::Kind kind = Reply::Kind::Denied;
+    std::string reason{};
+    std::string answer{};                  // to a question that is about no call
+    std::optional<std::string> binding{};  // what he saw, or its first 8 digits; nothing: what is
+                                           // asked now
+  };
+  Result<Given> answer(const std::string& id, Said said) const;
   Result<void> escalate(const std::string& id, std::vector<std::string> to,
                         std::string reason) const;
 

@@ -15,12 +15,14 @@ namespace sallyport::app {
 
 namespace {
 
-// What can be taken back the least comes first; a class of nobody's table is as bad as unknown.
+// What can be taken back the least comes first; a class of nobody's table is as bad as unknown, and
+// what is about no call does nothing.
 std::size_t rank_of(std::string_view action) {
   constexpr auto kOrder = std::to_array<std::string_view>(
       {"process.exec", "unknown", "fs.delete", "git.write", "host.call", "network.request",
        "fs.move", "fs.write", "fs.copy", "fs.mkdir", "store.write", "metadata.write",
        "agent_state.write", "checkpoint.write", "network.sse.write", "mcp.release", "none"});
+  if (action.empty()) return kOrder.size();
   const auto found = std::ranges::find(kOrder, action);
   return found == kOrder.end() ? 1 : static_cast<std::size_t>(found - kOrder.begin());
 }
@@ -29,9 +31,16 @@ std::string member(const ApprovalItem& item, std::string_view name) {
   return std::string(text_in(item.request, name).value_or(""));
 }
 
+std::string words_of(core::RecordReader& records, const ApprovalItem& item) {
+  if (member(item, "kind") != "question" || item.state.votes.empty()) return {};
+  const Result<json::object> entry = records.entry(item.state.votes.back().sequence);
+  const json::object* const body = entry ? object_in(*entry, "body") : nullptr;
+  return std::string(body ? text_in(*body, "answer").value_or("") : "");
+}
+
 std::string word_of(const core::ApprovalState& state, WallTime now) {
   const bool over = now >= state.expires_at;
-  const bool may_expire = state.open() || state.word == "approved";
+  const bool may_expire = state.open() || state.yes_expires();
   return over && may_expire && !(state.open() && state.folded()) ? "expired" : state.word;
 }
 
@@ -50,6 +59,7 @@ Result<ApprovalItem> approval_item(core::RecordReader& records, const std::strin
   if (const json::object* const body = object_in(entry, "body")) {
     item.description = text_in(*body, "description").value_or("");
   }
+  item.answer = words_of(records, item);
   return item;
 }
 

@@ -17,6 +17,7 @@ struct ApprovalItem {
   std::string word;      // the state; a pending one whose time is over is `expired`
   json::object request;  // of AP-1
   std::string description;
+  std::string answer{};  // in words, to a question that is about no call
 };
 
 // `NotFound`: nobody asked that.

@@ -59,6 +59,7 @@ json::object page_json(const ApprovalItem& item, json::value result) {
   return {{"request", item.request},
           {"state", item.word},
           {"description", item.description},
+          {"answer", item.answer.empty() ? json::value() : json::value(item.answer)},
           {"responses", std::move(responses)},
           {"result", std::move(result)}};
 }

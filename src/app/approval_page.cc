@@ -26,7 +26,9 @@ class Page {
     line("asks", item_.description);
     line("agent", text("agent_id"));
     line("session", text("session_id"));
-    add(fmt::format("{:<10} {}", "tool", with_lookalikes(visible(text("tool_name")))));
+    if (!text("tool_name").empty()) {
+      add(fmt::format("{:<10} {}", "tool", with_lookalikes(visible(text("tool_name")))));
+    }
     if (!text("server").empty()) {
       add(fmt::format("{:<10} {}", "server", with_lookalikes(visible(text("server")))));
     }
@@ -36,11 +38,13 @@ class Page {
     line("reviewers", reviewers());
     add(what_happens());
     for (const core::Vote& vote : item_.state.votes) {
-      add(fmt::format("{:<10} {} said {} at {} through {}", "answer", visible(vote.by),
-                      vote.approved ? "yes" : "no", visible(vote.at), visible(vote.door)));
+      add(fmt::format("{:<10} {} said {} at {} through {}", "answer", visible(vote.by), said(vote),
+                      visible(vote.at), visible(vote.door)));
     }
     if (!result.is_null()) add("result     " + pretty_json(shown(result), 11));
-    add("input      " + with_lookalikes(pretty_json(shown(input()), 11)));
+    if (text("kind") != "question") {
+      add("input      " + with_lookalikes(pretty_json(shown(input()), 11)));
+    }
     add("binding    " + text("binding").substr(7, 8));
     return std::move(lines_);
   }
@@ -62,6 +66,10 @@ class Page {
   json::value shown(const json::value& value) const {
     return full_ ? value : with_long_texts_cut(value, "--full");
   }
+  std::string said(const core::Vote& vote) const {
+    if (!vote.approved) return "no";
+    return item_.answer.empty() ? "yes" : "`" + visible(item_.answer) + "`";
+  }
   json::value input() const {
     const json::value* const args = item_.request.if_contains("args");
     const bool one = args != nullptr && args->is_array() && args->get_array().size() == 1;
@@ -82,6 +90,10 @@ class Page {
                        names.empty() ? "all registered approvers" : names);
   }
   std::string what_happens() const {
+    if (text("kind") == "question") {
+      return item_.word == "pending" ? "next       whoever asked gets your answer, in your words"
+                                     : "next       nothing, whoever asked has been told";
+    }
     const bool proposal = bool_in(item_.request, "proposal").value_or(false);
     if (item_.word == "pending") {
       return proposal ? "if yes     it runs once, without the agent"

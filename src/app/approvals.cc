@@ -27,6 +27,16 @@ void say_question(const ApprovalItem& item, WallTime now) {
   const auto text = [&](std::string_view name) {
     return std::string(text_in(item.request, name).value_or(""));
   };
+  if (text("kind") == "question") {
+    say(fmt::format("{}  {}  {} ago  {} asks: {}", item.id, item.word,
+                    age_of(text("requested_at"), now), visible(text("agent_id")),
+                    visible(item.description)));
+    say(
+        fmt::format("  question, until {}; answer it with `sallyport approvals answer {} --text "
+                    "TEXT`",
+                    text("deadline"), item.id));
+    return;
+  }
   say(fmt::format("{}  {}  {} ago  {} by {}: {}", item.id, item.word,
                   age_of(text("requested_at"), now), with_lookalikes(visible(text("tool_name"))),
                   visible(text("agent_id")), visible(item.description)));
@@ -77,7 +87,10 @@ Result<int> approvals_list(const Context& context, const ApprovalsListOptions& o
     say(fmt::format("{}  {} ago  {} by {}: {}{}", item.id, age_of(item.opened_at, now),
                     visible(item.tool), visible(item.agent_id), visible(item.message),
                     item.count > 1 ? fmt::format(" ({} calls)", item.count) : ""));
-    say(fmt::format("  escalated by {}, call {}", visible(item.guard), item.call_id));
+    say(
+        fmt::format("  escalated by {}, call {}; take it off with `sallyport approvals accept {}` "
+                    "or `dismiss`",
+                    visible(item.guard), item.call_id, item.id));
   }
   return 0;
 }

@@ -3,10 +3,12 @@
 
 #include <boost/json.hpp>
 
+#include "app/answer_limits.h"
 #include "app/answering.h"
 #include "app/commands.h"
 #include "app/governed_process.h"
 #include "app/output.h"
+#include "base/json_members.h"
 #include "base/try.h"
 
 namespace sallyport::app {
@@ -32,15 +34,36 @@ void tell(const Context& context, const std::string& id, const core::ApprovalSta
                    : fmt::format("{} {} by {}", id, state.word, visible(reply.by)));
 }
 
+// Whoever has said yes very often says what he says yes to (AP-43).
+Result<void> check_haste(const Answering& person) {
+  SALLYPORT_TRY(const std::size_t recent, person.recent_approvals());
+  if (recent < kHastyApprovals) return {};
+  return fail(ErrorCode::Exhausted,
+              fmt::format("{} approvals in ten minutes: confirm this one with `--binding` and the "
+                          "digits that `sallyport approvals show` ends with",
+                          recent),
+              "--binding");
+}
+
 Result<int> answer(const Context& context, const ApprovalsAnswerOptions& options,
                    std::string_view verb, Reply::Kind kind) {
   SALLYPORT_CHECK_OK(refuse_agents(context, fmt::format("approvals {}", verb)));
   // Before anybody is asked for a passphrase in vain.
-  SALLYPORT_CHECK_OK(pending_request(context, options.id));
+  SALLYPORT_TRY(const json::object request, pending_request(context, options.id));
+  const bool yes = kind == Reply::Kind::Approved;
+  if (yes && text_in(request, "kind") == "question") {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("`{}` is a question: answer it with `sallyport approvals answer {} "
+                            "--text TEXT`",
+                            options.id, options.id));
+  }
   SALLYPORT_TRY(Login login, log_in(context, options.login));
   const Answering person(context, std::move(login));
+  if (yes && !options.binding) SALLYPORT_CHECK_OK(check_haste(person));
   SALLYPORT_TRY(const Answering::Given given,
-                person.answer(options.id, kind, options.reason.value_or(""), options.binding));
+                person.answer(options.id, {.kind = kind,
+                                           .reason = options.reason.value_or(""),
+                                           .binding = options.binding}));
   tell(context, options.id, given.state, given.reply);
   return 0;
 }

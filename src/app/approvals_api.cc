@@ -104,6 +104,22 @@ Result<void> check_members(const json::object& body) {
   return {};
 }
 
+// A verdict about a call, or words for a question (AP-25).
+Result<void> check_verdict(const json::object& body) {
+  const json::value* const words = body.if_contains("answer");
+  if (words == nullptr && !body.contains("approved")) {
+    return fail(ErrorCode::InvalidInput,
+                "an answer says `approved`, true or false; to a question it says `answer`");
+  }
+  if (words != nullptr && !words->is_string()) {
+    return fail(ErrorCode::InvalidInput, "`answer` is a text");
+  }
+  if (words != nullptr && body.contains("approved")) {
+    return fail(ErrorCode::InvalidInput, "`answer` and `approved` exclude each other");
+  }
+  return {};
+}
+
 std::string event_text(const ledger::StoredEvent& event) {
   return fmt::format("event: {}\nid: {}/{}\ndata: {}\n\n", event.kind, event.topic, event.id,
                      json::serialize(ledger::to_json(event)));
@@ -211,6 +227,8 @@ Result<json::value> ApprovalsApi::list(const ServerRequest& request) const {
 }
 
 Result<json::value> ApprovalsApi::show(const std::string& id) const {
+  SALLYPORT_TRY(const auto escalation, core::waiting_escalation(parts_.ledger, id));
+  if (escalation) return to_json(*escalation);
   SALLYPORT_TRY(const ApprovalItem item, approval_item(parts_.ledger, id, parts_.clock.wall()));
   SALLYPORT_TRY(json::value result, result_of_approval(parts_.ledger, id));
   return page_json(item, std::move(result));
@@ -238,22 +256,31 @@ Task<json::value> ApprovalsApi::respond(std::string id, json::value body, trust:
   co_return co_await answer(std::move(id), *given, std::move(person));
 }
 
+// Whoever has said yes very often names what he says yes to (AP-43).
+Result<void> ApprovalsApi::check_haste(const std::string& person) const {
+  SALLYPORT_TRY(const std::size_t recent,
+                recent_approvals(parts_.ledger.store(), person, parts_.clock.wall()));
+  if (recent < kHastyApprovals) return {};
+  return fail(ErrorCode::Exhausted,
+              fmt::format("{} approvals in ten minutes: the next ones say `binding`", recent));
+}
+
 // `approved` is a yes only as the JSON value true (AP-12).
 Task<json::value> ApprovalsApi::answer(std::string id, json::object body, trust::Reviewer person) {
-  const json::value* const approved = body.if_contains("approved");
-  if (approved == nullptr) {
-    co_return fail(ErrorCode::InvalidInput, "an answer says `approved`, true or false");
-  }
+  SALLYPORT_CO_CHECK_OK(check_verdict(body));
+  const auto words = text_in(body, "answer");
   SALLYPORT_CO_TRY(const ApprovalItem item, approval_item(parts_.ledger, id, parts_.clock.wall()));
   const std::string asked(text_in(item.request, "binding").value_or(""));
-  Reply reply{.kind = approved->is_bool() && approved->get_bool() ? Reply::Kind::Approved
-                                                                  : Reply::Kind::Denied,
+  const bool yes = words || bool_in(body, "approved").value_or(false);
+  if (yes && !body.contains("binding")) SALLYPORT_CO_CHECK_OK(check_haste(person.name));
+  Reply reply{.kind = yes ? Reply::Kind::Approved : Reply::Kind::Denied,
               .by = person.name,
               .reason = std::string(text_in(body, "reason").value_or("")),
               .door = std::string(kDoor),
               .binding = std::string(text_in(body, "binding").value_or(asked)),
               .responded_at = std::string(text_in(body, "responded_at").value_or("")),
-              .signature = std::string(text_in(body, "signature").value_or(""))};
+              .signature = std::string(text_in(body, "signature").value_or("")),
+              .answer = std::string(words.value_or(""))};
   if (reply.signature.empty() || reply.responded_at.empty()) {
     reply.responded_at = trust::whole_seconds(parts_.clock.wall());
   }

@@ -42,6 +42,7 @@ class ApprovalsApi final : public net::HttpHandler {
   Result<json::value> show(const std::string& id) const;
   Task<json::value> take(Asked asked, const net::ServerRequest& request);
   Task<json::value> respond(std::string id, json::value body, trust::Reviewer person);
+  Result<void> check_haste(const std::string& person) const;
   Task<json::value> answer(std::string id, json::object body, trust::Reviewer person);
   Task<json::value> batch(json::value body, trust::Reviewer person);
   Async<void> stream(net::ServerExchange& exchange);

@@ -1,5 +1,6 @@
-// Many answers at once, each with its own verdict and the binding of what was seen: they succeed or
-// fail one by one, and there is no "approve all" (AP-42).
+// An answer in words to a question that is about no call (AP-25); or many answers at once, each
+// with its own verdict and the binding of what was seen: they succeed or fail one by one, and there
+// is no "approve all" (AP-42).
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
@@ -80,8 +81,9 @@ Result<std::string> answer_one(const Context& context, const Answering& person, 
         may_be_listed(workspace->store(), request, person.login().name, workspace->clock().wall()));
   }
   const Reply::Kind kind = item.approved ? Reply::Kind::Approved : Reply::Kind::Denied;
-  SALLYPORT_TRY(const Answering::Given given,
-                person.answer(item.id, kind, item.reason, item.binding));
+  SALLYPORT_TRY(
+      const Answering::Given given,
+      person.answer(item.id, {.kind = kind, .reason = item.reason, .binding = item.binding}));
   return given.state.word;
 }
 
@@ -97,11 +99,41 @@ void tell(const Context& context, const Item& item, const Result<std::string>& s
                   state ? *state : "not answered: " + visible(state.error().message)));
 }
 
+Result<int> answer_question(const Context& context, const std::string& id,
+                            const ApprovalsBatchOptions& options) {
+  SALLYPORT_TRY(const json::object request, pending_request(context, id));
+  if (text_in(request, "kind") != "question") {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("`{}` is about a call: `sallyport approvals approve` or `deny` takes "
+                            "it",
+                            id));
+  }
+  if (!options.words || options.words->empty()) {
+    return fail(ErrorCode::InvalidInput, "say what you answer with `--text`", "--text");
+  }
+  SALLYPORT_TRY(Login login, log_in(context, options.login));
+  const Answering person(context, std::move(login));
+  SALLYPORT_TRY(const Answering::Given given,
+                person.answer(id, {.kind = Reply::Kind::Approved, .answer = *options.words}));
+  if (context.json()) {
+    say(visible_json(canonical_json(json::object{
+        {"request_id", id}, {"state", given.state.word}, {"reviewer", given.reply.by}})));
+  } else {
+    say(fmt::format("{} answered by {}", visible(id), visible(given.reply.by)));
+  }
+  return 0;
+}
+
 }  // namespace
 
 Result<int> approvals_answer(const Context& context, const ApprovalsBatchOptions& options) {
   SALLYPORT_CHECK_OK(refuse_agents(context, "approvals answer"));
-  SALLYPORT_TRY(const std::vector<Item> items, read_batch(options.batch));
+  if (options.id) return answer_question(context, *options.id, options);
+  if (!options.batch) {
+    return fail(ErrorCode::InvalidInput,
+                "name a question and what you answer with `--text`, or a list with `--batch`");
+  }
+  SALLYPORT_TRY(const std::vector<Item> items, read_batch(*options.batch));
   SALLYPORT_TRY(Login login, log_in(context, options.login));
   const Answering person(context, std::move(login));
   bool all = true;

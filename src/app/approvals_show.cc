@@ -11,15 +11,45 @@
 #include "app/output.h"
 #include "base/json_members.h"
 #include "base/try.h"
+#include "base/visible_text.h"
 #include "core/waiting_facts.h"
 #include "ledger/store_reader.h"
 
 namespace sallyport::app {
 
+namespace {
+
+void say_escalation(const EscalationItem& item) {
+  const auto line = [](std::string_view name, const std::string& value) {
+    if (!value.empty()) say(fmt::format("{:<10} {}", name, visible(value)));
+  };
+  line("escalation", item.id);
+  line("says", item.message);
+  line("guard", item.guard);
+  line("agent", item.agent_id);
+  line("session", item.session_id);
+  line("tool", item.tool);
+  line("server", item.server);
+  line("call", item.call_id);
+  line("since", item.opened_at);
+  line("calls", std::to_string(item.count));
+}
+
+}  // namespace
+
 Result<int> approvals_show(const Context& context, const ApprovalsShowOptions& options) {
   SALLYPORT_CHECK_OK(refuse_agents(context, "approvals show"));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
   ledger::StoreReader records(workspace->store());
+  SALLYPORT_TRY(const auto escalation, core::waiting_escalation(records, options.id));
+  if (escalation && context.json()) {
+    say(visible_json(canonical_json(to_json(*escalation))));
+    return 0;
+  }
+  if (escalation) {
+    say_escalation(*escalation);
+    return 0;
+  }
   SALLYPORT_TRY(const ApprovalItem item,
                 approval_item(records, options.id, workspace->clock().wall()));
   SALLYPORT_TRY(const json::value result, result_of_approval(records, options.id));

@@ -187,7 +187,12 @@ class WatchScreen {
 
   void begin_answer(bool yes) {
     const ApprovalItem* const item = view_.chosen();
-    if (item == nullptr || !logged_in()) return;
+    if (item == nullptr) return;
+    if (yes && text_in(item->request, "kind") == "question") {
+      return view_.say(
+          fmt::format("answer it with `sallyport approvals answer {} --text TEXT`", item->id));
+    }
+    if (!logged_in()) return;
     queue_.let_go();
     const Result<std::size_t> recent = person_->recent_approvals();
     const std::string binding(text_in(item->request, "binding").value_or(""));
@@ -225,7 +230,8 @@ class WatchScreen {
   void give_answer() {
     queue_.let_go();
     const Reply::Kind kind = yes_ ? Reply::Kind::Approved : Reply::Kind::Denied;
-    const Result<Answering::Given> given = person_->answer(asked_, kind, "", binding_);
+    const Result<Answering::Given> given =
+        person_->answer(asked_, {.kind = kind, .binding = binding_});
     if (!given) return view_.say(visible(given.error().message));
     view_.say(
         given->state.open()

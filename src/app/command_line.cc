@@ -468,10 +468,14 @@ class CommandLine {
     add_answer(approvals, "deny", "say no: the call does not run", deny_, approvals_deny);
     add_answer(approvals, "cancel", "take a question back: the call does not run", cancel_,
                approvals_cancel);
-    CLI::App& batch = command(approvals, "answer", "answer many, each with its own verdict",
+    CLI::App& batch = command(approvals, "answer",
+                              "answer a question in words, or many calls, each with its verdict",
                               approvals_batch_, approvals_answer);
-    required_file(batch, "--batch", approvals_batch_.batch,
-                  "[{request_id, approved, binding, reason?}, ...]");
+    CLI::Option* const which = text(batch, "id", approvals_batch_.id, "which question", "ID");
+    text(batch, "--text", approvals_batch_.words, "what you answer to it")->needs(which);
+    file(batch, "--batch", approvals_batch_.batch,
+         "instead: [{request_id, approved, binding, reason?}, ...]")
+        ->excludes(which);
     add_login(batch, approvals_batch_.login);
     CLI::App& escalate = command(approvals, "escalate", "let somebody else answer too",
                                  approvals_escalate_, approvals_escalate);

@@ -94,8 +94,11 @@ struct ApprovalsAnswerOptions {
 Result<int> approvals_approve(const Context& context, const ApprovalsAnswerOptions& options);
 Result<int> approvals_deny(const Context& context, const ApprovalsAnswerOptions& options);
 Result<int> approvals_cancel(const Context& context, const ApprovalsAnswerOptions& options);
+// Words for one question, or a list of verdicts.
 struct ApprovalsBatchOptions {
-  std::filesystem::path batch;
+  std::optional<std::string> id;
+  std::optional<std::string> words;
+  std::optional<std::filesystem::path> batch;
   LoginOptions login;
 };
 // 0: all were taken; 1: not all.

@@ -41,10 +41,10 @@ policy::PolicyLoader::Extend what_the_gate_brings(const Context& context,
 
 }  // namespace
 
-Gate::Gate(const Context& context, std::unique_ptr<Workspace> workspace, std::string policy,
+Gate::Gate(const Context& context, std::unique_ptr<Workspace> workspace, Options options,
            const std::string& policy_before)
     : workspace_(std::move(workspace)),
-      policy_(std::move(policy)),
+      policy_(std::move(options.policy)),
       recorder_(ledger(), metrics_, workspace_->clock(),
                 [this](std::string_view line) { log(line); }),
       meter_(metrics_),
@@ -55,19 +55,24 @@ Gate::Gate(const Context& context, std::unique_ptr<Workspace> workspace, std::st
                &workspace_->patterns()},
               what_the_gate_brings(context, pins_)),
       watch_(loader_, plans_, who_runs_this(), [this](std::string_view line) { log(line); }),
-      governor_({plans_, recorder_, workspace_->redactor(), workspace_->clock(),
-                 workspace_->entropy(), ledger().digest()}) {}
+      governor_({.plans = plans_,
+                 .recorder = recorder_,
+                 .redactor = workspace_->redactor(),
+                 .clock = workspace_->clock(),
+                 .entropy = workspace_->entropy(),
+                 .digest = ledger().digest(),
+                 .approvals_url = std::move(options.approvals_url)}) {}
 
 Result<std::unique_ptr<Gate>> Gate::open(const Context& context, Options options) {
   SALLYPORT_TRY(Workspace::Place place, context.place());
   SALLYPORT_TRY(
       std::unique_ptr<Workspace> workspace,
-      Workspace::open_writing(std::move(place), {.role = std::move(options.role),
+      Workspace::open_writing(std::move(place), {.role = options.role,
                                                  .in_place = options.one_client,
                                                  .close_interrupted = core::close_interrupted}));
   SALLYPORT_TRY(const auto before, workspace->ledger().fact("policy", "hash"));
   std::unique_ptr<Gate> gate(
-      new Gate(context, std::move(workspace), std::move(options.policy), before.value_or("")));
+      new Gate(context, std::move(workspace), std::move(options), before.value_or("")));
   SALLYPORT_CHECK_OK(run_on(gate->loop_, gate->watch_.load()));
   SALLYPORT_CHECK_OK(run_on(gate->loop_, gate->governor_.start()));
   SALLYPORT_CHECK_OK(govern_this_process(gate->ledger(), who_runs_this()));

@@ -20,8 +20,9 @@ namespace sallyport::app {
 class Gate {
  public:
   struct Options {
-    std::string role;    // in the ledger
-    std::string policy;  // a file, or a shipped one by its name
+    std::string role;             // in the ledger
+    std::string policy;           // a file, or a shipped one by its name
+    std::string approvals_url{};  // where people find questions, ids behind it; empty: nowhere
     bool one_client = false;
   };
   // The policy is in force, what a dead process left is closed, and from here on nothing that is
@@ -43,7 +44,7 @@ class Gate {
   std::string about_policy() const;
 
  private:
-  Gate(const Context& context, std::unique_ptr<Workspace> workspace, std::string policy,
+  Gate(const Context& context, std::unique_ptr<Workspace> workspace, Options options,
        const std::string& policy_before);
 
   boost::asio::io_context loop_{1};

@@ -193,6 +193,15 @@ Result<trust::Reviewers> people_who_answer(const Context& context, const ServeCo
   return registered_reviewers(context, std::nullopt);
 }
 
+// Where a question is found by those who may answer it (AP-35). Empty: nobody said how others reach
+// us.
+std::string approvals_url(const ServeConfig& config) {
+  if (config.public_url.empty()) return {};
+  std::string_view base = config.public_url;
+  while (base.ends_with('/')) base.remove_suffix(1);
+  return fmt::format("{}{}/", base, ApprovalsApi::kPath);
+}
+
 std::string about_tokens(const ServeConfig& config, const AgentTokens& tokens) {
   if (!config.needs_token) return "no token is asked for, so every program here is one of yours";
   if (tokens.file().empty()) return fmt::format("tokens of {} agents", config.agents.size());
@@ -282,7 +291,9 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   SALLYPORT_TRY(const ServeConfig config, config_of(context, options));
   signal(SIGPIPE, SIG_IGN);
   SALLYPORT_TRY(const std::unique_ptr<Gate> gate,
-                Gate::open(context, {.role = "serve", .policy = config.policy}));
+                Gate::open(context, {.role = "serve",
+                                     .policy = config.policy,
+                                     .approvals_url = approvals_url(config)}));
   Workspace& workspace = gate->workspace();
   const auto log = [&](std::string_view line) { gate->log(line); };
   SALLYPORT_TRY(const std::vector<Upstream> upstreams, upstreams_of(config, workspace));

@@ -246,6 +246,8 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
   Mapping keys("the server");
   keys.optional("listen", "address and port [127.0.0.1:8765]", policy::text_schema(kLongestText),
                 read_listen(out))
+      .optional("public_url", "under which people reach this server",
+                policy::text_schema(kLongestText), read_url(out.public_url))
       .optional("policy", "a file, or a shipped one by its name [starter]",
                 policy::text_schema(kLongestText), read_policy(out.policy, folder))
       .optional("auth", "whether agents need a token [tokens]",

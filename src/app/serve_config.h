@@ -2,6 +2,7 @@
 //
 //   serve:
 //     listen: 127.0.0.1:8765
+//     public_url: https://gate.example.com
 //     policy: strict                       # a file, or a shipped one; default: starter
 //     auth: tokens                         # or `none`, on this machine only
 //     agents:
@@ -45,6 +46,7 @@ struct ServeConfig {
 
   std::string address = "127.0.0.1";
   std::uint16_t port = 8765;
+  std::string public_url{};  // under which people reach us; empty: not told to anybody
   std::string policy = "starter";
   bool needs_token = true;
   std::vector<Agent> agents{};

@@ -244,7 +244,26 @@ class Approvals(ApprovalsTest):
         self.assertEqual(len(self.entries("approval_decision")), 1)
         self.assertEqual(len(self.ran()), 1)
 
-    # AP-25 (partly)
+    # AP-43
+    def test_after_thirty_approvals_each_one_is_confirmed_by_what_was_seen(self):
+        held = Held(self, "--policy", self.policy(self.init("user:ada")), "--calls", "31")
+        for _ in range(600):
+            questions = self.pending()
+            if len(questions) == 31:
+                break
+            time.sleep(0.05)
+        for at in range(0, 30, 10):
+            answers = self.batch(*({"request_id": q["request_id"], "approved": True, "binding": q["binding"]} for q in questions[at:at + 10]))
+            self.assertTrue(all(answer["ok"] for answer in answers))
+        last = questions[30]["request_id"]
+        self.assertIn("--binding", self.refused(1, *self.answer("approve", last)))
+        digits = self.good("approvals", "show", last).out.split()[-1]
+        self.assertEqual(len(digits), 8)
+        self.assertIn("another call", self.refused(1, *self.answer("approve", last), "--binding", "0" * 8))
+        self.good(*self.answer("approve", last), "--binding", digits)
+        held.stop()
+
+    # AP-25
     def test_the_list_filters_by_kind(self):
         held = Held(self, "--policy", self.policy(self.init("user:ada")))
         self.assertEqual(len(self.pending("--kind", "approval")), 1)

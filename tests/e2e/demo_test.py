@@ -54,7 +54,7 @@ class DemoTest(unittest.TestCase):
                 with open(os.path.join(folder, name), "rb") as file:
                     self.assertNotIn(b"AKIAIOSFODNN7EXAMPLE", file.read(), name)
 
-    # PI-81, PI-82
+    # PI-81, PI-82, AP-25
     def test_an_escalation_waits_until_a_person_settles_it(self):
         run("demo", "--data-dir", self.data, "--json")
         listed = json.loads(run("approvals", "list", "--data-dir", self.data, "--json").stdout)
@@ -62,6 +62,13 @@ class DemoTest(unittest.TestCase):
                          [("read_file", "payments", "the agent has read about a payment", "agent:demo", 1)])
         shown = run("approvals", "list", "--data-dir", self.data).stdout
         self.assertIn("the agent has read about a payment", shown)
+        self.assertIn(f"approvals accept {listed[0]['request_id']}", shown)
+        for verb in ("approve", "deny", "cancel"):
+            wrong = run("approvals", verb, listed[0]["request_id"], "--data-dir", self.data)
+            self.assertEqual(wrong.returncode, 64)
+            self.assertIn(f"is an escalation: `sallyport approvals accept {listed[0]['request_id']}`", wrong.stderr)
+        page = run("approvals", "show", listed[0]["request_id"], "--data-dir", self.data)
+        self.assertEqual((page.returncode, "the agent has read about a payment" in page.stdout), (0, True))
         done = run("approvals", "accept", listed[0]["request_id"], "--note", "seen", "--data-dir", self.data)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(run("approvals", "list", "--data-dir", self.data, "--json").stdout), [])

@@ -115,6 +115,34 @@ class Hook(CliTest):
         self.assertEqual(origin["trigger"]["headers"]["sub_agent"], "reviewer")
         self.good("ledger", "verify")
 
+    # AT-28
+    def test_what_a_host_ran_is_remembered_as_it_ended(self):
+        policy = self.write("auto.yaml", "version: 1\nautonomy: {tier: act_auto}\n")
+        self.hook(claude("PreToolUse"), policy=policy)
+        self.assertEqual(self.shown("--kind", "trust"), [])
+        self.hook(ran(), policy=policy)
+        self.hook(claude("PreToolUse", "toolu_2"), policy=policy)
+        self.hook(claude("PostToolUseFailure", "toolu_2", error="exit 1"), policy=policy)
+        self.hook(claude("PreToolUse", "toolu_3", tool_name="Grep", tool_input={"pattern": "x"}), policy=policy)
+        self.hook(claude("PostToolUse", "toolu_3", tool_name="Grep", tool_input={"pattern": "x"}, tool_response="y"), policy=policy)
+        lines = self.shown("--kind", "trust")
+        self.assertEqual([(line["body"]["outcome"], line["body"]["autonomy_tier"], line["body"]["metadata"]["autonomy.enforcement"],
+                           line["body"]["metadata"]["builtin"]) for line in lines],
+                         [("success", "act_auto", "auto", "Bash"), ("failure", "act_auto", "auto", "Bash")])
+        records = self.shown("--kind", "tool_audit")
+        self.assertEqual(lines[0]["body"]["metadata"]["call_id"], records[0]["entry"]["call_id"])
+        self.assertGreater(lines[0]["entry"]["sequence"], records[0]["entry"]["sequence"])
+        people = self.people()
+        wait = self.hook(claude("PreToolUse", "toolu_4", "make all"), policy=people)
+        approval = self.ids(wait)
+        self.good(*self.approve(approval))
+        self.assertIsNone(self.hook(claude("PreToolUse", "toolu_5", "make all"), policy=people))
+        self.hook(ran("toolu_5", "make all"), policy=people)
+        last = self.shown("--kind", "trust")[-1]["body"]
+        self.assertEqual((last["outcome"], last["approver"], last["metadata"]["approval_request_id"]), ("success", "user:ada", approval))
+        self.assertTrue(last["metadata"]["approval"]["signatures"][0]["signature"].startswith("ed25519:"))
+        self.good("trust", "verify")
+
     # AT-23 (partly)
     def test_tools_that_only_look_are_known_by_the_front(self):
         policy = self.write("ask.yaml", ASK)

@@ -104,7 +104,7 @@ class Held(Approvals):
         self.assertTrue(all(value > told[1]["progress"] for value in later), later)
         self.assertEqual(len(self.ran()), 1)
 
-    # AP-34 (partly) AP-18 (partly)
+    # AP-34 AP-18 (partly)
     def test_a_cancel_is_honoured_at_once_and_nothing_more_is_said(self):
         client = self.session(self.policy())
         call = self.write_file(client, _meta={"progressToken": 1})
@@ -119,12 +119,33 @@ class Held(Approvals):
         self.assertEqual(decided[0]["state"], "cancelled")
         from datetime import datetime
         at = datetime.fromisoformat(decided[0]["decided_at"].replace("Z", "+00:00")).timestamp()
-        # 100 ms on a machine of its own; this one may be busy.
-        self.assertLess(at - before, float(os.environ.get("CANCEL_WITHIN", "2")))
+        # 100 ms on a machine of its own; on this one others may be busy. Whoever only looked now and then, as the
+        # progress every 5 s does, would come too late for this too.
+        self.assertLess(at - before, float(os.environ.get("CANCEL_WITHIN", "1")))
         self.assertIn("already cancelled", self.refused(1, "approvals", "approve", request_id, "--key-file", self.key,
                                                         "--passphrase-file", self.words))
         with self.assertRaises(queue.Empty):
             client.answer(call, timeout=0.5)
+        self.assertEqual(self.ran(), [])
+
+    # AP-18
+    def test_the_end_of_a_session_takes_back_what_waits_and_leaves_proposals(self):
+        client = self.session(self.policy(hold=1, autonomy=", action_tiers: {write_file: suggest}"))
+        proposed = self.status(client.answer(self.write_file(client)))
+        self.assertEqual(proposed["status"], "proposed")
+        client.close()
+        client = self.session(self.policy(hold=1))
+        pending = self.status(client.answer(self.write_file(client, {**WRITE, "path": "b.txt"})))
+        held = self.write_file(client, {**WRITE, "path": "c.txt"})
+        self.pending(3)
+        client.close()
+        left = self.good("approvals", "list", "--json").json()
+        self.assertEqual([item["request_id"] for item in left], [proposed["approval_id"]])
+        self.assertEqual({body["state"] for body in self.entries("approval_decision")}, {"cancelled"})
+        self.assertEqual(len(self.entries("approval_decision")), 2)
+        self.assertIn("already cancelled", self.refused(1, "approvals", "approve", pending["approval_id"], "--key-file", self.key,
+                                                        "--passphrase-file", self.words))
+        self.assertIsNotNone(held)
         self.assertEqual(self.ran(), [])
 
     # AP-35 (partly) AP-36 AP-37 AT-27 AP-19 (partly)

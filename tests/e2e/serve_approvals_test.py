@@ -3,11 +3,13 @@
 import hashlib
 import json
 import pathlib
+import subprocess
 import sys
 import time
 import unittest
 
-from serve_support import ServeTest, Session, events, in_background
+from approvals_support import HELD_CALL
+from serve_support import ServeTest, Session, events, in_background, modern
 
 SERVER = pathlib.Path(__file__).with_name("mcp_effects_server.py")
 PATH = "/api/v1/approvals"
@@ -205,6 +207,69 @@ class ApprovalsOverHttp(ServeTest):
         self.assertEqual(list(events(news)), [])
         self.assertEqual(self.api(token=ADA)[0], 401)
         self.assertEqual(self.api(token=BOB)[0], 200)
+
+    # AP-25 AP-30
+    def test_a_question_is_answered_in_words_over_http(self):
+        self.start()
+        asking = subprocess.Popen([HELD_CALL, self.data, "--effects", self.effects, "--policy", self.folder / "policy.yaml",
+                                   "--ask", "Which branch?"], stdout=subprocess.PIPE, env=self.environment(), text=True)
+        self.addCleanup(lambda: (asking.kill(), asking.wait(), asking.stdout.close()))
+        [item] = self.waiting()
+        self.assertEqual((item["kind"], item["description"]), ("question", "Which branch?"))
+        self.assertEqual(len(self.api(path="?kind=question")[1]["approvals"]), 1)
+        self.assertEqual(self.api(path="?kind=approval")[1]["approvals"], [])
+        for wrong in ({"approved": True}, {"answer": 1}, {"answer": ""}, {"answer": "x", "approved": True}, {}):
+            self.assertEqual(self.respond(item, wrong)[0], 400, wrong)
+        self.assertEqual(self.respond(item, {"answer": "main"}, EVE)[0], 403)
+        self.assertEqual(self.respond(item, {"answer": "main", "binding": "sha256:0"})[0], 412)
+        self.assertEqual(self.respond(item, {"answer": "main"}), (200, {"request_id": item["request_id"], "state": "approved"}))
+        lines = [json.loads(asking.stdout.readline()) for _ in range(2)]
+        self.assertEqual((lines[1]["answer"], lines[1]["text"], lines[1]["by"]), ("answered", "main", "user:ada"))
+        self.assertEqual(self.api(path="/" + item["request_id"])[1]["answer"], "main")
+        self.assertEqual(self.respond(item, {"answer": "dev"})[0], 409)
+
+    # AP-43
+    def test_after_thirty_approvals_each_names_what_it_is_about(self):
+        session = self.start()
+        results = [self.write_file(session, f"{n}.txt") for n in range(31)]
+        items = self.waiting(31)
+        for item in items[:30]:
+            self.assertEqual(self.respond(item, {"approved": True})[0], 200)
+        status, said = self.respond(items[30], {"approved": True})
+        self.assertEqual((status, "binding" in said["error"]), (429, True))
+        self.assertEqual(self.respond(items[30], {"approved": True, "binding": items[30]["binding"]})[0], 200)
+        for result in results:
+            self.assertEqual(result.get(timeout=60), "written")
+
+    # AP-35
+    def test_a_pending_result_says_where_people_find_the_question(self):
+        session = self.start(hold=1, more="\n  public_url: https://gate.example.com/")
+        said = session.call("write_file", {"path": "a.txt", "text": "hi"})[-1]["result"]["structuredContent"]["sallyport"]
+        self.assertEqual(said["status"], "pending_approval")
+        self.assertEqual(said["url"], f"https://gate.example.com{PATH}/{said['approval_id']}")
+        self.assertEqual(self.api(path="/" + said["approval_id"])[0], 200)
+        self.assertGreater(said["retry_after_s"], 0)
+
+    # AP-32
+    def test_what_was_sealed_for_one_agent_serves_no_other(self):
+        people = "".join(f'    - {{name: "user:{name}", client: "{name}", roles: [approver]}}\n' for name in ("dana", "erin"))
+        self.write("policy.yaml", "version: 1\nautonomy: {tier: act_with_approval}\napprovals:\n  reviewers:\n" + people.replace(
+            'client: "dana"', 'client: "ann"').replace('client: "erin"', 'client: "bob"'))
+        self.effects = self.folder / "effects"
+        agents = ", ".join(f"{{name: {name}, token_sha256: {digest(token)[7:]}}}" for name, token in (("ann", "a" * 32), ("bob", "b" * 32)))
+        server = self.serve(f"policy: ./policy.yaml\n  agents: [{agents}]", (sys.executable, SERVER), {"EFFECTS": str(self.effects)})
+        call = {"name": "write_file", "arguments": {"path": "a.txt", "text": "hi"}}
+
+        def ask(token, **more):
+            return self.stateless(server, modern("tools/call", {**call, **more}, capabilities={"elicitation": {}}), token=token)[1][-1]
+        state = ask("a" * 32)["result"]["requestState"]
+        yes = {"sallyport.approval": {"action": "accept", "content": {"decision": "approve"}}}
+        stolen = ask("b" * 32, requestState=state, inputResponses=yes)
+        self.assertEqual(stolen["error"]["code"], -32602, stolen)
+        self.assertEqual(self.ran(), [])
+        done = ask("a" * 32, requestState=state, inputResponses=yes)
+        self.assertEqual(done["result"]["content"][0]["text"], "written")
+        self.assertEqual(len(self.ran()), 1)
 
     # AP-35 (partly)
     def test_a_session_whose_call_waits_for_a_person_is_not_idle(self):
