@@ -91,8 +91,10 @@ class Page {
   }
   std::string what_happens() const {
     if (text("kind") == "question") {
-      return item_.word == "pending" ? "next       whoever asked gets your answer, in your words"
-                                     : "next       nothing, whoever asked has been told";
+      if (item_.word == "pending")
+        return "next       whoever asked gets your answer, in your words";
+      return item_.word == "approved" ? "then       whoever asked has these words"
+                                      : "then       it stays without an answer";
     }
     const bool proposal = bool_in(item_.request, "proposal").value_or(false);
     if (item_.word == "pending") {

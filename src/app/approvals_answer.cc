@@ -41,8 +41,7 @@ Result<void> check_haste(const Answering& person) {
   return fail(ErrorCode::Exhausted,
               fmt::format("{} approvals in ten minutes: confirm this one with `--binding` and the "
                           "digits that `sallyport approvals show` ends with",
-                          recent),
-              "--binding");
+                          recent));
 }
 
 Result<int> answer(const Context& context, const ApprovalsAnswerOptions& options,

@@ -109,7 +109,7 @@ Result<int> answer_question(const Context& context, const std::string& id,
                             id));
   }
   if (!options.words || options.words->empty()) {
-    return fail(ErrorCode::InvalidInput, "say what you answer with `--text`", "--text");
+    return fail(ErrorCode::InvalidInput, "say what you answer with `--text`");
   }
   SALLYPORT_TRY(Login login, log_in(context, options.login));
   const Answering person(context, std::move(login));

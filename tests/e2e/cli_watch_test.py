@@ -138,7 +138,7 @@ class Watch(ApprovalsTest):
         self.assertEqual([answer["ok"] for answer in answers], [True] * 30 + [False] * 2)
         self.assertIn("one by one", answers[-1]["error"])
         left = self.pending()
-        self.good(*self.answer("approve", left[0]["request_id"]))
+        self.good(*self.answer("approve", left[0]["request_id"]), "--binding", left[0]["binding"])
         screen = self.watched("--passphrase-file", self.words)
         screen.shows("1 waiting")
         screen.press("a")
