@@ -56,6 +56,24 @@ class Explain(McpTest):
         asked = self.explain(self.call("agent:asked"))["approval"]
         self.assertEqual((asked["reviewers"], asked["approvers_required"], asked["proposal"]), (["user:ada"], 1, False))
 
+    def test_one_policy_has_one_hash_whichever_front_it_judges_for(self):
+        wanted = self.good("policy", "check", self.policy, "--json").json()["hash"]
+        client = self.client(options=("--name", "fake", "--policy", str(self.policy)))
+        client.open()
+        client.call("pid")
+        self.end(client)
+        for agent, call in (("claude-code", "t-1"), ("codex", "t-2")):
+            event = {"session_id": "s-1", "hook_event_name": "PreToolUse", "tool_name": "Grep", "tool_input": {"pattern": "x"},
+                     "tool_use_id": call}
+            self.good("hook", "--agent", agent, "--policy", self.policy, stdin=json.dumps(event).encode())
+        shown = self.good("ledger", "show", "--limit", "1000", "--json").lines()
+        judged = [line["entry"] for line in shown if line["entry"]["kind"] in ("tool_audit", "intent")]
+        self.assertEqual({entry["server"] for entry in judged}, {"fake", "claude-code", "codex"})
+        self.assertEqual({entry["policy_hash"] for entry in judged}, {wanted})
+        self.assertEqual(self.explain(self.call())["policy"]["hash"], wanted)
+        loaded = [line for line in shown if line["body"].get("control") == "policy_loaded"]
+        self.assertEqual(len(loaded), 1)
+
     # AT-21 (partly) AT-22 (partly) AT-24 (partly)
     def test_what_a_tool_is_and_who_says_so(self):
         for call, expected in ((self.call(tool="pid"), ("Observe", "none", "policy")),

@@ -44,6 +44,12 @@ class Init(CliTest):
                 self.init("--agent", agent, "--undo")
                 self.assertFalse(file.exists())
 
+    def test_an_agent_and_a_client_are_set_up_one_by_one(self):
+        said = self.init("--agent", "cursor", "--client", "cursor", code=64).err
+        self.assertIn("--agent and --client are settings of different programs; run `init` once for each", said)
+        self.assertEqual(list(self.home.iterdir()), [])
+        self.assertIn("name an agent with --agent, or a client with --client", self.init(code=64).err)
+
     def test_settings_of_others_stay_and_come_back_byte_for_byte(self):
         file = self.settings("claude-code")
         file.parent.mkdir()

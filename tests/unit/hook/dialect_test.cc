@@ -29,7 +29,8 @@ TEST(DialectTest, FiveAgentsAreSpokenAndNoOther) {
 // Whatever an event and a decision are, a host gets one JSON object or silence.
 TEST(DialectTest, EveryDecisionAboutEveryEventIsOneObjectOrSilence) {
   for (const std::string& name : dialect_names()) {
-    for (const auto kind : {Event::Kind::Before, Event::Kind::After, Event::Kind::Prompt}) {
+    for (const auto kind : {Event::Kind::Before, Event::Kind::After, Event::Kind::Permission,
+                            Event::Kind::Batch, Event::Kind::Prompt, Event::Kind::Question}) {
       for (int word = 0; word <= static_cast<int>(Decision::Kind::Withhold); ++word) {
         for (const bool bare : {false, true}) {
           Event event;

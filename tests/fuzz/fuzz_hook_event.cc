@@ -1,0 +1,61 @@
+// Events of coding agents, in every dialect: refused or understood, and whatever is decided about
+// them is one object or silence. A denial never reads as an allowance.
+#include <boost/json.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/try.h"
+#include "hook/dialect.h"
+
+namespace {
+
+using namespace sallyport;
+using namespace sallyport::hook;
+
+void check_event(const Event& event) {
+  using enum Event::Kind;
+  if (event.kind == Other) return;
+  const bool call = event.kind == Before || event.kind == After || event.kind == Permission;
+  SALLYPORT_INVARIANT(!call || (!event.tool.empty() && !event.session_id.empty()));
+  SALLYPORT_INVARIANT(event.calls.empty() || event.kind == Batch);
+  for (const Event& one : event.calls) {
+    SALLYPORT_INVARIANT(one.kind == After && !one.replaceable && one.calls.empty());
+  }
+}
+
+void check_words(const Dialect& dialect, const Event& event, const Decision& decision,
+                 const Setting& setting) {
+  const std::string said = dialect.write(event, decision, setting);
+  if (said.empty()) return;
+  // What came in is at most a few levels deeper on its way out.
+  const Result<ParsedJson> parsed = parse_json(said, {.depth = 200});
+  SALLYPORT_INVARIANT(parsed && parsed->value.is_object());
+}
+
+void check_denial(const Dialect& dialect, const Event& event) {
+  if (event.kind != Event::Kind::Before) return;
+  const std::string said = dialect.write(event, Decision::deny("no"), {});
+  SALLYPORT_INVARIANT(said.find("\"deny\"") != std::string::npos);
+  SALLYPORT_INVARIANT(said.find("allow") == std::string::npos);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  for (const std::string& name : dialect_names()) {
+    const Dialect& dialect = *dialect_named(name);
+    const Result<Event> event = read_event(dialect, text);
+    if (!event) continue;
+    check_event(*event);
+    check_denial(dialect, *event);
+    for (int kind = 0; kind <= static_cast<int>(Decision::Kind::Withhold); ++kind) {
+      const Decision decision{static_cast<Decision::Kind>(kind), "no", event->output};
+      for (const bool interactive : {true, false}) {
+        check_words(dialect, *event, decision, {.interactive = interactive});
+      }
+    }
+  }
+  return 0;
+}
