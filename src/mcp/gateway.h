@@ -178,6 +178,9 @@ class Gateway final : public Conversation,
   Task<std::string> ask_client(std::string method, std::string params, std::string about);
   bool park(const Message& question);
   bool unpark(Message& request, const Grants& grants);
+  std::string with_sealed_state(std::string response, const std::string& identity);
+  bool refuse_foreign_state(const Message& request);
+  Async<void> go_on_with(Message request, Grants grants, SealedState state);
   void send_questions(Governed& governed);
   Async<void> forget_parked(std::string state);
   void decline(const Message& question);

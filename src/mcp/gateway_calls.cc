@@ -156,8 +156,9 @@ Async<void> Gateway::run_call(std::shared_ptr<Governed> governed) {
   const Result<Answer> answer =
       co_await parts_.governor.run(governed->call, governed->upstream, std::move(caller));
   count(*governed, begin, answer);
-  governed->response =
-      answer_for_client(governed->upstream->request().method, response_to(*governed, answer));
+  governed->response = with_sealed_state(
+      answer_for_client(governed->upstream->request().method, response_to(*governed, answer)),
+      governed->identity);
   if (!governed->task_made.empty()) {
     governed->ended_at = parts_.clock.steady();
     governed->task_changed = rfc3339(parts_.clock.wall());

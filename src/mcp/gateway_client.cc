@@ -98,7 +98,7 @@ void Gateway::client_asks(Message request) {
     // A call goes on for whoever brings what it was judged with, and for nobody else.
     Grants grants = take_grants(request);
     if (!brings_answer(request, grants) && !unpark(request, grants) &&
-        !come_back(request, grants)) {
+        !refuse_foreign_state(request) && !come_back(request, grants)) {
       begin_call(std::move(request), std::move(grants));
     }
   } else {

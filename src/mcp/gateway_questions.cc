@@ -182,4 +182,44 @@ bool Gateway::unpark(Message& request, const Grants& grants) {
   return true;
 }
 
+// Between two stateless sides. What the server wants back is hostile once a client has had it in
+// hand, so it goes out sealed: for this caller, this request, one use, and not for ever.
+std::string Gateway::with_sealed_state(std::string response, const std::string& identity) {
+  constexpr std::chrono::hours kLasts{1};
+  if (!bridges(Era::Modern, Era::Modern)) return response;
+  if (find(response, {"result", "resultType"}) != R"("input_required")") return response;
+  const auto carried = find(response, {"result", "requestState"});
+  if (!carried) return response;
+  const SealedState state{.id = uuid7_text(parts_.clock, parts_.entropy),
+                          .principal = settings_.agent_id,
+                          .session = settings_.session_id,
+                          .request = identity,
+                          .expires = rfc3339(parts_.clock.wall() + kLasts),
+                          .carried = std::string(*carried)};
+  std::string sealed;
+  append_canonical_string(sealed, seal(parts_.recorder, state));
+  return edited(response, {{*carried, std::move(sealed)}});
+}
+
+// True: it was answered, because what it brings was not given here.
+bool Gateway::refuse_foreign_state(const Message& request) {
+  const json::object* const params = request.params();
+  if (params == nullptr || !params->contains("requestState")) return false;
+  if (client_era_ != Era::Modern || server_era_ == Era::Legacy) return false;
+  to_client(error_text(request.id, kInvalidParams,
+                       "`requestState` was not given here; call again without it"));
+  return true;
+}
+
+Async<void> Gateway::go_on_with(Message request, Grants grants, SealedState state) {
+  const Result<void> used = co_await use_once(parts_.recorder, state);
+  if (relayed_.erase(request.id) == 0) co_return;  // cancelled meanwhile
+  const auto sealed = find(request.text, {"params", "requestState"});
+  Result<Message> opened =
+      Message::read(edited(request.text, {{*sealed, state.carried}}), settings_.limits.json());
+  if (used && opened) co_return begin_call(std::move(*opened), std::move(grants));
+  to_client(
+      error_text(request.id, kInvalidParams, used ? opened.error().message : used.error().message));
+}
+
 }  // namespace sallyport::mcp

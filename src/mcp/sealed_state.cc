@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kPrefix = "sallyport.";
 // Other things are encrypted under the same key.
 constexpr std::string_view kSchema = "sallyport.request_state.v1";
-constexpr std::size_t kLongest = 16 * 1024;
+constexpr std::size_t kLongest = 1u << 20;
 
 std::string member(const json::object& object, std::string_view name) {
   return std::string(text_in(object, name).value_or(""));
@@ -37,7 +37,8 @@ std::string seal(core::Recorder& recorder, const SealedState& state) {
                                                       {"approval_id", state.approval_id},
                                                       {"binding", state.binding},
                                                       {"request", state.request},
-                                                      {"expires", state.expires}}));
+                                                      {"expires", state.expires},
+                                                      {"carried", state.carried}}));
 }
 
 Result<SealedState> unseal(const core::Recorder& recorder, std::string_view text, WallTime now) {
@@ -53,7 +54,8 @@ Result<SealedState> unseal(const core::Recorder& recorder, std::string_view text
                     .approval_id = member(*object, "approval_id"),
                     .binding = member(*object, "binding"),
                     .request = member(*object, "request"),
-                    .expires = member(*object, "expires")};
+                    .expires = member(*object, "expires"),
+                    .carried = member(*object, "carried")};
   const auto end = from_rfc3339(state.expires);
   if (!end || now >= *end) return refused();
   return state;

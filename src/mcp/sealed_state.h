@@ -1,5 +1,5 @@
-// The `requestState` of a question to a person: what the client carries for us between two requests
-// and cannot read, change or use twice (AP-32).
+// A `requestState`: what the client carries between two requests, for us or for a stateless server
+// behind us, and cannot read, change, move to another request or use twice (AP-32).
 #pragma once
 
 #include <string>
@@ -18,6 +18,7 @@ struct SealedState {
   std::string binding{};  // of the approval
   std::string request{};  // digest of method and params
   std::string expires{};  // RFC 3339
+  std::string carried{};  // the server's own state, JSON text; empty: it is about an approval
 
   bool operator==(const SealedState&) const = default;
 };

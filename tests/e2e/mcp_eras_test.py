@@ -196,12 +196,21 @@ class StatelessToStateless(Eras):
         said = json.loads(client.said("meta"))
         self.assertEqual(said[META + "clientInfo"]["name"], "stateless")
 
-    def test_questions_pass_as_they_are(self):
+    def test_questions_pass_and_what_the_server_wants_back_is_sealed(self):
         client = self.stateless(MODERN, {"elicitation": {}})
         asked = client.result("ask")
-        self.assertEqual((asked["resultType"], asked["requestState"]), ("input_required", "state-1"))
-        result = client.result("ask", requestState="state-1", inputResponses={"k": {"action": "decline"}})
+        self.assertEqual(asked["resultType"], "input_required")
+        state, said = asked["requestState"], {"k": {"action": "decline"}}
+        self.assertNotIn("state-1", state)
+        changed = state[:-2] + ("A" if state[-2] != "A" else "B") + state[-1]
+        for bad in ("state-1", changed, state + "x", 7):
+            self.assertEqual(client.call("ask", requestState=bad, inputResponses=said)["error"]["code"], -32602, bad)
+        other = client.call("ask", {"other": 1}, requestState=state, inputResponses=said)
+        self.assertIn("belongs to another request", other["error"]["message"])
+        result = client.result("ask", requestState=state, inputResponses=said)
         self.assertEqual(result["content"][0]["text"], 'state-1 {"k": {"action": "decline"}}')
+        again = client.call("ask", requestState=state, inputResponses=said)
+        self.assertIn("was used before", again["error"]["message"])
         client.close()
         self.one_end_for_each_call(2)
 
