@@ -173,9 +173,9 @@ ServerResponse readiness(const ledger::Ledger& ledger, const ServeConfig& config
   const Result<void> ready = ledger.ready();
   if (ready) {
     json::object said{{"ready", true}};
-    if (json::object missing = missing_programs(config); !missing.empty()) {
-      said["missing"] = std::move(missing);
-    }
+    // Who comes from elsewhere without a token need not know what runs here.
+    json::object missing = config.is_local() ? missing_programs(config) : json::object();
+    if (!missing.empty()) said["missing"] = std::move(missing);
     return ServerResponse::json(200, json::serialize(said) + '\n');
   }
   const json::object said{{"ready", false}, {"why", ready.error().message}};
