@@ -74,6 +74,7 @@ set(SALLYPORT_ALONE
     grants/token.cc
     guards/sensitive_name.cc
     guards/settings_object.cc
+    hook/codex.cc
     hook/copilot.cc
     hook/cursor.cc
     hook/gemini.cc
@@ -81,9 +82,13 @@ set(SALLYPORT_ALONE
     ledger/opening.cc
     ledger/receipt.cc
     match/stream.cc
+    mcp/http_rules.cc
+    mcp/remote_old_transport.cc
     mcp/remote_session.cc
     mcp/sealed_state.cc
     mcp/switchboard.cc
+    net/frame_server.cc
     net/line_reader.cc
     net/server_request.cc
+    net/unix_socket.cc
     policy/policy_keys.cc)
