@@ -150,8 +150,8 @@ class Ledger final : public core::Recorder {
   std::mutex pen_;
   Committer committer_;  // GUARDED_BY(pen_), but for seal()
   std::unique_ptr<Queue> queue_;
-  // Shared with what is posted to executors, which may run after the ledger is gone.
   struct Door;
+  // Shared with what is posted to executors, which may run after the ledger is gone.
   std::shared_ptr<Door> door_;
   std::atomic<bool> quick_ = true;  // the last commit took no longer than a loop may stand still
   std::optional<SteadyTime> witness_written_;
