@@ -165,7 +165,7 @@ Result<Judging> judging_policy(const PolicyExplainOptions& options, const Asked&
                        "it is not on record which policy the call ran under; name one with "
                        "--policy"};
   }
-  if (policy::PolicyOrigin::named(*source).read()) return Judging{*source};
+  if (policy::PolicyOrigin::named(*source).read(nullptr)) return Judging{*source};
   return Judging{.note = fmt::format("the call ran under `{}`, which cannot be read any more; name "
                                      "one with --policy",
                                      *source)};
