@@ -76,6 +76,9 @@ class Replays(ApprovalsTest):
         held = Held(self, "--policy", self.people, "--trigger", "evt-1")
         question = self.pending()[0]
         self.assertEqual(question["request_id"], "hitl_approval_evt-1_1")
+        eve = self.folder / "user-eve.key"
+        self.good("approvals", "init", "--name", "user:eve", "--key-file", eve, "--passphrase-file", self.words)
+        self.assertIn("not registered", self.refused(1, *self.answer("approve", question["request_id"], "user:eve")))
         early = self.replay()
         self.assertEqual(early["outcome"], "blocked")
         self.assertTrue(early["text"].startswith("replay_missing_answer"), early)
