@@ -21,6 +21,8 @@ class Report {
 };
 
 double seconds_of(const std::function<void()>& work);
+// Of the processor: what else runs on the machine does not count.
+double processor_seconds_of(const std::function<void()>& work);
 double resident_mib();
 
 // `quick` keeps counts small enough for a smoke test.

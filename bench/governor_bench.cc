@@ -5,7 +5,6 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
-#include <ctime>
 #include <numeric>
 
 #include "base/try.h"
@@ -170,9 +169,8 @@ void measure_empty_guardrails(Report& report, core::Recorder& recorder, std::siz
   for (int turn = 0; turn < 9; ++turn) {
     for (std::size_t i = 0; i < std::size(documents); ++i) {
       const Load load{.guards = 0, .result_guards = 0, .policy = documents[i].second};
-      const std::clock_t begin = std::clock();
-      (void)call_seconds(recorder, load, count / 5, 1);
-      const double used = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+      const double used =
+          processor_seconds_of([&] { (void)call_seconds(recorder, load, count / 5, 1); });
       best[i] = std::min(best[i], used / static_cast<double>(count / 5));
     }
   }

@@ -9,14 +9,17 @@
 #include <string_view>
 #include <vector>
 
-#include "guardrails/gate.h"
-#include "guardrails/guardrails.h"
-#include "guardrails/pattern_store.h"
+#include "guardrails/compiled_image.h"
+#include "guardrails/compiler.h"
+#include "guardrails/evaluator.h"
+#include "guardrails/stream_gate.h"
 
 namespace {
 
 using namespace sallyport;
-using guardrails::Guardrails;
+using guardrails::Compiled;
+using guardrails::Document;
+using guardrails::Stage;
 
 constexpr std::string_view kDocuments[] = {
     R"({"max_hold_bytes":64,"checks":[{"type":"regex","stage":"output","patterns":["AK[A-Z0-9]{2}","a+b$"]}]})",
@@ -25,17 +28,22 @@ constexpr std::string_view kDocuments[] = {
                   {"type":"regex","stage":"output","on_fail":"log","patterns":["\\bk.?y"]}]})"};
 constexpr std::string_view kText = "AKIA aab keys KEY a2V5IGtleSBrZXkga2V5 ß\n";
 
-class Planted final : public guardrails::PatternStore {
- public:
-  std::optional<std::string> load(const std::string&) const override { return image; }
-  void keep(const std::string&, std::string_view bytes) const override { kept = bytes; }
-
-  std::optional<std::string> image;
-  mutable std::string kept;
+struct Kept {
+  Document document;
+  std::string image;
 };
 
-std::shared_ptr<const Guardrails> compiled(std::string_view document, const Planted& store) {
-  return *Guardrails::compile(*guardrails::read_document(document), 1, &store);
+const Kept& kept(unsigned choice) {
+  static const auto all = [] {
+    std::vector<Kept> made;
+    for (const std::string_view text : kDocuments) {
+      Document document = *guardrails::read_document(text);
+      const auto compiled = *guardrails::compile(document, 1, nullptr);
+      made.push_back({std::move(document), guardrails::image_of(*compiled)});
+    }
+    return made;
+  }();
+  return all[choice % all.size()];
 }
 
 std::string changed(std::string image, std::string_view changes) {
@@ -47,29 +55,22 @@ std::string changed(std::string image, std::string_view changes) {
   return image;
 }
 
+void run(const std::shared_ptr<const Compiled>& compiled) {
+  guardrails::StreamGate gate(
+      compiled, Stage::Output,
+      guardrails::coverage_of(compiled->document, Stage::Output, std::nullopt, {}));
+  (void)gate.push(kText);
+  (void)gate.finish();
+  (void)guardrails::evaluate(*compiled, {.stage = Stage::Output, .text = kText});
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2 || size > 20'000) return 0;
-  const std::string_view document = kDocuments[data[0] % std::size(kDocuments)];
+  const Kept& good = kept(data[0]);
   const std::string_view rest(reinterpret_cast<const char*>(data) + 2, size - 2);
-  static const auto good = [] {
-    std::vector<std::string> images;
-    for (const std::string_view text : kDocuments) {
-      const Planted store;
-      compiled(text, store);
-      images.push_back(store.kept);
-    }
-    return images;
-  }();
-  Planted store;
-  store.image =
-      data[1] == 0 ? std::string(rest) : changed(good[data[0] % std::size(kDocuments)], rest);
-  const auto guardrails = compiled(document, store);
-  if (!store.kept.empty()) return 0;  // refused, and made anew
-  const auto gate = guardrails->arm(guardrails::Stage::Output, std::nullopt);
-  (void)gate->push(kText);
-  (void)gate->finish();
-  (void)guardrails->evaluate({.stage = guardrails::Stage::Output, .text = kText});
+  const std::string image = data[1] == 0 ? std::string(rest) : changed(good.image, rest);
+  if (const auto compiled = guardrails::read_image(good.document, 1, image)) run(compiled);
   return 0;
 }
