@@ -18,7 +18,7 @@ namespace sallyport::app {
 
 namespace {
 
-constexpr std::size_t kLargestFile = 64u << 20;
+constexpr std::size_t kLargestKept = 64u << 20;
 constexpr std::size_t kSecretSize = 32;
 constexpr const char* kSecretName = "key";
 constexpr const char* kSuffix = ".patterns";
@@ -29,7 +29,7 @@ std::string code_of(const std::string& secret, const std::string& digest, std::s
       text_of(hmac_sha256(secret, digest + ":" + std::string(text_of(sha256(bytes))))));
 }
 
-bool write_all(int descriptor, std::string_view bytes) {
+bool write_whole(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
@@ -68,7 +68,7 @@ std::optional<std::string> PatternFiles::load(const std::string& digest) const {
   const std::optional<std::string> secret = this->secret();
   if (!secret) return std::nullopt;
   Result<std::optional<std::string>> kept =
-      ledger::read_private_file(file_of(digest), kLargestFile);
+      ledger::read_private_file(file_of(digest), kLargestKept);
   // What others could have written is not taken.
   if (!kept || !*kept || (*kept)->size() < kSecretSize) return std::nullopt;
   std::string bytes = std::move(**kept);
@@ -79,7 +79,7 @@ std::optional<std::string> PatternFiles::load(const std::string& digest) const {
 }
 
 void PatternFiles::keep(const std::string& digest, std::string_view bytes) const {
-  if (bytes.size() > kLargestFile - kSecretSize || !ledger::make_private_folder(folder_)) return;
+  if (bytes.size() > kLargestKept - kSecretSize || !ledger::make_private_folder(folder_)) return;
   const std::optional<std::string> secret = make_secret();
   if (!secret) return;
   // Nothing is synced: a copy that a crash damaged is noticed, and compiled again.
@@ -87,7 +87,7 @@ void PatternFiles::keep(const std::string& digest, std::string_view bytes) const
   const int descriptor = ::mkostemp(fresh.data(), O_CLOEXEC);
   if (descriptor < 0) return;
   const bool whole =
-      write_all(descriptor, code_of(*secret, digest, bytes)) && write_all(descriptor, bytes);
+      write_whole(descriptor, code_of(*secret, digest, bytes)) && write_whole(descriptor, bytes);
   ::close(descriptor);
   if (!whole || ::rename(fresh.c_str(), file_of(digest).c_str()) != 0) ::unlink(fresh.c_str());
   forget_oldest();
