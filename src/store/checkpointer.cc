@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,8 @@ namespace {
 // A little more than what the log has when it is copied and begins anew.
 constexpr off_t kFullLog = 9 << 20;
 constexpr std::size_t kStep = 512 << 10;
+// What a disk must have left for others, or the log stays as short as it is.
+constexpr std::uint64_t kSpare = 128 << 20;
 
 class LogFile {
  public:
@@ -27,6 +31,10 @@ class LogFile {
   off_t size() const {
     struct stat status{};
     return fd_ >= 0 && ::fstat(fd_, &status) == 0 ? status.st_size : kFullLog;
+  }
+  bool has_room() const {
+    struct statvfs disk{};
+    return fd_ >= 0 && ::fstatvfs(fd_, &disk) == 0 && disk.f_bavail * disk.f_frsize >= kSpare;
   }
   // Zeros are no frame to whoever reads the log. False: there is no room, and all is as before.
   bool add(const std::vector<char>& zeros) {
@@ -107,7 +115,7 @@ void Checkpointer::write_ahead() {
   if (db == nullptr) return;
   LogFile log(options_.file);
   const std::vector<char> zeros(kStep);
-  while (log.size() < kFullLog && !stopping()) {
+  while (log.size() < kFullLog && log.has_room() && !stopping()) {
     if (!db->query("BEGIN IMMEDIATE").run()) return;
     const bool added = log.add(zeros);
     (void)db->run("ROLLBACK");
