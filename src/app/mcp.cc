@@ -78,6 +78,8 @@ Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
   SystemEntropy entropy;
   SALLYPORT_TRY(const std::filesystem::path data_dir, context.data_dir());
   SALLYPORT_TRY(const McpUpstream upstream, upstream_of(options, {data_dir, clock, entropy}));
+  // Nothing that is started here sees it.
+  if (options.oauth.client_secret_env) unsetenv(options.oauth.client_secret_env->c_str());
   signal(SIGPIPE, SIG_IGN);
   SALLYPORT_TRY(const std::string grant, presented_grant(context, options));
   SALLYPORT_TRY(const std::unique_ptr<Gate> gate,

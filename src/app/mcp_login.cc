@@ -79,6 +79,8 @@ Result<int> mcp_login(const Context& context, const McpLoginOptions& options) {
   SALLYPORT_TRY(const net::Url url, net::Url::parse(options.url));
   SALLYPORT_TRY(const oauth::Application application,
                 application_of(options.oauth, url, options.allow_http));
+  // The browser does not see it.
+  if (options.oauth.client_secret_env) unsetenv(options.oauth.client_secret_env->c_str());
   const auto wait = parse_duration(options.wait);
   if (!wait || wait->count() == 0) {
     return fail(ErrorCode::InvalidInput,

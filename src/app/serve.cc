@@ -21,6 +21,7 @@
 #include "base/try.h"
 #include "mcp/http_front.h"
 #include "mcp/switchboard.h"
+#include "oauth/metadata.h"
 
 namespace sallyport::app {
 
@@ -193,13 +194,12 @@ Result<trust::Reviewers> people_who_answer(const Context& context, const ServeCo
   return registered_reviewers(context, std::nullopt);
 }
 
-// Where a question is found by those who may answer it (AP-35). Empty: nobody said how others reach
-// us.
-std::string approvals_url(const ServeConfig& config) {
+// What stands behind `public_url`; nothing where there is none.
+std::string public_address(const ServeConfig& config, std::string_view path) {
   if (config.public_url.empty()) return {};
   std::string_view base = config.public_url;
   while (base.ends_with('/')) base.remove_suffix(1);
-  return fmt::format("{}{}/", base, ApprovalsApi::kPath);
+  return fmt::format("{}{}", base, path);
 }
 
 std::string about_tokens(const ServeConfig& config, const AgentTokens& tokens) {
@@ -293,7 +293,8 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   SALLYPORT_TRY(const std::unique_ptr<Gate> gate,
                 Gate::open(context, {.role = "serve",
                                      .policy = config.policy,
-                                     .approvals_url = approvals_url(config)}));
+                                     .approvals_url = public_address(
+                                         config, fmt::format("{}/", ApprovalsApi::kPath))}));
   Workspace& workspace = gate->workspace();
   const auto log = [&](std::string_view line) { gate->log(line); };
   SALLYPORT_TRY(const std::vector<Upstream> upstreams, upstreams_of(config, workspace));
@@ -306,6 +307,9 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   server.serve_only(names_of(config, port));
   const std::string origin = "http://" + authority(config, port);
   const std::string url = origin + "/mcp";
+  // What agents compare with the address that they were given (RFC 9728).
+  const std::string resource = config.public_url.empty() ? url : public_address(config, "/mcp");
+  SALLYPORT_TRY(const net::Url resource_url, net::Url::parse(resource));
   mcp::HttpFront front(gate->loop().get_executor(),
                        {workspace.clock(), workspace.entropy(), gateways(*gate, upstreams),
                         [&](const ServerRequest& request) { return tokens.agent_of(request); },
@@ -313,7 +317,7 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
                        {.front = {.sessions = config.sessions,
                                   .sessions_each = sessions_each(config),
                                   .idle = config.idle},
-                        .metadata = origin + "/.well-known/oauth-protected-resource/mcp"});
+                        .metadata = oauth::resource_metadata_places(resource_url).front()});
   bool stopping = false;
   count_http(gate->metrics(), server, front);
   MetricsPage metrics({gate->metrics(), gate->ledger(), workspace.clock()},
@@ -322,7 +326,7 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   Page ready([&] { return readiness(gate->ledger(), config, stopping); });
   Page metadata([&] {
     return ServerResponse::json(
-        200, json::serialize(json::object{{"resource", url},
+        200, json::serialize(json::object{{"resource", resource},
                                           {"bearer_methods_supported", json::array{"header"}},
                                           {"resource_name", "sallyport"}}));
   });
@@ -336,7 +340,7 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   server.route("/readyz", ready);
   if (shows_metrics(config)) server.route("/metrics", metrics);
   server.route("/.well-known/oauth-protected-resource", metadata);
-  server.route("/.well-known/oauth-protected-resource/mcp", metadata);
+  server.route("/.well-known/oauth-protected-resource/", metadata);
   warn_of_missing_programs(*gate, config);
   // Whoever hears that it listens may end it at once.
   asio::signal_set signals(gate->loop(), SIGINT, SIGTERM, SIGHUP);

@@ -246,7 +246,7 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
   Mapping keys("the server");
   keys.optional("listen", "address and port [127.0.0.1:8765]", policy::text_schema(kLongestText),
                 read_listen(out))
-      .optional("public_url", "under which people reach this server",
+      .optional("public_url", "under which agents and people reach this server, through a proxy",
                 policy::text_schema(kLongestText), read_url(out.public_url))
       .optional("policy", "a file, or a shipped one by its name [starter]",
                 policy::text_schema(kLongestText), read_policy(out.policy, folder))
@@ -299,6 +299,14 @@ Result<void> read_serve(ServeConfig& out, const std::filesystem::path& folder, c
   }
   if (!out.is_local() && out.hosts.empty()) {
     return place.refuse("`allowed_hosts` must say by which names others come here");
+  }
+  if (!out.public_url.empty()) {
+    const net::Url url = *net::Url::parse(out.public_url);
+    if (std::ranges::find(out.hosts, url.host) == out.hosts.end() &&
+        std::ranges::find(out.hosts, url.authority()) == out.hosts.end()) {
+      return place.refuse(fmt::format(
+          "`public_url` names `{}`, which is missing in `allowed_hosts`", url.authority()));
+    }
   }
   return {};
 }

@@ -46,7 +46,7 @@ struct ServeConfig {
 
   std::string address = "127.0.0.1";
   std::uint16_t port = 8765;
-  std::string public_url{};  // under which people reach us; empty: not told to anybody
+  std::string public_url{};  // by which others come here, through a proxy; empty: as it listens
   std::string policy = "starter";
   bool needs_token = true;
   std::vector<Agent> agents{};

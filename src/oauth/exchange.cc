@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 constexpr std::chrono::milliseconds kPatience = 10s;
 
 std::unexpected<Error> about(const net::Url& url, const Error& error) {
+  if (error.message.find(url.text()) != std::string::npos) return std::unexpected(error);
   return fail(error.code, fmt::format("`{}`: {}", url.text(), error.message));
 }
 

@@ -44,9 +44,10 @@ class Page final : public net::HttpHandler {
     // Whoever does not know it was not sent by us, and does not end the login of somebody else.
     const bool ours = fields && field(*fields, "state") == state_ && !brought;
     if (ours) brought = std::move(*fields);
-    co_await exchange.respond(
-        ours ? page(200, "You can close this page and go back to where you came from.")
-             : page(400, "This is not the login that is waited for."));
+    co_await exchange.respond(!ours ? page(400, "This is not the login that is waited for.")
+                              : field(*brought, "code").empty()
+                                  ? page(200, "The login was refused. You can close this page.")
+                                  : page(200, "You can close this page and go back."));
     if (ours) bell.ring("brought");
   }
 

@@ -243,7 +243,7 @@ class ApprovalsOverHttp(ServeTest):
 
     # AP-35
     def test_a_pending_result_says_where_people_find_the_question(self):
-        session = self.start(hold=1, more="\n  public_url: https://gate.example.com/")
+        session = self.start(hold=1, more="\n  public_url: https://gate.example.com/\n  allowed_hosts: [gate.example.com]")
         said = session.call("write_file", {"path": "a.txt", "text": "hi"})[-1]["result"]["structuredContent"]["sallyport"]
         self.assertEqual(said["status"], "pending_approval")
         self.assertEqual(said["url"], f"https://gate.example.com{PATH}/{said['approval_id']}")

@@ -34,6 +34,14 @@ class Security(ServeTest):
         self.assertEqual((status, json.loads(body)["resource"]), (200, server.started["url"]))
         self.assertNotIn(server.token, "".join(server.errors))
 
+    def test_behind_a_proxy_agents_find_the_address_that_they_know(self):
+        server = self.serve("public_url: https://gate.example.com/tools\n  allowed_hosts: [gate.example.com]")
+        named = "https://gate.example.com/.well-known/oauth-protected-resource/tools/mcp"
+        status, headers, _ = server.ask(body=OPENING, token=False, headers={"Host": "gate.example.com"})
+        self.assertEqual((status, headers["www-authenticate"]), (401, f'Bearer resource_metadata="{named}"'))
+        status, _, body = server.ask("GET", "/.well-known/oauth-protected-resource/tools/mcp", token=False, headers={"Host": "gate.example.com"})
+        self.assertEqual((status, json.loads(body)["resource"]), (200, "https://gate.example.com/tools/mcp"))
+
     def test_agents_are_told_apart_by_their_tokens_and_do_not_share_sessions(self):
         server = self.serve(self.agents(ann="a" * 32, bob="b" * 32))
         ann = Session(server, token="a" * 32)
@@ -165,6 +173,9 @@ class Security(ServeTest):
                 ("listen: 0.0.0.0:1\n  auth: none\n  " + upstream, "`auth: none` is for this machine alone"),
                 ("listen: 0.0.0.0:1\n  " + upstream, "`agents` must say who may come"),
                 (f"listen: 0.0.0.0:1\n  {self.agents(a='t')}\n  {upstream}", "`allowed_hosts` must say"),
+                (f"public_url: https://gate.example.com\n  {upstream}", "missing in `allowed_hosts`"),
+                ("upstreams: [{name: a, command: [x], auth: {client_id: c}}]", "`auth` of `a` is for a `url`"),
+                ("upstreams: [{name: a, url: 'https://h/', auth: {client: c}}]", "unknown key `client`"),
                 ("policy: strict", "`upstreams` is missing"),
                 ("upstreams: []", "`upstreams` names no tool server"),
                 ("upstreams: [{name: f, command: []}]", "a command belongs here"),
