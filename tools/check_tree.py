@@ -23,7 +23,8 @@ ALLOWED = {
     },
     "spawn": {
         "src/base/race.h": "work against time: the one place that starts a coroutine nobody may have to wait for",
-        "src/embed/run_task.h": "a host's thread starts a task and waits for its end",
+        "src/base/together.h": "several at once, all of which are waited for",
+        "src/embed/run_task.h": "tasks on the engine's loop, which a host's thread waits for or not",
         "src/net/task_group.cc": "a group that cancels and waits for all that it started",
         "examples/": "programs of users",
         "src/app/": "the composition root starts the first coroutine and runs the loop to its end",

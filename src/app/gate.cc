@@ -61,6 +61,7 @@ Gate::Gate(const Context& context, std::unique_ptr<Workspace> workspace, Options
                  .clock = workspace_->clock(),
                  .entropy = workspace_->entropy(),
                  .digest = ledger().digest(),
+                 .log = [this](std::string_view line) { log(line); },
                  .approvals_url = std::move(options.approvals_url)}) {}
 
 Result<std::unique_ptr<Gate>> Gate::open(const Context& context, Options options) {

@@ -5,12 +5,14 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -27,6 +29,10 @@ struct Raced {
   std::optional<T> value;  // exactly when it worked
 };
 
+// Gets what work that was given up on comes to in the end, if it comes to anything.
+template <class T>
+using Late = std::function<Async<void>(T value)>;
+
 // Shared: work that does not heed its cancellation goes on without anybody waiting, and keeps alive
 // what it owns until it ends.
 template <class T>
@@ -35,20 +41,28 @@ struct RaceState {
   boost::asio::steady_timer gate;
   boost::asio::cancellation_signal cancel_work;
   Raced<T> result{Finish::Deadline, std::nullopt};
+  bool given_up = false;
+  Late<T> late;
 };
 
 // `work` must own what it uses. On a strand, or on a context with one thread.
 template <class T>
 Async<Raced<T>> race(Async<T> work, std::chrono::steady_clock::time_point deadline,
-                     std::stop_token cancel) {
+                     std::stop_token cancel, Late<T> late = {}) {
   namespace asio = boost::asio;
   const auto executor = co_await asio::this_coro::executor;
   const auto state = std::make_shared<RaceState<T>>(executor);
   state->gate.expires_at(deadline);
+  state->late = std::move(late);
   asio::co_spawn(executor, std::move(work),
                  asio::bind_cancellation_slot(
                      state->cancel_work.slot(),
-                     [state](const std::exception_ptr& thrown, std::optional<T> value) {
+                     [state, executor](const std::exception_ptr& thrown, std::optional<T> value) {
+                       if (state->given_up) {
+                         if (thrown || !state->late) return;
+                         asio::co_spawn(executor, state->late(std::move(*value)), asio::detached);
+                         return;
+                       }
                        state->result.finish = thrown ? Finish::Threw : Finish::Worked;
                        if (!thrown) state->result.value = std::move(value);
                        state->gate.cancel();
@@ -63,6 +77,7 @@ Async<Raced<T>> race(Async<T> work, std::chrono::steady_clock::time_point deadli
   co_await state->gate.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
   Raced<T> result = std::move(state->result);
   if (result.finish == Finish::Deadline || result.finish == Finish::Cancelled) {
+    state->given_up = true;
     state->cancel_work.emit(asio::cancellation_type::terminal);
   }
   co_return result;

@@ -76,8 +76,8 @@ void Delivery::deny(event::DeniedAction action, std::string detail) {
 
 Async<void> Delivery::progress(json::value message) {
   if (closed_ || !parts_.forward || !check_json(message)) co_return;
-  Release release = co_await run_pipeline(*parts_.plan, Envelope::of(std::move(message)),
-                                          parts_.context, parts_.clock, fail_open_);
+  ShortRelease release = co_await run_pipeline_short(*parts_.plan, Envelope::of(std::move(message)),
+                                                     parts_.context, parts_.clock, fail_open_);
   if (closed_) co_return;
   for (Escalation& escalation : release.escalations) escalations_.push_back(std::move(escalation));
   for (Finding& finding : release.findings) findings_.push_back(std::move(finding));

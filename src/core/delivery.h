@@ -46,6 +46,9 @@ class Delivery {
 
   // For the Governor: nothing is taken from here on.
   void close() { closed_ = true; }
+  bool closed() const { return closed_; }
+  const Plan& plan() const { return *parts_.plan; }
+  const ResultContext& context() const { return parts_.context; }
   bool has_chunks() const { return !stream_.chunks.empty(); }
   Envelope cut(std::string reason);
   FailOpen& fail_open() { return fail_open_; }

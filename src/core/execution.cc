@@ -3,11 +3,11 @@
 
 #include <boost/json.hpp>
 
-#include "base/exact_numbers.h"
 #include "base/json_members.h"
 #include "base/race.h"
 #include "base/try.h"
 #include "core/governor.h"
+#include "core/recordable.h"
 #include "core/waiting_facts.h"
 
 namespace sallyport::core {
@@ -15,21 +15,19 @@ namespace sallyport::core {
 namespace {
 
 constexpr unsigned kClaims = 8;
+constexpr const char* kNotBegun = "not_begun";
 
 // A coroutine of its own, so that a call that was given up on owns all it needs.
+// `unasked`: of a call without an intent on disk, which has not heard yet whether something is owed
+// (EV-62).
 Async<Result<Envelope>> invoke(std::shared_ptr<Upstream> upstream, Call call,
-                               std::shared_ptr<Delivery> delivery, std::stop_token stop) {
+                               std::shared_ptr<Delivery> delivery, std::stop_token stop,
+                               const Recorder* unasked) {
+  if (const Result<void> ready = unasked ? unasked->ready() : Result<void>{}; !ready) {
+    co_return fail(ErrorCode::Unavailable, "event sink failed: audit: " + ready.error().message, {},
+                   kNotBegun);
+  }
   co_return co_await upstream->invoke(std::move(call), std::move(delivery), std::move(stop));
-}
-
-// What was done must not go unrecorded for a number that no record can hold.
-void hold_exactly(Envelope& envelope) {
-  const auto hold = [](json::value& value) {
-    if (!numbers_are_exact(value)) value = with_exact_numbers(std::move(value));
-  };
-  hold(envelope.value);
-  hold(envelope.data);
-  for (json::value& chunk : envelope.chunks) hold(chunk);
 }
 
 std::unexpected<Error> already_resumed() {
@@ -134,7 +132,9 @@ Result<std::optional<Governor::Performed>> Governor::look_for_earlier(Trail& tra
   trail.row_key = idempotency_.key(trail.call());
   if (trail.row_key.empty()) return std::nullopt;
   const std::string& id = trail.call().tool_call_id;
-  if (!trail.hold) trail.hold = idempotency_.hold(trail.row_key);
+  if (!trail.hold) {
+    SALLYPORT_TRY(trail.hold, idempotency_.hold(trail.row_key));
+  }
   if (!trail.hold && !trail.closing_expected.empty()) return already_resumed();
   if (!trail.hold) {
     trail.refuse({fmt::format("in flight: call `{}` is running", id), Refusal::By::Idempotency});
@@ -213,6 +213,9 @@ Task<void> Governor::write_intent(Trail& trail) {
       expected.push_back(std::move(used.expected));
       intent.facts.push_back(std::move(used.fact));
     }
+    if (std::optional<Fact> kept = kept_preparation(trail)) {
+      intent.facts.push_back(std::move(*kept));
+    }
     if (trail.held) intent.facts.push_back({std::string(kHeldCall), call.call_id, std::nullopt});
     // An identical call after this one asks anew (AP-37).
     if (trail.consent) {
@@ -289,9 +292,14 @@ Async<Governor::Performed> Governor::perform(Trail& trail, std::shared_ptr<Upstr
   const auto delivery = std::make_shared<Delivery>(Delivery::Parts{
       trail.shared_plan(), context_of(trail), parts_.clock, fail_open_, caller.progress});
   const SteadyTime begin = parts_.clock.steady();
+  // Keeps nothing of this call, which has ended by then.
+  const auto late = [this, delivery, begin](Result<Envelope> given) {
+    return note_late(delivery, begin, std::move(given));
+  };
   Raced<Result<Envelope>> raced = co_await race<Result<Envelope>>(
-      invoke(std::move(upstream), trail.call(), delivery, stop.get_token()),
-      std::chrono::steady_clock::now() + limit, caller.cancel);
+      invoke(std::move(upstream), trail.call(), delivery, stop.get_token(),
+             trail.intent_durable ? nullptr : &parts_.recorder),
+      std::chrono::steady_clock::now() + limit, caller.cancel, late);
   delivery->close();
   trail.fail_open.absorb(delivery->fail_open().take());
   for (Escalation& escalation : delivery->take_escalations()) {
@@ -324,6 +332,9 @@ Governor::Performed Governor::fold(Raced<Result<Envelope>> raced, Delivery& deli
         performed.effect = EffectState::None;
         performed.other_revision = true;
         performed.envelope = Envelope::error(raced.value->error().message);
+      } else if (raced.value->error().cause == kNotBegun) {
+        performed.effect = EffectState::None;
+        performed.envelope = Envelope::error(raced.value->error().message);
       } else {
         cut("the tool could not be reached: " + raced.value->error().message);
       }
@@ -338,12 +349,7 @@ Governor::Performed Governor::fold(Raced<Result<Envelope>> raced, Delivery& deli
       cut("cancelled");
       break;
   }
-  hold_exactly(performed.envelope);
-  // Deeper than this would not fit into a record.
-  constexpr std::size_t kDeepestAnswer = 100;
-  if (const json::value shape = performed.envelope.to_json(); !check_json(shape, kDeepestAnswer)) {
-    performed.envelope = Envelope::malformed_output(json::serialize(shape));
-  }
+  performed.envelope = recordable(std::move(performed.envelope));
   return performed;
 }
 

@@ -1,6 +1,10 @@
 #include "core/fail_open.h"
 
+#include <fmt/format.h>
+
 #include <boost/json.hpp>
+
+#include "base/shielded.h"
 
 namespace sallyport::core {
 
@@ -11,6 +15,15 @@ void FailOpenLog::failed(const std::string& guard, const std::string& cause, Sha
     ++now.calls;
     return now;
   });
+  if (log_) {
+    // Whoever reads along has no say in the call.
+    (void)shielded("log", [&] {
+      log_(
+          fmt::format("guard `{}` failed ({}) and the policy lets the call pass: {} since it "
+                      "began to fail",
+                      guard, cause, stretch.calls));
+    });
+  }
   if (stretch.calls == 1) {
     share.drafts.push_back(
         {.kind = Kind::Control,

@@ -2,8 +2,10 @@
 // such calls is bracketed by two control entries (LE-71).
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/guarded.h"
@@ -14,7 +16,10 @@ namespace sallyport::core {
 // Shared by all calls of a Governor.
 class FailOpenLog {
  public:
-  explicit FailOpenLog(std::string instance_id) : instance_id_(std::move(instance_id)) {}
+  // `log` hears of each case, for people; none: nobody reads along.
+  using Log = std::function<void(std::string_view line)>;
+  explicit FailOpenLog(std::string instance_id, Log log = {})
+      : instance_id_(std::move(instance_id)), log_(std::move(log)) {}
 
   // What has to be written with the call's record: control entries before it, facts with it.
   struct Share {
@@ -30,6 +35,7 @@ class FailOpenLog {
     std::uint64_t calls = 0;
   };
   std::string instance_id_;
+  Log log_;
   Guarded<std::map<std::string, Stretch>> open_;
 };
 

@@ -104,22 +104,31 @@ bool Governor::recall_preparation(Trail& trail) {
   const Result<std::optional<Idempotency::Row>> row = idempotency_.row(key);
   if (!row || !*row || (*row)->status != Idempotency::Status::Unknown) return false;
   if ((*row)->request_digest != trail.request_digest()) return false;
-  const Result<json::object> entry = parts_.recorder.entry((*row)->sequence);
-  const json::object* const body = entry ? object_in(*entry, "body") : nullptr;
-  if (body == nullptr || text_in(*body, "recovery_class") != "resumable") return false;
-  // What redaction changed is not what was confirmed.
-  if (entry->contains("redactions")) return false;
-  const json::object* const input = object_in(*body, "effective_input");
-  if (input == nullptr) return false;
-  const json::value* const snapshot = input->if_contains("prepared_snapshot");
-  Prepared prepared{.operation_id = std::string(text_in(*input, "operation_id").value_or("")),
-                    .revision = number_in(*input, "revision").value_or(0),
-                    .snapshot = snapshot ? *snapshot : json::value()};
-  if (prepared.operation_id.empty()) return false;
-  if (const auto end = text_in(*input, "expires_at")) prepared.expires_at = std::string(*end);
-  trail.prepared(std::move(prepared), true);
+  std::optional<Prepared> prepared = kept_preparation(key);
+  if (!prepared) return false;
+  trail.prepared(std::move(*prepared), true);
   trail.recalled = true;
   return true;
+}
+
+// The record may have lost something to redaction, and then is not what was confirmed.
+std::optional<Fact> Governor::kept_preparation(const Trail& trail) const {
+  if (!trail.prepared() || trail.row_key.empty()) return std::nullopt;
+  if (trail.recovery_class() != RecoveryClass::Resumable) return std::nullopt;
+  return Fact{std::string(kPreparedCall), trail.row_key,
+              parts_.recorder.encrypt(canonical_json(to_json(*trail.prepared())))};
+}
+
+std::optional<Prepared> Governor::kept_preparation(const std::string& row_key) const {
+  const auto sealed = parts_.recorder.fact(kPreparedCall, row_key);
+  if (!sealed || !*sealed) return std::nullopt;
+  const Result<std::string> text = parts_.recorder.decrypt(**sealed);
+  const Result<json::value> value =
+      text ? parse_own_json(*text) : Result<json::value>(std::unexpected(text.error()));
+  if (!value) return std::nullopt;
+  Result<Prepared> prepared = prepared_from_json(*value, "prepared");
+  if (!prepared) return std::nullopt;
+  return std::move(*prepared);
 }
 
 // What a tier is asked of, and what the answer carries with it.

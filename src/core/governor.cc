@@ -11,10 +11,8 @@
 #include "base/try.h"
 #include "base/uuid.h"
 #include "core/call_check.h"
-#include "core/judge.h"
 #include "core/not_run.h"
 #include "core/plain_text.h"
-#include "core/stored_record.h"
 #include "core/waiting_facts.h"
 
 namespace sallyport::core {
@@ -113,7 +111,7 @@ Governor::Governor(Parts parts)
       idempotency_(parts_.recorder, parts_.digest),
       journal_({parts_.recorder, parts_.clock, parts_.entropy, escalations_, parts_.redactor,
                 parts_.digest}),
-      fail_open_(parts_.recorder.instance_id()) {}
+      fail_open_(parts_.recorder.instance_id(), parts_.log) {}
 
 Task<void> Governor::tidy() {
   SALLYPORT_CO_CHECK_OK(co_await reverse_lost_holds());
@@ -123,6 +121,7 @@ Task<void> Governor::tidy() {
 
 Task<void> Governor::start() {
   SALLYPORT_CO_CHECK_OK(co_await tidy());
+  SALLYPORT_CO_CHECK_OK(co_await tell_unheard());
   Event prepared = event::RecoveryPrepared{parts_.recorder.instance_id()};
   co_return co_await emitter_.emit(std::move(prepared), {});
 }
@@ -164,6 +163,11 @@ Task<Answer> Governor::govern(Trail& trail, std::shared_ptr<Upstream> upstream, 
     co_return std::unexpected(ended.error());
   }
   if (*ended) co_return std::move(**ended);
+  co_return co_await conduct(trail, std::move(upstream), caller);
+}
+
+Task<Answer> Governor::conduct(Trail& trail, std::shared_ptr<Upstream> upstream,
+                               const Caller& caller) {
   Performed performed = co_await perform(trail, upstream, caller);           // errors fold in
   Ending ending = co_await release(trail, std::move(performed), *upstream);  // the second door
   co_return co_await finish(trail, std::move(ending));                       // on record, then out
@@ -255,20 +259,28 @@ Async<void> Governor::pass_tool_text(Trail& trail) {
   trail.reword(release.released.message);
 }
 
-Async<Ending> Governor::release(Trail& trail, Performed performed, const Upstream& upstream) {
-  ResultContext context = context_of(trail);
-  context.is_error = performed.envelope.kind == Envelope::Kind::Error;
-  Release release = co_await run_pipeline(trail.plan(), std::move(performed.envelope),
-                                          std::move(context), parts_.clock, trail.fail_open);
-  release.advisory = !upstream.shows_release();
+// The pipeline, and its words as people and agents may see them.
+Async<Release> Governor::look_at(const Plan& plan, Envelope envelope, ResultContext context,
+                                 FailOpen& fail_open) {
+  Release release =
+      co_await run_pipeline(plan, std::move(envelope), std::move(context), parts_.clock, fail_open);
   if (release.verdict == Verdict::Kind::Deny) {
     release.released = Envelope::error(shown(release.released.message));
-  } else if (release.verdict == Verdict::Kind::Rewrite && trail.plan().redaction_notice()) {
+  } else if (release.verdict == Verdict::Kind::Rewrite && plan.redaction_notice()) {
     add_redaction_notice(release.released);
   }
   for (Escalation& escalation : release.escalations) {
     escalation.message = shown(std::move(escalation.message));
   }
+  co_return release;
+}
+
+Async<Ending> Governor::release(Trail& trail, Performed performed, const Upstream& upstream) {
+  ResultContext context = context_of(trail);
+  context.is_error = performed.envelope.kind == Envelope::Kind::Error;
+  Release release = co_await look_at(trail.plan(), std::move(performed.envelope),
+                                     std::move(context), trail.fail_open);
+  release.advisory = !upstream.shows_release();
   if (performed.other_revision) {
     trail.note(std::move(release.findings));
     co_return Ending{.outcome = Outcome::invalidated(release.released.message)};
@@ -366,35 +378,6 @@ std::vector<Event> Governor::closing_events(const Trail& trail, const Ending& en
   if (!result.success) finished.error = finished.output_preview;
   events.push_back(std::move(finished));
   return events;
-}
-
-Async<void> Governor::tell_sinks(Trail& trail, std::uint64_t sequence) {
-  std::vector<Draft> failed;
-  co_await give_to_sinks(sequence, trail.subject(), failed);
-  for (Draft& draft : failed) trail.rows.push_back(std::move(draft));
-  if (trail.rows.empty()) co_return;
-  const auto written = co_await journal_.commit(trail, {}, Urgency::Reports);
-  if (!written) journal_.owe_rows(trail);
-}
-
-Async<void> Governor::give_to_sinks(std::uint64_t sequence, const Subject& subject,
-                                    std::vector<Draft>& failed) {
-  if (parts_.sinks.empty()) co_return;
-  const Result<json::object> entry = parts_.recorder.entry(sequence);
-  const Result<AuditRecord> record =
-      entry ? audit_record_of(*entry) : Result<AuditRecord>(std::unexpected(entry.error()));
-  for (const std::shared_ptr<const Sink>& sink : parts_.sinks) {
-    const std::optional<std::string> failure =
-        record ? co_await taken(sink, *record) : std::optional(record.error().message);
-    if (!failure) continue;
-    failed.push_back(hook_failed(sink->name(), "tool_audit", sequence, *failure, subject));
-  }
-}
-
-Async<void> Governor::note_failures(std::vector<Draft> failed) {
-  if (failed.empty()) co_return;
-  const auto written = co_await parts_.recorder.append(failed, Urgency::Reports);
-  if (!written) parts_.recorder.owe(std::move(failed));
 }
 
 ResultContext Governor::context_of(const Trail& trail) const {

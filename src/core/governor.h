@@ -53,6 +53,7 @@ class Governor {
     HookRegistry hooks{};
     std::vector<std::shared_ptr<const Sink>> sinks{};
     std::shared_ptr<const Approver> approver{};  // none: people answer, from wherever they are
+    FailOpenLog::Log log{};                      // for the people who run this; none: nobody reads
     std::string approvals_url{};  // ids are put behind it; empty: questions are at no address
   };
   explicit Governor(Parts parts);
@@ -68,6 +69,17 @@ class Governor {
   // A refused, failed or withheld call is a good answer that says so.
   // `upstream` is shared: a call that was given up on keeps it until it ends.
   Task<Answer> run(Call call, std::shared_ptr<Upstream> upstream, Caller caller = {});
+
+  // A call, and what executes it.
+  struct Asked {
+    Call call;
+    std::shared_ptr<Upstream> upstream;  // shared: a call that was given up on keeps it
+  };
+  // The first of them, and at the same time those behind it that only observe, if it does too; one
+  // that may act runs alone (AU-43). Decided one after the other, so that they start in this order;
+  // answers stand in it too, and are fewer where not all could run together: call again with the
+  // rest. Nobody is decided behind one that waits for a person, which then is the last.
+  Task<std::vector<Answer>> run_together(std::vector<Asked> calls, Caller caller = {});
 
   // What `run` would decide about it now, and why. Guards are asked and hooks told; nothing is
   // written, nobody is asked, and the tool does not run.
@@ -93,6 +105,10 @@ class Governor {
   using FindTool = std::function<std::shared_ptr<Upstream>(const Call& call)>;
   Task<std::vector<Answer>> run_answered(FindTool find_tool, std::stop_token cancel = {});
 
+  // Gives sinks the records that were written when nobody waited for them any more (AU-88). Happens
+  // by itself at the start and beside every call; a host may do so when it hears of some.
+  Task<void> tell_unheard();
+
   Approvals& approvals() { return approvals_; }
   Escalations& escalations() { return escalations_; }
   Idempotency& idempotency() { return idempotency_; }
@@ -117,6 +133,7 @@ class Governor {
                              std::optional<Approvals::State> state);
   Result<Call> identify(Call call) const;
   Task<Answer> govern(Trail& trail, std::shared_ptr<Upstream> upstream, Caller caller);
+  Task<Answer> conduct(Trail& trail, std::shared_ptr<Upstream> upstream, const Caller& caller);
   // All that comes before the effect. Nothing: the call may run, its intent is on record. An
   // answer: it ends here, or waits.
   Task<std::optional<Answer>> admit(Trail& trail, std::shared_ptr<Upstream> upstream,
@@ -128,6 +145,8 @@ class Governor {
   Async<void> judge_call(Trail& trail, const Preview& preview,
                          const std::shared_ptr<Upstream>& upstream, const std::stop_token& cancel);
   bool recall_preparation(Trail& trail);
+  std::optional<Fact> kept_preparation(const Trail& trail) const;
+  std::optional<Prepared> kept_preparation(const std::string& row_key) const;
   void find_tier(Trail& trail) const;
   void propose(Trail& trail) const;
   void weigh_autonomy(Trail& trail) const;
@@ -196,8 +215,12 @@ class Governor {
   Async<Performed> perform(Trail& trail, std::shared_ptr<Upstream> upstream, const Caller& caller);
   static Performed fold(Raced<Result<Envelope>> raced, Delivery& delivery,
                         std::chrono::milliseconds limit);
+  Async<void> note_late(std::shared_ptr<Delivery> delivery, SteadyTime begin,
+                        Result<Envelope> given);
 
   // The second door.
+  Async<Release> look_at(const Plan& plan, Envelope envelope, ResultContext context,
+                         FailOpen& fail_open);
   Async<Ending> release(Trail& trail, Performed performed, const Upstream& upstream);
   Async<void> pass_tool_text(Trail& trail);
   Task<Answer> finish(Trail& trail, Ending ending);
@@ -208,6 +231,8 @@ class Governor {
   Async<void> tell_sinks(Trail& trail, std::uint64_t sequence);
   Async<void> give_to_sinks(std::uint64_t sequence, const Subject& subject,
                             std::vector<Draft>& failed);
+  Async<void> give_unheard(std::vector<Draft>& failed);
+  Async<void> give(std::uint64_t sequence, Subject subject, std::vector<Draft>& failed);
   Async<void> note_failures(std::vector<Draft> failed);
   ResultContext context_of(const Trail& trail) const;
   std::string shown(std::string text) const;

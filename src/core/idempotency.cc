@@ -75,11 +75,15 @@ Result<bool> Idempotency::running(const Row& row) {
   return placed && recorder_.alive(placed->value);
 }
 
-Idempotency::Hold Idempotency::hold(const std::string& key) {
+Result<Idempotency::Hold> Idempotency::hold(const std::string& key) {
   const bool free = held_->with([&](auto& held) { return held.insert(key).second; });
   if (!free) return nullptr;
-  return Hold(held_.get(),
-              [held = held_, key](void*) { held->with([&](auto& keys) { keys.erase(key); }); });
+  const Hold here(held_.get(),
+                  [held = held_, key](void*) { held->with([&](auto& keys) { keys.erase(key); }); });
+  SALLYPORT_TRY(Recorder::Claim claim, recorder_.claim(key));
+  if (!claim) return nullptr;
+  // The claim goes first: whoever of this process comes next must find it free.
+  return std::make_shared<std::pair<Hold, Recorder::Claim>>(here, std::move(claim));
 }
 
 Result<std::optional<IdempotencyRow>> Idempotency::read(const std::string& session_id,

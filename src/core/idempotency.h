@@ -45,9 +45,10 @@ class Idempotency {
   // Is the process that has the call in hand still there?
   Result<bool> running(const Row& row);
 
-  // Held by the one call of this process that runs under a key; nobody gets a second one.
+  // Held by the one call that runs under a key, in this process or in another; nobody gets a second
+  // one. Null: somebody has it.
   using Hold = std::shared_ptr<void>;
-  Hold hold(const std::string& key);
+  Result<Hold> hold(const std::string& key);
 
   // AU-44, as readers see it.
   Result<std::optional<IdempotencyRow>> read(const std::string& session_id,

@@ -12,6 +12,7 @@
 #include "core/emitter.h"
 #include "core/finding.h"
 #include "core/topic_event.h"
+#include "core/waiting_facts.h"
 #include "sallyport/event.h"
 
 namespace sallyport::core {
@@ -147,16 +148,8 @@ std::optional<Draft> move_to_artifact(const Journal::Parts& parts, Draft& record
   return artifact;
 }
 
-}  // namespace
-
-void add_ending(Draft& draft, const Ending& ending) {
-  draft.outcome = to_string(ending.outcome.kind);
-  draft.body["outcome"] = to_json(ending.outcome);
-  draft.body["terminal"] = ending.terminal;
-  draft.body["effect_state"] = to_string(ending.effect);
-  draft.body["post_invocation"] = nullptr;
-  if (!ending.release) return;
-  const Release& release = *ending.release;
+// What the second door said; what it let pass and what came are committed to.
+void add_release(Draft& draft, const Release& release) {
   draft.body["post_invocation"] = release.to_json();
   draft.exact.push_back({.path = "/post_invocation/released",
                          .bytes = canonical_json(release.released.to_json()),
@@ -169,6 +162,17 @@ void add_ending(Draft& draft, const Ending& ending) {
                            .raw = original.malformed_bytes.has_value(),
                            .withheld = true});
   }
+}
+
+}  // namespace
+
+void add_ending(Draft& draft, const Ending& ending) {
+  draft.outcome = to_string(ending.outcome.kind);
+  draft.body["outcome"] = to_json(ending.outcome);
+  draft.body["terminal"] = ending.terminal;
+  draft.body["effect_state"] = to_string(ending.effect);
+  draft.body["post_invocation"] = nullptr;
+  if (ending.release) add_release(draft, *ending.release);
 }
 
 Draft Journal::intent(Trail& trail) const {
@@ -206,6 +210,12 @@ std::vector<Draft> Journal::record(Trail& trail, Ending& ending) const {
     if (!trail.handed_out_until.empty() && trail.announced) {
       draft.facts.push_back({"handed_out", trail.call().call_id, std::nullopt});
     }
+    // Whoever presents a call of unknown end again executes what was prepared (AU-78).
+    const bool end_is_known =
+        ending.effect == EffectState::Done || (ending.effect == EffectState::None && !trail.row);
+    if (trail.prepared() && !trail.row_key.empty() && end_is_known) {
+      draft.facts.push_back({std::string(kPreparedCall), trail.row_key, std::nullopt});
+    }
     if (std::optional<Fact> row = row_after(trail, ending.effect)) {
       draft.facts.push_back(std::move(*row));
     }
@@ -233,6 +243,36 @@ std::vector<Draft> Journal::complete(Draft draft, Ending& ending) const {
   }
   add_ending(draft, ending);
   if (ending.terminal) keep_end_of_dispatched(draft);
+  drafts.push_back(std::move(draft));
+  return drafts;
+}
+
+std::vector<Draft> Journal::late_result(const Call& call, const std::string& policy_hash,
+                                        Release release, std::chrono::nanoseconds after) const {
+  using std::chrono::milliseconds;
+  Draft draft{.kind = Kind::Topic,
+              .subject = {.policy_hash = policy_hash,
+                          .call_id = call.call_id,
+                          .session_id = call.session_id,
+                          .agent_id = call.agent_id,
+                          .server = call.server,
+                          .tool_name = call.tool,
+                          .trace_id = call.trace_id},
+              .topic = "late_results",
+              .body = {{"record", "late_result"},
+                       {"tool_call_id", call.tool_call_id},
+                       {"duration_ms", std::chrono::duration_cast<milliseconds>(after).count()}}};
+  std::vector<Draft> drafts;
+  for (const Finding& finding : release.findings) {
+    drafts.push_back(finding_row(finding, draft.subject));
+  }
+  if (!release.escalations.empty()) {
+    Escalations::Opened opened = parts_.escalations.open(release.escalations, draft.subject);
+    for (Draft& item : opened.drafts) drafts.push_back(std::move(item));
+    draft.facts = std::move(opened.counts);
+    release.escalation_ids = std::move(opened.ids);
+  }
+  add_release(draft, release);
   drafts.push_back(std::move(draft));
   return drafts;
 }

@@ -32,6 +32,10 @@ class Journal {
   std::vector<Draft> record(Trail& trail, Ending& ending) const;
   // The same for a call of which only `draft` is left.
   std::vector<Draft> complete(Draft draft, Ending& ending) const;
+  // What came of a call behind its end, and what the second door says of it. The last of them is
+  // that entry.
+  std::vector<Draft> late_result(const Call& call, const std::string& policy_hash, Release release,
+                                 std::chrono::nanoseconds after) const;
 
   // What the trail has gathered, then `drafts`, in one transaction. When it cannot be written the
   // trail keeps what it had. `Conflict`: an expected fact changed.

@@ -76,6 +76,7 @@ Task<void> Governor::close_lost_call(Fact fact, std::uint64_t sequence,
   draft.changes.push_back(budgets::reverse(fact.key));
   const std::shared_ptr<const Plan> plan = parts_.plans.current();
   const Call call = call_of(entry);
+  const Subject subject = draft.subject;
   std::vector<Draft> drafts;
   const std::string approval_id(text_in(draft.body, "approval_id").value_or(""));
   drafts.push_back(std::move(draft));
@@ -91,6 +92,9 @@ Task<void> Governor::close_lost_call(Fact fact, std::uint64_t sequence,
   // Another process that starts was quicker.
   if (!written && written.error().code == ErrorCode::Conflict) co_return Result<void>{};
   if (!written) co_return std::unexpected(written.error());
+  std::vector<Draft> failed;
+  co_await give_to_sinks(written->front().sequence, subject, failed);
+  co_await note_failures(std::move(failed));
   co_return Result<void>{};
 }
 

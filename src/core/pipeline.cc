@@ -167,6 +167,18 @@ Async<Release> run_pipeline(const Plan& plan, Envelope original, ResultContext c
   co_return fold.finish();
 }
 
+Async<ShortRelease> run_pipeline_short(const Plan& plan, Envelope original, ResultContext context,
+                                       const Clock& clock, FailOpen& fail_open) {
+  Release release =
+      co_await run_pipeline(plan, std::move(original), std::move(context), clock, fail_open);
+  co_return ShortRelease{.verdict = release.verdict,
+                         .guard = std::move(release.guard),
+                         .reason = std::move(release.reason),
+                         .escalations = std::move(release.escalations),
+                         .findings = std::move(release.findings),
+                         .released = std::move(release.released)};
+}
+
 json::object Release::to_json() const {
   json::array states;
   for (const GuardState& state : guards) {

@@ -61,4 +61,17 @@ struct Release {
 Async<Release> run_pipeline(const Plan& plan, Envelope original, ResultContext context,
                             const Clock& clock, FailOpen& fail_open);
 
+// The short form: the same verdict and the same escalations without what led to them (PI-13), for
+// whoever passes a message on and has no record of its own to fill.
+struct ShortRelease {
+  Verdict::Kind verdict = Verdict::Kind::Allow;
+  std::string guard{};
+  std::string reason{};
+  std::vector<Escalation> escalations{};
+  std::vector<Finding> findings{};
+  Envelope released{};
+};
+Async<ShortRelease> run_pipeline_short(const Plan& plan, Envelope original, ResultContext context,
+                                       const Clock& clock, FailOpen& fail_open);
+
 }  // namespace sallyport::core

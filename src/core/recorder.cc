@@ -23,6 +23,11 @@ std::optional<Kind> kind_from(std::string_view text) {
   return std::nullopt;
 }
 
+// Who keeps records for one process alone.
+Result<Recorder::Claim> Recorder::claim(std::string_view) {
+  return std::make_shared<char>();
+}
+
 std::optional<Placed> split_place(std::string_view stored) {
   const std::size_t at = stored.rfind('@');
   if (at == std::string_view::npos) return std::nullopt;

@@ -132,6 +132,15 @@ class Recorder : public RecordReader {
   virtual const std::string& instance_id() const = 0;
   virtual bool alive(const std::string& instance_id) const = 0;
 
+  // Held by one process at a time until it lets go or ends, whether or not it writes meanwhile.
+  // Null: another process has it. Inside one process it is not exclusive.
+  using Claim = std::shared_ptr<void>;
+  virtual Result<Claim> claim(std::string_view key);
+
+  // Tool-audit records that were written when nobody waited for them any more: what was owed, and
+  // what was closed for processes that died. Each is given once.
+  virtual std::vector<std::uint64_t> take_unheard() { return {}; }
+
   // For what a waiting call needs and no file may hold in the clear (AU-87).
   virtual std::string encrypt(std::string_view text) = 0;
   virtual Result<std::string> decrypt(std::string_view sealed) const = 0;

@@ -37,15 +37,23 @@ Task<Turns::Ended> Turns::run(Continuation::Payload frame, std::vector<Call> cal
 Task<Turns::Ended> Turns::go_on(Continuation::Payload frame, std::vector<Call> calls,
                                 std::size_t next, Caller caller) {
   caller.holds = false;
-  for (std::size_t i = next; i < calls.size(); ++i) {
-    std::shared_ptr<Upstream> upstream = find_tool_(calls[i]);
-    if (!upstream) upstream = std::make_shared<UnknownTool>();
-    SALLYPORT_CO_TRY(Answer answer, co_await governor_.run(calls[i], upstream, caller));
-    calls[i].call_id = answer.call_id;
-    if (answer.outcome.kind == Outcome::Kind::RequiresConfirmation) {
-      co_return co_await pause(std::move(frame), std::move(calls), i, answer);
+  for (std::size_t done = next; done < calls.size();) {
+    std::vector<Governor::Asked> rest;
+    for (std::size_t i = done; i < calls.size(); ++i) {
+      std::shared_ptr<Upstream> upstream = find_tool_(calls[i]);
+      if (!upstream) upstream = std::make_shared<UnknownTool>();
+      rest.push_back({calls[i], std::move(upstream)});
     }
-    frame.completed_results.push_back({calls[i].tool_call_id, std::move(answer.result)});
+    SALLYPORT_CO_TRY(std::vector<Answer> answers,
+                     co_await governor_.run_together(std::move(rest), caller));
+    for (Answer& answer : answers) {
+      calls[done].call_id = answer.call_id;
+      if (answer.outcome.kind == Outcome::Kind::RequiresConfirmation) {
+        co_return co_await pause(std::move(frame), std::move(calls), done, answer);
+      }
+      frame.completed_results.push_back({calls[done].tool_call_id, std::move(answer.result)});
+      ++done;
+    }
   }
   co_return Ended{.results = std::move(frame.completed_results)};
 }

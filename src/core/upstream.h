@@ -18,9 +18,9 @@ class Upstream {
  public:
   virtual ~Upstream() = default;
 
-  // `cancel` is asked for on cancel and on deadline; what does not heed it is left behind, and its
-  // answer with it. An error is a fault of the way there; a tool's own failure is an error
-  // envelope. An answer in pieces goes through `delivery`.
+  // `cancel` is asked for on cancel and on deadline; what does not heed it is left behind, and what
+  // it answers then is looked at for the record only (PI-31). An error is a fault of the way there;
+  // a tool's own failure is an error envelope. An answer in pieces goes through `delivery`.
   virtual Task<Envelope> invoke(Call call, std::shared_ptr<Delivery> delivery,
                                 std::stop_token cancel) = 0;
 

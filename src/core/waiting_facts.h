@@ -1,4 +1,4 @@
-// The facts about calls that wait for a person.
+// The facts about calls that wait for a person, or to be presented again.
 #pragma once
 
 #include <string>
@@ -16,6 +16,10 @@ inline constexpr std::string_view kAskedCall = "asked_call";
 inline constexpr std::string_view kApprovalResult = "approval_result";
 // Approval: the proposed call, encrypted (AP-22).
 inline constexpr std::string_view kProposedCall = "proposed_call";
+
+// Row of idempotency: what was prepared and may outlive this process, encrypted, until its end is
+// known (AU-78).
+inline constexpr std::string_view kPreparedCall = "prepared_call";
 
 // The door of a yes that was given in the dialog of a coding agent's host, and seen by what ran: it
 // is for the call that it was seen with, and for no other one like it (AP-33).

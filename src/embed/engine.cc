@@ -99,6 +99,10 @@ std::shared_ptr<core::Upstream> Engine::Body::find_tool(const Call& call) const 
   return std::make_shared<core::UnknownTool>();
 }
 
+void Engine::Body::listen_for_unheard() {
+  ledger->on_unheard([this] { embed::start_task(loop, governor->tell_unheard()); });
+}
+
 Engine::Engine(std::unique_ptr<Body> body) : body_(std::move(body)) {}
 Engine::~Engine() = default;
 

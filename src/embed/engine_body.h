@@ -30,6 +30,8 @@ struct Engine::Body {
 
   Result<void> open_ledger(std::filesystem::path folder);
   std::shared_ptr<core::Upstream> find_tool(const Call& call) const;
+  // Records that were owed reach the sinks as soon as they are written.
+  void listen_for_unheard();
 
   std::filesystem::path temporary;  // removed at the end; empty: the host's own folder
   SystemClock clock;

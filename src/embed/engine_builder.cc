@@ -277,7 +277,9 @@ Result<std::unique_ptr<Engine>> EngineBuilder::open() {
     const std::pair key(tool.server, tool.name);
     body->tools[key] = embed::make_function_tool(std::move(tool), *body->pool);
   }
+  const bool sinks = !governed.sinks.empty();
   body->governor = std::make_unique<core::Governor>(std::move(governed));
+  if (sinks) body->listen_for_unheard();
   body->continuations = std::make_unique<core::Continuations>(*body->ledger, body->ledger->digest(),
                                                               body->clock, body->entropy);
   body->turns = std::make_unique<core::Turns>(

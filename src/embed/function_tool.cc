@@ -93,15 +93,28 @@ class Closing {
   std::shared_ptr<Pipe> pipe_;  // shared with the function that still runs
 };
 
+constexpr const char* kNeverBegan = "never_began";
+
+// Of a call that has ended: what came in pieces until then is in its record, as a stream that was
+// cut.
+std::unexpected<Error> in_the_record() {
+  return fail(ErrorCode::Cancelled, "the call has ended");
+}
+
 Task<Envelope> run_function(const Tool& tool, asio::thread_pool& pool, Call call,
                             std::shared_ptr<core::Delivery> delivery, std::stop_token cancel) {
+  // A function cannot be stopped. Who waits for it waits until it answers, also when nobody waits
+  // for him any more: what it gives is looked at for the record (PI-31).
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   const auto pipe = std::make_shared<Pipe>(co_await asio::this_coro::executor);
   const Closing closing(pipe);
   asio::post(pool, [run = tool.run, pipe, call = std::move(call), cancel]() mutable {
     // Given up on while it waited for a thread: it must not begin now.
-    if (cancel.stop_requested()) return;
-    Result<Answer> ended = shielded(
-        "the tool", [&] { return run(Invocation(std::move(call), pipe, std::move(cancel))); });
+    Result<Answer> ended = fail(ErrorCode::Cancelled, "it never began", {}, kNeverBegan);
+    if (!cancel.stop_requested()) {
+      ended = shielded("the tool",
+                       [&] { return run(Invocation(std::move(call), pipe, std::move(cancel))); });
+    }
     (void)pipe->put(ended ? std::move(*ended) : Answer(std::unexpected(ended.error())));
   });
   bool in_pieces = false;
@@ -109,12 +122,16 @@ Task<Envelope> run_function(const Tool& tool, asio::thread_pool& pool, Call call
     Item item = co_await pipe->take();
     if (auto* const chunk = std::get_if<Chunk>(&item)) {
       in_pieces = true;
-      if (!delivery->add(std::move(chunk->value))) co_return delivery->finish();
+      if (delivery->add(std::move(chunk->value))) continue;
+      if (delivery->closed()) co_return in_the_record();
+      co_return delivery->finish();
     } else if (auto* const progress = std::get_if<Progress>(&item)) {
       co_await delivery->progress(std::move(progress->value));
     } else {
       Answer& answer = std::get<Answer>(item);
-      if (!answer && answer.error().cause == "other_revision") {
+      if (in_pieces && delivery->closed()) co_return in_the_record();
+      const std::string cause = answer ? std::string() : answer.error().cause;
+      if (cause == "other_revision" || cause == kNeverBegan) {
         co_return std::unexpected(answer.error());
       }
       if (!answer) co_return Envelope::error(answer.error().message);

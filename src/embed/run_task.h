@@ -1,7 +1,8 @@
-// Waits, on a thread of the host, for a task that runs on the engine's loop.
+// Tasks on the engine's loop, and a thread of the host that waits for one.
 #pragma once
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
 #include <future>
@@ -22,6 +23,11 @@ Result<T> run_task(boost::asio::io_context& loop, Task<T> task) {
                                  : std::move(result));
       });
   return answer.get();
+}
+
+// The same without waiting, for work whose outcome nobody needs to know.
+inline void start_task(boost::asio::io_context& loop, Task<void> task) {
+  boost::asio::co_spawn(boost::asio::make_strand(loop), std::move(task), boost::asio::detached);
 }
 
 }  // namespace sallyport::embed

@@ -11,7 +11,6 @@
 #include <future>
 #include <shared_mutex>
 
-#include "base/guarded.h"
 #include "base/try.h"
 #include "ledger/answers.h"
 #include "ledger/private_file.h"
@@ -103,14 +102,15 @@ struct Ledger::Door {
   Ledger* ledger;  // GUARDED_BY(mutex); null when it is gone
 };
 
-Ledger::Ledger(Parts parts, Settings settings, KeyFolder keys, Secrets secrets, InstanceLock lock,
+Ledger::Ledger(Parts parts, Settings settings, KeyFolder keys, Secrets secrets, Locks locks,
                SigningKey key, std::string instance_id)
     : parts_(std::move(parts)),
       settings_(std::move(settings)),
       keys_(std::move(keys)),
       digest_(std::move(secrets.digest)),
       box_(std::move(secrets.box)),
-      lock_(std::move(lock)),
+      lock_(std::move(locks.instance)),
+      claims_(std::move(locks.claims)),
       reserve_(settings_.data_folder / "reserve", settings_.reserve_bytes),
       means_{parts_.store, keys_,          parts_.redactor,       *digest_,
              parts_.clock, parts_.entropy, std::move(instance_id)},
@@ -196,15 +196,22 @@ void Ledger::owe(std::vector<core::Draft> drafts) {
   if (std::erase_if(drafts, is_trust_control) > 0) {
     drafts.push_back(control("refused_control", {{"who", means_.instance_id}, {"what", "trust"}}));
   }
+  std::vector<std::size_t> records;
   for (core::Draft& draft : drafts) {
+    const bool record = draft.kind == core::Kind::ToolAudit;
     // A draft that cannot be an entry is a fault of ours; the rest is still owed.
     if (Result<SealedDraft> sealed = committer_.seal(std::move(draft))) {
+      if (record) records.push_back(group.drafts.size());
       group.drafts.push_back(std::move(*sealed));
     }
   }
   group.known_ids = true;
   group.owed = true;
-  group.done = [](const Result<Positions>&) {};
+  group.done = [this, records = std::move(records)](const Result<Positions>& written) {
+    if (!written || records.empty() || !unheard_bell_) return;
+    note_unheard(*written, records);
+    unheard_bell_();
+  };
   const std::lock_guard lock(queue_->mutex);
   queue_->bytes += weight(group);
   queue_->owed.push_back(std::move(group));
@@ -332,6 +339,16 @@ bool Ledger::settle(std::vector<Group> groups) {
   }
   owe_again(std::move(still_owed));
   return done.has_value();
+}
+
+void Ledger::note_unheard(const Positions& positions, const std::vector<std::size_t>& records) {
+  unheard_.with([&](auto& unheard) {
+    for (const std::size_t at : records) unheard.push_back(positions.at(at).sequence);
+  });
+}
+
+std::vector<std::uint64_t> Ledger::take_unheard() {
+  return unheard_.with([](auto& unheard) { return std::exchange(unheard, {}); });
 }
 
 // Before what came to be owed in the meantime.

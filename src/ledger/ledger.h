@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,7 +21,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/guarded.h"
 #include "core/recorder.h"
+#include "ledger/call_claims.h"
 #include "ledger/committer.h"
 #include "ledger/instance_lock.h"
 #include "ledger/reserve.h"
@@ -86,6 +89,10 @@ class Ledger final : public core::Recorder {
   Result<std::vector<core::Fact>> facts(std::string_view space) override;
   Result<json::object> entry(std::uint64_t sequence) override;
   bool alive(const std::string& instance_id) const override;
+  Result<Claim> claim(std::string_view key) override { return claims_.claim(key); }
+  std::vector<std::uint64_t> take_unheard() override;
+  // Called on the writer thread when `take_unheard` has something. Before the first append.
+  void on_unheard(std::function<void()> bell) { unheard_bell_ = std::move(bell); }
   std::string encrypt(std::string_view text) override;
   Result<std::string> decrypt(std::string_view sealed) const override;
 
@@ -113,7 +120,11 @@ class Ledger final : public core::Recorder {
     std::unique_ptr<KeyedDigest> digest;
     SecretBox box;
   };
-  Ledger(Parts parts, Settings settings, KeyFolder keys, Secrets secrets, InstanceLock lock,
+  struct Locks {
+    InstanceLock instance;
+    CallClaims claims;
+  };
+  Ledger(Parts parts, Settings settings, KeyFolder keys, Secrets secrets, Locks locks,
          SigningKey key, std::string instance_id);
 
   Result<void> start();
@@ -128,6 +139,7 @@ class Ledger final : public core::Recorder {
   Result<Positions> submit_and_wait(Group group);
   void work();
   bool settle(std::vector<Group> groups);
+  void note_unheard(const Positions& positions, const std::vector<std::size_t>& records);
   void owe_again(std::vector<Group> groups);
   void probe();
   Result<void> commit(std::vector<Group>& groups);
@@ -142,6 +154,7 @@ class Ledger final : public core::Recorder {
   std::unique_ptr<KeyedDigest> digest_;
   SecretBox box_;
   InstanceLock lock_;
+  CallClaims claims_;
   Reserve reserve_;
   Committer::Means means_;
   std::string origin_;
@@ -157,6 +170,8 @@ class Ledger final : public core::Recorder {
   std::optional<SteadyTime> witness_written_;
   std::string witnessed_;
   std::optional<SteadyTime> retention_applied_;
+  Guarded<std::vector<std::uint64_t>> unheard_;
+  std::function<void()> unheard_bell_;  // none: nobody asks for what was owed
   std::thread writer_;
 };
 

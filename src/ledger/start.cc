@@ -194,6 +194,7 @@ Result<std::unique_ptr<Ledger>> Ledger::open(Parts parts, Settings settings) {
   SALLYPORT_TRY(std::string box_key, keys.box_key(parts.entropy));
   const std::string instance_id = uuid7_text(parts.clock, parts.entropy);
   SALLYPORT_TRY(InstanceLock lock, InstanceLock::take(settings.data_folder, instance_id));
+  SALLYPORT_TRY(CallClaims claims, CallClaims::open(settings.data_folder));
   SALLYPORT_TRY(const bool has_signed, keys.has_signed());
   std::optional<SigningKey> key;
   // Before the view is taken: another process may write both meanwhile, and what is kept must not
@@ -211,9 +212,9 @@ Result<std::unique_ptr<Ledger>> Ledger::open(Parts parts, Settings settings) {
     return {};
   }));
   Secrets secrets{std::make_unique<KeyedDigest>(std::move(digest_key)), SecretBox(box_key)};
-  std::unique_ptr<Ledger> ledger(new Ledger(std::move(parts), std::move(settings), std::move(keys),
-                                            std::move(secrets), std::move(lock), std::move(*key),
-                                            instance_id));
+  std::unique_ptr<Ledger> ledger(
+      new Ledger(std::move(parts), std::move(settings), std::move(keys), std::move(secrets),
+                 {std::move(lock), std::move(claims)}, std::move(*key), instance_id));
   SALLYPORT_CHECK_OK(ledger->start());
   return ledger;
 }
@@ -221,9 +222,18 @@ Result<std::unique_ptr<Ledger>> Ledger::open(Parts parts, Settings settings) {
 Result<void> Ledger::start() {
   SALLYPORT_CHECK_OK(reserve_.keep());
   Group first;
-  first.compose = [this](WriteView& view) { return opening_drafts(view); };
+  std::vector<std::size_t> closed;  // among the drafts, the records of calls that the dead left
+  first.compose = [&](WriteView& view) -> Result<std::vector<core::Draft>> {
+    SALLYPORT_TRY(std::vector<core::Draft> drafts, opening_drafts(view));
+    closed.clear();
+    for (std::size_t i = 0; i < drafts.size(); ++i) {
+      if (drafts[i].kind == core::Kind::ToolAudit) closed.push_back(i);
+    }
+    return drafts;
+  };
   SALLYPORT_CHECK_OK(committer_.commit({&first}));
   if (!first.result) return std::unexpected(first.result.error());
+  note_unheard(*first.result, closed);
   SALLYPORT_CHECK_OK(keys_.mark_signed(origin_));
   keep_witness(!settings_.acknowledged_rollback.empty());
   writer_ = std::thread([this] { work(); });

@@ -99,6 +99,12 @@ class FakeRecorder final : public core::Recorder {
 
   const std::string& instance_id() const override { return instance; }
   bool alive(const std::string& id) const override { return !dead.contains(id); }
+  Result<Claim> claim(std::string_view key) override {
+    const std::lock_guard lock(mutex_);
+    if (claimed_elsewhere.contains(std::string(key))) return nullptr;
+    return std::make_shared<char>();
+  }
+  std::vector<std::uint64_t> take_unheard() override { return std::exchange(unheard, {}); }
   std::string encrypt(std::string_view text) override { return "sealed:" + std::string(text); }
   Result<std::string> decrypt(std::string_view sealed) const override {
     return std::string(sealed.substr(7));
@@ -133,6 +139,8 @@ class FakeRecorder final : public core::Recorder {
   // Looks at each commit, where a test wants only some of them to fail.
   std::function<std::optional<Error>(const std::vector<core::Draft>&)> refuse;
   std::set<std::string> dead;
+  std::set<std::string> claimed_elsewhere;  // keys that another process has in hand
+  std::vector<std::uint64_t> unheard;
   std::vector<core::Draft> written;
   std::vector<std::size_t> commit_of;  // for each of `written`, the number of its commit
   std::vector<core::Draft> owed;

@@ -191,6 +191,7 @@ class Governed {
   core::HookRegistry hooks;
   std::vector<std::shared_ptr<const core::Sink>> sinks;
   std::shared_ptr<const core::Approver> approver;
+  core::FailOpenLog::Log log;
   std::shared_ptr<core::Upstream> tool;  // instead of `upstream`, where a test needs another
   std::shared_ptr<FakeUpstream> upstream = std::make_shared<FakeUpstream>();
   const Clock* clock = &system_clock_;
@@ -214,7 +215,7 @@ class Governed {
       plans_.emplace(*built);
     }
     governor_.emplace(core::Governor::Parts{*plans_, recorder, *redactor, *clock, entropy_,
-                                            KeyedDigest("k"), hooks, sinks, approver});
+                                            KeyedDigest("k"), hooks, sinks, approver, log});
     return {};
   }
 

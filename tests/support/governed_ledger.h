@@ -42,6 +42,7 @@ class GovernedLedger {
                                            .clock = clock,
                                            .entropy = entropy,
                                            .digest = ledger->digest(),
+                                           .sinks = sinks,
                                            .approver = approver});
   }
   void close() {
@@ -123,6 +124,7 @@ class GovernedLedger {
   TestLedger ledger;
   core::PlanBuilder plan = core::PlanBuilder().autonomy(Autonomy::ActAuto);
   std::optional<ChangingPlan> plans;
+  std::vector<std::shared_ptr<const core::Sink>> sinks;
   std::shared_ptr<const core::Approver> approver;
   std::shared_ptr<FakeUpstream> upstream = std::make_shared<FakeUpstream>();
   std::shared_ptr<core::Upstream> tool = upstream;  // a call that was given up on keeps it

@@ -2,13 +2,16 @@
 #include "support/governed_ledger.h"
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <boost/json.hpp>
+#include <future>
 #include <map>
 
 #include "core/stored_record.h"
 #include "support/governed.h"
 #include "support/ledger_checks.h"
+#include "support/unsynced_vfs.h"
 
 namespace sallyport::core {
 namespace {
@@ -246,6 +249,129 @@ TEST_F(GovernedLedgerTest, AProcessThatLivesKeepsItsCallsWhenAnotherStarts) {
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->outcome.kind, Outcome::Kind::Completed);
   EXPECT_EQ(terminal_records(answer->call_id), 1u);
+}
+
+// AU-78 AU-87
+TEST_F(GovernedLedgerTest, AResumableOperationWithASecretInItIsExecutedAsItWasPrepared) {
+  const auto preparer = std::make_shared<FakePreparer>();
+  preparer->outlives = true;
+  preparer->prepared.snapshot = {{"key", kSecret}};
+  preparer->execute = [](Call, std::stop_token) -> Task<Envelope> { _exit(0); };
+  tool = preparer;
+  die_after([&] { (void)call(Governed::read_file()); });
+  EXPECT_EQ(files_with(kSecret), Words{}) << "encrypted while its end is unknown";
+  preparer->execute = {};
+  open();
+  ASSERT_EQ(outcomes(), Words{"persistence_failed"});
+  const Result<Answer> again = call(Governed::read_file());
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->outcome.kind, Outcome::Kind::Completed) << again->outcome.text;
+  EXPECT_TRUE(preparer->preparations.empty()) << "not prepared again";
+  ASSERT_EQ(preparer->calls.size(), 1u);
+  EXPECT_EQ(preparer->calls[0].input.at("prepared_snapshot").at("key"), json::value(kSecret));
+  EXPECT_EQ(preparer->calls[0].input.at("operation_id"), "op-1");
+  EXPECT_EQ(preparer->calls[0].input.at("revision"), 3);
+  EXPECT_TRUE(ledger->facts("prepared_call")->empty()) << "gone with the record of its end";
+  EXPECT_EQ(files_with(kSecret), Words{});
+}
+
+// AU-49
+TEST_F(GovernedLedgerTest, OfEqualCallsWithoutEffectFromTwoProcessesOneRuns) {
+  plan.tool("", "read_file", {Tier::Observe, "none"});
+  bool asked = false;
+  tool_answers([&](Call, std::stop_token) -> Task<Envelope> {
+    if (std::exchange(asked, true)) co_return Envelope::of("again");
+    // As another process would: with a ledger, a Governor and a tool of its own.
+    const auto store = *store::SqliteStore::open({.file = ledger.file()});
+    const auto beside = ledger::Ledger::open(
+        {*store, test::storage_redactor(), clock, entropy, close_interrupted}, ledger.settings);
+    EXPECT_TRUE(beside);
+    Governor other({.plans = *plans,
+                    .recorder = **beside,
+                    .redactor = *ledger.redactor,
+                    .clock = clock,
+                    .entropy = entropy,
+                    .digest = (*beside)->digest()});
+    const auto unused = std::make_shared<FakeUpstream>();
+    const Result<Answer> second = co_await other.run(Governed::read_file(), unused);
+    EXPECT_TRUE(second);
+    EXPECT_EQ(second->outcome, Outcome::blocked("in flight: call `toolu_1` is running"));
+    EXPECT_TRUE(unused->calls.empty());
+    co_return Envelope::of("hello");
+  });
+  open();
+  const Result<Answer> first = call(Governed::read_file());
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_EQ(first->outcome.kind, Outcome::Kind::Completed);
+  EXPECT_TRUE(asked);
+  EXPECT_EQ(call(Governed::read_file())->outcome.kind, Outcome::Kind::Cached) << "and is let go";
+}
+
+// AU-88
+TEST_F(GovernedLedgerTest, ASinkHearsOfTheRecordThatRecoveryWrites) {
+  die_while_running(Governed::read_file());
+  std::vector<AuditRecord> taken;
+  sinks.push_back(std::make_shared<test::FunctionSink>("copy", [&](const AuditRecord& record) {
+    taken.push_back(record);
+    return Result<void>{};
+  }));
+  open();
+  ASSERT_TRUE(test::run_now(governor->start()));
+  ASSERT_EQ(taken.size(), 1u);
+  EXPECT_EQ(taken, records());
+  EXPECT_TRUE(taken[0].outcome.text.starts_with("interrupted:")) << taken[0].outcome.text;
+  ASSERT_TRUE(test::run_now(governor->start()));
+  EXPECT_EQ(taken.size(), 1u) << "once";
+}
+
+// AU-88
+TEST_F(GovernedLedgerTest, ASinkHearsOfARecordThatWasOwedWhenItIsWritten) {
+  test::UnsyncedVfs& disk = test::UnsyncedVfs::get();
+  disk.restart();
+  ledger.vfs = test::UnsyncedVfs::kName;
+  std::vector<AuditRecord> taken;
+  sinks.push_back(std::make_shared<test::FunctionSink>("copy", [&](const AuditRecord& record) {
+    taken.push_back(record);
+    return Result<void>{};
+  }));
+  tool_answers([&](Call, std::stop_token) -> Task<Envelope> {
+    disk.fail_at(1, SQLITE_IOERR_WRITE, true);
+    co_return Envelope::of("hello");
+  });
+  open();
+  std::promise<void> written;
+  ledger->on_unheard([&] { written.set_value(); });
+  EXPECT_FALSE(call(Governed::read_file())) << "what is not on record is not released";
+  EXPECT_TRUE(taken.empty());
+  disk.restart();
+  ASSERT_EQ(written.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready)
+      << "the writer pays its debts by itself";
+  ASSERT_TRUE(test::run_now(governor->tell_unheard()));
+  EXPECT_EQ(taken, records());
+  ASSERT_EQ(taken.size(), 1u);
+  EXPECT_EQ(taken[0].outcome.kind, Outcome::Kind::PersistenceFailed);
+  ASSERT_TRUE(test::run_now(governor->tell_unheard()));
+  EXPECT_EQ(taken.size(), 1u) << "once";
+  close();
+}
+
+// AU-11
+TEST_F(GovernedLedgerTest, DigestsAreMadeUnderAKeyOfTheFolder) {
+  open();
+  const auto digests_of = [](test::GovernedLedger& governed) {
+    Call asked = Governed::read_file();
+    asked.tool_call_id.clear();
+    const AuditRecord record =
+        *audit_record_of(*governed.ledger->entry(governed.call(asked)->sequence));
+    return record.request_digest + " " + record.call_digest;
+  };
+  const std::string here = digests_of(*this);
+  close();
+  open();
+  EXPECT_EQ(digests_of(*this), here) << "the same key after a restart";
+  test::GovernedLedger elsewhere;
+  elsewhere.open();
+  EXPECT_NE(digests_of(elsewhere), here);
 }
 
 // AU-80

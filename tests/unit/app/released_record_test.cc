@@ -3,6 +3,7 @@
 
 #include <boost/json.hpp>
 
+#include "ledger/opening.h"
 #include "ledger/receipt.h"
 #include "support/governed_ledger.h"
 
@@ -51,6 +52,74 @@ TEST_F(ReleasedRecordTest, AReceiptVerifiesAfterEachVerdictAndEachClassOfFailure
       EXPECT_TRUE(checked.ok) << checked.step << ": " << checked.detail;
       return {};
     }));
+  }
+}
+
+// What stands at `path` of the entry, and the opening kept beside it.
+struct Sealed {
+  std::string commitment;
+  ledger::Opening opening;
+};
+Sealed sealed_at(test::GovernedLedger& governed, std::uint64_t sequence, const std::string& path) {
+  for (const test::Seen& seen : test::all_entries(governed.ledger.store())) {
+    if (seen.stored.sequence != sequence) continue;
+    for (const ledger::Opening& opening : *ledger::unpack_openings(seen.stored.openings)) {
+      if (opening.path != path) continue;
+      return {std::string(seen.entry.at_pointer(path).at("$sealed").as_string()), opening};
+    }
+  }
+  ADD_FAILURE() << "nothing is sealed at " << path;
+  return {};
+}
+
+// PI-44
+TEST_F(ReleasedRecordTest, WhoeverHasTheOriginalCanProveThatItWasThisOne) {
+  for (const bool block : {true, false}) {
+    test::GovernedLedger own;
+    own.plan.result_guard(std::make_shared<FunctionResultGuard>(
+        "judge", [block](const Envelope&, const ResultContext&) {
+          return block ? Verdict::deny("no") : Verdict::rewrite(Envelope::of("***").to_json());
+        }));
+    own.tool_answers([](Call, std::stop_token) -> Task<Envelope> {
+      co_return Envelope::of("what the tool said");
+    });
+    own.open();
+    const Result<Answer> answer = own.call(Governed::read_file());
+    ASSERT_TRUE(answer) << answer.error().message;
+    const Sealed sealed = sealed_at(own, answer->sequence, "/body/post_invocation/original");
+    EXPECT_EQ(sealed.opening.state, ledger::OpeningState::Withheld);
+    EXPECT_TRUE(sealed.opening.value.empty());
+    EXPECT_TRUE(own.files_with("what the tool said").empty());
+    const std::string original = canonical_json(Envelope::of("what the tool said").to_json());
+    EXPECT_EQ(ledger::seal_digest(ledger::Form::Json, sealed.opening.salt, original),
+              sealed.commitment);
+    const std::string other = canonical_json(Envelope::of("what the tool did not say").to_json());
+    EXPECT_NE(ledger::seal_digest(ledger::Form::Json, sealed.opening.salt, other),
+              sealed.commitment);
+  }
+}
+
+// PI-45
+TEST_F(ReleasedRecordTest, TheCommitmentToWhatWasReleasedIsThatOfWhatTheAgentGot) {
+  const std::string secret = "AKIAIOSFODNN7EXAMPLE";
+  for (const std::string& said : {std::string("hello"), "key " + secret}) {
+    test::GovernedLedger own;
+    own.tool_answers([said](Call, std::stop_token) -> Task<Envelope> {
+      co_return Envelope::of(json::value(said));
+    });
+    own.open();
+    const Result<Answer> answer = own.call(Governed::read_file());
+    ASSERT_TRUE(answer) << answer.error().message;
+    EXPECT_EQ(answer->result.output, said);
+    const Sealed sealed = sealed_at(own, answer->sequence, "/body/post_invocation/released");
+    EXPECT_EQ(ledger::seal_digest(ledger::Form::Json, sealed.opening.salt,
+                                  canonical_json(answer->released.to_json())),
+              sealed.commitment);
+    const bool kept = said == "hello";
+    EXPECT_EQ(sealed.opening.state,
+              kept ? ledger::OpeningState::Open : ledger::OpeningState::Withheld);
+    EXPECT_EQ(sealed.opening.value.empty(), !kept);
+    EXPECT_TRUE(own.files_with(secret).empty());
   }
 }
 

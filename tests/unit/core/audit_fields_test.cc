@@ -96,7 +96,7 @@ TEST(AuditFieldsTest, PositionsRiseWithinACallAndThePolicyHashIsThatOfThePinnedP
   EXPECT_EQ(record_of(governed, *answer).sequence, answer->sequence);
 }
 
-// AU-11 (partly)
+// AU-11
 TEST(AuditFieldsTest, TheRequestDigestCoversServerToolInputAndPrincipal) {
   Governed governed;
   Call call = Governed::read_file();
@@ -119,7 +119,33 @@ TEST(AuditFieldsTest, TheRequestDigestCoversServerToolInputAndPrincipal) {
   }
 }
 
-// AU-11 (partly)
+// Says of itself what a test tells it to.
+class DescribedTool final : public Upstream {
+ public:
+  explicit DescribedTool(std::string definition) : definition_(std::move(definition)) {}
+  Task<Envelope> invoke(Call, std::shared_ptr<Delivery>, std::stop_token) override {
+    co_return Envelope::of("ran");
+  }
+  std::string definition() const override { return definition_; }
+
+ private:
+  std::string definition_;
+};
+
+// AU-11
+TEST(AuditFieldsTest, TheCallDigestCoversTheDefinitionOfTheToolAndTheRequestDigestDoesNot) {
+  std::vector<AuditRecord> records;
+  for (const char* const definition : {"sha256:aa", "sha256:bb", "sha256:aa"}) {
+    Governed governed;
+    governed.tool = std::make_shared<DescribedTool>(definition);
+    records.push_back(record_after(governed, Governed::read_file()));
+  }
+  EXPECT_NE(records[0].call_digest, records[1].call_digest);
+  EXPECT_EQ(records[0].call_digest, records[2].call_digest);
+  EXPECT_EQ(records[0].request_digest, records[1].request_digest);
+}
+
+// AU-11
 TEST(AuditFieldsTest, TheCallDigestCoversTheFinalInputThePolicyAndThePrincipal) {
   Call call = Governed::read_file();
   call.tool_call_id.clear();
@@ -151,7 +177,7 @@ TEST(AuditFieldsTest, TheCallDigestCoversTheFinalInputThePolicyAndThePrincipal) 
   EXPECT_NE(digests[0], digests[1]);
 }
 
-// AU-6 AU-12 AU-15 (partly)
+// AU-6 AU-12 AU-15
 TEST(AuditFieldsTest, ARewriteIsRecordedWithDigestsOfBothInputs) {
   Governed governed;
   governed.plan.guard(says("rewrite", Verdict::rewrite({{"path", "/a"}}, "one form", "r7")));

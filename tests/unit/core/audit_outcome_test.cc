@@ -309,7 +309,9 @@ TEST(AuditOutcomeTest, AnExecutionHasItsIntentAndTwoEventsInTheRightCommits) {
     const std::size_t intent = place_of(governed, Kind::Intent);
     const std::size_t started = place_of(governed, Kind::Event, "tool_execution_started");
     const std::size_t finished = place_of(governed, Kind::Event, "tool_execution_finished");
-    const std::size_t record = governed.recorder.written.size() - 1;
+    // An answer that came too late stands behind it.
+    std::size_t record = governed.recorder.written.size() - 1;
+    while (governed.recorder.written[record].topic == "late_results") --record;
     ASSERT_NE(intent, SIZE_MAX);
     ASSERT_NE(started, SIZE_MAX);
     ASSERT_NE(finished, SIZE_MAX);
@@ -409,7 +411,7 @@ TEST(AuditOutcomeTest, AGuardTurnsAllowIntoAskOrBlockAndNeverBlockIntoAllow) {
   }
 }
 
-// AU-42 (partly)
+// AU-42
 TEST(AuditOutcomeTest, TheQuestionNamesTheToolForPeopleAndTheRefusalItsReason) {
   Governed governed;
   governed.plan.autonomy(Autonomy::ActWithApproval)
@@ -423,6 +425,17 @@ TEST(AuditOutcomeTest, TheQuestionNamesTheToolForPeopleAndTheRefusalItsReason) {
   Governed refused;
   refused.plan.guard(says(Verdict::deny("outside")));
   EXPECT_EQ(plain(refused)->result.output, "Blocked: outside");
+  EXPECT_FALSE(plain(refused)->result.success);
+  for (const auto& [autonomy, status] :
+       {std::pair(Autonomy::Shadow, "skipped"), std::pair(Autonomy::Suggest, "proposed")}) {
+    Governed not_run;
+    not_run.plan.autonomy(autonomy);
+    const Result<Answer> told = plain(not_run);
+    ASSERT_TRUE(told);
+    EXPECT_TRUE(told->result.success);
+    EXPECT_EQ(told->result.data.at("sallyport").at("status"), status);
+    EXPECT_TRUE(told->result.output.starts_with(status)) << told->result.output;
+  }
 }
 
 // AU-29 AU-31

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "sallyport/idempotency_row.h"
+#include "sallyport/outcome.h"
 #include "unit/core/shape_checks.h"
 
 namespace sallyport {
@@ -303,7 +304,7 @@ constexpr std::string_view kRow =
     R"("data":null,"duration_ms":3},"operation_id":"op-7",)"
     R"("started_at":"2026-11-15T12:00:00.000000Z","completed_at":"2026-11-15T12:00:01.000000Z"})";
 
-// AU-44 AU-93 (partly)
+// AU-44
 TEST(IdempotencyRowTest, IsReadAndWrittenAgainByteForByte) {
   expect_round_trip(kRow, read_row);
   json::value in_flight = parsed(kRow);
@@ -315,6 +316,27 @@ TEST(IdempotencyRowTest, IsReadAndWrittenAgainByteForByte) {
   add_result(leniency, "/result");
   expect_each_member_is_checked(kRow, "row", leniency, read_row);
   expect_words(kRow, "/status", "row.status", {"InFlight", "Completed"}, read_row);
+}
+
+// AU-93
+TEST(IdempotencyRowTest, AnUnknownKindTierOrStatusIsRefusedWithTheAcceptedOnes) {
+  const Result<Outcome> lost = outcome_from_json({{"kind", "lost"}, {"reason", "r"}});
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().where, "outcome.kind");
+  for (const char* const word : {"lost", "blocked", "requires_confirmation", "cached", "replayed",
+                                 "invalidated", "completed", "persistence_failed"}) {
+    EXPECT_NE(lost.error().message.find(fmt::format("`{}`", word)), std::string::npos)
+        << lost.error().message;
+  }
+  const std::string hand_off =
+      fmt::format(R"({{"tool_calls":[{}],"continuation":{}}})", kCall, continuation());
+  expect_words(hand_off, "/tool_calls/0/tier", "tool_calls[0].tier", {"Observe", "Confirm"},
+               read_hand_off);
+  expect_words(kRow, "/status", "row.status", {"InFlight", "Completed"}, read_row);
+  json::value more = parsed(kRow);
+  more.as_object()["region"] = "eu";
+  ASSERT_TRUE(read_row(more));
+  EXPECT_EQ(*read_row(more), *read_row(parsed(kRow)));
 }
 
 // AU-44

@@ -1,6 +1,7 @@
 // Calls that are executed elsewhere: what is written for them, and what a disk that refuses leaves.
 #include "core/hand_offs.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
@@ -57,6 +58,68 @@ class HandOffsTest : public testing::Test {
   std::optional<Continuations> continuations_;
   std::optional<HandOffs> hand_offs_;
 };
+
+// AU-56
+TEST_F(HandOffsTest, SubmittedResultsPassTheSecondDoorBeforeAnythingIsRecordedOrReleased) {
+  std::size_t seen = 0;
+  std::size_t written = 0;
+  governed.plan.result_guard(std::make_shared<test::FunctionResultGuard>(
+      "strict", [&](const Envelope& envelope, const ResultContext& context) {
+        ++seen;
+        EXPECT_EQ(governed.recorder.written.size(), written) << "nothing is recorded yet";
+        EXPECT_EQ(canonical_json(envelope.to_json()), R"({"kind":"value","value":"done"})");
+        EXPECT_EQ(context.tool, "read_file");
+        return Verdict::deny("holds a key");
+      }));
+  hand_out();
+  written = governed.recorder.written.size();
+  const auto answers = submit();
+  ASSERT_TRUE(answers);
+  EXPECT_EQ(seen, 2u);
+  for (const Answer& answer : *answers) {
+    EXPECT_EQ(answer.result.output, "Result withheld by strict: holds a key");
+    EXPECT_EQ(answer.released.message, answer.result.output);
+  }
+  for (const Draft& record : governed.recorder.records()) {
+    EXPECT_EQ(test::text_at(record, "/outcome/result/output"),
+              "Result withheld by strict: holds a key");
+    EXPECT_EQ(test::text_at(record, "/post_invocation/verdict"), "block");
+  }
+}
+
+// AU-94
+TEST_F(HandOffsTest, AResultWithoutSuccessOrOutputIsRefusedByNameAndNothingIsWritten) {
+  hand_out();
+  const std::size_t written = governed.recorder.written.size();
+  for (const char* const missing : {"success", "output"}) {
+    json::value text = to_json(Submission{
+        continuation, {{"toolu_1", {.success = true, .output = "done"}}, {"toolu_2", {}}}});
+    text.at_pointer("/results/0/result").as_object().erase(missing);
+    const Result<Submission> read = submission_from_text(json::serialize(text));
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().where, fmt::format("results[0].result.{}", missing));
+  }
+  EXPECT_EQ(governed.recorder.written.size(), written);
+  EXPECT_TRUE(governed.recorder.records().empty());
+  EXPECT_TRUE(submit()) << "the calls still wait for their results";
+}
+
+// AU-95
+TEST_F(HandOffsTest, WhatIsTooLongOrTooDeepIsRefusedAndTheCallStaysAnswerable) {
+  hand_out();
+  const std::string good = json::serialize(to_json(Submission{
+      continuation, {{"toolu_1", {.success = true, .output = "done"}}, {"toolu_2", {}}}}));
+  const std::string too_long = good + std::string(8 * 1024 * 1024 + 1 - good.size(), ' ');
+  const std::string too_deep = std::string(65, '[') + std::string(65, ']');
+  for (const std::string& text : {too_long, too_deep}) {
+    EXPECT_FALSE(submission_from_text(text));
+    EXPECT_FALSE(continuation_from_text(text));
+  }
+  EXPECT_TRUE(governed.recorder.records().empty());
+  const Result<Submission> read = submission_from_text(good);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(test::run_now(hand_offs().submit(*read, "s-1")));
+}
 
 // AU-52 AU-57
 TEST_F(HandOffsTest, AllRecordsAndRowsOfTheFirstSubmissionAreOneCommit) {

@@ -214,7 +214,21 @@ TEST(IdempotencyTest, TheSameIdForAnotherCallIsAConflict) {
   }
 }
 
-// AU-49 (partly)
+// AU-49
+TEST(IdempotencyTest, ACallThatOnlyAnotherProcessKnowsOfIsInFlight) {
+  Governed governed;
+  governed.plan.tool("", "read_file", {Tier::Observe, "none"});
+  ASSERT_TRUE(governed.build());
+  const std::string key = governed.governor().idempotency().key(Governed::read_file());
+  governed.recorder.claimed_elsewhere.insert(key);
+  EXPECT_EQ(said(governed.call(Governed::read_file())),
+            "blocked: in flight: call `toolu_1` is running");
+  EXPECT_TRUE(governed.upstream->calls.empty());
+  governed.recorder.claimed_elsewhere.clear();
+  EXPECT_EQ(said(governed.call(Governed::read_file())), R"(completed: {"answer":42})");
+}
+
+// AU-49
 TEST(IdempotencyTest, OfTwoEqualCallsFromTwoProcessesOneRuns) {
   Governed governed;
   OtherProcess other(governed.recorder);

@@ -30,14 +30,23 @@ std::shared_ptr<FunctionResultGuard> hook(std::string name,
 
 class PipelineTest : public testing::Test {
  protected:
-  Release run(std::vector<std::shared_ptr<FunctionResultGuard>> hooks,
-              Envelope original = Envelope::of({{"a", 1}})) {
-    PlanBuilder builder;
-    for (auto& guard : hooks) builder.result_guard(std::move(guard));
-    const auto plan = builder.build();
-    EXPECT_TRUE(plan);
+  using Hooks = std::vector<std::shared_ptr<FunctionResultGuard>>;  // shared with plans
+
+  Release run(const Hooks& hooks, Envelope original = Envelope::of({{"a", 1}})) {
+    const auto plan = plan_of(hooks);
     FailOpen fail_open(log_);
-    return test::run_now(run_pipeline(**plan, std::move(original), {}, clock_, fail_open));
+    return test::run_now(run_pipeline(*plan, std::move(original), {}, clock_, fail_open));
+  }
+  ShortRelease run_short(const Hooks& hooks) {
+    const auto plan = plan_of(hooks);
+    FailOpen fail_open(log_);
+    return test::run_now(
+        run_pipeline_short(*plan, Envelope::of({{"a", 1}}), {}, clock_, fail_open));
+  }
+  static std::shared_ptr<const Plan> plan_of(const Hooks& hooks) {
+    PlanBuilder builder;
+    for (const auto& guard : hooks) builder.result_guard(guard);
+    return *builder.build();
   }
 
   SystemClock clock_;
@@ -69,6 +78,30 @@ TEST_F(PipelineTest, RedactOutranksEscalateAndTheMessagesTravelWithIt) {
   EXPECT_EQ(release.verdict, Verdict::Kind::Rewrite);
   EXPECT_EQ(canonical_json(release.released.value), R"({"a":2})");
   EXPECT_EQ(messages(release), (std::vector<std::string>{"x", "y"}));
+}
+
+// PI-13
+TEST_F(PipelineTest, TheShortFormHasTheSameVerdictAndTheSameEscalations) {
+  const auto escalate = hook("x", [] { return Verdict::escalate("x"); });
+  const std::vector<Hooks> plans{
+      {},
+      {escalate},
+      {escalate, hook("r", [] { return redact({{"a", 2}}); })},
+      {escalate, hook("b", [] { return Verdict::deny("no"); })},
+      {escalate, hook("t", []() -> Result<Verdict> { throw std::runtime_error("inside"); })}};
+  for (const Hooks& hooks : plans) {
+    const Release whole = run(hooks);
+    const ShortRelease brief = run_short(hooks);
+    EXPECT_EQ(brief.verdict, whole.verdict);
+    EXPECT_EQ(brief.guard, whole.guard);
+    EXPECT_EQ(brief.reason, whole.reason);
+    EXPECT_EQ(canonical_json(brief.released.to_json()), canonical_json(whole.released.to_json()));
+    ASSERT_EQ(brief.escalations.size(), whole.escalations.size());
+    for (std::size_t i = 0; i < brief.escalations.size(); ++i) {
+      EXPECT_EQ(brief.escalations[i].guard, whole.escalations[i].guard);
+      EXPECT_EQ(brief.escalations[i].message, whole.escalations[i].message);
+    }
+  }
 }
 
 // PI-11

@@ -1,8 +1,10 @@
 // The second door from the outside: on which ways it is passed, and what agent and record see.
 #include <gtest/gtest.h>
 
+#include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/json.hpp>
 
 #include "core/governor.h"
@@ -145,7 +147,7 @@ TEST_F(PostInvocationTest, TheTextOfATimeOutIsWhatTheHooksSee) {
   watch();
   does([](Call, std::shared_ptr<Delivery>, std::stop_token) -> Task<Envelope> {
     co_await sleep_for_long();
-    co_return Envelope::of("late");
+    co_return fail(ErrorCode::Cancelled, "told to stop");
   });
   call();
   EXPECT_EQ(seen, Texts{R"({"error":{"message":"timed out after 20 ms"},"kind":"error"})"});
@@ -311,7 +313,7 @@ TEST_F(PostInvocationTest, AMessageAfterTheEndOfACallIsNotForwarded) {
   EXPECT_FALSE(kept->add("late"));
 }
 
-// PI-18 (partly) PI-19 (partly)
+// PI-18 PI-19
 TEST_F(PostInvocationTest, AHookSeesTheCallWithItsFinalInputAndWhatIsKnownAboutIt) {
   governed.plan.tool("files", "read_file", {Tier::Observe, "fs.read"})
       .guard(std::make_shared<FunctionGuard>(
@@ -338,6 +340,89 @@ TEST_F(PostInvocationTest, AHookSeesTheCallWithItsFinalInputAndWhatIsKnownAboutI
   EXPECT_FALSE(context.matched_grant_index);
 }
 
+// A tool that goes on when it is told to stop, and answers in the end.
+FakeUpstream::Answer stubborn(std::chrono::milliseconds time, Result<Envelope> answer) {
+  return [=](Call, std::shared_ptr<Delivery>, std::stop_token) -> Task<Envelope> {
+    co_await boost::asio::this_coro::reset_cancellation_state(boost::asio::disable_cancellation());
+    boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, time);
+    boost::system::error_code ignored;
+    co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+    co_return answer;
+  };
+}
+
+// PI-31
+TEST_F(PostInvocationTest, AResultAfterTheDeadlineIsLookedAtForTheRecordAndNotReleased) {
+  governed.plan.time_limit(std::chrono::milliseconds(20));
+  result_guard("mask", [this](const Envelope& envelope, const ResultContext& context) {
+    seen.push_back(canonical_json(envelope.to_json()));
+    if (context.is_error) return Verdict::allow();
+    return Verdict::rewrite(Envelope::of("****").to_json());
+  });
+  does(stubborn(std::chrono::milliseconds(60), Envelope::of("hunter2")));
+  const Answer answer = call();
+  EXPECT_EQ(answer.result.output, "timed out after 20 ms");
+  EXPECT_EQ(answer.effect, EffectState::Unknown);
+  EXPECT_EQ(seen, (Texts{R"({"error":{"message":"timed out after 20 ms"},"kind":"error"})",
+                         R"({"kind":"value","value":"hunter2"})"}));
+  ASSERT_EQ(governed.recorder.records().size(), 1u) << "one terminal record, and it is the last";
+  const auto late = governed.recorder.of(Kind::Topic);
+  ASSERT_EQ(late.size(), 1u);
+  EXPECT_EQ(late[0].topic, "late_results");
+  EXPECT_EQ(late[0].subject, record().subject);
+  EXPECT_EQ(late[0].body.at("record"), "late_result");
+  EXPECT_EQ(late[0].body.at("tool_call_id"), "toolu_1");
+  EXPECT_GE(late[0].body.at("duration_ms").to_number<int>(), 60);
+  EXPECT_EQ(late[0].body.at("post_invocation").at("verdict"), "redact");
+  EXPECT_EQ(late[0].body.at("post_invocation").at("released").at("value"), "****");
+  ASSERT_EQ(late[0].exact.size(), 2u);
+  EXPECT_EQ(late[0].exact[1].path, "/post_invocation/original");
+  EXPECT_TRUE(late[0].exact[1].withheld);
+  // It is not served either: the call ended unknown.
+  EXPECT_TRUE(call().outcome.text.starts_with("unknown outcome:"));
+}
+
+// PI-31
+TEST_F(PostInvocationTest, AResultAfterACancelMayEscalateAndWhatNeverComesLeavesNothing) {
+  says("look", Verdict::escalate("late"));
+  for (const Result<Envelope>& given :
+       {Result<Envelope>(Envelope::of("late")),
+        Result<Envelope>(fail(ErrorCode::Unavailable, "connection lost"))}) {
+    governed.restart();
+    governed.recorder.written.clear();
+    std::stop_source stop;
+    does([&, answer = stubborn(std::chrono::milliseconds(20), given)](
+             Call call, std::shared_ptr<Delivery> delivery,
+             std::stop_token token) -> Task<Envelope> {
+      stop.request_stop();
+      co_return co_await answer(std::move(call), std::move(delivery), token);
+    });
+    Call asked = Governed::read_file();
+    asked.session_id.clear();
+    const Result<Answer> answer = governed.call(asked, stop.get_token());
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->result.output, "cancelled");
+    std::size_t late = 0;
+    for (const Draft& draft : governed.recorder.of(Kind::Topic)) {
+      if (draft.topic == "late_results") ++late;
+    }
+    EXPECT_EQ(late, given ? 1u : 0u);
+  }
+}
+
+// PI-31
+TEST_F(PostInvocationTest, ALateResultThatCannotBeWrittenIsOwed) {
+  governed.plan.time_limit(std::chrono::milliseconds(20));
+  does(stubborn(std::chrono::milliseconds(60), Envelope::of("late")));
+  governed.recorder.refuse = [](const std::vector<Draft>& drafts) -> std::optional<Error> {
+    if (drafts.back().topic != "late_results") return std::nullopt;
+    return Error{ErrorCode::Unavailable, "disk full"};
+  };
+  call();
+  ASSERT_EQ(governed.recorder.owed.size(), 1u);
+  EXPECT_EQ(governed.recorder.owed[0].topic, "late_results");
+}
+
 // PI-21 (partly)
 TEST_F(PostInvocationTest, AHookThatLacksAFieldBlocksWithItsName) {
   result_guard("rows", [](const Envelope&, const ResultContext& context) {
@@ -347,7 +432,7 @@ TEST_F(PostInvocationTest, AHookThatLacksAFieldBlocksWithItsName) {
   EXPECT_EQ(call().result.output, "Result withheld by rows: needs `matched_grant_index`");
 }
 
-// PI-41 PI-45 (partly)
+// PI-41 PI-45
 TEST_F(PostInvocationTest, AnAllowedResultIsReleasedAndRecordedAsItCame) {
   watch();
   const Answer answer = call();
@@ -365,7 +450,7 @@ TEST_F(PostInvocationTest, AnAllowedResultIsReleasedAndRecordedAsItCame) {
   EXPECT_EQ(exact("/post_invocation/original"), "(absent)");
 }
 
-// PI-41 PI-44 (partly) PI-45 (partly) PI-48 (partly)
+// PI-41 PI-44 PI-45 PI-48 (partly)
 TEST_F(PostInvocationTest, ARedactedResultIsAnOrdinarySuccessAndBothAreCommittedTo) {
   says("mask", Verdict::rewrite(Envelope::of({{"answer", "****"}}).to_json()));
   const Answer answer = call();
@@ -380,7 +465,7 @@ TEST_F(PostInvocationTest, ARedactedResultIsAnOrdinarySuccessAndBothAreCommitted
   EXPECT_FALSE(withheld("/post_invocation/released"));
 }
 
-// PI-41 PI-42 PI-43 PI-44 (partly) PI-45 (partly)
+// PI-41 PI-42 PI-43 PI-44 PI-45
 TEST_F(PostInvocationTest, AWithheldResultRanAndSaysWhoWithheldIt) {
   says("look", Verdict::allow());
   says("strict", Verdict::deny("holds a key"));
@@ -401,7 +486,19 @@ TEST_F(PostInvocationTest, AWithheldResultRanAndSaysWhoWithheldIt) {
   EXPECT_TRUE(withheld("/post_invocation/original"));
 }
 
-// PI-49 (partly) PI-50
+// PI-49
+TEST_F(PostInvocationTest, ABlockAfterAnEffectCallsNothingOff) {
+  const auto tool = std::make_shared<test::FakePreparer>();
+  governed.tool = tool;
+  says("strict", Verdict::deny("holds a key"));
+  const Answer answer = call();
+  EXPECT_EQ(answer.effect, EffectState::Done);
+  EXPECT_EQ(tool->calls.size(), 1u);
+  EXPECT_TRUE(tool->cancelled.empty()) << "what has happened is not taken back";
+  EXPECT_EQ(record().body.at("effect_state"), "done");
+}
+
+// PI-49 PI-50
 TEST_F(PostInvocationTest, AWithheldResultIsNotFetchedAgain) {
   says("strict", Verdict::deny("holds a key"));
   call();

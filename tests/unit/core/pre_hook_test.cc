@@ -258,7 +258,7 @@ TEST_F(PreHookTest, AHookThatNeverComesBackIsNotWaitedFor) {
   EXPECT_FALSE(ran());
 }
 
-// EV-70 (partly)
+// EV-70
 TEST_F(PreHookTest, OnlyThePolicyLetsANamedHookFailOpenAndTheRecordSaysSo) {
   hook("broken", [](const PreHookContext&) -> Result<PreHookDecision> {
     return fail(ErrorCode::Unavailable, "down");
@@ -267,8 +267,18 @@ TEST_F(PreHookTest, OnlyThePolicyLetsANamedHookFailOpenAndTheRecordSaysSo) {
     return fail(ErrorCode::Unavailable, "down");
   });
   governed.plan.fail_open("broken");
+  Texts logged;
+  governed.log = [&](std::string_view line) { logged.emplace_back(line); };
   EXPECT_EQ(call().outcome, Outcome::blocked("guard also-broken failed: error"));
   EXPECT_EQ(recorded(), (Texts{"broken:error:fail_open", "also-broken:error:error"}));
+  call();
+  EXPECT_EQ(logged, (Texts{"guard `broken` failed (error) and the policy lets the call pass: 1 "
+                           "since it began to fail",
+                           "guard `broken` failed (error) and the policy lets the call pass: 2 "
+                           "since it began to fail"}));
+  const auto counted = governed.recorder.facts("fail_open");
+  ASSERT_TRUE(counted && counted->size() == 1);
+  EXPECT_NE(counted->at(0).value->find(R"("calls":2)"), std::string::npos) << *counted->at(0).value;
 }
 
 // EV-71

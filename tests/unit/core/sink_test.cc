@@ -17,7 +17,7 @@ using test::FunctionSink;
 using test::Governed;
 using test::text_at;
 
-// AU-88 (partly)
+// AU-88
 TEST(SinkTest, EachRecordIsGivenOutAfterItIsDurableAndInOrder) {
   Governed governed;
   governed.plan.autonomy(Autonomy::ActWithApproval);
@@ -42,7 +42,7 @@ TEST(SinkTest, EachRecordIsGivenOutAfterItIsDurableAndInOrder) {
   EXPECT_EQ(taken[1].call_id, answer->call_id);
 }
 
-// AU-88 (partly)
+// AU-88
 TEST(SinkTest, RefusedAndCachedCallsAreGivenOutToo) {
   Governed governed;
   std::vector<std::string> taken;
@@ -62,7 +62,30 @@ TEST(SinkTest, RefusedAndCachedCallsAreGivenOutToo) {
   EXPECT_TRUE(governed.recorder.of(Kind::HookFailed).empty());
 }
 
-// AU-88 (partly)
+// AU-88
+TEST(SinkTest, WhatWasWrittenWhenNobodyWaitedIsGivenOutOnceAndBeforeWhatComesNext) {
+  Governed governed;
+  std::vector<std::uint64_t> taken;
+  governed.sinks.push_back(std::make_shared<FunctionSink>("copy", [&](const AuditRecord& record) {
+    taken.push_back(record.sequence);
+    return Result<void>{};
+  }));
+  const Result<Answer> first = governed.call(Governed::read_file());
+  ASSERT_TRUE(first);
+  // As if it had been owed, and is written by now.
+  taken.clear();
+  governed.recorder.unheard = {first->sequence};
+  Call other = Governed::read_file();
+  other.tool_call_id = "toolu_2";
+  const Result<Answer> second = governed.call(other);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(taken, (std::vector<std::uint64_t>{first->sequence, second->sequence}));
+  governed.recorder.unheard = {first->sequence};
+  ASSERT_TRUE(test::run_now(governed.governor().start()));
+  EXPECT_EQ(taken.size(), 3u) << "what recovery wrote is given out at the start";
+}
+
+// AU-88
 TEST(SinkTest, WhatIsNotDurableIsNotGivenOut) {
   Governed governed;
   bool taken = false;

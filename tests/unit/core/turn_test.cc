@@ -1,7 +1,12 @@
 // Turns that pause for a person: who may resume them, and with what.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/json.hpp>
+#include <map>
 
 #include "core/turns.h"
 #include "support/governed.h"
@@ -10,6 +15,7 @@ namespace sallyport::core {
 namespace {
 
 using test::Governed;
+using Texts = std::vector<std::string>;
 
 class TurnTest : public testing::Test {
  protected:
@@ -94,6 +100,152 @@ TEST_F(TurnTest, TheDecisionIsThatOfTheAnsweredApproval) {
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->results.at(0).result.output, "Blocked: not today");
   EXPECT_TRUE(governed.upstream->calls.empty());
+}
+
+Call look(const std::string& id) {
+  Call call = Governed::read_file();
+  call.tool = "look";
+  call.tool_call_id = id;
+  return call;
+}
+Call act(const std::string& id) {
+  Call call = look(id);
+  call.tool = "act";
+  return call;
+}
+
+// Calls that observe wait for one another to begin, so that they end only where they run together;
+// then they end from the last to the first.
+class MeetingTest : public TurnTest {
+ protected:
+  MeetingTest() {
+    governed.plan.autonomy(Autonomy::ActAuto).tool("", "look", {Tier::Observe, "none"});
+    governed.plan.time_limit(std::chrono::seconds(5));
+    governed.upstream =
+        std::make_shared<test::FakeUpstream>([this](Call call, std::stop_token) -> Task<Envelope> {
+          most_ = std::max(most_, ++running_);
+          heard.push_back("begins " + call.tool_call_id);
+          if (call.tool == "look") co_await until_others_ended(call.tool_call_id);
+          heard.push_back("ends " + call.tool_call_id);
+          ended_.push_back(call.tool_call_id);
+          --running_;
+          co_return Envelope::of(json::value("of " + call.tool_call_id));
+        });
+  }
+
+  Async<void> until_others_ended(const std::string& id) {
+    boost::asio::steady_timer pause(co_await boost::asio::this_coro::executor);
+    const auto before = behind_.find(id);
+    while (before != behind_.end() && std::ranges::find(ended_, before->second) == ended_.end()) {
+      pause.expires_after(std::chrono::milliseconds(1));
+      co_await pause.async_wait(boost::asio::use_awaitable);
+    }
+  }
+
+  Turns::Ended run(std::vector<Call> calls) {
+    Result<Turns::Ended> ended =
+        test::run_now(turns().run({.session_id = "s-1", .turn = 3}, std::move(calls)));
+    EXPECT_TRUE(ended) << ended.error().message;
+    return ended ? std::move(*ended) : Turns::Ended{};
+  }
+  static Texts results(const Turns::Ended& ended) {
+    Texts texts;
+    for (const CallResult& one : ended.results) {
+      texts.push_back(one.tool_call_id + ": " + one.result.output);
+    }
+    return texts;
+  }
+
+  Texts heard;
+  int most_ = 0;
+  std::map<std::string, std::string> behind_;  // who ends only after whom
+
+ private:
+  int running_ = 0;
+  Texts ended_;
+};
+
+// AU-43 EV-53
+TEST_F(MeetingTest, CallsThatObserveRunTogetherAndTheirResultsComeInTheOrderOfTheTurn) {
+  behind_ = {{"a", "b"}, {"b", "c"}};
+  ASSERT_TRUE(governed.hooks.with_hook(std::make_shared<test::FunctionHook>(
+      "ears", [&](const Event& event, const Subject&) -> Result<void> {
+        if (const auto* const one = std::get_if<event::ToolExecutionStarted>(&event)) {
+          heard.push_back("start " + one->tool_call_id);
+        }
+        if (const auto* const one = std::get_if<event::ToolExecutionFinished>(&event)) {
+          heard.push_back("finish " + one->tool_call_id);
+        }
+        return {};
+      })));
+  const Turns::Ended ended = run({look("a"), look("b"), look("c")});
+  EXPECT_EQ(results(ended), (Texts{"a: of a", "b: of b", "c: of c"}));
+  EXPECT_EQ(most_, 3);
+  std::erase_if(heard, [](const std::string& line) {
+    return line.starts_with("begins") || line.starts_with("ends");
+  });
+  EXPECT_EQ(heard, (Texts{"start a", "start b", "start c", "finish c", "finish b", "finish a"}));
+}
+
+// AU-43
+TEST_F(MeetingTest, ACallThatMayActRunsAlone) {
+  behind_ = {{"a", "b"}, {"e", "f"}};
+  const Turns::Ended ended = run({look("a"), look("b"), act("c"), act("d"), look("e"), look("f")});
+  EXPECT_EQ(results(ended),
+            (Texts{"a: of a", "b: of b", "c: of c", "d: of d", "e: of e", "f: of f"}));
+  EXPECT_EQ(most_, 2);
+  EXPECT_EQ(heard, (Texts{"begins a", "begins b", "ends b", "ends a", "begins c", "ends c",
+                          "begins d", "ends d", "begins e", "begins f", "ends f", "ends e"}));
+}
+
+// AU-43
+TEST_F(MeetingTest, TheSameIdTwiceInATurnIsAnsweredFromTheRecordOfTheFirst) {
+  const Turns::Ended ended = run({look("a"), look("a")});
+  EXPECT_EQ(results(ended), (Texts{"a: of a", "a: of a"}));
+  EXPECT_EQ(governed.upstream->calls.size(), 1u);
+}
+
+// AU-74
+TEST_F(MeetingTest, ATurnPausesBehindThoseThatRanAndEndsWhenAllHaveResults) {
+  governed.plan.guard(std::make_shared<test::FunctionGuard>("careful", [](const Call& call) {
+    return call.tool_call_id == "b" || call.tool_call_id == "d" ? Verdict::ask("sure?")
+                                                                : Verdict::allow();
+  }));
+  const Turns::Ended first = run({look("a"), look("b"), look("c"), look("d")});
+  ASSERT_TRUE(first.paused);
+  EXPECT_EQ(results(first), (Texts{"a: of a"}));
+  EXPECT_EQ(first.paused->payload.awaiting_index, 1u);
+  approve(first.approval_id);
+  const auto second = test::run_now(turns().resume(*first.paused, "s-1"));
+  ASSERT_TRUE(second && second->paused);
+  EXPECT_EQ(results(*second), (Texts{"a: of a", "b: of b", "c: of c"}));
+  approve(second->approval_id);
+  const auto last = test::run_now(turns().resume(*second->paused, "s-1"));
+  ASSERT_TRUE(last);
+  EXPECT_FALSE(last->paused);
+  EXPECT_EQ(results(*last), (Texts{"a: of a", "b: of b", "c: of c", "d: of d"}));
+  EXPECT_EQ(governed.upstream->calls.size(), 4u) << "each once";
+}
+
+// AU-43
+TEST_F(MeetingTest, WhenTheLedgerRefusesOneThoseThatBeganAreRecordedAndTheTurnIsAnError) {
+  governed.plan.durability(IntentDurability::Strict);
+  governed.recorder.refuse = [](const std::vector<Draft>& drafts) -> std::optional<Error> {
+    for (const Draft& draft : drafts) {
+      if (draft.kind == Kind::Intent && draft.body.at("tool_call_id") == "b") {
+        return Error{ErrorCode::Unavailable, "disk full"};
+      }
+    }
+    return std::nullopt;
+  };
+  const auto ended = test::run_now(
+      turns().run({.session_id = "s-1", .turn = 3}, {look("a"), look("b"), look("c")}));
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().message, "disk full");
+  ASSERT_EQ(governed.recorder.records().size(), 1u);
+  EXPECT_EQ(governed.recorder.records()[0].body.at("tool_call_id"), "a");
+  EXPECT_EQ(governed.recorder.records()[0].outcome, "completed");
+  EXPECT_EQ(governed.upstream->calls.size(), 1u);
 }
 
 // AU-87

@@ -1,4 +1,6 @@
 // Reading what happened: records and events by every filter, and what is no query.
+#include <atomic>
+#include <set>
 #include <thread>
 
 #include "engine_setup.h"
@@ -150,7 +152,7 @@ TEST_F(EngineQueryTest, RecordsAsJsonAreTheRecordsThatAreRead) {
   }
 }
 
-// EV-77 (partly) EV-79 (partly) EV-80 (partly) EV-83 (partly)
+// EV-79 (partly)
 TEST_F(EngineQueryTest, EventsHaveTheirShapeAndRisingSequences) {
   const auto events = *engine_->events();
   ASSERT_FALSE(events.empty());
@@ -211,7 +213,75 @@ TEST_F(EngineQueryTest, ARecoveryIsFoundByItsInstanceAndInNoOtherScope) {
   EXPECT_TRUE(engine_->events({.scope = "agent:a", .event_type = "recovery_prepared"})->empty());
 }
 
-// EV-82 (partly)
+// EV-77
+TEST_F(EngineQueryTest, EachEventThatHooksHearIsExactlyOneRow) {
+  std::vector<std::string> heard;  // scope, type and payload
+  TempFolder folder;
+  EngineBuilder builder(folder / "data");
+  builder.tool(CountedTool("look", kLooks).tool());
+  builder.hook("ears", [&](const Event& event, const Subject&) -> Result<void> {
+    heard.push_back(std::string(scope(event)) + ' ' + std::string(event_type(event)) + ' ' +
+                    canonical_json(to_json(event)));
+    return {};
+  });
+  const auto engine = opened(builder);
+  ASSERT_TRUE(engine->call(call_of("look", "t-1")));
+  ASSERT_TRUE(engine->call(call_of("unknown", "t-2")));
+  std::vector<std::string> rows;
+  for (const json::object& row : *engine->events()) {
+    EXPECT_EQ(row.at("payload").at("kind"), row.at("event_type"));
+    rows.push_back(std::string(row.at("scope").as_string()) + ' ' +
+                   std::string(row.at("event_type").as_string()) + ' ' +
+                   canonical_json(row.at("payload")));
+  }
+  EXPECT_GT(rows.size(), 6u);
+  EXPECT_EQ(rows, heard);
+}
+
+// EV-80
+TEST_F(EngineQueryTest, SequencesRiseInWriteOrderAcrossTheProcessesOfOneLedger) {
+  const std::uint64_t begin = engine_->events()->back().at("sequence").to_number<std::uint64_t>();
+  EngineBuilder builder(folder_ / "data");
+  builder.tool(CountedTool("look", kLooks).tool());
+  const auto beside = opened(builder);
+  Strings calls;
+  for (int i = 0; i < 6; ++i) {
+    Engine& engine = i % 2 == 0 ? *engine_ : *beside;
+    calls.push_back(engine.call(call_of("look", "both-" + std::to_string(i)))->call_id);
+  }
+  const auto rows = *beside->events({.event_type = "tool_execution_finished", .after = begin});
+  EXPECT_EQ(rows, *engine_->events({.event_type = "tool_execution_finished", .after = begin}));
+  Strings seen;
+  std::set<std::string> instances;
+  std::uint64_t before = begin;
+  for (const json::object& row : rows) {
+    seen.emplace_back(row.at("call_id").as_string());
+    instances.emplace(row.at("instance_id").as_string());
+    EXPECT_GT(row.at("sequence").to_number<std::uint64_t>(), before);
+    before = row.at("sequence").to_number<std::uint64_t>();
+  }
+  EXPECT_EQ(seen, calls);
+  EXPECT_EQ(instances.size(), 2u);
+}
+
+// EV-83
+TEST_F(EngineQueryTest, AReaderBesideWritersSeesAPrefixOfTheOrder) {
+  std::atomic<bool> writing = true;
+  std::thread writer([&] {
+    for (int i = 0; i < 40; ++i) (void)engine_->call(call_of("look", "w-" + std::to_string(i)));
+    writing = false;
+  });
+  std::vector<std::vector<json::object>> views;
+  while (writing) views.push_back(*engine_->events());
+  writer.join();
+  const auto all = *engine_->events();
+  for (const auto& view : views) {
+    ASSERT_LE(view.size(), all.size());
+    EXPECT_TRUE(std::equal(view.begin(), view.end(), all.begin()));
+  }
+}
+
+// EV-82
 TEST_F(EngineQueryTest, AfterARestartTheSameRowsComeInTheSameOrder) {
   const auto events = *engine_->events();
   const auto records = *engine_->record_json();

@@ -10,6 +10,8 @@
 
 #include "engine_setup.h"
 #include "ledger/receipt.h"
+#include "store/sqlite_store.h"
+#include "support/ledger_checks.h"
 #include "support/temp_folder.h"
 
 namespace sallyport::test {
@@ -228,6 +230,46 @@ TEST(EngineTest, TheTimeLimitEndsACallAndItsEffectIsUnknown) {
   const Result<Answer> again = engine->call(call);
   EXPECT_TRUE(again->outcome.text.starts_with("unknown outcome:")) << again->outcome.text;
   latch.open();
+}
+
+// The bodies of what came after the end of its call.
+std::vector<json::value> late_results(const std::filesystem::path& data_folder) {
+  std::vector<json::value> found;
+  const auto store = store::SqliteStore::open(
+      {.file = data_folder / "ledger.db", .mode = store::SqliteStore::Mode::ReadOnly});
+  EXPECT_TRUE(store) << store.error().message;
+  for (const Seen& seen : all_entries(**store)) {
+    const json::value* const topic = seen.entry.as_object().if_contains("topic");
+    if (topic != nullptr && *topic == "late_results") found.push_back(seen.body);
+  }
+  return found;
+}
+
+// PI-31
+TEST(EngineTest, WhatAFunctionGivesAfterItsTimeIsOnRecordAndReachesNobody) {
+  TempFolder folder;
+  Latch latch;
+  {
+    const auto engine = opened(EngineBuilder(folder / "data")
+                                   .tool(tool_of("slow",
+                                                 [&](const Invocation&) {
+                                                   latch.wait();
+                                                   return Result<json::value>("late");
+                                                 }))
+                                   .time_limit(std::chrono::milliseconds(50)));
+    EXPECT_EQ(engine->call(call_of("slow"))->result.output, "timed out after 50 ms");
+    latch.open();
+    const auto deadline = Steady::now() + std::chrono::seconds(20);
+    while (late_results(folder / "data").empty() && Steady::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    EXPECT_EQ(outcomes_of(*engine), std::vector<std::string>{"completed"});
+  }
+  const std::vector<json::value> late = late_results(folder / "data");
+  ASSERT_EQ(late.size(), 1u);
+  EXPECT_EQ(late[0].at("record"), "late_result");
+  EXPECT_EQ(late[0].at_pointer("/post_invocation/verdict"), "allow");
+  EXPECT_EQ(late[0].at_pointer("/post_invocation/released/value"), "late");
 }
 
 TEST(EngineTest, ACallMayShortenTheTimeLimitOfThePlanAndNotLengthenIt) {

@@ -175,7 +175,7 @@ TEST_F(GrantBudgetTest, AChargeStaysWhateverBecomesOfTheCall) {
   EXPECT_EQ(count_of(many), "2 used, 0 held");
 }
 
-// CG-51
+// CG-51 PI-49
 TEST_F(GrantBudgetTest, AChargeStaysWhenTheResultIsBlocked) {
   governed.plan.result_guard(std::make_shared<FunctionResultGuard>(
       "no", [](const Envelope&, const ResultContext&) { return Verdict::deny("no"); }));

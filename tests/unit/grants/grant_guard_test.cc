@@ -57,7 +57,7 @@ TEST_F(GrantGuardTest, EachFailureHasItsCodeAndTheFirstOneCounts) {
   EXPECT_EQ(governed.upstream->calls.size(), 1u);
 }
 
-// CG-11 CG-15
+// CG-11 CG-15 AU-15
 TEST_F(GrantGuardTest, ADenialIsARecordWithTheCodeTheTokenAndTheCheck) {
   const json::object token = token_with({grant("git", "*")});
   EXPECT_EQ(outcome(token), "grant_scope");
@@ -75,7 +75,7 @@ TEST_F(GrantGuardTest, ADenialIsARecordWithTheCodeTheTokenAndTheCheck) {
   EXPECT_EQ(last("/guards/0/evidence/passed_over/0/why"), "server");
 }
 
-// CG-11 CG-36
+// CG-11 CG-36 AU-15
 TEST_F(GrantGuardTest, EveryRecordNamesTheMatchedGrantAndNoneHoldsTheSignature) {
   const json::object token = token_with({grant("git", "*"), grant("*", "*"), grant("fs", "*")});
   governed.plan.durability(core::IntentDurability::Strict);
@@ -87,27 +87,36 @@ TEST_F(GrantGuardTest, EveryRecordNamesTheMatchedGrantAndNoneHoldsTheSignature) 
     EXPECT_EQ(text_at(draft, "/matched_grant_index"), "2");
     EXPECT_EQ(text_at(draft, "/guards/0/evidence/matched_grant_index"), "2");
     EXPECT_EQ(text_at(draft, "/guards/0/evidence/grant_digest"), digest_of(token));
+    EXPECT_EQ(text_at(draft, "/guards/0/evidence/grant_id"), token.at("id").as_string());
+    EXPECT_EQ(text_at(draft, "/guards/0/evidence/issuer"), kKeyA);
   }
 }
 
-// CG-36
+// CG-36 PI-18 PI-19
 TEST_F(GrantGuardTest, TheGrantIsFixedBeforeOtherGuardsAndSeenByResultGuards) {
   std::vector<std::string> order;
   governed.plan.guard(std::make_shared<FunctionGuard>("other", [&](const Call&) {
     order.push_back("other");
     return Verdict::allow();
   }));
-  std::optional<std::uint64_t> index;
-  std::size_t grants = 0;
+  ResultContext seen;
   governed.plan.result_guard(std::make_shared<FunctionResultGuard>(
       "looks", [&](const Envelope&, const ResultContext& context) {
-        index = context.matched_grant_index;
-        grants = context.scope->grants.size();
+        seen = context;
         return Verdict::allow();
       }));
   EXPECT_EQ(outcome(token_with({grant("git", "*"), grant()})), "completed");
-  EXPECT_EQ(index, 1u);
-  EXPECT_EQ(grants, 2u);
+  EXPECT_EQ(seen.matched_grant_index, 1u);
+  ASSERT_TRUE(seen.scope);
+  ASSERT_EQ(seen.scope->grants.size(), 2u);
+  EXPECT_EQ(seen.scope->grants[0].server, "git");
+  EXPECT_EQ(seen.scope->grants[1].server, "*");
+  EXPECT_EQ(seen.tool, "read_file");
+  ASSERT_TRUE(seen.call);
+  EXPECT_EQ(seen.call->agent_id, "agent:a");
+  EXPECT_EQ(seen.call->server, "fs");
+  EXPECT_EQ(seen.call->session_id, "s-1");
+  EXPECT_EQ(seen.policy_hash, governed.recorder.records().back().subject.policy_hash);
   EXPECT_EQ(last("/guards/0/guard"), "grants");
   EXPECT_EQ(last("/guards/1/guard"), "other");
 }

@@ -9,6 +9,7 @@
 
 #include "base/try.h"
 #include "ledger/merkle.h"
+#include "ledger/query.h"
 #include "support/ledger_checks.h"
 
 namespace sallyport::store {
@@ -250,6 +251,58 @@ TEST(SqliteStoreTest, ScrubbingSaysWhenAReaderKeepsTheOldLog) {
   }));
   EXPECT_TRUE((*store)->scrub());
   EXPECT_EQ(std::filesystem::file_size(folder / "ledger.db-wal"), 0u);
+}
+
+// What a query finds, as its bodies.
+std::vector<std::string> found(ledger::LedgerStore& store, const ledger::Filter& filter) {
+  std::vector<std::string> bodies;
+  EXPECT_TRUE(store.read([&](ReadView& view) {
+    return ledger::find_entries(
+        view, filter, [&](const StoredEntry& stored, const ledger::EntryView&) -> Result<bool> {
+          SALLYPORT_TRY(const json::object entry,
+                        ledger::open_entry(*stored.bytes, stored.openings));
+          bodies.push_back(canonical_json(entry.at("body")));
+          return true;
+        });
+  }));
+  return bodies;
+}
+
+// EV-82
+TEST(SqliteStoreTest, AStoreInMemoryAnswersTheSameQueriesWhileItLives) {
+  const TempFolder folder;
+  const auto memory = *SqliteStore::in_memory();
+  const auto file = *SqliteStore::open({.file = folder / "ledger.db"});
+  const core::NoRedactor redactor;
+  const SystemClock clock;
+  SystemEntropy entropy;
+  std::vector<std::vector<std::string>> answers;
+  for (SqliteStore* const store : {memory.get(), file.get()}) {
+    const auto kept = folder / (store == memory.get() ? "memory" : "file");
+    const auto ledger = ledger::Ledger::open({*store, redactor, clock, entropy},
+                                             {.data_folder = kept, .reserve_bytes = 64 * 1024});
+    ASSERT_TRUE(ledger) << ledger.error().message;
+    for (int n = 0; n < 6; ++n) {
+      std::vector<core::Draft> drafts = {TestLedger::event({{"kind", "policy_denied"}, {"n", n}},
+                                                           n % 2 == 0 ? "call-even" : "call-odd")};
+      ASSERT_TRUE((*ledger)->append_blocking(std::move(drafts), core::Urgency::Announces));
+    }
+    using ledger::Facet;
+    std::vector<std::string> all;
+    for (const ledger::Filter& filter :
+         {ledger::Filter{.facets = {{Facet::Kind, "event"}}},
+          ledger::Filter{.facets = {{Facet::Kind, "event"}, {Facet::Call, "call-odd"}}},
+          ledger::Filter{.facets = {{Facet::Kind, "event"}}, .after = 4},
+          ledger::Filter{.facets = {{Facet::Kind, "event"}}, .body = {{"n", 3}}},
+          ledger::Filter{.facets = {{Facet::Kind, "event"}}, .limit = 2}}) {
+      const std::vector<std::string> some = found(*store, filter);
+      EXPECT_FALSE(some.empty());
+      all.insert(all.end(), some.begin(), some.end());
+      all.emplace_back("--");
+    }
+    answers.push_back(std::move(all));
+  }
+  EXPECT_EQ(answers[0], answers[1]);
 }
 
 TEST(SqliteStoreTest, AStoreInMemoryKeepsTheSameContract) {

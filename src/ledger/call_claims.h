@@ -1,0 +1,27 @@
+// Which call is in the hands of which process, between the processes that share a ledger: a lock on
+// one byte of a file, chosen by the call's key. Nothing is written, and the kernel lets go of it
+// when a process ends, however it ends.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+#include "sallyport/result.h"
+
+namespace sallyport::ledger {
+
+// Any thread. Not exclusive inside one process.
+class CallClaims {
+ public:
+  static Result<CallClaims> open(const std::filesystem::path& data_folder);
+
+  // Null: another process has it.
+  Result<std::shared_ptr<void>> claim(std::string_view key) const;
+
+ private:
+  explicit CallClaims(std::shared_ptr<const int> fd) : fd_(std::move(fd)) {}
+  std::shared_ptr<const int> fd_;  // shared with the claims, which may outlive the ledger
+};
+
+}  // namespace sallyport::ledger
