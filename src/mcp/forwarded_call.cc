@@ -1,5 +1,7 @@
 #include "mcp/forwarded_call.h"
 
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
@@ -9,6 +11,8 @@
 
 namespace sallyport::mcp {
 
+namespace asio = boost::asio;
+
 namespace {
 
 // However the call ends, the server is not left working for nobody.
@@ -17,8 +21,11 @@ class Outstanding {
   Outstanding(Server& server, std::uint64_t id, const Inbox& inbox, const std::string& reason)
       : server_(server), id_(id), inbox_(inbox), reason_(reason) {}
   Outstanding(const Outstanding&) = delete;
-  ~Outstanding() {
-    if (!inbox_.has_reply()) server_.abandon(id_, reason_);
+  ~Outstanding() { give_up(); }
+
+  void give_up() {
+    if (std::exchange(given_up_, true) || inbox_.has_reply()) return;
+    server_.abandon(id_, reason_);
   }
 
  private:
@@ -26,6 +33,7 @@ class Outstanding {
   std::uint64_t id_;
   const Inbox& inbox_;
   const std::string& reason_;
+  bool given_up_ = false;
 };
 
 // The result of a stateless server that cannot go on without an answer; empty for any other.
@@ -121,21 +129,26 @@ std::string ForwardedCall::text_for(const Call& call) const {
 }
 
 Task<Envelope> ForwardedCall::invoke(Call call, std::shared_ptr<core::Delivery> delivery,
-                                     std::stop_token) {
+                                     std::stop_token cancel) {
   if (means_.clock != nullptr) span_ = Span{.begin = means_.clock->steady()};
-  Result<Envelope> given = co_await converse(std::move(call), std::move(delivery));
+  Result<Envelope> given =
+      co_await converse(std::move(call), std::move(delivery), std::move(cancel));
   if (span_) span_->end = means_.clock->steady();
   co_return given;
 }
 
-Task<Envelope> ForwardedCall::converse(Call call, std::shared_ptr<core::Delivery> delivery) {
+Task<Envelope> ForwardedCall::converse(Call call, std::shared_ptr<core::Delivery> delivery,
+                                       std::stop_token cancel) {
   constexpr int kRounds = 10;
   SALLYPORT_CO_CHECK_OK(co_await means_.ready());
   const std::string first = text_for(call);
   std::string text = first;
   for (int round = 0; round <= kRounds; ++round) {
-    SALLYPORT_CO_TRY(Reply reply, co_await exchange(text, delivery));
+    SALLYPORT_CO_TRY(Reply reply, co_await exchange(text, delivery, cancel));
     const std::string questions = questions_in(reply);
+    if (!questions.empty() && cancel.stop_requested()) {
+      co_return fail(ErrorCode::Cancelled, "the call was given up on");
+    }
     if (questions.empty() || !means_.asks_client || !means_.asks_client()) {
       co_return envelope_of(std::move(reply));
     }
@@ -152,13 +165,19 @@ Task<Envelope> ForwardedCall::converse(Call call, std::shared_ptr<core::Delivery
 }
 
 // One request and its reply; what comes on the way passes the second door by itself.
-Task<Reply> ForwardedCall::exchange(std::string text, std::shared_ptr<core::Delivery> delivery) {
+Task<Reply> ForwardedCall::exchange(std::string text, std::shared_ptr<core::Delivery> delivery,
+                                    std::stop_token cancel) {
   const auto compose = [&](std::string_view id) { return with_member(text, "id", id); };
   SALLYPORT_CO_TRY(const std::uint64_t id, means_.server.request(compose, inbox_));
-  const Outstanding outstanding(means_.server, id, *inbox_, reason_);
+  Outstanding outstanding(means_.server, id, *inbox_, reason_);
+  // Given up on, it is waited for all the same: what comes late is looked at for the record
+  // (PI-31).
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  const std::stop_callback on_stop(cancel, [&] { outstanding.give_up(); });
   while (true) {
     Inbox::Item item = co_await inbox_->take();
     if (Reply* const reply = std::get_if<Reply>(&item)) {
+      co_await asio::this_coro::reset_cancellation_state(asio::enable_terminal_cancellation());
       if (!reply->message && !reply->malformed) co_return std::unexpected(reply->error);
       co_return std::move(*reply);
     }

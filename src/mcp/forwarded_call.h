@@ -77,8 +77,10 @@ class ForwardedCall final : public core::Upstream {
 
  private:
   std::string text_for(const Call& call) const;
-  Task<Envelope> converse(Call call, std::shared_ptr<core::Delivery> delivery);
-  Task<Reply> exchange(std::string text, std::shared_ptr<core::Delivery> delivery);
+  Task<Envelope> converse(Call call, std::shared_ptr<core::Delivery> delivery,
+                          std::stop_token cancel);
+  Task<Reply> exchange(std::string text, std::shared_ptr<core::Delivery> delivery,
+                       std::stop_token cancel);
   Task<std::string> answers_to(std::string questions);
   Envelope envelope_of(Reply reply);
 

@@ -24,6 +24,13 @@ Async<void> Inbox::answered(Reply reply) {
   co_return;
 }
 
+void Inbox::hears_nothing() {
+  if (replied_) return;
+  replied_ = true;
+  items_.push_back(failed("the call was given up on"));
+  bell_.cancel();
+}
+
 void Inbox::put(Message on_the_way) {
   if (replied_) return;
   if (items_.size() >= bound_) items_.pop_front();

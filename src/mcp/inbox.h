@@ -22,6 +22,8 @@ class Inbox final : public Waiter {
   Async<Item> take();
 
   Async<void> answered(Reply reply) override;
+  bool hears_late() const override { return true; }
+  void hears_nothing() override;
   void put(Message on_the_way);
   bool has_reply() const { return replied_; }
   // An empty one for the next request.

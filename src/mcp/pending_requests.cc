@@ -12,6 +12,7 @@ namespace sallyport::mcp {
 namespace {
 
 constexpr std::size_t kRememberedAbandoned = 4096;
+constexpr std::size_t kLate = 64;
 constexpr std::uint64_t kComplaints = 20;
 
 }  // namespace
@@ -44,6 +45,10 @@ Async<bool> PendingRequests::answer(Message answer) {
   if (!id || !pending_.contains(*id)) {
     const bool late = id && std::ranges::find(abandoned_, *id) != abandoned_.end();
     if (!late) complain("an answer that nobody waits for", answer.id);
+    if (const std::shared_ptr<Waiter> waiter = late ? take_late(*id) : nullptr) {
+      Reply reply{.message = std::move(answer)};
+      co_await waiter->answered(std::move(reply));
+    }
     co_return false;
   }
   Reply reply{.message = std::move(answer)};
@@ -65,13 +70,30 @@ Async<void> PendingRequests::fail_all(std::string how) {
     Reply reply = failed(how);
     co_await settle(pending_.begin()->first, std::move(reply));
   }
+  while (!late_.empty()) forget(late_.front().first);
 }
 
 bool PendingRequests::abandon(std::uint64_t id) {
-  if (pending_.erase(id) == 0) return false;
+  const auto found = pending_.find(id);
+  if (found == pending_.end()) return false;
+  if (found->second->hears_late()) late_.emplace_back(id, std::move(found->second));
+  pending_.erase(found);
+  if (late_.size() > kLate) forget(late_.front().first);
   abandoned_.push_back(id);
   if (abandoned_.size() > kRememberedAbandoned) abandoned_.pop_front();
   return true;
+}
+
+std::shared_ptr<Waiter> PendingRequests::take_late(std::uint64_t id) {
+  const auto found = std::ranges::find(late_, id, [](const auto& one) { return one.first; });
+  if (found == late_.end()) return nullptr;
+  std::shared_ptr<Waiter> waiter = std::move(found->second);
+  late_.erase(found);
+  return waiter;
+}
+
+void PendingRequests::forget(std::uint64_t id) {
+  if (const std::shared_ptr<Waiter> waiter = take_late(id)) waiter->hears_nothing();
 }
 
 void PendingRequests::complain(std::string_view what, std::string_view about) {

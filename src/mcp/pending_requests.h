@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "mcp/server.h"
 
@@ -34,17 +35,23 @@ class PendingRequests {
   Async<bool> settle(std::uint64_t id, Reply reply);
   Async<void> fail_all(std::string how);
 
-  // False: nobody waited.
+  // False: nobody waited. Who hears late answers too may still get this one.
   bool abandon(std::uint64_t id);
+  // No late answer can come any more.
+  void forget(std::uint64_t id);
 
   // A server that floods gets a few lines of ours, not one for each of its own.
   void complain(std::string_view what, std::string_view about);
 
  private:
+  std::shared_ptr<Waiter> take_late(std::uint64_t id);
+
   std::size_t bound_;
   Server::Log log_;
   std::map<std::uint64_t, std::shared_ptr<Waiter>> pending_;  // shared with those who wait
   std::deque<std::uint64_t> abandoned_;  // the newest, whose answers may still come
+  // Those of them that somebody wants to hear, the oldest first.
+  std::deque<std::pair<std::uint64_t, std::shared_ptr<Waiter>>> late_;
   std::uint64_t last_id_ = 0;
   std::uint64_t complaints_ = 0;
 };

@@ -129,6 +129,7 @@ Result<std::uint64_t> RemoteServer::request(const Compose& compose,
 
 void RemoteServer::abandon(std::uint64_t id, std::string_view reason) {
   if (!pending_.abandon(id)) return;
+  pending_.forget(id);  // its answer would come on a connection that is closed now
   const auto found = talks_.find(id);
   if (found == talks_.end()) return;
   const Talk& talk = *found->second;

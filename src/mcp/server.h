@@ -32,6 +32,10 @@ class Waiter {
  public:
   virtual ~Waiter() = default;
   virtual Async<void> answered(Reply reply) = 0;
+
+  // True: is told of an answer also when the request was abandoned before it came, or of none.
+  virtual bool hears_late() const { return false; }
+  virtual void hears_nothing() {}
 };
 
 // Everything runs on one strand, or on a context with one thread.

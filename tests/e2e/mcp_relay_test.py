@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A client and a server of the session era, with the gate between them."""
 import json
+import time
 import unittest
 
 from mcp_support import McpTest
@@ -117,6 +118,29 @@ class Relay(McpTest):
         self.assertIn("changed my mind", heard.read_text())
         ends = {r["tool_name"]: r for r in self.one_end_for_each_call(3)}
         self.assertEqual((ends["stall"]["outcome"]["result"]["output"], ends["stall"]["effect_state"]), ("cancelled", "unknown"))
+
+    def test_an_answer_after_the_end_of_its_call_is_recorded_and_reaches_nobody(self):
+        # PI-31
+        client = self.client()
+        client.open()
+        id = client.ask("tools/call", {"name": "slow", "arguments": {"seconds": 1}})
+        time.sleep(0.3)
+        client.tell("notifications/cancelled", {"requestId": id})
+        self.assertEqual(client.said("echo", {"message": "y"}), "y")  # the server answers one after the other
+        end = time.monotonic() + 20
+        late = []
+        while not late and time.monotonic() < end:
+            late = self.good("ledger", "show", "--kind", "topic", "--topic", "late_results", "--json").lines()
+            time.sleep(0.1)
+        client.close()
+        self.assertEqual([m for m in client.kept if m.get("id") == id], [])
+        ends = {r["tool_name"]: r for r in self.one_end_for_each_call(2)}
+        self.assertEqual(ends["slow"]["outcome"]["result"]["output"], "cancelled")
+        self.assertEqual(len(late), 1)
+        self.assertEqual(late[0]["entry"]["call_id"], ends["slow"]["call_id"])
+        body = late[0]["entry"]["body"]
+        self.assertEqual((body["record"], body["post_invocation"]["verdict"]), ("late_result", "allow"))
+        self.assertIn("slept", json.dumps(late[0]))
 
     def test_a_request_that_is_only_passed_on_can_be_cancelled_too(self):
         heard = self.folder / "heard"
