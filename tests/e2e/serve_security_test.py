@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Who may come to `sallyport serve`, by which names, and what a hostile peer gets."""
+import contextlib
 import hashlib
 import json
 import os
 import signal
 import socket
+import sqlite3
 import stat
 import time
 import unittest
@@ -152,6 +154,30 @@ class Security(ServeTest):
             status = server.ask("GET", "/readyz", token=False)[0]
             time.sleep(0.1)
         self.assertEqual(status, 503)
+
+    def test_damage_found_while_it_runs_ends_writing_until_somebody_has_looked(self):
+        # LE-54
+        server = self.serve()
+        session = Session(server)
+        self.assertEqual(session.said("echo", {"message": "well"}), "well")
+        with contextlib.closing(sqlite3.connect(self.data / "ledger.db")) as database, database:
+            database.execute("CREATE TABLE kept AS SELECT * FROM entries ORDER BY sequence DESC LIMIT 1")
+            database.execute("DELETE FROM entries WHERE sequence = (SELECT MAX(sequence) FROM entries)")
+        self.assertNotIn("x1", json.dumps(session.call("echo", {"message": "x1"})))
+        status, _, said = server.ask("GET", "/readyz", token=False)
+        self.assertEqual(status, 503)
+        self.assertIn("corrupt", said.decode())
+        with contextlib.closing(sqlite3.connect(self.data / "ledger.db")) as database, database:
+            database.execute("INSERT INTO entries SELECT * FROM kept")
+            database.execute("DROP TABLE kept")
+        # The damage is gone, and was there.
+        self.assertNotIn("x2", json.dumps(session.call("echo", {"message": "x2"})))
+        self.assertEqual(server.ask("GET", "/readyz", token=False)[0], 503)
+        server.stop()
+        again = self.serve()
+        self.assertEqual(again.ask("GET", "/readyz", token=False)[0], 200)
+        self.assertEqual(Session(again).said("echo", {"message": "well again"}), "well again")
+        self.good("ledger", "verify", "--json")
 
     def test_it_ends_by_a_signal_and_with_calls_on_their_way(self):
         server = self.serve()
