@@ -3,7 +3,8 @@
 
     python3 bench/hook_bench.py [--events 40] [--policy POLICY]
 
-Next to it, in the same run and in turn, what hosts start for a hook otherwise: `node -e 0`."""
+Alone, and beside `sallyport serve` on a data folder of its own. Next to it, in the same run and in turn, what hosts start
+for a hook otherwise: `node -e 0`."""
 import argparse
 import json
 import os
@@ -28,6 +29,18 @@ def event(name, number, **more):
         "tool_input": {"command": f"make test-{number}"}, "tool_use_id": f"t-{number}", **more}).encode()
 
 
+def daemon(program, folder):
+    """A server on this folder, once it listens."""
+    config = os.path.join(folder, "serve.yaml")
+    with open(config, "w") as file:
+        file.write(f"version: 1\ndata_dir: {folder}/warm\nserve:\n  listen: 127.0.0.1:0\n"
+                   "  upstreams: [{name: none, command: ['true']}]\n")
+    server = subprocess.Popen([program, "serve", "--json", "--config", config], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL)
+    assert server.stdout.readline()
+    return server
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--events", type=int, default=40)
@@ -35,25 +48,32 @@ def main():
     options.add_argument("--sallyport", default=os.environ.get("SALLYPORT_BIN", "build/bin/sallyport"))
     asked = options.parse_args()
     folder = tempfile.mkdtemp(prefix="sallyport-hook-bench-")
-    hook = [asked.sallyport, "hook", "--agent", "claude-code", "--policy", asked.policy, "--data-dir", folder + "/data"]
+    hook = [asked.sallyport, "hook", "--agent", "claude-code", "--policy", asked.policy, "--data-dir"]
+    alone, beside = hook + [folder + "/data"], hook + [folder + "/warm"]
     node = shutil.which("node")
-    times = {"first event": [timed(hook, event("PreToolUse", 0))]}
+    server = daemon(asked.sallyport, folder)
+    times = {"first event": [timed(alone, event("PreToolUse", 0))]}
+    timed(beside, event("PreToolUse", 0))
     for number in range(1, asked.events + 1):
-        row = [("before the tool", hook, event("PreToolUse", number)),
-               ("after the tool", hook, event("PostToolUse", number, tool_response={"stdout": "ok", "stderr": ""})),
-               ("not for us", hook, event("Stop", number)),
+        before = event("PreToolUse", number)
+        after = event("PostToolUse", number, tool_response={"stdout": "ok", "stderr": ""})
+        row = [("before the tool", alone, before), ("after the tool", alone, after),
+               ("before, daemon", beside, before), ("after, daemon", beside, after),
+               ("not for us", alone, event("Stop", number)),
                ("sallyport --version", [asked.sallyport, "--version"], b"")]
         if node:
             row.append(("node -e 0", [node, "-e", "0"], b""))
         for name, command, stdin in row:
             times.setdefault(name, []).append(timed(command, stdin))
+    server.terminate()
+    server.wait()
     shutil.rmtree(folder)
     for name, took in times.items():
         took.sort()
         print(f"{name:<20} p50 {statistics.median(took):7.2f} ms   p90 {took[int(len(took) * 0.9)]:7.2f} ms   least {took[0]:7.2f} ms")
-    if node:
-        share = statistics.median(times["before the tool"]) / statistics.median(times["node -e 0"])
-        print(f"before the tool: {share:.2f} of node -e 0")
+    for name in ("before the tool", "before, daemon") if node else ():
+        share = statistics.median(times[name]) / statistics.median(times["node -e 0"])
+        print(f"{name}: {share:.2f} of node -e 0")
 
 
 if __name__ == "__main__":

@@ -31,13 +31,21 @@ hook::Setting setting_of(const Context& context, const HookOptions& options) {
   return {.interactive = !entry || !entry->starts_with("sdk")};
 }
 
-// Taken for a call, until it is known what it is.
 HookQuestion question_of(const Context& context, const HookOptions& options) {
   HookQuestion question{.dialect = hook::dialect_named(options.agent),
                         .policy = options.policy.value_or("starter"),
                         .setting = setting_of(context, options)};
   question.event.kind = Event::Kind::Before;
   return question;
+}
+
+// What cannot be read at all is taken for a call: that is what must not run.
+Result<void> read_event(HookQuestion& question, const Result<std::string>& text) {
+  if (!text) return std::unexpected(text.error());
+  Event event;
+  const Result<void> read = hook::read_event(*question.dialect, *text, event);
+  if (read || event.kind != Event::Kind::Other) question.event = std::move(event);
+  return read;
 }
 
 std::string late_answer(const HookQuestion& question) {
@@ -97,17 +105,11 @@ Result<int> answer_hook(const Context& context, const HookOptions& options) {
   TimeBudget budget(kBudget);
   budget.answer_with(late_answer(question));
   Result<std::string> text = read_input("-", hook::kLargestEvent + 1);
-  Result<Event> event = text ? hook::read_event(*question.dialect, *text)
-                             : Result<Event>(std::unexpected(text.error()));
-  if (event && event->kind == Event::Kind::Other) return 0;
-  Result<HookAnswer> answer = fail(ErrorCode::Internal, "there is no answer yet");
-  if (event) {
-    question.event = std::move(*event);
-    budget.answer_with(late_answer(question));
-    answer = judge(context, question, std::move(*text));
-  } else {
-    answer = std::unexpected(event.error());
-  }
+  const Result<void> read = read_event(question, text);
+  if (question.event.kind == Event::Kind::Other) return 0;
+  budget.answer_with(late_answer(question));
+  Result<HookAnswer> answer = read ? judge(context, question, std::move(*text))
+                                   : Result<HookAnswer>(std::unexpected(read.error()));
   if (!answer) answer = failure(question, answer.error());
   budget.disarm();
   tell(*answer);

@@ -33,12 +33,12 @@ Async<std::optional<std::string>> HookDoor::answer(net::Peer peer, std::string f
   const Result<HookMessage> message = hook_message_in(frame);
   const hook::Dialect* const dialect = message ? hook::dialect_named(message->agent) : nullptr;
   if (dialect == nullptr) co_return std::nullopt;
-  Result<hook::Event> event = hook::read_event(*dialect, message->event);
-  if (!event) co_return std::nullopt;
+  hook::Event event;
+  if (!hook::read_event(*dialect, message->event, event)) co_return std::nullopt;
   HookQuestion question{.dialect = dialect,
                         .policy = message->policy,
                         .setting = {.interactive = message->interactive},
-                        .event = std::move(*event),
+                        .event = std::move(event),
                         .host = host_of_hook(peer.pid)};
   co_return to_frame(co_await desk_.answer(std::move(question)));
 }

@@ -21,8 +21,8 @@ constexpr NamedKind kKinds[] = {
 class ClaudeCode final : public Dialect {
  public:
   std::string_view name() const override { return "claude-code"; }
-  Result<Event> read(const json::object& object) const override {
-    return read_named(object, kKinds);
+  Result<void> read(const json::object& object, Event& event) const override {
+    return read_named(event, object, kKinds);
   }
   bool asks(const Setting& setting) const override { return setting.interactive; }
 

@@ -23,8 +23,8 @@ class Codex final : public Dialect {
   std::string_view name() const override { return "codex"; }
   std::span<const HostTool> tools() const override { return kTools; }
 
-  Result<Event> read(const json::object& object) const override {
-    return read_named(object, kKinds);
+  Result<void> read(const json::object& object, Event& event) const override {
+    return read_named(event, object, kKinds);
   }
 
   std::string write(const Event& event, const Decision& decision, const Setting&) const override {

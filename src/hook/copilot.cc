@@ -36,19 +36,17 @@ class Copilot final : public Dialect {
   std::span<const HostTool> tools() const override { return kTools; }
   bool asks(const Setting& setting) const override { return setting.interactive; }
 
-  Result<Event> read(const json::object& object) const override {
-    if (object.contains("hook_event_name")) return read_named(object, kKinds);
-    Event event;
+  Result<void> read(const json::object& object, Event& event) const override {
+    if (object.contains("hook_event_name")) return read_named(event, object, kKinds);
     event.session_id = text_or_empty(object, "sessionId");
     event.folder = text_or_empty(object, "cwd");
-    if (object.contains("toolName")) {
-      SALLYPORT_CHECK_OK(read_call(event, object));
-    } else if (object.contains("prompt") && !object.contains("source")) {
+    if (object.contains("toolName")) return read_call(event, object);
+    if (object.contains("prompt") && !object.contains("source")) {
       event.kind = Event::Kind::Prompt;
       event.name = "userPromptSubmitted";
       event.text = as_text(object.at("prompt"));
     }
-    return event;
+    return {};
   }
 
   std::string write(const Event& event, const Decision& decision, const Setting&) const override {
@@ -79,23 +77,25 @@ class Copilot final : public Dialect {
 
  private:
   static Result<void> read_call(Event& event, const json::object& object) {
-    SALLYPORT_TRY(const std::string tool, needed_text(object, "toolName"));
-    name_tool(event, tool);
+    const json::value* const error = object.if_contains("error");
+    const json::value* const result = object.if_contains("toolResult");
     // Only the question whether a call may run calls its arguments so.
     const bool permission = object.contains("toolInput") && !object.contains("toolArgs");
+    using enum Event::Kind;
+    event.kind = error || result ? After : permission ? Permission : Before;
+    event.name = error        ? "postToolUseFailure"
+                 : result     ? "postToolUse"
+                 : permission ? "permissionRequest"
+                              : "preToolUse";
+    SALLYPORT_TRY(const std::string tool, needed_text(object, "toolName"));
+    name_tool(event, tool);
     SALLYPORT_TRY(const json::value given, needed(object, permission ? "toolInput" : "toolArgs"));
     event.input = json_inside(given);
     // An older release names no session: then the folder has to tell conversations apart.
     if (event.session_id.empty()) event.session_id = "copilot:" + event.folder;
-    event.kind = permission ? Event::Kind::Permission : Event::Kind::Before;
-    event.name = permission ? "permissionRequest" : "preToolUse";
-    if (const json::value* const error = object.if_contains("error")) {
-      event.kind = Event::Kind::After;
-      event.name = "postToolUseFailure";
+    if (error) {
       take_error(event, *error);
-    } else if (const json::value* const result = object.if_contains("toolResult")) {
-      event.kind = Event::Kind::After;
-      event.name = "postToolUse";
+    } else if (result) {
       take_result(event, *result);
     }
     return {};

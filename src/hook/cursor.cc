@@ -45,19 +45,18 @@ class Cursor final : public Dialect {
   std::string_view name() const override { return "cursor"; }
   std::span<const HostTool> tools() const override { return kTools; }
 
-  Result<Event> read(const json::object& object) const override {
-    Event event;
+  Result<void> read(const json::object& object, Event& event) const override {
     SALLYPORT_TRY(event.name, needed_text(object, "hook_event_name"));
     event.session_id = text_or_empty(object, "conversation_id");
     event.folder = text_or_empty(object, "cwd");
     event.model = text_or_empty(object, "model");
     SALLYPORT_CHECK_OK(read_kind(event, object));
-    if (event.kind == Event::Kind::Other) return event;
+    if (event.kind == Event::Kind::Other) return {};
     if (event.session_id.empty()) {
       return fail(ErrorCode::InvalidInput, "the event has no text `conversation_id`", "stdin");
     }
     event.likeness = likeness_of(event);
-    return event;
+    return {};
   }
 
   std::string write(const Event& event, const Decision& decision, const Setting&) const override {

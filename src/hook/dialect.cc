@@ -15,7 +15,7 @@ std::span<const Dialect* const> all() {
 
 }  // namespace
 
-Result<Event> read_event(const Dialect& dialect, std::string_view text) {
+Result<void> read_event(const Dialect& dialect, std::string_view text, Event& event) {
   const Result<ParsedJson> parsed = parse_json(text, {.bytes = kLargestEvent});
   if (!parsed) {
     return fail(ErrorCode::InvalidInput, parsed.error().message, "stdin:" + parsed.error().where);
@@ -24,7 +24,7 @@ Result<Event> read_event(const Dialect& dialect, std::string_view text) {
   if (object == nullptr) {
     return fail(ErrorCode::InvalidInput, "the event is no JSON object", "stdin");
   }
-  return dialect.read(*object);
+  return dialect.read(*object, event);
 }
 
 const Dialect* dialect_named(std::string_view name) {

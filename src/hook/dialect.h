@@ -1,7 +1,7 @@
 // How one coding agent speaks: its events in, our decisions out. Pure: no clock, no files.
 //
 //   const Dialect* claude = dialect_named("claude-code");
-//   SALLYPORT_TRY(const Event event, read_event(*claude, text));
+//   SALLYPORT_CHECK_OK(read_event(*claude, text, event));
 //   std::cout << claude->write(event, Decision::deny("not here"), Setting{});
 #pragma once
 
@@ -37,8 +37,9 @@ class Dialect {
   virtual std::string_view name() const = 0;
 
   // An event that is not for us is `Other`. `InvalidInput` names the member that is missing or of
-  // another type.
-  virtual Result<Event> read(const json::object& object) const = 0;
+  // another type; what was understood until then stands in `event`, so that the host is answered in
+  // the words of what it asked.
+  virtual Result<void> read(const json::object& object, Event& event) const = 0;
 
   // One JSON object, or nothing where the host wants silence.
   virtual std::string write(const Event& event, const Decision& decision,
@@ -54,7 +55,7 @@ class Dialect {
 inline constexpr std::size_t kLargestEvent = 16u << 20;
 
 // One event as its host wrote it. `InvalidInput` says what is wrong with it, and where.
-Result<Event> read_event(const Dialect& dialect, std::string_view text);
+Result<void> read_event(const Dialect& dialect, std::string_view text, Event& event);
 
 // Null: we do not speak it.
 const Dialect* dialect_named(std::string_view name);

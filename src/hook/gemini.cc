@@ -53,14 +53,14 @@ class Gemini final : public Dialect {
   std::string_view name() const override { return "gemini"; }
   std::span<const HostTool> tools() const override { return kTools; }
 
-  Result<Event> read(const json::object& object) const override {
-    SALLYPORT_TRY(Event event, read_named(object, kKinds));
-    if (event.kind != Event::Kind::Before && event.kind != Event::Kind::After) return event;
+  Result<void> read(const json::object& object, Event& event) const override {
+    SALLYPORT_CHECK_OK(read_named(event, object, kKinds));
+    if (event.kind != Event::Kind::Before && event.kind != Event::Kind::After) return {};
     name_gemini_tool(event, object);
     const json::object* const response = event.output.if_object();
     const json::value* const error = response ? response->if_contains("error") : nullptr;
     event.failed = error != nullptr && !error->is_null();
-    return event;
+    return {};
   }
 
   std::string write(const Event&, const Decision& decision, const Setting&) const override {

@@ -127,11 +127,11 @@ void take_error(Event& event, const json::value& error) {
   event.replaceable = false;
 }
 
-Result<Event> read_named(const json::object& object, std::span<const NamedKind> kinds) {
-  Event event;
+Result<void> read_named(Event& event, const json::object& object,
+                        std::span<const NamedKind> kinds) {
   SALLYPORT_TRY(event.name, needed_text(object, "hook_event_name"));
   const auto known = std::ranges::find(kinds, event.name, &NamedKind::name);
-  if (known == kinds.end()) return event;
+  if (known == kinds.end()) return {};
   event.kind = known->kind;
   SALLYPORT_TRY(event.session_id, needed_text(object, "session_id"));
   event.folder = text_or_empty(object, "cwd");
@@ -153,7 +153,7 @@ Result<Event> read_named(const json::object& object, std::span<const NamedKind> 
     default:
       SALLYPORT_CHECK_OK(read_call(event, object, known->failed));
   }
-  return event;
+  return {};
 }
 
 // A denial without a reason would not be one for Codex, and a failed hook lets the call run.

@@ -46,7 +46,7 @@ inline constexpr NamedKind kClaudePrompt{"UserPromptSubmit", Event::Kind::Prompt
 
 // An event that says its name in `hook_event_name`, with the members that Claude Code and those who
 // follow it share. Any other name is `Other`.
-Result<Event> read_named(const json::object& object, std::span<const NamedKind> kinds);
+Result<void> read_named(Event& event, const json::object& object, std::span<const NamedKind> kinds);
 
 // An error that the host shows whatever we say.
 void take_error(Event& event, const json::value& error);

@@ -46,14 +46,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   for (const std::string& name : dialect_names()) {
     const Dialect& dialect = *dialect_named(name);
-    const Result<Event> event = read_event(dialect, text);
-    if (!event) continue;
-    check_event(*event);
-    check_denial(dialect, *event);
+    Event event;
+    if (read_event(dialect, text, event)) check_event(event);
+    check_denial(dialect, event);
     for (int kind = 0; kind <= static_cast<int>(Decision::Kind::Withhold); ++kind) {
-      const Decision decision{static_cast<Decision::Kind>(kind), "no", event->output};
+      const Decision decision{static_cast<Decision::Kind>(kind), "no", event.output};
       for (const bool interactive : {true, false}) {
-        check_words(dialect, *event, decision, {.interactive = interactive});
+        check_words(dialect, event, decision, {.interactive = interactive});
       }
     }
   }
