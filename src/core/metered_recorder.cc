@@ -65,10 +65,9 @@ class MeteredRecorder::Waiting {
   SteadyTime begin_;
 };
 
-MeteredRecorder::MeteredRecorder(Recorder& recorder, Metrics& metrics, const Clock& clock, Log log)
+MeteredRecorder::MeteredRecorder(Recorder& recorder, Metrics& metrics, const Clock& clock)
     : recorder_(recorder),
       clock_(clock),
-      log_(std::move(log)),
       calls_(metrics.counter("sallyport_calls_total", "Calls that have ended, by outcome.",
                              {"outcome", "server", "agent"})),
       decisions_(metrics.counter("sallyport_decisions_total",
@@ -136,7 +135,7 @@ MeteredRecorder::Counts MeteredRecorder::counts_of(const std::vector<Draft>& dra
   for (const Draft& draft : drafts) {
     counts.push_back([&series = records_.at({to_string(draft.kind)})] { series.add(); });
     for (const Fact& fact : draft.facts) {
-      if (fact.space == "fail_open" && fact.value) read_fail_open(fact, draft.subject, counts);
+      if (fact.space == "fail_open" && fact.value) read_fail_open(fact, counts);
     }
     switch (draft.kind) {
       case Kind::ToolAudit:
@@ -159,13 +158,9 @@ MeteredRecorder::Counts MeteredRecorder::counts_of(const std::vector<Draft>& dra
 }
 
 // One more call was let pass. The key is `instance/guard`.
-void MeteredRecorder::read_fail_open(const Fact& fact, const Subject& subject, Counts& counts) {
-  std::string guard = fact.key.substr(fact.key.find('/') + 1);
-  counts.push_back([this, guard = std::move(guard), call = subject.call_id] {
-    fail_open_.at({guard}).add();
-    log_(fmt::format("the guard `{}` failed, and call {} was let pass, as the policy says", guard,
-                     call));
-  });
+void MeteredRecorder::read_fail_open(const Fact& fact, Counts& counts) {
+  const std::string guard = fact.key.substr(fact.key.find('/') + 1);
+  counts.push_back([&series = fail_open_.at({guard})] { series.add(); });
 }
 
 void MeteredRecorder::read_record(const Draft& draft, Counts& counts) {

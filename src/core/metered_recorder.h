@@ -16,9 +16,7 @@ namespace sallyport::core {
 // Any thread may use it. `recorder` and `metrics` must outlive it.
 class MeteredRecorder final : public Recorder {
  public:
-  // For people, who hear of every call that a failed guard was let pass for (EV-70). Must not wait.
-  using Log = std::function<void(std::string_view)>;
-  MeteredRecorder(Recorder& recorder, Metrics& metrics, const Clock& clock, Log log);
+  MeteredRecorder(Recorder& recorder, Metrics& metrics, const Clock& clock);
 
   using Recorder::append;
   // Counted once it is durable.
@@ -47,7 +45,7 @@ class MeteredRecorder final : public Recorder {
   class Waiting;
 
   Counts counts_of(const std::vector<Draft>& drafts);
-  void read_fail_open(const Fact& fact, const Subject& subject, Counts& counts);
+  void read_fail_open(const Fact& fact, Counts& counts);
   void read_record(const Draft& draft, Counts& counts);
   void read_guards(const Draft& draft, Counts& counts);
   void read_hit(const Draft& draft, Counts& counts);
@@ -60,7 +58,6 @@ class MeteredRecorder final : public Recorder {
 
   Recorder& recorder_;
   const Clock& clock_;
-  Log log_;
   MetricNumbers& calls_;
   MetricNumbers& decisions_;
   MetricNumbers& guard_runs_;
