@@ -1,7 +1,5 @@
 #include "core/metered_recorder.h"
 
-#include <fmt/format.h>
-
 #include <boost/json.hpp>
 
 #include "base/json_members.h"

@@ -34,6 +34,8 @@ class MeteredRecorder final : public Recorder {
   Result<void> ready() const override { return recorder_.ready(); }
   const std::string& instance_id() const override { return recorder_.instance_id(); }
   bool alive(const std::string& instance_id) const override { return recorder_.alive(instance_id); }
+  Result<Claim> claim(std::string_view key) override { return recorder_.claim(key); }
+  std::vector<std::uint64_t> take_unheard() override { return recorder_.take_unheard(); }
   std::string encrypt(std::string_view text) override { return recorder_.encrypt(text); }
   Result<std::string> decrypt(std::string_view sealed) const override {
     return recorder_.decrypt(sealed);
