@@ -44,9 +44,16 @@ class HookLineTest : public testing::Test {
               static_cast<ssize_t>(bytes.size()));
   }
   static std::string hear(int peer) {
-    std::string heard(4096, '\0');
-    heard.resize(static_cast<std::size_t>(std::max<ssize_t>(recv(peer, heard.data(), 4096, 0), 0)));
-    return heard;
+    std::string heard = received(peer, net::kFrameHead);
+    std::size_t length = 0;
+    for (const char byte : heard) length = length << 8 | static_cast<unsigned char>(byte);
+    return heard.append(received(peer, length));
+  }
+  static std::string received(int peer, std::size_t length) {
+    std::string bytes(length, '\0');
+    const ssize_t count = recv(peer, bytes.data(), length, MSG_WAITALL);
+    bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    return bytes;
   }
 
   Result<std::optional<HookAnswer>> ask() const {

@@ -84,7 +84,7 @@ TEST_F(MeteredRecorderTest, EachCallThatAFailedGuardIsLetPassForIsLoggedAndCount
   EXPECT_THAT(text, HasSubstr("sallyport_fail_open_total{guard=\"broken\"} 2\n"));
   EXPECT_THAT(text, HasSubstr("outcome=\"failed\"} 2\n"));
   EXPECT_THAT(text, Not(HasSubstr("sallyport_fail_open_seconds_total 0\n")));
-  const auto told = HasSubstr("guard `broken` failed (down) and the policy lets the call pass");
+  const auto told = HasSubstr("guard `broken` failed (error) and the policy lets the call pass");
   EXPECT_THAT(said, ElementsAre(told, told));
 }
 
