@@ -157,7 +157,7 @@ Async<void> Gateway::relay_later(Message request) {
     co_return;
   }
   relayed_.erase(request.id);
-  if (discovers && !gave_up_) {
+  if (discovers && !gave_up_ && !not_let_in_) {
     to_client(result_text(request.id, with_our_tasks(discovery_from_opening(kStillStarting))));
     co_return;
   }
