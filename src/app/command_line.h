@@ -1,4 +1,4 @@
-// The table of commands. The only unit behind it that knows the parsing library is command_line.cc.
+// What was typed, understood. The grammar is in command_grammar.h.
 #pragma once
 
 #include <functional>

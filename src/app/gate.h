@@ -35,6 +35,7 @@ class Gate {
   boost::asio::io_context& loop() { return loop_; }
   Workspace& workspace() { return *workspace_; }
   ledger::Ledger& ledger() { return workspace_->ledger(); }
+  core::Recorder& recorder() { return recorder_; }  // the ledger, counted
   const core::PlanSource& plans() const { return plans_; }
   PolicyWatch& watch() { return watch_; }
   core::Governor& governor() { return governor_; }
@@ -52,7 +53,7 @@ class Gate {
   std::unique_ptr<Workspace> workspace_;
   std::string policy_;
   Metrics metrics_;
-  core::MeteredRecorder recorder_;  // the ledger, counted: everybody below writes through it
+  core::MeteredRecorder recorder_;  // everybody below writes through it
   mcp::GatewayMeter meter_;
   mcp::PinBook pins_;
   core::PlanShelf plans_;

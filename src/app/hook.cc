@@ -70,7 +70,7 @@ Result<std::unique_ptr<Workspace>> open_workspace(Workspace::Place place) {
 
 Result<HookAnswer> judge_here(Workspace::Place place, HookQuestion question) {
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, open_workspace(std::move(place)));
-  HookDesk desk(*workspace);
+  HookDesk desk(*workspace, workspace->ledger());
   question.host = host_of_hook(getpid());
   const auto judged = [](HookDesk& by, HookQuestion about) -> Task<HookAnswer> {
     co_return co_await by.answer(std::move(about));

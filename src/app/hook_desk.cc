@@ -63,20 +63,19 @@ Async<void> HookDesk::note_passed(std::string agent, std::string reason) {
                     .subject = {.agent_id = std::move(agent)},
                     .topic = "hooks",
                     .body = {{"kind", "let_pass"}, {"reason", std::move(reason)}}});
-  (void)co_await workspace_.ledger().append(std::move(drafts), core::Urgency::Reports);
+  (void)co_await recorder_.append(std::move(drafts), core::Urgency::Reports);
 }
 
 Task<Decision> HookDesk::judge(HookQuestion question) {
   SALLYPORT_CO_TRY(const std::shared_ptr<HookPolicy> policy, co_await policy_of(question.policy));
   const std::string agent(question.dialect->name());
   if (question.host) SALLYPORT_CO_CHECK_OK(co_await mark_host(*question.host, agent));
-  ledger::Ledger& ledger = workspace_.ledger();
   const Event& event = question.event;
   if (event.kind == Event::Kind::Prompt || event.kind == Event::Kind::Question) {
     TextRules rules{.guardrails = policy->guardrails(),
                     .policy_hash = policy->plan().hash(),
                     .excerpts = policy->excerpts()};
-    co_return co_await judge_text(ledger, std::move(rules), agent, event);
+    co_return co_await judge_text(recorder_, std::move(rules), agent, event);
   }
   SALLYPORT_CO_CHECK_OK(co_await policy->governor().tidy());
   hook::Front::Settings settings{.agent = agent,
@@ -86,8 +85,9 @@ Task<Decision> HookDesk::judge(HookQuestion question) {
                                  .local_yes_counts = [policy](const json::object& request) {
                                    return policy->local_yes_counts(request);
                                  }};
-  hook::Front front({policy->governor(), policy->hand_offs(), ledger, ledger.digest(), origins_},
-                    std::move(settings));
+  hook::Front front(
+      {policy->governor(), policy->hand_offs(), recorder_, workspace_.ledger().digest(), origins_},
+      std::move(settings));
   switch (event.kind) {
     case Event::Kind::Permission:
       co_return co_await front.permission(event);
@@ -107,7 +107,7 @@ Task<std::shared_ptr<HookPolicy>> HookDesk::policy_of(std::string name) {
     co_return policies_.front();
   }
   SALLYPORT_CO_TRY(std::shared_ptr<HookPolicy> loaded,
-                   co_await HookPolicy::load(workspace_, origins_, name));
+                   co_await HookPolicy::load({workspace_, recorder_, origins_}, name));
   std::erase_if(policies_, [&](const auto& other) { return other->name() == name; });
   policies_.insert(policies_.begin(), loaded);
   if (policies_.size() > kMostPolicies) policies_.pop_back();
@@ -116,9 +116,8 @@ Task<std::shared_ptr<HookPolicy>> HookDesk::policy_of(std::string name) {
 
 // What the agent starts must not answer for people (AP-29).
 Task<void> HookDesk::mark_host(int host, std::string agent) {
-  ledger::Ledger& ledger = workspace_.ledger();
   const core::Fact governed = governs(host, agent);
-  SALLYPORT_CO_TRY(const auto known, ledger.fact(governed.space, governed.key));
+  SALLYPORT_CO_TRY(const auto known, recorder_.fact(governed.space, governed.key));
   if (known) co_return Result<void>{};
   std::vector<core::Draft> drafts;
   drafts.push_back({.kind = core::Kind::Topic,
@@ -126,7 +125,7 @@ Task<void> HookDesk::mark_host(int host, std::string agent) {
                     .topic = "hooks",
                     .body = {{"kind", "agent_seen"}, {"process", host}},
                     .facts = {governed}});
-  SALLYPORT_CO_CHECK_OK(co_await ledger.append(std::move(drafts), core::Urgency::Announces));
+  SALLYPORT_CO_CHECK_OK(co_await recorder_.append(std::move(drafts), core::Urgency::Announces));
   co_return Result<void>{};
 }
 

@@ -34,8 +34,9 @@ HookAnswer failure(const HookQuestion& question, const Error& error);
 // On a strand, or on a context with one thread.
 class HookDesk {
  public:
-  // `workspace` must outlive it.
-  explicit HookDesk(Workspace& workspace) : workspace_(workspace) {}
+  // `recorder`: the ledger of the workspace, or one that counts. Both must outlive it.
+  HookDesk(Workspace& workspace, core::Recorder& recorder)
+      : workspace_(workspace), recorder_(recorder) {}
 
   Async<HookAnswer> answer(HookQuestion question);
 
@@ -47,6 +48,7 @@ class HookDesk {
   Async<void> note_passed(std::string agent, std::string reason);
 
   Workspace& workspace_;
+  core::Recorder& recorder_;
   hook::Origins origins_;
   std::vector<std::shared_ptr<HookPolicy>> policies_;  // the one used last stands first
 };

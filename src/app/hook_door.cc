@@ -10,7 +10,7 @@ namespace sallyport::app {
 
 HookDoor::HookDoor(Gate& gate)
     : gate_(gate),
-      desk_(gate.workspace()),
+      desk_(gate.workspace(), gate.recorder()),
       server_(gate.loop().get_executor(),
               {.greeting = std::string(kHookGreeting), .question_bytes = kLargestHookQuestion},
               [&gate](std::string_view line) { gate.log(line); }) {}

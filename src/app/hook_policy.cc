@@ -56,28 +56,28 @@ bool HookPolicy::stale() const {
   return !now || !file_ || !file_->settled || !file_->same_as(*now);
 }
 
-HookPolicy::HookPolicy(Workspace& workspace, Read read)
+HookPolicy::HookPolicy(const Means& means, Read read)
     : origin_(std::move(read.origin)),
       file_(read.file),
       policy_(std::move(read.policy)),
       guardrails_(std::move(read.guardrails)),
       plan_(read.plan),
       plans_(read.plan),
-      governor_({plans_, workspace.ledger(), workspace.redactor(), workspace.clock(),
-                 workspace.entropy(), workspace.ledger().digest()}),
-      continuations_(workspace.ledger(), workspace.ledger().digest(), workspace.clock(),
-                     workspace.entropy()),
+      governor_({plans_, means.recorder, means.workspace.redactor(), means.workspace.clock(),
+                 means.workspace.entropy(), means.workspace.ledger().digest()}),
+      continuations_(means.recorder, means.workspace.ledger().digest(), means.workspace.clock(),
+                     means.workspace.entropy()),
       hand_offs_(governor_, continuations_) {}
 
-Result<HookPolicy::Read> HookPolicy::read(Workspace& workspace, const hook::Origins& origins,
-                                          policy::PolicyOrigin origin) {
+Result<HookPolicy::Read> HookPolicy::read(const Means& means, policy::PolicyOrigin origin) {
+  Workspace& workspace = means.workspace;
   Read read{.origin = std::move(origin)};
   // Before its text: what changes in between is noticed the next time.
   if (read.origin.changes) read.file = FileState::of(*read.origin.changes);
   SALLYPORT_TRY(read.policy, read.origin.read(&workspace.patterns()));
   SALLYPORT_TRY(read.guardrails, policy::compile_guardrails(read.policy, 1, &workspace.patterns()));
   core::PlanBuilder builder;
-  bring_along(builder, origins);
+  bring_along(builder, means.origins);
   ledger::Ledger& ledger = workspace.ledger();
   SALLYPORT_CHECK_OK(
       policy::add_to_plan(builder, read.policy, read.guardrails,
@@ -87,15 +87,14 @@ Result<HookPolicy::Read> HookPolicy::read(Workspace& workspace, const hook::Orig
   return read;
 }
 
-Task<std::shared_ptr<HookPolicy>> HookPolicy::load(Workspace& workspace,
-                                                   const hook::Origins& origins, std::string name) {
-  ledger::Ledger& ledger = workspace.ledger();
+Task<std::shared_ptr<HookPolicy>> HookPolicy::load(Means means, std::string name) {
+  ledger::Ledger& ledger = means.workspace.ledger();
   SALLYPORT_CO_TRY(const auto before, ledger.fact("policy", "hash"));
   core::PlanShelf shelf(ledger, before.value_or(""));
   policy::PolicyOrigin origin = policy::PolicyOrigin::named(name);
   const core::PlanShelf::Origin told{
       .source = origin.name, .who = who_runs_this(), .generation = 1};
-  Result<Read> read = HookPolicy::read(workspace, origins, std::move(origin));
+  Result<Read> read = HookPolicy::read(means, std::move(origin));
   if (!read) {
     SALLYPORT_CO_TRY(const auto refused, ledger.fact("policy", "refused"));
     if (!refused) SALLYPORT_CO_CHECK_OK(co_await shelf.reject(told, read.error()));
@@ -104,7 +103,7 @@ Task<std::shared_ptr<HookPolicy>> HookPolicy::load(Workspace& workspace,
   if (before != read->plan->hash()) {
     SALLYPORT_CO_CHECK_OK(co_await shelf.load(read->plan, told));
   }
-  co_return std::shared_ptr<HookPolicy>(new HookPolicy(workspace, std::move(*read)));
+  co_return std::shared_ptr<HookPolicy>(new HookPolicy(means, std::move(*read)));
 }
 
 bool HookPolicy::local_yes_counts(const json::object& request) const {

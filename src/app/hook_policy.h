@@ -19,9 +19,14 @@ namespace sallyport::app {
 class HookPolicy {
  public:
   // In force, and on record, when this returns. An error: it is no policy, and nothing may be
-  // judged by it. `workspace` and `origins` must outlive it.
-  static Task<std::shared_ptr<HookPolicy>> load(Workspace& workspace, const hook::Origins& origins,
-                                                std::string name);
+  // judged by it.
+  struct Means {
+    Workspace& workspace;
+    core::Recorder&
+        recorder;  // for what is judged: the ledger of the workspace, or one that counts
+    const hook::Origins& origins;
+  };
+  static Task<std::shared_ptr<HookPolicy>> load(Means means, std::string name);
   HookPolicy(const HookPolicy&) = delete;
 
   const std::string& name() const { return origin_.name; }
@@ -54,9 +59,8 @@ class HookPolicy {
     std::shared_ptr<const guardrails::Guardrails> guardrails{};
     std::shared_ptr<const core::Plan> plan{};
   };
-  HookPolicy(Workspace& workspace, Read read);
-  static Result<Read> read(Workspace& workspace, const hook::Origins& origins,
-                           policy::PolicyOrigin origin);
+  HookPolicy(const Means& means, Read read);
+  static Result<Read> read(const Means& means, policy::PolicyOrigin origin);
 
   policy::PolicyOrigin origin_;
   std::optional<FileState> file_;

@@ -102,6 +102,12 @@ class Troubles(BesideDaemon, hook_test.Hook):
         locals()[name] = None
     del name
 
+    def test_what_the_daemon_judges_is_among_its_numbers(self):
+        self.assertIsNone(self.hook(claude("PreToolUse")))
+        self.assertIsNone(self.hook(ran()))
+        numbers = self.server.ask("GET", "/metrics", token=False)[2].decode()
+        self.assertRegex(numbers, r'sallyport_calls_total\{outcome="completed",[^}]*agent="[^"]*claude-code"\} 1\n')
+
     def test_without_a_daemon_hooks_decide_alone_and_its_socket_is_gone(self):
         self.assertEqual(stat.S_IMODE(self.socket_file.stat().st_mode), 0o600)
         self.assertIsNone(self.hook(claude("PreToolUse")))

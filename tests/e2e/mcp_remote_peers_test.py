@@ -14,7 +14,7 @@ class RemotePeers(mcp_peers_test.Peers):
     def setUp(self):
         super().setUp()
         self.process = subprocess.Popen(
-            ["node", "--require", HERE / "mcp_loopback.cjs", self.server("everything"), "streamableHttp"], stdout=subprocess.DEVNULL,
+            [self.node_path, "--require", HERE / "mcp_loopback.cjs", self.server("everything"), "streamableHttp"], stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE, env={**self.environment(), "PORT": "0"}, text=True)
         self.addCleanup(self.end)
         port = next(line.split()[1] for line in self.process.stderr if line.startswith("LISTENING"))
@@ -27,7 +27,7 @@ class RemotePeers(mcp_peers_test.Peers):
 
     def test_the_sdk_client_gets_the_same_as_from_the_server_itself(self):
         script = HERE / "mcp_sdk_client.mjs"
-        direct = self.node(script, "node", self.server("everything"), "stdio")
+        direct = self.node(script, self.node_path, self.server("everything"), "stdio")
         self.maxDiff = 4000
         self.assertEqual(self.node(script, *self.gate_words), direct)
         self.assertGreaterEqual(len(self.ends()), 4)

@@ -12,11 +12,11 @@ HERE = pathlib.Path(__file__).parent
 
 class ServedPeers(ServeTest, mcp_peers_test.Peers):
     def served(self):
-        return self.serve(command=("node", self.server("everything"), "stdio"))
+        return self.serve(command=(self.node_path, self.server("everything"), "stdio"))
 
     def test_the_sdk_client_gets_the_same_over_http_as_from_the_server_itself(self):
         script = HERE / "mcp_sdk_client.mjs"
-        direct = self.node(script, "node", self.server("everything"), "stdio")
+        direct = self.node(script, self.node_path, self.server("everything"), "stdio")
         server = self.served()
         self.maxDiff = 4000
         self.assertEqual(self.node(script, server.started["url"], MCP_TOKEN=server.token), direct)

@@ -1,0 +1,177 @@
+#include "app/command_grammar.h"
+#include "app/wiring.h"
+#include "hook/dialect.h"
+
+namespace sallyport::app {
+
+void CommandLine::add_demo() {
+  CLI::App* const sub =
+      app_.add_subcommand("demo", "a scripted agent through the real gates; no network, no set-up");
+  sub->add_flag("--plain", demo_.plain, "neither colours nor redrawing");
+  sub->add_flag("--keep", demo_.keep, "keep the demo's data folder");
+  sub->add_flag("--no-pause", demo_.no_pause, "do not pause between steps");
+  sub->add_flag("--yes", demo_.yes, "let the script answer the question that you would be asked");
+  text(*sub, "--stage", demo_.stage, "which process of the demo this is")->group("");
+  sub->callback([this] {
+    run_ = [demo = demo_](const Context& context) -> Result<int> {
+      DemoOptions options = demo;
+      options.json = context.json();
+      options.colour = context.terminal.colour() && !demo.plain;
+      if (context.globals.data_dir) {
+        SALLYPORT_TRY(options.place, context.place());
+      }
+      return run_demo(options);
+    };
+  });
+}
+
+void CommandLine::add_serve() {
+  CLI::App& sub =
+      command(app_, "serve", "serve agents over HTTP, as the configuration says", serve_, serve);
+  text(sub, "--policy", serve_.policy, "instead of the one in the configuration", "POLICY");
+}
+
+void CommandLine::add_oauth(CLI::App& sub, OAuthOptions& options) {
+  text(sub, "--client-id", options.client_id, "of a client that was registered by hand", "ID");
+  text(sub, "--client-secret-env", options.client_secret_env, "the variable that holds its secret",
+       "NAME");
+  file(sub, "--client-secret-file", options.client_secret_file, "the file that holds its secret");
+  file(sub, "--client-key-file", options.client_key_file, "its private key (PEM), instead");
+  sub.add_flag("--client-credentials", options.client_credentials,
+               "the client is let in by itself, no person");
+  text(sub, "--issuer", options.issuer, "the authorization server that it is a client of", "URL");
+  text(sub, "--scope", options.scope, "what to ask for [what the server says]", "WORDS");
+  sub.add_option("--redirect-port", options.redirect_port,
+                 "of 127.0.0.1, to come back to from the browser [any]")
+      ->type_name("PORT");
+}
+
+void CommandLine::add_mcp() {
+  CLI::App& sub = command(app_, "mcp", "put the gate before a tool server, on standard streams",
+                          mcp_, wrap_mcp_server);
+  text(sub, "--policy", mcp_.policy, "a file, or a shipped one by its name [starter]", "POLICY");
+  text(sub, "--name", mcp_.name, "how records call the server [from its command]", "NAME");
+  text(sub, "--url", mcp_.url, "reach the server there instead of starting one", "URL");
+  text(sub, "--bearer-env", mcp_.bearer_env, "the variable that holds our token for it", "NAME");
+  sub.add_flag("--allow-http", mcp_.allow_http, "no encryption on the way to another machine");
+  sub.add_flag("--login", mcp_.login, "open a browser where the server asks for a login");
+  add_oauth(sub, mcp_.oauth);
+  choice(text(sub, "--era", mcp_.era, "of the protocol that the server speaks [auto]"),
+         {"auto", "legacy", "modern"});
+  text(sub, "--grant", mcp_.grant, "token for calls that bring none [$SALLYPORT_GRANT]", "FILE");
+  sub.add_option("command", mcp_.command, "the server's command, behind `--`")
+      ->type_name("-- COMMAND...");
+  CLI::App& login =
+      command(sub, "login", "let us in at a tool server, with a browser", mcp_login_, mcp_login);
+  text(login, "--url", mcp_login_.url, "of the tool server", "URL")->required();
+  login.add_flag("--allow-http", mcp_login_.allow_http,
+                 "no encryption on the way to another machine");
+  add_oauth(login, mcp_login_.oauth);
+  text(login, "--wait", mcp_login_.wait, "for the person, as 90s or 10m [5m]", "TIME");
+  login.add_flag("--no-browser", mcp_login_.no_browser, "only print the address to open");
+  CLI::App& logout =
+      command(sub, "logout", "forget the tokens for a tool server", mcp_logout_, mcp_logout);
+  text(logout, "--url", mcp_logout_.url, "of the tool server", "URL")->required();
+  logout.add_flag("--allow-http", mcp_logout_.allow_http,
+                  "no encryption on the way to another machine");
+  // CLI11 calls the callback of `mcp` as well, and last.
+  sub.callback([this, &sub] {
+    if (!sub.get_subcommands().empty()) return;
+    run_ = [options = mcp_](const Context& context) { return wrap_mcp_server(context, options); };
+  });
+  CLI::App& pins = *app_.add_subcommand("pins", "tool definitions, and those that have changed");
+  pins.require_subcommand(1);
+  CLI::App& list = command(pins, "list", "what is pinned", pins_list_, pins_list);
+  CLI::App& diff = command(pins, "diff", "what has changed", pins_diff_, pins_diff);
+  CLI::App& accept = command(pins, "accept", "take a changed definition as the good one",
+                             pins_accept_, pins_accept);
+  for (auto [app, options] : {std::pair(&list, &pins_list_), std::pair(&diff, &pins_diff_),
+                              std::pair(&accept, &pins_accept_)}) {
+    text(*app, "server", options->server, "only of this server", "SERVER");
+    text(*app, "tool", options->tool, "only this tool", "TOOL");
+  }
+}
+
+void CommandLine::add_hook() {
+  CLI::App& hook =
+      command(app_, "hook", "decide about one event of a coding agent, on standard input", hook_,
+              answer_hook);
+  choice(text(hook, "--agent", hook_.agent, "whose event it is"), hook::dialect_names())
+      ->required();
+  text(hook, "--policy", hook_.policy, "a file, or a shipped one by its name [starter]", "POLICY");
+  choice(text(hook, "--interactive", hook_.interactive,
+              "can somebody be asked where the agent runs? [auto]"),
+         {"auto", "yes", "no"});
+  CLI::App& init = command(app_, "init", "put the gate into the settings of an agent or a client",
+                           init_, app::init);
+  choice(text(init, "--agent", init_.agent, "install the hook of this coding agent"),
+         hook::dialect_names());
+  choice(
+      text(init, "--client", init_.client, "lead the MCP servers of this client through the gate"),
+      client_names());
+  file(init, "--file", init_.file, "its settings [where the program keeps them]");
+  text(init, "--policy", init_.policy, "the policy that decides then [starter]", "POLICY");
+  init.add_flag("--print", init_.print, "print the settings, write nothing");
+  init.add_flag("--undo", init_.undo, "take it out again");
+  init.add_flag("--dry-run", init_.dry_run, "say what would be changed");
+}
+
+void CommandLine::add_guard() {
+  const std::vector<std::string> stages = {"input", "output", "tool_use", "tool_output"};
+  CLI::App& guard = *app_.add_subcommand("guard", "try guardrails; nothing is recorded");
+  guard.require_subcommand(1);
+  CLI::App& check =
+      command(guard, "check", "what the checks say of a text", guard_check_, guard_check);
+  text(check, "--config", guard_check_.config, "the document, or gallery:NAME", "FILE")->required();
+  choice(text(check, "--stage", guard_check_.stage, "which checks")->required(), stages);
+  text(check, "--tool", guard_check_.tool, "the tool, for the stages of tools", "NAME");
+  text(check, "--text-file", guard_check_.text_file, "the text [standard input]", "FILE");
+  text(check, "--skip", guard_check_.skip, "checks to leave out, by their place", "N,N,..");
+  CLI::App& stream =
+      command(guard, "stream", "what would leave, delta by delta", guard_stream_, guard_stream);
+  text(stream, "--config", guard_stream_.config, "the document, or gallery:NAME", "FILE")
+      ->required();
+  text(stream, "--delta", guard_stream_.delta, "bytes of a delta", "N");
+  text(stream, "--splits", guard_stream_.splits, "bytes of each delta; the rest is one more",
+       "N,N,..");
+  choice(text(stream, "--stage", guard_stream_.stage, "which checks [output]"),
+         {"input", "output", "tool_output"});
+  text(stream, "--tool", guard_stream_.tool, "the tool, for tool_output", "NAME");
+  text(stream, "--text-file", guard_stream_.text_file, "the text [standard input]", "FILE");
+  stream.add_flag("--channels", guard_stream_.channels,
+                  "the text is a message, a line of JSON for each delta of a channel");
+}
+
+void CommandLine::add_policy() {
+  CLI::App& policy = *app_.add_subcommand("policy", "what policies are made of");
+  policy.require_subcommand(1);
+  CLI::App& check = command(policy, "check", "is this a policy, and what does it say",
+                            policy_check_, policy_check);
+  required_file(check, "file", policy_check_.file, "the policy");
+  CLI::App& test =
+      command(policy, "test", "does it do what its cases say", policy_test_, policy_test);
+  text(test, "file", policy_test_.file, "a policy, a guardrail document or gallery:NAME", "FILE")
+      ->required();
+  text(test, "--cases", policy_test_.cases, "the cases [those of the preset]", "FILE");
+  CLI::App& explain = command(policy, "explain", "would this call run, and why; runs nothing",
+                              policy_explain_, policy_explain);
+  text(explain, "call", policy_explain_.call, "a call as JSON, or the id of a recorded one",
+       "FILE|CALL")
+      ->required();
+  text(explain, "--policy", policy_explain_.policy,
+       "a file, or a shipped one by its name [starter]", "POLICY");
+  text(explain, "--grant", policy_explain_.grant, "the token that the call presents", "FILE");
+  CLI::App& show =
+      command(policy, "show", "policies that come with the program", policy_show_, policy_show);
+  text(show, "name", policy_show_.name, "print this one", "NAME");
+  CLI::App& gallery = command(policy, "gallery", "guardrails that come with the program",
+                              policy_gallery_, policy_gallery);
+  text(gallery, "name", policy_gallery_.name, "print this document", "NAME");
+  text(gallery, "--locale", policy_gallery_.locale, "names in this language [en]", "en|uk");
+  CLI::App& schema =
+      command(policy, "schema", "JSON Schema of a document", policy_schema_, policy_schema);
+  choice(text(schema, "document", policy_schema_.of, "of which document [policy]"),
+         {"policy", "guardrails", "config"});
+}
+
+}  // namespace sallyport::app
