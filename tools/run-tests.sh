@@ -40,13 +40,13 @@ must() {
 ran() {
   awk '
     /^[0-9]+% tests passed, [0-9]+ tests? failed out of [0-9]+$/ { bad = $4; all = $NF; skipped = disabled = 0 }
-    /^\t +[0-9]+ - .* \(Skipped\)$/ { ++skipped }
-    /^\t +[0-9]+ - .* \(Disabled\)$/ { ++disabled }
+    /^\t *[0-9]+ - .* \(Skipped\)$/ { ++skipped }
+    /^\t *[0-9]+ - .* \(Disabled\)$/ { ++disabled }
     END { print all + 0, bad + 0, skipped + 0, disabled + 0 }' "$1"
 }
 
 # names LOG: the tests that its closing list calls failed.
-names() { sed -nE '/\((Skipped|Disabled)\)$/d; s/^\t +[0-9]+ - (.*) \([^()]*\)( .*)?$/\1/p' "$1"; }
+names() { sed -nE '/\((Skipped|Disabled)\)$/d; s/^\t *[0-9]+ - (.*) \([^()]*\)( .*)?$/\1/p' "$1"; }
 
 # complaints LOG: the first lines in which tests say what was wrong, for the end of the output.
 complaints() { grep -E ': Failure$|^ +Expected|Error: |^FAIL' "$1" | head -8; }

@@ -69,13 +69,13 @@ Result<std::unique_ptr<Workspace>> open_workspace(Workspace::Place place) {
 }
 
 Result<HookAnswer> judge_here(Workspace::Place place, HookQuestion question) {
+  boost::asio::io_context loop(1);  // behind the ledger, which may still tell it something
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, open_workspace(std::move(place)));
   HookDesk desk(*workspace, workspace->ledger());
   question.host = host_of_hook(getpid());
   const auto judged = [](HookDesk& by, HookQuestion about) -> Task<HookAnswer> {
     co_return co_await by.answer(std::move(about));
   };
-  boost::asio::io_context loop(1);
   return run_on(loop, judged(desk, std::move(question)));
 }
 
