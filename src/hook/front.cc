@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/json.hpp>
 #include <sstream>
 
@@ -23,7 +27,7 @@ constexpr std::string_view kRepeatedSpace = "hook_repeated";
 constexpr std::string_view kLocally = "approved locally, observed";
 constexpr std::uint64_t kOpenAtOnce = 16;
 constexpr std::size_t kDeepestOutput = 100;
-constexpr unsigned kDraws = 16;  // of an id, against others who draw at the same moment
+constexpr unsigned kDraws = 32;  // of an id, against others who draw at the same moment
 
 // What the model is shown in the place of the result, if anything.
 Decision decision_of(const Event& event, const Answer& answer) {
@@ -35,6 +39,14 @@ Decision decision_of(const Event& event, const Answer& answer) {
   if (event.failed)
     return {.kind = Decision::Kind::Replace, .value = json::value(released.message)};
   return Decision::withhold(released.message);
+}
+
+// Whoever has drawn the same id needs it to write it down. The more there are, the longer.
+Async<void> moment(unsigned draws) {
+  boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor,
+                                  std::chrono::milliseconds(3) * draws);
+  boost::system::error_code ignored;
+  co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
 }
 
 }  // namespace
@@ -124,6 +136,7 @@ Task<core::HandOffs::Given> Front::hand_out(const Event& event) {
                                                         std::move(calls), {.leaves = true}));
     const bool again = event.call_id.empty() && !given.clashes.empty() && draws < kDraws;
     if (!again) co_return given;
+    co_await moment(draws);
   }
 }
 
