@@ -61,9 +61,11 @@ struct GuardOptions {
 
 // When the intent of a call is on disk.
 enum class WriteIntents {
-  Strict,   // before every call
-  Effect,   // before calls that have an effect; others become durable with their outcome
-  Relaxed,  // with the outcome, for all: a crash can leave an effect that no record names
+  Strict,  // before every call
+  Effect,  // before calls that have an effect; others become durable with their outcome
+  // With the outcome, for all, and nobody waits for the disk: a crash can leave an effect that no
+  // record names, a loss of power takes the records of the last fifth of a second.
+  Relaxed,
 };
 
 class Engine;

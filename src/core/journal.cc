@@ -101,6 +101,12 @@ bool fits_an_entry(const Trail::Row& row) {
   return event == nullptr || check_json(to_json(*event));
 }
 
+// Where nobody waits for the disk (`durability: relaxed`): of a call that has not been on it.
+bool waits_for_disk(const Trail& trail) {
+  return trail.plan().durability() != IntentDurability::Relaxed || trail.intent_durable ||
+         !trail.approval_id.empty() || !trail.closing_expected.empty();
+}
+
 // A guard that escalated before the call has the item it opened as its evidence.
 void name_escalations(Trail& trail, const std::vector<std::string>& ids) {
   std::size_t next = 0;
@@ -300,6 +306,9 @@ Task<std::vector<Position>> Journal::commit(Trail& trail, std::vector<Draft> dra
   for (Draft& draft : drafts) all.push_back(std::move(draft));
   if (all.empty()) co_return std::vector<Position>{};
   for (const Fact& fact : share.facts) all.back().facts.push_back(fact);
+  if (urgency == Urgency::Reports && !waits_for_disk(trail)) {
+    for (Draft& draft : all) draft.waits_for_disk = false;
+  }
   Result<std::vector<Position>> written =
       co_await parts_.recorder.append(std::move(all), urgency, expected);
   if (written) {

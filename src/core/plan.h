@@ -23,9 +23,11 @@ namespace sallyport::core {
 
 // When the intent of a call is on disk: what a crash may leave without a trace.
 enum class IntentDurability {
-  Strict,   // before every call
-  Effect,   // before calls that have an effect; others become durable with their outcome
-  Relaxed,  // with the outcome, for all: a crash can leave an effect that no record names
+  Strict,  // before every call
+  Effect,  // before calls that have an effect; others become durable with their outcome
+  // With the outcome, for all, and nobody waits for the disk: a crash can leave an effect that no
+  // record names, a loss of power takes the records of the last fifth of a second.
+  Relaxed,
 };
 std::string_view to_string(IntentDurability durability);
 

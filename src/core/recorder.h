@@ -83,6 +83,9 @@ struct Draft {
   std::vector<std::shared_ptr<const FactChange>> changes{};
   json::array redactions{};       // of an earlier entry, whose redacted content this one repeats
   std::optional<std::string> id;  // only when an earlier try may have been written (LE-5)
+  // False: outlives this process, and the machine only some moments later (`durability: relaxed`).
+  // An append waits for the disk if one of its drafts does.
+  bool waits_for_disk = true;
 };
 
 struct Position {
@@ -110,7 +113,8 @@ class RecordReader {
 
 class Recorder : public RecordReader {
  public:
-  // All drafts in one transaction, in this order; returns once they are durable.
+  // All drafts in one transaction, in this order; returns once they are durable, or written where
+  // none of them waits for the disk.
   // `expected`: facts as they must still be at that moment, else `Conflict` and nothing is written.
   // `Unavailable` with a cause of LE-73: nothing was written, so the caller must not act.
   // `InvalidInput`: a draft breaks the rules of an entry; nothing was written.

@@ -46,21 +46,22 @@ Result<SealedDraft> Committer::seal(core::Draft draft) {
 }
 
 Result<void> Committer::commit(const std::vector<Group*>& groups) {
-  return commit(groups, &LedgerStore::write);
+  return commit(groups, {});
 }
 
 Result<void> Committer::commit_at_once(Group& group) {
-  return commit({&group}, &LedgerStore::write_at_once);
+  return commit({&group}, {.waits_for_writers = false});
 }
 
-Result<void> Committer::commit(const std::vector<Group*>& groups, Write write) {
+Result<void> Committer::commit(const std::vector<Group*>& groups, LedgerStore::Manner manner) {
+  manner.waits_for_disk = std::ranges::any_of(groups, &Group::waits_for_disk);
   Edge edge;
   std::string checkpoint;
   WallTime last_recorded;
   std::shared_ptr<const SigningKey> rotate_to;
   WallTime wall;
   SteadyTime steady;
-  Result<void> done = (means_.store.*write)([&](WriteView& view) -> Result<void> {
+  const auto work = [&](WriteView& view) -> Result<void> {
     SALLYPORT_CHECK_OK(follow_others(view));
     wall = means_.clock.wall();
     steady = means_.clock.steady();
@@ -75,7 +76,8 @@ Result<void> Committer::commit(const std::vector<Group*>& groups, Write write) {
     last_recorded = batch.last_recorded;
     checkpoint = batch.entries.empty() ? checkpoint_ : batch.entries.back().checkpoint;
     return {};
-  });
+  };
+  Result<void> done = means_.store.write(work, manner);
   if (!done) {
     indexer_ = {};
     return done;
@@ -83,6 +85,7 @@ Result<void> Committer::commit(const std::vector<Group*>& groups, Write write) {
   edge_ = std::move(edge);
   last_recorded_ = last_recorded;
   checkpoint_ = std::move(checkpoint);
+  is_on_disk_ = manner.waits_for_disk;
   if (rotate_to) key_ = *rotate_to;
   // The readings that were compared: a step during the commit is noticed by the next one.
   wall_ = wall;

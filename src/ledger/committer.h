@@ -33,6 +33,7 @@ struct Group {
   // Facts as they must still be; else this group alone is refused with `Conflict`.
   std::vector<core::Fact> expected;
 
+  bool waits_for_disk = true;
   bool owed = false;       // an effect is waiting to be told: kept until it is written
   bool known_ids = false;  // ids came from the caller and may have been written before (LE-5)
   std::shared_ptr<const SigningKey> rotate_to;  // shared: also kept by whoever promotes the file
@@ -55,21 +56,21 @@ class Committer {
   };
   Committer(Means means, SigningKey key);
 
-  // One transaction, one checkpoint, one sync. On success every group has its result; on failure
-  // nothing was written and the error is for all of them.
+  // One transaction, one checkpoint, at most one sync. On success every group has its result; on
+  // failure nothing was written and the error is for all of them.
   Result<void> commit(const std::vector<Group*>& groups);
   // The same, and an error at once where another writer would have to be waited for.
   Result<void> commit_at_once(Group& group);
 
   Result<SealedDraft> seal(core::Draft draft);
   const std::string& newest_checkpoint() const { return checkpoint_; }
+  bool is_on_disk() const { return is_on_disk_; }  // what was committed last
   const SigningKey& key() const { return key_; }
 
  private:
   struct Batch;
 
-  using Write = Result<void> (LedgerStore::*)(const LedgerStore::Work&);
-  Result<void> commit(const std::vector<Group*>& groups, Write write);
+  Result<void> commit(const std::vector<Group*>& groups, LedgerStore::Manner manner);
   Result<void> follow_others(WriteView& view);
   Result<void> follow_key(WriteView& view);
   Result<void> note_clock_step(Batch& batch);
@@ -89,6 +90,7 @@ class Committer {
   // when others wrote too, or when a commit failed.
   BlockIndexer indexer_;
   std::string checkpoint_;
+  bool is_on_disk_ = true;
   WallTime last_recorded_{};  // of the newest entry, whoever wrote it
   WallTime wall_;             // both clocks at the last commit, to notice a step
   SteadyTime steady_;

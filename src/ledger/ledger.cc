@@ -167,6 +167,7 @@ Result<Positions> Ledger::transact(Group::Compose compose) {
 Result<Group> Ledger::seal(std::vector<core::Draft> drafts, core::Urgency urgency) {
   if (std::ranges::any_of(drafts, is_trust_control)) return refuse_control();
   Group group{.urgency = urgency};
+  group.waits_for_disk = std::ranges::any_of(drafts, &core::Draft::waits_for_disk);
   for (core::Draft& draft : drafts) {
     group.known_ids = group.known_ids || draft.id.has_value();
     SALLYPORT_TRY(SealedDraft sealed, committer_.seal(std::move(draft)));
@@ -359,17 +360,20 @@ void Ledger::owe_again(std::vector<Group> groups) {
                       std::make_move_iterator(groups.end()));
 }
 
-// Nobody may come to try while we say that we cannot write: a real, synced write of no entry does.
+// Nobody may come to try while we say that we cannot write.
 void Ledger::probe() {
   const Health now = health();
   if (now.ok || now.cause == "corrupt") return;
   Result<void> done = reserve_.keep();
-  if (done) {
-    done = parts_.store.write([this](WriteView& view) {
-      return view.put_fact({"ledger", "probed", rfc3339(parts_.clock.wall())});
-    });
-  }
+  if (done) done = write_nothing("probed");
   remember(done);
+}
+
+// Real and synced, with everything before it, but no entry.
+Result<void> Ledger::write_nothing(std::string why) {
+  return parts_.store.write([&](WriteView& view) {
+    return view.put_fact({"ledger", why, rfc3339(parts_.clock.wall())});
+  });
 }
 
 Result<void> Ledger::commit(std::vector<Group>& groups) {
@@ -448,6 +452,8 @@ void Ledger::keep_witness(bool now) {
   if (!now && witness_written_ && time - *witness_written_ < seconds(1)) return;
   if (settings_.passing && is_fresh(settings_.witness, parts_.clock.wall())) return;
   witness_written_ = time;
+  // A witness of what the machine could still lose would contradict the ledger at its next start.
+  if (!committer_.is_on_disk() && !write_nothing("witnessed")) return;
   if (replace_private_file(settings_.witness, newest)) witnessed_ = newest;
 }
 

@@ -142,6 +142,7 @@ class Ledger final : public core::Recorder {
   void note_unheard(const Positions& positions, const std::vector<std::size_t>& records);
   void owe_again(std::vector<Group> groups);
   void probe();
+  Result<void> write_nothing(std::string why);
   Result<void> commit(std::vector<Group>& groups);
   void commit_reports(std::vector<Group>& groups);
   void remember(const Result<void>& outcome);

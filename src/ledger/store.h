@@ -116,12 +116,19 @@ class LedgerStore {
  public:
   virtual ~LedgerStore() = default;
 
+  struct Manner {
+    // False: an error, `busy`, where another writer would have to be waited for. Else that is done
+    // for as long as the store was opened with.
+    bool waits_for_writers = true;
+    // False: written when it returns, so that it outlives the process, and on disk soon afterwards.
+    // Where that fails, nothing more is written until it is made good.
+    bool waits_for_disk = true;
+  };
   // One write transaction. Durable when this returns well; nothing is changed when `work` or the
-  // commit fails. Waits for other writers at most the time the store was opened with.
+  // commit fails.
   using Work = std::function<Result<void>(WriteView&)>;
-  virtual Result<void> write(const Work& work) = 0;
-  // The same, but never waits for another writer: `busy` then.
-  virtual Result<void> write_at_once(const Work& work) = 0;
+  virtual Result<void> write(const Work& work, Manner manner) = 0;
+  Result<void> write(const Work& work) { return write(work, {}); }
 
   // One snapshot; blocks no writer. From any thread.
   using Look = std::function<Result<void>(ReadView&)>;

@@ -16,6 +16,8 @@ namespace {
 // A little more than what the log has when it is copied and begins anew.
 constexpr off_t kFullLog = 9 << 20;
 constexpr std::size_t kStep = 512 << 10;
+// How long what nobody waits for may stay unsynced: long enough for many to share one sync.
+constexpr auto kSoon = std::chrono::milliseconds(200);
 // What a disk must have left for others, or the log stays as short as it is.
 constexpr std::uint64_t kSpare = 128 << 20;
 
@@ -44,7 +46,7 @@ class LogFile {
     if (!added && ::ftruncate(fd_, end) != 0) return false;
     return added;
   }
-  bool sync() { return ::fdatasync(fd_) == 0; }
+  bool sync() { return fd_ >= 0 && ::fdatasync(fd_) == 0; }
 
  private:
   int fd_;
@@ -62,35 +64,50 @@ Checkpointer::~Checkpointer() {
 }
 
 void Checkpointer::wake() {
-  ask(to_copy_);
+  ask([this] { to_copy_ = true; });
 }
 
 void Checkpointer::extend() {
-  ask(to_extend_);
+  ask([this] { to_extend_ = true; });
 }
 
-void Checkpointer::ask(bool& what) {
+void Checkpointer::sync_soon() {
   {
     const std::lock_guard lock(mutex_);
-    what = true;
+    if (sync_at_) return;
+  }
+  ask([this] { sync_at_ = std::chrono::steady_clock::now() + kSoon; });
+}
+
+template <class Note>
+void Checkpointer::ask(Note note) {
+  {
+    const std::lock_guard lock(mutex_);
+    note();
     if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
   }
   changed_.notify_one();
 }
 
 void Checkpointer::work() {
-  while (true) {
+  for (bool last = false; !last;) {
     bool extends = false;
     bool copies = false;
+    bool syncs = false;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return to_copy_ || to_extend_ || stopping_; });
-      if (stopping_) return;
-      extends = std::exchange(to_extend_, false);
-      copies = std::exchange(to_copy_, false);
+      const auto asked = [this] { return to_copy_ || to_extend_ || stopping_; };
+      changed_.wait(lock, [&] { return asked() || sync_at_; });
+      if (sync_at_) changed_.wait_until(lock, *sync_at_, asked);
+      last = stopping_;
+      extends = std::exchange(to_extend_, false) && !last;
+      copies = std::exchange(to_copy_, false) && !last;
+      syncs = sync_at_ && (last || std::chrono::steady_clock::now() >= *sync_at_);
+      if (syncs) sync_at_.reset();
     }
     if (extends) write_ahead();
     if (copies) copy();
+    if (syncs) sync();
   }
 }
 
@@ -121,6 +138,19 @@ void Checkpointer::write_ahead() {
     (void)db->run("ROLLBACK");
     if (!added || !log.sync()) return;
   }
+}
+
+void Checkpointer::sync() {
+  const bool failed_before = owes_sync_;
+  // A file layer of its own would not see a sync past it.
+  if (!failed_before && options_.vfs.empty() && LogFile(options_.file).sync()) return;
+  Connection* const db = connection();
+  const std::lock_guard lock(copying_);
+  const Result<bool> copied =
+      db == nullptr ? fail(ErrorCode::Unavailable, "no connection") : db->copy_log();
+  const bool is_lost = !copied || (!*copied && (failed_before || options_.vfs.empty()));
+  owes_sync_ = is_lost;
+  if (is_lost) sync_soon();
 }
 
 // A failure is no news to anybody: the log stays longer, and whoever writes into it next meets the

@@ -1,12 +1,15 @@
-// Keeps the write-ahead log at its best length, on a thread of its own, so that no caller waits for
-// it. A long log is copied into the database, which writes megabytes and syncs twice. A short one
-// is made longer before it is needed: syncing into a file that grows takes twice as long.
+// Looks after the write-ahead log on a thread of its own, so that no caller waits for it. A long
+// log is copied into the database, which writes megabytes and syncs twice. A short one is made
+// longer before it is needed: syncing into a file that grows takes twice as long. What somebody
+// wrote without waiting for the disk is synced soon.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "store/connection.h"
@@ -24,6 +27,13 @@ class Checkpointer {
   // Somebody goes on writing: the log is given its full length, once.
   void extend();
 
+  // Something was written that nobody synced. Soon is a fifth of a second.
+  void sync_soon();
+
+  // Such a sync failed, and what it was for is not known to be on disk. Made good by copying the
+  // log, which is tried again and again: the kernel tells of a lost page only once.
+  bool owes_sync() const { return owes_sync_; }
+
   // Has a copy ended since this was last asked? What is missing then is what was written meanwhile.
   bool has_copied() { return copied_.exchange(false); }
 
@@ -32,24 +42,28 @@ class Checkpointer {
   std::unique_lock<std::mutex> pause() { return std::unique_lock(copying_); }
 
  private:
-  void ask(bool& what);
+  template <class Note>
+  void ask(Note note);
   void work();
   bool stopping();
   Connection* connection();  // null: none can be had
   void copy();
   void write_ahead();
+  void sync();
 
   const Connection::Options options_;
   std::mutex copying_;
   std::unique_ptr<Connection> connection_;  // of the thread
   std::atomic<bool> copied_ = false;
+  std::atomic<bool> owes_sync_ = false;
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool to_copy_ = false;    // GUARDED_BY(mutex_)
-  bool to_extend_ = false;  // GUARDED_BY(mutex_)
-  bool stopping_ = false;   // GUARDED_BY(mutex_)
-  std::thread thread_;      // GUARDED_BY(mutex_) until it is joined
+  bool to_copy_ = false;                                          // GUARDED_BY(mutex_)
+  bool to_extend_ = false;                                        // GUARDED_BY(mutex_)
+  std::optional<std::chrono::steady_clock::time_point> sync_at_;  // GUARDED_BY(mutex_)
+  bool stopping_ = false;                                         // GUARDED_BY(mutex_)
+  std::thread thread_;  // GUARDED_BY(mutex_) until it is joined
 };
 
 }  // namespace sallyport::store

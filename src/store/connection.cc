@@ -193,6 +193,16 @@ bool Connection::in_transaction() const {
   return sqlite3_get_autocommit(handle_) == 0;
 }
 
+Result<void> Connection::sync_commits(bool on) {
+  if (on == syncs_commits_) return {};
+  // SQLite then syncs the log only before it is copied.
+  if (options_.sync) {
+    SALLYPORT_CHECK_OK(run(on ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL"));
+  }
+  syncs_commits_ = on;
+  return {};
+}
+
 std::unexpected<Error> Connection::failure(int code, std::string_view doing) const {
   const int system_error = handle_ == nullptr ? 0 : sqlite3_system_errno(handle_);
   const bool system_matters = (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN ||

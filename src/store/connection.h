@@ -71,6 +71,10 @@ class Connection {
 
   bool in_transaction() const;
 
+  // Does a commit return when it is on disk, or when it is written? Between transactions.
+  Result<void> sync_commits(bool on);
+  bool syncs_commits() const { return syncs_commits_; }
+
   // As long as it lives, a lock that another process holds is an error at once.
   class Impatience {
    public:
@@ -101,6 +105,7 @@ class Connection {
   int log_pages_ = 0;
   std::map<const char*, sqlite3_stmt*> statements_;
   bool waits_ = true;  // for locks
+  bool syncs_commits_ = true;
   std::chrono::steady_clock::time_point waiting_since_;
   friend class Query;
 };

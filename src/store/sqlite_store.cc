@@ -120,7 +120,7 @@ struct SqliteStore::State {
                           options.file.string()));
   }
 
-  Result<void> begin() {
+  Result<void> begin(const Manner& manner) {
     if (read_only) {
       return ledger::ledger_unavailable(
           "read_only", fmt::format("{} was written by a newer release or opened for reading; "
@@ -128,6 +128,12 @@ struct SqliteStore::State {
                                    options.file.string()));
     }
     SALLYPORT_CHECK_OK(still_the_same_file());
+    if (checkpointer && checkpointer->owes_sync()) {
+      return ledger::ledger_unavailable("io", "what was written last did not reach the disk");
+    }
+    SALLYPORT_CHECK_OK(writer->sync_commits(manner.waits_for_disk));
+    std::optional<Connection::Impatience> impatience;
+    if (!manner.waits_for_writers) impatience.emplace(*writer);
     return writer->query("BEGIN IMMEDIATE").run();
   }
 
@@ -138,6 +144,7 @@ struct SqliteStore::State {
     // Some failures roll back by themselves.
     if (!done && writer->in_transaction()) (void)writer->run("ROLLBACK");
     if (done && !memory) keep_log_in_shape();
+    if (done && !memory && options.sync && !writer->syncs_commits()) helper().sync_soon();
     return done;
   }
 
@@ -235,19 +242,14 @@ bool SqliteStore::read_only() const {
   return state_->read_only;
 }
 
-Result<void> SqliteStore::write(const Work& work) {
-  const std::lock_guard lock(state_->writing);
-  SALLYPORT_CHECK_OK(state_->begin());
-  return state_->finish(work);
-}
-
-Result<void> SqliteStore::write_at_once(const Work& work) {
-  const std::unique_lock lock(state_->writing, std::try_to_lock);
-  if (!lock) return ledger::ledger_unavailable("busy", "another thread is writing");
-  {
-    const Connection::Impatience impatience(*state_->writer);
-    SALLYPORT_CHECK_OK(state_->begin());
+Result<void> SqliteStore::write(const Work& work, Manner manner) {
+  std::unique_lock lock(state_->writing, std::defer_lock);
+  if (manner.waits_for_writers) {
+    lock.lock();
+  } else if (!lock.try_lock()) {
+    return ledger::ledger_unavailable("busy", "another thread is writing");
   }
+  SALLYPORT_CHECK_OK(state_->begin(manner));
   return state_->finish(work);
 }
 

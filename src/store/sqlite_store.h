@@ -33,8 +33,8 @@ class SqliteStore final : public ledger::LedgerStore {
 
   ~SqliteStore() override;
 
-  Result<void> write(const Work& work) override;
-  Result<void> write_at_once(const Work& work) override;
+  Result<void> write(const Work& work, Manner manner) override;
+  using LedgerStore::write;
   Result<void> read(const Look& look) override;
   Result<void> scrub() override;
   Result<void> check_files() override;

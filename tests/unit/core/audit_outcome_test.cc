@@ -341,6 +341,27 @@ TEST(AuditOutcomeTest, WhereTheIntentMayComeLateItStillStandsBeforeTheOutcome) {
   }
 }
 
+// AU-34 (partly): `relaxed` gives up the wait for the disk, and nothing else does.
+TEST(AuditOutcomeTest, OnlyARelaxedCallThatNobodyApprovedDoesNotWaitForTheDisk) {
+  using enum IntentDurability;
+  for (const IntentDurability durability : {Strict, Effect, Relaxed}) {
+    for (const bool asks : {false, true}) {
+      Governed governed;
+      governed.plan.durability(durability)
+          .autonomy(asks ? Autonomy::ActWithApproval : Autonomy::ActAuto)
+          .tool("", "read_file", {Tier::Confirm, "none"});
+      governed.approver = std::make_shared<FunctionApprover>(
+          [](const Question&) { return Reply::approve("user:ada"); });
+      ASSERT_TRUE(plain(governed));
+      const bool waits = durability != Relaxed || asks;
+      EXPECT_TRUE(
+          std::ranges::all_of(governed.recorder.written,
+                              [&](const Draft& draft) { return draft.waits_for_disk == waits; }))
+          << to_string(durability) << (asks ? ", asked" : "");
+    }
+  }
+}
+
 // AU-39
 TEST(AuditOutcomeTest, TierAndAutonomyDecideByTheTable) {
   using enum Autonomy;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <thread>
+
 #include "support/ledger_checks.h"
 #include "support/unsynced_vfs.h"
 
@@ -140,6 +142,21 @@ TEST_F(FaultsTest, AReportThatMeetsTheFullDiskItselfIsWrittenFromTheReserve) {
   EXPECT_TRUE(append(Urgency::Reports)) << "the first try failed, the second used the reserve";
   EXPECT_EQ(vfs_.failures(), 1u);
   EXPECT_FALSE(std::filesystem::exists(ledger_.folder / "reserve"));
+}
+
+// LE-73: nothing is built on what may not have reached the disk, until it is made good.
+TEST_F(FaultsTest, ASyncThatNobodyWaitedForAndThatFailsRefusesWhatFollows) {
+  ledger_.open();
+  core::Draft draft = TestLedger::event({{"text", "entry"}});
+  draft.waits_for_disk = false;
+  (void)ledger_.append(std::move(draft));
+  vfs_.fail_at(1, SQLITE_IOERR_FSYNC, false);
+  while (vfs_.failures() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(append(Urgency::Announces).error().cause, "io");
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  EXPECT_TRUE(append(Urgency::Announces));
+  EXPECT_EQ(verdict(ledger_.store()), "ok");
 }
 
 // LE-76

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <random>
+#include <thread>
 
 #include "ledger/maintenance.h"
 #include "support/ledger_checks.h"
@@ -129,6 +130,73 @@ TEST_P(UnsyncedTest, EveryAcknowledgedEntryIsSyncedWhenItIsAcknowledged) {
     EXPECT_EQ(verdict(ledger.store()), "ok");
     ledger.close();
   }
+}
+
+core::Draft at_leisure(unsigned n) {
+  core::Draft draft = TestLedger::event({{"n", n}});
+  draft.waits_for_disk = false;
+  return draft;
+}
+
+bool holds(TestLedger& ledger, std::uint64_t sequence) {
+  return test::all_entries(ledger.store()).size() > sequence;
+}
+
+// LE-39 (partly): what does not wait for the disk is there some moments later.
+TEST_P(UnsyncedTest, WhatDidNotWaitForTheDiskIsOnItSoon) {
+  TestLedger ledger;
+  for (unsigned round = 0; round < 6; ++round) {
+    ledger.vfs = UnsyncedVfs::kName;
+    ledger.open();
+    const std::uint64_t synced = ledger.append(TestLedger::event({{"n", round}})).sequence;
+    const std::uint64_t last = ledger.append(at_leisure(round)).sequence;
+    const bool waits = round % 2 == 0;
+    if (waits) std::this_thread::sleep_for(std::chrono::seconds(1));
+    vfs_.crash(GetParam(), round);
+    ledger.close();
+    vfs_.restart();
+    ledger.vfs.clear();
+    ledger.open();
+    EXPECT_EQ(verdict(ledger.store()), "ok");
+    EXPECT_TRUE(holds(ledger, synced));
+    if (waits) EXPECT_TRUE(holds(ledger, last));
+    ledger.close();
+  }
+}
+
+// LE-39: one that waits takes with it what was written before and did not.
+TEST_P(UnsyncedTest, WhoeverWaitsForTheDiskWaitsForAllBeforeHim) {
+  TestLedger ledger;
+  ledger.vfs = UnsyncedVfs::kName;
+  ledger.open();
+  (void)ledger.append(at_leisure(1));
+  const std::uint64_t last = ledger.append(TestLedger::event({{"n", 2}})).sequence;
+  vfs_.crash(GetParam());
+  ledger.close();
+  vfs_.restart();
+  ledger.vfs.clear();
+  ledger.open();
+  EXPECT_EQ(verdict(ledger.store()), "ok");
+  EXPECT_TRUE(holds(ledger, last));
+}
+
+// LE-51, LE-52: a witness that is ahead of its ledger would stop the next start.
+TEST_P(UnsyncedTest, NothingIsWitnessedThatPowerCouldStillTakeAway) {
+  TestLedger ledger;
+  ledger.settings.witness = ledger.folder.path() / "witness";
+  ledger.vfs = UnsyncedVfs::kName;
+  ledger.open();
+  for (unsigned n = 0; n < 12; ++n) {
+    (void)ledger.append(at_leisure(n));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  vfs_.crash(GetParam());
+  ledger.close();
+  vfs_.restart();
+  ledger.vfs.clear();
+  const auto again = ledger.try_open();
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(verdict(ledger.store()), "ok");
 }
 
 // The layer itself drops what was not synced, or the tests above would show nothing.
