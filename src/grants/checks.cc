@@ -7,7 +7,6 @@
 
 #include "base/try.h"
 #include "grants/delegation.h"
-#include "grants/signer.h"
 #include "grants/spending.h"
 
 namespace sallyport::grants {
@@ -37,9 +36,9 @@ std::vector<ReadyGrant> ready(const Token& token) {
   return grants;
 }
 
-std::optional<Failure> check_signatures(const TokenChain& chain) {
+std::optional<Failure> check_signatures(const TokenChain& chain, const IsSigned& is_signed) {
   for (std::size_t i = 0; i < chain.links.size(); ++i) {
-    if (signed_by_issuer(chain.links[i])) continue;
+    if (is_signed(chain.links[i])) continue;
     return Failure{"grant_signature", Check::Signature,
                    fmt::format("the signature of step {} is not that of its issuer", i)};
   }
@@ -90,13 +89,14 @@ std::string_view to_string(Check check) {
   return "form";
 }
 
-Examination examine(std::string_view text, const TrustedIssuers& trusted) {
+Examination examine(std::string_view text, const TrustedIssuers& trusted,
+                    const IsSigned& is_signed) {
   Result<TokenChain> chain = read_token(text);
   if (!chain) {
     return {.failure = Failure{"grant_malformed", Check::Form, std::move(chain.error().message)}};
   }
   std::optional<Failure> failure = check_issuer(*chain, trusted);
-  if (!failure) failure = check_signatures(*chain);
+  if (!failure) failure = check_signatures(*chain, is_signed);
   if (failure) return {.failure = std::move(failure), .chain = std::move(*chain)};
   auto examined = std::make_shared<Examined>();
   examined->chain = std::move(*chain);

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "grants/constraint.h"
+#include "grants/signer.h"
 #include "grants/token.h"
 
 namespace sallyport::grants {
@@ -52,7 +53,11 @@ struct Examination {
   std::optional<Failure> failure{};
   std::optional<TokenChain> chain{};  // of a token that has a form and no good signature
 };
-Examination examine(std::string_view text, const TrustedIssuers& trusted);
+// Does the signature of a link belong to its issuer? `signed_by_issuer`, or somebody who remembers
+// what that said.
+using IsSigned = std::function<bool(const Token&)>;
+Examination examine(std::string_view text, const TrustedIssuers& trusted,
+                    const IsSigned& is_signed = signed_by_issuer);
 
 // Of a token that was examined under another list (a policy that changed since).
 std::optional<Failure> check_issuer(const TokenChain& chain, const TrustedIssuers& trusted);

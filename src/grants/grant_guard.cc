@@ -83,6 +83,7 @@ GrantGuard::GrantGuard(Settings settings, core::RecordReader& reader, const Cloc
       reader_(reader),
       clock_(clock),
       cache_(settings_.cached_tokens),
+      signatures_(kMostSteps * settings_.cached_tokens),
       failures_(settings_.failures) {
   traits_.name = "grants";
   traits_.stage = core::Stage::Grant;
@@ -113,11 +114,12 @@ GrantGuard::Found GrantGuard::find(const Call& call) const {
     return {.failure = Failure{"grant_malformed", Check::Form, "the token is too large"}};
   }
   const Hash digest = sha256(text);
-  if (std::shared_ptr<const Examined> known = cache_.find(digest)) return {.token = known};
+  if (auto known = cache_.find(digest)) return {.token = std::move(*known)};
   if (failures_.reached(call.agent_id, clock_.steady())) {
     return {.failure = Failure{"grant_rate", Check::Form, "too many tokens failed before it"}};
   }
-  Examination examination = examine(text, settings_.trusted_issuers);
+  const auto is_signed = [this](const Token& link) { return has_good_signature(link); };
+  Examination examination = examine(text, settings_.trusted_issuers, is_signed);
   if (examination.token) {
     // What is broken for good is not worth the room.
     if (!examination.token->broken_link) cache_.keep(digest, examination.token);
@@ -126,6 +128,15 @@ GrantGuard::Found GrantGuard::find(const Call& call) const {
   Found found{.failure = std::move(examination.failure)};
   if (examination.chain) found.evidence = evidence_of(examination.chain->leaf());
   return found;
+}
+
+// Whoever hands a token on to many makes tokens that differ in their last link.
+bool GrantGuard::has_good_signature(const Token& link) const {
+  const Hash digest = sha256({link.signature, link.issuer, "\n", link.signed_bytes});
+  if (signatures_.find(digest)) return true;
+  if (!signed_by_issuer(link)) return false;
+  signatures_.keep(digest, true);
+  return true;
 }
 
 // Signature to subject, in order, and all of them each time: CG-23 is this being asked again.

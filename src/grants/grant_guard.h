@@ -18,8 +18,8 @@
 #include "core/guard.h"
 #include "core/recorder.h"
 #include "grants/checks.h"
+#include "grants/digest_cache.h"
 #include "grants/failure_limit.h"
-#include "grants/token_cache.h"
 
 namespace sallyport::grants {
 
@@ -50,6 +50,7 @@ class GrantGuard final : public core::Guard {
   Result<Verdict> decide(const Call& call, const core::GuardContext& context) const;
   bool needs_grant(const Call& call) const;
   Found find(const Call& call) const;
+  bool has_good_signature(const Token& link) const;
   Result<std::optional<Failure>> check(const Examined& token, const Call& call) const;
   struct Choice;
   Result<Choice> choose(const Examined& token, const Call& call,
@@ -59,7 +60,8 @@ class GrantGuard final : public core::Guard {
   core::RecordReader& reader_;
   const Clock& clock_;
   core::GuardTraits traits_;
-  mutable TokenCache cache_;
+  mutable DigestCache<std::shared_ptr<const Examined>> cache_;
+  mutable DigestCache<bool> signatures_;  // of links, the good ones
   mutable FailureLimit failures_;
 };
 

@@ -294,6 +294,24 @@ TEST_F(GrantGuardTest, WhatIsKeptIsNeitherTimeNorRevocationNorBudgetNorTrust) {
   EXPECT_EQ(outcome(child), "grant_delegation");
 }
 
+// CG-65: a link that was found good helps nobody but itself.
+TEST_F(GrantGuardTest, ALinkThatIsKnownVouchesForNoOther) {
+  const json::object root = token_with({grant()}, 1);
+  const json::object child = child_of(root, {with(grant(), "from", 0)});
+  EXPECT_EQ(outcome(child), "completed");
+  json::object sibling = child;
+  sibling["id"] = "01966f4c-4000-7000-8000-0000000000ff";
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(outcome(sibling), "grant_signature") << "with the signature of another";
+  }
+  json::object forged = child;
+  json::object& forged_root = forged["chain"].as_array()[0].as_object();
+  forged_root["expires_at"] = forged_root.at("expires_at").to_number<std::uint64_t>() + 1;
+  EXPECT_EQ(outcome(forged), "grant_signature")
+      << "an ancestor that was good before it was changed";
+  EXPECT_EQ(outcome(child), "completed");
+}
+
 // CG-68
 TEST_F(GrantGuardTest, FailuresOfAPrincipalAreLimited) {
   settings.failures = {.most = 3, .per = std::chrono::seconds(60)};
