@@ -33,8 +33,7 @@ def daemon(program, folder):
     """A server on this folder, once it listens."""
     config = os.path.join(folder, "serve.yaml")
     with open(config, "w") as file:
-        file.write(f"version: 1\ndata_dir: {folder}/warm\nserve:\n  listen: 127.0.0.1:0\n"
-                   "  upstreams: [{name: none, command: ['true']}]\n")
+        file.write(f"version: 1\ndata_dir: {folder}/warm\nserve: {{listen: '127.0.0.1:0'}}\n")
     server = subprocess.Popen([program, "serve", "--json", "--config", config], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL)
     assert server.stdout.readline()

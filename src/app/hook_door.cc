@@ -1,7 +1,5 @@
 #include "app/hook_door.h"
 
-#include <fmt/format.h>
-
 #include "app/governed_process.h"
 #include "app/hook_wire.h"
 #include "base/try.h"
@@ -15,12 +13,8 @@ HookDoor::HookDoor(Gate& gate)
               {.greeting = std::string(kHookGreeting), .question_bytes = kLargestHookQuestion},
               [&gate](std::string_view line) { gate.log(line); }) {}
 
-void HookDoor::open() {
-  const std::filesystem::path folder = gate_.workspace().place().data_dir;
-  const Result<void> listening = server_.listen(folder, kHookSocket);
-  if (listening) return;
-  gate_.log(fmt::format("hooks of coding agents decide without this process: {}",
-                        listening.error().message));
+Result<void> HookDoor::open() {
+  return server_.listen(gate_.workspace().place().data_dir, kHookSocket);
 }
 
 Async<void> HookDoor::run(std::chrono::milliseconds patience) {

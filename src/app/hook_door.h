@@ -13,8 +13,8 @@ class HookDoor {
   // `gate` must outlive it.
   explicit HookDoor(Gate& gate);
 
-  // Where that cannot be, hooks decide alone; it is told and no error.
-  void open();
+  // Where that cannot be, hooks decide alone.
+  Result<void> open();
   Async<void> run(std::chrono::milliseconds patience);
   void stop() { server_.stop(); }
 

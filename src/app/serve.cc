@@ -1,4 +1,5 @@
-// `sallyport serve`: the gate as a server of its own, for clients that come over HTTP.
+// `sallyport serve`: the gate as a server of its own, for clients that come over HTTP and for hooks
+// of coding agents. Without tool servers it is there for hooks alone.
 #include <fmt/format.h>
 #include <signal.h>
 
@@ -48,6 +49,19 @@ class Page final : public net::HttpHandler {
 
  private:
   std::function<ServerResponse()> show_;
+};
+
+// In the place of tools where no tool server is behind the gate.
+class NoTools final : public net::HttpHandler {
+ public:
+  std::optional<ServerResponse> refuse(const ServerRequest&) override {
+    return ServerResponse::text(404,
+                                "no tool server is behind this gate: its configuration names none "
+                                "under `serve.upstreams`\n");
+  }
+  Async<void> handle(net::ServerExchange& exchange) override {
+    co_await exchange.respond(ServerResponse::text(404, ""));
+  }
 };
 
 // A tool server, ready to be put behind a gateway for each client.
@@ -202,18 +216,50 @@ std::string public_address(const ServeConfig& config, std::string_view path) {
   return fmt::format("{}{}", base, path);
 }
 
+void route_tools(net::HttpServer& server, net::HttpHandler& tools, net::HttpHandler& metadata) {
+  server.route("/mcp", tools);
+  server.route("/.well-known/oauth-protected-resource", metadata);
+  server.route("/.well-known/oauth-protected-resource/", metadata);
+}
+
+// Where there are no tools nobody needs a token for them, and none is made.
+Result<AgentTokens> tokens_of(const ServeConfig& config, Workspace& workspace) {
+  if (config.is_for_hooks_alone()) return AgentTokens::of({});
+  return AgentTokens::open(config, who_runs_this(), workspace.place().data_dir,
+                           workspace.entropy());
+}
+
 std::string about_tokens(const ServeConfig& config, const AgentTokens& tokens) {
   if (!config.needs_token) return "no token is asked for, so every program here is one of yours";
   if (tokens.file().empty()) return fmt::format("tokens of {} agents", config.agents.size());
   return fmt::format("the token is in {}", tokens.file().string());
 }
 
+ServerResponse resource_metadata(const std::string& resource) {
+  return ServerResponse::json(
+      200, json::serialize(json::object{{"resource", resource},
+                                        {"bearer_methods_supported", json::array{"header"}},
+                                        {"resource_name", "sallyport"}}));
+}
+
+std::string about_service(const ServeConfig& config, const Gate& gate, const AgentTokens& tokens,
+                          const std::string& url) {
+  if (config.is_for_hooks_alone()) {
+    return fmt::format(
+        "hooks of coding agents are answered, each by the policy that it names; people answer at "
+        "{}{}",
+        url, ApprovalsApi::kPath);
+  }
+  return fmt::format("{} {} served at {}; {}; {}", names_of(config),
+                     config.upstreams.size() == 1 ? "is" : "are", url, gate.about_policy(),
+                     about_tokens(config, tokens));
+}
+
 Result<void> announce(const Context& context, const ServeConfig& config, Gate& gate,
                       const AgentTokens& tokens, const std::string& url) {
   const std::string folder = gate.workspace().place().data_dir.string();
-  gate.log(fmt::format("{} {} served at {}; {}; {}; all is recorded in {}", names_of(config),
-                       config.upstreams.size() == 1 ? "is" : "are", url, gate.about_policy(),
-                       about_tokens(config, tokens), folder));
+  gate.log(
+      fmt::format("{}; all is recorded in {}", about_service(config, gate, tokens, url), folder));
   if (!context.json()) return {};
   json::object said{{"url", url},
                     {"policy", config.policy},
@@ -222,6 +268,21 @@ Result<void> announce(const Context& context, const ServeConfig& config, Gate& g
   if (!tokens.file().empty()) said["token_file"] = tokens.file().string();
   say(json::serialize(said));
   return finish_output();
+}
+
+// Without the socket hooks decide alone. That is told, and an error only where nobody else comes.
+Result<void> open_hooks(HookDoor& hooks, const ServeConfig& config, Gate& gate) {
+  const Result<void> open = hooks.open();
+  if (open) return {};
+  if (config.is_for_hooks_alone()) {
+    return fail(open.error().code,
+                fmt::format("hooks of coding agents cannot be answered, and without `upstreams` "
+                            "nothing else is served: {}",
+                            open.error().message));
+  }
+  gate.log(
+      fmt::format("hooks of coding agents decide without this process: {}", open.error().message));
+  return {};
 }
 
 // Until a signal comes and all that runs has ended.
@@ -298,15 +359,13 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   Workspace& workspace = gate->workspace();
   const auto log = [&](std::string_view line) { gate->log(line); };
   SALLYPORT_TRY(const std::vector<Upstream> upstreams, upstreams_of(config, workspace));
-  SALLYPORT_TRY(
-      const AgentTokens tokens,
-      AgentTokens::open(config, who_runs_this(), workspace.place().data_dir, workspace.entropy()));
+  SALLYPORT_TRY(const AgentTokens tokens, tokens_of(config, workspace));
 
   net::HttpServer server(gate->loop().get_executor(), {}, log);
   SALLYPORT_TRY(const std::uint16_t port, server.listen(config.address, config.port));
   server.serve_only(names_of(config, port));
   const std::string origin = "http://" + authority(config, port);
-  const std::string url = origin + "/mcp";
+  const std::string url = config.is_for_hooks_alone() ? origin : origin + "/mcp";
   // What agents compare with the address that they were given (RFC 9728).
   const std::string resource = config.public_url.empty() ? url : public_address(config, "/mcp");
   SALLYPORT_TRY(const net::Url resource_url, net::Url::parse(resource));
@@ -324,28 +383,26 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
                       metrics_readers(config));
   Page health([] { return ServerResponse::text(200, "ok\n"); });
   Page ready([&] { return readiness(gate->ledger(), config, stopping); });
-  Page metadata([&] {
-    return ServerResponse::json(
-        200, json::serialize(json::object{{"resource", resource},
-                                          {"bearer_methods_supported", json::array{"header"}},
-                                          {"resource_name", "sallyport"}}));
-  });
+  Page metadata([&] { return resource_metadata(resource); });
   ApprovalsApi approvals({gate->ledger(), gate->governor(), workspace.clock(),
                           [&] { return people_who_answer(context, config); },
                           [&] { return stopping; }});
-  server.route("/mcp", front);
+  NoTools none;
+  if (config.is_for_hooks_alone()) {
+    route_tools(server, none, none);
+  } else {
+    route_tools(server, front, metadata);
+  }
   server.route(ApprovalsApi::kPath, approvals);
   server.route(fmt::format("{}/", ApprovalsApi::kPath), approvals);
   server.route("/healthz", health);
   server.route("/readyz", ready);
   if (shows_metrics(config)) server.route("/metrics", metrics);
-  server.route("/.well-known/oauth-protected-resource", metadata);
-  server.route("/.well-known/oauth-protected-resource/", metadata);
   warn_of_missing_programs(*gate, config);
   // Whoever hears that it listens may end it at once.
   asio::signal_set signals(gate->loop(), SIGINT, SIGTERM, SIGHUP);
   HookDoor hooks(*gate);
-  hooks.open();
+  SALLYPORT_CHECK_OK(open_hooks(hooks, config, *gate));
   SALLYPORT_CHECK_OK(announce(context, config, *gate, tokens, url));
   run_until_stopped(*gate, server, front, hooks, signals, stopping);
   return 0;

@@ -257,7 +257,7 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
       .optional("agents", "who may come, and the digest of each one's token",
                 policy::list_schema(agent_keys(agent, folder).schema(), kMostAgents),
                 read_entries(out.agents, kMostAgents, agent_keys, folder))
-      .required("upstreams", "the tool servers behind the gate",
+      .optional("upstreams", "the tool servers behind the gate [none: for hooks alone]",
                 policy::list_schema(upstream_keys(upstream, folder).schema(), kMostUpstreams),
                 read_entries(out.upstreams, kMostUpstreams, upstream_keys, folder))
       .optional("metrics_token_sha256", "SHA-256 of the token that opens /metrics, hexadecimal",
@@ -275,7 +275,6 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
 
 Result<void> read_serve(ServeConfig& out, const std::filesystem::path& folder, const Place& place) {
   SALLYPORT_CHECK_OK(serve_keys(out, folder).read(place));
-  if (out.upstreams.empty()) return place.refuse("`upstreams` names no tool server");
   for (const ServeConfig::Upstream& upstream : out.upstreams) {
     if (upstream.command.empty() == upstream.url.empty()) {
       return place.refuse(
@@ -294,7 +293,7 @@ Result<void> read_serve(ServeConfig& out, const std::filesystem::path& folder, c
     return place.refuse(fmt::format(
         "`auth: none` is for this machine alone, and {} is reached from others", out.address));
   }
-  if (!out.is_local() && out.agents.empty()) {
+  if (!out.is_local() && out.agents.empty() && !out.is_for_hooks_alone()) {
     return place.refuse("`agents` must say who may come from other machines");
   }
   if (!out.is_local() && out.hosts.empty()) {

@@ -8,7 +8,7 @@
 //     agents:
 //       - {name: ci, token_sha256:
 //       9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08}
-//     upstreams:
+//     upstreams:                           # none: for hooks of coding agents alone
 //       - {name: files, command: [npx, -y, "@modelcontextprotocol/server-filesystem", /srv/notes]}
 //       - {name: tickets, url: "https://tickets.example.com/mcp", bearer_env: TICKETS_TOKEN}
 //       - {name: wiki, url: "https://wiki.example.com/mcp", auth: {client_id: sallyport, ...}}
@@ -58,6 +58,7 @@ struct ServeConfig {
   std::chrono::seconds idle{1800};
 
   bool is_local() const;  // only programs of this machine can connect
+  bool is_for_hooks_alone() const { return upstreams.empty(); }
 };
 
 // Relative paths of policies are relative to `folder`.

@@ -24,9 +24,8 @@ NO_FORCE = ("version: 1\nautonomy: {tier: act_auto}\nguardrails: {checks: [{type
 class BesideDaemon:
     """What the classes below have in common: each data folder has a daemon."""
 
-    def serve(self, data=None):
-        config = self.write("serve.yaml", f"version: 1\ndata_dir: {data or self.data}\nserve:\n  listen: 127.0.0.1:0\n"
-                            f"  upstreams: [{{name: fake, command: ['true']}}]\n")
+    def serve(self, data=None, more=""):
+        config = self.write("serve.yaml", f"version: 1\ndata_dir: {data or self.data}\nserve:\n  listen: 127.0.0.1:0\n" + more)
         server = Server(self, config)
 
         def end():
@@ -254,8 +253,31 @@ class Troubles(BesideDaemon, hook_test.Hook):
         self.assertIsNone(self.hook(claude("PreToolUse", "toolu_2")))
         self.assertEqual(self.judges(), {"serve", None})
 
+    def test_a_daemon_for_hooks_alone_has_no_tools_and_no_token_for_them(self):
+        self.assertNotIn("token_file", self.server.started)
+        self.assertFalse((self.data / "keys" / "local.token").exists())
+        for method in ("POST", "GET", "DELETE"):
+            status, _, said = self.server.ask(method, body=None if method == "GET" else {"jsonrpc": "2.0", "id": 1, "method": "ping"})
+            self.assertEqual((status, said.decode()), (404, "no tool server is behind this gate: its configuration names none "
+                                                            "under `serve.upstreams`\n"))
+        for path, status in (("/.well-known/oauth-protected-resource/mcp", 404), ("/readyz", 200), ("/metrics", 200),
+                             ("/api/v1/approvals", 401)):
+            self.assertEqual(self.server.ask("GET", path, token=False)[0], status, path)
+        self.assertIsNone(self.hook(claude("PreToolUse")))
+        self.assertEqual(self.judges(), {"serve"})
+        self.assertEqual(self.server.stop(), 0)
+        self.assertTrue(any("hooks of coding agents are answered" in line for line in self.server.errors), self.server.errors)
+
+    def test_one_that_cannot_answer_hooks_does_not_start_for_nothing(self):
+        config = self.write("second.yaml", f"version: 1\ndata_dir: {self.data}\nserve: {{listen: '127.0.0.1:0'}}\n")
+        done = self.run_bare("serve", "--config", config)
+        self.assertNotEqual(done.code, 0)
+        self.assertIn("hooks of coding agents cannot be answered, and without `upstreams` nothing else is served", done.err)
+        self.assertIsNone(self.hook(claude("PreToolUse")))
+        self.assertEqual(self.judges(), {"serve"})
+
     def test_a_second_daemon_leaves_the_hooks_to_the_first(self):
-        second = self.serve()
+        second = self.serve(more="  upstreams: [{name: fake, command: ['true']}]\n")
         self.assertIsNone(self.hook(claude("PreToolUse")))
         self.assertEqual(second.stop(), 0)
         self.assertTrue(any("hooks of coding agents decide without this process" in line for line in second.errors),

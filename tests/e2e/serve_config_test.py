@@ -62,9 +62,9 @@ class Configuration(ServeTest):
         schema = self.good("policy", "schema", "config", "--json").json()
         self.assertEqual(schema["title"], "Sallyport configuration")
         upstream = {"name": "a", "command": ["/bin/true"]}
-        good = [{"version": 1}, {"version": 1, "serve": {"upstreams": [upstream]}, "ledger": {"retention": {"event": "90d"}}},
+        good = [{"version": 1}, {"version": 1, "serve": {}}, {"version": 1, "serve": {"upstreams": []}}, {"version": 1, "serve": {"upstreams": [upstream]}, "ledger": {"retention": {"event": "90d"}}},
                 {"version": 1, "serve": {"upstreams": [{"name": "a", "url": "https://example.com", "era": "modern"}], "sessions": 3, "idle": "5m"}}]
-        bad = [{}, {"version": 2}, {"version": 1, "serv": {}}, {"version": 1, "serve": {}}, {"version": 1, "serve": {"upstreams": [{"nam": "a"}]}},
+        bad = [{}, {"version": 2}, {"version": 1, "serv": {}}, {"version": 1, "serve": {"upstreams": {}}}, {"version": 1, "serve": {"upstreams": [{"nam": "a"}]}},
                {"version": 1, "serve": {"upstreams": [upstream], "sessions": 0}}, {"version": 1, "ledger": {"retention": {"event": "soon"}}},
                {"version": 1, "serve": {"upstreams": [upstream], "metrics_token_sha256": "x"}}]
         for documents, valid in ((good, True), (bad, False)):
