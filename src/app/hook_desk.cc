@@ -29,18 +29,26 @@ std::string written(const HookQuestion& question, const Decision& decision) {
   return question.dialect->write(question.event, decision, question.setting);
 }
 
+// Nothing could be refused: what was asked for the session stays until its time is over.
+HookAnswer not_ended(const HookQuestion& question, const Error& error) {
+  return {.output = written(question, Decision::allow()),
+          .notice = error_line(error) + "; what was asked for this session stays open"};
+}
+
 }  // namespace
 
 HookAnswer refusal(const HookQuestion& question, const Error& error) {
   const std::string reason = error_line(error) + ". Sallyport could not judge this and refuses it.";
   const Event::Kind kind = question.event.kind;
+  if (kind == Event::Kind::End) return not_ended(question, error);
   const bool has_run = kind == Event::Kind::After || kind == Event::Kind::Batch;
   return {.output =
               written(question, has_run ? Decision::withhold(reason) : Decision::deny(reason))};
 }
 
 HookAnswer failure(const HookQuestion& question, const Error& error) {
-  if (!lets_pass(question.policy)) return refusal(question, error);
+  const bool ends = question.event.kind == Event::Kind::End;
+  if (ends || !lets_pass(question.policy)) return refusal(question, error);
   return {
       .output = written(question, Decision::allow()),
       .notice = error_line(error) + "; the call is let pass, as the policy says (hook.on_failure)"};
@@ -50,7 +58,8 @@ Async<HookAnswer> HookDesk::answer(HookQuestion question) {
   const Result<Decision> decision = co_await judge(question);
   if (decision) co_return HookAnswer{.output = written(question, *decision)};
   HookAnswer failed = failure(question, decision.error());
-  if (!failed.notice.empty()) {
+  const bool let_pass = !failed.notice.empty() && question.event.kind != Event::Kind::End;
+  if (let_pass) {
     co_await note_passed(std::string(question.dialect->name()), decision.error().message);
   }
   co_return failed;
@@ -71,6 +80,10 @@ Task<Decision> HookDesk::judge(HookQuestion question) {
   const std::string agent(question.dialect->name());
   if (question.host) SALLYPORT_CO_CHECK_OK(co_await mark_host(*question.host, agent));
   const Event& event = question.event;
+  // A run without a terminal is gone on with later, and what it asked waits for that.
+  if (event.kind == Event::Kind::End && !question.setting.interactive) {
+    co_return Decision::allow();
+  }
   if (event.kind == Event::Kind::Prompt || event.kind == Event::Kind::Question) {
     TextRules rules{.guardrails = policy->guardrails(),
                     .policy_hash = policy->plan().hash(),
@@ -95,6 +108,8 @@ Task<Decision> HookDesk::judge(HookQuestion question) {
       co_return co_await front.batch(event.calls);
     case Event::Kind::After:
       co_return co_await front.after(event);
+    case Event::Kind::End:
+      co_return co_await front.end_session(event);
     default:
       co_return co_await front.before(event);
   }

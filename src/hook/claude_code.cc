@@ -16,6 +16,7 @@ constexpr NamedKind kKinds[] = {
     kClaudePermission,
     kClaudePrompt,
     {"Elicitation", Event::Kind::Question},
+    kClaudeEnd,
 };
 
 class ClaudeCode final : public Dialect {

@@ -16,7 +16,8 @@ constexpr HostTool kTools[] = {
     {"view_image", Tier::Observe, "none"},
 };
 
-constexpr NamedKind kKinds[] = {kClaudeBefore, kClaudeAfter, kClaudePermission, kClaudePrompt};
+constexpr NamedKind kKinds[] = {kClaudeBefore, kClaudeAfter, kClaudePermission, kClaudePrompt,
+                                kClaudeEnd};
 
 class Codex final : public Dialect {
  public:

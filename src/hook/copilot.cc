@@ -27,8 +27,8 @@ constexpr HostTool kTools[] = {
     {"report_intent", Tier::Observe, "none"},
 };
 
-constexpr NamedKind kKinds[] = {kClaudeBefore, kClaudeAfter, kClaudeFailed, kClaudePermission,
-                                kClaudePrompt};
+constexpr NamedKind kKinds[] = {kClaudeBefore,     kClaudeAfter,  kClaudeFailed,
+                                kClaudePermission, kClaudePrompt, kClaudeEnd};
 
 class Copilot final : public Dialect {
  public:
@@ -45,6 +45,11 @@ class Copilot final : public Dialect {
       event.kind = Event::Kind::Prompt;
       event.name = "userPromptSubmitted";
       event.text = as_text(object.at("prompt"));
+    } else if (text_in(object, "reason")) {
+      // No other event has a reason: turns that end have a `stopReason`.
+      event.kind = Event::Kind::End;
+      event.name = "sessionEnd";
+      name_session(event);
     }
     return {};
   }
@@ -76,6 +81,10 @@ class Copilot final : public Dialect {
   }
 
  private:
+  // An older release names no session: then the folder has to tell conversations apart.
+  static void name_session(Event& event) {
+    if (event.session_id.empty()) event.session_id = "copilot:" + event.folder;
+  }
   static Result<void> read_call(Event& event, const json::object& object) {
     const json::value* const error = object.if_contains("error");
     const json::value* const result = object.if_contains("toolResult");
@@ -91,8 +100,7 @@ class Copilot final : public Dialect {
     name_tool(event, tool);
     SALLYPORT_TRY(const json::value given, needed(object, permission ? "toolInput" : "toolArgs"));
     event.input = json_inside(given);
-    // An older release names no session: then the folder has to tell conversations apart.
-    if (event.session_id.empty()) event.session_id = "copilot:" + event.folder;
+    name_session(event);
     if (error) {
       take_error(event, *error);
     } else if (result) {

@@ -62,6 +62,7 @@ class Cursor final : public Dialect {
   std::string write(const Event& event, const Decision& decision, const Setting&) const override {
     using enum Decision::Kind;
     if (event.kind == Event::Kind::After) return after(event, decision);
+    if (event.kind == Event::Kind::End) return "{}";
     if (event.kind == Event::Kind::Prompt) {
       json::object answer{{"continue", decision.kind != Deny}};
       if (decision.kind == Deny) answer["user_message"] = decision.reason;
@@ -130,6 +131,11 @@ class Cursor final : public Dialect {
     } else if (name == "beforeSubmitPrompt") {
       event.kind = Prompt;
       event.text = text_or_empty(object, "prompt");
+      return {};
+    } else if (name == "sessionEnd") {
+      event.kind = End;
+      // A conversation is a session by another name.
+      if (event.session_id.empty()) event.session_id = text_or_empty(object, "session_id");
       return {};
     }
     event.repeats = event.kind != Other;

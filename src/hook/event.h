@@ -19,6 +19,7 @@ struct Event {
     Batch,     // several tools have run: `calls`, each an `After` that nobody can replace any more
     Prompt,    // somebody typed something
     Question,  // a tool server asks the user something
+    End,       // the session is over
     Other,     // nothing of ours: no output
   };
 

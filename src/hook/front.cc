@@ -223,6 +223,13 @@ Task<Decision> Front::batch(std::vector<Event> results) {
   co_return gravest;
 }
 
+Task<Decision> Front::end_session(Event event) {
+  SALLYPORT_CO_CHECK_OK(
+      co_await parts_.governor.approvals().cancel_session(event.session_id, "the session ended"));
+  SALLYPORT_CO_CHECK_OK(co_await parts_.governor.tidy());
+  co_return Decision::allow();
+}
+
 // The host asked its user and does not say what he chose. That the tool ran says it, if it is what
 // he was asked about.
 Task<Decision> Front::observe_approved(const Event& event, Asked asked) {

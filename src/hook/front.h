@@ -45,6 +45,8 @@ class Front {
   // Results that came without an event of their own, each to its call; those that had one are
   // known.
   Task<Decision> batch(std::vector<Event> results);
+  // What was asked for the session is taken back, and the calls that waited for it end (AP-18).
+  Task<Decision> end_session(Event event);
 
  private:
   struct Asked {

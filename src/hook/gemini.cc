@@ -30,6 +30,7 @@ constexpr NamedKind kKinds[] = {
     {"BeforeTool", Event::Kind::Before},
     {"AfterTool", Event::Kind::After},
     {"BeforeAgent", Event::Kind::Prompt},
+    {"SessionEnd", Event::Kind::End},
 };
 
 void name_gemini_tool(Event& event, const json::object& object) {

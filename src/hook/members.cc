@@ -150,6 +150,8 @@ Result<void> read_named(Event& event, const json::object& object,
     case Event::Kind::Batch:
       SALLYPORT_CHECK_OK(read_batch(event, object));
       break;
+    case Event::Kind::End:
+      break;
     default:
       SALLYPORT_CHECK_OK(read_call(event, object, known->failed));
   }

@@ -43,6 +43,7 @@ inline constexpr NamedKind kClaudeAfter{"PostToolUse", Event::Kind::After};
 inline constexpr NamedKind kClaudeFailed{"PostToolUseFailure", Event::Kind::After, true};
 inline constexpr NamedKind kClaudePermission{"PermissionRequest", Event::Kind::Permission};
 inline constexpr NamedKind kClaudePrompt{"UserPromptSubmit", Event::Kind::Prompt};
+inline constexpr NamedKind kClaudeEnd{"SessionEnd", Event::Kind::End};
 
 // An event that says its name in `hook_event_name`, with the members that Claude Code and those who
 // follow it share. Any other name is `Other`.

@@ -245,6 +245,40 @@ class Hook(CliTest):
         self.assertIsNone(self.hook(claude("PreToolUse"), policy=policy, env=env))
         self.assertIsNone(self.hook(ran(), policy=policy, env=env))
 
+    def states(self):
+        """Of each approval, by what was decided last about it."""
+        return {line["body"]["approval_id"]: line["body"]["state"] for line in self.shown("--kind", "approval")
+                if line["body"]["record"] == "approval_decision"}
+
+    # AP-18
+    def test_the_end_of_a_session_takes_back_what_was_asked_for_it(self):
+        policy = self.people()
+        asked = self.ids(self.hook(claude("PreToolUse"), policy=policy))
+        other = self.ids(self.hook(claude("PreToolUse", session="s-2"), policy=policy))
+        ended = {"session_id": "s-1", "hook_event_name": "SessionEnd", "cwd": "/src", "reason": "prompt_input_exit"}
+        self.assertIsNone(self.hook(ended, policy=policy))
+        self.assertEqual(self.states(), {asked: "cancelled"})
+        record, = self.records("--terminal", "true")
+        self.assertEqual((record["approval_id"], record["outcome"]["kind"]), (asked, "blocked"))
+        self.assertNotEqual(self.cli(*self.approve(asked)).code, 0)
+        self.good(*self.approve(other))
+        # Said twice it is as over as before, and who comes back is asked about anew.
+        self.assertIsNone(self.hook(ended, policy=policy))
+        self.assertNotIn(self.ids(self.hook(claude("PreToolUse", "toolu_2"), policy=policy)), (asked, other))
+        self.assertIsNone(self.hook(claude("PreToolUse", "toolu_3", session="s-2"), policy=policy))
+        self.good("ledger", "verify")
+
+    # AP-18
+    def test_what_a_run_without_a_terminal_asked_waits_for_whoever_goes_on_with_it(self):
+        policy = self.people()
+        env = self.environment(CLAUDE_CODE_ENTRYPOINT="sdk-cli")
+        asked = self.ids(self.hook(claude("PreToolUse"), policy=policy, env=env))
+        ended = {"session_id": "s-1", "hook_event_name": "SessionEnd", "cwd": "/src", "reason": "other"}
+        self.assertIsNone(self.hook(ended, policy=policy, env=env))
+        self.assertEqual(self.states(), {})
+        self.good(*self.approve(asked))
+        self.assertIsNone(self.hook(claude("PreToolUse"), policy=policy, env=env))
+
     # AP-29
     def test_what_the_agent_starts_cannot_approve(self):
         policy = self.people()
