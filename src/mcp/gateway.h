@@ -32,6 +32,11 @@ namespace sallyport::mcp {
 bool declares_tasks(const json::object& capabilities);
 std::string offering_tasks(std::string discovery);
 
+// Of `subscriptions/listen`: does it name nothing but tasks that a gateway gave, and what is left
+// of the request without them.
+bool wants_our_tasks_alone(const json::object& wanted);
+std::string without_our_tasks(const std::string& listen);
+
 // On a context with one thread. Calls that were given up on may end after `run`: they keep a
 // gateway that is shared, and the context of any other one must run dry before it goes.
 class Gateway final : public Conversation,
@@ -93,7 +98,8 @@ class Gateway final : public Conversation,
     std::string form{};         // our question to the client, while it is open
     double progress = 0;        // that we told of
     std::optional<SteadyTime> ended_at{};
-    std::string task_made{};  // RFC 3339; of one that was given as a task
+    std::string task_id{};    // of one that was given as a task
+    std::string task_made{};  // RFC 3339
     std::string task_changed{};
     SteadyTime task_until{};  // kept at least so long
   };
@@ -173,6 +179,7 @@ class Gateway final : public Conversation,
   Async<void> relisten();
   void tell_listeners(const Message& notification);
   bool tell_across(const Message& notification);
+  bool acknowledge(const Message& notification, const std::string& client_id);
 
   // Questions of a server during a call (gateway_questions.cc).
   Task<std::string> ask_client(std::string method, std::string params, std::string about);
@@ -211,9 +218,12 @@ class Gateway final : public Conversation,
   std::string with_our_tasks(std::string discovery) const;
   Async<bool> give_task(std::shared_ptr<Governed> governed);
   std::chrono::milliseconds task_time() const;
-  json::object task_json(const std::string& id, const Governed& governed) const;
-  std::string task_with_result(
-      const std::pair<const std::string, std::shared_ptr<Governed>>& given) const;
+  json::object task_json(const Governed& governed) const;
+  std::string whole_task(const Governed& governed) const;
+  json::array listen_to_tasks(const Message& request);
+  void tell_task(Governed& governed);
+  void tell_ended_tasks(const std::string& listener);
+  void send_task(const std::string& listener, const Governed& governed);
   std::optional<json::object> kept_task(const std::string& id);
   bool answers_task(const Message& request);
 
@@ -286,10 +296,11 @@ class Gateway final : public Conversation,
   BridgeLog bridge_;
   std::map<std::string, std::uint64_t> relayed_;             // what is only passed on
   std::map<std::string, std::shared_ptr<Governed>> tokens_;  // of progress
-  std::set<std::string> endless_;                  // of these, those whose answer is only an end
-  std::map<std::string, Listening> listeners_;     // by the client's id
-  std::uint64_t listening_ = 0;                    // our own `subscriptions/listen`
-  std::deque<std::shared_ptr<Governed>> waiting_;  // shared with the maps above
+  std::set<std::string> endless_;               // of these, those whose answer is only an end
+  std::map<std::string, Listening> listeners_;  // by the client's id
+  std::map<std::string, std::set<std::string>> task_listeners_;  // the same, to tasks of ours
+  std::uint64_t listening_ = 0;                                  // our own `subscriptions/listen`
+  std::deque<std::shared_ptr<Governed>> waiting_;                // shared with the maps above
   std::size_t running_ = 0;
   std::uint64_t last_call_ = 0;
   std::map<std::string, Question> questions_;  // by our id

@@ -51,6 +51,7 @@ void Gateway::Attendant::answered() {
   governed_->waits.reset();
   if (!std::exchange(governed_->placed, true)) ++gateway_.running_;
   gateway_.take_form_back(*governed_);
+  if (!governed_->cancelled) gateway_.tell_task(*governed_);
 }
 
 bool Gateway::Attendant::away() const {

@@ -161,7 +161,7 @@ Async<void> Gateway::run_call(std::shared_ptr<Governed> governed) {
       governed->identity);
   if (!governed->task_made.empty()) {
     governed->ended_at = parts_.clock.steady();
-    governed->task_changed = rfc3339(parts_.clock.wall());
+    if (!governed->cancelled) tell_task(*governed);
   }
   if (governed->away) end_away(governed, answer && answer->outcome.kind == Outcome::Kind::Blocked);
   // One that is parked is answered when the client comes back.

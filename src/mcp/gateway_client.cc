@@ -129,13 +129,16 @@ void Gateway::relay(Message request) {
     tasks_.start(relay_later(std::move(request)));
     return;
   }
-  const std::string text = for_server(request);
+  const bool listens = request.method == "subscriptions/listen";
+  const std::string text = listens ? without_our_tasks(for_server(request)) : for_server(request);
   const auto sent =
       server_.request([&](std::string_view id) { return with_member(text, "id", id); },
                       std::make_shared<Relayed>(*this, request.id, request.method));
   if (sent) {
     relayed_[request.id] = *sent;
-    if (request.method == "subscriptions/listen") endless_.insert(request.id);
+    if (!listens) return;
+    endless_.insert(request.id);
+    (void)listen_to_tasks(request);  // granted with what the server grants
     return;
   }
   relayed_.erase(request.id);
@@ -167,6 +170,7 @@ Async<void> Gateway::relay_later(Message request) {
 Async<void> Gateway::relay_answer(std::string client_id, std::string method, Reply reply) {
   const bool wanted = relayed_.erase(client_id) > 0;
   endless_.erase(client_id);
+  task_listeners_.erase(client_id);
   bell_.ring("ended");
   if (!wanted) co_return;
   if (!reply.message) {
@@ -230,6 +234,7 @@ void Gateway::cancel(const Message& notification) {
   server_.abandon(found->second, reason);
   relayed_.erase(found);
   endless_.erase(client_id);
+  task_listeners_.erase(client_id);
 }
 
 void Gateway::client_answers(const Message& answer) {

@@ -16,6 +16,7 @@ constexpr std::string_view kToolsChanged = "notifications/tools/list_changed";
 constexpr std::string_view kPromptsChanged = "notifications/prompts/list_changed";
 constexpr std::string_view kResourcesChanged = "notifications/resources/list_changed";
 constexpr std::string_view kResourceUpdated = "notifications/resources/updated";
+constexpr std::string_view kAcknowledged = "notifications/subscriptions/acknowledged";
 
 bool says(const std::string& opening, std::string_view feature, std::string_view what) {
   return find(opening, {"capabilities", feature, what}) == "true";
@@ -42,7 +43,7 @@ std::string untagged(const Message& notification) {
 
 }  // namespace
 
-// A stateless client listens to a server of sessions.
+// A stateless client listens to a server of sessions, or to tasks of ours.
 void Gateway::listen(const Message& request) {
   const json::object* const params = request.params();
   const json::object* const wanted = params ? object_in(*params, "notifications") : nullptr;
@@ -71,12 +72,16 @@ void Gateway::listen(const Message& request) {
     }
     granted["resourceSubscriptions"] = std::move(names);
   }
+  if (json::array tasks = listen_to_tasks(request); !tasks.empty()) {
+    granted["taskIds"] = std::move(tasks);
+  }
   tasks_.start(subscribe(listening.uris));
   listeners_[request.id] = std::move(listening);
-  to_client(notification_text("notifications/subscriptions/acknowledged",
+  to_client(notification_text(kAcknowledged,
                               fmt::format(R"({{"_meta":{{"{}":{}}},"notifications":{}}})",
                                           kMetaSubscription, request.id, json::serialize(granted))),
             request.id);
+  tell_ended_tasks(request.id);
 }
 
 Async<void> Gateway::subscribe(std::set<std::string> uris) {
@@ -91,6 +96,7 @@ Async<void> Gateway::subscribe(std::set<std::string> uris) {
 void Gateway::unlisten(const std::string& client_id) {
   std::set<std::string> uris = std::move(listeners_[client_id].uris);
   listeners_.erase(client_id);
+  task_listeners_.erase(client_id);
   for (const auto& [id, other] : listeners_) {
     for (const std::string& uri : other.uris) uris.erase(uri);
   }
@@ -163,10 +169,26 @@ Async<void> Gateway::relisten() {
   co_return;
 }
 
+// What the server grants, and the tasks of ours.
+bool Gateway::acknowledge(const Message& notification, const std::string& client_id) {
+  std::string text = tagged(notification, client_id);
+  const auto heard = task_listeners_.find(client_id);
+  const auto granted = find(text, {"params", "notifications"});
+  if (heard != task_listeners_.end() && granted && granted->starts_with('{')) {
+    const Result<ParsedJson> read = parse_json(find(*granted, {"taskIds"}).value_or("[]"));
+    json::array ids = read && read->value.is_array() ? read->value.get_array() : json::array();
+    for (const std::string& id : heard->second) ids.emplace_back(id);
+    text = edited(text, {{*granted, with_member(*granted, "taskIds", json::serialize(ids))}});
+  }
+  to_client(std::move(text), client_id);
+  tell_ended_tasks(client_id);
+  return true;
+}
+
 // True: it was passed on, or is nothing for this client.
 bool Gateway::tell_across(const Message& notification) {
   if (bridges(Era::Legacy, Era::Modern)) {
-    if (notification.method == "notifications/subscriptions/acknowledged") return true;
+    if (notification.method == kAcknowledged) return true;
     to_client(untagged(notification));
     return true;
   }
@@ -191,6 +213,7 @@ bool Gateway::tell_across(const Message& notification) {
   if (!mark) return false;
   for (const auto& [client_id, our_id] : relayed_) {
     if (std::to_string(our_id) != *mark) continue;
+    if (notification.method == kAcknowledged) return acknowledge(notification, client_id);
     to_client(tagged(notification, client_id), client_id);
     return true;
   }

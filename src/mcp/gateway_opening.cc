@@ -102,6 +102,14 @@ bool Gateway::refuse_by_era(const Message& request) {
 
 // True: it was answered, because the other side has no such thing.
 bool Gateway::answer_here(const Message& request) {
+  if (request.method == "subscriptions/listen" && client_era_ == Era::Modern) {
+    const json::object* const params = request.params();
+    const json::object* const wanted = params ? object_in(*params, "notifications") : nullptr;
+    const bool ours = wanted != nullptr && wants_our_tasks_alone(*wanted);
+    if (!ours && server_era_ != Era::Legacy) return false;
+    listen(request);
+    return true;
+  }
   if (bridges(Era::Legacy, Era::Modern)) {
     const bool listens =
         request.method == "resources/subscribe" || request.method == "resources/unsubscribe";
@@ -119,10 +127,6 @@ bool Gateway::answer_here(const Message& request) {
   if (!bridges(Era::Modern, Era::Legacy)) return false;
   if (request.method == "server/discover") {
     to_client(result_text(request.id, with_our_tasks(discovery_from_opening(opening_result_))));
-    return true;
-  }
-  if (request.method == "subscriptions/listen") {
-    listen(request);
     return true;
   }
   if (!request.method.starts_with("tasks/")) return false;

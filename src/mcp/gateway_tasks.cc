@@ -1,7 +1,9 @@
 // Tasks of the stateless era: a client that declared them gets one for a call that waits for a
-// person, and the result or the refusal through it (AP-46).
+// person, and the result or the refusal through it (AP-46). Whoever names it in a subscription
+// hears of every change.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
@@ -31,7 +33,36 @@ json::object lost_task(const json::object& stored) {
           {"error", json::object{{"code", kApprovalOver}, {"message", message}}}};
 }
 
+bool is_ours(const json::value& id) {
+  return id.is_string() && std::string_view(id.get_string()).starts_with(kPrefix);
+}
+
+// The tasks that a subscription names.
+json::array tasks_in(const json::object& wanted) {
+  const json::value* const tasks = wanted.if_contains("taskIds");
+  return tasks != nullptr && tasks->is_array() ? tasks->get_array() : json::array();
+}
+
 }  // namespace
+
+bool wants_our_tasks_alone(const json::object& wanted) {
+  const json::array tasks = tasks_in(wanted);
+  return wanted.size() == 1 && !tasks.empty() && std::ranges::all_of(tasks, is_ours);
+}
+
+std::string without_our_tasks(const std::string& listen) {
+  const auto wanted = find(listen, {"params", "notifications"});
+  const Result<ParsedJson> read = parse_json(wanted.value_or("null"));
+  if (!read || !read->value.is_object() || !read->value.get_object().contains("taskIds")) {
+    return listen;
+  }
+  json::array others = tasks_in(read->value.get_object());
+  others.erase(std::remove_if(others.begin(), others.end(), is_ours), others.end());
+  const std::string left = others.empty()
+                               ? without_member(*wanted, "taskIds")
+                               : with_member(*wanted, "taskIds", json::serialize(others));
+  return edited(listen, {{*wanted, left}});
+}
 
 bool declares_tasks(const json::object& capabilities) {
   const json::object* const extensions = object_in(capabilities, "extensions");
@@ -82,11 +113,12 @@ Async<bool> Gateway::give_task(std::shared_ptr<Governed> governed) {
   // Answered or cancelled meanwhile.
   if (governed->client_id != client_id || governed->cancelled) co_return true;
   governed->client_id.clear();
+  governed->task_id = id;
   governed->task_made = governed->task_changed = now;
   governed->task_until = parts_.clock.steady() + task_time();
   given_[id] = governed;
   calls_.erase(client_id);
-  json::object task = task_json(id, *governed);
+  json::object task = task_json(*governed);
   task["resultType"] = "task";
   to_client(answer_for_client("tools/call", result_text(client_id, json::serialize(task))));
   co_return true;
@@ -98,9 +130,9 @@ std::chrono::milliseconds Gateway::task_time() const {
   return plan->approval_time() + plan->time_limit() + settings_.limits.parked;
 }
 
-json::object Gateway::task_json(const std::string& id, const Governed& governed) const {
+json::object Gateway::task_json(const Governed& governed) const {
   std::string_view status = "working";
-  std::string message = "running";
+  std::string message = "no longer waiting for a person";
   if (governed.waits) {
     message = fmt::format("waiting for a person to approve `{}` ({})", governed.call.tool,
                           governed.waits->approval_id);
@@ -113,7 +145,7 @@ json::object Gateway::task_json(const std::string& id, const Governed& governed)
     status = "cancelled";
     message = "cancelled";
   }
-  return {{"taskId", id},
+  return {{"taskId", governed.task_id},
           {"status", status},
           {"statusMessage", message},
           {"createdAt", governed.task_made},
@@ -135,12 +167,14 @@ bool Gateway::answers_task(const Message& request) {
     return true;
   }
   if (request.method == "tasks/get") {
-    to_client(result_text(request.id, lost ? json::serialize(*lost) : task_with_result(*found)));
+    to_client(result_text(request.id,
+                          with_member(lost ? json::serialize(*lost) : whole_task(*found->second),
+                                      "resultType", R"("complete")")));
   } else if (request.method == "tasks/cancel" || request.method == "tasks/update") {
     const bool open = !lost && found->second->response.empty();
     if (open && request.method == "tasks/cancel") {
       found->second->cancelled = true;
-      found->second->task_changed = rfc3339(parts_.clock.wall());
+      tell_task(*found->second);
       found->second->stop.request_stop();
     }
     to_client(result_text(request.id, R"({"resultType":"complete"})"));
@@ -150,16 +184,55 @@ bool Gateway::answers_task(const Message& request) {
   return true;
 }
 
-std::string Gateway::task_with_result(
-    const std::pair<const std::string, std::shared_ptr<Governed>>& given) const {
-  json::object task = task_json(given.first, *given.second);
-  task["resultType"] = "complete";
-  std::string text = json::serialize(task);
+// With what came of it.
+std::string Gateway::whole_task(const Governed& governed) const {
+  std::string text = json::serialize(task_json(governed));
   for (const char* const member : {"result", "error"}) {
-    const auto value = find(given.second->response, {member});
-    if (value && !given.second->cancelled) text = with_member(text, member, *value);
+    const auto value = find(governed.response, {member});
+    if (value && !governed.cancelled) text = with_member(text, member, *value);
   }
   return text;
+}
+
+// Those that are there are granted.
+json::array Gateway::listen_to_tasks(const Message& request) {
+  const json::object* const params = request.params();
+  const json::object* const wanted = params ? object_in(*params, "notifications") : nullptr;
+  json::array granted;
+  for (const json::value& id : wanted ? tasks_in(*wanted) : json::array()) {
+    if (!is_ours(id) || !given_.contains(std::string(id.get_string()))) continue;
+    const bool is_new = task_listeners_[request.id].emplace(id.get_string()).second;
+    if (is_new) granted.push_back(id);
+  }
+  return granted;
+}
+
+// It has changed.
+void Gateway::tell_task(Governed& governed) {
+  if (governed.task_id.empty()) return;
+  governed.task_changed = rfc3339(parts_.clock.wall());
+  for (const auto& [listener, tasks] : task_listeners_) {
+    if (tasks.contains(governed.task_id)) send_task(listener, governed);
+  }
+}
+
+// Whoever comes behind the end of a task hears of it too.
+void Gateway::tell_ended_tasks(const std::string& listener) {
+  const auto found = task_listeners_.find(listener);
+  if (found == task_listeners_.end()) return;
+  for (const std::string& id : found->second) {
+    const auto given = given_.find(id);
+    const bool over =
+        given != given_.end() && (given->second->ended_at || given->second->cancelled);
+    if (over) send_task(listener, *given->second);
+  }
+}
+
+void Gateway::send_task(const std::string& listener, const Governed& governed) {
+  const std::string mark = fmt::format(R"({{"{}":{}}})", kMetaSubscription, listener);
+  to_client(
+      notification_text("notifications/tasks", with_member(whole_task(governed), "_meta", mark)),
+      listener);
 }
 
 // One that another process gave, to the same principal.
@@ -170,7 +243,6 @@ std::optional<json::object> Gateway::kept_task(const std::string& id) {
   const json::object* const kept = value ? value->if_object() : nullptr;
   if (kept == nullptr || text_in(*kept, "owner") != settings_.agent_id) return std::nullopt;
   json::object task = lost_task(*kept);
-  task["resultType"] = "complete";
   task["taskId"] = id;
   return task;
 }

@@ -398,6 +398,20 @@ class StatelessServer(Approvals):
         client.capabilities = TASKS
         self.assertEqual(client.request("tools/call", arguments)["result"]["resultType"], "task")
 
+    # AP-46
+    def test_one_subscription_for_what_the_server_tells_and_for_tasks_of_ours(self):
+        client = self.stateless(self.policy(), TASKS)
+        task = client.request("tools/call", {"name": "echo", "arguments": {"message": "hi"}})["result"]["taskId"]
+        id = client.ask("subscriptions/listen", {"notifications": {"toolsListChanged": True, "taskIds": ["theirs", task]}})
+        granted = client.next(lambda m: m.get("method") == "notifications/subscriptions/acknowledged")["params"]
+        self.assertEqual(granted, {"_meta": {META + "subscriptionId": id},
+                                   "notifications": {"toolsListChanged": True, "taskIds": ["theirs", task]}})
+        self.answer("approve", self.pending()[0])
+        told = [client.next(lambda m: m.get("method") == "notifications/tasks")["params"] for _ in range(2)]
+        self.assertEqual([(one["taskId"], one["status"], one["_meta"]) for one in told],
+                         [(task, status, {META + "subscriptionId": id}) for status in ("working", "completed")])
+        self.assertEqual(told[1]["result"]["content"][0]["text"], "hi")
+
     # AP-35 (partly)
     def test_a_client_of_sessions(self):
         client = self.session(self.policy(hold=0))
@@ -454,6 +468,62 @@ class AsTasks(Approvals):
         self.assertEqual(self.good("approvals", "show", request_id, "--json").json()["state"], "cancelled")
         self.assertEqual(client.request("tasks/get", {"taskId": "sallyport-task-none"})["error"]["code"], -32602)
         self.assertEqual(self.ran(), [])
+
+    def listen(self, client, *tasks):
+        """The id of the subscription, and what was granted."""
+        id = client.ask("subscriptions/listen", {"notifications": {"taskIds": list(tasks)}})
+        granted = client.next(lambda m: m.get("method") == "notifications/subscriptions/acknowledged")["params"]
+        self.assertEqual(granted["_meta"], {META + "subscriptionId": id})
+        return id, granted["notifications"]
+
+    def told(self, client):
+        return client.next(lambda m: m.get("method") == "notifications/tasks")["params"]
+
+    # AP-46
+    def test_whoever_listens_to_a_task_hears_of_every_change(self):
+        client = self.stateless(self.policy(), TASKS)
+        task = client.answer(self.write_file(client))["result"]
+        id, granted = self.listen(client, task["taskId"], "sallyport-task-none")
+        self.assertEqual(granted, {"taskIds": [task["taskId"]]})
+        self.answer("approve", self.pending()[0])
+        answered, done = self.told(client), self.told(client)
+        for one in (answered, done):
+            self.assertEqual((one["taskId"], one["createdAt"], one["_meta"]),
+                             (task["taskId"], task["createdAt"], {META + "subscriptionId": id}))
+            self.assertNotIn("resultType", one)
+        self.assertEqual((answered["status"], answered["statusMessage"]), ("working", "no longer waiting for a person"))
+        self.assertEqual((done["status"], done["result"]["content"][0]["text"]), ("completed", "written"))
+        self.assertEqual(self.get(client, task["taskId"])["lastUpdatedAt"], done["lastUpdatedAt"])
+        # Whoever comes late hears how it ended, and whoever has gone hears nothing.
+        late, _ = self.listen(client, task["taskId"])
+        self.assertEqual((self.told(client)["_meta"], late == id), ({META + "subscriptionId": late}, False))
+        other = client.answer(self.write_file(client, {"path": "c"}))["result"]["taskId"]
+        id, _ = self.listen(client, other)
+        client.tell("notifications/cancelled", {"requestId": id})
+        client.request("tasks/cancel", {"taskId": other})
+        self.assertEqual(self.ended(client, other)["status"], "cancelled")
+        self.assertEqual([m for m in client.kept if m.get("method") == "notifications/tasks"], [])
+
+    # AP-46
+    def test_a_cancel_and_a_refusal_are_told_once(self):
+        client = self.stateless(self.policy(), TASKS)
+        task = client.answer(self.write_file(client))["result"]["taskId"]
+        self.listen(client, task)
+        self.pending()
+        client.request("tasks/cancel", {"taskId": task})
+        self.assertEqual((self.told(client)["status"], self.ended(client, task)["status"]), ("cancelled", "cancelled"))
+        other = client.answer(self.write_file(client, {"path": "c"}))["result"]["taskId"]
+        self.listen(client, other)
+        for _ in range(400):
+            waiting = self.pending()
+            if len(waiting) == 1:
+                break
+            time.sleep(0.05)
+        self.answer("deny", waiting[0], "--reason", "no")
+        said = [self.told(client) for _ in range(2)]
+        self.assertEqual([(one["taskId"], one["status"]) for one in said], [(other, "working"), (other, "completed")])
+        self.assertTrue(said[1]["result"]["isError"])
+        self.assertEqual([m for m in client.kept if m.get("method") == "notifications/tasks"], [])
 
     # AP-46 (durable)
     def test_a_task_of_a_gateway_that_died_has_failed(self):

@@ -9,7 +9,7 @@ import time
 import unittest
 
 from approvals_support import HELD_CALL
-from serve_support import ServeTest, Session, events, in_background, modern
+from serve_support import META, ServeTest, Server, Session, events, in_background, modern, modern_headers
 
 SERVER = pathlib.Path(__file__).with_name("mcp_effects_server.py")
 PATH = "/api/v1/approvals"
@@ -58,6 +58,32 @@ class ApprovalsOverHttp(ServeTest):
 
     def ran(self):
         return self.effects.read_text().splitlines() if self.effects.exists() else []
+
+    # AP-46
+    def test_a_task_of_one_of_several_servers_is_told_on_a_stream_of_its_own(self):
+        self.start()
+        self.server.stop()
+        command = json.dumps([sys.executable, str(SERVER)])
+        config = self.write("several.yaml", "version: 1\ndata_dir: data\nserve:\n  listen: 127.0.0.1:0\n  policy: ./policy.yaml\n"
+                            f"  upstreams: [{{name: one, command: {command}}}, {{name: two, command: {command}}}]\n")
+        self.server = Server(self, config, self.environment(EFFECTS=str(self.effects)))
+        self.addCleanup(self.end_server, self.server)
+        tasks = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
+        call = {"name": "two.write_file", "arguments": {"path": "a.txt", "text": "hi"}}
+        _, said = self.stateless(self.server, modern("tools/call", call, capabilities=tasks))
+        task = said[-1]["result"]["taskId"]
+        self.assertTrue(task.startswith("two."), task)
+        listen = modern("subscriptions/listen", {"notifications": {"taskIds": [task]}}, id="L", capabilities=tasks)
+        stream = self.server.open(body=listen, headers=modern_headers(listen))
+        heard = (json.loads(event["data"]) for event in events(stream))
+        first = next(heard)
+        self.assertEqual(first["params"], {"_meta": {META + "subscriptionId": "L"}, "notifications": {"taskIds": [task]}})
+        self.respond(self.waiting()[0], {"approved": True})
+        told = [next(heard) for _ in range(2)]
+        self.assertEqual([(one["method"], one["params"]["taskId"], one["params"]["status"], one["params"]["_meta"]) for one in told],
+                         [("notifications/tasks", task, status, {META + "subscriptionId": "L"}) for status in ("working", "completed")])
+        self.assertEqual(told[1]["params"]["result"]["content"][0]["text"], "written")
+        self.assertEqual(len(self.ran()), 1)
 
     # AP-30 AP-27
     def test_a_yes_over_http_runs_the_held_call_once(self):
