@@ -45,7 +45,7 @@ Gate::Gate(const Context& context, std::unique_ptr<Workspace> workspace, Options
            const std::string& policy_before)
     : workspace_(std::move(workspace)),
       policy_(std::move(options.policy)),
-      recorder_(ledger(), metrics_, workspace_->clock()),
+      recorder_(ledger(), metrics_, workspace_->clock(), std::move(options.front)),
       meter_(metrics_),
       pins_(recorder_),
       plans_(recorder_, policy_before),

@@ -21,6 +21,7 @@ class Gate {
  public:
   struct Options {
     std::string role;             // in the ledger
+    std::string front;            // of its MCP clients, in metrics
     std::string policy;           // a file, or a shipped one by its name
     std::string approvals_url{};  // where people find questions, ids behind it; empty: nowhere
     bool one_client = false;

@@ -8,7 +8,8 @@ namespace sallyport::app {
 
 HookDoor::HookDoor(Gate& gate)
     : gate_(gate),
-      desk_(gate.workspace(), gate.recorder()),
+      recorder_(gate.ledger(), gate.metrics(), gate.workspace().clock(), "hook"),
+      desk_(gate.workspace(), recorder_),
       server_(gate.loop().get_executor(),
               {.greeting = std::string(kHookGreeting), .question_bytes = kLargestHookQuestion},
               [&gate](std::string_view line) { gate.log(line); }) {}

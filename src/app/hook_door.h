@@ -22,6 +22,7 @@ class HookDoor {
   Async<std::optional<std::string>> answer(net::Peer peer, std::string frame);
 
   Gate& gate_;
+  core::MeteredRecorder recorder_;
   HookDesk desk_;
   net::FrameServer server_;
 };

@@ -84,6 +84,7 @@ Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
   SALLYPORT_TRY(const std::string grant, presented_grant(context, options));
   SALLYPORT_TRY(const std::unique_ptr<Gate> gate,
                 Gate::open(context, {.role = "mcp",
+                                     .front = "mcp_stdio",
                                      .policy = options.policy.value_or("starter"),
                                      .one_client = true}));
   Workspace& workspace = gate->workspace();

@@ -353,6 +353,7 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   signal(SIGPIPE, SIG_IGN);
   SALLYPORT_TRY(const std::unique_ptr<Gate> gate,
                 Gate::open(context, {.role = "serve",
+                                     .front = "mcp_http",
                                      .policy = config.policy,
                                      .approvals_url = public_address(
                                          config, fmt::format("{}/", ApprovalsApi::kPath))}));

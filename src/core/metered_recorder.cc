@@ -1,6 +1,7 @@
 #include "core/metered_recorder.h"
 
 #include <boost/json.hpp>
+#include <utility>
 
 #include "base/json_members.h"
 
@@ -63,14 +64,16 @@ class MeteredRecorder::Waiting {
   SteadyTime begin_;
 };
 
-MeteredRecorder::MeteredRecorder(Recorder& recorder, Metrics& metrics, const Clock& clock)
+MeteredRecorder::MeteredRecorder(Recorder& recorder, Metrics& metrics, const Clock& clock,
+                                 std::string front)
     : recorder_(recorder),
       clock_(clock),
+      front_(std::move(front)),
       calls_(metrics.counter("sallyport_calls_total", "Calls that have ended, by outcome.",
-                             {"outcome", "server", "agent"})),
+                             {"outcome", "server", "agent", "front"})),
       decisions_(metrics.counter("sallyport_decisions_total",
                                  "What was decided about calls, and by which rule.",
-                                 {"verdict", "rule", "tier"})),
+                                 {"verdict", "rule", "tier", "front"})),
       guard_runs_(metrics.counter("sallyport_guard_runs_total",
                                   "Guards that looked at a call or a result, or should have.",
                                   {"guard", "phase", "outcome"})),
@@ -106,7 +109,8 @@ MeteredRecorder::MeteredRecorder(Recorder& recorder, Metrics& metrics, const Clo
       records_(metrics.counter("sallyport_ledger_records_total", "Entries that were made durable.",
                                {"kind"})) {
   for (const char* const result : {"loaded", "refused"}) policy_loads_.at({result});
-  metrics.before_reading([this] { fail_open_seconds_.set(fail_open_seconds()); });
+  // Added, since other fronts have some too.
+  metrics.before_reading([this] { fail_open_seconds_.add(fail_open_since_read()); });
 }
 
 Task<std::vector<Position>> MeteredRecorder::append(std::vector<Draft> drafts, Urgency urgency,
@@ -162,12 +166,13 @@ void MeteredRecorder::read_fail_open(const Fact& fact, Counts& counts) {
 }
 
 void MeteredRecorder::read_record(const Draft& draft, Counts& counts) {
-  counts.push_back([&series = decisions_.at({decided(draft), rule_of(draft.body),
-                                             word(draft.body, "autonomy")})] { series.add(); });
+  counts.push_back(
+      [&series = decisions_.at({decided(draft), rule_of(draft.body), word(draft.body, "autonomy"),
+                                front_})] { series.add(); });
   read_guards(draft, counts);
   if (!bool_in(draft.body, "terminal").value_or(true)) return;
   counts.push_back([&series = calls_.at({draft.outcome, draft.subject.server,
-                                         draft.subject.agent_id})] { series.add(); });
+                                         draft.subject.agent_id, front_})] { series.add(); });
   if (const std::string_view approval = word(draft.body, "approval_id"); !approval.empty()) {
     counts.push_back([this, approval = std::string(approval), outcome = draft.outcome] {
       tell_wait(approval, outcome);
@@ -269,11 +274,11 @@ void MeteredRecorder::close_fail_open(const std::string& guard) {
   });
 }
 
-double MeteredRecorder::fail_open_seconds() const {
-  return open_.with([&](const Open& open) {
+double MeteredRecorder::fail_open_since_read() {
+  return open_.with([&](Open& open) {
     double total = open.fail_open_before;
     for (const auto& [guard, since] : open.fail_open) total += seconds(clock_.steady() - since);
-    return total;
+    return total - std::exchange(open.fail_open_read, total);
   });
 }
 

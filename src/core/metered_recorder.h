@@ -13,10 +13,12 @@
 
 namespace sallyport::core {
 
-// Any thread may use it. `recorder` and `metrics` must outlive it.
+// Any thread may use it. `recorder` and `metrics` must outlive it. Each front of a process has one
+// of its own, on the same ledger and the same metrics.
 class MeteredRecorder final : public Recorder {
  public:
-  MeteredRecorder(Recorder& recorder, Metrics& metrics, const Clock& clock);
+  // `front`: where the calls come in that are recorded here (`mcp_http`, `hook`); of few names.
+  MeteredRecorder(Recorder& recorder, Metrics& metrics, const Clock& clock, std::string front);
 
   using Recorder::append;
   // Counted once it is durable.
@@ -56,10 +58,11 @@ class MeteredRecorder final : public Recorder {
   void tell_wait(const std::string& approval_id, const std::string& outcome);
   void open_fail_open(const std::string& guard);
   void close_fail_open(const std::string& guard);
-  double fail_open_seconds() const;
+  double fail_open_since_read();
 
   Recorder& recorder_;
   const Clock& clock_;
+  std::string front_;
   MetricNumbers& calls_;
   MetricNumbers& decisions_;
   MetricNumbers& guard_runs_;
@@ -80,6 +83,7 @@ class MeteredRecorder final : public Recorder {
     std::map<std::string, SteadyTime> asked{};      // by approval
     std::map<std::string, SteadyTime> fail_open{};  // by guard
     double fail_open_before = 0;                    // seconds, of what has ended
+    double fail_open_read = 0;                      // seconds, told by the last reading
   };
   Guarded<Open> open_;
 };

@@ -105,7 +105,9 @@ class Troubles(BesideDaemon, hook_test.Hook):
         self.assertIsNone(self.hook(claude("PreToolUse")))
         self.assertIsNone(self.hook(ran()))
         numbers = self.server.ask("GET", "/metrics", token=False)[2].decode()
-        self.assertRegex(numbers, r'sallyport_calls_total\{outcome="completed",[^}]*agent="[^"]*claude-code"\} 1\n')
+        self.assertRegex(numbers, r'sallyport_calls_total\{outcome="completed",[^}]*agent="[^"]*claude-code",front="hook"\} 1\n')
+        self.assertRegex(numbers, r'sallyport_decisions_total\{verdict="allow",[^}]*front="hook"\} [1-9]')
+        self.assertNotIn('front="mcp', numbers)
 
     def test_without_a_daemon_hooks_decide_alone_and_its_socket_is_gone(self):
         self.assertEqual(stat.S_IMODE(self.socket_file.stat().st_mode), 0o600)

@@ -85,7 +85,7 @@ class MetricsTest(ServeTest, ApprovalsTest):
         session.call("structured", {"fails": True})
         seen = self.read(server)
         agent = self.records()[0]["agent_id"]
-        calls = {outcome: seen.get("sallyport_calls_total", outcome=outcome, server="fake", agent=agent)
+        calls = {outcome: seen.get("sallyport_calls_total", outcome=outcome, server="fake", agent=agent, front="mcp_http")
                  for outcome in ("completed", "blocked")}
         self.assertEqual(calls, {"completed": 5, "blocked": 1})
         durations = {error: seen.get("mcp_server_operation_duration_seconds_count", mcp_method_name="tools/call", error_type=error)

@@ -10,6 +10,7 @@ namespace {
 
 using test::FakeRecorder;
 using test::run_now;
+using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -38,7 +39,7 @@ class MeteredRecorderTest : public testing::Test {
   FakeRecorder ledger;
   Metrics metrics;
   std::vector<std::string> said;
-  MeteredRecorder recorder{ledger, metrics, clock};
+  MeteredRecorder recorder{ledger, metrics, clock, "mcp_http"};
   SystemEntropy entropy;
   NoRedactor redactor;
   std::optional<test::ChangingPlan> plans;
@@ -54,8 +55,9 @@ TEST_F(MeteredRecorderTest, ACallIsCountedByItsRecord) {
   ASSERT_TRUE(call());
   const std::string text = metrics.text();
   EXPECT_THAT(text, HasSubstr("sallyport_calls_total{outcome=\"blocked\",server=\"\","
-                              "agent=\"agent:a\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("{verdict=\"deny\",rule=\"no-tmp\",tier="));
+                              "agent=\"agent:a\",front=\"mcp_http\"} 1\n"));
+  EXPECT_THAT(text, ContainsRegex("\\{verdict=\"deny\",rule=\"no-tmp\",tier=\"[a-z_]*\","
+                                  "front=\"mcp_http\"\\} 1\n"));
   EXPECT_THAT(text, HasSubstr("sallyport_guard_runs_total{guard=\"paths\",phase=\"tool_use\","
                               "outcome=\"ran\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("sallyport_ledger_lag_records 0\n"));
@@ -69,7 +71,25 @@ TEST_F(MeteredRecorderTest, WhatTheLedgerRefusesIsNotCountedAsRecorded) {
   EXPECT_THAT(text, HasSubstr("sallyport_ledger_append_seconds_count{result=\"refused\"} 1\n"));
   // Its end is owed, and will be there.
   EXPECT_THAT(text, HasSubstr("sallyport_calls_total{outcome=\"persistence_failed\",server=\"\","
-                              "agent=\"agent:a\"} 1\n"));
+                              "agent=\"agent:a\",front=\"mcp_http\"} 1\n"));
+}
+
+// Two fronts of one process: told apart where calls are counted, and one number for all else.
+TEST_F(MeteredRecorderTest, FrontsShareNumbersAndAreNotMixedUp) {
+  MeteredRecorder hooks(ledger, metrics, clock, "hook");
+  ASSERT_TRUE(call());
+  Draft ended{.kind = Kind::ToolAudit,
+              .subject = {.agent_id = "claude-code", .server = "claude-code"},
+              .outcome = "completed",
+              .body = {{"terminal", true}}};
+  std::vector<Draft> drafts;
+  drafts.push_back(std::move(ended));
+  ASSERT_TRUE(run_now(hooks.append(std::move(drafts), Urgency::Reports)));
+  const std::string text = metrics.text();
+  EXPECT_THAT(text, HasSubstr("agent=\"agent:a\",front=\"mcp_http\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("agent=\"claude-code\",front=\"hook\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("sallyport_ledger_records_total{kind=\"tool_audit\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("sallyport_fail_open_seconds_total 0\n"));
 }
 
 // EV-70
