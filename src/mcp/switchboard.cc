@@ -31,6 +31,19 @@ std::string text_in_part(std::optional<std::string_view> part) {
   return read && read->value.is_string() ? std::string(read->value.get_string()) : std::string();
 }
 
+constexpr std::string_view kNoSuchName =
+    "nothing has this name; names are those of a list, as in `server.tool`";
+
+// For methods whose results have no `isError`: the error that the protocol has for it, and where it
+// is on record.
+std::string unknown_error(std::string_view id, std::string_view why, const Answer& answer) {
+  const json::object error{
+      {"code", kInvalidParams},
+      {"message", fmt::format("{} (record {})", why, answer.record_id)},
+      {"data", json::object{{"record", answer.record_id}, {"retryable", false}}}};
+  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", id, json::serialize(error));
+}
+
 }  // namespace
 
 Switchboard::Switchboard(boost::asio::any_io_executor executor, std::unique_ptr<ClientLink> client,
@@ -212,29 +225,31 @@ std::optional<Switchboard::Named> Switchboard::named(const std::string& name) co
 
 // `text` is the part of the request that names it.
 void Switchboard::route_by_name(const Message& request, std::string_view text) {
-  const auto found = named(text_in_part(text.empty() ? std::nullopt : std::optional(text)));
-  if (!found) return refuse_unknown(request);
+  const std::string name = text_in_part(text.empty() ? std::nullopt : std::optional(text));
+  if (name.empty()) return refuse(request, kInvalidParams, "`name` is missing");
+  const auto found = named(name);
+  if (!found) return refuse_unknown(request, kNoSuchName);
   pass_to(found->party, request, edited(request.text, {{text, quoted(found->name)}}));
 }
 
 void Switchboard::route_by_task(const Message& request) {
   const auto found = named(text_in_part(find(request.text, {"params", "taskId"})));
-  if (!found) return refuse(request, kInvalidParams, "there is no such task");
+  if (!found) return refuse_unknown(request, "there is no such task");
   pass_to(found->party, request, with_own_task(request.text, found->name));
 }
 
-void Switchboard::refuse_unknown(const Message& request) {
-  if (request.method != "tools/call" || !settings_.refuse || !read_asked(request)) {
-    return refuse(request, kInvalidParams,
-                  "nothing has this name; names are those of a list, as in `server.tool`");
+// What would be governed if somebody had it is on record also where nobody has.
+void Switchboard::refuse_unknown(const Message& request, std::string_view why) {
+  if (!is_governed(request.method) || !settings_.refuse || !read_asked(request)) {
+    return refuse(request, kInvalidParams, why);
   }
   if (tasks_.size() >= parties_.size() + settings_.limits.calls) {
     return refuse(request, kTooMuch, "too many calls wait; try again later");
   }
-  tasks_.start(record_unknown(request));
+  tasks_.start(record_unknown(request, std::string(why)));
 }
 
-Async<void> Switchboard::record_unknown(Message request) {
+Async<void> Switchboard::record_unknown(Message request, std::string why) {
   Call call;
   take_grant(request, call);
   Result<Asked> asked = read_asked(request);
@@ -242,6 +257,10 @@ Async<void> Switchboard::record_unknown(Message request) {
   call.input = std::move(asked->input);
   call.raw_input = std::move(asked->raw_input);
   const Result<Answer> answer = co_await settings_.refuse(std::move(call));
+  if (request.method != "tools/call") {
+    co_return to_client(answer ? unknown_error(request.id, why, *answer)
+                               : error_text(request.id, kNotRecorded, answer.error().message));
+  }
   std::string result = answer ? notice_result(*answer, true) : unrecorded_result(answer.error());
   if (find(request.text, {"params", "_meta", kMetaVersion})) {
     result = modern_result(request.method, result, {});

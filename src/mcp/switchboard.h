@@ -40,7 +40,7 @@ class Switchboard final : public Conversation {
   struct Settings {
     Limits limits{};
     Server::Log log;  // for people; must not wait
-    // A call of a tool that no server can have: decided and recorded like any other. None: it is
+    // A call of something that no server can have: decided and recorded like any other. None: it is
     // refused with an error.
     std::function<Task<Answer>(Call call)> refuse{};
   };
@@ -104,8 +104,8 @@ class Switchboard final : public Conversation {
   void pass_to(std::size_t party, const Message& request, std::string text);
   void to_client(std::string text, std::string_view about = {});
   void refuse(const Message& request, std::int64_t code, std::string_view why);
-  void refuse_unknown(const Message& request);
-  Async<void> record_unknown(Message request);
+  void refuse_unknown(const Message& request, std::string_view why);
+  Async<void> record_unknown(Message request, std::string why);
   std::size_t owner_of(const std::string& uri) const;
 
   // From a server.

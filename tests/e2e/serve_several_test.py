@@ -58,11 +58,31 @@ class Several(ServeTest):
         self.assertIn("unknown tool `echo`", said["content"][0]["text"])
         status, answers = self.stateless(server, modern("tools/call", {"name": "nowhere.echo", "arguments": {}}))
         self.assertEqual((status, answers[-1]["result"]["isError"], answers[-1]["result"]["resultType"]), (200, True, "complete"))
-        self.assertEqual(session.request("prompts/get", {"name": "x"})[-1]["error"]["code"], -32602)
+        asked = [("prompts/get", {"name": "x"}), ("completion/complete", {"ref": {"type": "ref/prompt", "name": "y"}, "argument": {"name": "a", "value": ""}}),
+                 ("tasks/result", {"taskId": "z"})]
+        errors = [session.request(method, params)[-1]["error"] for method, params in asked]
+        self.assertEqual([error["code"] for error in errors], [-32602] * 3)
+        status, answers = self.stateless(server, modern("prompts/get", {"name": "nowhere.x"}))
+        self.assertEqual((status, answers[-1]["error"]["code"]), (200, -32602))
+        # Faults of the protocol are no calls: nothing is named, or no such method is there.
+        for method, params in (("prompts/get", {}), ("tools/call", {"arguments": {}}), ("tasks/get", {"taskId": "z"}), ("resources/read", {})):
+            self.assertNotIn("data", session.request(method, params)[-1]["error"], method)
         server.stop()
-        ends = self.one_end_for_each_call(2)
+        ends = self.one_end_for_each_call(6)
         self.assertEqual([(record["server"], record["tool_name"], record["outcome"]["kind"]) for record in ends],
-                         [("", "echo", "blocked"), ("", "nowhere.echo", "blocked")])
+                         [("", name, "blocked") for name in ("echo", "nowhere.echo", "prompts/get", "completion/complete", "tasks/result", "prompts/get")])
+        recorded = [line["entry"]["id"] for line in self.good("ledger", "show", "--kind", "tool_audit", "--json", "--limit", "100").lines()]
+        for error in [*errors, answers[-1]["error"]]:
+            self.assertIn(error["data"]["record"], recorded)
+            self.assertIn(error["data"]["record"], error["message"])
+
+    def test_a_resource_that_nobody_listed_is_asked_of_a_server_and_recorded(self):
+        server = self.all_three()
+        session = Session(server)
+        self.assertIn("error", session.request("resources/read", {"uri": "nothing://like/it"})[-1])
+        server.stop()
+        [record] = self.one_end_for_each_call(1)
+        self.assertEqual(record["tool_name"], "resources/read")
 
     def test_tasks_are_called_by_the_name_of_their_server(self):
         config = self.several(*({"name": name, "command": [sys.executable, str(FAKE)]} for name in ("one", "two")))
