@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
 
@@ -19,11 +18,6 @@
 namespace sallyport::app {
 
 namespace {
-
-Result<void> carry_out(Task<void> task) {
-  boost::asio::io_context loop;
-  return run_on(loop, std::move(task));
-}
 
 // What pages for people end with is its beginning (AP-38).
 std::string whole_binding(const std::string& seen, const std::string& asked) {
@@ -58,6 +52,7 @@ Result<json::object> pending_request(const Context& context, const std::string& 
 
 Result<Answering::Given> Answering::answer(const std::string& id, Said said) const {
   SALLYPORT_TRY(const json::object request, pending_request(context_, id));
+  boost::asio::io_context loop(1);  // behind the ledger, which may still tell it something
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context_.open_maintaining());
   const std::string asked(text_in(request, "binding").value_or(""));
   Reply reply{.kind = said.kind,
@@ -77,20 +72,21 @@ Result<Answering::Given> Answering::answer(const std::string& id, Said said) con
                              .text());
   }
   core::Approvals approvals(workspace->ledger(), workspace->clock(), workspace->redactor());
-  SALLYPORT_CHECK_OK(carry_out(approvals.answer(id, reply, {})));
+  SALLYPORT_CHECK_OK(run_on(loop, approvals.answer(id, reply, {})));
   SALLYPORT_TRY(const auto state, approvals.state(id));
   return Given{state.value_or(core::ApprovalState{}), std::move(reply)};
 }
 
 Result<void> Answering::escalate(const std::string& id, std::vector<std::string> to,
                                  std::string reason) const {
+  boost::asio::io_context loop(1);  // behind the ledger, which may still tell it something
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context_.open_maintaining());
   core::Approvals approvals(workspace->ledger(), workspace->clock(), workspace->redactor());
   const Reply by{.kind = Reply::Kind::Approved,
                  .by = login_.name,
                  .reason = std::move(reason),
                  .door = login_.door};
-  return carry_out(approvals.escalate(id, std::move(to), by));
+  return run_on(loop, approvals.escalate(id, std::move(to), by));
 }
 
 Result<std::size_t> Answering::recent_approvals() const {

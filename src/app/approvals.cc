@@ -2,7 +2,6 @@
 // accepts or dismisses them.
 #include <fmt/format.h>
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
 
@@ -46,9 +45,9 @@ void say_question(const ApprovalItem& item, WallTime now) {
 
 Result<int> settle(const Context& context, const SettleOptions& options, bool accepted) {
   SALLYPORT_CHECK_OK(refuse_agents(context, accepted ? "approvals accept" : "approvals dismiss"));
+  boost::asio::io_context loop(1);  // behind the ledger, which may still tell it something
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
   core::Escalations escalations(workspace->ledger(), workspace->clock(), workspace->entropy());
-  boost::asio::io_context loop;
   SALLYPORT_CHECK_OK(run_on(
       loop, escalations.settle(options.id, accepted, who_runs_this(), options.note.value_or(""))));
   say(context.json()

@@ -30,11 +30,11 @@ class DemoScene {
   template <class T>
   Result<T> run(Task<T> task);
 
+  boost::asio::io_context loop_{1};  // behind the ledger, which may still tell it something
   std::unique_ptr<Workspace> workspace_;
   std::unique_ptr<core::PlanShelf> plans_;
   std::unique_ptr<core::Governor> governor_;
   std::shared_ptr<core::Upstream> tools_;  // shared with calls that were given up on
-  boost::asio::io_context loop_;
   std::string session_;
   std::uint64_t turn_ = 0;
 };

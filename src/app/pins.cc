@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
 
 #include "app/commands.h"
 #include "app/entry_text.h"
 #include "app/output.h"
+#include "app/run_on.h"
 #include "base/try.h"
 #include "ledger/store_reader.h"
 
@@ -77,17 +77,6 @@ Result<void> show_change(core::RecordReader& records, const mcp::Pin& pin, bool 
   return {};
 }
 
-Result<void> accept_one(core::Recorder& recorder, const mcp::Pin& pin) {
-  Result<void> accepted = fail(ErrorCode::Internal, "a task ended without an answer");
-  boost::asio::io_context loop;
-  boost::asio::co_spawn(loop, mcp::accept_pin(recorder, pin, who_runs_this()),
-                        [&](const std::exception_ptr& thrown, Result<void> result) {
-                          if (!thrown) accepted = std::move(result);
-                        });
-  loop.run();
-  return accepted;
-}
-
 }  // namespace
 
 Result<int> pins_list(const Context& context, const PinsOptions& options) {
@@ -122,12 +111,13 @@ Result<int> pins_accept(const Context& context, const PinsOptions& options) {
   if (!options.server) {
     return fail(ErrorCode::InvalidInput, "name the server, and the tool unless all are meant");
   }
+  boost::asio::io_context loop(1);  // behind the ledger, which may still tell it something
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
   SALLYPORT_TRY(const std::vector<mcp::Pin> pins, selected(workspace->ledger(), options));
   std::size_t accepted = 0;
   for (const mcp::Pin& pin : pins) {
     if (!pin.held()) continue;
-    SALLYPORT_CHECK_OK(accept_one(workspace->ledger(), pin));
+    SALLYPORT_CHECK_OK(run_on(loop, mcp::accept_pin(workspace->ledger(), pin, who_runs_this())));
     ++accepted;
     say(context.json()
             ? visible_json(canonical_json(json::object{
