@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "support/effort.h"
+
 namespace sallyport::core {
 namespace {
 
@@ -21,7 +23,7 @@ constexpr std::uint64_t kBaseSeed = 20'250'601;
 
 std::uint64_t wanted_histories(std::uint64_t usual) {
   const char* const text = std::getenv("SALLYPORT_HISTORIES");
-  return text == nullptr ? usual : std::strtoull(text, nullptr, 10);
+  return text == nullptr ? test::rounds(static_cast<int>(usual)) : std::strtoull(text, nullptr, 10);
 }
 
 std::string described(std::uint64_t seed, const Fault& fault) {

@@ -5,14 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "support/effort.h"
 #include "unit/guardrails/random_document.h"
 #include "unit/guardrails/running.h"
 
 namespace sallyport::guardrails {
 
 namespace {
-
-constexpr int kEffort = 1;
 
 std::string random_more(Random& random) {
   std::string more;
@@ -48,7 +47,7 @@ std::set<std::size_t> checks_of(const std::vector<Hit>& hits, Action action) {
 // GR-44 GR-57
 TEST(GuardrailsProperty, EveryCuttingGivesTheSame) {
   Random random(1);
-  for (int round = 0; round < 200 * kEffort; ++round) {
+  for (int round = 0; round < test::rounds(200); ++round) {
     const std::string document = document_of(random_checks(random, {}), random_more(random));
     const auto guardrails = compiled(document);
     ASSERT_NE(guardrails, nullptr);
@@ -97,7 +96,7 @@ void expect_agreement(const Guardrails& guardrails, const std::string& text, Ran
 TEST(GuardrailsProperty, AStreamAndTheWholeTextAgreeAndNothingOfAMatchLeaves) {
   Random random(2);
   Agreement count;
-  for (int round = 0; round < 200 * kEffort; ++round) {
+  for (int round = 0; round < test::rounds(200); ++round) {
     // With exceptions a redact check may hit with a span that is not the preferred one.
     const bool exceptions = round % 2 == 0;
     const auto actions = exceptions ? std::vector<std::string>{"block", "log"}
@@ -120,7 +119,7 @@ TEST(GuardrailsProperty, AStreamAndTheWholeTextAgreeAndNothingOfAMatchLeaves) {
 // GR-15 GR-46
 TEST(GuardrailsProperty, InAdvisoryModeNothingIsChangedOrHeld) {
   Random random(3);
-  for (int round = 0; round < 100 * kEffort; ++round) {
+  for (int round = 0; round < test::rounds(100); ++round) {
     const std::string document =
         document_of(random_checks(random, {}), "\"mode\":\"advisory\",\"max_hold_bytes\":64,");
     const auto guardrails = compiled(document);

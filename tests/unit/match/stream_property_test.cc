@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "match/stream.h"
+#include "support/effort.h"
 #include "unit/match/naive_pattern.h"
 #include "unit/match/random_case.h"
 
@@ -141,7 +142,7 @@ Seen redacted(const Case& tested, const std::string& text) {
 // GR-45 GR-46 GR-47 GR-48 GR-49 GR-50 (partly)
 TEST(StreamProperty, BlockAndLogRulesFollowTheDefinitionAtEveryCharacter) {
   Random random(1);
-  for (int round = 0; round < 1000; ++round) {
+  for (int round = 0; round < test::rounds(1000); ++round) {
     const Case tested = random_case(random, {.effects = {Effect::Block, Effect::Log}});
     check_against_definition(tested, random_text(random, 7));
     if (HasFatalFailure()) return;
@@ -151,7 +152,7 @@ TEST(StreamProperty, BlockAndLogRulesFollowTheDefinitionAtEveryCharacter) {
 // GR-35 GR-51
 TEST(StreamProperty, RedactedOutputEqualsTheWholeTextRedactedWithPcre2) {
   Random random(2);
-  for (int round = 0; round < 4000; ++round) {
+  for (int round = 0; round < test::rounds(4000); ++round) {
     const Case tested = random_case(random, {.effects = {Effect::Redact}});
     const std::string text = random_text(random, 16);
     ASSERT_EQ(run(tested, text, every_byte(text)), redacted(tested, text)) << tested.describe(text);
@@ -161,7 +162,7 @@ TEST(StreamProperty, RedactedOutputEqualsTheWholeTextRedactedWithPcre2) {
 // GR-44 GR-57
 TEST(StreamProperty, EveryCuttingGivesTheSame) {
   Random random(3);
-  for (int round = 0; round < 4000; ++round) {
+  for (int round = 0; round < test::rounds(4000); ++round) {
     const Case tested = random_case(
         random, {.effects = {Effect::Block, Effect::Redact, Effect::Log}, .exceptions = true});
     const std::string text = random_text(random, 24);
@@ -178,7 +179,7 @@ TEST(StreamProperty, EveryCuttingGivesTheSame) {
 // GR-12 GR-13 GR-30
 TEST(StreamProperty, WholeTextsAreSearchedAsDefined) {
   Random random(4);
-  for (int round = 0; round < 4000; ++round) {
+  for (int round = 0; round < test::rounds(4000); ++round) {
     const Case tested = random_case(
         random, {.effects = {Effect::Block, Effect::Redact, Effect::Log}, .exceptions = true});
     const std::string text = random_text(random, 14);
@@ -202,7 +203,7 @@ TEST(StreamProperty, WholeTextsAreSearchedAsDefined) {
 // GR-30 GR-68 (partly)
 TEST(StreamProperty, WithExceptionsAStreamHitsWhatTheWholeTextHasAndLeaksNothingOfIt) {
   Random random(5);
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < test::rounds(3000); ++round) {
     const Case tested =
         random_case(random, {.effects = {Effect::Block, Effect::Log}, .exceptions = true});
     const std::string text = random_text(random, 14);
@@ -265,7 +266,7 @@ std::size_t may_leave(const Case& tested, const std::string& pushed) {
 // GR-45 GR-46 GR-51
 TEST(StreamProperty, RedactRulesHoldExactlyWhatAContinuationCouldChange) {
   Random random(6);
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < test::rounds(400); ++round) {
     const Case tested = random_case(random, {.effects = {Effect::Redact}, .assertions = false});
     const std::string text = random_text(random, 6);
     Stream stream(tested.set);
