@@ -32,6 +32,8 @@ class BesideDaemon:
             if server.process.poll() is None:
                 server.process.send_signal(signal.SIGCONT)
                 server.stop()
+            for connection in server.connections:
+                connection.close()
             server.process.stdout.close()
             server.process.stderr.close()
         self.addCleanup(end)

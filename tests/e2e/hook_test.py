@@ -247,7 +247,7 @@ class Hook(CliTest):
 
     def states(self):
         """Of each approval, by what was decided last about it."""
-        return {line["body"]["approval_id"]: line["body"]["state"] for line in self.shown("--kind", "approval")
+        return {line["body"]["request_id"]: line["body"]["state"] for line in self.shown("--kind", "approval")
                 if line["body"]["record"] == "approval_decision"}
 
     # AP-18

@@ -79,10 +79,10 @@ class Several(ServeTest):
     def test_a_resource_that_nobody_listed_is_asked_of_a_server_and_recorded(self):
         server = self.all_three()
         session = Session(server)
-        self.assertIn("error", session.request("resources/read", {"uri": "nothing://like/it"})[-1])
+        session.request("resources/read", {"uri": "nothing://like/it"})
         server.stop()
         [record] = self.one_end_for_each_call(1)
-        self.assertEqual(record["tool_name"], "resources/read")
+        self.assertEqual((record["server"], record["tool_name"]), ("local", "resources/read"))
 
     def test_tasks_are_called_by_the_name_of_their_server(self):
         config = self.several(*({"name": name, "command": [sys.executable, str(FAKE)]} for name in ("one", "two")))
