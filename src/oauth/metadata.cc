@@ -125,7 +125,8 @@ bool covers(std::string_view resource, const net::Url& server) {
 
 Result<Destination> reachable(std::string_view text, const net::Url& server, bool allow_plain) {
   Result<net::Url> url = net::Url::parse(text);
-  if (!url) {
+  // What we add to an address must not end up behind a mark that browsers keep to themselves.
+  if (!url || text.find('#') != std::string_view::npos) {
     return fail(ErrorCode::Corrupt, fmt::format("the server sends us to `{}`, which is no address",
                                                 visible(text.substr(0, 200))));
   }

@@ -230,6 +230,8 @@ class Hostile(LoginTest):
                            ({"token_endpoint": "http://10.0.0.1/token"}, "not encrypted"),
                            ({"authorization_endpoint": "http://login.example/authorize"}, "not encrypted"),
                            ({"authorization_endpoint": "file:///etc/passwd"}, "no address"),
+                           ({"authorization_endpoint": f"{self.authority.origin}/authorize#\x1b]0;hi\x07"}, "no address"),
+                           ({"token_endpoint": "http://[::1\0\r\nSET key value\r\n]:6379/"}, "no address"),
                            ({"code_challenge_methods_supported": ["plain"]}, "PKCE"),
                            ({"token_endpoint": ""}, "names no `token_endpoint`")):
             with self.subTest(words):

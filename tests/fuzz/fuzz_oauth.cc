@@ -35,7 +35,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   (void)read_registration(201, text, "none");
   const net::Url server = *net::Url::parse("https://h/a/mcp");
-  if (const auto to = reachable(text, server, false)) SALLYPORT_INVARIANT(to->url.tls);
+  if (const auto to = reachable(text, server, false)) {
+    SALLYPORT_INVARIANT(to->url.tls);
+    // It goes into a line of a request.
+    for (const char c : to->url.authority()) SALLYPORT_INVARIANT(c > ' ' && c < 0x7F);
+  }
   if (covers(text, server)) SALLYPORT_INVARIANT(net::Url::parse(text)->host == "h");
   if (const auto account = read_account(text)) {
     const std::string kept = account_text(*account);

@@ -21,6 +21,17 @@ TEST(UrlTest, WhatIsNoneIsRefused) {
   }
 }
 
+// An address of IPv6 ended at a zero for those who look it up, and went on in the `Host` header: a
+// server could write lines of its own into requests to other servers.
+TEST(UrlTest, NothingIsHiddenInAnAddress) {
+  using namespace std::string_literals;
+  for (const std::string& text :
+       {"http://[::1\0\r\nX: y]/"s, "http://[::1%\r\nX: y]/"s, "http://[fe80::1%\x1b[2J]/"s,
+        "https://h/a#\x1b[2J"s, "https://h/a#\xc2\x9b"s, "https://h/\0"s}) {
+    EXPECT_FALSE(Url::parse(text)) << text;
+  }
+}
+
 TEST(UrlTest, OnlyThisMachineIsLoopback) {
   for (const char* const text : {"http://localhost", "http://127.1.2.3", "http://[::1]"}) {
     EXPECT_TRUE(Url::parse(text)->is_loopback()) << text;

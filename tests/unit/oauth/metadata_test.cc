@@ -47,7 +47,7 @@ TEST(MetadataTest, NoServerSendsUsToWhatIsNotEncrypted) {
   // Not to other programs of this machine either.
   for (const char* const bad :
        {"http://as/token", "http://127.0.0.1/token", "ftp://as", "javascript:alert(1)", "/token",
-        "https://user:pass@as/token", ""}) {
+        "https://user:pass@as/token", "https://as/token#", "https://as/#\x1b[2J", ""}) {
     EXPECT_FALSE(reachable(bad, remote, false)) << bad;
   }
   EXPECT_FALSE(reachable("http://10.0.0.1/token", here, false));
