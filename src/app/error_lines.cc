@@ -6,6 +6,8 @@
 #include <chrono>
 #include <thread>
 
+#include "base/visible_text.h"
+
 namespace sallyport::app {
 
 namespace {
@@ -40,7 +42,8 @@ void ErrorLines::say(std::string_view line) {
     ++state_->dropped;
     return;
   }
-  state_->lines.push_back(std::string(line) + '\n');
+  // Much of it was said by servers.
+  state_->lines.push_back(visible(line) + '\n');
   state_->more.notify_one();
 }
 

@@ -12,6 +12,7 @@
 #include "app/output.h"
 #include "app/run_on.h"
 #include "base/try.h"
+#include "base/visible_text.h"
 #include "oauth/exchange.h"
 #include "oauth/login.h"
 
@@ -53,11 +54,11 @@ Result<void> tell(const Context& context, const oauth::Account& account, const A
                       {"renews_itself", !account.tokens.refresh.empty()}};
     if (!until.empty()) said["expires"] = until;
     if (kept) said["file"] = file.path().string();
-    say(json::serialize(said));
+    say(visible_json(json::serialize(said)));
     return finish_output();
   }
-  say(fmt::format("logged in at {} for {}{}", account.issuer, account.server,
-                  scope.empty() ? "" : " (" + scope + ')'));
+  say(visible(fmt::format("logged in at {} for {}{}", account.issuer, account.server,
+                          scope.empty() ? "" : " (" + scope + ')')));
   if (!until.empty()) {
     say(fmt::format(
         "the token is good until {}{}", until,

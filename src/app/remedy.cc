@@ -7,6 +7,7 @@
 
 #include "app/explanation.h"
 #include "base/json_members.h"
+#include "mcp/pins.h"
 
 namespace sallyport::app {
 
@@ -97,10 +98,8 @@ void add_guard(const core::Rehearsal& now, const GuardRun& run, std::vector<std:
     return;
   }
   if (run.guard == "tool-pins") {
-    all.push_back(
-        fmt::format("somebody looks at the changed tool and accepts it (`sallyport pins "
-                    "accept {} {}`)",
-                    now.call.server, now.call.tool));
+    all.push_back(fmt::format("somebody looks at the changed tool and accepts it (`{}`)",
+                              mcp::pins_command("accept", now.call.server, now.call.tool)));
     return;
   }
   if (add_findings(now, run, all)) return;

@@ -305,9 +305,10 @@ Task<std::set<std::string>> Gateway::see_tools(const json::object& result) {
                    co_await parts_.pins.look(settings_.name, std::move(definitions)));
   for (const std::string& tool : held) {
     settings_.log(fmt::format(
-        "`{}` has changed its definition and is held back; look at it with `sallyport pins diff {} "
-        "{}`, and accept it with `sallyport pins accept {} {}`",
-        tool, settings_.name, tool, settings_.name, tool));
+        "`{}` has changed its definition and is held back; look at it with `{}`, and accept it "
+        "with `{}`",
+        tool, pins_command("diff", settings_.name, tool),
+        pins_command("accept", settings_.name, tool)));
   }
   co_return held;
 }

@@ -45,7 +45,22 @@ Result<void> add_change(core::RecordReader& records, const std::string& key, Pin
   return {};
 }
 
+std::string shell_word(std::string_view word) {
+  constexpr std::string_view kHarmless =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:/@-";
+  if (word.find_first_not_of(kHarmless) == std::string_view::npos) return std::string(word);
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + '\'';
+}
+
 }  // namespace
+
+std::string pins_command(std::string_view verb, const std::string& server,
+                         const std::string& tool) {
+  return fmt::format("sallyport pins {} {} {}{}", verb, shell_word(server),
+                     tool.starts_with('-') ? "-- " : "", shell_word(tool));
+}
 
 Result<std::optional<Pin>> find_pin(core::RecordReader& records, const std::string& server,
                                     const std::string& tool) {
@@ -164,8 +179,8 @@ Task<Verdict> PinGuard::judge(const Call& call, const core::GuardContext&) const
   if (!book_.held(call.server, call.tool)) co_return Verdict::allow();
   co_return Verdict::deny(
       fmt::format("the definition of `{}` has changed since it was first seen; a person must look "
-                  "at it (`sallyport pins diff {} {}`)",
-                  call.tool, call.server, call.tool),
+                  "at it (`{}`)",
+                  call.tool, pins_command("diff", call.server, call.tool)),
       "pin.changed");
 }
 

@@ -30,6 +30,8 @@ struct Pin {
 Result<std::vector<Pin>> all_pins(core::RecordReader& records);
 Result<std::optional<Pin>> find_pin(core::RecordReader& records, const std::string& server,
                                     const std::string& tool);
+// A command about a tool, as people copy it into a shell: its name is whatever its server says.
+std::string pins_command(std::string_view verb, const std::string& server, const std::string& tool);
 // The definition as the log has it.
 Result<json::value> pinned_definition(core::RecordReader& records, std::uint64_t sequence);
 

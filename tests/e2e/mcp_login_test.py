@@ -239,6 +239,15 @@ class Hostile(LoginTest):
                 self.assertIn(words, self.no_login())
         self.assertEqual(self.authority.asked, [])
 
+    def test_what_is_printed_moves_nothing_on_a_terminal(self):
+        self.server.description["scopes_supported"] = ["\x1b]0;title\x07", "\u202eread", "\x9b2J"]
+        self.authority.give = lambda http, form: http.say(200, {"access_token": "a", "token_type": "Bearer"})
+        for words in ((), ("--json",)):
+            said = self.login(*words)
+            for unseen in "\x1b\x07\u202e\x9b":
+                self.assertNotIn(unseen, said.out + said.err)
+        self.assertIn("title", said.out)
+
     def test_an_answer_that_names_another_authority_is_not_used(self):
         for issuer in ("https://evil.example", None, self.authority.origin + "/"):
             with self.subTest(issuer):
