@@ -189,11 +189,14 @@ ServerResponse readiness(const ledger::Ledger& ledger, const ServeConfig& config
   if (ready) {
     json::object said{{"ready", true}};
     // Who comes from elsewhere without a token need not know what runs here.
-    json::object missing = config.is_local() ? missing_programs(config) : json::object();
+    json::object missing = config.only_here() ? missing_programs(config) : json::object();
     if (!missing.empty()) said["missing"] = std::move(missing);
     return ServerResponse::json(200, json::serialize(said) + '\n');
   }
-  const json::object said{{"ready", false}, {"why", ready.error().message}};
+  // Nor where its files are.
+  const std::string& cause = ready.error().cause;
+  const json::object said{{"ready", false},
+                          {"why", config.only_here() ? ready.error().message : cause}};
   return ServerResponse::json(503, json::serialize(said) + '\n');
 }
 
@@ -308,7 +311,7 @@ void run_until_stopped(Gate& gate, net::HttpServer& server, mcp::HttpFront& fron
 // On an address that others reach the page is there for those who have its token, and for nobody
 // else: it names agents, servers and rules.
 bool shows_metrics(const ServeConfig& config) {
-  return config.is_local() || !config.metrics_sha256.empty();
+  return config.only_here() || !config.metrics_sha256.empty();
 }
 
 std::optional<AgentTokens> metrics_readers(const ServeConfig& config) {

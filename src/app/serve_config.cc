@@ -239,6 +239,11 @@ bool ServeConfig::is_local() const {
   return !error && ip.is_loopback();
 }
 
+// A proxy connects from this machine, and says the name that others know.
+bool ServeConfig::only_here() const {
+  return is_local() && hosts.empty();
+}
+
 Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
   ServeConfig::Agent agent;
   ServeConfig::Upstream upstream;
@@ -292,6 +297,11 @@ Result<void> read_serve(ServeConfig& out, const std::filesystem::path& folder, c
   if (!out.needs_token && !out.is_local()) {
     return place.refuse(fmt::format(
         "`auth: none` is for this machine alone, and {} is reached from others", out.address));
+  }
+  if (!out.needs_token && !out.only_here()) {
+    return place.refuse(
+        "`auth: none` is for this machine alone, and `allowed_hosts` lets others come here through "
+        "a proxy");
   }
   if (!out.is_local() && out.agents.empty() && !out.is_for_hooks_alone()) {
     return place.refuse("`agents` must say who may come from other machines");

@@ -57,7 +57,8 @@ struct ServeConfig {
   std::uint64_t sessions = 64;
   std::chrono::seconds idle{1800};
 
-  bool is_local() const;  // only programs of this machine can connect
+  bool is_local() const;   // only programs of this machine can connect
+  bool only_here() const;  // and none of them brings others here, as a proxy does
   bool is_for_hooks_alone() const { return upstreams.empty(); }
 };
 

@@ -44,6 +44,25 @@ class Security(ServeTest):
         status, _, body = server.ask("GET", "/.well-known/oauth-protected-resource/tools/mcp", token=False, headers={"Host": "gate.example.com"})
         self.assertEqual((status, json.loads(body)["resource"]), (200, "https://gate.example.com/tools/mcp"))
 
+    # A proxy connects from this machine, so that a loopback address alone says nothing about who reads.
+    def test_behind_a_proxy_nobody_reads_without_a_token_what_runs_here(self):
+        hosts = "public_url: https://gate.example.com\n  allowed_hosts: [gate.example.com]"
+        server = self.serve(hosts, command=("no-such-program",))
+        for host in ("gate.example.com", server.url.netloc):
+            self.assertEqual(server.ask("GET", "/metrics", token=False, headers={"Host": host})[0], 404)
+            status, _, said = server.ask("GET", "/readyz", token=False, headers={"Host": host})
+            self.assertEqual((status, json.loads(said)), (200, {"ready": True}))
+        keyed = self.serve(f"{hosts}\n  metrics_token_sha256: {hashlib.sha256(b'm' * 32).hexdigest()}")
+        self.assertEqual([keyed.ask("GET", "/metrics", token=token)[0] for token in (False, True, "m" * 32)], [401, 401, 200])
+        session = Session(keyed)
+        os.rename(self.data / "ledger.db", self.data / "elsewhere.db")
+        (self.data / "ledger.db").write_bytes(b"no ledger")
+        session.call("echo", {"message": "x"})
+        status, _, said = keyed.ask("GET", "/readyz", token=False)
+        self.assertEqual(status, 503)
+        self.assertNotIn(str(self.data), said.decode())
+        self.assertRegex(json.loads(said)["why"], "^[a-z_]+$")
+
     def test_agents_are_told_apart_by_their_tokens_and_do_not_share_sessions(self):
         server = self.serve(self.agents(ann="a" * 32, bob="b" * 32))
         ann = Session(server, token="a" * 32)
@@ -200,6 +219,7 @@ class Security(ServeTest):
                 ("listen: 0.0.0.0:1\n  " + upstream, "`agents` must say who may come"),
                 (f"listen: 0.0.0.0:1\n  {self.agents(a='t')}\n  {upstream}", "`allowed_hosts` must say"),
                 (f"public_url: https://gate.example.com\n  {upstream}", "missing in `allowed_hosts`"),
+                (f"auth: none\n  allowed_hosts: [gate.example.com]\n  {upstream}", "lets others come here through a proxy"),
                 ("upstreams: [{name: a, command: [x], auth: {client_id: c}}]", "`auth` of `a` is for a `url`"),
                 ("upstreams: [{name: a, url: 'https://h/', auth: {client: c}}]", "unknown key `client`"),
                 ("listen: 0.0.0.0:1", "`allowed_hosts` must say"),
