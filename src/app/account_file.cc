@@ -15,8 +15,10 @@ namespace sallyport::app {
 namespace {
 
 // One for each address, whose query may tell tenants apart.
-std::string file_name(const net::Url& server) {
-  return hex(sha256({server.tls ? "https://" : "http://", server.authority(), server.target})) +
+std::string file_name(const net::Url& server, const std::string& client) {
+  const std::string of_client = client.empty() ? "" : " " + client;
+  return hex(sha256(
+             {server.tls ? "https://" : "http://", server.authority(), server.target, of_client})) +
          ".json";
 }
 
@@ -34,8 +36,10 @@ class FileLock final : public oauth::Vault::Lock {
 
 }  // namespace
 
-AccountFile::AccountFile(const std::filesystem::path& data_dir, const net::Url& server)
-    : file_(data_dir / "logins" / file_name(server)) {}
+AccountFile::AccountFile(const std::filesystem::path& data_dir,
+                         const oauth::Application& application)
+    : file_(data_dir / "logins" /
+            file_name(application.server, application.by_itself ? application.client_id : "")) {}
 
 Result<std::optional<oauth::Account>> AccountFile::load() {
   SALLYPORT_TRY(const std::optional<std::string> text,

@@ -1,16 +1,17 @@
-// The login to one tool server, as a file in the data folder that only its owner can read.
+// The login to one tool server, as a file in the data folder that only its owner can read. A client
+// that is let in by itself has one of its own.
 #pragma once
 
 #include <filesystem>
 
-#include "net/url.h"
 #include "oauth/account.h"
+#include "oauth/application.h"
 
 namespace sallyport::app {
 
 class AccountFile final : public oauth::Vault {
  public:
-  AccountFile(const std::filesystem::path& data_dir, const net::Url& server);
+  AccountFile(const std::filesystem::path& data_dir, const oauth::Application& application);
 
   Result<std::optional<oauth::Account>> load() override;
   Result<void> save(const oauth::Account& account) override;

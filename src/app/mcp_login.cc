@@ -88,7 +88,7 @@ Result<int> mcp_login(const Context& context, const McpLoginOptions& options) {
                 fmt::format("`{:.40}` is no duration; write 90s or 10m", options.wait), "--wait");
   }
   SALLYPORT_TRY(const std::filesystem::path data_dir, context.data_dir());
-  AccountFile file(data_dir, url);
+  AccountFile file(data_dir, application);
   // What cannot be read any more is replaced; what others can read is not.
   Result<std::optional<oauth::Account>> before = file.load();
   if (!before && before.error().code != ErrorCode::Corrupt) {
@@ -104,10 +104,8 @@ Result<int> mcp_login(const Context& context, const McpLoginOptions& options) {
   oauth::Login login{
       application, clock, entropy, {show, *wait}, before ? std::move(*before) : std::nullopt};
   SALLYPORT_TRY(const oauth::Account account, run_on(loop, let_in(std::move(login))));
-  // A client that is let in by itself has nothing to keep but its secret, which stays where it is.
-  if (!application.by_itself) {
-    SALLYPORT_CHECK_OK(file.save(account));
-  }
+  // Of a client that is let in by itself only that is kept whose it is.
+  SALLYPORT_CHECK_OK(file.save(application.by_itself ? oauth::binding_of(account) : account));
   SALLYPORT_CHECK_OK(tell(context, account, file, !application.by_itself));
   return 0;
 }
@@ -115,7 +113,8 @@ Result<int> mcp_login(const Context& context, const McpLoginOptions& options) {
 Result<int> mcp_logout(const Context& context, const McpLogoutOptions& options) {
   SALLYPORT_TRY(const net::Url url, net::Url::parse(options.url));
   SALLYPORT_TRY(const std::filesystem::path data_dir, context.data_dir());
-  AccountFile file(data_dir, url);
+  const oauth::Application application{.server = url, .allow_plain = options.allow_http};
+  AccountFile file(data_dir, application);
   const Result<oauth::Account> account = known_account(file);
   if (!account && account.error().code != ErrorCode::Corrupt) {
     return std::unexpected(account.error());
@@ -125,7 +124,6 @@ Result<int> mcp_logout(const Context& context, const McpLogoutOptions& options) 
     const SystemClock clock;
     SystemEntropy entropy;
     boost::asio::io_context loop(1);
-    const oauth::Application application{.server = url, .allow_plain = options.allow_http};
     revoked =
         run_on(loop, oauth::revoke_tokens(application, *account, clock, entropy)).value_or(false);
   }

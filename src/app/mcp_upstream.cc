@@ -47,11 +47,12 @@ Result<std::shared_ptr<oauth::Credentials>> credentials_of(const McpOptions& opt
                 application_of(options.oauth, url, options.allow_http));
   std::function<void(const std::string&)> open_page;
   if (options.login) open_page = open_in_browser;
+  auto file = std::make_unique<AccountFile>(means.data_dir, application);
   return std::make_shared<oauth::TokenHolder>(
       oauth::TokenHolder::Settings{.application = std::move(application),
                                    .clock = means.clock,
                                    .entropy = means.entropy,
-                                   .vault = std::make_unique<AccountFile>(means.data_dir, url),
+                                   .vault = std::move(file),
                                    .open_page = std::move(open_page),
                                    .how_to_log_in = login_command(options, means, url)});
 }

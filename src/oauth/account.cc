@@ -51,6 +51,13 @@ std::unexpected<Error> refused(unsigned status, std::string_view body, std::stri
 
 }  // namespace
 
+Account binding_of(Account account) {
+  account.tokens = {};
+  account.client.secret.clear();
+  account.scope.clear();
+  return account;
+}
+
 std::string account_text(const Account& account) {
   json::object client{{"id", account.client.id}, {"method", account.client.method}};
   if (!account.client.secret.empty()) client["secret"] = account.client.secret;

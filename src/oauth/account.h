@@ -38,6 +38,9 @@ struct Account {
   Tokens tokens{};
 };
 
+// What is kept of a client that is let in by itself: whose it is, and nothing that lets anybody in.
+Account binding_of(Account account);
+
 // JSON, as it is kept.
 std::string account_text(const Account& account);
 // `Corrupt`: it is none, or one of a later version.

@@ -50,8 +50,9 @@ Account account_for(const Login& login, const Authority& authority, std::string 
 }
 
 // A client that was given to us by hand belongs to the authority that it was first used with: that
-// the server names another one is no reason to send its secret there.
+// the server names another one is no reason to send its secret there. That a person names it is.
 Result<void> check_binding(const Login& login, const Authority& authority) {
+  if (!login.application.issuer.empty()) return {};
   const std::optional<Account>& before = login.before;
   const bool same_client = before && before->client.redirect_uri.empty() &&
                            before->client.id == login.application.client_id &&
@@ -60,7 +61,8 @@ Result<void> check_binding(const Login& login, const Authority& authority) {
   return fail(
       ErrorCode::Conflict,
       fmt::format("the server now names `{}`, but client `{}` is one of `{}`; if that is "
-                  "right, run `sallyport mcp logout` and log in with a client of the new one",
+                  "right, name the new one with `--issuer`, or run `sallyport mcp logout` and log "
+                  "in with a client of the new one",
                   visible(authority.server.issuer), visible(before->client.id),
                   visible(before->issuer)));
 }

@@ -66,8 +66,11 @@ bool TokenHolder::read_again(const std::string& refused) {
 
 Result<void> TokenHolder::keep(Account account) {
   account_ = std::move(account);
-  if (settings_.application.by_itself) return {};
-  return settings_.vault->save(*account_);
+  if (!settings_.application.by_itself) return settings_.vault->save(*account_);
+  if (issuer_known_) return {};
+  SALLYPORT_CHECK_OK(settings_.vault->save(binding_of(*account_)));
+  issuer_known_ = true;
+  return {};
 }
 
 Async<void> TokenHolder::freshen() {
@@ -164,6 +167,9 @@ Task<void> TokenHolder::refresh_alone() {
 
 Task<void> TokenHolder::let_in(Challenge challenge) {
   Login login{settings_.application, settings_.clock, settings_.entropy, {}, account_};
+  if (!login.before) {
+    SALLYPORT_CO_TRY(login.before, settings_.vault->load());
+  }
   SALLYPORT_CO_TRY(Account account, co_await let_client_in(std::move(login), std::move(challenge)));
   co_return keep(std::move(account));
 }

@@ -43,7 +43,8 @@ class TokenHolder final : public Credentials {
 
   Settings settings_;
   std::optional<Account> account_;
-  bool busy_ = false;  // one asks, the others wait for what comes of it
+  bool issuer_known_ = false;  // to other processes too, where the client is let in by itself
+  bool busy_ = false;          // one asks, the others wait for what comes of it
   Bell bell_;
   std::deque<SteadyTime> logins_;  // that a person was asked for, the newest ones
   std::optional<Error> failure_;   // of the last one

@@ -305,7 +305,35 @@ class ByItself(LoginTest, ServeTest):
         self.assertEqual((form["grant_type"], form["scope"], form["resource"]), ("client_credentials", "read", self.server.url))
         # The token of the agent stays with the gate.
         self.assertEqual(set(self.server.tokens()), set(self.authority.tokens))
-        self.assertFalse((self.data / "logins").exists())
+        # Whose client it is is kept, and nothing that lets anybody in.
+        kept = json.loads(self.stored().read_text())
+        self.assertEqual((kept["issuer"], kept["tokens"], kept["client"]["id"]), (self.authority.origin, {"access": ""}, "ours"))
+        self.assertNotIn("swordfish", self.stored().read_text())
+
+    # A server that was taken over names an authority of its own, to be sent the secret of the client.
+    def test_the_secret_of_a_client_goes_to_no_authority_that_the_server_names_later(self):
+        def used(issuer=None):
+            auth = {"client_id": "ours", "client_secret_file": "secret", "grant": "client_credentials", **({"issuer": issuer} if issuer else {})}
+            gate = Server(self, self.write("serve.yaml", json.dumps({"version": 1, "data_dir": "data", "serve": {
+                "listen": "127.0.0.1:0", "upstreams": [{"name": "guarded", "url": self.server.url, "auth": auth}]}})))
+            self.addCleanup(self.end_server, gate)
+            status, _, said = gate.ask(body={"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+                "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}})
+            gate.stop()
+            return said.decode()
+        self.write("secret", "swordfish\n").chmod(0o600)
+        self.assertIn("serverInfo", used())
+        thief = self.listener(Authority())
+        self.server.description["authorization_servers"] = [thief.origin]
+        self.authority.tokens.clear()
+        self.assertIn(f"now names `{thief.origin}`", used())
+        self.assertNotIn("/token", thief.paths())
+        words = ("--client-id", "ours", "--client-secret-file", str(self.folder / "secret"), "--client-credentials")
+        self.assertIn("now names", self.no_login(*words))
+        self.assertNotIn("/token", thief.paths())
+        # A person may say that it is right.
+        used(thief.origin)
+        self.assertIn("/token", thief.paths())
 
 
 if __name__ == "__main__":
