@@ -13,6 +13,13 @@ std::span<const Dialect* const> all() {
   return kAll;
 }
 
+// The tools of a host stand under its own name, and many of them run without a question. A server
+// that is called like one of the hosts has none of them.
+void tell_from_hosts(Event& event) {
+  if (dialect_named(event.server) != nullptr) event.server.insert(0, "mcp__");
+  for (Event& call : event.calls) tell_from_hosts(call);
+}
+
 }  // namespace
 
 Result<void> read_event(const Dialect& dialect, std::string_view text, Event& event) {
@@ -24,7 +31,9 @@ Result<void> read_event(const Dialect& dialect, std::string_view text, Event& ev
   if (object == nullptr) {
     return fail(ErrorCode::InvalidInput, "the event is no JSON object", "stdin");
   }
-  return dialect.read(*object, event);
+  Result<void> read = dialect.read(*object, event);
+  tell_from_hosts(event);
+  return read;
 }
 
 const Dialect* dialect_named(std::string_view name) {

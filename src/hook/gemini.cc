@@ -40,6 +40,8 @@ void name_gemini_tool(Event& event, const json::object& object) {
   const json::object* const context = object_in(object, "mcp_context");
   if (context == nullptr) return;
   event.server = text_or_empty(*context, "server_name");
+  // One without a name is none of the host's own tools either.
+  if (event.server.empty()) event.server = "mcp";
   const auto tool = text_in(*context, "tool_name");
   const std::string prefix = "mcp_" + event.server + "_";
   if (tool) {

@@ -149,8 +149,9 @@ class Hook(CliTest):
         look = claude("PreToolUse", tool_name="Grep", tool_input={"pattern": "x"})
         self.assertIsNone(self.hook(look, policy=policy))
         self.assertEqual(self.decision(claude("PreToolUse", "toolu_2"), policy=policy), "ask")
-        stranger = claude("PreToolUse", "toolu_3", tool_name="mcp__x__Grep", tool_input={})
-        self.assertEqual(self.decision(stranger, policy=policy), "ask")
+        for server in ("x", "claude-code", "gemini"):
+            stranger = claude("PreToolUse", f"of-{server}", tool_name=f"mcp__{server}__Grep", tool_input={})
+            self.assertEqual(self.decision(stranger, policy=policy), "ask")
 
     # AP-33
     def test_a_yes_that_the_host_took_is_seen_by_its_result(self):

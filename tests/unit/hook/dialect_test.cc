@@ -88,6 +88,35 @@ TEST(DialectTest, AToolOfAServerIsNamedByBoth) {
   }
 }
 
+// A repository brings servers along and names them: under the name of a host, its tools were taken
+// for the host's own, which read without a question.
+TEST(DialectTest, AServerThatIsCalledLikeAHostHasNoneOfItsTools) {
+  const auto server_of = [](std::string_view agent, std::string text) {
+    Event event;
+    EXPECT_TRUE(read_event(*dialect_named(agent), text, event)) << text;
+    return event.kind == Event::Kind::Batch ? event.calls.at(0).server : event.server;
+  };
+  for (const std::string& host : dialect_names()) {
+    EXPECT_EQ(server_of("claude-code", R"({"hook_event_name":"PreToolUse","session_id":"s",)"
+                                       R"("tool_input":{},"tool_name":"mcp__)" +
+                                           host + R"(__Read"})"),
+              "mcp__" + host);
+    EXPECT_EQ(
+        server_of("claude-code",
+                  R"({"hook_event_name":"PostToolBatch","session_id":"s","tool_calls":[)"
+                  R"({"tool_use_id":"t","tool_response":"","tool_input":{},"tool_name":"mcp__)" +
+                      host + R"(__Read"}]})"),
+        "mcp__" + host);
+    EXPECT_EQ(server_of("gemini", R"({"hook_event_name":"BeforeTool","session_id":"s","tool_name":)"
+                                  R"("read_file","tool_input":{},"mcp_context":{"server_name":")" +
+                                      host + R"("}})"),
+              "mcp__" + host);
+  }
+  EXPECT_EQ(server_of("gemini", R"({"hook_event_name":"BeforeTool","session_id":"s","tool_name":)"
+                                R"("read_file","tool_input":{},"mcp_context":{}})"),
+            "mcp");
+}
+
 TEST(DialectTest, AWithheldResultKeepsItsShape) {
   const json::value output =
       parse_json(
