@@ -21,7 +21,7 @@ using hook::Event;
 constexpr std::size_t kMostPolicies = 16;  // kept between events
 
 bool lets_pass(const std::string& policy) {
-  const Result<policy::Policy> read = policy::PolicyOrigin::named(policy).read(nullptr);
+  const auto read = read_hook_policy(policy::PolicyOrigin::named(policy), nullptr);
   return read && read->hook_lets_pass;
 }
 

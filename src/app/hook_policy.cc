@@ -36,6 +36,19 @@ void bring_along(core::PlanBuilder& plan, const hook::Origins& origins) {
 
 }  // namespace
 
+Result<policy::Policy> read_hook_policy(const policy::PolicyOrigin& origin,
+                                        const guardrails::PatternStore* patterns) {
+  std::error_code code;
+  const auto kind = origin.changes ? std::filesystem::status(*origin.changes, code).type()
+                                   : std::filesystem::file_type::not_found;
+  const bool readable =
+      kind == std::filesystem::file_type::regular || kind == std::filesystem::file_type::not_found;
+  if (!readable) {
+    return fail(ErrorCode::InvalidInput, "the policy of a hook is a file of its own", origin.name);
+  }
+  return origin.read(patterns);
+}
+
 std::optional<HookPolicy::FileState> HookPolicy::FileState::of(const std::filesystem::path& file) {
   struct stat seen{};
   if (::stat(file.c_str(), &seen) != 0) return std::nullopt;
@@ -74,7 +87,7 @@ Result<HookPolicy::Read> HookPolicy::read(const Means& means, policy::PolicyOrig
   Read read{.origin = std::move(origin)};
   // Before its text: what changes in between is noticed the next time.
   if (read.origin.changes) read.file = FileState::of(*read.origin.changes);
-  SALLYPORT_TRY(read.policy, read.origin.read(&workspace.patterns()));
+  SALLYPORT_TRY(read.policy, read_hook_policy(read.origin, &workspace.patterns()));
   SALLYPORT_TRY(read.guardrails, policy::compile_guardrails(read.policy, 1, &workspace.patterns()));
   core::PlanBuilder builder;
   bring_along(builder, means.origins);

@@ -16,6 +16,10 @@
 
 namespace sallyport::app {
 
+// Who asks a daemon names the policy. A pipe or a device would be waited for, by everybody.
+Result<policy::Policy> read_hook_policy(const policy::PolicyOrigin& origin,
+                                        const guardrails::PatternStore* patterns);
+
 class HookPolicy {
  public:
   // In force, and on record, when this returns. An error: it is no policy, and nothing may be

@@ -74,7 +74,9 @@ Result<int> connected(int folder, const std::string& name) {
   const sockaddr_un address = address_in(folder, name);
   if (socket.number() < 0 ||
       ::connect(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address)) {
-    return failed(ErrorCode::Unavailable, "cannot connect");
+    // Somebody listens, and is too busy for more.
+    const bool busy = errno == EAGAIN;
+    return failed(busy ? ErrorCode::Exhausted : ErrorCode::Unavailable, "cannot connect");
   }
   return socket.release();
 }
@@ -185,8 +187,9 @@ Result<std::string> UnixSocket::receive_frame(std::size_t most, Deadline deadlin
 Result<UnixName> UnixName::listen(const std::filesystem::path& folder, const std::string& name) {
   SALLYPORT_TRY(const int opened, open_private(folder));
   UnixName taken(opened, name);
-  if (const Result<int> other = connected(opened, name)) {
-    const Descriptor closed(*other);
+  const Result<int> other = connected(opened, name);
+  const Descriptor closed(other.value_or(-1));
+  if (other || other.error().code == ErrorCode::Exhausted) {
     return fail(ErrorCode::Conflict, "another process listens here", (folder / name).string());
   }
   // Nobody answers, so whoever made it is gone.

@@ -28,7 +28,7 @@ class UnixSocket {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
 
-  // At once, or not at all. `Unavailable`: nobody listens there, or too many wait.
+  // At once, or not at all. `Unavailable`: nobody listens there. `Exhausted`: too many wait.
   // `Unauthenticated`: the folder is not this user's alone, or another user listens.
   static Result<UnixSocket> connect(const std::filesystem::path& folder, const std::string& name);
   UnixSocket(UnixSocket&& other) noexcept;

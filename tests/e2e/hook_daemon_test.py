@@ -2,6 +2,7 @@
 """Hooks beside `sallyport serve`: the daemon judges as they would alone, and none of its troubles is theirs."""
 import concurrent.futures
 import json
+import os
 import signal
 import socket
 import sqlite3
@@ -304,6 +305,18 @@ class Troubles(BesideDaemon, hook_test.Hook):
         self.assertIn("mine.yaml:2:1", said["permissionDecisionReason"])
         policy.unlink()
         self.assertEqual(self.decision({**push, "tool_use_id": "t-5"}, policy=policy), "deny")
+        self.assertEqual(self.judges(), {"serve"})
+
+    # A daemon that opened a pipe would wait for whoever writes into it, and all others for the daemon.
+    def test_a_policy_that_would_be_waited_for_holds_nobody_up(self):
+        pipe = self.folder / "pipe.yaml"
+        os.mkfifo(pipe)
+        for policy in (pipe, "/dev/stdin", "/dev/zero"):
+            said = self.hook(claude("PreToolUse", f"t-{policy}"), policy=policy)["hookSpecificOutput"]
+            self.assertEqual(said["permissionDecision"], "deny")
+            self.assertIn("the policy of a hook is a file", said["permissionDecisionReason"])
+        self.assertEqual(self.server.ask("GET", "/healthz", token=False)[0], 200)
+        self.assertIsNone(self.hook(claude("PreToolUse")))
         self.assertEqual(self.judges(), {"serve"})
 
     def test_a_data_folder_with_a_long_name_has_a_socket_too(self):

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <thread>
+#include <vector>
 
 #include "net/unix_socket.h"
 #include "support/temp_folder.h"
@@ -153,6 +154,26 @@ TEST_F(HookLineTest, ANameIsTakenFromTheDeadAndNotFromTheLiving) {
     EXPECT_TRUE(net::UnixName::listen(folder_.path(), kHookSocket));
   }
   EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+// Whoever had too many waiting was taken for dead.
+TEST_F(HookLineTest, ANameIsNotTakenFromSomebodyWhoIsBusy) {
+  const Result<net::UnixName> first = net::UnixName::listen(folder_.path(), kHookSocket);
+  ASSERT_TRUE(first);
+  std::vector<net::UnixSocket> waiting;
+  ErrorCode refused{};
+  while (waiting.size() < 1000) {
+    auto next = net::UnixSocket::connect(folder_.path(), kHookSocket);
+    if (!next) {
+      refused = next.error().code;
+      break;
+    }
+    waiting.push_back(std::move(*next));
+  }
+  ASSERT_EQ(refused, ErrorCode::Exhausted);
+  const Result<net::UnixName> second = net::UnixName::listen(folder_.path(), kHookSocket);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::Conflict);
 }
 
 }  // namespace
