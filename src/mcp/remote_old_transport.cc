@@ -29,8 +29,13 @@ Async<void> RemoteServer::find_old_stream() {
   if (!head || head->status != 200 || head->content_type() != "text/event-stream") co_return;
   net::SseParser events(limits_.frame_bytes);
   std::optional<net::SseEvent> first;
+  // One that goes on saying nothing is waited for no longer than one that is silent.
+  const auto end = std::chrono::steady_clock::now() + limits_.start;
   while (!(first = events.next())) {
-    const Result<std::string> bytes = co_await http->read(limits_.start);
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    if (left.count() <= 0) co_return;
+    const Result<std::string> bytes = co_await http->read(left);
     if (!bytes || bytes->empty()) co_return;
     events.feed(*bytes);
   }

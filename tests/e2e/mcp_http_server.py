@@ -320,6 +320,9 @@ class OldHandler(Handler):
             return self.plain(404)
         self.begin_stream()
         self.server.streams.append(self)
+        while self.server.endpoint is None and not self.server.stopping:
+            self.chunk(": nothing yet\n\n")
+            time.sleep(0.5)
         self.chunk(f"event: endpoint\ndata: {self.server.endpoint}?session={len(self.server.streams)}\n\n")
         while not self.server.stopping and not self.close_connection:
             time.sleep(0.05)

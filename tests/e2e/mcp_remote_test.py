@@ -364,6 +364,14 @@ class OldTransport(RemoteTest):
         said = client.modern("tools/call", name="echo", arguments={"message": "new"})
         self.assertEqual(said["result"]["content"][0]["text"], "new")
 
+    def test_a_stream_that_never_comes_to_the_point_is_not_waited_for(self):
+        server = self.server(OldServer)
+        server.endpoint = None
+        begin = time.monotonic()
+        said = self.remote(server).request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}})
+        self.assertIn("error", said)
+        self.assertLess(time.monotonic() - begin, 60)
+
     def test_an_address_of_another_server_is_not_gone_to(self):
         server, other = self.server(OldServer), self.server(OldServer)
         server.endpoint = other.url
