@@ -219,7 +219,7 @@ Async<void> Gateway::server_asks(Message request) {
 }
 
 Async<void> Gateway::server_tells(Message notification) {
-  const json::object* const params = notification.params();
+  const json::object* params = notification.params();
   if (notification.method == "notifications/progress" && params != nullptr) {
     const json::value* const token = params->if_contains("progressToken");
     const auto found = token ? tokens_.find(canonical_json(*token)) : tokens_.end();
@@ -240,6 +240,17 @@ Async<void> Gateway::server_tells(Message notification) {
     co_return;
   }
   if (notification.method == "notifications/tools/list_changed") tools_known_ = false;
+  if (notification.method == "notifications/tasks" && params != nullptr) {
+    // What came of a task is recorded when it is asked for (`tasks/get`), and comes in no other
+    // way.
+    const std::string rest =
+        without_member(without_member(notification.params_text(), "result"), "error");
+    Result<Message> bare =
+        Message::read(with_member(notification.text, "params", rest), settings_.limits.json());
+    if (!bare) co_return;
+    notification = std::move(*bare);
+    params = notification.params();
+  }
   const Screened screened =
       co_await screen_.pass(notification.method, params ? json::value(*params) : json::value());
   if (screened.blocked) co_return;

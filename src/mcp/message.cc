@@ -122,7 +122,7 @@ std::string error_text(std::string_view id, std::int64_t code, std::string_view 
 
 bool is_governed(std::string_view method) {
   return method == "tools/call" || method == "resources/read" || method == "prompts/get" ||
-         method == "completion/complete" || method == "tasks/result";
+         method == "completion/complete" || method == "tasks/result" || method == "tasks/get";
 }
 
 }  // namespace sallyport::mcp

@@ -185,6 +185,22 @@ class StatelessToSessions(Eras):
 
 
 class StatelessToStateless(Eras):
+    # A server that makes a task of a call gave its result to the model without a record.
+    def test_the_result_of_a_task_is_recorded_like_any_other_and_comes_no_other_way(self):
+        client = self.stateless(MODERN, {"extensions": {META + "tasks": {}}})
+        listening = client.ask("subscriptions/listen", {"notifications": {"taskIds": ["t-1"]}})
+        client.next(lambda message: message.get("method") == "notifications/subscriptions/acknowledged")
+        self.assertEqual(client.result("later")["resultType"], "task")
+        pushed = client.next(lambda message: message.get("method") == "notifications/tasks")["params"]
+        self.assertEqual((pushed["taskId"], pushed["status"], pushed.get("result")), ("t-1", "completed", None))
+        got = client.request("tasks/get", {"taskId": "t-1"})["result"]
+        self.assertEqual(got["status"], "completed")
+        self.assertNotIn("AKIAIOSFODNN7EXAMPLE", json.dumps(got))
+        client.send({"method": "notifications/cancelled", "params": {"requestId": listening}})
+        client.close()
+        ends = self.one_end_for_each_call(2)
+        self.assertEqual([(end["tool_name"], end["outcome"]["kind"]) for end in ends], [("later", "completed"), ("tasks/get", "completed")])
+
     def test_what_both_sides_understand_passes(self):
         client = self.stateless(MODERN)
         found = client.request("server/discover")["result"]

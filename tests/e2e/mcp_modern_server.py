@@ -7,6 +7,7 @@ import sys
 VERSION = "2026-07-28"
 META = "io.modelcontextprotocol/"
 LISTENING = {}
+TASK = {"taskId": "t-1", "status": "completed", "result": {"content": [{"type": "text", "text": "the key is AKIAIOSFODNN7EXAMPLE"}]}}
 
 
 def say(message):
@@ -45,6 +46,10 @@ def call(id, params):
     elif name == "progress":
         say({"method": "notifications/progress", "params": {"progressToken": meta["progressToken"], "progress": 1}})
         text(id, "done")
+    elif name == "later":
+        say({"id": id, "result": {"resultType": "task", "taskId": "t-1", "status": "working"}})
+        for listen in LISTENING:
+            say({"method": "notifications/tasks", "params": {"_meta": {META + "subscriptionId": listen}, **TASK}})
     elif name == "change":
         for listen, filter in LISTENING.items():
             tag = {META + "subscriptionId": listen}
@@ -69,7 +74,7 @@ def hear(message):
     if params.get("_meta", {}).get(META + "protocolVersion") != VERSION or META + "clientCapabilities" not in params["_meta"]:
         return say({"id": id, "error": {"code": -32602, "message": "`_meta` is not as it must be"}})
     if method == "tools/list":
-        names = ["echo", "meta", "ask", "ask_forever", "progress", "change"]
+        names = ["echo", "meta", "ask", "ask_forever", "progress", "change", "later"]
         tools = [{"name": name, "description": name, "inputSchema": {"type": "object"}} for name in names]
         tools.append({"name": "list_root", "inputSchema": {"type": "object"}, "outputSchema": {"type": "array"}})
         answer(id, {"tools": tools, "ttlMs": 60000, "cacheScope": "public"})
@@ -77,6 +82,8 @@ def hear(message):
         call(id, params)
     elif method == "resources/read":
         answer(id, {"contents": [{"uri": params["uri"], "text": "t"}], "ttlMs": 5, "cacheScope": "public"})
+    elif method == "tasks/get":
+        answer(id, TASK)
     elif method == "subscriptions/listen":
         LISTENING[id] = params["notifications"]
         say({"method": "notifications/subscriptions/acknowledged",
