@@ -44,7 +44,8 @@ ForwardedCall::Means Gateway::means_for(const std::string& method, const std::st
   means.keep = weak_from_this().lock();
   if (method == "tools/call") {
     means.known = [this](const std::string& tool) {
-      return !tools_known_ || tools_.contains(tool);
+      // What is no tool is judged by the name of its method, and mostly runs without a question.
+      return !is_governed(tool) && (!tools_known_ || tools_.contains(tool));
     };
     means.cautious = [this](const std::string& tool) {
       const auto found = tools_.find(tool);
