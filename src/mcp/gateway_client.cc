@@ -206,6 +206,10 @@ Task<std::string> Gateway::passed(const std::string& method, const Message& answ
 }
 
 void Gateway::client_tells(const Message& notification) {
+  // A call that asks for no answer is none that we govern, and some servers make it all the same.
+  if (!notification.method.starts_with("notifications/")) {
+    return settings_.log("the client sent a request without an id; it was dropped");
+  }
   if (notification.method == "notifications/cancelled") return cancel(notification);
   if (notification.method == "notifications/initialized") opened_ = true;
   if (server_era_ != Era::Modern || client_era_ == Era::Modern) {

@@ -60,6 +60,18 @@ class Policies(McpTest):
         self.assertFalse((self.folder / "ran").exists())
         self.assertEqual({record["outcome"]["kind"] for record in self.one_end_for_each_call(len(METHODS))}, {"blocked"})
 
+    # A server that looks at the method alone runs what asks for no answer, too.
+    def test_a_call_without_an_id_reaches_no_server(self):
+        client = self.client(sys.executable, self.write("disguised.py", DISGUISED))
+        client.open()
+        for method in ("tools/call", "resources/read", "anything"):
+            client.tell(method, {"name": "run", "arguments": {}})
+        client.wait_for_error("a request without an id")
+        # What came behind them has passed the server by now.
+        self.assertIn("result", client.request("tools/list"))
+        client.close()
+        self.assertFalse((self.folder / "ran").exists())
+
     # GR-8 GR-76 GR-77 GR-79
     def test_a_changed_file_is_taken_up_and_a_bad_one_is_not(self):
         path = self.write("policy.yaml", POLICY % "swordfish")
