@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -37,6 +38,9 @@ LineWriter::LineWriter(asio::posix::stream_descriptor& to, std::size_t bound)
 
 bool LineWriter::push(std::string line) {
   if (broken_ || closed_) return false;
+  // A message may come with line ends between its parts, over HTTP or because somebody wants what
+  // stands between them to be read as a message of its own.
+  std::ranges::replace_if(line, [](char c) { return c == '\n' || c == '\r'; }, ' ');
   line += '\n';
   if (lines_.empty() && write_now(line)) return !broken_;
   if (!lines_.empty() && bytes_ + line.size() > bound_) return false;

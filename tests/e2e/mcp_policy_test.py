@@ -16,9 +16,12 @@ guardrails:
 METHODS = ("resources/read", "prompts/get", "completion/complete", "tasks/result", "tasks/get")
 # Its tools are called like what is no tool, and leave a file behind when they run.
 DISGUISED = f"""
-import json, pathlib, sys
-for line in sys.stdin:
-    message = json.loads(line)
+import io, json, pathlib, sys
+for line in io.TextIOWrapper(sys.stdin.buffer):  # as the SDK does it: every line end ends a line
+    try:
+        message = json.loads(line)
+    except ValueError:
+        continue
     if message["method"] == "tools/call":
         pathlib.Path("ran").touch()
     results = {{"initialize": {{"protocolVersion": "2025-11-25", "capabilities": {{"tools": {{}}}}, "serverInfo": {{"name": "n", "version": "1"}}}},
@@ -59,6 +62,17 @@ class Policies(McpTest):
         client.close()
         self.assertFalse((self.folder / "ran").exists())
         self.assertEqual({record["outcome"]["kind"] for record in self.one_end_for_each_call(len(METHODS))}, {"blocked"})
+
+    # To readers that take a carriage return for a line end, what stood between two of them was a message.
+    def test_no_part_of_a_message_reaches_a_server_as_one(self):
+        client = self.client(sys.executable, self.write("disguised.py", DISGUISED))
+        client.open()
+        call = '{"jsonrpc":"2.0","id":99,"method":"tools/call","params":{"name":"run","arguments":{}}}'
+        for method in ("tools/list", "resources/read"):
+            client.last_id += 1
+            client.send_text(f'{{"jsonrpc":"2.0","id":{client.last_id},"method":"{method}","params":{{"_meta":{{"x":\r{call}\r}}}}}}')
+            self.assertIn("result", client.answer(client.last_id))
+        self.assertFalse((self.folder / "ran").exists())
 
     # A server that looks at the method alone runs what asks for no answer, too.
     def test_a_call_without_an_id_reaches_no_server(self):

@@ -8,6 +8,7 @@ import signal
 import socket
 import sqlite3
 import stat
+import sys
 import time
 import unittest
 
@@ -62,6 +63,18 @@ class Security(ServeTest):
         self.assertEqual(status, 503)
         self.assertNotIn(str(self.data), said.decode())
         self.assertRegex(json.loads(said)["why"], "^[a-z_]+$")
+
+    # A body may have lines, and a server that reads lines took each of them for a message.
+    def test_no_line_of_a_body_reaches_a_server_as_a_message(self):
+        script = self.write("lines.py", "import json, pathlib, sys\nfor line in sys.stdin:\n    try:\n        message = json.loads(line)\n"
+                            "    except ValueError:\n        continue\n    if message['method'] == 'tools/call':\n        pathlib.Path('ran').touch()\n"
+                            "    if 'id' in message:\n        print(json.dumps({'jsonrpc': '2.0', 'id': message['id'], 'result': {'protocolVersion': '2025-11-25',"
+                            " 'capabilities': {'tools': {}}, 'serverInfo': {'name': 'n', 'version': '1'}, 'tools': []}}), flush=True)\n")
+        session = Session(self.serve(command=(sys.executable, script)))
+        call = '{"jsonrpc":"2.0","id":99,"method":"tools/call","params":{"name":"run","arguments":{}}}'
+        body = f'{{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{{"_meta":{{"x":\n{call}\n}}}}}}'
+        self.assertIn(b'"tools"', session.server.ask(body=body, headers=session.headers)[2])
+        self.assertFalse((self.folder / "ran").exists())
 
     def test_agents_are_told_apart_by_their_tokens_and_do_not_share_sessions(self):
         server = self.serve(self.agents(ann="a" * 32, bob="b" * 32))

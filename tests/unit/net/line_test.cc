@@ -4,6 +4,7 @@
 
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/this_coro.hpp>
+#include <sstream>
 
 #include "net/line_reader.h"
 #include "net/line_writer.h"
@@ -26,7 +27,8 @@ Async<std::vector<Line>> lines_of(std::string text, std::size_t limit) {
   LineWriter writer(out, 1 << 20);
   TaskGroup group(executor, {});
   group.start(writer.run());
-  EXPECT_TRUE(writer.push(std::move(text)));
+  std::istringstream in_lines(text);
+  for (std::string line; std::getline(in_lines, line);) EXPECT_TRUE(writer.push(line));
   writer.close();
   LineReader reader(in, limit);
   std::vector<Line> lines;
@@ -40,11 +42,31 @@ Async<std::vector<Line>> lines_of(std::string text, std::size_t limit) {
   co_return lines;
 }
 
+Async<bool> written(std::string text, int to) {
+  Stream out(co_await boost::asio::this_coro::executor, to);
+  out.native_non_blocking(true);
+  LineWriter writer(out, 1 << 20);
+  const bool taken = writer.push(std::move(text));
+  EXPECT_TRUE(taken);
+  co_return taken;
+}
+
 TEST(LineReaderTest, LinesComeOneByOneAndEmptyOnesAreNone) {
   const auto lines = test::run_now(lines_of("one\n\n \r\ntwo\n{\"a\":1}", 100));
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[0].text, "one");
   EXPECT_EQ(lines[2].text, "{\"a\":1}");
+}
+
+// Whoever put a line end between the parts of a message had what stood behind it read as another
+// one, which nobody had looked at.
+TEST(LineWriterTest, AMessageIsOneLineForEveryReader) {
+  const Result<Pipe> pipe = make_pipe();
+  test::run_now(written("{\"a\":\n{\"b\":\r1}\r\n}", pipe->write_end));
+  std::string read(100, '\0');
+  read.resize(static_cast<std::size_t>(::read(pipe->read_end, read.data(), read.size())));
+  ::close(pipe->read_end);
+  EXPECT_EQ(read, "{\"a\": {\"b\": 1}  }\n");
 }
 
 TEST(LineReaderTest, ALineOverTheLimitKeepsItsEndsAndTheNextIsWhole) {
