@@ -4,17 +4,21 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "net/http_client.h"
 
 namespace sallyport::oauth {
+
+// The `error` for somebody who is known and may not do this.
+inline constexpr std::string_view kInsufficientScope = "insufficient_scope";
 
 struct Challenge {
   std::string resource_metadata{};  // where it describes itself
   std::string scope{};
   std::string error{};
 
-  bool wants_more_scope() const { return error == "insufficient_scope"; }
+  bool wants_more_scope() const { return error == kInsufficientScope; }
 };
 
 // The first one among the headers of an answer. Nothing: there is none that can be understood.

@@ -2,15 +2,14 @@
 
 #include <openssl/bn.h>
 #include <openssl/ecdsa.h>
-#include <openssl/evp.h>
 #include <openssl/pem.h>
 
 #include <array>
 #include <boost/json.hpp>
-#include <memory>
 
-#include "base/encoding.h"
 #include "base/try.h"
+#include "oauth/base64url.h"
+#include "oauth/openssl_owner.h"
 #include "sallyport/json.h"
 
 namespace sallyport::oauth {
@@ -20,15 +19,6 @@ namespace {
 constexpr std::chrono::seconds kLife{60};
 constexpr int kFieldBytes = 32;  // of P-256
 
-template <auto free>
-struct Free {
-  template <class T>
-  void operator()(T* object) const {
-    free(object);
-  }
-};
-using Key = std::unique_ptr<EVP_PKEY, Free<EVP_PKEY_free>>;
-
 std::unexpected<Error> no_key() {
   return fail(
       ErrorCode::InvalidInput,
@@ -36,12 +26,11 @@ std::unexpected<Error> no_key() {
       "least 2048 bits or an Ed25519 key is one");
 }
 
-Result<Key> read_key(const std::string& pem) {
-  const std::unique_ptr<BIO, Free<BIO_free>> bio(
-      BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+Result<OwnedKey> read_key(const std::string& pem) {
+  const Owned<BIO, BIO_free> bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
   // A key with a passphrase is refused, not asked for.
   const auto none = [](char*, int, int, void*) { return 0; };
-  Key key(bio ? PEM_read_bio_PrivateKey(bio.get(), nullptr, none, nullptr) : nullptr);
+  OwnedKey key(bio ? PEM_read_bio_PrivateKey(bio.get(), nullptr, none, nullptr) : nullptr);
   if (!key) return no_key();
   return key;
 }
@@ -65,7 +54,7 @@ Result<const char*> algorithm_of(const EVP_PKEY* key) {
 // JSON Web Signatures hold both numbers side by side, OpenSSL writes them as ASN.1.
 Result<std::string> flat_signature(const std::string& der) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(der.data());
-  const std::unique_ptr<ECDSA_SIG, Free<ECDSA_SIG_free>> pair(
+  const Owned<ECDSA_SIG, ECDSA_SIG_free> pair(
       d2i_ECDSA_SIG(nullptr, &bytes, static_cast<long>(der.size())));
   std::string flat(2 * kFieldBytes, '\0');
   auto* const out = reinterpret_cast<unsigned char*>(flat.data());
@@ -77,7 +66,7 @@ Result<std::string> flat_signature(const std::string& der) {
 }
 
 Result<std::string> signature(EVP_PKEY* key, const std::string& text) {
-  const std::unique_ptr<EVP_MD_CTX, Free<EVP_MD_CTX_free>> context(EVP_MD_CTX_new());
+  const OwnedDigest context(EVP_MD_CTX_new());
   const bool edwards = EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519;
   const auto* const data = reinterpret_cast<const unsigned char*>(text.data());
   std::size_t size = static_cast<std::size_t>(EVP_PKEY_get_size(key));
@@ -99,13 +88,6 @@ std::int64_t seconds(WallTime time) {
 
 }  // namespace
 
-std::string base64url(std::string_view bytes) {
-  std::string text = base64(as_bytes(bytes));
-  while (text.ends_with('=')) text.pop_back();
-  for (char& c : text) c = c == '+' ? '-' : c == '/' ? '_' : c;
-  return text;
-}
-
 std::string random_text(Entropy& entropy) {
   std::array<std::uint8_t, 32> random{};
   entropy.fill(random);
@@ -114,7 +96,7 @@ std::string random_text(Entropy& entropy) {
 
 Result<std::string> client_assertion(const std::string& pem, const std::string& client_id,
                                      const std::string& audience, WallTime now, Entropy& entropy) {
-  SALLYPORT_TRY(const Key key, read_key(pem));
+  SALLYPORT_TRY(const OwnedKey key, read_key(pem));
   SALLYPORT_TRY(const char* const algorithm, algorithm_of(key.get()));
   const json::object head{{"alg", algorithm}, {"typ", "JWT"}};
   const json::object claims{{"iss", client_id},

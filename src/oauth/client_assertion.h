@@ -9,8 +9,6 @@
 
 namespace sallyport::oauth {
 
-// RFC 4648, section 5, without padding.
-std::string base64url(std::string_view bytes);
 // 32 bytes that nobody guesses.
 std::string random_text(Entropy& entropy);
 

@@ -13,11 +13,10 @@ namespace sallyport::oauth {
 namespace {
 
 // The first of these addresses that has something. Nothing: none has.
-Task<std::optional<std::string>> first_document(const Application& application,
-                                                std::vector<std::string> places) {
+Task<std::optional<std::string>> first_document(std::vector<std::string> places, net::Url from,
+                                                bool allow_plain) {
   for (const std::string& place : places) {
-    SALLYPORT_CO_TRY(const Destination to,
-                     reachable(place, application.server, application.allow_plain));
+    SALLYPORT_CO_TRY(const Destination to, reachable(place, from, allow_plain));
     SALLYPORT_CO_TRY(Answer answer, co_await get_json(to));
     if (answer.status == 200) co_return std::move(answer.body);
     if (answer.status >= 500) {
@@ -31,10 +30,11 @@ Task<std::optional<std::string>> first_document(const Application& application,
 // Nothing: it does not describe itself.
 Task<std::optional<ResourceMetadata>> describe_resource(const Application& application,
                                                         const std::string& named) {
-  SALLYPORT_CO_TRY(const std::optional<std::string> text,
-                   co_await first_document(
-                       application, named.empty() ? resource_metadata_places(application.server)
-                                                  : std::vector{named}));
+  SALLYPORT_CO_TRY(
+      const std::optional<std::string> text,
+      co_await first_document(
+          named.empty() ? resource_metadata_places(application.server) : std::vector{named},
+          application.server, application.allow_plain));
   if (!text && !named.empty()) {
     co_return fail(ErrorCode::NotFound, fmt::format("the server says that it is described at `{}`, "
                                                     "but nothing is there",
@@ -80,26 +80,35 @@ Result<void> check_addresses(const Application& application, const ServerMetadat
 
 }  // namespace
 
+Task<std::optional<ServerMetadata>> describe_authority(std::string issuer, net::Url from,
+                                                       bool allow_plain) {
+  SALLYPORT_CO_TRY(const Destination to, reachable(issuer, from, allow_plain));
+  SALLYPORT_CO_TRY(
+      const std::optional<std::string> text,
+      co_await first_document(server_metadata_places(to.url), std::move(from), allow_plain));
+  if (!text) co_return std::nullopt;
+  SALLYPORT_CO_TRY(ServerMetadata server, read_server_metadata(*text, issuer));
+  co_return server;
+}
+
 Task<Authority> discover(const Application& application, Challenge challenge) {
   SALLYPORT_CO_TRY(std::optional<ResourceMetadata> described,
                    co_await describe_resource(application, challenge.resource_metadata));
   const ResourceMetadata resource =
       described ? std::move(*described) : its_own_authority(application.server);
   SALLYPORT_CO_TRY(const std::string issuer, chosen_issuer(application, resource));
-  SALLYPORT_CO_TRY(const Destination to,
-                   reachable(issuer, application.server, application.allow_plain));
-  SALLYPORT_CO_TRY(const std::optional<std::string> text,
-                   co_await first_document(application, server_metadata_places(to.url)));
-  if (!text) {
+  SALLYPORT_CO_TRY(
+      std::optional<ServerMetadata> server,
+      co_await describe_authority(issuer, application.server, application.allow_plain));
+  if (!server) {
     co_return fail(
         ErrorCode::NotFound,
         fmt::format("nobody is found who gives out tokens for it (asked was `{}`); if you have a "
                     "token, name a variable that holds it with `--bearer-env`",
                     visible(issuer.substr(0, 200))));
   }
-  SALLYPORT_CO_TRY(ServerMetadata server, read_server_metadata(*text, issuer));
-  SALLYPORT_CO_CHECK_OK(check_addresses(application, server));
-  co_return Authority{resource.resource, resource.scopes, std::move(server)};
+  SALLYPORT_CO_CHECK_OK(check_addresses(application, *server));
+  co_return Authority{resource.resource, resource.scopes, std::move(*server)};
 }
 
 }  // namespace sallyport::oauth

@@ -1,6 +1,7 @@
 // Who gives out tokens for a tool server.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,11 @@ struct Authority {
   std::vector<std::string> scopes{};  // of the resource
   ServerMetadata server{};            // every address in it may be reached
 };
+
+// What the authorization server says about itself. `from` is who sends us there. Nothing: it says
+// nothing.
+Task<std::optional<ServerMetadata>> describe_authority(std::string issuer, net::Url from,
+                                                       bool allow_plain);
 
 // By what the server said, else by the addresses that are agreed upon. A server that says nothing
 // is asked as before 2025-06-18: it is its own authority. `NotFound`: nobody does.

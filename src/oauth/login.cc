@@ -9,6 +9,7 @@
 #include "base/digest.h"
 #include "base/try.h"
 #include "base/visible_text.h"
+#include "oauth/base64url.h"
 #include "oauth/client_assertion.h"
 #include "oauth/redirect.h"
 

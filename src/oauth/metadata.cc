@@ -75,6 +75,7 @@ Result<ServerMetadata> read_server_metadata(std::string_view text, std::string_v
                      .token_endpoint = string_in(object, "token_endpoint"),
                      .registration_endpoint = string_in(object, "registration_endpoint"),
                      .revocation_endpoint = string_in(object, "revocation_endpoint"),
+                     .jwks_uri = string_in(object, "jwks_uri"),
                      .grants = words_in(object, "grant_types_supported"),
                      .client_methods = words_in(object, "token_endpoint_auth_methods_supported"),
                      .scopes = words_in(object, "scopes_supported")};

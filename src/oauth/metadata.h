@@ -25,6 +25,7 @@ struct ServerMetadata {
   std::string token_endpoint{};
   std::string registration_endpoint{};
   std::string revocation_endpoint{};
+  std::string jwks_uri{};
   std::vector<std::string> grants{};
   std::vector<std::string> client_methods{};  // by which a client says who it is
   std::vector<std::string> scopes{};

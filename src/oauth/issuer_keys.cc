@@ -1,0 +1,95 @@
+#include "oauth/issuer_keys.h"
+
+#include <fmt/format.h>
+
+#include "base/try.h"
+
+namespace sallyport::oauth {
+
+namespace {
+
+// Longer than a source takes.
+constexpr std::chrono::seconds kOthersFetch{15};
+
+// One asks at a time, however it ends.
+class Asking {
+ public:
+  Asking(bool& busy, Bell& bell) : busy_(busy), bell_(bell) { busy_ = true; }
+  Asking(const Asking&) = delete;
+  ~Asking() {
+    busy_ = false;
+    bell_.ring("keys");
+  }
+
+ private:
+  bool& busy_;
+  Bell& bell_;
+};
+
+}  // namespace
+
+Task<void> IssuerKeys::verify(JsonWebToken token) {
+  if (!younger_than(kFresh) || find(token) == nullptr) co_await refresh();
+  const VerifyKey* const key = younger_than(kUsable) ? find(token) : nullptr;
+  if (key == nullptr && (failed_ || !younger_than(kUsable))) {
+    co_return fail(ErrorCode::Unavailable, "the keys that the token is checked with cannot be had");
+  }
+  if (key == nullptr) {
+    co_return fail(ErrorCode::Unauthenticated, "the token is signed with a key that is not known");
+  }
+  if (!key->verifies(token.algorithm, token.signed_text, token.signature)) {
+    co_return fail(ErrorCode::Unauthenticated, "the signature of the token is wrong");
+  }
+  co_return Result<void>{};
+}
+
+bool IssuerKeys::younger_than(std::chrono::minutes age) const {
+  return keys_ != nullptr && settings_.clock.steady() < fetched_at_ + age;
+}
+
+const VerifyKey* IssuerKeys::find(const JsonWebToken& token) const {
+  return keys_ ? keys_->find(token.algorithm, token.key_id) : nullptr;
+}
+
+// A bucket that leaks: each fetch puts the next one off, and a few may be ahead of time.
+bool IssuerKeys::may_fetch() {
+  const SteadyTime now = settings_.clock.steady();
+  const SteadyTime due = std::max(next_fetch_.value_or(now), now);
+  if (due > now + (kFetchesInARow - 1) * kBetweenFetches) return false;
+  next_fetch_ = due + kBetweenFetches;
+  return true;
+}
+
+Async<void> IssuerKeys::refresh() {
+  if (busy_) {
+    const SteadyTime end = settings_.clock.steady() + kOthersFetch;
+    while (busy_ && settings_.clock.steady() < end) {
+      co_await bell_.wait("keys", std::chrono::seconds(1), {});
+    }
+    co_return;
+  }
+  if (!may_fetch()) co_return;
+  const Asking asking(busy_, bell_);
+  co_await fetch();
+}
+
+Async<void> IssuerKeys::fetch() {
+  Result<std::string> text = co_await settings_.source();
+  Result<KeySet> keys = text ? KeySet::read(*text) : std::unexpected(text.error());
+  failed_ = !keys;
+  if (!keys) {
+    settings_.log(fmt::format("warning: the keys of `{}` cannot be had: {}", settings_.issuer,
+                              keys.error().message));
+    co_return;
+  }
+  if (keys->size() == 0) {
+    settings_.log(
+        fmt::format("warning: `{}` has no key that tokens are checked with: RSA, EC of "
+                    "P-256 or Ed25519",
+                    settings_.issuer));
+  }
+  keys_ = std::make_shared<const KeySet>(std::move(*keys));
+  fetched_at_ = settings_.clock.steady();
+}
+
+}  // namespace sallyport::oauth

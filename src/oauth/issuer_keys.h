@@ -1,0 +1,60 @@
+// The keys of one authorization server, kept while they are fresh and asked for again when a token
+// names one that is not among them: never more often than the server can stand.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/bell.h"
+#include "base/clock.h"
+#include "oauth/json_web_token.h"
+#include "oauth/key_source.h"
+
+namespace sallyport::oauth {
+
+// On a strand, or on a context with one thread.
+class IssuerKeys {
+ public:
+  // After the first one they are asked for again, and used on while nobody answers, until the
+  // second.
+  static constexpr std::chrono::minutes kFresh{10};
+  static constexpr std::chrono::minutes kUsable{60};
+  // A few times in a row, and then once in this time, whoever sends us tokens.
+  static constexpr std::chrono::seconds kBetweenFetches{30};
+  static constexpr int kFetchesInARow = 4;
+
+  struct Settings {
+    const Clock& clock;
+    KeySource source;
+    std::function<void(std::string_view)> log;  // hears why they cannot be had
+    std::string issuer{};                       // for people
+  };
+  explicit IssuerKeys(Settings settings) : settings_(std::move(settings)) {}
+
+  // Is it signed with one of these keys? `Unauthenticated`: it is not. `Unavailable`: nobody can
+  // say now.
+  Task<void> verify(JsonWebToken token);
+
+  // Asks for them, as often as that may be done.
+  Async<void> refresh();
+
+ private:
+  using Keys = std::shared_ptr<const KeySet>;
+
+  bool younger_than(std::chrono::minutes age) const;
+  const VerifyKey* find(const JsonWebToken& token) const;
+  bool may_fetch();
+  Async<void> fetch();
+
+  Settings settings_;
+  Keys keys_;
+  SteadyTime fetched_at_{};
+  std::optional<SteadyTime> next_fetch_{};  // by the clock of somebody who never asks in a row
+  bool failed_ = false;                     // the last time
+  bool busy_ = false;                       // one asks, the others wait for what comes of it
+  Bell bell_;
+};
+
+}  // namespace sallyport::oauth

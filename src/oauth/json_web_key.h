@@ -1,0 +1,54 @@
+// Public keys of an authorization server (JSON Web Key Sets, RFC 7517): those that signatures of
+// tokens are checked with, and no others.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oauth/openssl_owner.h"
+#include "sallyport/json.h"
+
+namespace sallyport::oauth {
+
+// What a token may be signed with. Nothing symmetric: whoever checks such a signature can make it.
+enum class Algorithm { RS256, PS256, ES256, EdDSA };
+
+// By its name in `alg`. Nothing: it is none of these.
+std::optional<Algorithm> signature_algorithm(std::string_view name);
+
+class VerifyKey {
+ public:
+  // RSA of 2048 to 8192 bits, EC of P-256, or Ed25519. Nothing: it is of another kind, for another
+  // use, or malformed.
+  static std::optional<VerifyKey> read(const json::object& jwk);
+
+  const std::optional<std::string>& id() const { return id_; }
+  // A key is for one kind of signatures; what a token says about itself does not change that.
+  bool fits(Algorithm algorithm) const;
+  bool verifies(Algorithm algorithm, std::string_view text, std::string_view signature) const;
+
+ private:
+  VerifyKey(OwnedKey key, std::vector<Algorithm> algorithms, std::optional<std::string> id);
+
+  OwnedKey key_;
+  std::vector<Algorithm> algorithms_;
+  std::optional<std::string> id_;
+};
+
+class KeySet {
+ public:
+  // Keys that we have no use for are passed over. `Corrupt`: it is no such document.
+  static Result<KeySet> read(std::string_view text);
+
+  // The one with this id; for a token that names none, the only one that fits. Null: there is none.
+  const VerifyKey* find(Algorithm algorithm, const std::optional<std::string>& id) const;
+
+  std::size_t size() const { return keys_.size(); }
+
+ private:
+  std::vector<VerifyKey> keys_;
+};
+
+}  // namespace sallyport::oauth
