@@ -8,6 +8,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 QUOTES = [("docs/architecture.md", "src/core/governor.cc", "Task<Answer> Governor::run(")]
 WHOLE = [("docs/embedding.md", f"examples/{name}") for name in
          ("CMakeLists.txt", "embed/main.cc", "embed/output.txt", "hooks/main.cc", "hooks/output.txt")]
+WHOLE += [("docs/serve.md", "examples/serve/oauth.yaml")]
 WHOLE += [("docs/guardrails.md", f"examples/guardrails/{name}") for name in ("policy.yaml", "cases.yaml")]
 EXAMPLES = "tests/unit/embed/header_examples_test.cc"
 

@@ -50,7 +50,7 @@ Result<AgentTokens> AgentTokens::open(const ServeConfig& config, std::string loc
     tokens.anybody_ = std::move(local);
     return tokens;
   }
-  if (!tokens.entries_.empty()) return tokens;
+  if (!tokens.entries_.empty() || config.authorization) return tokens;
   tokens.file_ = data_dir / "keys" / "local.token";
   SALLYPORT_TRY(const std::string token, local_token(tokens.file_, entropy));
   if (token.size() < 32) {

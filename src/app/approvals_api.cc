@@ -156,27 +156,27 @@ Result<trust::Reviewer> ApprovalsApi::person_of(const ServerRequest& request) co
   return *found;
 }
 
-std::optional<ServerResponse> ApprovalsApi::refuse(const ServerRequest& head) {
+Async<std::optional<ServerResponse>> ApprovalsApi::refuse(ServerRequest& head) {
   const Result<trust::Reviewer> person = person_of(head);
   if (!person) {
     const bool known = person.error().cause == "role";
     if (person.error().code != ErrorCode::Unauthenticated || known) {
-      return response_to(std::unexpected(person.error()));
+      co_return response_to(std::unexpected(person.error()));
     }
-    return unauthorized(head);
+    co_return unauthorized(head);
   }
   const Asked asked = asked_in(head);
   const bool posts = asked.verb == "respond" || (asked.id == "batch" && asked.verb.empty());
   if (!asked.verb.empty() && asked.verb != "respond") {
-    return ServerResponse::json(404, R"({"error":"nothing is here"})");
+    co_return ServerResponse::json(404, R"({"error":"nothing is here"})");
   }
   if (head.method != (posts ? "POST" : "GET")) {
     ServerResponse response =
         ServerResponse::json(405, R"({"error":"another method belongs here"})");
     response.headers.emplace_back("allow", posts ? "POST" : "GET");
-    return response;
+    co_return response;
   }
-  return std::nullopt;
+  co_return std::nullopt;
 }
 
 Async<void> ApprovalsApi::handle(net::ServerExchange& exchange) {

@@ -25,7 +25,7 @@ class ApprovalsApi final : public net::HttpHandler {
   };
   explicit ApprovalsApi(Parts parts) : parts_(std::move(parts)) {}
 
-  std::optional<net::ServerResponse> refuse(const net::ServerRequest& head) override;
+  Async<std::optional<net::ServerResponse>> refuse(net::ServerRequest& head) override;
   Async<void> handle(net::ServerExchange& exchange) override;
 
  private:

@@ -5,7 +5,7 @@
 namespace sallyport::app {
 
 std::optional<std::string_view> bearer_of(const net::ServerRequest& request) {
-  constexpr std::size_t kLongest = 4096;
+  constexpr std::size_t kLongest = 16 * 1024;
   constexpr std::string_view kScheme = "bearer ";
   const auto header = request.header("authorization");
   if (!header || header->size() <= kScheme.size() || header->size() > kLongest) return std::nullopt;

@@ -8,7 +8,7 @@
 
 namespace sallyport::app {
 
-// Of the one `Authorization: Bearer` header, at most 4,096 bytes. Tokens in the address do not
+// Of the one `Authorization: Bearer` header, at most 16 KiB. Tokens in the address do not
 // count.
 std::optional<std::string_view> bearer_of(const net::ServerRequest& request);
 

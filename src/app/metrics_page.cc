@@ -82,16 +82,16 @@ void MetricsPage::look_at_approvals() {
   }
 }
 
-std::optional<ServerResponse> MetricsPage::refuse(const ServerRequest& head) {
+Async<std::optional<ServerResponse>> MetricsPage::refuse(ServerRequest& head) {
   if (head.method != "GET" && head.method != "HEAD") {
     ServerResponse response = ServerResponse::text(405, "GET this\n");
     response.headers.emplace_back("allow", "GET, HEAD");
-    return response;
+    co_return response;
   }
-  if (!readers_ || readers_->agent_of(head)) return std::nullopt;
+  if (!readers_ || readers_->agent_of(head)) co_return std::nullopt;
   ServerResponse response = ServerResponse::text(401, "the token for metrics is missing\n");
   response.headers.emplace_back("www-authenticate", "Bearer");
-  return response;
+  co_return response;
 }
 
 Async<void> MetricsPage::handle(net::ServerExchange& exchange) {

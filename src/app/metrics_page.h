@@ -23,7 +23,7 @@ class MetricsPage final : public net::HttpHandler {
   // Without `readers` everybody who can connect may read it.
   MetricsPage(Parts parts, std::optional<AgentTokens> readers);
 
-  std::optional<net::ServerResponse> refuse(const net::ServerRequest& head) override;
+  Async<std::optional<net::ServerResponse>> refuse(net::ServerRequest& head) override;
   Async<void> handle(net::ServerExchange& exchange) override;
 
  private:

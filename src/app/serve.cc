@@ -9,8 +9,8 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/json.hpp>
 
-#include "app/agent_tokens.h"
 #include "app/approvals_api.h"
+#include "app/authenticator.h"
 #include "app/commands.h"
 #include "app/gate.h"
 #include "app/hook_door.h"
@@ -39,11 +39,11 @@ class Page final : public net::HttpHandler {
  public:
   explicit Page(std::function<ServerResponse()> show) : show_(std::move(show)) {}
 
-  std::optional<ServerResponse> refuse(const ServerRequest& head) override {
-    if (head.method == "GET" || head.method == "HEAD") return std::nullopt;
+  Async<std::optional<ServerResponse>> refuse(ServerRequest& head) override {
+    if (head.method == "GET" || head.method == "HEAD") co_return std::nullopt;
     ServerResponse response = ServerResponse::text(405, "GET this\n");
     response.headers.emplace_back("allow", "GET, HEAD");
-    return response;
+    co_return response;
   }
   Async<void> handle(net::ServerExchange& exchange) override { co_await exchange.respond(show_()); }
 
@@ -234,15 +234,14 @@ Result<AgentTokens> tokens_of(const ServeConfig& config, Workspace& workspace) {
 
 std::string about_tokens(const ServeConfig& config, const AgentTokens& tokens) {
   if (!config.needs_token) return "no token is asked for, so every program here is one of yours";
-  if (tokens.file().empty()) return fmt::format("tokens of {} agents", config.agents.size());
-  return fmt::format("the token is in {}", tokens.file().string());
-}
-
-ServerResponse resource_metadata(const std::string& resource) {
-  return ServerResponse::json(
-      200, json::serialize(json::object{{"resource", resource},
-                                        {"bearer_methods_supported", json::array{"header"}},
-                                        {"resource_name", "sallyport"}}));
+  if (!tokens.file().empty()) return fmt::format("the token is in {}", tokens.file().string());
+  std::string who = fmt::format("tokens of {} agents", config.agents.size());
+  if (!config.authorization) return who;
+  if (config.agents.empty()) who.clear();
+  for (const AuthorizationConfig::Issuer& issuer : config.authorization->issuers) {
+    who += fmt::format("{}{}", who.empty() ? "tokens of " : ", ", issuer.issuer);
+  }
+  return who;
 }
 
 std::string about_service(const ServeConfig& config, const Gate& gate, const AgentTokens& tokens,
@@ -346,7 +345,22 @@ Result<ServeConfig> config_of(const Context& context, const ServeOptions& option
 
 // Of one agent: where there are several, none of them takes every place.
 std::uint64_t sessions_each(const ServeConfig& config) {
-  return config.agents.size() > 1 ? (config.sessions + 1) / 2 : config.sessions;
+  const bool several = config.agents.size() > 1 || config.authorization;
+  return several ? (config.sessions + 1) / 2 : config.sessions;
+}
+
+// What we say about ourselves to who wants a token (RFC 9728).
+json::object resource_description(const ServeConfig& config, const std::string& resource) {
+  json::object out{{"resource", resource},
+                   {"bearer_methods_supported", json::array{"header"}},
+                   {"resource_name", "sallyport"}};
+  if (!config.authorization) return out;
+  json::array issuers;
+  for (const auto& issuer : config.authorization->issuers) issuers.emplace_back(issuer.issuer);
+  out["authorization_servers"] = std::move(issuers);
+  const std::vector<std::string>& scopes = config.authorization->scopes;
+  if (!scopes.empty()) out["scopes_supported"] = json::array(scopes.begin(), scopes.end());
+  return out;
 }
 
 }  // namespace
@@ -363,7 +377,8 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   Workspace& workspace = gate->workspace();
   const auto log = [&](std::string_view line) { gate->log(line); };
   SALLYPORT_TRY(const std::vector<Upstream> upstreams, upstreams_of(config, workspace));
-  SALLYPORT_TRY(const AgentTokens tokens, tokens_of(config, workspace));
+  SALLYPORT_TRY(AgentTokens tokens, tokens_of(config, workspace));
+  Authenticator authenticator(std::move(tokens));
 
   net::HttpServer server(gate->loop().get_executor(), {}, log);
   SALLYPORT_TRY(const std::uint16_t port, server.listen(config.address, config.port));
@@ -373,21 +388,31 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   // What agents compare with the address that they were given (RFC 9728).
   const std::string resource = config.public_url.empty() ? url : public_address(config, "/mcp");
   SALLYPORT_TRY(const net::Url resource_url, net::Url::parse(resource));
-  mcp::HttpFront front(gate->loop().get_executor(),
-                       {workspace.clock(), workspace.entropy(), gateways(*gate, upstreams),
-                        [&](const ServerRequest& request) { return tokens.agent_of(request); },
-                        [&] { return gate->plans().current()->hash(); }, log},
-                       {.front = {.sessions = config.sessions,
-                                  .sessions_each = sessions_each(config),
-                                  .idle = config.idle},
-                        .metadata = oauth::resource_metadata_places(resource_url).front()});
+  if (config.authorization) {
+    authenticator.trust({.clock = workspace.clock(),
+                         .issuers = trusted_issuers(*config.authorization, resource),
+                         .scopes = config.authorization->scopes,
+                         .log = log});
+  }
+  mcp::HttpFront front(
+      gate->loop().get_executor(),
+      {workspace.clock(), workspace.entropy(), gateways(*gate, upstreams),
+       [&](const ServerRequest& request) { return authenticator.principal_of(request); },
+       [&] { return gate->plans().current()->hash(); }, log},
+      {.front = {.sessions = config.sessions,
+                 .sessions_each = sessions_each(config),
+                 .idle = config.idle},
+       .metadata = oauth::resource_metadata_places(resource_url).front(),
+       .scope = config.authorization ? config.authorization->scope() : ""});
   bool stopping = false;
   count_http(gate->metrics(), server, front);
   MetricsPage metrics({gate->metrics(), gate->ledger(), workspace.clock()},
                       metrics_readers(config));
   Page health([] { return ServerResponse::text(200, "ok\n"); });
   Page ready([&] { return readiness(gate->ledger(), config, stopping); });
-  Page metadata([&] { return resource_metadata(resource); });
+  Page metadata([&] {
+    return ServerResponse::json(200, json::serialize(resource_description(config, resource)));
+  });
   ApprovalsApi approvals({gate->ledger(), gate->governor(), workspace.clock(),
                           [&] { return people_who_answer(context, config); },
                           [&] { return stopping; }});
@@ -407,7 +432,8 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   asio::signal_set signals(gate->loop(), SIGINT, SIGTERM, SIGHUP);
   HookDoor hooks(*gate);
   SALLYPORT_CHECK_OK(open_hooks(hooks, config, *gate));
-  SALLYPORT_CHECK_OK(announce(context, config, *gate, tokens, url));
+  asio::co_spawn(gate->loop(), authenticator.warm_up(), asio::detached);
+  SALLYPORT_CHECK_OK(announce(context, config, *gate, authenticator.tokens(), url));
   run_until_stopped(*gate, server, front, hooks, signals, stopping);
   return 0;
 }

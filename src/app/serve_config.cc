@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "app/config.h"
+#include "app/config_values.h"
 #include "base/encoding.h"
 #include "base/try.h"
 #include "net/url.h"
@@ -16,7 +17,6 @@ namespace sallyport::app {
 
 namespace {
 
-constexpr std::size_t kLongestText = 4096;
 constexpr std::size_t kLongestName = 128;
 constexpr std::size_t kMostAgents = 10'000;
 constexpr std::size_t kMostWords = 1000;
@@ -27,24 +27,10 @@ using policy::Mapping;
 using policy::Place;
 using policy::ReadValue;
 
-json::object name_schema() {
-  return {{"type", "string"}, {"pattern", "^[A-Za-z0-9._:@-]{1,128}$"}};
-}
-
-ReadValue read_name(std::string& out) {
-  return [&out](const Place& place) -> Result<void> {
-    SALLYPORT_CHECK_OK(policy::read_text(out, kLongestName)(place));
-    constexpr std::string_view kLetters =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:@-";
-    if (out.find_first_not_of(kLetters) == std::string::npos) return {};
-    return place.refuse(fmt::format("`{}` is no name; use letters, digits and . _ : @ -", out));
-  };
-}
-
 ReadValue read_listen(ServeConfig& out) {
   return [&out](const Place& place) -> Result<void> {
     std::string text;
-    SALLYPORT_CHECK_OK(policy::read_text(text, kLongestText)(place));
+    SALLYPORT_CHECK_OK(policy::read_text(text, kLongestConfigText)(place));
     const std::size_t colon = text.rfind(':');
     std::string address = text.substr(0, colon);
     if (address.starts_with('[') && address.ends_with(']')) {
@@ -64,7 +50,7 @@ ReadValue read_listen(ServeConfig& out) {
 
 ReadValue read_policy(std::string& out, const std::filesystem::path& folder) {
   return [&out, folder](const Place& place) -> Result<void> {
-    SALLYPORT_CHECK_OK(policy::read_text(out, kLongestText)(place));
+    SALLYPORT_CHECK_OK(policy::read_text(out, kLongestConfigText)(place));
     // What looks like a file is one beside this file; a plain word is a policy that is shipped.
     if (out.find_first_of("/.") != std::string::npos) out = (folder / out).string();
     return {};
@@ -77,7 +63,7 @@ json::object digest_schema() {
 
 ReadValue read_digest(std::string& out) {
   return [&out](const Place& place) -> Result<void> {
-    SALLYPORT_CHECK_OK(policy::read_text(out, kLongestText)(place));
+    SALLYPORT_CHECK_OK(policy::read_text(out, kLongestConfigText)(place));
     const auto bytes = from_hex(out);
     if (bytes && bytes->size() == 32) return {};
     return place.refuse(
@@ -96,31 +82,13 @@ Mapping agent_keys(ServeConfig::Agent& out, const std::filesystem::path&) {
 
 ReadValue read_into(std::optional<std::string>& out) {
   return [&out](const Place& place) -> Result<void> {
-    return policy::read_text(out.emplace(), kLongestText)(place);
-  };
-}
-
-ReadValue read_file_name(std::optional<std::filesystem::path>& out,
-                         const std::filesystem::path& folder) {
-  return [&out, folder](const Place& place) -> Result<void> {
-    std::string text;
-    SALLYPORT_CHECK_OK(policy::read_text(text, kLongestText)(place));
-    out = folder / text;
-    return {};
-  };
-}
-
-ReadValue read_url(std::string& out) {
-  return [&out](const Place& place) -> Result<void> {
-    SALLYPORT_CHECK_OK(policy::read_text(out, kLongestText)(place));
-    const Result<net::Url> url = net::Url::parse(out);
-    return url ? Result<void>{} : place.refuse(url.error().message);
+    return policy::read_text(out.emplace(), kLongestConfigText)(place);
   };
 }
 
 // Where nothing else is said, `sallyport mcp login` was run for the server.
 Mapping login_keys(OAuthOptions& out, const std::filesystem::path& folder) {
-  const json::object text = policy::text_schema(kLongestText);
+  const json::object text = policy::text_schema(kLongestConfigText);
   Mapping keys("the login to a tool server");
   keys.optional("client_id", "of a client that was registered by hand, or its address", text,
                 read_into(out.client_id))
@@ -145,11 +113,11 @@ Mapping upstream_keys(ServeConfig::Upstream& out, const std::filesystem::path& f
   Mapping keys("a tool server");
   keys.required("name", "how records call it", name_schema(), read_name(out.name))
       .optional("command", "that starts it, as a list of words",
-                policy::list_schema(policy::text_schema(kLongestText), kMostWords),
+                policy::list_schema(policy::text_schema(kLongestConfigText), kMostWords),
                 [&out](const Place& place) -> Result<void> {
                   std::string word;
                   const ReadValue read = [&](const Place& item) -> Result<void> {
-                    SALLYPORT_CHECK_OK(policy::read_text(word, kLongestText)(item));
+                    SALLYPORT_CHECK_OK(policy::read_text(word, kLongestConfigText)(item));
                     out.command.push_back(word);
                     return {};
                   };
@@ -158,7 +126,7 @@ Mapping upstream_keys(ServeConfig::Upstream& out, const std::filesystem::path& f
                   return place.refuse("a command belongs here, as a list of words");
                 })
       .optional("url", "where it is reached, instead of a command",
-                policy::text_schema(kLongestText), read_url(out.url))
+                policy::text_schema(kLongestConfigText), read_url(out.url))
       .optional("bearer_env", "the variable that holds our token for it",
                 policy::text_schema(kLongestName), policy::read_text(out.bearer_env, kLongestName))
       .optional("auth", "who we are where it asks for a login",
@@ -211,7 +179,7 @@ ReadValue read_entries(std::vector<Entry>& out, std::size_t most,
 ReadValue read_texts(std::vector<std::string>& out) {
   return policy::read_list(kMostNames, [&out](const Place& place) -> Result<void> {
     std::string text;
-    SALLYPORT_CHECK_OK(policy::read_text(text, kLongestText)(place));
+    SALLYPORT_CHECK_OK(policy::read_text(text, kLongestConfigText)(place));
     for (char& c : text) {
       if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     }
@@ -247,14 +215,16 @@ bool ServeConfig::only_here() const {
 Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
   ServeConfig::Agent agent;
   ServeConfig::Upstream upstream;
-  const json::object names = policy::list_schema(policy::text_schema(kLongestText), kMostNames);
+  AuthorizationConfig issuers;
+  const json::object names =
+      policy::list_schema(policy::text_schema(kLongestConfigText), kMostNames);
   Mapping keys("the server");
-  keys.optional("listen", "address and port [127.0.0.1:8765]", policy::text_schema(kLongestText),
-                read_listen(out))
+  keys.optional("listen", "address and port [127.0.0.1:8765]",
+                policy::text_schema(kLongestConfigText), read_listen(out))
       .optional("public_url", "under which agents and people reach this server, through a proxy",
-                policy::text_schema(kLongestText), read_url(out.public_url))
+                policy::text_schema(kLongestConfigText), read_url(out.public_url))
       .optional("policy", "a file, or a shipped one by its name [starter]",
-                policy::text_schema(kLongestText), read_policy(out.policy, folder))
+                policy::text_schema(kLongestConfigText), read_policy(out.policy, folder))
       .optional("auth", "whether agents need a token [tokens]",
                 policy::choice_schema({"tokens", "none"}),
                 policy::read_choice({"tokens", "none"},
@@ -262,6 +232,11 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
       .optional("agents", "who may come, and the digest of each one's token",
                 policy::list_schema(agent_keys(agent, folder).schema(), kMostAgents),
                 read_entries(out.agents, kMostAgents, agent_keys, folder))
+      .optional("authorization", "whose access tokens agents may bring, beside those",
+                authorization_keys(issuers, folder).schema(),
+                [&out, folder](const Place& place) -> Result<void> {
+                  return read_authorization(out.authorization.emplace(), folder, place);
+                })
       .optional("upstreams", "the tool servers behind the gate [none: for hooks alone]",
                 policy::list_schema(upstream_keys(upstream, folder).schema(), kMostUpstreams),
                 read_entries(out.upstreams, kMostUpstreams, upstream_keys, folder))
@@ -291,8 +266,9 @@ Result<void> read_serve(ServeConfig& out, const std::filesystem::path& folder, c
           fmt::format("`auth` of `{}` is for a `url` without `bearer_env`", upstream.name));
     }
   }
-  if (!out.needs_token && !out.agents.empty()) {
-    return place.refuse("`auth: none` and `agents` exclude each other");
+  if (!out.needs_token && (!out.agents.empty() || out.authorization)) {
+    return place.refuse(fmt::format("`auth: none` and `{}` exclude each other",
+                                    out.authorization ? "authorization" : "agents"));
   }
   if (!out.needs_token && !out.is_local()) {
     return place.refuse(fmt::format(
@@ -303,8 +279,8 @@ Result<void> read_serve(ServeConfig& out, const std::filesystem::path& folder, c
         "`auth: none` is for this machine alone, and `allowed_hosts` lets others come here through "
         "a proxy");
   }
-  if (!out.is_local() && out.agents.empty() && !out.is_for_hooks_alone()) {
-    return place.refuse("`agents` must say who may come from other machines");
+  if (!out.is_local() && out.agents.empty() && !out.authorization && !out.is_for_hooks_alone()) {
+    return place.refuse("`agents` must say who may come from other machines, or `authorization`");
   }
   if (!out.is_local() && out.hosts.empty()) {
     return place.refuse("`allowed_hosts` must say by which names others come here");

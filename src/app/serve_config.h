@@ -8,6 +8,7 @@
 //     agents:
 //       - {name: ci, token_sha256:
 //       9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08}
+//     authorization: {issuers: [{name: corp, issuer: "https://login.example.com"}]}
 //     upstreams:                           # none: for hooks of coding agents alone
 //       - {name: files, command: [npx, -y, "@modelcontextprotocol/server-filesystem", /srv/notes]}
 //       - {name: tickets, url: "https://tickets.example.com/mcp", bearer_env: TICKETS_TOKEN}
@@ -24,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "app/authorization_config.h"
 #include "app/oauth_options.h"
 #include "policy/mapping.h"
 
@@ -50,6 +52,7 @@ struct ServeConfig {
   std::string policy = "starter";
   bool needs_token = true;
   std::vector<Agent> agents{};
+  std::optional<AuthorizationConfig> authorization{};
   std::string metrics_sha256{};  // of the token that opens /metrics; empty: none is asked for
   std::vector<Upstream> upstreams{};
   std::vector<std::string> hosts{};

@@ -12,6 +12,7 @@
 #include "base/uuid.h"
 #include "mcp/era.h"
 #include "mcp/json_text.h"
+#include "oauth/challenge.h"
 
 namespace sallyport::mcp {
 
@@ -77,27 +78,41 @@ HttpFront::HttpFront(asio::any_io_executor executor, Parts parts, Settings setti
       tasks_(executor, parts_.log),
       bell_(executor) {}
 
-std::optional<ServerResponse> HttpFront::refuse(const net::ServerRequest& head) {
-  if (!parts_.authenticate(head)) {
-    ServerResponse response = ServerResponse::text(401, "a bearer token is needed\n");
-    response.headers.emplace_back(
-        "www-authenticate",
-        fmt::format("Bearer resource_metadata=\"{}\"{}", settings_.metadata,
-                    head.count("authorization") == 0 ? "" : ", error=\"invalid_token\""));
-    return response;
-  }
+Async<std::optional<ServerResponse>> HttpFront::refuse(net::ServerRequest& head) {
+  Result<std::string> principal = co_await parts_.authenticate(head);
+  if (!principal) co_return no_entry(head, principal.error());
+  head.principal = std::move(*principal);
   if (head.method != "POST" && head.method != "GET" && head.method != "DELETE") {
-    return not_allowed();
+    co_return not_allowed();
   }
   if (head.method == "POST" && !is_json(head)) {
-    return ServerResponse::text(415, "a message is `application/json`\n");
+    co_return ServerResponse::text(415, "a message is `application/json`\n");
   }
-  return std::nullopt;
+  co_return std::nullopt;
+}
+
+// A token that cannot be checked may be a good one: its owner keeps it and comes again.
+ServerResponse HttpFront::no_entry(const net::ServerRequest& head, const Error& why) const {
+  if (why.code != ErrorCode::Unauthenticated) {
+    ServerResponse response = ServerResponse::text(503, why.message + '\n');
+    response.headers.emplace_back("retry-after", "5");
+    return response;
+  }
+  const bool known = why.cause == oauth::kInsufficientScope;
+  ServerResponse response = ServerResponse::text(known ? 403 : 401, why.message + '\n');
+  std::string challenge = fmt::format("Bearer resource_metadata=\"{}\"", settings_.metadata);
+  if (head.count("authorization") > 0) {
+    challenge += fmt::format(", error=\"{}\", error_description=\"{}\"",
+                             known ? oauth::kInsufficientScope : "invalid_token", why.message);
+  }
+  if (!settings_.scope.empty()) challenge += fmt::format(", scope=\"{}\"", settings_.scope);
+  response.headers.emplace_back("www-authenticate", std::move(challenge));
+  return response;
 }
 
 Async<void> HttpFront::handle(net::ServerExchange& exchange) {
   const net::ServerRequest& request = exchange.request();
-  std::string principal = parts_.authenticate(request).value_or("");
+  std::string principal = request.principal;
   if (stopping_ || principal.empty()) {
     co_await exchange.respond(ServerResponse::text(503, "this server is ending\n"));
   } else if (request.method == "POST") {

@@ -37,8 +37,10 @@ class HttpFront final : public net::HttpHandler {
   };
   using Open =
       std::function<std::shared_ptr<Conversation>(const Caller&, std::unique_ptr<ClientLink>)>;
-  // The principal that the headers prove.
-  using Authenticate = std::function<std::optional<std::string>(const net::ServerRequest&)>;
+  // The principal that the headers prove. `Unauthenticated`: none, and why, in words that may be
+  // told; with the cause `oauth::kInsufficientScope`, one that may not come. Another error: that
+  // cannot be found out now.
+  using Authenticate = std::function<Task<std::string>(const net::ServerRequest&)>;
 
   struct Parts {
     const Clock& clock;
@@ -52,10 +54,11 @@ class HttpFront final : public net::HttpHandler {
     Limits limits{};
     HttpFrontLimits front{};
     std::string metadata{};  // address of what says how to get a token
+    std::string scope{};     // that a token needs, all of it; empty: none
   };
   HttpFront(boost::asio::any_io_executor executor, Parts parts, Settings settings);
 
-  std::optional<net::ServerResponse> refuse(const net::ServerRequest& head) override;
+  Async<std::optional<net::ServerResponse>> refuse(net::ServerRequest& head) override;
   Async<void> handle(net::ServerExchange& exchange) override;
 
   // Until `stop`; all sessions have ended then.
@@ -91,6 +94,7 @@ class HttpFront final : public net::HttpHandler {
     std::vector<std::pair<std::string, std::string>> headers{};
   };
 
+  net::ServerResponse no_entry(const net::ServerRequest& head, const Error& why) const;
   Async<void> post(net::ServerExchange& exchange, std::string principal);
   Async<void> post_modern(net::ServerExchange& exchange, std::string principal, Message message);
   Async<void> post_legacy(net::ServerExchange& exchange, std::string principal, Message message);

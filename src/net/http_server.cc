@@ -226,8 +226,11 @@ Async<std::optional<ServerResponse>> HttpServer::Connection::read_request() {
   std::optional<ServerResponse> refusal = server_.names_.refuse(request_);
   if (!refusal) {
     route_ = server_.route_of(request_);
-    refusal =
-        route_ ? route_->second->refuse(request_) : ServerResponse::text(404, "nothing is here\n");
+    if (route_) {
+      refusal = co_await route_->second->refuse(request_);
+    } else {
+      refusal = ServerResponse::text(404, "nothing is here\n");
+    }
   }
   if (refusal) {
     // What follows may be a body that nobody wants to read.

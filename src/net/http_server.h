@@ -44,8 +44,9 @@ class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
 
-  // Looks at a request before its body is read. A response: it is refused. Must not wait.
-  virtual std::optional<ServerResponse> refuse(const ServerRequest& head) = 0;
+  // Looks at a request before its body is read, and may note whose it is. A response: it is
+  // refused.
+  virtual Async<std::optional<ServerResponse>> refuse(ServerRequest& head) = 0;
   // A handler that returns without a response is a fault of ours, and answered 500.
   virtual Async<void> handle(ServerExchange& exchange) = 0;
 };

@@ -16,6 +16,7 @@ struct ServerRequest {
   std::vector<std::pair<std::string, std::string>>
       headers{};  // in their order, names in lower case
   std::string body{};
+  std::string principal{};  // whose it is, where its handler has found that out
 
   // `name` in lower case. Nothing: it is not there, or there more than once.
   std::optional<std::string_view> header(std::string_view name) const;

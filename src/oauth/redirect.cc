@@ -34,9 +34,9 @@ class Page final : public net::HttpHandler {
     server.route(kPath, *this);
   }
 
-  std::optional<net::ServerResponse> refuse(const net::ServerRequest& head) override {
-    if (head.method == "GET") return std::nullopt;
-    return net::ServerResponse::text(405, "GET this\n");
+  Async<std::optional<net::ServerResponse>> refuse(net::ServerRequest& head) override {
+    if (head.method == "GET") co_return std::nullopt;
+    co_return net::ServerResponse::text(405, "GET this\n");
   }
 
   Async<void> handle(net::ServerExchange& exchange) override {

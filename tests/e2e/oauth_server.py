@@ -41,8 +41,8 @@ class Handler(BaseHTTPRequestHandler):
 class Listener(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, port=0):
+        super().__init__(("127.0.0.1", port), Handler)
         self.origin = f"http://127.0.0.1:{self.server_address[1]}"
         self.seen = []
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -62,8 +62,8 @@ class Listener(ThreadingHTTPServer):
 
 
 class Authority(Listener):
-    def __init__(self):
-        super().__init__()
+    def __init__(self, port=0):
+        super().__init__(port)
         self.lie = {}
         self.codes = {}
         self.refreshes = set()
@@ -102,6 +102,9 @@ class Authority(Listener):
         back = {"code": code, "state": query["state"], "iss": self.origin}
         http.say(302, Location=f"{query['redirect_uri']}?{urllib.parse.urlencode(back)}")
 
+    def new_token(self, form, scope):
+        return f"access-{self.count}-of-{id(self):x}"
+
     def give(self, http, form):
         scope = form.get("scope", "")
         if form["grant_type"] == "authorization_code":
@@ -117,7 +120,7 @@ class Authority(Listener):
         if not good:
             return http.say(400, {"error": "invalid_grant"})
         self.count += 1
-        token, refresh = f"access-{self.count}-of-{id(self):x}", f"refresh-{self.count}-of-{id(self):x}"
+        token, refresh = self.new_token(form, scope), f"refresh-{self.count}-of-{id(self):x}"
         self.tokens[token] = scope
         said = {"access_token": token, "token_type": "Bearer", "expires_in": self.lives, "scope": scope}
         if self.refreshable and form["grant_type"] != "client_credentials":

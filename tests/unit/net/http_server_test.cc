@@ -27,9 +27,9 @@ Async<void> sleep(std::chrono::milliseconds longest) {
 // Says back what it heard; some paths are special.
 class Echo final : public HttpHandler {
  public:
-  std::optional<ServerResponse> refuse(const ServerRequest& head) override {
-    if (head.header("x-refuse")) return ServerResponse::text(403, "no\n");
-    return std::nullopt;
+  Async<std::optional<ServerResponse>> refuse(ServerRequest& head) override {
+    if (head.header("x-refuse")) co_return ServerResponse::text(403, "no\n");
+    co_return std::nullopt;
   }
   Async<void> handle(ServerExchange& exchange) override {
     const ServerRequest request = exchange.request();

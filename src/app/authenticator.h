@@ -1,0 +1,33 @@
+// Who comes to `/mcp`: an agent of the configuration, or whoever an authorization server has given
+// a token to.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/agent_tokens.h"
+#include "oauth/resource_server.h"
+
+namespace sallyport::app {
+
+// On a context with one thread.
+class Authenticator {
+ public:
+  explicit Authenticator(AgentTokens tokens) : tokens_(std::move(tokens)) {}
+
+  // Before the first request.
+  void trust(oauth::ResourceServer::Settings settings) { issuers_.emplace(std::move(settings)); }
+
+  Async<void> warm_up();
+
+  // Errors as `mcp::HttpFront::Authenticate` has them.
+  Task<std::string> principal_of(const net::ServerRequest& request);
+
+  const AgentTokens& tokens() const { return tokens_; }
+
+ private:
+  AgentTokens tokens_;
+  std::optional<oauth::ResourceServer> issuers_;
+};
+
+}  // namespace sallyport::app
