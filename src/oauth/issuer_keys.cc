@@ -29,7 +29,9 @@ class Asking {
 }  // namespace
 
 Task<void> IssuerKeys::verify(JsonWebToken token) {
-  if (!younger_than(kFresh) || find(token) == nullptr) co_await refresh();
+  const bool known = younger_than(kUsable) && find(token) != nullptr;
+  // What is known is used while somebody else asks whether it is still so.
+  if (!known || (!younger_than(kFresh) && !busy_)) co_await refresh();
   const VerifyKey* const key = younger_than(kUsable) ? find(token) : nullptr;
   if (key == nullptr && (failed_ || !younger_than(kUsable))) {
     co_return fail(ErrorCode::Unavailable, "the keys that the token is checked with cannot be had");

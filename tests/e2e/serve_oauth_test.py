@@ -214,9 +214,12 @@ class OAuthServe(ServeTest):
         server = self.trusting("agent_claim: sub\n        agents: [{claim: dana, name: ci}]", agents=True)
         ours = Session(server, token=CI)
         self.assertEqual(server.ask(body={"jsonrpc": "2.0", "id": 1, "method": "ping"}, headers=ours.headers, token=self.mint(server))[0], 200)
-        self.assertEqual(Session(server, token=self.mint(server, sub="eve|1")).said("echo", {"message": "x"}), "x")
+        odd = '"eve\\|1{}/' + "x" * 246
+        self.assertEqual(Session(server, token=self.mint(server, sub=odd)).said("echo", {"message": "x"}), "x")
+        self.assertTrue('agent="corp/\\"eve\\\\|1{}/xxx' in server.ask("GET", "/metrics", token=False)[2].decode())
         server.stop()
-        self.assertEqual([end["agent_id"] for end in self.one_end_for_each_call(1)], ["corp/eve|1"])
+        self.assertEqual([end["agent_id"] for end in self.one_end_for_each_call(1)], [f"corp/{odd}"])
+        self.assertEqual(len(self.good("ledger", "show", "--agent", f"corp/{odd}", "--terminal", "true", "--json").lines()), 1)
 
     def test_the_example_of_the_documents_works(self):
         text = (pathlib.Path(__file__).parents[2] / "examples" / "serve" / "oauth.yaml").read_text()

@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include "oauth/access_token.h"
 #include "support/governed.h"
 #include "support/test_clock.h"
@@ -41,6 +47,10 @@ class ResourceServerTest : public testing::Test {
   }
   Task<std::string> fetched() {
     ++fetches;
+    if (answers_after.count() > 0) {
+      boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, answers_after);
+      co_await timer.async_wait(boost::asio::use_awaitable);
+    }
     if (published.empty()) co_return fail(ErrorCode::Unavailable, "nobody answers");
     co_return published;
   }
@@ -86,6 +96,7 @@ class ResourceServerTest : public testing::Test {
   inline static const TokenMaker edwards{"ED25519", "o"};
   std::string published;
   int fetches = 0;
+  std::chrono::milliseconds answers_after{0};
   std::string logged;
   std::vector<std::string> scopes;
   std::vector<std::string> claims_of_agent;
@@ -328,6 +339,31 @@ TEST_F(ResourceServerTest, KeysOfAServerThatIsAwayAreUsedForAWhile) {
   EXPECT_TRUE(undecided(token()));
   published = key_set({ec.jwk()});
   EXPECT_EQ(why(token()), "let in as corp/bot");
+}
+
+TEST_F(ResourceServerTest, ManyWhoComeAtOnceAskOnce) {
+  answers_after = 30ms;
+  boost::asio::io_context loop;
+  std::vector<std::string> seen;
+  const auto come = [&](std::string token) {
+    boost::asio::co_spawn(loop, server().agent_of(std::move(token)),
+                          [&](std::exception_ptr, Result<std::string> said) {
+                            seen.push_back(said.value_or("nobody"));
+                          });
+  };
+  for (int i = 0; i < 5; ++i) come(ec.token(claims(), "ES256"));
+  loop.run();
+  EXPECT_EQ(seen, std::vector<std::string>(5, "corp/bot"));
+  EXPECT_EQ(fetches, 1);
+  // What is known waits for one who asks again no longer than it takes him to begin.
+  clock.advance(IssuerKeys::kFresh);
+  seen.clear();
+  come(ec.token(claims(), "ES256"));
+  come(rsa.token(claims("client_id", "second"), "RS256"));
+  loop.restart();
+  loop.run();
+  EXPECT_EQ(seen, (std::vector<std::string>{"corp/second", "corp/bot"}));
+  EXPECT_EQ(fetches, 2);
 }
 
 TEST_F(ResourceServerTest, WithoutKeysNobodyIsLetIn) {
