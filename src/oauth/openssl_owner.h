@@ -7,16 +7,16 @@
 
 namespace sallyport::oauth {
 
-template <auto free>
+template <auto Release>
 struct Free {
   template <class T>
   void operator()(T* object) const {
-    free(object);
+    Release(object);
   }
 };
 
-template <class T, auto free>
-using Owned = std::unique_ptr<T, Free<free>>;
+template <class T, auto Release>
+using Owned = std::unique_ptr<T, Free<Release>>;
 using OwnedKey = Owned<EVP_PKEY, EVP_PKEY_free>;
 using OwnedDigest = Owned<EVP_MD_CTX, EVP_MD_CTX_free>;
 
