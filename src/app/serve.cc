@@ -54,10 +54,11 @@ class Page final : public net::HttpHandler {
 // In the place of tools where no tool server is behind the gate.
 class NoTools final : public net::HttpHandler {
  public:
-  std::optional<ServerResponse> refuse(const ServerRequest&) override {
-    return ServerResponse::text(404,
-                                "no tool server is behind this gate: its configuration names none "
-                                "under `serve.upstreams`\n");
+  Async<std::optional<ServerResponse>> refuse(ServerRequest&) override {
+    co_return ServerResponse::text(
+        404,
+        "no tool server is behind this gate: its configuration names none under "
+        "`serve.upstreams`\n");
   }
   Async<void> handle(net::ServerExchange& exchange) override {
     co_await exchange.respond(ServerResponse::text(404, ""));
