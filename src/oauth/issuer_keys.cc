@@ -45,6 +45,11 @@ Task<void> IssuerKeys::verify(JsonWebToken token) {
   co_return Result<void>{};
 }
 
+Async<bool> IssuerKeys::warm_up() {
+  co_await refresh();
+  co_return !failed_;
+}
+
 bool IssuerKeys::younger_than(std::chrono::minutes age) const {
   return keys_ != nullptr && settings_.clock.steady() < fetched_at_ + age;
 }

@@ -37,8 +37,8 @@ class IssuerKeys {
   // say now.
   Task<void> verify(JsonWebToken token);
 
-  // Asks for them, as often as that may be done.
-  Async<void> refresh();
+  // Asks for them before somebody needs them. False: they cannot be had now.
+  Async<bool> warm_up();
 
  private:
   using Keys = std::shared_ptr<const KeySet>;
@@ -46,6 +46,7 @@ class IssuerKeys {
   bool younger_than(std::chrono::minutes age) const;
   const VerifyKey* find(const JsonWebToken& token) const;
   bool may_fetch();
+  Async<void> refresh();
   Async<void> fetch();
 
   Settings settings_;

@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
+#include "base/together.h"
 #include "base/try.h"
 #include "oauth/access_token.h"
 
@@ -19,7 +20,9 @@ ResourceServer::ResourceServer(Settings settings) : settings_(std::move(settings
 }
 
 Async<void> ResourceServer::warm_up() {
-  for (const auto& one : trusted_) co_await one->keys.refresh();
+  std::vector<Async<bool>> asked;
+  for (const auto& one : trusted_) asked.push_back(one->keys.warm_up());
+  (void)co_await together(std::move(asked));
 }
 
 Task<std::string> ResourceServer::agent_of(std::string text) {

@@ -171,6 +171,20 @@ class OAuthServe(ServeTest):
         self.assertEqual(waiting.get(timeout=PATIENCE), 503)
         self.assertLess(time.monotonic() - begin, 40)
 
+    def test_it_ends_while_several_are_waited_for(self):
+        others = [self.started(TokenAuthority(self.folder)) for _ in range(3)]
+        for authority in (self.authority, *others):
+            authority.instead["/jwks"] = stalls
+        more = "".join(f"\n      - {{name: n{i}, issuer: '{other.origin}'}}" for i, other in enumerate(others))
+        server = self.trusting(more)
+        end = time.monotonic() + PATIENCE
+        while not all("/jwks" in authority.paths() for authority in (self.authority, *others)):  # asked at once
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.02)
+        begin = time.monotonic()
+        self.assertEqual(server.stop(), 0)
+        self.assertLess(time.monotonic() - begin, 25)
+
     def test_keys_from_where_they_must_not_come_are_not_used(self):
         for lie, instead, reason in (
                 ({"jwks_uri": "http://192.0.2.1/jwks"}, None, "not encrypted"),
