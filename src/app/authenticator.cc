@@ -1,6 +1,9 @@
 #include "app/authenticator.h"
 
 #include "app/bearer.h"
+#include "app/input.h"
+#include "net/url.h"
+#include "oauth/metadata.h"
 
 namespace sallyport::app {
 
@@ -10,7 +13,35 @@ Task<std::string> at_once(Result<std::string> said) {
   co_return said;
 }
 
+Task<std::string> keys_in(std::filesystem::path file) {
+  co_return read_input(file, oauth::kMostBytes + 1);
+}
+
+oauth::KeySource keys_of(const AuthorizationConfig::Issuer& issuer) {
+  if (issuer.jwks_file) return [file = *issuer.jwks_file] { return keys_in(file); };
+  if (!issuer.jwks_uri.empty()) return oauth::keys_at(*net::Url::parse(issuer.jwks_uri));
+  return oauth::keys_described_by(issuer.issuer);
+}
+
 }  // namespace
+
+std::vector<oauth::ResourceServer::Issuer> trusted_issuers(const AuthorizationConfig& config,
+                                                           const std::string& resource) {
+  std::vector<oauth::ResourceServer::Issuer> out;
+  for (const AuthorizationConfig::Issuer& issuer : config.issuers) {
+    oauth::ResourceServer::Issuer trusted{
+        .name = issuer.name,
+        .issuer = issuer.issuer,
+        .audience = issuer.audience.empty() ? resource : issuer.audience,
+        .keys = keys_of(issuer)};
+    if (!issuer.agent_claim.empty()) trusted.agent_claims = {issuer.agent_claim};
+    for (const AuthorizationConfig::Agent& agent : issuer.agents) {
+      trusted.agents[agent.claim] = agent.name;
+    }
+    out.push_back(std::move(trusted));
+  }
+  return out;
+}
 
 Async<void> Authenticator::warm_up() {
   if (issuers_) co_await issuers_->warm_up();

@@ -4,11 +4,16 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/agent_tokens.h"
 #include "oauth/resource_server.h"
 
 namespace sallyport::app {
+
+// Those of the configuration, for the resource that we are.
+std::vector<oauth::ResourceServer::Issuer> trusted_issuers(const AuthorizationConfig& config,
+                                                           const std::string& resource);
 
 // On a context with one thread.
 class Authenticator {

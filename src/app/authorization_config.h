@@ -18,7 +18,6 @@
 #include <string>
 #include <vector>
 
-#include "oauth/resource_server.h"
 #include "policy/mapping.h"
 
 namespace sallyport::app {
@@ -46,9 +45,5 @@ struct AuthorizationConfig {
 policy::Mapping authorization_keys(AuthorizationConfig& out, const std::filesystem::path& folder);
 Result<void> read_authorization(AuthorizationConfig& out, const std::filesystem::path& folder,
                                 const policy::Place& place);
-
-// Those issuers, for the resource that we are.
-std::vector<oauth::ResourceServer::Issuer> trusted_issuers(const AuthorizationConfig& config,
-                                                           const std::string& resource);
 
 }  // namespace sallyport::app
