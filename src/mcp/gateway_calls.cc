@@ -301,6 +301,10 @@ Task<void> Gateway::list_tools() {
 
 Task<std::set<std::string>> Gateway::see_tools(const json::object& result) {
   std::vector<ToolDefinition> definitions = definitions_in(result);
+  // Before each of them gets an entry.
+  if (definitions.size() > settings_.limits.tools) {
+    co_return fail(ErrorCode::Exhausted, "the server lists too many tools");
+  }
   for (const ToolDefinition& tool : definitions) tools_[tool.name] = tool;
   SALLYPORT_CO_TRY(std::set<std::string> held,
                    co_await parts_.pins.look(settings_.name, std::move(definitions)));

@@ -85,6 +85,15 @@ class Pins(McpTest):
         denied = client.result("-x'; touch ran; \x1b[2J")["content"][0]["text"]
         self.assertEqual(shlex.split(re.search("`(sallyport [^`]*)`", denied).group(1))[-3:], ["fake", "--", "-x'; touch ran; [2J"])
 
+    # Each tool gets an entry: one list of a hostile server filled the disk.
+    def test_a_list_that_is_too_long_is_refused_as_a_whole(self):
+        script = self.write("many.py", NAMED.replace('"tools/list": {', '"tools/list": {"tools": [{"name": f"t{i}"} for i in range(10001)]} if os.environ["SAYS"] else {'))
+        client = self.client(sys.executable, script, env={"SAYS": "many"})
+        client.open()
+        self.assertIn("too many tools", client.request("tools/list")["error"]["message"])
+        client.close()
+        self.assertEqual(self.good("pins", "list", "--json").lines(), [])
+
     def test_a_change_while_it_runs_is_noticed(self):
         client = self.session()
         self.assertEqual(client.said("echo", {"message": "x"}), "x")
