@@ -1,5 +1,6 @@
 #include "mcp/message.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
@@ -16,6 +17,12 @@ std::unexpected<Error> no_message(std::string why) {
 
 bool is_id(const json::value& value) {
   return value.is_string() || value.is_int64() || value.is_uint64();
+}
+
+// A method with a blank or a zero behind it is another one to us, and may be the same to a server:
+// nothing that we do not know passes as what we do.
+bool is_method(std::string_view method) {
+  return std::ranges::all_of(method, [](char c) { return c > ' ' && c < 0x7F; });
 }
 
 std::string quoted(std::string_view text) {
@@ -44,6 +51,7 @@ Result<Message> Message::read(std::string text, const JsonLimits& limits) {
     if (!method->is_string()) return no_message("`method` is no text");
     if (id != nullptr && message.id.empty()) return no_message("`id` is no text and no integer");
     message.method = std::string(method->get_string());
+    if (!is_method(message.method)) return no_message("`method` is no name of a method");
     message.kind = id == nullptr ? Kind::Notification : Kind::Request;
     return message;
   }

@@ -34,7 +34,10 @@ TEST(MessageTest, WhatIsNoMessageIsRefusedWithItsCause) {
        {"1", "[]", "{}", R"({"jsonrpc":"1.0","id":1,"method":"m"})",
         R"({"jsonrpc":"2.0","id":{},"method":"m"})", R"({"jsonrpc":"2.0","id":1.5,"method":"m"})",
         R"({"jsonrpc":"2.0","id":null,"method":"m"})", R"({"jsonrpc":"2.0","method":1})",
-        R"({"jsonrpc":"2.0","id":1})", R"({"jsonrpc":"2.0","id":1,"result":1,"error":2})"}) {
+        R"({"jsonrpc":"2.0","id":1,"method":"tools/call\u0000"})",
+        R"({"jsonrpc":"2.0","id":1,"method":"tools/call "})",
+        R"({"jsonrpc":"2.0","id":1,"method":"tools\u2044call"})", R"({"jsonrpc":"2.0","id":1})",
+        R"({"jsonrpc":"2.0","id":1,"result":1,"error":2})"}) {
     const auto message = read(text);
     ASSERT_FALSE(message) << text;
     EXPECT_EQ(message.error().cause, "request") << text;
