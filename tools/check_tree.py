@@ -49,6 +49,7 @@ CODE_RULES = [
     ("ambient", re.compile(r"\bsystem_clock::now\b|\b(?:secure_)?getenv\b"), "clock and environment are parameters"),
 ]
 RELATIVE_INCLUDE = re.compile(r'^\s*#\s*include\s*"\.\./')
+SOURCE_INCLUDE = re.compile(r'^\s*#\s*include\s*[<"][^">]*\.(?:cc|cpp|c)[">]')
 SHARED_MEMBER = re.compile(r"\bshared_ptr<(?!\s*const\b)[^()]*;\s*$")
 LATER = re.compile(r"\b(?:TODO(?!\((?:perf|port|cleanup)\): )|FIXME|XXX)\b")
 REGISTRY = re.compile(r"https?://[^/\s\"'`]*(?:registry|artifact|mirror|nexus|pypi|npmjs)[^\s\"'`]*", re.I)
@@ -139,6 +140,8 @@ def check_cpp(name, text):
     for number, line in enumerate(lines, 1):
         if RELATIVE_INCLUDE.match(line):
             yield number, True, "relative include: name the file from its module's root [relative-include]"
+        if SOURCE_INCLUDE.match(line):
+            yield number, True, "a source is compiled, not included; what others need stands in a header [source-include]"
 
     found = list(scopes(code_text))
     for kind, _, first, last in found:

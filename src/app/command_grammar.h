@@ -1,6 +1,6 @@
 // The grammar of the command line: every command with its options, and what the parser fills in.
-// command_grammar.cc has what all commands share; command_grammar_gate.cc, _ledger.cc and _people.cc
-// the commands, by what they are about. Nobody else knows the parsing library.
+// command_grammar.cc has what all commands share; command_grammar_gate.cc, _ledger.cc and
+// _people.cc the commands, by what they are about. Nobody else knows the parsing library.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -13,7 +13,6 @@ namespace {
 
 using test::FunctionGuard;
 using test::Governed;
-using test::text_at;
 
 AuditRecord record_of(Governed& governed, const Answer& answer) {
   const Result<AuditRecord> record = audit_record_of(*governed.recorder.entry(answer.sequence));

@@ -14,7 +14,6 @@ namespace {
 
 using test::FakeUpstream;
 using test::FunctionGuard;
-using test::FunctionResultGuard;
 using test::Governed;
 
 std::shared_ptr<FunctionGuard> guard(std::string name, FunctionGuard::Judge judge) {

@@ -13,7 +13,6 @@
 namespace sallyport::core {
 namespace {
 
-using test::FakeUpstream;
 using test::FunctionGuard;
 using test::Governed;
 using Texts = std::vector<std::string>;

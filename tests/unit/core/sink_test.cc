@@ -12,7 +12,6 @@ namespace sallyport::core {
 namespace {
 
 using test::FunctionApprover;
-using test::FunctionGuard;
 using test::FunctionSink;
 using test::Governed;
 using test::text_at;

@@ -20,7 +20,6 @@ namespace sallyport::grants {
 namespace {
 
 using namespace test;
-using sallyport::test::FakeUpstream;
 
 // Counts and answers; for any thread.
 class Counter final : public core::Upstream {

@@ -12,7 +12,6 @@ namespace sallyport::policy {
 namespace {
 
 using test::Governed;
-using testing::ElementsAre;
 
 constexpr const char* kKey = "AKIAIOSFODNN7EXAMPLE";
 
