@@ -37,7 +37,7 @@ using Late = std::function<Async<void>(T value)>;
 // what it owns until it ends.
 template <class T>
 struct RaceState {
-  explicit RaceState(boost::asio::any_io_executor executor) : gate(std::move(executor)) {}
+  explicit RaceState(const boost::asio::any_io_executor& executor) : gate(executor) {}
   boost::asio::steady_timer gate;
   boost::asio::cancellation_signal cancel_work;
   Raced<T> result{Finish::Deadline, std::nullopt};

@@ -22,8 +22,8 @@ template <class T>
 Async<std::vector<T>> together(std::vector<Async<T>> works) {
   namespace asio = boost::asio;
   struct State {
-    explicit State(asio::any_io_executor executor, std::size_t count)
-        : all_done(std::move(executor), asio::steady_timer::time_point::max()),
+    State(const asio::any_io_executor& executor, std::size_t count)
+        : all_done(executor, asio::steady_timer::time_point::max()),
           values(count),
           running(count) {}
     asio::steady_timer all_done;

@@ -31,8 +31,8 @@ using Item = std::variant<Chunk, Progress, Answer>;
 // Between the function's thread and the strand of its call. Full: the function waits.
 class Pipe final : public Invocation::Channel {
  public:
-  explicit Pipe(asio::any_io_executor executor)
-      : bell_(std::make_shared<asio::steady_timer>(std::move(executor))) {
+  explicit Pipe(const asio::any_io_executor& executor)
+      : bell_(std::make_shared<asio::steady_timer>(executor)) {
     bell_->expires_at(asio::steady_timer::time_point::max());
   }
 

@@ -32,7 +32,7 @@ struct Committer::Batch {
 
 Committer::Committer(Means means, SigningKey key)
     : means_(std::move(means)),
-      key_(std::move(key)),
+      key_(key),
       wall_(means_.clock.wall()),
       steady_(means_.clock.steady()) {}
 
@@ -147,7 +147,7 @@ Result<void> Committer::follow_key(WriteView& view) {
   for (const auto& find : {&KeyFolder::staged, &KeyFolder::signing_key}) {
     SALLYPORT_TRY(std::optional<SigningKey> found, (means_.keys.*find)());
     if (found && found->verifier().text() == *current) {
-      key_ = std::move(*found);
+      key_ = *found;
       return {};
     }
   }

@@ -38,7 +38,7 @@ Result<std::optional<SigningKey>> KeyFolder::signing_key() const {
 
 Result<SigningKey> KeyFolder::create_signing_key(const std::string& origin,
                                                  Entropy& entropy) const {
-  const SigningKey fresh = SigningKey::generate(origin, entropy);
+  SigningKey fresh = SigningKey::generate(origin, entropy);
   SALLYPORT_TRY(const bool made, create_private_file(folder_ / kSigning, fresh.file_text()));
   if (made) return fresh;
   SALLYPORT_TRY(std::optional<SigningKey> other, signing_key());

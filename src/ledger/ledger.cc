@@ -115,7 +115,7 @@ Ledger::Ledger(Parts parts, Settings settings, KeyFolder keys, Secrets secrets, 
       means_{parts_.store, keys_,          parts_.redactor,       *digest_,
              parts_.clock, parts_.entropy, std::move(instance_id)},
       origin_(key.verifier().name),
-      committer_(means_, std::move(key)),
+      committer_(means_, key),
       queue_(std::make_unique<Queue>()),
       door_(std::make_shared<Door>()) {
   door_->ledger = this;
@@ -237,6 +237,7 @@ void Ledger::submit(Group group) {
     }
   }
   if (!refusal) return call_for_writing(executor, alone);
+  // NOLINTNEXTLINE(bugprone-use-after-move): it was moved only where there is no refusal.
   group.result = std::unexpected(std::move(*refusal));
   Answers().add(std::move(group));
 }

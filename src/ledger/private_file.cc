@@ -59,7 +59,7 @@ Result<void> sync_folder(const std::filesystem::path& folder) {
 
 Result<std::filesystem::path> write_beside(const std::filesystem::path& file,
                                            std::string_view content) {
-  const std::filesystem::path temporary =
+  std::filesystem::path temporary =
       file.string() + fmt::format(".{}.tmp", static_cast<int>(getpid()));
   ::unlink(temporary.c_str());
   const File out(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));

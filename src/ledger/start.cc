@@ -214,7 +214,7 @@ Result<std::unique_ptr<Ledger>> Ledger::open(Parts parts, Settings settings) {
   Secrets secrets{std::make_unique<KeyedDigest>(std::move(digest_key)), SecretBox(box_key)};
   std::unique_ptr<Ledger> ledger(
       new Ledger(std::move(parts), std::move(settings), std::move(keys), std::move(secrets),
-                 {std::move(lock), std::move(claims)}, std::move(*key), instance_id));
+                 {std::move(lock), std::move(claims)}, *key, instance_id));
   SALLYPORT_CHECK_OK(ledger->start());
   return ledger;
 }

@@ -250,7 +250,7 @@ Found check_entries(ReadView& view, std::uint64_t size, const Sayings& said, uns
   if (!found) found = missing;
   if (!found) found = whole.finish();
   if (!found) found = whole.check_facts(said.keys);
-  const Found duplicate = whole.duplicate();
+  Found duplicate = whole.duplicate();
   if (duplicate && (!found || duplicate->sequence < found->sequence)) return duplicate;
   return found;
 }

@@ -17,7 +17,7 @@ Result<HttpFront::SessionPtr> HttpFront::open_session(std::string principal, boo
   if (!make_room(principal)) {
     return fail(ErrorCode::Exhausted, "too many sessions are open; try again later");
   }
-  const auto session = std::make_shared<Session>();
+  auto session = std::make_shared<Session>();
   session->caller = {.principal = std::move(principal),
                      .session_id = "http-" + uuid7_text(parts_.clock, parts_.entropy),
                      .shared = shared};

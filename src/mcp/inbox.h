@@ -13,8 +13,8 @@ namespace sallyport::mcp {
 class Inbox final : public Waiter {
  public:
   // `bound`: messages that wait; older ones go when more come.
-  Inbox(boost::asio::any_io_executor executor, std::size_t bound)
-      : bell_(std::move(executor)), bound_(bound) {
+  Inbox(const boost::asio::any_io_executor& executor, std::size_t bound)
+      : bell_(executor), bound_(bound) {
     bell_.expires_at(boost::asio::steady_timer::time_point::max());
   }
 

@@ -8,8 +8,8 @@ namespace sallyport::mcp {
 
 namespace asio = boost::asio;
 
-Outlet::Outlet(asio::any_io_executor executor, std::uint64_t number, OutletLimits limits)
-    : number_(number), limits_(limits), bell_(std::move(executor)) {}
+Outlet::Outlet(const asio::any_io_executor& executor, std::uint64_t number, OutletLimits limits)
+    : number_(number), limits_(limits), bell_(executor) {}
 
 bool Outlet::put(std::string text, bool last) {
   if (closed_ || ended_) return false;

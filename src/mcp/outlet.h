@@ -28,7 +28,7 @@ class Outlet {
     bool last = false;  // nothing follows
   };
 
-  Outlet(boost::asio::any_io_executor executor, std::uint64_t number, OutletLimits limits);
+  Outlet(const boost::asio::any_io_executor& executor, std::uint64_t number, OutletLimits limits);
 
   std::uint64_t number() const { return number_; }
   std::uint64_t heard() const { return heard_; }  // number of the newest that was

@@ -12,7 +12,7 @@ namespace sallyport::mcp {
 
 class Gateway::Told {
  public:
-  explicit Told(boost::asio::any_io_executor executor) : bell_(std::move(executor)) {}
+  explicit Told(const boost::asio::any_io_executor& executor) : bell_(executor) {}
 
   void hear(const Message& answer) {
     answer_ = answer;
