@@ -24,7 +24,7 @@ Result<std::string> local_token(const std::filesystem::path& file, Entropy& entr
   if (there) return std::string(trimmed(*there));
   std::array<std::uint8_t, 32> random{};
   entropy.fill(random);
-  const std::string made = "sp_" + hex(random);
+  std::string made = "sp_" + hex(random);
   SALLYPORT_TRY(const bool is_ours, ledger::create_private_file(file, made + '\n'));
   if (is_ours) return made;
   return local_token(file, entropy);

@@ -29,7 +29,7 @@ Result<grants::Signer> grant_authority(Workspace& workspace) {
   const std::filesystem::path& folder = workspace.place().data_dir;
   SALLYPORT_TRY(std::optional<grants::Signer> found, existing_grant_authority(folder));
   if (found) return std::move(*found);
-  const grants::Signer made = grants::Signer::generate(workspace.entropy());
+  grants::Signer made = grants::Signer::generate(workspace.entropy());
   SALLYPORT_TRY(const bool first, ledger::create_private_file(key_file(folder), made.file_text()));
   if (first) return made;
   // Another process was quicker.

@@ -31,7 +31,7 @@ std::string time_text(std::uint64_t second) {
 class Findings {
  public:
   void passed(Check check) { add(check, "ok", {}); }
-  void unknown(Check check, std::string why) { add(check, "not checked", std::move(why)); }
+  void unknown(Check check, std::string_view why) { add(check, "not checked", why); }
   void failed(const Failure& failure) {
     add(failure.check, "failed", failure.detail);
     rows_.back().as_object()["code"] = failure.code;
@@ -52,14 +52,14 @@ class Findings {
   }
 
  private:
-  void add(Check check, std::string_view result, std::string why) {
+  void add(Check check, std::string_view result, std::string_view why) {
     // A failure found early stands in its own place: those between were not reached.
     while (grants::kChecks[rows_.size()] != check) {
       rows_.push_back(json::object{{"check", to_string(grants::kChecks[rows_.size()])},
                                    {"result", "not reached"}});
     }
     json::object row{{"check", to_string(check)}, {"result", result}};
-    if (!why.empty()) row["why"] = std::move(why);
+    if (!why.empty()) row["why"] = why;
     rows_.push_back(std::move(row));
   }
 

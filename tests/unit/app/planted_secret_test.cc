@@ -205,7 +205,6 @@ Envelope failed(std::string message, json::value data) {
 }
 
 std::vector<Field> fields_of_the_tool() {
-  using Step = PrepareStep;
   return {
       {"result text",
        [](Scene& s, const std::string& t) { s.answers(Envelope::of(json::value(t))); }},
@@ -265,6 +264,11 @@ std::vector<Field> fields_of_the_tool() {
        [](Scene& s, const std::string& t) {
          s.tool = std::make_shared<DescribedTool>(json::value(), "/home/" + t);
        }},
+  };
+}
+
+std::vector<Field> fields_of_the_second_door() {
+  return {
       {"result guard's reason",
        [](Scene& s, const std::string& t) { s.result_guard(Verdict::deny(t)); }},
       {"result guard's evidence",
@@ -285,6 +289,12 @@ std::vector<Field> fields_of_the_tool() {
          s.result_guard(Verdict::rewrite(Envelope::of("masked").to_json()));
        },
        false},
+  };
+}
+
+std::vector<Field> fields_of_a_preparation() {
+  using Step = PrepareStep;
+  return {
       {"snapshot",
        [](Scene& s, const std::string& t) {
          s.asks(Reply::approve("user:ada"));
@@ -409,6 +419,16 @@ TEST_P(PlantedSecretTest, OfAGuardAHookOrAPersonIsInNoFile) {
 // AU-20 AU-81 AU-84 PI-47
 TEST_P(PlantedSecretTest, OfAToolIsInNoFile) {
   look_for(fields_of_the_tool());
+}
+
+// AU-81 AU-84 PI-47
+TEST_P(PlantedSecretTest, OfAGuardOfResultsIsInNoFile) {
+  look_for(fields_of_the_second_door());
+}
+
+// AU-81 AU-84 PI-47
+TEST_P(PlantedSecretTest, OfAPreparationIsInNoFile) {
+  look_for(fields_of_a_preparation());
 }
 
 }  // namespace
