@@ -115,7 +115,7 @@ Task<void> Escalations::settle(std::string id, bool accepted, std::string who, s
   std::vector<Draft> drafts;
   drafts.push_back(std::move(draft));
   SALLYPORT_CO_CHECK_OK(co_await recorder_.append(std::move(drafts), Urgency::Reports,
-                                                  {{std::string(kItems), id, *stored}}));
+                                                  {{std::string(kItems), id, stored}}));
   recent_.with([&](auto& recent) {
     std::erase_if(recent, [&](const auto& known) { return known.second.id == id; });
   });

@@ -18,7 +18,7 @@ Draft finding_row(Finding finding, const Subject& subject) {
   draft.exact.push_back({.path = "/excerpt",
                          .bytes = canonical_json(json::value(finding.excerpt)),
                          .withheld = true});
-  draft.body["excerpt"] = std::move(finding.excerpt);
+  draft.body["excerpt"] = finding.excerpt;
   return draft;
 }
 

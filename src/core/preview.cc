@@ -72,7 +72,7 @@ Result<Capability> capability_from(const json::value& item, std::string_view nam
   // An item has no name of its own, so it is read as a member that is named by its place.
   const json::object item_as_member{{name, item}};
   ObjectReader in(item_as_member, where);
-  const Capability plain{read_word(in, name, kCapabilities)};
+  Capability plain{read_word(in, name, kCapabilities)};
   if (!in.ok()) return std::unexpected(in.error());
   return plain;
 }
