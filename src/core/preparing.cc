@@ -31,7 +31,7 @@ Heard heard(Raced<Step> raced) {
     case Finish::Worked:
       if (!*raced.value) return {.fault = "preparation failed: " + raced.value->error().message};
       if (!**raced.value) return {.fault = "preparation ended early"};
-      return {.step = std::move(***raced.value)};
+      return {.step = std::move(**raced.value)};
     case Finish::Threw:
       return {.fault = "preparation failed"};
     case Finish::Cancelled:
