@@ -101,6 +101,7 @@ const std::vector<const State*>& Automaton::make_singles(const State* state) con
     const Neighbour before = looks_back ? state->before : Neighbour::Other;
     singles->push_back(intern({.before = before, .waiting = {item}}));
   }
+  // NOLINTNEXTLINE(bugprone-sizeof-container): the vector itself takes memory too.
   bytes_ += sizeof(*singles) + singles->size() * sizeof(const State*);
   singles_.push_back(std::move(singles));
   state->singles.store(singles_.back().get(), std::memory_order_release);
