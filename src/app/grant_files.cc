@@ -6,6 +6,7 @@
 
 #include "app/config.h"
 #include "app/input.h"
+#include "autonomy/classifier.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "grants/token.h"
@@ -39,6 +40,11 @@ Result<json::value> json_in(const std::filesystem::path& file) {
   Error error = std::move(parsed).error();
   error.where = fmt::format("{}:{}", file.string(), error.where);
   return refused(std::move(error));
+}
+
+// As a policy that says nothing of the tool has it.
+std::string known_class(const Call& call) {
+  return autonomy::Classifier().classify({.server = call.server, .tool = call.tool}).effect_class;
 }
 
 }  // namespace
@@ -78,17 +84,17 @@ Result<CallFile> read_call(const std::filesystem::path& file) {
     }
     return std::string();
   };
-  CallFile read{.call = {.agent_id = member({"agent_id", "principal"}),
+  CallFile read{.call = {.agent_id = member({"agent_id", "principal", "agent"}),
                          .server = member({"server"}),
                          .tool = member({"tool", "tool_name"})},
-                .effect_class = member({"effect_class"})};
+                .effect_class = member({"effect_class", "class"})};
   if (read.call.tool.empty()) {
     return fail(ErrorCode::Conflict, "a call names its `tool`", file.string());
   }
   const json::value* const input = object->if_contains("input");
   read.call.input = input ? *input : json::value(json::object());
   read.names_principal = !read.call.agent_id.empty();
-  if (read.effect_class.empty()) read.effect_class = "unknown";
+  if (read.effect_class.empty()) read.effect_class = known_class(read.call);
   return read;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
+#include <charconv>
 
 #include "app/commands.h"
 #include "app/entry_text.h"
@@ -112,6 +113,19 @@ struct Surroundings {
   WallTime now{};
 };
 
+// RFC 3339, or whole Unix seconds as tokens have them.
+Result<WallTime> moment_from(const std::string& text) {
+  constexpr std::uint64_t kLast = 253402300799;
+  std::uint64_t second = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), second);
+  const bool whole = error == std::errc{} && end == text.data() + text.size() && second <= kLast;
+  if (whole) return WallTime(std::chrono::seconds(second));
+  if (const std::optional<WallTime> at = from_rfc3339(text)) return *at;
+  return fail(
+      ErrorCode::InvalidInput,
+      fmt::format("--at is `{:.80}`; write a time as 2026-11-15T00:00:00Z, or Unix seconds", text));
+}
+
 Result<Surroundings> surroundings_of(const Context& context, const InspectOptions& options) {
   Surroundings around{.now = SystemClock().wall()};
   SALLYPORT_TRY(const Workspace::Place place, context.place());
@@ -130,12 +144,7 @@ Result<Surroundings> surroundings_of(const Context& context, const InspectOption
     around.trusted.insert(key);
   }
   if (options.at) {
-    const std::optional<WallTime> at = from_rfc3339(*options.at);
-    if (!at) {
-      return fail(ErrorCode::InvalidInput,
-                  fmt::format("--at is `{}`; write a time as 2026-11-15T00:00:00Z", *options.at));
-    }
-    around.now = *at;
+    SALLYPORT_TRY(around.now, moment_from(*options.at));
   }
   return around;
 }
@@ -173,7 +182,8 @@ Result<void> check_times_and_trust(Findings& findings, const grants::Examined& t
 // The first grant that fits and has room, and why the others do not.
 Result<void> check_call(Findings& findings, const grants::Examined& token, const CallFile& file,
                         Surroundings& around, json::object& report) {
-  const grants::CallView view{file.call, file.effect_class, true};
+  // No policy is known here, and so no hook that would obey what is said of rows.
+  const grants::CallView view{file.call, file.effect_class, false};
   grants::Fitting fits = grants::fitting(token, view);
   std::optional<std::size_t> matched;
   std::optional<Failure> failure;

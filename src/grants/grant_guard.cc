@@ -4,7 +4,9 @@
 #include <boost/json.hpp>
 
 #include "base/cut_text.h"
+#include "base/json_members.h"
 #include "base/try.h"
+#include "base/uuid.h"
 #include "core/grant_use.h"
 #include "grants/token_facts.h"
 
@@ -27,6 +29,15 @@ json::object settings_json(const GrantGuard::Settings& settings) {
 // AU-15: what records know a token by. Never its signature (CG-11).
 json::object evidence_of(const Token& token) {
   return {{"grant_id", token.id}, {"grant_digest", token.digest}, {"issuer", token.issuer}};
+}
+
+// What a malformed token calls itself, where it does (CG-15).
+json::object claimed_by(const std::string& text) {
+  const Result<ParsedJson> parsed = parse_json(text);
+  const json::object* const object = parsed ? parsed->value.if_object() : nullptr;
+  const std::optional<std::string_view> id = object ? text_in(*object, "id") : std::nullopt;
+  if (!id || !parse_uuid(*id)) return {};
+  return {{"grant_id", *id}};
 }
 
 json::array listed(const std::vector<PassedOver>& passed_over) {
@@ -126,7 +137,7 @@ GrantGuard::Found GrantGuard::find(const Call& call) const {
     return {.token = std::move(examination.token)};
   }
   Found found{.failure = std::move(examination.failure)};
-  if (examination.chain) found.evidence = evidence_of(examination.chain->leaf());
+  found.evidence = examination.chain ? evidence_of(examination.chain->leaf()) : claimed_by(text);
   return found;
 }
 

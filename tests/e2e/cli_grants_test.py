@@ -137,6 +137,8 @@ class Grants(CliTest):
         self.assertTrue(good["valid"])
         self.assertEqual(good["chain"][1]["grant_digest"], "sha256:9fafe6840c1fd7655a7c5914adf74f776a362abaa5aea08dbed9e302a193670a")
         self.assertEqual(self.inspect(child, *trust, "--at", "2026-11-15T00:30:00Z")["code"], "grant_expired")
+        self.assertTrue(self.inspect(child, *trust, "--at", "1794702599")["valid"])
+        self.assertEqual(self.inspect(child, *trust, "--at", "1794702600")["code"], "grant_expired")
         self.assertEqual(self.inspect(child, *trust, "--at", "2026-11-15T00:00:59Z")["code"], "grant_not_yet_valid")
         self.assertEqual(self.inspect(child, *at)["code"], "grant_untrusted_issuer")
         wrong = self.inspect(child, "--trust", KEY_A, "--principal", "agent:deploy-bot", *at)
@@ -145,6 +147,22 @@ class Grants(CliTest):
         self.assertEqual(self.inspect(tampered, *trust, *at)["code"], "grant_signature")
         self.assertEqual(self.inspect(self.write("x.json", "{}"), *trust, *at)["code"], "grant_malformed")
         self.assertFalse((self.data / "ledger.db").exists())
+
+    # CG-60 CG-34 (partly)
+    def test_a_call_without_a_class_has_that_of_its_name_and_nothing_obeys_what_is_said_of_rows(self):
+        def token(*constraint):
+            held = {"server": "fs", "tool": "*", "operations": ["invoke"], "constraints": [dict(zip(("type", "value"), constraint))]}
+            return self.good("grants", "issue", "--subject", "agent:bot", "--grant", self.file("g.json", held)).out
+
+        def code(made, **call):
+            named = {"agent": "agent:bot", "server": "fs", "tool": "write_file", "input": {}, **call}
+            return self.inspect(made, "--call", self.file("call.json", named))["code"]
+
+        writes = token("side_effect_class", ["fs.write"])
+        self.assertEqual([code(writes), code(writes, tool="rmdir"), code(writes, tool="rmdir", effect_class="fs.write")],
+                         [None, "grant_scope", None])
+        self.assertEqual(code(writes, agent="agent:other"), "grant_subject")
+        self.assertEqual(code(token("max_rows_returned", 5)), "grant_scope")
 
     # CG-60
     def test_a_call_is_compared_with_each_grant(self):

@@ -49,6 +49,8 @@ class McpGrants(GrantTest):
         self.assertEqual([run["evidence"]["check"] for run in guard],
                          ["form", "signature", "form", "signature", "time", "time", "subject", "scope", "delegation"])
         self.assertTrue(all("signature" not in run["evidence"] for run in guard))
+        # All but the call without a token name it, the malformed one too.
+        self.assertEqual([run["evidence"]["code"] for run in guard if "grant_id" not in run["evidence"]], ["grant_missing"])
 
     # CG-18 CG-61
     def test_a_revoked_token_and_every_child_of_a_revoked_one_is_refused_from_the_next_call_on(self):
