@@ -8,6 +8,7 @@
 #include "base/encoding.h"
 #include "base/nearest.h"
 #include "base/try.h"
+#include "ledger/topic_name.h"
 #include "sallyport/event.h"
 #include "sallyport/json.h"
 
@@ -92,6 +93,21 @@ Result<std::vector<std::pair<std::string, json::value>>> body_from(const FilterO
   return body;
 }
 
+// Of the topic that trust records stand on, those of one agent have a name of their own (TR-8).
+Result<void> add_topic(ledger::Filter& filter, const std::string& topic) {
+  constexpr std::string_view kTrustTopic = "trust_graph";
+  constexpr std::string_view kOfOneAgent = "trust_graph.";
+  if (topic.starts_with(kOfOneAgent) && topic.size() > kOfOneAgent.size()) {
+    filter.facets[Facet::Topic] = kTrustTopic;
+    filter.facets[Facet::Agent] = topic.substr(kOfOneAgent.size());
+    return {};
+  }
+  const Result<void> name = ledger::check_topic_name(topic);
+  if (!name) return usage(fmt::format("--topic: {}", name.error().message));
+  filter.facets[Facet::Topic] = topic;
+  return {};
+}
+
 bool has_uuid_shape(std::string_view text) {
   return text.size() == 36 && text[8] == '-' && text[13] == '-' && text[18] == '-' &&
          text[23] == '-';
@@ -114,13 +130,13 @@ Result<ledger::Filter> filter_from(const FilterOptions& options) {
       {options.call, Facet::Call, "--call"},    {options.session, Facet::Session, "--session"},
       {options.agent, Facet::Agent, "--agent"}, {options.server, Facet::Server, "--server"},
       {options.tool, Facet::Tool, "--tool"},    {options.outcome, Facet::Outcome, "--outcome"},
-      {options.topic, Facet::Topic, "--topic"},
   };
   for (const auto& [value, facet, name] : facets) {
     if (value) {
       SALLYPORT_TRY(filter.facets[facet], id_from(*value, name));
     }
   }
+  if (options.topic) SALLYPORT_CHECK_OK(add_topic(filter, *options.topic));
   if (options.kind) {
     SALLYPORT_TRY(filter.facets[Facet::Kind], kind_from(*options.kind));
   } else if (options.event_type) {

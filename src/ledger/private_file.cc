@@ -92,6 +92,17 @@ Result<void> check_private(const struct stat& status, const std::filesystem::pat
   return {};
 }
 
+// A folder that somebody has just made for us is closed; what stands in another may be meant for
+// others.
+Result<void> close_if_empty(const std::filesystem::path& folder, struct stat& status) {
+  std::error_code unknown;
+  const bool open = status.st_uid == geteuid() && (status.st_mode & 077) != 0;
+  if (!open || !std::filesystem::is_empty(folder, unknown) || unknown) return {};
+  if (::chmod(folder.c_str(), 0700) != 0) return system_failure(folder);
+  if (::stat(folder.c_str(), &status) != 0) return system_failure(folder);
+  return {};
+}
+
 }  // namespace
 
 Result<void> make_private_folder(const std::filesystem::path& folder) {
@@ -103,6 +114,7 @@ Result<void> make_private_folder(const std::filesystem::path& folder) {
   if (!S_ISDIR(status.st_mode)) {
     return ledger_unavailable("io", folder.string() + " is not a folder");
   }
+  SALLYPORT_CHECK_OK(close_if_empty(folder, status));
   return check_private(status, folder, 0700);
 }
 

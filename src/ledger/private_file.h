@@ -10,7 +10,8 @@
 
 namespace sallyport::ledger {
 
-// Mode 0700. Refuses one that belongs to another user or that others may enter.
+// Mode 0700, also for one that was there and is empty. Refuses one that belongs to another user, or
+// that others may enter.
 Result<void> make_private_folder(const std::filesystem::path& folder);
 
 // Nothing when there is no such file. Refuses one that others can read or another user owns; the

@@ -68,6 +68,18 @@ class Usage(CliTest):
         self.assertFalse(self.data.exists())
         self.assertEqual(self.run_bare("ledger", "tail", "--data-dir", "").code, 64)
 
+    # LE-25 (partly)
+    def test_a_folder_that_was_made_for_us_is_closed_and_one_that_is_in_use_is_not_touched(self):
+        grant = self.write("g.json", '{"server":"*","tool":"*","operations":["invoke"]}')
+        issue = ("grants", "issue", "--subject", "a", "--grant", grant)
+        self.data.mkdir()
+        self.data.chmod(0o755)
+        self.good(*issue)
+        self.assertEqual(self.data.stat().st_mode & 0o777, 0o700)
+        self.data.chmod(0o755)
+        self.assertIn("chmod 0700", self.refused(1, *issue))
+        self.assertEqual(self.data.stat().st_mode & 0o777, 0o755)
+
     def test_output_that_cannot_be_written_is_an_error(self):
         self.make_ledger(1)
         with open("/dev/full", "wb") as full:

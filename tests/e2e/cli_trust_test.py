@@ -71,7 +71,7 @@ class Trust(CliTest):
         os.chmod(self.words, 0o644)
         self.refused(1, "approvals", "init", "--name", "user:dan", "--passphrase-file", self.words)
 
-    # TR-15 TR-16 TR-18 TR-9
+    # TR-15 TR-16 TR-18 TR-9 TR-8 (partly) LG-11 (partly)
     def test_a_person_promotes_and_demotes(self):
         self.init()
         done = self.good(*self.change("promote", "act_auto"), "--json").json()
@@ -89,6 +89,11 @@ class Trust(CliTest):
         self.assertEqual((meta["control"], meta["from_tier"], meta["to_tier"]), (True, "act_auto", "shadow"))
         self.assertRegex(meta["approval"]["signatures"][0]["signature"], r"^ed25519:[A-Za-z0-9+/]{86}==$")
         self.assertNotEqual(promoted["metadata"]["control_id"], meta["control_id"])
+        shown = self.good("ledger", "show", "--topic", "trust_graph." + AGENT, "--json").lines()
+        self.assertEqual([line["body"]["entry_hash"] for line in shown], [promoted["entry_hash"], demoted["entry_hash"]])
+        self.refused(1, "ledger", "show", "--topic", "trust_graph.nobody")
+        for name in ("a b", "x" * 129, "hitl/approvals"):
+            self.assertIn("is no topic", self.refused(64, "ledger", "show", "--topic", name))
         self.good("ledger", "verify")
         self.good("trust", "verify")
 
