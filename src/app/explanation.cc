@@ -10,6 +10,7 @@
 #include "app/terminal.h"
 #include "base/json_members.h"
 #include "base/visible_text.h"
+#include "core/capability.h"
 
 namespace sallyport::app {
 
@@ -172,9 +173,11 @@ json::object explanation_json(const Explained& explained) {
                                 {"input", now.call.input}}},
           {"input_rewritten", now.rewritten},
           {"policy", policy_json(explained)},
-          {"classification", json::object{{"tier", to_string(now.classification.tier)},
-                                          {"class", now.classification.effect_class},
-                                          {"source", source_of(now.classification)}}},
+          {"classification",
+           json::object{{"tier", to_string(now.classification.tier)},
+                        {"class", now.classification.effect_class},
+                        {"capability", core::capability_of(now.classification.effect_class)},
+                        {"source", source_of(now.classification)}}},
           {"matched_grant_index", now.grant ? json::value(now.grant->index) : json::value()},
           {"guards", std::move(guards)},
           {"findings", std::move(findings)},

@@ -10,6 +10,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/approval_state.h"
+#include "core/capability.h"
 
 namespace sallyport::core {
 
@@ -27,6 +28,12 @@ constexpr auto kMembers =
 
 json::value text_or_null(const std::string& text) {
   return text.empty() ? json::value() : json::value(text);
+}
+
+// A question that is about no call asks for nothing.
+json::array capabilities_of(const Question& question) {
+  if (question.action.empty() || question.action == "none") return {};
+  return {json::value(capability_of(question.action))};
 }
 
 }  // namespace
@@ -75,7 +82,7 @@ json::object request_json(const Question& question) {
           {"server", question.server},
           {"tool_name", question.tool},
           {"action", question.action},
-          {"capabilities_requested", json::array{}},
+          {"capabilities_requested", capabilities_of(question)},
           {"args", json::array{question.input}},
           {"binding", question.binding},
           {"nonce", question.nonce},

@@ -57,8 +57,9 @@ std::string Governor::url_of(const std::string& approval_id) const {
 
 Question Governor::question_about(Trail& trail, std::string id) const {
   const Call& call = trail.call();
-  WallTime until = parts_.clock.wall() + trail.plan().approval_time();
-  if (call.time_limit) until = std::min(until, parts_.clock.wall() + *call.time_limit);
+  const WallTime now = parts_.clock.wall();
+  WallTime until = now + trail.plan().approval_time();
+  if (call.time_limit) until = std::min(until, now + *call.time_limit);
   if (trail.prepared() && trail.prepared()->expires_at) {
     until = std::min(until, from_rfc3339(*trail.prepared()->expires_at).value_or(until));
   }
@@ -85,7 +86,7 @@ Question Governor::question_about(Trail& trail, std::string id) const {
       .nonce = fresh_nonce(parts_.entropy),
       .reviewers = rules.reviewers,
       .approvers_required = std::max<std::uint64_t>(rules.quorum, needs_two(trail) ? 2 : 1),
-      .requested_at = rfc3339(parts_.clock.wall()),
+      .requested_at = rfc3339(now),
       .proposal = trail.autonomy == Autonomy::Suggest};
   question.binding = binding_of(question, trail.exact_text());
   return question;

@@ -8,6 +8,7 @@
 #include "base/try.h"
 #include "core/governor.h"
 #include "core/recordable.h"
+#include "core/topic_event.h"
 #include "core/waiting_facts.h"
 
 namespace sallyport::core {
@@ -182,6 +183,31 @@ Result<Governor::Performed> Governor::recall(const Idempotency::Row& row) {
   return recalled;
 }
 
+namespace {
+
+// Two people have said yes, and now it is done (LG-9). Small and of our own making, so it fits.
+Draft dual_control_executed(const Trail& trail) {
+  const Call& call = trail.call();
+  Result<Draft> draft = topic_draft(
+      {.topic = std::string(hitl::kDualControl),
+       .kind = std::string(hitl::kDualControlExecuted),
+       .payload = json::object{{"request_id", trail.consent->approval_id},
+                               {"call_id", call.call_id},
+                               {"trace_id", call.trace_id},
+                               {"executed_at", trail.started_at}}},
+      Governed{.agent = call.agent_id, .trace_id = call.trace_id, .autonomy_tier = trail.autonomy});
+  SALLYPORT_INVARIANT(draft.has_value());
+  draft->subject.call_id = call.call_id;
+  return std::move(*draft);
+}
+
+bool uses_dual_control(const Trail& trail) {
+  return trail.consent &&
+         trail.plan().approvals().needs_two(trail.call().tool, trail.classification());
+}
+
+}  // namespace
+
 // Step 8. `Conflict`: look again. Any other error: nothing ran, and that is owed.
 Task<void> Governor::write_intent(Trail& trail) {
   const Call& call = trail.call();
@@ -231,6 +257,7 @@ Task<void> Governor::write_intent(Trail& trail) {
     std::vector<Draft> drafts;
     drafts.push_back(std::move(intent));
     drafts.push_back(event_row(started, trail.subject()));
+    if (uses_dual_control(trail)) drafts.push_back(dual_control_executed(trail));
     if (trail.with_intent) drafts.push_back(trail.with_intent(trail));
     const auto written =
         co_await journal_.commit(trail, std::move(drafts), Urgency::Announces, std::move(expected));

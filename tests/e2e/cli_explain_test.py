@@ -74,14 +74,14 @@ class Explain(McpTest):
         loaded = [line for line in shown if line["body"].get("control") == "policy_loaded"]
         self.assertEqual(len(loaded), 1)
 
-    # AT-21 (partly) AT-22 (partly) AT-24 (partly)
+    # AT-21 AT-22 (partly) AT-24 (partly)
     def test_what_a_tool_is_and_who_says_so(self):
-        for call, expected in ((self.call(tool="pid"), ("Observe", "none", "policy")),
-                               (self.call(tool="read_file", server="files"), ("Observe", "none", "profile")),
-                               (self.call(tool="read_file", server="other"), ("Confirm", "unknown", "unknown")),
-                               (self.call(tool="write_file"), ("Confirm", "fs.write", "table"))):
+        for call, expected in ((self.call(tool="pid"), ("Observe", "none", "none", "policy")),
+                               (self.call(tool="read_file", server="files"), ("Observe", "none", "none", "profile")),
+                               (self.call(tool="read_file", server="other"), ("Confirm", "unknown", "unknown", "unknown")),
+                               (self.call(tool="write_file"), ("Confirm", "fs.write", "workspace.write_text", "table"))):
             seen = self.explain(call)["classification"]
-            self.assertEqual((seen["tier"], seen["class"], seen["source"]), expected)
+            self.assertEqual(seen, dict(zip(("tier", "class", "capability", "source"), expected)))
 
     def test_the_value_that_matched_is_named_and_what_would_have_to_differ(self):
         seen = self.explain(self.call(message="a Swordfish here"))

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Calls that wait for a person, as clients of both eras see them."""
+import datetime
 import getpass
 import json
 import os
@@ -103,6 +104,36 @@ class Held(Approvals):
         self.assertEqual(later, sorted(set(later)))
         self.assertTrue(all(value > told[1]["progress"] for value in later), later)
         self.assertEqual(len(self.ran()), 1)
+
+    # LG-9 (partly) AP-14 (partly) AP-1 (partly)
+    def test_what_two_people_allowed_is_told_when_it_is_done(self):
+        bo = self.folder / "bo.key"
+        made = self.good("approvals", "init", "--name", "user:bo", "--key-file", bo, "--passphrase-file", self.words, "--json").json()
+        people = [self.ada, f'    - {{name: "user:bo", key: "{made["key"]}", roles: [approver]}}']
+        (self.data / "reviewers.yaml").write_text("reviewers:\n" + "\n".join(people) + "\n")
+        client = self.session(self.policy(people=people, more="  dual_control: [fs.write]"))
+        call = self.write_file(client)
+        request_id = self.pending()[0]
+        request = self.good("approvals", "show", request_id, "--json").json()["request"]
+        self.assertEqual((request["kind"], request["capabilities_requested"]), ("dual_control", ["workspace.write_text"]))
+        self.answer("approve", request_id)
+        self.good("approvals", "approve", request_id, "--key-file", bo, "--passphrase-file", self.words)
+        self.assertEqual(client.answer(call)["result"]["content"][0]["text"], "written")
+        client.close()
+        told = [line["body"] for line in self.good("ledger", "show", "--topic", "hitl.dual_control", "--json").lines()]
+        self.assertEqual([one["kind"] for one in told], ["hitl.dual_control_requested", "hitl.response_received", "hitl.response_received",
+                                                         "hitl.approval_approved", "hitl.dual_control_executed"])
+        self.assertEqual(told[-1]["payload"]["request_id"], request_id)
+        self.assertEqual(told[-1]["headers"]["autonomy_tier"], "act_with_approval")
+
+    # AP-17 (partly)
+    def test_the_deadline_is_a_day_after_the_question_unless_the_policy_says_otherwise(self):
+        client = self.session(self.policy(hold=0))
+        client.answer(self.write_file(client))
+        request = self.good("approvals", "show", self.pending()[0], "--json").json()["request"]
+        asked, until = (datetime.datetime.fromisoformat(request[name].replace("Z", "+00:00")) for name in ("requested_at", "deadline"))
+        self.assertEqual(until - asked, datetime.timedelta(days=1))
+        client.close()
 
     # AP-34 AP-18 (partly)
     def test_a_cancel_is_honoured_at_once_and_nothing_more_is_said(self):

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "autonomy/effect_table.h"
+#include "core/capability.h"
 #include "core/plan.h"
 
 namespace sallyport::autonomy {
@@ -61,6 +62,7 @@ TEST(ClassifierTest, EveryRowOfEffectsHoldsOnAnyServer) {
         const ToolClass wanted{Tier::Confirm, row[0], row[1], ClassSource::Table};
         EXPECT_EQ(found, wanted) << row[i];
       }
+      EXPECT_EQ(core::capability_of(row[0]), row[1]);
     }
   }
   std::size_t listed = 0;
