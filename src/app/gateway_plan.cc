@@ -1,5 +1,10 @@
 #include "app/gateway_plan.h"
 
+#include <boost/json.hpp>
+
+#include "app/environment.h"
+#include "base/json_members.h"
+
 namespace sallyport::app {
 
 policy::PolicyLoader::Extend what_the_gateway_brings(const mcp::PinBook& pins) {
@@ -11,6 +16,18 @@ policy::PolicyLoader::Extend what_the_gateway_brings(const mcp::PinBook& pins) {
     }
     plan.brings_guard(std::make_shared<mcp::PinGuard>(pins));
   };
+}
+
+std::optional<std::string> agent_of_policy(const core::Plan& plan) {
+  if (!plan.autonomy_rules()) return std::nullopt;
+  const json::object rules = plan.autonomy_rules()->dump();
+  const std::optional<std::string_view> agent = text_in(rules, "agent_id");
+  return agent ? std::optional<std::string>(*agent) : std::nullopt;
+}
+
+std::string acting_agent(const core::Plan& plan) {
+  const std::optional<std::string> agent = agent_of_policy(plan);
+  return agent ? *agent : who_runs_this();
 }
 
 }  // namespace sallyport::app

@@ -1,6 +1,10 @@
 // What `sallyport mcp` adds to a policy, for whoever decides like it.
 #pragma once
 
+#include <optional>
+#include <string>
+
+#include "core/plan.h"
 #include "mcp/pins.h"
 #include "policy/policy_loader.h"
 
@@ -9,5 +13,11 @@ namespace sallyport::app {
 // Lookups of the protocol that are not tools, and changed tools that are held back. `pins` must
 // outlive the plan.
 policy::PolicyLoader::Extend what_the_gateway_brings(const mcp::PinBook& pins);
+
+// Nothing: the policy is for any agent.
+std::optional<std::string> agent_of_policy(const core::Plan& plan);
+// Whose calls a front brings that knows a user and no agent: those of the agent that the policy is
+// for, else of the user who runs this (AT-10).
+std::string acting_agent(const core::Plan& plan);
 
 }  // namespace sallyport::app

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/environment.h"
+#include "app/gateway_plan.h"
 #include "app/governed_process.h"
 #include "app/hook_text.h"
 #include "app/run.h"
@@ -91,7 +92,8 @@ Task<Decision> HookDesk::judge(HookQuestion question) {
     co_return co_await judge_text(recorder_, std::move(rules), agent, event);
   }
   SALLYPORT_CO_CHECK_OK(co_await policy->governor().tidy());
-  hook::Front::Settings settings{.agent = agent,
+  hook::Front::Settings settings{.agent = agent_of_policy(policy->plan()).value_or(agent),
+                                 .host = agent,
                                  .person = who_runs_this(),
                                  .host_asks = question.dialect->asks(question.setting),
                                  .origin = origin_of(question),

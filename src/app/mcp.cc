@@ -12,6 +12,7 @@
 
 #include "app/commands.h"
 #include "app/gate.h"
+#include "app/gateway_plan.h"
 #include "app/grant_files.h"
 #include "app/mcp_upstream.h"
 #include "base/try.h"
@@ -98,7 +99,7 @@ Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
       gate->loop().get_executor(), gate->parts(),
       {.name = name,
        .make_server = upstream.make,
-       .agent_id = who_runs_this(),
+       .agent_id = acting_agent(*gate->plans().current()),
        .session_id = "mcp-" + uuid7_text(workspace.clock(), workspace.entropy()),
        .era = era_hint(options, EraCache(workspace.place().data_dir, upstream.identity),
                        workspace.clock().wall()),

@@ -202,7 +202,6 @@ Result<core::Rehearsal> rehearse(core::Governor& governor, Call call) {
 Result<int> policy_explain(const Context& context, const PolicyExplainOptions& options) {
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, ledger_if_any(context));
   SALLYPORT_TRY(Asked asked, find_call(options.call, workspace.get()));
-  if (asked.call.agent_id.empty()) asked.call.agent_id = who_runs_this();
   if (options.grant) {
     SALLYPORT_TRY(std::string token, read_token_text(*options.grant));
     asked.call.grants.push_back(std::move(token));
@@ -220,6 +219,7 @@ Result<int> policy_explain(const Context& context, const PolicyExplainOptions& o
   policy::PolicyLoader loader(policy::PolicyOrigin::named(judging.policy),
                               {clock, entropy, {}, &records}, what_the_gateway_brings(pins));
   SALLYPORT_TRY(const auto loaded, loader.refresh());
+  if (asked.call.agent_id.empty()) asked.call.agent_id = acting_agent(*loaded->plan);
   const core::FixedPlan plans(loaded->plan);
   core::Governor governor({plans, records, redactor, clock, entropy, KeyedDigest("rehearsal")});
   SALLYPORT_TRY(core::Rehearsal now, rehearse(governor, std::move(asked.call)));

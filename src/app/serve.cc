@@ -13,6 +13,7 @@
 #include "app/authenticator.h"
 #include "app/commands.h"
 #include "app/gate.h"
+#include "app/gateway_plan.h"
 #include "app/hook_door.h"
 #include "app/mcp_upstream.h"
 #include "app/metrics_page.h"
@@ -227,10 +228,11 @@ void route_tools(net::HttpServer& server, net::HttpHandler& tools, net::HttpHand
 }
 
 // Where there are no tools nobody needs a token for them, and none is made.
-Result<AgentTokens> tokens_of(const ServeConfig& config, Workspace& workspace) {
+Result<AgentTokens> tokens_of(const ServeConfig& config, Gate& gate) {
   if (config.is_for_hooks_alone()) return AgentTokens::of({});
-  return AgentTokens::open(config, who_runs_this(), workspace.place().data_dir,
-                           workspace.entropy());
+  Workspace& workspace = gate.workspace();
+  return AgentTokens::open(config, acting_agent(*gate.plans().current()),
+                           workspace.place().data_dir, workspace.entropy());
 }
 
 std::string about_tokens(const ServeConfig& config, const AgentTokens& tokens) {
@@ -378,7 +380,7 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   Workspace& workspace = gate->workspace();
   const auto log = [&](std::string_view line) { gate->log(line); };
   SALLYPORT_TRY(const std::vector<Upstream> upstreams, upstreams_of(config, workspace));
-  SALLYPORT_TRY(AgentTokens tokens, tokens_of(config, workspace));
+  SALLYPORT_TRY(AgentTokens tokens, tokens_of(config, *gate));
   Authenticator authenticator(std::move(tokens));
 
   net::HttpServer server(gate->loop().get_executor(), {}, log);

@@ -135,8 +135,12 @@ TierTable PolicyReader::tiers(std::string_view member, Names names) {
 }
 
 // Names are compared as they are: a pattern would match nothing, and so promise what nobody keeps.
+bool is_action_name(std::string_view action) {
+  return action.find_first_of("*?[]{}|^$() \t\n") == std::string_view::npos;
+}
+
 void PolicyReader::check_action(std::string_view member, std::string_view action) {
-  if (action.find_first_of("*?[]{}|^$() \t\n") == std::string_view::npos) return;
+  if (is_action_name(action)) return;
   in_.refuse(member, "is a pattern, name a tool or a class of effects such as `fs.write`");
 }
 

@@ -14,6 +14,9 @@
 
 namespace sallyport::autonomy {
 
+// A tool or a class of effects as it is called, and no pattern.
+bool is_action_name(std::string_view action);
+
 class PolicyReader {
  public:
   PolicyReader(const json::value& value, std::string where);

@@ -79,9 +79,12 @@ struct EngineBuilder::Parts {
         [read = std::move(read)](core::PlanBuilder& builder, Engine::Body& body) -> Result<void> {
           SALLYPORT_TRY(const policy::Policy policy, read());
           SALLYPORT_TRY(auto guardrails, policy::compile_guardrails(policy, 1));
-          return policy::add_to_plan(
+          SALLYPORT_CHECK_OK(policy::add_to_plan(
               builder, policy, std::move(guardrails),
-              {body.clock, body.entropy, body.ledger->fingerprint_key(), body.ledger.get()});
+              {body.clock, body.entropy, body.ledger->fingerprint_key(), body.ledger.get()}));
+          // What the program says of tiers holds where the policy says nothing.
+          if (!policy.autonomy) builder.autonomy_rules(nullptr);
+          return {};
         });
   }
 };

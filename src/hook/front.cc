@@ -51,11 +51,16 @@ Async<void> moment(unsigned draws) {
 
 }  // namespace
 
+std::string Front::server_of(const Event& event) const {
+  if (!event.server.empty()) return event.server;
+  return settings_.host.empty() ? settings_.agent : settings_.host;
+}
+
 Call Front::call_of(const Event& event) const {
   Call call{.tool_call_id = event.call_id,
             .agent_id = settings_.agent,
             .session_id = event.session_id,
-            .server = event.server.empty() ? settings_.agent : event.server,
+            .server = server_of(event),
             .tool = event.tool,
             .input = event.input,
             .agent_name = event.sub_agent};
@@ -312,7 +317,7 @@ Task<void> Front::note(std::string_view kind, const Event& event, json::object b
                     .subject = {.call_id = text_or_empty(body, "call_id"),
                                 .session_id = event.session_id,
                                 .agent_id = settings_.agent,
-                                .server = event.server.empty() ? settings_.agent : event.server,
+                                .server = server_of(event),
                                 .tool_name = event.tool},
                     .topic = "hooks",
                     .body = std::move(body),

@@ -25,7 +25,8 @@ class Front {
     Origins& origins;
   };
   struct Settings {
-    std::string agent{};     // the principal, and the server of the host's own tools
+    std::string agent{};     // the principal
+    std::string host{};      // the server of the host's own tools; empty: the same
     std::string person{};    // who sits before the host
     bool host_asks = false;  // the host can ask that person
     json::value origin{};    // of the event, for the record of its call
@@ -55,6 +56,7 @@ class Front {
     std::string what;  // as `what_of` names it
   };
 
+  std::string server_of(const Event& event) const;
   Call call_of(const Event& event) const;
   Result<void> check(const Event& event) const;  // before anything is written about it
   Task<core::HandOffs::Given> hand_out(const Event& event);

@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 
+#include "autonomy/policy_reader.h"
 #include "autonomy/scope_stack.h"
 #include "base/try.h"
 #include "policy/yaml_json.h"
@@ -55,10 +56,15 @@ Result<void> read_reviewers(const Place& place, Policy& out) {
   return {};
 }
 
-ReadValue read_name(std::set<std::string>& out) {
+// Names are compared as they are: a pattern would need nobody's yes at all (AT-32).
+ReadValue read_action(std::set<std::string>& out) {
   return [&out](const Place& place) -> Result<void> {
     std::string name;
     SALLYPORT_CHECK_OK(read_text(name, 512)(place));
+    if (!autonomy::is_action_name(name)) {
+      return place.refuse(fmt::format(
+          "`{}` is a pattern, name a tool or a class of effects such as `fs.write`", name));
+    }
     out.insert(std::move(name));
     return {};
   };
@@ -94,7 +100,7 @@ Mapping approval_keys(Policy& out) {
                             }))
       .optional("dual_control", "tools and side-effect classes that need two people",
                 list_schema(text_schema(512), kMostNames), [&out](const Place& place) {
-                  return read_list(kMostNames, read_name(rules_of(out).dual_control))(place);
+                  return read_list(kMostNames, read_action(rules_of(out).dual_control))(place);
                 });
   return keys;
 }

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "autonomy/agent_guard.h"
 #include "autonomy/classifier.h"
 #include "autonomy/policy_rules.h"
 #include "base/try.h"
@@ -154,16 +155,26 @@ Result<std::shared_ptr<const guardrails::Guardrails>> compile_guardrails(
               compiled.error().code);
 }
 
+namespace {
+
+// A policy that says nothing of tiers still obeys who was promoted or demoted, and its calls still
+// leave a trust record (AT-4..AT-6, AT-28).
+void add_autonomy(core::PlanBuilder& plan, const Policy& policy, const Surroundings& surroundings) {
+  const autonomy::AutonomyPolicy tiers = policy.autonomy.value_or(autonomy::AutonomyPolicy{});
+  plan.autonomy_rules(std::make_shared<const autonomy::PolicyRules>(
+      tiers, surroundings.clock, surroundings.entropy, policy.enforces_trust));
+  if (tiers.agent_id) plan.guard(std::make_shared<const autonomy::AgentGuard>(*tiers.agent_id));
+}
+
+}  // namespace
+
 Result<void> add_to_plan(core::PlanBuilder& plan, const Policy& policy,
                          std::shared_ptr<const guardrails::Guardrails> guardrails,
                          const Surroundings& surroundings) {
   add_tools(plan, policy);
   if (policy.durability) plan.durability(*policy.durability);
   if (policy.redaction_notice) plan.redaction_notice(true);
-  if (policy.autonomy) {
-    plan.autonomy_rules(std::make_shared<const autonomy::PolicyRules>(
-        *policy.autonomy, surroundings.clock, surroundings.entropy, policy.enforces_trust));
-  }
+  add_autonomy(plan, policy, surroundings);
   if (policy.approval_time) plan.approval_time(*policy.approval_time);
   if (policy.approvals) plan.approvals(*policy.approvals);
   if (policy.call_time) plan.time_limit(*policy.call_time);

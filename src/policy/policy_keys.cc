@@ -165,7 +165,7 @@ json::object autonomy_schema() {
             {"requires_human", truth_schema()},
             {"requires_human_actions", names},
             {"requires_human_agents", names},
-            {"quorum", number_schema(1, 64)},
+            {"quorum", number_schema(1, 1000)},
             {"deadline_s", number_schema(1, 604'800)},
             {"use_within_s", number_schema(1, 604'800)},
             {"budget",

@@ -85,6 +85,29 @@ class Policies(McpTest):
         self.assertIn("result", client.request("tools/list"))
         client.close()
         self.assertFalse((self.folder / "ran").exists())
+    # AT-10
+    def test_the_agent_that_a_policy_names_is_the_one_who_acts(self):
+        tiers = "version: 1\nautonomy: {agent_id: %s, agent_tiers: {deploy-bot: act_auto}}\n"
+        path = self.write("policy.yaml", tiers % "deploy-bot")
+        client = self.wrapped(path)
+        self.assertIsNone(self.refusal(client, "one"))
+        time.sleep(0.01)
+        path.write_text(tiers % "other-bot")
+        client.wait_for_error("a new policy is in force")
+        self.assertIn("the policy is for agent `other-bot`, but `deploy-bot` is the one who acts", self.refusal(client, "two"))
+        self.assertEqual([(one["agent_id"], one["autonomy_source"]) for one in self.records()][0], ("deploy-bot", "agent_tiers"))
+        self.assertEqual([one["agent"] for one in self.good("trust", "show", "--records", "--json").lines()], ["deploy-bot"])
+        call = '{"tool": "echo", "server": "fake", "input": {}%s}'
+        self.assertEqual(self.cli("policy", "explain", call % "", "--policy", path, "--json").json()["call"]["agent_id"], "other-bot")
+        other = self.cli("policy", "explain", call % ', "agent": "x"', "--policy", path, "--json").json()
+        self.assertEqual((other["verdict"], other["decided_by"]["guard"]), ("refused", "agent"))
+    # AT-4 AT-8 (partly) AT-28 (partly)
+    def test_a_policy_without_tiers_asks_and_its_calls_are_remembered(self):
+        client = self.wrapped(self.write("policy.yaml", "version: 1\napprovals: {hold_s: 20, deadline_s: 1}\n"))
+        self.assertIn("approval_expired", self.refusal(client, "hi"))
+        self.assertEqual({(one["autonomy"], one["autonomy_source"]) for one in self.records()}, {("act_with_approval", "default")})
+        kept = self.good("trust", "show", "--records", "--json").lines()
+        self.assertEqual([(one["outcome"], one["metadata"]["autonomy.enforcement"]) for one in kept], [("timeout", "approval_timeout")])
 
     # GR-8 GR-76 GR-77 GR-79
     def test_a_changed_file_is_taken_up_and_a_bad_one_is_not(self):

@@ -70,6 +70,16 @@ TEST(ApprovalKeysTest, AReviewerMayBeKnownByHisClientAndByNothingElse) {
   EXPECT_FALSE(read_policy(with(kTwo + "  hold_s: 3601\n"), "p.yaml"));
 }
 
+// AT-32 (partly)
+TEST(ApprovalKeysTest, APatternThatWouldNeedNobodysYesIsRefused) {
+  for (const std::string pattern : {"*", "fs.*", "process.?", "a b"}) {
+    const auto policy =
+        read_policy(with(kTwo + "  dual_control: [\"" + pattern + "\"]\n"), "p.yaml");
+    ASSERT_FALSE(policy) << pattern;
+    EXPECT_TRUE(policy.error().message.contains("is a pattern")) << policy.error().message;
+  }
+}
+
 // AP-6 (partly)
 TEST(ApprovalKeysTest, WhoMayApproveIsPartOfThePlansHash) {
   const auto hash = [](const std::string& text) {
