@@ -125,6 +125,10 @@ std::string event_text(const ledger::StoredEvent& event) {
                      json::serialize(ledger::to_json(event)));
 }
 
+std::string lagged_text(const ledger::Lagged& lagged) {
+  return fmt::format("event: lagged\ndata: {}\n\n", json::serialize(ledger::to_json(lagged)));
+}
+
 }  // namespace
 
 ApprovalsApi::Asked ApprovalsApi::asked_in(const ServerRequest& request) {
@@ -367,17 +371,19 @@ Async<void> ApprovalsApi::stream(net::ServerExchange& exchange) {
   asio::steady_timer timer(co_await asio::this_coro::executor);
   for (int quiet = 0; reads && !exchange.gone() && !parts_.stopping(); ++quiet) {
     std::string text;
+    bool lagged = false;  // then this is the last that is said (LG-5)
     for (ledger::Subscription& news : topics) {
       (void)news.pump();
       for (auto message = news.next(); message && *message; message = news.next()) {
         const auto* const event = std::get_if<ledger::StoredEvent>(&**message);
-        text += event ? event_text(*event) : std::string("event: lagged\ndata: {}\n\n");
+        lagged = lagged || event == nullptr;
+        text += event ? event_text(*event) : lagged_text(std::get<ledger::Lagged>(**message));
       }
     }
     if (text.empty() && quiet >= kQuietLooks) text = ": still here\n\n";
     if (!text.empty()) {
       quiet = 0;
-      reads = co_await exchange.write(std::move(text));
+      reads = co_await exchange.write(std::move(text)) && !lagged;
     }
     timer.expires_after(kLook);
     boost::system::error_code ignored;
