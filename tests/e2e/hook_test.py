@@ -199,6 +199,14 @@ class Hook(CliTest):
         ends = sorted(record["outcome"]["kind"] for record in self.records("--terminal", "true"))
         self.assertEqual(ends, ["blocked", "completed"])
 
+    # AT-10 (partly)
+    def test_the_agent_that_a_policy_names_is_the_one_who_acts(self):
+        policy = self.write("own.yaml", "version: 1\nautonomy: {agent_id: deploy-bot, agent_tiers: {deploy-bot: act_auto}}\n")
+        self.assertIsNone(self.hook(claude("PreToolUse"), policy=policy))
+        self.assertIsNone(self.hook(ran(), policy=policy))
+        [entry] = [line["entry"] for line in self.shown("--kind", "tool_audit")]
+        self.assertEqual((entry["agent_id"], entry["server"], entry["outcome"]), ("deploy-bot", "claude-code", "completed"))
+
     # AP-33
     def test_the_dialog_of_the_host_never_serves_requires_human_or_dual_control(self):
         for name, more in (("human", "autonomy: {tier: act_with_approval, requires_human: true}\n"),
