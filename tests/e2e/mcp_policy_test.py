@@ -85,6 +85,7 @@ class Policies(McpTest):
         self.assertIn("result", client.request("tools/list"))
         client.close()
         self.assertFalse((self.folder / "ran").exists())
+
     # AT-10
     def test_the_agent_that_a_policy_names_is_the_one_who_acts(self):
         tiers = "version: 1\nautonomy: {agent_id: %s, agent_tiers: {deploy-bot: act_auto}}\n"
