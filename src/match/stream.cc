@@ -33,6 +33,14 @@ std::optional<std::uint64_t> earlier(std::optional<std::uint64_t> a,
   return std::min(*a, *b);
 }
 
+// What lies before `until` and in no region that goes on behind it.
+std::uint64_t before_regions(const Regions& regions, std::uint64_t until) {
+  for (const Region& region : regions.all()) {
+    if (region.end > until) return std::min(until, region.start);
+  }
+  return until;
+}
+
 }  // namespace
 
 std::string Output::text() const {
@@ -152,7 +160,8 @@ void Stream::decide(Output& output) {
     if (blocking == nullptr) blocking = &found;
   }
   if (blocking != nullptr) {
-    release(std::min(withheld, may_leave()), output);
+    // A span that was to be replaced together with what is withheld now does not leave either.
+    release(before_regions(regions_, std::min(withheld, held_from().value_or(taken_))), output);
     block(std::move(*blocking), Hit::Why::Match, output);
   }
   certain_elsewhere_.clear();
@@ -203,11 +212,7 @@ bool Stream::overflowed() const {
 
 // Up to the first open match, but into no region that an open match may still widen.
 std::uint64_t Stream::may_leave() const {
-  const std::uint64_t until = held_from().value_or(taken_);
-  for (const Region& region : regions_.all()) {
-    if (region.end > until) return std::min(until, region.start);
-  }
-  return until;
+  return before_regions(regions_, held_from().value_or(taken_));
 }
 
 void Stream::release(std::uint64_t until, Output& output) {

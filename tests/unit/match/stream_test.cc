@@ -61,6 +61,39 @@ TEST(Stream, BlocksWithoutLettingAByteOfTheMatchOut) {
   EXPECT_FALSE(end.block);
 }
 
+// GR-46 GR-49
+TEST(Stream, WhatIsToBeReplacedDoesNotLeaveWhenItReachesIntoABlock) {
+  const auto out_before_block = [](std::vector<Rule> rules, const std::string& text) {
+    const auto set = compiled(std::move(rules));
+    Stream whole(set);
+    const Output at_once = *whole.push(text);
+    EXPECT_TRUE(at_once.block);
+    Stream slow(set);
+    std::string out;
+    for (const char c : text) out += slow.push(std::string(1, c))->text();
+    EXPECT_EQ(at_once.text(), out);
+    EXPECT_EQ(whole.released(), slow.released());
+    return out;
+  };
+  // The span to replace ends before the block, with it, and is one of several that overlap.
+  EXPECT_EQ(
+      out_before_block({rule(Effect::Redact, {"abc"}), rule(Effect::Block, {"cd"})}, "zabcdx"),
+      "z");
+  EXPECT_EQ(
+      out_before_block({rule(Effect::Redact, {"abcd"}), rule(Effect::Block, {"cd"})}, "zabcdx"),
+      "z");
+  EXPECT_EQ(out_before_block({rule(Effect::Block, {"ef"}), rule(Effect::Redact, {"abc", "cde"})},
+                             "zabcdefx"),
+            "z");
+  // One that ends where the block begins, or was never a match, is as it always was.
+  EXPECT_EQ(
+      out_before_block({rule(Effect::Redact, {"abc"}), rule(Effect::Block, {"de"})}, "zabcde"),
+      "z[redacted]");
+  EXPECT_EQ(
+      out_before_block({rule(Effect::Redact, {"abcX"}), rule(Effect::Block, {"cd"})}, "zabcd"),
+      "zab");
+}
+
 // GR-47
 TEST(Stream, EndsAndWordEdgesWaitForTheNextCharacter) {
   Stream dollar(compiled({rule(Effect::Redact, {"foo$"})}));
