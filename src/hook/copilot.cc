@@ -37,7 +37,7 @@ class Copilot final : public Dialect {
   bool asks(const Setting& setting) const override { return setting.interactive; }
 
   Result<void> read(const json::object& object, Event& event) const override {
-    if (object.contains("hook_event_name")) return read_named(event, object, kKinds);
+    if (object.contains("hook_event_name")) return read_pascal(event, object);
     event.session_id = text_or_empty(object, "sessionId");
     event.folder = text_or_empty(object, "cwd");
     if (object.contains("toolName")) return read_call(event, object);
@@ -81,6 +81,16 @@ class Copilot final : public Dialect {
   }
 
  private:
+  // Its own name for a result is `tool_result`, where Claude Code says `tool_response`.
+  static Result<void> read_pascal(Event& event, const json::object& object) {
+    const json::value* const result = object.if_contains("tool_result");
+    if (result == nullptr) return read_named(event, object, kKinds);
+    json::object renamed = object;
+    renamed["tool_response"] = *result;
+    SALLYPORT_CHECK_OK(read_named(event, renamed, kKinds));
+    if (event.kind == Event::Kind::After) take_result(event, *result);
+    return {};
+  }
   // An older release names no session: then the folder has to tell conversations apart.
   static void name_session(Event& event) {
     if (event.session_id.empty()) event.session_id = "copilot:" + event.folder;
@@ -110,9 +120,15 @@ class Copilot final : public Dialect {
   }
   static void take_result(Event& event, const json::value& result) {
     const json::object* const object = result.if_object();
-    const json::value* const text = object ? object->if_contains("textResultForLlm") : nullptr;
+    if (object == nullptr) {
+      event.output = result;
+      return;
+    }
+    const bool camel = object->contains("textResultForLlm") || object->contains("resultType");
+    const json::value* const text =
+        object->if_contains(camel ? "textResultForLlm" : "text_result_for_llm");
     event.output = text != nullptr ? *text : result;
-    const auto type = object ? text_in(*object, "resultType") : std::nullopt;
+    const auto type = text_in(*object, camel ? "resultType" : "result_type");
     event.failed = type && *type != "success";
   }
   static std::string decided(std::string_view word, const Decision& decision) {

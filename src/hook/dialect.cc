@@ -25,7 +25,9 @@ void tell_from_hosts(Event& event) {
 Result<void> read_event(const Dialect& dialect, std::string_view text, Event& event) {
   const Result<ParsedJson> parsed = parse_json(text, {.bytes = kLargestEvent});
   if (!parsed) {
-    return fail(ErrorCode::InvalidInput, parsed.error().message, "stdin:" + parsed.error().where);
+    const std::string& place = parsed.error().where;
+    return fail(ErrorCode::InvalidInput, parsed.error().message,
+                place.empty() ? "stdin" : "stdin:" + place);
   }
   const json::object* const object = parsed->value.if_object();
   if (object == nullptr) {
