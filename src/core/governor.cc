@@ -37,6 +37,14 @@ Result<std::optional<Fact>> fact_of_waiting(Recorder& recorder, const std::strin
   return Fact{std::string(kHeldCall), call_id, held};
 }
 
+// Of the guard that said no: its rule, else its own name. Empty where none did.
+std::string refusing_rule(const Trail& trail) {
+  for (const GuardRun& run : trail.guard_runs) {
+    if (run.verdict == "deny" || run.verdict == "error") return run.rule.value_or(run.guard);
+  }
+  return {};
+}
+
 // PI-48: only where the content has a place for it.
 void add_redaction_notice(Envelope& envelope) {
   constexpr std::string_view kNotice = "[redacted by policy]";
@@ -309,6 +317,9 @@ Task<Answer> Governor::finish(Trail& trail, Ending ending) {
     const std::string text = trail.refusal() ? notice(*trail.refusal()) : ending.outcome.text;
     answer.released = Envelope::error(shown(text));
     answer.result = answer.released.to_result();
+    if (const std::string rule = refusing_rule(trail); !rule.empty()) {
+      answer.released.data = json::object{{"rule", rule}};
+    }
   }
   remember(trail, ending);
   answer.approval_id = trail.approval_id;

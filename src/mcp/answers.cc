@@ -76,10 +76,13 @@ std::string unrecorded_result(const Error& error) {
 
 std::string notice_error(const Answer& answer) {
   const bool denied = answer.outcome.kind != Outcome::Kind::Completed;
-  const json::object error{
-      {"code", denied ? kDenied : kInternalError},
-      {"message", sentence(answer)},
-      {"data", json::object{{"record", answer.record_id}, {"retryable", false}}}};
+  const json::object* const known = answer.released.data.if_object();
+  const json::value* const rule = known ? known->if_contains("rule") : nullptr;
+  const json::object error{{"code", denied ? kDenied : kInternalError},
+                           {"message", sentence(answer)},
+                           {"data", json::object{{"record", answer.record_id},
+                                                 {"rule", rule ? *rule : json::value()},
+                                                 {"retryable", false}}}};
   return json::serialize(error);
 }
 

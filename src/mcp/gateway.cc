@@ -206,7 +206,7 @@ Async<void> Gateway::server_asks(Message request) {
     if (!park(request)) decline(request);
     co_return;
   }
-  if (!may_be_asked(request.method, client_capabilities_) ||
+  if (!may_be_asked(request.method, request.params_text(), client_capabilities_) ||
       questions_.size() >= settings_.limits.requests) {
     decline(request);
     co_return;

@@ -135,6 +135,7 @@ class Gateway final : public Conversation,
   // The client (gateway_client.cc).
   Async<void> hear_client(net::Line line);
   void hear_message(std::string text);
+  void hear_batch(std::string_view text);
   void client_asks(Message request);
   void client_tells(const Message& notification);
   void client_answers(const Message& answer);
@@ -152,6 +153,8 @@ class Gateway final : public Conversation,
   // The two eras (gateway_opening.cc).
   void meet_client(const Message& request);
   bool refuse_by_era(const Message& request);
+  bool take_log_level(const json::object& meta);
+  Async<void> tell_log_level();
   bool answer_here(const Message& request);
   Async<void> open_session(Message request);
   Async<void> open_stateless();
@@ -185,14 +188,17 @@ class Gateway final : public Conversation,
   Task<std::string> ask_client(std::string method, std::string params, std::string about);
   bool park(const Message& question);
   bool unpark(Message& request, const Grants& grants);
-  std::string with_sealed_state(std::string response, const std::string& identity);
+  std::string with_sealed_state(std::string response, const Governed& governed);
   bool refuse_foreign_state(const Message& request);
   Async<void> go_on_with(Message request, Grants grants, SealedState state);
   void send_questions(Governed& governed);
   Async<void> forget_parked(std::string state);
   void decline(const Message& question);
   void degraded(std::string_view feature);
-  bool may_be_asked(const std::string& method, const json::object& capabilities) const;
+  bool may_be_asked(std::string_view method, std::string_view params,
+                    const json::object& capabilities) const;
+  std::optional<std::string> refused_questions(std::string_view response,
+                                               const json::object& capabilities);
 
   // Calls that wait for a person (gateway_approvals.cc).
   Async<void> attend(std::shared_ptr<Governed> governed);

@@ -159,7 +159,7 @@ Async<void> Gateway::run_call(std::shared_ptr<Governed> governed) {
   count(*governed, begin, answer);
   governed->response = with_sealed_state(
       answer_for_client(governed->upstream->request().method, response_to(*governed, answer)),
-      governed->identity);
+      *governed);
   if (!governed->task_made.empty()) {
     governed->ended_at = parts_.clock.steady();
     if (!governed->cancelled) tell_task(*governed);

@@ -56,11 +56,24 @@ Async<void> Gateway::hear_client(net::Line line) {
   const std::size_t begin = line.text.find_first_not_of(" \t\r");
   if (begin != std::string::npos && line.text[begin] == '[' &&
       parse_json(line.text, settings_.limits.json())) {
-    for (const std::string_view one : elements(line.text)) hear_message(std::string(one));
+    hear_batch(line.text);
   } else {
     hear_message(std::move(line.text));
   }
   co_await client_->room(settings_.limits.start);
+}
+
+// Only one revision has them.
+void Gateway::hear_batch(std::string_view text) {
+  constexpr std::string_view kRevision = "\"2025-03-26\"";
+  const std::vector<std::string_view> messages = elements(text);
+  const bool known = find(opening_, {"protocolVersion"}) == kRevision ||
+                     find(opening_result_, {"protocolVersion"}) == kRevision;
+  if (!known || messages.empty()) {
+    to_client(error_text({}, kInvalidRequest, "batches belong to sessions of 2025-03-26"));
+    return;
+  }
+  for (const std::string_view one : messages) hear_message(std::string(one));
 }
 
 void Gateway::hear_message(std::string text) {

@@ -37,6 +37,25 @@ json::object versions(std::string_view requested) {
 
 constexpr std::int64_t kUnsupportedVersion = -32022;
 
+// A version that is not spoken here is not handed on: a server that agrees to anything would
+// promise it for us.
+std::string opening_params(const Message& request) {
+  const std::string_view given = request.params_text();
+  const json::object* const params = request.params();
+  const auto asked = params ? text_in(*params, "protocolVersion") : std::nullopt;
+  if (!asked || session_version(*asked) == *asked) return std::string(given);
+  return with_member(given, "protocolVersion", fmt::format("\"{}\"", session_version(*asked)));
+}
+
+// From the lowest on; a level that is not among them is none.
+std::optional<std::size_t> rank_of(std::string_view level) {
+  constexpr auto kLevels = std::to_array<std::string_view>(
+      {"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"});
+  const auto found = std::ranges::find(kLevels, level);
+  if (found == kLevels.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - kLevels.begin());
+}
+
 // Methods that a stateless client has no more.
 bool is_gone(std::string_view method) {
   constexpr auto kGone =
@@ -71,7 +90,7 @@ bool Gateway::refuse_by_era(const Message& request) {
   if (client_era_ == Era::Unknown) {
     to_client(error_text(request.id, kInvalidParams,
                          "open with `initialize`, or name a protocol version in `_meta`",
-                         versions("")));
+                         every_version("")));
     return true;
   }
   if (client_era_ != Era::Modern) return false;
@@ -81,7 +100,8 @@ bool Gateway::refuse_by_era(const Message& request) {
     if (request.method == "server/discover") return false;
     to_client(
         error_text(request.id, kInvalidParams,
-                   fmt::format("`_meta` lacks `{}`", version ? kMetaCapabilities : kMetaVersion)));
+                   fmt::format("`_meta` lacks `{}`", version ? kMetaCapabilities : kMetaVersion),
+                   version ? json::value() : every_version("")));
     return true;
   }
   if (*version != kModernVersion) {
@@ -93,11 +113,36 @@ bool Gateway::refuse_by_era(const Message& request) {
     to_client(error_text(request.id, kMethodNotFound, "Method not found"));
     return true;
   }
+  if (!take_log_level(*meta)) {
+    to_client(
+        error_text(request.id, kInvalidParams, fmt::format("`{}` is no log level", kMetaLogLevel)));
+    return true;
+  }
   if (!ready_ && !opening_now_ && server_era_ == Era::Unknown) {
     not_let_in_.reset();  // somebody may have logged in meanwhile
     tasks_.start(open_stateless());
   }
   return false;
+}
+
+// Requests of a stateless client name a level each; a server of sessions has one, the lowest of
+// them. False: it is no level.
+bool Gateway::take_log_level(const json::object& meta) {
+  const json::value* const given = meta.if_contains(kMetaLogLevel);
+  if (given == nullptr) return true;
+  const auto rank = given->is_string() ? rank_of(given->get_string()) : std::nullopt;
+  if (!rank) return false;
+  const auto known = find(log_level_, {"level"});
+  const auto before = known ? rank_of(known->substr(1, known->size() - 2)) : std::nullopt;
+  if (before && *before <= *rank) return true;
+  log_level_ = json::serialize(json::object{{"level", *given}});
+  if (ready_ && server_era_ == Era::Legacy) tasks_.start(tell_log_level());
+  return true;
+}
+
+Async<void> Gateway::tell_log_level() {
+  if (log_level_.empty() || !find(opening_result_, {"capabilities", "logging"})) co_return;
+  (void)co_await server_.ask("logging/setLevel", log_level_, settings_.limits.start);
 }
 
 // True: it was answered, because the other side has no such thing.
@@ -139,7 +184,7 @@ bool Gateway::answer_here(const Message& request) {
 // known to be of the other one.
 Async<void> Gateway::open_session(Message request) {
   const json::object* const params = request.params();
-  opening_ = std::string(request.params_text());
+  opening_ = opening_params(request);
   const json::object* const capabilities = params ? object_in(*params, "capabilities") : nullptr;
   client_capabilities_ = capabilities ? *capabilities : json::object();
   const json::object* const info = params ? object_in(*params, "clientInfo") : nullptr;
@@ -253,6 +298,7 @@ Task<void> Gateway::open_legacy(std::string params) {
   opening_result_ = std::string(find(text, {"result"}).value_or("{}"));
   opened_ = true;
   server_.send(notification_text("notifications/initialized", {}));
+  co_await tell_log_level();
   set_ready();
   co_return Result<void>{};
 }

@@ -22,11 +22,32 @@ std::string_view feature_of(std::string_view method) {
   return method == "roots/list" ? "roots" : "server_request";
 }
 
+bool asks_for_page(std::string_view params) {
+  return find(params, {"mode"}) == "\"url\"";
+}
+
+// Who names no mode can show forms.
+bool may_be_elicited(std::string_view params, const json::object& capabilities) {
+  const json::value* const declared = capabilities.if_contains("elicitation");
+  if (declared == nullptr) return false;
+  const json::object* const modes = declared->if_object();
+  const bool pages = modes != nullptr && modes->contains("url");
+  return asks_for_page(params) ? pages : !pages || modes->contains("form");
+}
+
+// What a client would have to declare to be asked this.
+json::object capability_for(std::string_view method, std::string_view params) {
+  json::object wanted;
+  if (method == "elicitation/create" && asks_for_page(params)) wanted["url"] = json::object();
+  return {{feature_of(method), std::move(wanted)}};
+}
+
 }  // namespace
 
-bool Gateway::may_be_asked(const std::string& method, const json::object& capabilities) const {
+bool Gateway::may_be_asked(std::string_view method, std::string_view params,
+                           const json::object& capabilities) const {
   if (method == "sampling/createMessage") return capabilities.contains("sampling");
-  if (method == "elicitation/create") return capabilities.contains("elicitation");
+  if (method == "elicitation/create") return may_be_elicited(params, capabilities);
   if (method == "roots/list") return capabilities.contains("roots");
   // Only a client of sessions can be asked something else.
   return client_era_ == Era::Legacy;
@@ -49,7 +70,7 @@ void Gateway::decline(const Message& question) {
 
 // For a stateless server: asks a client of sessions, and returns the result that it gave.
 Task<std::string> Gateway::ask_client(std::string method, std::string params, std::string about) {
-  if (!may_be_asked(method, client_capabilities_)) {
+  if (!may_be_asked(method, params, client_capabilities_)) {
     degraded(feature_of(method));
     co_return fail(ErrorCode::NotFound,
                    fmt::format("the client did not declare what `{}` needs", method));
@@ -62,7 +83,7 @@ Task<std::string> Gateway::ask_client(std::string method, std::string params, st
   if (screened.blocked) co_return fail(ErrorCode::Conflict, screened.notice);
   if (screened.changed) params = json::serialize(screened.value);
   // Sessions tell by an id when a person has been to a page.
-  const bool page = find(params, {"mode"}) == "\"url\"" && !find(params, {"elicitationId"});
+  const bool page = asks_for_page(params) && !find(params, {"elicitationId"});
   if (page) {
     params =
         with_member(params, "elicitationId", '"' + uuid7_text(parts_.clock, parts_.entropy) + '"');
@@ -91,7 +112,10 @@ bool Gateway::park(const Message& question) {
       const std::string& method = governed->upstream->request().method;
       const bool may_wait =
           method == "tools/call" || method == "resources/read" || method == "prompts/get";
-      if (!may_wait || !may_be_asked(question.method, governed->capabilities)) continue;
+      if (!may_wait ||
+          !may_be_asked(question.method, question.params_text(), governed->capabilities)) {
+        continue;
+      }
       if (!asked || asked->number < governed->number) asked = governed;
     }
   }
@@ -184,21 +208,42 @@ bool Gateway::unpark(Message& request, const Grants& grants) {
 
 // Between two stateless sides. What the server wants back is hostile once a client has had it in
 // hand, so it goes out sealed: for this caller, this request, one use, and not for ever.
-std::string Gateway::with_sealed_state(std::string response, const std::string& identity) {
+std::string Gateway::with_sealed_state(std::string response, const Governed& governed) {
   constexpr std::chrono::hours kLasts{1};
   if (!bridges(Era::Modern, Era::Modern)) return response;
   if (find(response, {"result", "resultType"}) != R"("input_required")") return response;
+  if (auto refused = refused_questions(response, governed.capabilities)) return *refused;
   const auto carried = find(response, {"result", "requestState"});
   if (!carried) return response;
   const SealedState state{.id = uuid7_text(parts_.clock, parts_.entropy),
                           .principal = settings_.agent_id,
                           .session = settings_.session_id,
-                          .request = identity,
+                          .request = governed.identity,
                           .expires = rfc3339(parts_.clock.wall() + kLasts),
                           .carried = std::string(*carried)};
   std::string sealed;
   append_canonical_string(sealed, seal(parts_.recorder, state));
   return edited(response, {{*carried, std::move(sealed)}});
+}
+
+// An error instead of questions that the client of this call has not said it can answer.
+std::optional<std::string> Gateway::refused_questions(std::string_view response,
+                                                      const json::object& capabilities) {
+  constexpr std::int64_t kMissing = -32021;
+  const auto asked = find(response, {"result", "inputRequests"});
+  if (!asked) return std::nullopt;
+  for (const auto& [key, question] : members(*asked)) {
+    const Result<ParsedJson> read = parse_json(question, settings_.limits.json());
+    const json::object* const object = read ? read->value.if_object() : nullptr;
+    const auto method = object ? text_in(*object, "method") : std::nullopt;
+    const std::string_view params = find(question, {"params"}).value_or("");
+    if (!method || may_be_asked(*method, params, capabilities)) continue;
+    degraded(feature_of(*method));
+    return error_text({}, kMissing,
+                      "the server asks for what the client did not declare that it can answer",
+                      json::object{{"requiredCapabilities", capability_for(*method, params)}});
+  }
+  return std::nullopt;
 }
 
 // True: it was answered, because what it brings was not given here.

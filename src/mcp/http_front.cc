@@ -12,6 +12,7 @@
 #include "base/uuid.h"
 #include "mcp/era.h"
 #include "mcp/json_text.h"
+#include "mcp/translation.h"
 #include "oauth/challenge.h"
 
 namespace sallyport::mcp {
@@ -30,6 +31,10 @@ ServerResponse refusal(const Refused& refused, std::string_view id) {
 }
 
 ServerResponse refusal(const Error& error, std::string_view id) {
+  if (error.cause == "no_era") {
+    return refusal(
+        Refused{.code = kInvalidParams, .message = error.message, .data = every_version("")}, id);
+  }
   const unsigned status = error.code == ErrorCode::InvalidInput ? 400
                           : error.code == ErrorCode::NotFound   ? 404
                           : error.code == ErrorCode::Conflict   ? 400

@@ -10,6 +10,7 @@
 #include "base/json_members.h"
 #include "mcp/era.h"
 #include "mcp/json_text.h"
+#include "mcp/translation.h"
 
 namespace sallyport::mcp {
 
@@ -163,7 +164,7 @@ std::optional<Refused> refuse_legacy(const net::ServerRequest& head) {
   if (version && supported(*version)) return std::nullopt;
   return Refused{.code = kInvalidRequest,
                  .message = "`MCP-Protocol-Version` names no version that is spoken here",
-                 .data = versions(version.value_or(""))};
+                 .data = every_version(version.value_or(""))};
 }
 
 std::optional<std::string> header_text(std::string_view value) {

@@ -45,7 +45,8 @@ Result<HttpFront::SessionPtr> HttpFront::session_of(const net::ServerRequest& re
   if (!id) {
     return fail(ErrorCode::InvalidInput,
                 "open with `initialize` and send its `Mcp-Session-Id`, or name a protocol version "
-                "in `_meta`");
+                "in `_meta`",
+                {}, "no_era");
   }
   const auto found = sessions_.find(*id);
   if (found == sessions_.end() || found->second->ended ||

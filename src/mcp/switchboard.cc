@@ -40,7 +40,8 @@ std::string unknown_error(std::string_view id, std::string_view why, const Answe
   const json::object error{
       {"code", kInvalidParams},
       {"message", fmt::format("{} (record {})", why, answer.record_id)},
-      {"data", json::object{{"record", answer.record_id}, {"retryable", false}}}};
+      {"data",
+       json::object{{"record", answer.record_id}, {"rule", nullptr}, {"retryable", false}}}};
   return fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", id, json::serialize(error));
 }
 

@@ -62,6 +62,12 @@ std::string_view session_version(std::string_view asked) {
   return found == kLegacyVersions.end() ? kLegacyVersion : *found;
 }
 
+json::object every_version(std::string_view requested) {
+  json::array supported{kModernVersion};
+  for (const std::string_view version : kLegacyVersions) supported.push_back(json::string(version));
+  return {{"supported", std::move(supported)}, {"requested", requested}};
+}
+
 std::string modern_params(std::string_view params, const ClientFacts& client) {
   std::string meta = meta_of(params);
   if (!client.log_level.empty()) meta = with_member(meta, kMetaLogLevel, client.log_level);

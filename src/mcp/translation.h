@@ -2,10 +2,12 @@
 // other era stays as it came.
 #pragma once
 
+#include <boost/json/object.hpp>
 #include <string>
 #include <string_view>
 
 #include "mcp/era.h"
+#include "sallyport/json.h"
 
 namespace sallyport::mcp {
 
@@ -40,6 +42,9 @@ std::string discovery_from_opening(std::string_view opening);
 
 // The version that both sides of a session can have, given what the client asked for.
 std::string_view session_version(std::string_view asked);
+
+// What to tell a client that named no version, or none of a session: all that are spoken here.
+json::object every_version(std::string_view requested);
 
 // Does the result carry `ttlMs` and `cacheScope`?
 bool is_cacheable(std::string_view method);

@@ -176,6 +176,22 @@ class StatelessToSessions(Eras):
         client.said("echo", {"message": "x"})
         self.assertEqual([m for m in client.kept if m.get("method") == "notifications/tools/list_changed"], [])
 
+    def test_the_server_is_told_the_lowest_level_that_was_asked_for(self):
+        heard = self.folder / "heard"
+        client = ModernClient(self, (sys.executable, FAKE), env=self.environment(FAKE_HEARD=str(heard)), options=("--name", "server"))
+        self.addCleanup(self.end, client)
+        for level in ("warning", "error", "debug", "info"):
+            client.said("echo", _meta=client.meta(**{META + "logLevel": level}))
+        client.close()
+        told = [json.loads(line) for line in heard.read_text().splitlines()]
+        self.assertEqual([m["params"]["level"] for m in told if m["method"] == "logging/setLevel"], ["warning", "debug"])
+
+    def test_a_level_that_is_none_is_refused(self):
+        client = self.stateless(FAKE)
+        for level in ("loud", "Debug", 3, None):
+            refused = client.call("echo", _meta=client.meta(**{META + "logLevel": level}))
+            self.assertEqual(refused["error"]["code"], -32602, level)
+
     def test_log_messages_only_for_those_who_asked(self):
         client = self.stateless(FAKE)
         client.said("log")
@@ -230,6 +246,13 @@ class StatelessToStateless(Eras):
         client.close()
         self.one_end_for_each_call(2)
 
+    def test_questions_of_a_kind_that_the_client_did_not_declare_are_an_error(self):
+        for declared in ({}, {"elicitation": {"url": {}}}, {"sampling": {}}):
+            refused = self.stateless(MODERN, declared).call("ask")["error"]
+            self.assertEqual((refused["code"], refused["data"]), (-32021, {"requiredCapabilities": {"elicitation": {}}}))
+        for declared in ({"elicitation": {}}, {"elicitation": {"form": {}, "url": {}}}):
+            self.assertEqual(self.stateless(MODERN, declared).result("ask")["resultType"], "input_required")
+
     def test_subscriptions_keep_the_id_that_the_client_knows(self):
         client = self.stateless(MODERN)
         client.said("echo", {"message": "x"})
@@ -249,8 +272,14 @@ class Neither(Eras):
     def test_a_first_request_of_no_era_is_told_the_versions(self):
         client = self.client()
         refused = client.request("tools/list")["error"]
-        self.assertEqual((refused["code"], refused["data"]["supported"]), (-32602, [VERSION]))
+        self.assertEqual((refused["code"], refused["data"]["supported"]),
+                         (-32602, [VERSION, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]))
         self.assertEqual(client.open()["serverInfo"]["name"], "fake")
+
+    def test_a_version_that_is_not_spoken_here_is_not_promised(self):
+        for asked in ("1999-01-01", VERSION):  # the server agrees to anything
+            self.assertEqual(self.client().open(version=asked)["protocolVersion"], "2025-11-25")
+        self.assertEqual(self.client().open(version="2024-11-05")["protocolVersion"], "2024-11-05")
 
 
 if __name__ == "__main__":

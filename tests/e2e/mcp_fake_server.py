@@ -143,6 +143,12 @@ def call(id, name, arguments, params):
         say({"jsonrpc": "2.0", "id": id, "error": {"code": -32602, "message": f"unknown tool {name}"}})
 
 
+def note(message):
+    if os.environ.get("FAKE_HEARD"):
+        with open(os.environ["FAKE_HEARD"], "a") as heard:
+            heard.write(json.dumps(message) + "\n")
+
+
 def hear(message):
     method, id, params = message.get("method"), message.get("id"), message.get("params", {})
     if method is None:
@@ -175,11 +181,13 @@ def hear(message):
         answer(id, {"got": params})
     elif method == "x/never":
         pass
+    elif method == "logging/setLevel":
+        note(message)
+        answer(id, {})
     elif id is not None:
         say({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "Method not found"}})
-    elif os.environ.get("FAKE_HEARD"):
-        with open(os.environ["FAKE_HEARD"], "a") as heard:
-            heard.write(json.dumps(message) + "\n")
+    else:
+        note(message)
 
 
 def main():

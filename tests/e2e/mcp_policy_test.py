@@ -96,19 +96,30 @@ class Policies(McpTest):
         path.write_text(tiers % "other-bot")
         client.wait_for_error("a new policy is in force")
         self.assertIn("the policy is for agent `other-bot`, but `deploy-bot` is the one who acts", self.refusal(client, "two"))
+        client.close()
         self.assertEqual([(one["agent_id"], one["autonomy_source"]) for one in self.records()][0], ("deploy-bot", "agent_tiers"))
         self.assertEqual([one["agent"] for one in self.good("trust", "show", "--records", "--json").lines()], ["deploy-bot"])
         call = '{"tool": "echo", "server": "fake", "input": {}%s}'
         self.assertEqual(self.cli("policy", "explain", call % "", "--policy", path, "--json").json()["call"]["agent_id"], "other-bot")
         other = self.cli("policy", "explain", call % ', "agent": "x"', "--policy", path, "--json").json()
         self.assertEqual((other["verdict"], other["decided_by"]["guard"]), ("refused", "agent"))
+
     # AT-4 AT-8 (partly) AT-28 (partly)
     def test_a_policy_without_tiers_asks_and_its_calls_are_remembered(self):
         client = self.wrapped(self.write("policy.yaml", "version: 1\napprovals: {hold_s: 20, deadline_s: 1}\n"))
         self.assertIn("approval_expired", self.refusal(client, "hi"))
+        client.close()
         self.assertEqual({(one["autonomy"], one["autonomy_source"]) for one in self.records()}, {("act_with_approval", "default")})
         kept = self.good("trust", "show", "--records", "--json").lines()
         self.assertEqual([(one["outcome"], one["metadata"]["autonomy.enforcement"]) for one in kept], [("timeout", "approval_timeout")])
+
+    def test_an_error_instead_of_a_result_names_record_and_rule(self):
+        client = self.wrapped(self.write("policy.yaml", POLICY % "swordfish"))
+        for method, params in (("resources/read", {"uri": "file:///swordfish"}), ("prompts/get", {"name": "swordfish"}),
+                               ("completion/complete", {"ref": {"type": "ref/prompt", "name": "swordfish"}, "argument": {"name": "a", "value": "b"}})):
+            error = client.request(method, params)["error"]
+            self.assertEqual((error["code"], error["data"]["rule"], error["data"]["retryable"]), (-31403, "word", False))
+            self.assertIn(error["data"]["record"], error["message"])
 
     # GR-8 GR-76 GR-77 GR-79
     def test_a_changed_file_is_taken_up_and_a_bad_one_is_not(self):

@@ -173,6 +173,14 @@ class Relay(McpTest):
         client.close()
         self.one_end_for_each_call(2)
 
+    def test_a_batch_of_another_revision_is_refused(self):
+        client = self.client()
+        client.open()
+        for text in ('[{"jsonrpc":"2.0","id":7,"method":"ping"}]', "[]"):
+            client.send_text(text)
+            said = client.next(lambda m: "id" in m)
+            self.assertEqual((said["id"], said["error"]["code"]), (None, -32600))
+
 
 if __name__ == "__main__":
     unittest.main()

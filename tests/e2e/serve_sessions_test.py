@@ -42,6 +42,8 @@ class Sessions(ServeTest):
         server = self.serve()
         status, _, body = server.ask(body={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
         self.assertEqual((status, json.loads(body)["id"]), (400, 1))
+        error = json.loads(body)["error"]
+        self.assertEqual((error["code"], error["data"]["supported"][:2]), (-32602, ["2026-07-28", "2025-11-25"]))
         status, _, _ = server.ask(body={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, headers={"Mcp-Session-Id": "f" * 64})
         self.assertEqual(status, 404)
         self.assertEqual(server.ask("GET")[0], 405)
