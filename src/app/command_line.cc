@@ -47,6 +47,10 @@ std::unexpected<Error> usage(std::string message) {
 std::unexpected<Error> explain(CommandLine& line, const CLI::ParseError& error) {
   const std::string path = understood(line.app());
   const std::string help = fmt::format("run `sallyport{}{} --help`", path.empty() ? "" : " ", path);
+  // A value that does not fit ends the reading: what is behind it was not looked at yet.
+  if (error.get_name() == "ValidationError" || error.get_name() == "ConversionError") {
+    return usage(fmt::format("{}; {}", error.what(), help));
+  }
   const std::vector<std::string> rest = line.app().remaining(true);
   const bool needs_verb =
       error.get_name() == "RequiredError" &&

@@ -22,6 +22,10 @@ constexpr std::size_t kLargestDocument = 8u << 20;
 using guardrails::Document;
 using guardrails::DocumentError;
 
+DocumentError unreadable(const Error& error) {
+  return {.code = "io", .message = fmt::format("`{}`: {}", error.where, error.message)};
+}
+
 std::expected<std::string, DocumentError> document_text(const std::string& config) {
   constexpr std::string_view kGallery = "gallery:";
   if (config.starts_with(kGallery)) {
@@ -35,7 +39,7 @@ std::expected<std::string, DocumentError> document_text(const std::string& confi
   }
   Result<std::string> text = read_input(config, kLargestDocument + 1);
   if (text) return std::move(*text);
-  return std::unexpected(DocumentError{.code = "io", .message = text.error().message});
+  return std::unexpected(unreadable(text.error()));
 }
 
 std::expected<Document, DocumentError> read_yaml(const std::string& text, const std::string& file) {
@@ -44,6 +48,10 @@ std::expected<Document, DocumentError> read_yaml(const std::string& text, const 
     return std::unexpected(DocumentError{
         .code = "syntax", .message = fmt::format("{}: {}", error.where, error.message)});
   };
+  // YAML would allow one; what a document may begin with does not depend on how it is written.
+  if (text.starts_with("\xEF\xBB\xBF")) {
+    return refused({.message = "a byte order mark before the document", .where = file});
+  }
   const Result<policy::YamlNode> root = policy::parse_yaml(text, file);
   if (!root) return refused(root.error());
   const Result<json::value> value = policy::to_json(*root, file);
@@ -92,8 +100,7 @@ Result<DryRunText> read_text(const Context& context, const std::optional<std::st
                              std::size_t most) {
   Result<std::string> text = read_input(file.value_or("-"), most + 1);
   if (!text) {
-    SALLYPORT_TRY(const int code,
-                  tell_error(context, {.code = "io", .message = text.error().message}));
+    SALLYPORT_TRY(const int code, tell_error(context, unreadable(text.error())));
     return DryRunText{.exit_code = code};
   }
   if (text->size() > most) {

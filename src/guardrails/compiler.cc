@@ -76,9 +76,7 @@ class Compiler {
     }
     auto parsed = match::parse(expression_of(check, text, std::string_view(list) == "except"));
     if (parsed) return std::make_shared<const match::Parsed>(std::move(*parsed));
-    DocumentError error =
-        refuse("invalid_regex", fmt::format("pattern `{}` is refused: {}", in_one_line(text),
-                                            in_one_line(parsed.error().message)));
+    DocumentError error = refuse("invalid_regex", in_one_line(parsed.error().message));
     error.detail = parsed.error().cause;
     return std::unexpected(std::move(error));
   }

@@ -189,10 +189,8 @@ Done check_patterns(const Subject& subject) {
     for (std::size_t i = 0; i < patterns.size(); ++i) {
       const auto parsed = match::parse({.text = patterns[i], .unicode = check.unicode});
       if (parsed) continue;
-      auto refused =
-          subject.refuse("invalid_regex", subject.path(fmt::format("{}/{}", key, i)),
-                         fmt::format("pattern `{}` is refused: {}", in_one_line(patterns[i]),
-                                     in_one_line(parsed.error().message)));
+      auto refused = subject.refuse("invalid_regex", subject.path(fmt::format("{}/{}", key, i)),
+                                    in_one_line(parsed.error().message));
       refused.error().detail = parsed.error().cause;
       return refused;
     }

@@ -13,6 +13,10 @@ class ClassReader {
   ClassReader(PatternCursor& cursor, ClassReading how) : cursor_(cursor), how_(how) {}
 
   Result<CharSet> read() {
+    // PCRE2 reads these two as edges of a word and not as classes.
+    if (cursor_.looking_at("[:<:]]") || cursor_.looking_at("[:>:]]")) {
+      return cursor_.refuse("unsupported", "[[:<:]] and [[:>:]], use \\b");
+    }
     const bool negated = cursor_.take("^");
     bool first = true;
     while (!cursor_.done()) {

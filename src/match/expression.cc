@@ -137,9 +137,10 @@ Result<Parsed> parse(const Expression& expression) {
     SALLYPORT_TRY(parsed, parse_pattern(expression));
   }
   if (parsed.tree.can_be_empty()) {
-    return fail(ErrorCode::InvalidInput,
-                fmt::format("`{}` can match without consuming a character", expression.text), {},
-                "empty_match");
+    return fail(
+        ErrorCode::InvalidInput,
+        fmt::format("pattern `{}` can match without consuming a character", expression.text), {},
+        "empty_match");
   }
   parsed.longest = longest(parsed.tree);
   return parsed;

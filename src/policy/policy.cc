@@ -125,8 +125,8 @@ Result<Policy> load_policy(const std::filesystem::path& file,
                            const guardrails::PatternStore* patterns) {
   std::ifstream in(file, std::ios::binary);
   if (!in) {
-    return fail(ErrorCode::NotFound, fmt::format("`{}` cannot be read", file.string()),
-                file.string());
+    return fail(ErrorCode::NotFound,
+                "cannot be read, and no policy of that name comes with the program", file.string());
   }
   // One byte more than it has, or than it may have: what is longer is noticed.
   std::error_code unknown;

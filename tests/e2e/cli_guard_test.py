@@ -93,6 +93,7 @@ class Guard(CliTest):
                 self.assertEqual(err.count("\n"), 1)
         exit_code, lines, err = self.guard("check", "--config", str(self.home / "none.json"), "--stage", "output")
         self.assertEqual((exit_code, lines[0]["error"]["code"]), (64, "io"))
+        self.assertIn("none.json", lines[0]["error"]["message"])
 
     # GR-59 GR-61 GR-63 GR-67
     def test_wrong_usage_is_64(self):
@@ -197,6 +198,21 @@ class Guard(CliTest):
             self.assertEqual("".join(e["text"] for e in events[:-1]), "aé\ufffdb")
         code, events = self.stream(AWS, "--delta", "3", text="")
         self.assertEqual((code, len(events), events[0]["deltas"], events[0]["verdict"], events[0]["armed"]), (0, 1, 0, "allow", True))
+
+    # GR-46 GR-49 GR-65
+    def test_what_is_to_be_redacted_does_not_leave_when_it_reaches_into_a_block(self):
+        document = {"checks": [{"type": "regex", "stage": "output", "on_fail": "redact", "patterns": ["key=[a-z]{8}"]},
+                               {"type": "blocklist", "stage": "output", "words": ["hijk"]}]}
+        for size in ("1", "3", "100"):
+            code, events = self.stream(document, "--delta", size, text="my key=abcdefghijk")
+            self.assertEqual((code, "".join(e["text"] for e in events if e["event"] == "release")), (1, "my "))
+            self.assertEqual((events[-1]["released_bytes"], events[-1]["redacted_bytes"], events[-1]["withheld_bytes"]), (3, 0, 15))
+
+    # GR-85
+    def test_a_byte_order_mark_before_a_document_is_refused_however_it_is_written(self):
+        for name in ("guard.json", "guard.yaml"):
+            code, lines, _ = self.guard("check", "--config", self.config('\ufeff{"checks":[]}', name), "--stage", "output")
+            self.assertEqual((code, lines[0]["error"]["code"]), (1, "syntax"))
 
     # GR-1 GR-59
     def test_yaml_and_presets_are_documents_too(self):

@@ -40,6 +40,7 @@ class Usage(CliTest):
     def test_unknown_options_are_answered_with_the_nearest(self):
         self.assertIn("did you mean `--since`", self.refused(64, "ledger", "tail", "--sinc", "2026-01-01"))
         self.assertIn("did you mean `--json`", self.refused(64, "doctor", "--jsno"))
+        self.assertIn("--era: old not in", self.refused(64, "mcp", "--era", "old", "--", "cat"))
 
     def test_global_options_stand_before_or_after_the_verb(self):
         self.make_ledger(1)
