@@ -56,6 +56,13 @@ Result<std::optional<std::string>> agent_above(Workspace& workspace) {
   return std::nullopt;
 }
 
+// On a topic, because the names of control entries are fixed (LE-68).
+core::Draft process_entry(std::string_view kind) {
+  return {.kind = core::Kind::Topic,
+          .topic = "processes",
+          .body = {{"kind", kind}, {"process", getpid()}}};
+}
+
 }  // namespace
 
 std::optional<std::string> process_key(int pid) {
@@ -120,7 +127,8 @@ Result<void> govern_this_process(ledger::Ledger& ledger, const std::string& agen
     return fail(ErrorCode::Internal, "the environment cannot be changed");
   }
   SALLYPORT_CHECK_OK(ledger.transact([&](ledger::WriteView&) -> Result<std::vector<core::Draft>> {
-    core::Draft draft = ledger::control("governs", {{"agent", agent}, {"pid", getpid()}});
+    core::Draft draft = process_entry("governed");
+    draft.subject.agent_id = agent;
     draft.facts.push_back(governs(getpid(), agent));
     return std::vector{std::move(draft)};
   }));
@@ -131,7 +139,7 @@ Result<void> govern_no_more(ledger::Ledger& ledger) {
   const std::optional<core::Fact> fact = governs_no_more(getpid());
   if (!fact) return {};
   SALLYPORT_CHECK_OK(ledger.transact([&](ledger::WriteView&) -> Result<std::vector<core::Draft>> {
-    core::Draft draft = ledger::control("governs_no_more", {{"pid", getpid()}});
+    core::Draft draft = process_entry("governed_no_more");
     draft.facts.push_back(*fact);
     return std::vector{std::move(draft)};
   }));

@@ -152,6 +152,9 @@ MeteredRecorder::Counts MeteredRecorder::counts_of(const std::vector<Draft>& dra
       case Kind::Control:
         read_control(draft, counts);
         break;
+      case Kind::Topic:
+        read_topic(draft, counts);
+        break;
       default:
         break;
     }
@@ -251,13 +254,16 @@ void MeteredRecorder::read_control(const Draft& draft, Counts& counts) {
         close_fail_open(guard);
       }
     });
-  } else if (control == "bridge_degraded") {
-    const json::object* const features = object_in(draft.body, "features");
-    if (features == nullptr) return;
-    for (const auto& [feature, count] : *features) {
-      const double times = count.is_number() ? count.to_number<double>() : 0;
-      counts.push_back([&series = degraded_.at({feature}), times] { series.add(times); });
-    }
+  }
+}
+
+void MeteredRecorder::read_topic(const Draft& draft, Counts& counts) {
+  if (word(draft.body, "kind") != "bridge_degraded") return;
+  const json::object* const features = object_in(draft.body, "features");
+  if (features == nullptr) return;
+  for (const auto& [feature, count] : *features) {
+    const double times = count.is_number() ? count.to_number<double>() : 0;
+    counts.push_back([&series = degraded_.at({feature}), times] { series.add(times); });
   }
 }
 

@@ -55,6 +55,7 @@ class MeteredRecorder final : public Recorder {
   void read_hit(const Draft& draft, Counts& counts);
   void read_approval(const Draft& draft, Counts& counts);
   void read_control(const Draft& draft, Counts& counts);
+  void read_topic(const Draft& draft, Counts& counts);
   void tell_wait(const std::string& approval_id, const std::string& outcome);
   void open_fail_open(const std::string& guard);
   void close_fail_open(const std::string& guard);

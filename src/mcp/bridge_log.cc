@@ -40,9 +40,10 @@ Async<void> BridgeLog::write() {
   while (!counts_.empty()) {
     const std::map<std::string, std::uint64_t> counts = std::exchange(counts_, {});
     core::Draft draft{
-        .kind = core::Kind::Control,
+        .kind = core::Kind::Topic,
         .subject = {.server = server_},
-        .body = {{"control", "bridge_degraded"}, {"features", json::value_from(counts)}}};
+        .topic = "bridge",
+        .body = {{"kind", "bridge_degraded"}, {"features", json::value_from(counts)}}};
     for (const auto& [feature, count] : counts) {
       draft.changes.push_back(std::make_shared<const Added>(feature, count));
     }
