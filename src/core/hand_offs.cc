@@ -193,7 +193,33 @@ Task<std::vector<Answer>> HandOffs::submit(Submission submission, std::string se
     if (first || first.error().code != ErrorCode::Conflict) co_return first;
     // Somebody else's submission was first.
   }
-  co_return co_await replay(found, returning);
+  co_return co_await replay(found.kept, returning);
+}
+
+Result<std::optional<std::uint64_t>> HandOffs::record_of(const Call& call) {
+  SALLYPORT_TRY(const auto at, governor_.parts_.recorder.fact(kAnswered, call.call_id));
+  if (const std::optional<Placed> placed = at ? split_place(*at) : std::nullopt) {
+    return placed->sequence;
+  }
+  // One that its host ran unasked was never handed out.
+  Idempotency& rows = governor_.idempotency_;
+  SALLYPORT_TRY(const std::optional<Idempotency::Row> row, rows.row(rows.key(call)));
+  const bool answered = row && row->status == Idempotency::Status::Completed;
+  return answered ? std::optional(row->sequence) : std::nullopt;
+}
+
+Task<std::optional<Answer>> HandOffs::submit_again(CallResult again, std::string session_id,
+                                                   bool advisory) {
+  const Call named{.tool_call_id = again.tool_call_id, .session_id = std::move(session_id)};
+  SALLYPORT_CO_TRY(const std::optional<std::uint64_t> at, record_of(named));
+  if (!at) co_return std::nullopt;
+  SALLYPORT_CO_TRY(const json::object first, governor_.parts_.recorder.entry(*at));
+  Call call = call_of(reopened(first));
+  call.tool_call_id = again.tool_call_id;
+  const std::vector<CallResult> results{std::move(again)};
+  const Kept kept{.calls = {std::move(call)}};
+  SALLYPORT_CO_TRY(std::vector<Answer> answers, co_await replay(kept, {results, advisory}));
+  co_return std::move(answers.front());
 }
 
 Async<Ending> HandOffs::pass_second_door(const Kept& kept, const Call& call, Envelope envelope,
@@ -348,24 +374,21 @@ void HandOffs::owe(std::vector<Returned> returned, const Error& error) {
 }
 
 // Each gets a record of its own, and what was released the first time, past the door of now.
-Task<std::vector<Answer>> HandOffs::replay(const Continuations::Found& found, Returning returning) {
+Task<std::vector<Answer>> HandOffs::replay(const Kept& kept, Returning returning) {
   Governor::Parts& parts = governor_.parts_;
   std::vector<Answer> answers;
   std::vector<Draft> drafts;
   std::vector<std::size_t> places;  // of the records among the drafts
-  for (const Call& call : found.kept.calls) {
-    SALLYPORT_CO_TRY(const auto at, parts.recorder.fact(kAnswered, call.call_id));
-    const std::optional<Placed> placed = at ? split_place(*at) : std::nullopt;
-    if (!placed) co_return fail(ErrorCode::NotFound, "the first answer is gone");
-    SALLYPORT_CO_TRY(const json::object first, parts.recorder.entry(placed->sequence));
-    SALLYPORT_CO_TRY(Governor::Performed recalled,
-                     governor_.recall({.sequence = placed->sequence}));
+  for (const Call& call : kept.calls) {
+    SALLYPORT_CO_TRY(const std::optional<std::uint64_t> at, record_of(call));
+    if (!at) co_return fail(ErrorCode::NotFound, "the first answer is gone");
+    SALLYPORT_CO_TRY(const json::object first, parts.recorder.entry(*at));
+    SALLYPORT_CO_TRY(Governor::Performed recalled, governor_.recall({.sequence = *at}));
     const auto given =
         std::ranges::find(returning.results, call.tool_call_id, &CallResult::tool_call_id);
     const bool differs = !same(recalled.envelope, envelope_of(given->result));
     FailOpen fail_open(governor_.fail_open_);
-    Ending ending =
-        co_await pass_second_door(found.kept, call, std::move(recalled.envelope), fail_open);
+    Ending ending = co_await pass_second_door(kept, call, std::move(recalled.envelope), fail_open);
     ending.outcome = Outcome::replayed(*ending.outcome.result);
     ending.release->advisory = returning.advisory;
     ending.effect = EffectState::None;

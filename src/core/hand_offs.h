@@ -38,6 +38,10 @@ class HandOffs {
   Task<std::vector<Answer>> submit(Submission submission, std::string session_id,
                                    bool advisory = false);
 
+  // A result that comes once more for a call that is on record as run elsewhere, from a host that
+  // names its call and nothing else. Nothing: there is no such call.
+  Task<std::optional<Answer>> submit_again(CallResult again, std::string session_id, bool advisory);
+
   // The hand-off that a call belongs to, for a host that names its call and nothing else. Nothing:
   // no such call is out.
   Result<std::optional<Continuation>> hand_off_of(const std::string& session_id,
@@ -55,7 +59,9 @@ class HandOffs {
     bool advisory;
   };
   Task<std::vector<Answer>> complete(const Continuations::Found& found, Returning returning);
-  Task<std::vector<Answer>> replay(const Continuations::Found& found, Returning returning);
+  Task<std::vector<Answer>> replay(const Kept& kept, Returning returning);
+  // Where the record of a call that was answered stands.
+  Result<std::optional<std::uint64_t>> record_of(const Call& call);
   Result<std::optional<Given::Clash>> clash_of(const Trail& trail);
   Task<Returned> receive(const Kept& kept, const Call& call, const ToolResult& result);
   Async<Ending> pass_second_door(const Kept& kept, const Call& call, Envelope envelope,

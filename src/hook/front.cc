@@ -187,9 +187,18 @@ Task<Decision> Front::after(Event event) {
   SALLYPORT_CO_TRY(std::optional<Asked> asked, asked_about(event));
   if (asked) co_return co_await observe_approved(event, std::move(*asked));
   SALLYPORT_CO_TRY(const auto known, row(event, id));
-  // Said twice, and answered the first time: two rewrites would only compete.
-  if (known && known->status == core::Idempotency::Status::Completed) co_return Decision::allow();
-  co_return co_await observe(event);
+  const bool again = known && known->status == core::Idempotency::Status::Completed;
+  co_return again ? co_await say_again(event, id) : co_await observe(event);
+}
+
+// Said twice: what was recorded first counts, whatever came now (AU-59).
+Task<Decision> Front::say_again(const Event& event, const std::string& id) {
+  SALLYPORT_CO_TRY(
+      const std::optional<Answer> replayed,
+      co_await parts_.hand_offs.submit_again({.tool_call_id = id, .result = result_of(event)},
+                                             event.session_id, !event.replaceable));
+  if (!replayed) co_return co_await observe(event);
+  co_return decision_of(event, *replayed);
 }
 
 Task<Decision> Front::take_back(const Event& event, std::string id, Continuation handed_out) {

@@ -64,6 +64,7 @@ class Front {
   Task<Decision> wait_for_person(const Event& event, const Answer& answer);
   Task<Decision> observe_approved(const Event& event, Asked asked);
   Task<Decision> observe(const Event& event);
+  Task<Decision> say_again(const Event& event, const std::string& id);
   Task<void> note(std::string_view kind, const Event& event, json::object body,
                   std::vector<core::Fact> facts = {}, std::vector<core::Fact> expected = {});
   core::Fact said_again(const Event& event, const std::string& id) const;

@@ -345,6 +345,22 @@ class Hook(CliTest):
         completed = [record for record in self.records() if record["outcome"]["kind"] == "completed"]
         self.assertEqual(len(completed), 1)
 
+    # AU-26 AU-59: the second result was let pass as it came
+    def test_a_result_that_comes_again_is_the_one_that_was_recorded_first(self):
+        self.hook(claude("PreToolUse"))
+        first = self.hook(ran(text="key AKIAIOSFODNN7EXAMPLE"))["hookSpecificOutput"]["updatedToolOutput"]
+        again = self.hook(ran(text="ASIAIOSFODNN7EXAMPLE is another"))["hookSpecificOutput"]["updatedToolOutput"]
+        self.assertEqual(again, first)
+        self.assertEqual(again["stdout"], "key ****")
+        completed, replayed = [line["record"] for line in self.shown("--kind", "tool_audit")]
+        self.assertEqual(replayed["outcome"]["kind"], "replayed")
+        self.assertEqual(replayed["outcome"]["result"]["output"], completed["outcome"]["result"]["output"])
+        self.assertNotEqual(replayed["call_id"], completed["call_id"])
+        self.assertTrue(replayed["terminal"])
+        self.assertEqual(replayed["guards"][-1]["guard"], "external.payload_differs")
+        # A repeated submission emits no event (EV-44).
+        self.assertEqual(self.shown("--kind", "event", "--call", replayed["call_id"]), [])
+
     # PI-33
     def test_the_record_says_where_the_host_shows_its_own_result(self):
         policy = self.write("redact.yaml", "version: 1\nautonomy: {tier: act_auto}\nguardrails: {checks: [{type: blocklist, "

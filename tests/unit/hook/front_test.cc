@@ -126,9 +126,21 @@ TEST_F(FrontTest, AResultBehindADialogIsTheYesOfTheSameCall) {
   EXPECT_EQ(tell(before("t-1")).kind, Decision::Kind::Ask);
   EXPECT_EQ(tell(after("t-1", "done")), Decision::allow());
   EXPECT_EQ(ends(), std::vector<std::string>({"completed"}));
-  // Said twice: nothing more happens.
+  // Said twice: the first answer counts.
   EXPECT_EQ(tell(after("t-1", "done")), Decision::allow());
-  EXPECT_EQ(ends(), std::vector<std::string>({"completed"}));
+  EXPECT_EQ(ends(), std::vector<std::string>({"completed", "replayed"}));
+}
+
+// AU-26 AU-59: a result that came again was let pass unseen
+TEST_F(FrontTest, AResultThatComesAgainIsReplacedByTheOneThatWasRecordedFirst) {
+  EXPECT_EQ(tell(before("t-1")), Decision::allow());
+  for (const char* const id : {"t-1", "t-2"}) {  // the second one was never asked about
+    EXPECT_EQ(tell(after(id, "done")), Decision::allow());
+    const Decision again = tell(after(id, "something else"));
+    EXPECT_EQ(again.kind, Decision::Kind::Replace);
+    EXPECT_EQ(again.value, "done");
+  }
+  EXPECT_EQ(ends(), std::vector<std::string>({"completed", "replayed", "completed", "replayed"}));
 }
 
 // AP-6 AP-33
