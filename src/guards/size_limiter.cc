@@ -7,12 +7,24 @@
 #include <utility>
 
 #include "base/try.h"
+#include "core/protocol_frame.h"
 #include "guards/gathered_text.h"
 #include "guards/settings_object.h"
 
 namespace sallyport::guards {
 
 namespace {
+
+// The result of an MCP tool: its `content` is a list of blocks, and a bare string is none.
+bool is_mcp_result(const json::value& value) {
+  const json::object* const object = value.if_object();
+  const json::value* const content = object ? object->if_contains("content") : nullptr;
+  return content != nullptr && content->is_array();
+}
+
+json::value text_block(std::string_view text) {
+  return {{"type", "text"}, {"text", text}};
+}
 
 // One cutting of one envelope.
 class Cutting {
@@ -52,6 +64,16 @@ class Cutting {
     return out;
   }
 
+  // As `cut`, and an MCP result stays one.
+  json::value cut_result(const json::value& value) {
+    json::value out = cut(value);
+    if (!is_mcp_result(value)) return out;
+    json::array& blocks = out.as_object().at("content").as_array();
+    const bool marked = !blocks.empty() && blocks.size() > limits_.max_items;
+    if (marked) blocks.back() = text_block(blocks.back().as_string());
+    return out;
+  }
+
   bool changed() const { return changed_; }
 
  private:
@@ -76,7 +98,14 @@ void replace_content(Envelope& envelope, const std::string& text) {
   envelope.data = nullptr;
   switch (envelope.kind) {
     case Envelope::Kind::Value:
-      envelope.value = text;
+      if (is_mcp_result(envelope.value)) {
+        json::object replaced{{"content", json::array{text_block(text)}}};
+        const json::value* const failed = envelope.value.get_object().if_contains("isError");
+        if (failed != nullptr) replaced["isError"] = *failed;
+        envelope.value = std::move(replaced);
+      } else {
+        envelope.value = text;
+      }
       return;
     case Envelope::Kind::Stream:
       envelope.chunks = {json::value(text)};
@@ -124,7 +153,7 @@ SizeLimiter::SizeLimiter(const SizeLimits& limits) : limits_(limits) {
 Verdict SizeLimiter::limit(const Envelope& result) const {
   Cutting cutting(limits_);
   Envelope cut = result;
-  cut.value = cutting.cut(result.value);
+  cut.value = cutting.cut_result(result.value);
   cut.message = cutting.cut_text(result.message);
   cut.reason = cutting.cut_text(result.reason);
   cut.data = cutting.cut(result.data);
@@ -139,7 +168,8 @@ Verdict SizeLimiter::limit(const Envelope& result) const {
   return cutting.changed() ? Verdict::rewrite(cut.to_json()) : Verdict::allow();
 }
 
-Task<Verdict> SizeLimiter::judge(const Envelope& result, const ResultContext&) const {
+Task<Verdict> SizeLimiter::judge(const Envelope& result, const ResultContext& context) const {
+  if (context.effect_class == core::kProtocolFrame) co_return Verdict::allow();
   co_return limit(result);
 }
 

@@ -82,6 +82,14 @@ std::string params_with_input(const Message& request, std::string_view input) {
   return meta ? with_member(input, "_meta", *meta) : std::string(input);
 }
 
+namespace {
+
+std::string one_text(const json::value& value) {
+  return value.is_string() ? std::string(value.get_string()) : canonical_json(value);
+}
+
+}  // namespace
+
 json::value error_of(const Envelope& envelope) {
   json::object error{{"code", envelope.code.value_or(kInternalError)},
                      {"message", envelope.message}};
@@ -93,6 +101,8 @@ std::string ForwardedCall::answer_showing(const Envelope& released, std::string_
   const bool is_error = released.kind == Envelope::Kind::Error;
   json::value shown = is_error ? error_of(released) : released.value;
   if (shown == given_) return answer_->with_id(id);
+  // A guard has put one text in the place of everything.
+  if (!is_error && !shown.is_object()) return error_text(id, kDenied, one_text(shown));
   const std::string text =
       with_member(answer_->text, is_error ? "error" : "result", json::serialize(shown));
   return with_member(text, "id", id);

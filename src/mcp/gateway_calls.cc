@@ -239,6 +239,7 @@ std::string Gateway::response_to(const Governed& governed, const Result<Answer>&
 void Gateway::forward_progress(const Governed& governed, const json::value& released) {
   const std::optional<Message>& message = governed.upstream->on_the_way();
   if (!message || governed.client_id.empty() || governed.client_token.empty()) return;
+  if (!released.is_object()) return;  // too large, and no progress any more
   const json::object* const params = message->params();
   const json::value* const progress = params ? params->if_contains("progress") : nullptr;
   // It has to rise, and we have told of some while a person was asked.

@@ -143,6 +143,37 @@ class Policies(McpTest):
         self.assertIn("generation 2", policy["detail"])
         self.assertIn("policy.yaml:2:", policy["detail"])
 
+    # PI-69 PI-70 PI-71: an opening or a list that is cut is none
+    def test_limits_are_for_results_and_not_for_the_protocol(self):
+        policy = self.write("policy.yaml", "version: 1\nautonomy: {tier: act_auto}\nresults: [{hook: size-limiter, settings: "
+                            "{max_string_bytes: 20, max_items: 2, max_total_bytes: 120}}]\n")
+        client = self.client(options=["--policy", str(policy)])
+        self.assertEqual(client.open()["serverInfo"]["name"], "fake")
+        tools = client.request("tools/list")["result"]["tools"]
+        self.assertGreater(len(tools), 2)
+        self.assertIn("tool spoof_progress", [tool["description"] for tool in tools])
+        self.assertEqual(client.said("echo", {"message": "x" * 30}), "x" * 20 + "[TRUNCATED: kept 20 of 30 bytes]")
+        blocks = client.result("structured")["content"]
+        self.assertEqual([block["text"] for block in blocks], ["[OUTPUT TOO LARGE: 180 bytes]"])
+        client.close()
+        released = self.records()[-1]["post_invocation"]["released"]["value"]
+        self.assertEqual(released["content"], blocks)
+
+    # LE-68
+    def test_what_a_gateway_writes_are_control_entries_of_the_list(self):
+        client = self.client()
+        client.open({"sampling": {}})
+        client.result("echo", {"message": "x"})
+        client.close()
+        known = {"started", "stopped", "gap", "policy_loaded", "policy_rejected", "key_created", "key_rotated",
+                 "fail_open_started", "fail_open_ended", "clock_step", "grant_issued", "grant_revoked", "erased", "pruned",
+                 "hold_set", "hold_lifted", "rollback_acknowledged", "refused_control"}
+        self.assertEqual(set(self.good("ledger", "schema", "--json").json()["controls"]), known)
+        controls = self.good("ledger", "show", "--kind", "control", "--json").lines()
+        self.assertLessEqual({entry["body"]["control"] for entry in controls}, known)
+        processes = self.good("ledger", "show", "--topic", "processes", "--json").lines()
+        self.assertEqual([entry["body"]["kind"] for entry in processes], ["governed", "governed_no_more"])
+
     # GR-8: at first start there is none, so nothing is let through
     def test_an_invalid_policy_is_never_replaced_by_another(self):
         path = self.write("policy.yaml", "version: 1\nguardrials: {}\n")

@@ -55,6 +55,18 @@ TEST(SizeLimiterTest, ContentThatIsStillTooLargeBecomesOneStringOrIsBlocked) {
             R"({"kind":"error","error":{"message":"[OUTPUT TOO LARGE: 10 bytes]","code":1}})");
 }
 
+// PI-70 PI-71: a bare string in the place of a result, or among its blocks, is no MCP
+TEST(SizeLimiterTest, AnMcpResultStaysOne) {
+  EXPECT_EQ(limited(R"({"max_total_bytes":40})",
+                    R"({"content":[{"type":"text","text":"abcdefgh"}],"isError":true})"),
+            R"({"kind":"value","value":{"content":[{"type":"text",)"
+            R"("text":"[OUTPUT TOO LARGE: 62 bytes]"}],"isError":true}})");
+  EXPECT_EQ(limited(R"({"max_items":1})",
+                    R"({"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]})"),
+            R"({"kind":"value","value":{"content":[{"type":"text","text":"a"},)"
+            R"({"type":"text","text":"[TRUNCATED: kept 1 of 2 items]"}]}})");
+}
+
 // PI-71 (partly)
 TEST(SizeLimiterTest, SettingsThatCannotBeMeantAreRefusedWithTheirPlace) {
   const std::pair<const char*, const char*> cases[] = {
