@@ -87,6 +87,8 @@ class Reading {
         return refuse(place + ".name", "stands twice");
       }
       SALLYPORT_TRY(Wording wording, read_wording(*entry, place));
+      // What is searched for must be findable, which is known only when it is compiled for that.
+      SALLYPORT_CHECK_OK(WordingSet::build({wording}, WordingSet::Mode::Anywhere));
       settings_.deny.push_back({std::string(name->get_string()), std::move(wording)});
     }
     return {};

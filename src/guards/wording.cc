@@ -37,10 +37,12 @@ constexpr unsigned flags_of(WordingSet::Mode mode) {
 }
 
 Error refusal(const Wording& wording, hs_compile_error_t* error) {
-  Error refused{
-      ErrorCode::InvalidInput,
-      fmt::format("`{}`: `{:.80}` is no pattern: {}", wording.place, wording.text, error->message),
-      wording.place};
+  std::string_view why = error->message;
+  // What the library says next is advice to programmers.
+  if (why.starts_with("Pattern matches empty buffer")) why = "it matches where nothing stands";
+  Error refused{ErrorCode::InvalidInput,
+                fmt::format("`{}`: `{:.80}` is no pattern: {}", wording.place, wording.text, why),
+                wording.place};
   hs_free_compile_error(error);
   return refused;
 }

@@ -307,6 +307,7 @@ TEST(OutputSanitizerTest, SettingsThatCannotBeMeantAreRefusedWithTheirPlace) {
       {R"({"strategies":{"email":"mask"}})", "strategies.email"},
       {R"({"strategies":{"custom:x":"mask"}})", "strategies.custom:x"},
       {R"({"deny":[{"name":"a","pattern":"("}]})", "deny[0].pattern"},
+      {R"({"deny":[{"name":"a","pattern":"x*"}]})", "deny[0].pattern"},
       {R"({"deny":[{"name":"A b","text":"x"}]})", "deny[0].name"},
       {R"({"deny":[{"name":"a","text":"x"},{"name":"a","text":"y"}]})", "deny[1].name"},
       {R"({"allow":[{"pattern":"a)(b"}]})", "allow[0].pattern"},
