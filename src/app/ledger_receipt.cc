@@ -57,8 +57,7 @@ Result<std::vector<std::uint64_t>> meant(ledger::ReadView& view, const Target& t
   }
   SALLYPORT_TRY(const CallEntries entries, entries_of_call(view, call_id));
   if (entries.all.empty()) {
-    return fail(ErrorCode::NotFound,
-                fmt::format("there is no entry and no call `{}`", target.text));
+    return std::unexpected(nothing_found(target));
   }
   if (all) return entries.all;
   if (!entries.terminal) {

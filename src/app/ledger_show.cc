@@ -30,15 +30,10 @@ class Listing {
     return true;
   }
 
-  Result<void> finish(const std::optional<Target>& target) {
-    if (count_ == 0 && target) {
-      return fail(
-          ErrorCode::NotFound,
-          fmt::format("no entry and no call `{}` matches; `sallyport ledger tail` shows some",
-                      target->text));
+  Result<void> finish(const std::optional<Target>& target, const FilterOptions& filter) {
+    if (count_ == 0) {
+      return std::unexpected(target ? nothing_found(*target) : nothing_found(filter));
     }
-    if (count_ == 0)
-      return fail(ErrorCode::NotFound, "no entry matches; leave a filter out to see more");
     if (count_ == 1 && !context_.json()) say(entry_page(first_, context_.terminal));
     return {};
   }
@@ -104,7 +99,7 @@ Result<int> ledger_show(const Context& context, const ShowOptions& options) {
         view, filter, [&](const ledger::StoredEntry& stored, const ledger::EntryView&) {
           return listing.add(stored);
         }));
-    return listing.finish(target);
+    return listing.finish(target, options.filter);
   }));
   return code;
 }

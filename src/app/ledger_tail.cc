@@ -64,7 +64,7 @@ Result<int> ledger_tail(const Context& context, const TailOptions& options) {
     return {};
   }));
   if (entries.empty() && !options.follow && count > 0) {
-    return fail(ErrorCode::NotFound, "no entry matches; leave a filter out to see more");
+    return std::unexpected(nothing_found(options.filter));
   }
   if (!context.json()) say(entry_line_header(context.terminal));
   SALLYPORT_CHECK_OK(print(context, entries));

@@ -218,6 +218,28 @@ Result<std::optional<ledger::StoredEntry>> find_target(ledger::ReadView& view,
   return found;
 }
 
+Error nothing_found(const FilterOptions& options) {
+  if (options.call && !parse_uuid(*options.call)) {
+    return {ErrorCode::InvalidInput,
+            fmt::format("--call `{}` is no id of a call; copy one from `sallyport ledger tail`",
+                        options.call->substr(0, 80))};
+  }
+  return {ErrorCode::NotFound, "no entry matches; leave a filter out to see more"};
+}
+
+Error nothing_found(const Target& target) {
+  const std::string name = target.text.substr(0, 80);
+  if (target.id) {
+    return {
+        ErrorCode::NotFound,
+        fmt::format("no entry and no call `{}` matches; `sallyport ledger tail` shows some", name)};
+  }
+  return {ErrorCode::InvalidInput,
+          fmt::format("`{}` is neither a sequence nor the id of an entry or a call; copy one from "
+                      "`sallyport ledger tail`",
+                      name)};
+}
+
 Result<ledger::VerifierKey> key_from(const std::string& text) {
   if (Result<ledger::VerifierKey> key = ledger::VerifierKey::parse(trimmed(text)); key) return key;
   constexpr std::size_t kMaxKeyFile = 64 * 1024;

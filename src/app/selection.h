@@ -32,6 +32,11 @@ Result<Target> target_from(const std::string& text);
 Result<std::optional<ledger::StoredEntry>> find_target(ledger::ReadView& view,
                                                        const Target& target);
 
+// What to say where nothing was found. Calls of other programs may have any name, so one that is
+// no UUID is known to be malformed only now.
+Error nothing_found(const FilterOptions& options);
+Error nothing_found(const Target& target);
+
 // The text itself, or a file that holds it. `InvalidInput` when it is neither.
 Result<ledger::VerifierKey> key_from(const std::string& text);
 

@@ -140,6 +140,34 @@ Result<int> verify_receipts(const Context& context, const VerifyOptions& options
   return all_good ? 0 : 1;
 }
 
+// `ledger checkpoint` and `ledger proof` have a second form, with --json. Whatever is neither is
+// handed on as it is, and fails where it is read.
+std::optional<json::object> printed_object(const std::string& text) {
+  if (!text.starts_with('{')) return std::nullopt;
+  Result<json::value> value = parse_own_json(text, {.bytes = kMaxNote});
+  return value && value->is_object() ? std::optional(value->get_object()) : std::nullopt;
+}
+
+std::string note_in(std::string text) {
+  const std::optional<json::object> printed = printed_object(text);
+  const auto note = printed ? text_in(*printed, "checkpoint") : std::nullopt;
+  return note ? std::string(*note) : text;
+}
+
+std::string proof_in(std::string text) {
+  const std::optional<json::object> printed = printed_object(text);
+  const json::value* const hashes = printed ? printed->if_contains("proof") : nullptr;
+  const auto older = printed ? number_in(*printed, "old_size") : std::nullopt;
+  const auto newer = printed ? number_in(*printed, "new_size") : std::nullopt;
+  if (hashes == nullptr || !hashes->is_array() || !older || !newer) return text;
+  std::string lines = fmt::format("sallyport/consistency-proof/v1\n{}\n{}\n", *older, *newer);
+  for (const json::value& hash : hashes->get_array()) {
+    if (!hash.is_string()) return text;
+    lines += fmt::format("{}\n", std::string_view(hash.get_string()));
+  }
+  return lines;
+}
+
 Result<int> verify_between(const Context& context, const VerifyOptions& options,
                            const ledger::Trust& trust) {
   if (options.files.size() != 3) {
@@ -149,7 +177,8 @@ Result<int> verify_between(const Context& context, const VerifyOptions& options,
   SALLYPORT_TRY(const std::string older, read_input(options.files[0], kMaxNote));
   SALLYPORT_TRY(const std::string newer, read_input(options.files[1], kMaxNote));
   SALLYPORT_TRY(const std::string proof, read_input(options.files[2], kMaxNote));
-  const ledger::Verification answer = ledger::verify_consistency(older, newer, proof, trust);
+  const ledger::Verification answer =
+      ledger::verify_consistency(note_in(older), note_in(newer), proof_in(proof), trust);
   if (context.json()) {
     say(visible_json(canonical_json(answer.to_json())));
   } else {

@@ -153,7 +153,8 @@ class Receipts(CliTest):
         self.assertEqual(self.good("ledger", "receipt", receipt["leaf_index"]).raw, outcome.raw)
         # A call that is still open has none.
         self.assertIn("no outcome yet", self.refused(1, "ledger", "receipt", "call-00004"))
-        self.refused(1, "ledger", "receipt", "no-such-call")
+        self.refused(64, "ledger", "receipt", "no-such-call")
+        self.refused(1, "ledger", "receipt", "01966f4c-2000-7000-8000-000000000001")
         self.refused(1, "ledger", "receipt", 9999)
 
     # LE-31
@@ -253,6 +254,12 @@ class Receipts(CliTest):
         shown = self.good("ledger", "proof", 2, 18, "--checkpoints", "--json").json()
         self.assertEqual(shown["old_checkpoint"], old.read_text())
         self.assertEqual(self.good("ledger", "proof", 2, 18).out, proof.read_text())
+        # What the same commands print with --json is taken too.
+        forms = [self.write(f"form-{i}", self.good("ledger", *words, "--json").out)
+                 for i, words in enumerate((("checkpoint", 2), ("checkpoint", 18), ("proof", 2, 18), ("proof", 4, 18)))]
+        for last, step in ((2, (0, "inclusion")), (3, (1, "size")), (0, (1, "form"))):
+            answer = self.run_bare("verify", "--consistency", forms[0], forms[1], forms[last], "--key", key, "--json")
+            self.assertEqual((answer.code, answer.json()["step"]), step)
         for sizes in ((0, 5), (5, 4), (5, 19), ("a", 5)):
             self.refused(64, "ledger", "proof", *sizes)
         self.assertIn("2 and 4 are", self.refused(1, "ledger", "checkpoint", 3))

@@ -145,7 +145,7 @@ class Queries(CliTest):
         page = self.good("ledger", "show", 3).out
         for word in ("entry 3", entry_id, "call-00000", "content number 0", "open      /body/effective_input", "ledger receipt 3"):
             self.assertIn(word, page)
-        for target in ("9999", "01966f4c-2000-7000-8000-000000000001", "no-such-call"):
+        for target in ("9999", "01966f4c-2000-7000-8000-000000000001"):
             self.refused(1, "ledger", "show", target)
         self.refused(64, "ledger", "show", "call-00000", "--call", "call-00001")
 
@@ -153,11 +153,14 @@ class Queries(CliTest):
     def test_malformed_queries_are_usage_errors(self):
         for words in (["--since", "yesterday"], ["--until", "2026-13-01"], ["--since", "2026-11-15T25:00:00Z"], ["--since", ""], ["--after", "-1"],
                       ["--after", "x"], ["--after", "99999999999999999999"], ["--limit", "many"], ["--kind", "evnt"], ["--call", ""],
-                      ["--call", "a\x01b"], ["--call", "x" * 2000], ["01966f4c-2000-7000-8000-00000000000g"], ["99999999999999999999"], [""]):
+                      ["--call", "a\x01b"], ["--call", "x" * 2000], ["01966f4c-2000-7000-8000-00000000000g"], ["99999999999999999999"], [""],
+                      ["no-such-call"], ["-1"], ["--call", "no-such-call"]):
             self.refused(64, "ledger", "show", *words)
         self.refused(64, "ledger", "show", b"--call=\xff\xfe".decode("utf-8", "surrogateescape"))
         self.refused(64, "ledger", "tail", "-n", "x")
         self.refused(64, "ledger", "tail", "-n", "100001")
+        self.refused(64, "ledger", "tail", "--call", "no-such-call")
+        self.refused(1, "ledger", "tail", "--call", "01966f4c-2000-7000-8000-000000000001")
 
     # AP-39 (partly)
     def test_hidden_characters_of_content_are_shown(self):
@@ -211,7 +214,7 @@ class Queries(CliTest):
             self.assertIn(row["entry"]["kind"], schema["kinds"])
         for name in ("input", "result", "nonce", "undo_metadata", "listen_context", "cwd"):
             self.assertIn(name, schema["sealed_names"])
-        self.assertEqual(len(schema["controls"]), 21)
+        self.assertEqual(len(schema["controls"]), 18)
 
 
 class Installation(CliTest):
