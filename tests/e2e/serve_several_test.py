@@ -59,18 +59,18 @@ class Several(ServeTest):
         status, answers = self.stateless(server, modern("tools/call", {"name": "nowhere.echo", "arguments": {}}))
         self.assertEqual((status, answers[-1]["result"]["isError"], answers[-1]["result"]["resultType"]), (200, True, "complete"))
         asked = [("prompts/get", {"name": "x"}), ("completion/complete", {"ref": {"type": "ref/prompt", "name": "y"}, "argument": {"name": "a", "value": ""}}),
-                 ("tasks/result", {"taskId": "z"})]
+                 ("tasks/result", {"taskId": "z"}), ("tasks/get", {"taskId": "z"})]
         errors = [session.request(method, params)[-1]["error"] for method, params in asked]
-        self.assertEqual([error["code"] for error in errors], [-32602] * 3)
+        self.assertEqual([error["code"] for error in errors], [-32602] * 4)
         status, answers = self.stateless(server, modern("prompts/get", {"name": "nowhere.x"}))
         self.assertEqual((status, answers[-1]["error"]["code"]), (200, -32602))
         # Faults of the protocol are no calls: nothing is named, or no such method is there.
-        for method, params in (("prompts/get", {}), ("tools/call", {"arguments": {}}), ("tasks/get", {"taskId": "z"}), ("resources/read", {})):
+        for method, params in (("prompts/get", {}), ("tools/call", {"arguments": {}}), ("resources/read", {})):
             self.assertNotIn("data", session.request(method, params)[-1]["error"], method)
         server.stop()
-        ends = self.one_end_for_each_call(6)
+        ends = self.one_end_for_each_call(7)
         self.assertEqual([(record["server"], record["tool_name"], record["outcome"]["kind"]) for record in ends],
-                         [("", name, "blocked") for name in ("echo", "nowhere.echo", "prompts/get", "completion/complete", "tasks/result", "prompts/get")])
+                         [("", name, "blocked") for name in ("echo", "nowhere.echo", "prompts/get", "completion/complete", "tasks/result", "tasks/get", "prompts/get")])
         recorded = [line["entry"]["id"] for line in self.good("ledger", "show", "--kind", "tool_audit", "--json", "--limit", "100").lines()]
         for error in [*errors, answers[-1]["error"]]:
             self.assertIn(error["data"]["record"], recorded)

@@ -272,6 +272,8 @@ Result<std::shared_ptr<const core::Plan>> make_plan(const Arguments& arguments, 
   if (!arguments.policy.empty()) {
     SALLYPORT_TRY(const policy::Policy policy, policy::load_policy(arguments.policy));
     SALLYPORT_CHECK_OK(policy::add_to_plan(plan, policy, nullptr, {clock, entropy, "k"}));
+    // As in an engine: what the program says of tiers holds where the policy says nothing.
+    if (!policy.autonomy) plan.autonomy_rules(nullptr);
   }
   return plan.build();
 }

@@ -46,6 +46,9 @@ TEST(PrivateFileTest, AFileThatOthersCanReadIsRefusedAndTheMessageSaysWhatToChan
   EXPECT_EQ(*read_private_file(folder / "a"), "one");
   ASSERT_TRUE(make_private_folder(folder / "keys"));
   chmod((folder / "keys").c_str(), 0750);
+  ASSERT_TRUE(make_private_folder(folder / "keys")) << "an empty one is closed";
+  ASSERT_TRUE(create_private_file(folder / "keys" / "a", "one"));
+  chmod((folder / "keys").c_str(), 0750);
   const auto made = make_private_folder(folder / "keys");
   ASSERT_FALSE(made);
   EXPECT_NE(made.error().message.find("chmod 0700"), std::string::npos) << made.error().message;
