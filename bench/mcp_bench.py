@@ -5,7 +5,7 @@
 
 A bare client over kept-alive connections, so that the client's own time hides nothing. The targets take turns in every
 round: a noisy machine slows them all alike. Compare within one run; what is added is added to the server itself.
-`durable` has the intent and the outcome of every call on disk, `relaxed` both with the outcome. Gates and proxies stand
+`durable` has the intent and the outcome of every call on disk, `relaxed` has both written together and waits for no disk. Gates and proxies stand
 before the server on standard streams, unless a line says that they reach it over HTTP.
 """
 import argparse
