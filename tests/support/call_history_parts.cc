@@ -100,7 +100,7 @@ class Body {
 
 class PlainTool final : public core::Upstream {
  public:
-  explicit PlainTool(Body body) : body_(std::move(body)) {}
+  explicit PlainTool(const Body& body) : body_(body) {}
   Task<Envelope> invoke(Call call, std::shared_ptr<core::Delivery>, std::stop_token) override {
     co_return co_await body_.run(std::move(call), {});
   }
@@ -146,7 +146,7 @@ class Steps final : public core::Preparation {
 
 class PreparedTool final : public core::PreparingUpstream {
  public:
-  PreparedTool(Body body, bool outlives) : body_(std::move(body)), outlives_(outlives) {}
+  PreparedTool(const Body& body, bool outlives) : body_(body), outlives_(outlives) {}
   std::shared_ptr<core::Preparation> prepare(Call call, std::stop_token) override {
     return std::make_shared<Steps>(body_.around(), call);
   }
@@ -285,10 +285,10 @@ const ToolKind& tool_kind(std::string_view name) {
 
 std::shared_ptr<core::Upstream> make_tool(const ToolKind& kind, Surroundings around,
                                           const ModelLedger& ledger, bool relaxed) {
-  Body body(around, ledger, relaxed);
+  const Body body(around, ledger, relaxed);
   if (!kind.known) return std::make_shared<core::UnknownTool>();
-  if (kind.prepares) return std::make_shared<PreparedTool>(std::move(body), kind.outlives);
-  return std::make_shared<PlainTool>(std::move(body));
+  if (kind.prepares) return std::make_shared<PreparedTool>(body, kind.outlives);
+  return std::make_shared<PlainTool>(body);
 }
 
 std::shared_ptr<const core::Plan> make_plan(const Surroundings& around, std::string_view variant) {

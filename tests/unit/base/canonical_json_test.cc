@@ -374,8 +374,7 @@ TEST(CanonicalJsonTest, CanonicalTextIsKnownFromAnyOther) {
                                       R"("\/")",
                                       "\"\xff\"",
                                       "[1,]",
-                                      "\xef\xbb\xbf"
-                                      "1",
+                                      "\xEF\xBB\xBF 1",
                                       R"({"\u0001":1,"\n":2,"\t":3})",
                                       R"("\u00")",
                                       "\"\\",
