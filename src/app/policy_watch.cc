@@ -36,7 +36,7 @@ Task<void> PolicyWatch::take_up() {
   const std::string source = loader_.origin().name;
   Result<std::optional<policy::PolicyLoader::Loaded>> loaded = loader_.refresh();
   if (!loaded) {
-    const Error error = loaded.error();
+    const Error& error = loaded.error();
     SALLYPORT_CO_CHECK_OK(co_await plans_.reject({.source = source, .who = who_}, error));
     co_return std::unexpected(error);
   }

@@ -71,7 +71,7 @@ class LookAlikes {
   }
 
   static Rank rank(char candidate, UChar32 point, const std::string& skeleton) {
-    const auto c = static_cast<UChar32>(candidate);
+    const auto c = static_cast<UChar32>(static_cast<unsigned char>(candidate));
     return {u_charType(c) != u_charType(point), u_isalpha(c) == 0, u_isdigit(c) == 0,
             skeleton != std::string(1, candidate)};
   }
