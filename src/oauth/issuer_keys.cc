@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/try.h"
+#include "oauth/turn.h"
 
 namespace sallyport::oauth {
 
@@ -10,21 +11,6 @@ namespace {
 
 // Longer than a source takes.
 constexpr std::chrono::seconds kOthersFetch{15};
-
-// One asks at a time, however it ends.
-class Asking {
- public:
-  Asking(bool& busy, Bell& bell) : busy_(busy), bell_(bell) { busy_ = true; }
-  Asking(const Asking&) = delete;
-  ~Asking() {
-    busy_ = false;
-    bell_.ring("keys");
-  }
-
- private:
-  bool& busy_;
-  Bell& bell_;
-};
 
 }  // namespace
 
@@ -71,12 +57,12 @@ Async<void> IssuerKeys::refresh() {
   if (busy_) {
     const SteadyTime end = settings_.clock.steady() + kOthersFetch;
     while (busy_ && settings_.clock.steady() < end) {
-      co_await bell_.wait("keys", std::chrono::seconds(1), {});
+      co_await bell_.wait(Turn::kOver, std::chrono::seconds(1), {});
     }
     co_return;
   }
   if (!may_fetch()) co_return;
-  const Asking asking(busy_, bell_);
+  const Turn turn(busy_, bell_);
   co_await fetch();
 }
 

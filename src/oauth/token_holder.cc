@@ -4,6 +4,7 @@
 
 #include "base/try.h"
 #include "base/visible_text.h"
+#include "oauth/turn.h"
 
 namespace sallyport::oauth {
 
@@ -24,21 +25,6 @@ bool may_stand_in_shell(std::string_view scope) {
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 .:/_-";
   return scope.size() < 1000 && scope.find_first_not_of(kHarmless) == std::string_view::npos;
 }
-
-// One at a time, however it ends.
-class Turn {
- public:
-  Turn(bool& busy, Bell& bell) : busy_(busy), bell_(bell) { busy_ = true; }
-  Turn(const Turn&) = delete;
-  ~Turn() {
-    busy_ = false;
-    bell_.ring("turn");
-  }
-
- private:
-  bool& busy_;
-  Bell& bell_;
-};
 
 }  // namespace
 
@@ -89,7 +75,7 @@ Async<void> TokenHolder::freshen() {
 
 Task<void> TokenHolder::renew(Refusal refusal) {
   const auto end = settings_.clock.steady() + settings_.patience + 30s;
-  while (busy_ && settings_.clock.steady() < end) co_await bell_.wait("turn", 1s, {});
+  while (busy_ && settings_.clock.steady() < end) co_await bell_.wait(Turn::kOver, 1s, {});
   if (token() != refusal.token) co_return Result<void>{};
   if (busy_) co_return fail(ErrorCode::Deadline, "the login takes too long");
   const Turn turn(busy_, bell_);
