@@ -5,8 +5,9 @@
 
 A bare client over kept-alive connections, so that the client's own time hides nothing. The targets take turns in every
 round: a noisy machine slows them all alike. Compare within one run; what is added is added to the server itself.
-`durable` has the intent and the outcome of every call on disk, `relaxed` has both written together and waits for no disk. Gates and proxies stand
-before the server on standard streams, unless a line says that they reach it over HTTP.
+With `acts` the intent of every call is on disk before the tool is called and its outcome before the answer, with `reads` (a tool that policy
+knows to change nothing) both before the answer; `relaxed` has both written together and waits for no disk. Gates and proxies stand before the
+server on standard streams, unless a line says that they reach it over HTTP.
 """
 import argparse
 import json
@@ -224,16 +225,21 @@ def on_port(command, env=None):
     return begin
 
 
-def policy(cwd, durability):
-    file = pathlib.Path(cwd) / f"{durability}.yaml"
-    file.write_text(f"version: 1\nname: bench-{durability}\nautonomy: {{tier: act_auto}}\ndurability: {durability}\n")
+POLICIES = {"reads": {"durability": "effect", "tools": [{"tool": "echo", "tier": "observe", "class": "none"}]},
+            "acts": {"durability": "effect"},
+            "relaxed": {"durability": "relaxed"}}
+
+
+def policy(cwd, kind):
+    file = pathlib.Path(cwd) / f"{kind}.yaml"
+    file.write_text(json.dumps({"version": 1, "name": f"bench-{kind}", "autonomy": {"tier": "act_auto"}, **POLICIES[kind]}))
     return file
 
 
-def served(cwd, name, durability, upstream):
+def served(cwd, name, kind, upstream):
     """The gate over HTTP, before `upstream`."""
     def begin(_):
-        config = {"version": 1, "serve": {"listen": "127.0.0.1:0", "auth": "none", "policy": str(policy(cwd, durability)), "sessions": 256,
+        config = {"version": 1, "serve": {"listen": "127.0.0.1:0", "auth": "none", "policy": str(policy(cwd, kind)), "sessions": 256,
                                           "upstreams": [{"name": "echo", **upstream()}]}}
         file = pathlib.Path(cwd) / f"serve-{name}.yaml"
         file.write_text(json.dumps(config))
@@ -246,16 +252,18 @@ def targets(cwd):
     run = node(20)
     echo = [str(run), str(ECHO)]
     bins = RIVALS.modules / ".bin"
-    wrapped = lambda durability: [BIN, "mcp", "--data-dir", f"{cwd}/streams-{durability}", "--policy", policy(cwd, durability), "--name", "echo", "--", *echo]
+    wrapped = lambda kind: [BIN, "mcp", "--data-dir", f"{cwd}/streams-{kind}", "--policy", policy(cwd, kind), "--name", "echo", "--", *echo]
     server = Target("HTTP: the server itself", listening([*echo, "http"]))
     return [
         Target("streams: the server itself", None, streams=echo),
-        Target("streams: gate, durable", None, streams=wrapped("strict")),
+        Target("streams: gate, reads", None, streams=wrapped("reads")),
+        Target("streams: gate, acts", None, streams=wrapped("acts")),
         Target("streams: gate, relaxed", None, streams=wrapped("relaxed")),
         server,
-        Target("HTTP: gate, durable", served(cwd, "durable", "strict", lambda: {"command": echo})),
+        Target("HTTP: gate, reads", served(cwd, "reads", "reads", lambda: {"command": echo})),
+        Target("HTTP: gate, acts", served(cwd, "acts", "acts", lambda: {"command": echo})),
         Target("HTTP: gate, relaxed", served(cwd, "relaxed", "relaxed", lambda: {"command": echo})),
-        Target("HTTP: gate to HTTP, durable", served(cwd, "remote", "strict", lambda: {"url": server.url})),
+        Target("HTTP: gate to HTTP, reads", served(cwd, "remote", "reads", lambda: {"url": server.url})),
         Target("HTTP: gate to HTTP, relaxed", served(cwd, "remote-relaxed", "relaxed", lambda: {"url": server.url})),
         Target("HTTP: mcp-proxy", on_port(lambda port: [run, bins / "mcp-proxy", "--port", port, "--host", "127.0.0.1", "--server", "stream", "--", *echo])),
         Target("HTTP: supergateway", on_port(lambda port: [run, bins / "supergateway", "--stdio", " ".join(echo), "--outputTransport", "streamableHttp",

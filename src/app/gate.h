@@ -24,7 +24,6 @@ class Gate {
     std::string front;            // of its MCP clients, in metrics
     std::string policy;           // a file, or a shipped one by its name
     std::string approvals_url{};  // where people find questions, ids behind it; empty: nowhere
-    bool one_client = false;
   };
   // The policy is in force, what a dead process left is closed, and from here on nothing that is
   // started below this process may answer for people (AP-29).

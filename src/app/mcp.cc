@@ -86,8 +86,7 @@ Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
   SALLYPORT_TRY(const std::unique_ptr<Gate> gate,
                 Gate::open(context, {.role = "mcp",
                                      .front = "mcp_stdio",
-                                     .policy = options.policy.value_or("starter"),
-                                     .one_client = true}));
+                                     .policy = options.policy.value_or("starter")}));
   Workspace& workspace = gate->workspace();
   const std::string name = options.name.value_or(upstream.name);
   gate->log(fmt::format("`{}` is wrapped; {}; all is recorded in {}", name,

@@ -37,7 +37,7 @@ class Workspace {
     // False: a maintenance command that writes its one entry into a ledger that is already there.
     bool announced = true;
     bool passing = false;   // a call, and gone
-    bool in_place = false;  // one client, who waits for the disk anyway
+    bool in_place = false;  // a caller who is alone writes on the loop's own thread
     std::string acknowledged_rollback{};
     ledger::Ledger::Close close_interrupted{};
   };

@@ -54,6 +54,7 @@ struct Ledger::Queue {
   std::deque<Group> owed;     // GUARDED_BY(mutex), before everything else
   std::size_t bytes = 0;      // GUARDED_BY(mutex), of both
   bool stopping = false;      // GUARDED_BY(mutex)
+  int company = 0;            // GUARDED_BY(mutex), appends to come that count as those of many
   Health health;              // GUARDED_BY(mutex)
 
   // What goes into one transaction: everything owed, then as much as fits.
@@ -77,6 +78,16 @@ struct Ledger::Queue {
       }
     }
     return taken;
+  }
+
+  // Is whoever appended last the only one? Callers who take turns find nobody waiting, and would
+  // each hold up the others: one who was joined a moment ago is one of many.
+  bool last_is_alone() {
+    constexpr int kRemembered = 64;
+    if (waiting.size() > 1) company = kRemembered;
+    if (company == 0) return true;
+    --company;
+    return false;
   }
 
   // What a caller on this executor may write himself: all that waits, and nothing is wrong.
@@ -233,7 +244,7 @@ void Ledger::submit(Group group) {
     } else {
       queue_->bytes += weight(group);
       queue_->waiting.push_back(std::move(group));
-      alone = queue_->waiting.size() == 1;
+      alone = queue_->last_is_alone();
     }
   }
   if (!refusal) return call_for_writing(executor, alone);
@@ -242,8 +253,8 @@ void Ledger::submit(Group group) {
   Answers().add(std::move(group));
 }
 
-// The writer thread writes; or, where one client waits anyway, the caller himself, when nobody has
-// joined him by the time that everybody who is ready on his executor had his turn.
+// The writer thread writes; or the caller himself, when nobody has joined him by the time that
+// everybody who is ready on his executor had his turn.
 void Ledger::call_for_writing(const asio::any_io_executor& executor, bool alone) {
   if (!settings_.in_place || !executor || !alone || !quick_) return queue_->wake.notify_one();
   asio::post(executor, [door = door_, executor] {

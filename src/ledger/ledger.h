@@ -56,7 +56,7 @@ class Ledger final : public core::Recorder {
     // and keeps the witness once a minute.
     bool passing = false;
     // Whoever appends alone writes on his own thread instead of waking another and being woken by
-    // it, as long as the disk is quick. For processes whose one client would wait anyway.
+    // it, as long as the disk is quick. For processes that may stand still for one sync.
     bool in_place = false;
   };
 

@@ -102,6 +102,19 @@ TEST_F(InPlaceConcurrentTest, AppendsThatAreReadyTogetherShareACommit) {
   EXPECT_LE(commits() - before, 3);
 }
 
+// LE-40: those who take turns would hold up each other.
+TEST_F(InPlaceConcurrentTest, WhoeverWasJoinedAMomentAgoLeavesItToTheWriterThread) {
+  constexpr int kRemembered = 64;
+  open();
+  EXPECT_TRUE(writes_here_soon());
+  append();
+  append();
+  loop.restart();
+  loop.run();
+  for (int n = 0; n < kRemembered - 2; ++n) EXPECT_FALSE(wrote_here());
+  EXPECT_TRUE(writes_here_soon());
+}
+
 // LE-43: the loop goes on while another process has the ledger.
 TEST_F(InPlaceConcurrentTest, ALockThatIsHeldElsewhereDoesNotStopTheLoop) {
   open();
