@@ -26,6 +26,9 @@ struct Committer::Batch {
   SteadyTime steady;
   std::vector<StoredEntry> entries{};
   std::vector<Uuid> ids{};  // of `entries`
+  // Where each id of the block that is not full yet stands, `entries` included. Read when somebody
+  // first asks: what was owed through a long fault asks for thousands.
+  std::optional<std::map<Uuid, std::uint64_t>> recent{};
   std::map<std::string, std::uint64_t> topic_ids{};
   std::vector<BlockIndex> indexes{};  // of blocks that this process filled from their first entry
 };
@@ -289,17 +292,35 @@ Result<void> Committer::place(Batch& batch, const SealedDraft& draft, Positions&
   }
   batch.entries.push_back(std::move(entry));
   batch.ids.push_back(draft.id());
+  if (batch.recent) batch.recent->emplace(draft.id(), sequence);
   positions.push_back({sequence, to_string(draft.id())});
   return {};
 }
 
-Result<std::optional<core::Position>> Committer::written_before(const Batch& batch,
-                                                                const Uuid& id) {
-  const std::string text = to_string(id);
-  if (const auto same = std::ranges::find(batch.ids, id); same != batch.ids.end()) {
-    return core::Position{batch.entries[same - batch.ids.begin()].sequence, text};
+Result<void> Committer::read_recent(Batch& batch) {
+  batch.recent.emplace();
+  const auto note = [&](const StoredEntry& entry) -> Result<bool> {
+    if (!entry.bytes) return true;
+    SALLYPORT_TRY(const EntryView seen, view_entry(*entry.bytes));
+    if (const std::optional<Uuid> id = parse_uuid(seen.id)) {
+      batch.recent->emplace(*id, entry.sequence);
+    }
+    return true;
+  };
+  SALLYPORT_TRY(const std::uint64_t size, batch.view.size());
+  SALLYPORT_CHECK_OK(batch.view.scan(size / kBlock * kBlock, size, note));
+  for (std::size_t i = 0; i < batch.ids.size(); ++i) {
+    batch.recent->emplace(batch.ids[i], batch.entries[i].sequence);
   }
-  WriteView& view = batch.view;
+  return {};
+}
+
+Result<std::optional<core::Position>> Committer::written_before(Batch& batch, const Uuid& id) {
+  const std::string text = to_string(id);
+  if (!batch.recent) SALLYPORT_CHECK_OK(read_recent(batch));
+  if (const auto same = batch.recent->find(id); same != batch.recent->end()) {
+    return core::Position{same->second, text};
+  }
   std::optional<core::Position> found;
   const auto look = [&](const StoredEntry& entry) -> Result<bool> {
     if (!entry.bytes) return true;
@@ -307,12 +328,9 @@ Result<std::optional<core::Position>> Committer::written_before(const Batch& bat
     if (seen.id == text) found = core::Position{entry.sequence, text};
     return !found.has_value();
   };
-  SALLYPORT_TRY(const std::uint64_t size, view.size());
-  SALLYPORT_CHECK_OK(view.scan(size / kBlock * kBlock, size, look));
-  if (found) return found;
-  SALLYPORT_TRY(const std::vector<std::uint64_t> blocks, view.blocks_with_id(id));
+  SALLYPORT_TRY(const std::vector<std::uint64_t> blocks, batch.view.blocks_with_id(id));
   for (const std::uint64_t block : blocks) {
-    SALLYPORT_CHECK_OK(view.scan(block * kBlock, (block + 1) * kBlock, look));
+    SALLYPORT_CHECK_OK(batch.view.scan(block * kBlock, (block + 1) * kBlock, look));
     if (found) return found;
   }
   return std::nullopt;

@@ -78,7 +78,8 @@ class Committer {
   Result<bool> as_expected(Batch& batch, const Group& group);
   Result<void> ask_changes(Batch& batch, const Group& group);
   Result<void> place(Batch& batch, const SealedDraft& draft, Positions& positions);
-  Result<std::optional<core::Position>> written_before(const Batch& batch, const Uuid& id);
+  Result<void> read_recent(Batch& batch);
+  Result<std::optional<core::Position>> written_before(Batch& batch, const Uuid& id);
   Result<void> finish(Batch& batch, const std::shared_ptr<const SigningKey>& rotate_to);
   Result<void> complete_nodes(WriteView& view, std::uint64_t size);
   Result<BlockIndex> index_block(WriteView& view, std::uint64_t block);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "guardrails/pattern_store.h"
+#include "support/effort.h"
 #include "unit/guardrails/random_document.h"
 #include "unit/guardrails/running.h"
 
@@ -124,7 +125,7 @@ TEST(PatternCache, AnImageNeverLeadsOutsideOfItself) {
   made(kDocument, kept);
   const std::string whole = kept.images.begin()->second;
   Random random(7);
-  for (int round = 0; round < 500; ++round) {
+  for (int round = 0; round < test::rounds(500); ++round) {
     std::string& image = kept.planted.emplace(whole);
     for (std::size_t left = 1 + below(random, 3); left > 0; --left) {
       image[below(random, image.size())] = static_cast<char>(below(random, 256));
