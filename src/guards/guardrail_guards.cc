@@ -56,7 +56,7 @@ class EnvelopeLook {
     if (value.is_string()) {
       std::string text(value.get_string());
       look_at_text(text);
-      value = std::move(text);
+      value = text;
       return;
     }
     Evaluation evaluation =

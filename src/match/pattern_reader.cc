@@ -73,26 +73,34 @@ class PatternReader {
     return sequence;
   }
 
+  void skip_behind(char32_t end) {
+    while (!cursor_.done() && cursor_.next() != end) {
+    }
+  }
+
   void skip_ignored(const Options& options) {
     while (!cursor_.done()) {
       if (cursor_.take("\\E")) {
         quoting_ = false;
-      } else if (quoting_) {
-        return;
-      } else if (cursor_.take("\\Q")) {
-        quoting_ = true;
-      } else if (cursor_.take("(?#")) {
-        while (!cursor_.done() && cursor_.next() != ')') {
-        }
-      } else if (options.extended && is_layout(cursor_.peek())) {
-        cursor_.skip(1);
-      } else if (options.extended && cursor_.peek() == '#') {
-        while (!cursor_.done() && cursor_.next() != '\n') {
-        }
-      } else {
+      } else if (quoting_ || !skip_unquoted(options)) {
         return;
       }
     }
+  }
+
+  bool skip_unquoted(const Options& options) {
+    if (cursor_.take("\\Q")) {
+      quoting_ = true;
+    } else if (cursor_.take("(?#")) {
+      skip_behind(')');
+    } else if (options.extended && is_layout(cursor_.peek())) {
+      cursor_.skip(1);
+    } else if (options.extended && cursor_.peek() == '#') {
+      skip_behind('\n');
+    } else {
+      return false;
+    }
+    return true;
   }
 
   static bool is_layout(char32_t c) {

@@ -200,8 +200,9 @@ class Checks {
     // A call that waited in a process that died is ended by the next start, which decides nothing.
     const Presented* const call = presented(story.trace);
     if (call != nullptr && !call->survived) pattern += "|(spq)+";
-    auto known = patterns_.find(pattern);
-    if (known == patterns_.end()) known = patterns_.emplace(pattern, std::regex(pattern)).first;
+    auto known = known_patterns.find(pattern);
+    if (known == known_patterns.end())
+      known = known_patterns.emplace(pattern, std::regex(pattern)).first;
     if (!std::regex_match(story.letters, known->second)) {
       complain(story, fmt::format("events `{}` do not end as {} ({}) does", story.letters,
                                   draft(story.records.back()).outcome,
@@ -463,7 +464,7 @@ class Checks {
   std::vector<std::string> found_;
   std::map<std::string, Story> stories_;
   std::set<std::string> unknown_;  // rows that once said so
-  static inline std::map<std::string, std::regex> patterns_;
+  static inline std::map<std::string, std::regex> known_patterns;
 };
 
 }  // namespace

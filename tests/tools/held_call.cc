@@ -186,8 +186,7 @@ Async<void> propose_and_follow(core::Governor& governor, core::RecordReader& rec
   }
   make_calls(co_await asio::this_coro::executor, governor, tool, arguments);
   while (arguments.propose > 0 &&
-         questions(records, true).size() <
-             static_cast<std::size_t>(arguments.propose + arguments.calls)) {
+         std::ssize(questions(records, true)) < arguments.propose + arguments.calls) {
     co_await pause(std::chrono::milliseconds(20));
   }
   say({{"proposed", arguments.propose}});

@@ -28,11 +28,11 @@ TEST(ScopeStackTest, AScopeIsLeftOnEveryExit) {
     EXPECT_EQ(scopes.cap(kWrite), Autonomy::Shadow);
   }
   EXPECT_EQ(scopes.cap(kWrite), std::nullopt);
-  try {
+  const auto fails = [&] {
     const auto entered = scopes.enter({.tier = Autonomy::Shadow});
     throw std::runtime_error("a tool failed");
-  } catch (const std::runtime_error&) {
-  }
+  };
+  EXPECT_THROW(fails(), std::runtime_error);
   EXPECT_EQ(scopes.depth(), 0u);
 }
 

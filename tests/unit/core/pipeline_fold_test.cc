@@ -20,8 +20,8 @@ Verdict redact(json::value value) {
   return Verdict::rewrite(Envelope::of(std::move(value)).to_json());
 }
 
-Verdict with_evidence(Verdict verdict, std::string details) {
-  verdict.evidence = json::value(std::move(details));
+Verdict with_evidence(Verdict verdict, std::string_view details) {
+  verdict.evidence = json::value(details);
   return verdict;
 }
 

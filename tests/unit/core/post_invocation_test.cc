@@ -570,9 +570,9 @@ TEST_F(PostInvocationTest, RemovedBytesStandNowhereButUnderTheCommitmentToTheOri
 
 // PI-16
 TEST_F(PostInvocationTest, EvidenceBeforeAndAfterTheCallStandApartAndInOrder) {
-  const auto with_evidence = [](std::string text) {
+  const auto with_evidence = [](std::string_view text) {
     Verdict verdict = Verdict::allow();
-    verdict.evidence = json::value(std::move(text));
+    verdict.evidence = json::value(text);
     return verdict;
   };
   for (const char* const name : {"g1", "g2"}) {

@@ -519,7 +519,7 @@ TEST_F(RecordRegressionTest, TheNoticeOfARedactionIsAddedOnlyWhereThePolicyAsksF
       if (shown) own.plan.redaction_notice(true);
       const Verdict masked = Verdict::rewrite(Envelope::of(one.redacted).to_json());
       own.plan.result_guard(std::make_shared<FunctionResultGuard>(
-          "mask", [&](const Envelope&, const ResultContext&) { return masked; }));
+          "mask", [&](const Envelope&, const ResultContext&) { return Verdict(masked); }));
       const Result<Answer> answer = own.call(Governed::read_file());
       ASSERT_TRUE(answer) << answer.error().message;
       EXPECT_TRUE(answer->result.success);

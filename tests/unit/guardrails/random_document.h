@@ -120,7 +120,7 @@ inline std::string random_fragment(Random& random) {
                                                  "\\uD83D",
                                                  "\\uDE00",
                                                  "\ufe0f"};
-  const std::string text = pick(random, plain);
+  std::string text = pick(random, plain);
   switch (below(random, 12)) {
     case 0:
       return percent_encoded(text);

@@ -40,21 +40,21 @@ std::size_t signatures(const std::string& checkpoint) {
 struct Other {
   explicit Other(TestLedger& ledger) {
     store = *store::SqliteStore::open({.file = ledger.file()});
-    auto opened = Ledger::open({*store, redactor, clock, entropy}, ledger.settings);
-    EXPECT_TRUE(opened) << opened.error().message;
-    ledger_ = std::move(*opened);
+    auto another = Ledger::open({*store, redactor, clock, entropy}, ledger.settings);
+    EXPECT_TRUE(another) << another.error().message;
+    opened = std::move(*another);
   }
   Result<Positions> append() {
     std::vector<core::Draft> drafts = {TestLedger::event({{"n", 1}})};
-    return ledger_->append_blocking(std::move(drafts), core::Urgency::Announces);
+    return opened->append_blocking(std::move(drafts), core::Urgency::Announces);
   }
-  Ledger* operator->() { return ledger_.get(); }
+  Ledger* operator->() { return opened.get(); }
 
   std::unique_ptr<store::SqliteStore> store;
   core::NoRedactor redactor;
   SystemClock clock;
   SystemEntropy entropy;
-  std::unique_ptr<Ledger> ledger_;
+  std::unique_ptr<Ledger> opened;
 };
 
 // LE-23, LE-25
@@ -203,7 +203,7 @@ TEST(RotationTest, ARotationCutShortBeforeTheFilesChangedIsFinishedByTheNextWrit
   EXPECT_EQ(verdict(ledger.store()), "ok");
   ledger.append(TestLedger::event({{"n", 2}}));
   EXPECT_EQ(key_in(ledger), history(ledger).back().key);
-  other.ledger_.reset();
+  other.opened.reset();
   undo_files();
   ledger.close();
   ledger.open();
