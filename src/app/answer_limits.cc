@@ -39,8 +39,7 @@ Result<std::size_t> recent_approvals(ledger::LedgerStore& store, const std::stri
 Result<bool> needs_own_look(ledger::LedgerStore& store, const json::object& request) {
   if (text_in(request, "kind") == "dual_control") return true;
   SALLYPORT_TRY(const std::size_t human,
-                count(store, {.facets = {{ledger::Facet::Call,
-                                          std::string(text_in(request, "call_id").value_or(""))},
+                count(store, {.facets = {{ledger::Facet::Call, text_or_empty(request, "call_id")},
                                          {ledger::Facet::Kind, "tool_audit"}},
                               .body = {{"autonomy_source", "requires_human"}},
                               .limit = 1}));

@@ -54,7 +54,7 @@ Result<Answering::Given> Answering::answer(const std::string& id, Said said) con
   SALLYPORT_TRY(const json::object request, pending_request(context_, id));
   boost::asio::io_context loop(1);  // behind the ledger, which may still tell it something
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context_.open_maintaining());
-  const std::string asked(text_in(request, "binding").value_or(""));
+  const std::string asked = text_or_empty(request, "binding");
   Reply reply{.kind = said.kind,
               .by = login_.name,
               .reason = std::move(said.reason),

@@ -28,7 +28,7 @@ std::size_t rank_of(std::string_view action) {
 }
 
 std::string member(const ApprovalItem& item, std::string_view name) {
-  return std::string(text_in(item.request, name).value_or(""));
+  return text_or_empty(item.request, name);
 }
 
 std::string words_of(core::RecordReader& records, const ApprovalItem& item) {

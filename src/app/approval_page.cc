@@ -57,9 +57,7 @@ class Page {
       at = end + 1;
     }
   }
-  std::string text(std::string_view name) const {
-    return std::string(text_in(item_.request, name).value_or(""));
-  }
+  std::string text(std::string_view name) const { return text_or_empty(item_.request, name); }
   void line(std::string_view name, const std::string& value) {
     if (!value.empty()) add(fmt::format("{:<10} {}", name, visible(value)));
   }

@@ -23,9 +23,7 @@ namespace sallyport::app {
 namespace {
 
 void say_question(const ApprovalItem& item, WallTime now) {
-  const auto text = [&](std::string_view name) {
-    return std::string(text_in(item.request, name).value_or(""));
-  };
+  const auto text = [&](std::string_view name) { return text_or_empty(item.request, name); };
   if (text("kind") == "question") {
     say(fmt::format("{}  {}  {} ago  {} asks: {}", item.id, item.word,
                     age_of(text("requested_at"), now), visible(text("agent_id")),

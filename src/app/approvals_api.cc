@@ -254,7 +254,7 @@ Task<json::value> ApprovalsApi::respond(std::string id, json::value body, trust:
                       person.name));
     }
     SALLYPORT_CO_CHECK_OK(co_await parts_.governor.escalations().settle(
-        id, *accepted, person.name, std::string(text_in(*given, "reason").value_or(""))));
+        id, *accepted, person.name, text_or_empty(*given, "reason")));
     co_return json::object{{"request_id", id}, {"accepted", *accepted}};
   }
   co_return co_await answer(std::move(id), *given, std::move(person));
@@ -274,16 +274,16 @@ Task<json::value> ApprovalsApi::answer(std::string id, json::object body, trust:
   SALLYPORT_CO_CHECK_OK(check_verdict(body));
   const auto words = text_in(body, "answer");
   SALLYPORT_CO_TRY(const ApprovalItem item, approval_item(parts_.ledger, id, parts_.clock.wall()));
-  const std::string asked(text_in(item.request, "binding").value_or(""));
+  const std::string asked = text_or_empty(item.request, "binding");
   const bool yes = words || bool_in(body, "approved").value_or(false);
   if (yes && !body.contains("binding")) SALLYPORT_CO_CHECK_OK(check_haste(person.name));
   Reply reply{.kind = yes ? Reply::Kind::Approved : Reply::Kind::Denied,
               .by = person.name,
-              .reason = std::string(text_in(body, "reason").value_or("")),
+              .reason = text_or_empty(body, "reason"),
               .door = std::string(kDoor),
               .binding = std::string(text_in(body, "binding").value_or(asked)),
-              .responded_at = std::string(text_in(body, "responded_at").value_or("")),
-              .signature = std::string(text_in(body, "signature").value_or("")),
+              .responded_at = text_or_empty(body, "responded_at"),
+              .signature = text_or_empty(body, "signature"),
               .answer = std::string(words.value_or(""))};
   if (reply.signature.empty() || reply.responded_at.empty()) {
     reply.responded_at = trust::whole_seconds(parts_.clock.wall());

@@ -53,7 +53,7 @@ Result<Item> read_item(const json::value& value, const std::string& where) {
   }
   return Item{.id = std::string(*id),
               .binding = std::string(*binding),
-              .reason = std::string(text_in(*object, "reason").value_or("")),
+              .reason = text_or_empty(*object, "reason"),
               .approved = approved->is_bool() && approved->get_bool()};
 }
 

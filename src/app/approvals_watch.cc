@@ -195,7 +195,7 @@ class WatchScreen {
     if (!logged_in()) return;
     queue_.let_go();
     const Result<std::size_t> recent = person_->recent_approvals();
-    const std::string binding(text_in(item->request, "binding").value_or(""));
+    const std::string binding = text_or_empty(item->request, "binding");
     asked_ = item->id;
     binding_ = binding;
     yes_ = yes;

@@ -125,9 +125,7 @@ bool HookPolicy::local_yes_counts(const json::object& request) const {
   if (!anybody || plan_->approvals().people || text_in(request, "kind") != "approval") return false;
   if (number_in(request, "approvers_required").value_or(1) > 1) return false;
   if (!policy_.autonomy) return true;
-  const auto member = [&](std::string_view name) {
-    return std::string(text_in(request, name).value_or(""));
-  };
+  const auto member = [&](std::string_view name) { return text_or_empty(request, name); };
   return policy_.autonomy->reviewers.empty() &&
          !policy_.autonomy->needs_human_for({.agent = member("agent_id"),
                                              .tool = member("tool_name"),

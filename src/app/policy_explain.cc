@@ -66,26 +66,22 @@ Result<Call> call_in(const std::string& text, const std::string& where) {
   return call;
 }
 
-std::string member(const json::object& object, std::string_view name) {
-  return std::string(text_in(object, name).value_or(""));
-}
-
 Asked asked_in(const json::object& entry, const json::object& body) {
   const json::value* const input = body.if_contains("requested_input");
-  Asked asked{.call = {.agent_id = member(entry, "agent_id"),
-                       .session_id = member(entry, "session_id"),
-                       .server = member(entry, "server"),
-                       .tool = member(entry, "tool_name"),
+  Asked asked{.call = {.agent_id = text_or_empty(entry, "agent_id"),
+                       .session_id = text_or_empty(entry, "session_id"),
+                       .server = text_or_empty(entry, "server"),
+                       .tool = text_or_empty(entry, "tool_name"),
                        .input = input ? *input : json::value()},
               .then = RecordedDecision{.sequence = number_in(entry, "sequence").value_or(0),
-                                       .policy_hash = member(entry, "policy_hash"),
-                                       .tier = member(body, "autonomy"),
-                                       .tier_source = member(body, "autonomy_source"),
+                                       .policy_hash = text_or_empty(entry, "policy_hash"),
+                                       .tier = text_or_empty(body, "autonomy"),
+                                       .tier_source = text_or_empty(body, "autonomy_source"),
                                        .redacted = entry.contains("redactions")}};
   if (const json::object* const outcome = object_in(body, "outcome")) {
-    asked.then->outcome = member(*outcome, "kind");
+    asked.then->outcome = text_or_empty(*outcome, "kind");
     for (const char* const name : {"reason", "error", "description"}) {
-      if (asked.then->reason.empty()) asked.then->reason = member(*outcome, name);
+      if (asked.then->reason.empty()) asked.then->reason = text_or_empty(*outcome, name);
     }
   }
   return asked;
@@ -142,7 +138,7 @@ Result<std::optional<std::string>> policy_of(ledger::LedgerStore& store, const s
           SALLYPORT_TRY(const json::object entry,
                         ledger::open_entry(*stored.bytes, stored.openings));
           const json::object* const body = object_in(entry, "body");
-          if (body != nullptr) source = member(*body, "source");
+          if (body != nullptr) source = text_or_empty(*body, "source");
           return true;
         });
   }));

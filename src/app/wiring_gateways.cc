@@ -34,7 +34,7 @@ const json::array* words_of(const json::object& server) {
 
 // `sallyport mcp ... -- command ...`: the command starts behind the dashes. Nothing: not ours.
 std::optional<std::size_t> behind_dashes(const json::object& server) {
-  const std::string program(text_in(server, "command").value_or(""));
+  const std::string program = text_or_empty(server, "command");
   const json::array* const words = words_of(server);
   const bool ours = program.substr(program.rfind('/') + 1) == "sallyport";
   if (!ours || words == nullptr || words->empty() || (*words)[0] != "mcp") return std::nullopt;

@@ -112,7 +112,7 @@ bool is_ours(const json::value& value, std::string_view agent) {
   if (hook == nullptr) return false;
   const std::string wanted = fmt::format("hook --agent {}", agent);
   for (const char* const name : {"command", "bash"}) {
-    const std::string text(text_in(*hook, name).value_or(""));
+    const std::string text = text_or_empty(*hook, name);
     if (text.find("sallyport") == std::string::npos) continue;
     if (text.find(wanted) != std::string::npos) return true;
     const json::value* const words = hook->if_contains("args");

@@ -5,6 +5,7 @@
 #include <boost/json/value.hpp>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "sallyport/json.h"
@@ -15,6 +16,10 @@ inline std::optional<std::string_view> text_in(const json::object& object, std::
   const json::value* const value = object.if_contains(name);
   if (value == nullptr || !value->is_string()) return std::nullopt;
   return std::string_view(value->get_string());
+}
+
+inline std::string text_or_empty(const json::object& object, std::string_view name) {
+  return std::string(text_in(object, name).value_or(""));
 }
 
 inline std::optional<bool> bool_in(const json::object& object, std::string_view name) {

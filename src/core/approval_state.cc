@@ -33,15 +33,11 @@ json::object to_json(const Vote& vote) {
   return object;
 }
 
-std::string member(const json::object& object, std::string_view name) {
-  return std::string(text_in(object, name).value_or(""));
-}
-
 Vote vote_in(const json::object& object) {
-  return {.by = member(object, "by"),
-          .at = member(object, "at"),
-          .door = member(object, "door"),
-          .signature = member(object, "signature"),
+  return {.by = text_or_empty(object, "by"),
+          .at = text_or_empty(object, "at"),
+          .door = text_or_empty(object, "door"),
+          .signature = text_or_empty(object, "signature"),
           .sequence = number_in(object, "sequence").value_or(0),
           .approved = bool_in(object, "approved").value_or(false)};
 }
@@ -75,10 +71,10 @@ Result<ApprovalState> ApprovalState::parse(std::string_view stored) {
   const json::object* const object = value.if_object();
   if (object == nullptr) return fail(ErrorCode::Corrupt, "the state of an approval is no object");
   ApprovalState state{
-      .word = member(*object, "state"),
-      .call_id = member(*object, "call_id"),
-      .call_digest = member(*object, "call_digest"),
-      .expires_at = from_rfc3339(member(*object, "expires_at")).value_or(WallTime{}),
+      .word = text_or_empty(*object, "state"),
+      .call_id = text_or_empty(*object, "call_id"),
+      .call_digest = text_or_empty(*object, "call_digest"),
+      .expires_at = from_rfc3339(text_or_empty(*object, "expires_at")).value_or(WallTime{}),
       .use_within = std::chrono::seconds(number_in(*object, "use_within").value_or(600)),
       .required = number_in(*object, "required").value_or(1),
       .stored = std::string(stored),
@@ -132,7 +128,7 @@ Result<std::optional<ApprovalState>> approval_state(RecordReader& records,
     if (!vote.by.starts_with(kDigest) || vote.sequence == 0) continue;
     const Result<json::object> entry = records.entry(vote.sequence);
     const json::object* const body = entry ? object_in(*entry, "body") : nullptr;
-    const std::string name = body ? member(*body, "reviewer") : "";
+    const std::string name = body ? text_or_empty(*body, "reviewer") : "";
     // A name that redaction changed names nobody.
     if (key_of(name) == vote.by) vote.by = name;
   }

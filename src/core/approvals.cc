@@ -20,10 +20,6 @@ constexpr std::size_t kLongestReason = 64 * 1024;
 constexpr std::size_t kLongestName = 512;
 constexpr unsigned kTries = 64;
 
-std::string member(const json::object& object, std::string_view name) {
-  return std::string(text_in(object, name).value_or(""));
-}
-
 std::string whole_seconds(WallTime time) {
   return rfc3339(time).substr(0, 19) + 'Z';
 }
@@ -60,21 +56,21 @@ Draft announce(const json::object& request, std::string kind, json::object paylo
       {.topic = passed_on ? std::string(hitl::kEscalations) : queue,
        .kind = std::move(kind),
        .payload = std::move(payload)},
-      Governed{.agent = member(request, "agent_id"),
-               .trace_id = member(request, "trace_id"),
+      Governed{.agent = text_or_empty(request, "agent_id"),
+               .trace_id = text_or_empty(request, "trace_id"),
                .autonomy_tier = proposal ? Autonomy::Suggest : Autonomy::ActWithApproval});
   SALLYPORT_INVARIANT(draft.has_value());
-  draft->subject.call_id = member(request, "call_id");
+  draft->subject.call_id = text_or_empty(request, "call_id");
   return std::move(*draft);
 }
 
 Subject subject_of(const json::object& request) {
-  return {.call_id = member(request, "call_id"),
-          .session_id = member(request, "session_id"),
-          .agent_id = member(request, "agent_id"),
-          .server = member(request, "server"),
-          .tool_name = member(request, "tool_name"),
-          .trace_id = member(request, "trace_id")};
+  return {.call_id = text_or_empty(request, "call_id"),
+          .session_id = text_or_empty(request, "session_id"),
+          .agent_id = text_or_empty(request, "agent_id"),
+          .server = text_or_empty(request, "server"),
+          .tool_name = text_or_empty(request, "tool_name"),
+          .trace_id = text_or_empty(request, "trace_id")};
 }
 
 // The members of the request; one of an earlier release has some of them in the entry itself.
@@ -83,7 +79,7 @@ Result<json::object> request_about(RecordReader& records, const std::string& app
   json::object request = request_of(entry);
   for (const char* const name :
        {"agent_id", "call_id", "session_id", "server", "tool_name", "trace_id"}) {
-    if (request[name].is_null()) request[name] = member(entry, name);
+    if (request[name].is_null()) request[name] = text_or_empty(entry, name);
   }
   return request;
 }
@@ -96,7 +92,7 @@ std::unexpected<Error> not_pending(const std::string& approval_id, std::string_v
 // AP-13: neither the agent nor one of its own, listed or not.
 bool is_requester(std::string_view reviewer, const json::object& request) {
   for (const char* const name : {"agent_id", "principal"}) {
-    const std::string who = member(request, name);
+    const std::string who = text_or_empty(request, name);
     if (who.empty()) continue;
     if (reviewer == who || reviewer.starts_with(who + "/")) return true;
   }
@@ -282,7 +278,7 @@ Task<void> Approvals::respond(std::string approval_id, Reply reply) {
     SALLYPORT_CO_TRY(const json::object request, request_about(recorder_, approval_id));
     SALLYPORT_CO_CHECK_OK(check_reviewer(reply, request, *now));
     SALLYPORT_CO_CHECK_OK(check_answer(reply, request));
-    if (!reply.binding.empty() && reply.binding != member(request, "binding")) {
+    if (!reply.binding.empty() && reply.binding != text_or_empty(request, "binding")) {
       co_return fail(ErrorCode::Conflict, "the answer is about another call than the question",
                      "binding", "binding_mismatch");
     }
@@ -383,7 +379,7 @@ Task<void> Approvals::settle(std::string approval_id) {
   if (last.sequence != 0) {
     SALLYPORT_CO_TRY(const json::object response, recorder_.entry(last.sequence));
     if (const json::object* const body = object_in(response, "body")) {
-      closing.reason = member(*body, "reason");
+      closing.reason = text_or_empty(*body, "reason");
     }
   }
   SALLYPORT_CO_CHECK_OK(co_await close(std::move(approval_id), "pending", std::move(closing)));
@@ -439,7 +435,7 @@ Task<std::size_t> Approvals::cancel_session(std::string session_id, std::string 
     if (!found || !found->open()) continue;
     SALLYPORT_CO_TRY(const json::object request, request_about(recorder_, fact.key));
     const bool proposal = bool_in(request, "proposal").value_or(false);
-    if (proposal || member(request, "session_id") != session_id) continue;
+    if (proposal || text_or_empty(request, "session_id") != session_id) continue;
     Closing closing{.word = "cancelled", .reason = reason, .door = "session"};
     SALLYPORT_CO_TRY(const bool closed, co_await close(fact.key, "pending", std::move(closing)));
     if (closed) ++cancelled;
@@ -472,15 +468,16 @@ Result<Reply> Approvals::reply_of(const State& state) {
   SALLYPORT_TRY(const json::object entry, recorder_.entry(state.sequence));
   const json::object* const body = object_in(entry, "body");
   // An earlier release named one reviewer, in the decision alone.
-  Reply reply{.kind = state.word == "approved" ? Reply::Kind::Approved : Reply::Kind::Denied,
-              .by = votes.empty() ? (body ? member(*body, "reviewer") : "") : votes.front().by};
-  if (reply.kind == Reply::Kind::Denied && body) reply.reason = member(*body, "reason");
+  Reply reply{
+      .kind = state.word == "approved" ? Reply::Kind::Approved : Reply::Kind::Denied,
+      .by = votes.empty() ? (body ? text_or_empty(*body, "reviewer") : "") : votes.front().by};
+  if (reply.kind == Reply::Kind::Denied && body) reply.reason = text_or_empty(*body, "reason");
   if (!votes.empty()) reply.door = votes.back().door;
   const bool answered = reply.kind == Reply::Kind::Approved && state.call_id.empty();
   if (answered && !votes.empty() && votes.back().sequence != 0) {
     SALLYPORT_TRY(const json::object response, recorder_.entry(votes.back().sequence));
     const json::object* const said = object_in(response, "body");
-    if (said != nullptr) reply.answer = member(*said, "answer");
+    if (said != nullptr) reply.answer = text_or_empty(*said, "answer");
   }
   return reply;
 }

@@ -280,7 +280,7 @@ void Governor::check_consent(Trail& trail) {
   const Result<json::object> entry = request_entry(parts_.recorder, trail.consent->approval_id);
   if (!entry) return refuse(entry.error().message);
   const json::object request = request_of(*entry);
-  trail.consent->binding = std::string(text_in(request, "binding").value_or(""));
+  trail.consent->binding = text_or_empty(request, "binding");
   // AP-31: never through the client of the one who asks.
   const bool strict = trail.needs_human || text_in(request, "kind") == "dual_control";
   for (const Vote& vote : trail.consent->votes) {

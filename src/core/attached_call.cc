@@ -87,7 +87,7 @@ Task<std::optional<Governor::Performed>> Governor::result_of_same(Trail& trail) 
   const bool by_another =
       text_in(user, "kind") == "intent" && text_in(user, "call_id") != trail.call().call_id;
   if (!by_another) co_return std::nullopt;
-  const std::string instance(text_in(user, "instance_id").value_or(""));
+  const std::string instance = text_or_empty(user, "instance_id");
   // One that a host runs has its end from another event, whenever that comes.
   SALLYPORT_CO_TRY(const auto handed_out,
                    parts_.recorder.fact("handed_out", text_in(user, "call_id").value_or("")));

@@ -90,7 +90,7 @@ Result<Hold> read_hold(const std::optional<std::string>& stored) {
   for (const json::value& key : keys->get_array()) {
     if (key.is_string()) hold.keys.emplace_back(key.get_string());
   }
-  hold.instance_id = std::string(text_in(*object, "instance").value_or(""));
+  hold.instance_id = text_or_empty(*object, "instance");
   return hold;
 }
 

@@ -74,18 +74,15 @@ Result<std::optional<EscalationItem>> waiting_escalation(RecordReader& records,
   SALLYPORT_TRY(const json::object entry, records.entry(placed->sequence));
   SALLYPORT_TRY(const std::optional<std::string> count, records.fact(kCounts, id));
   const json::object& body = entry.at("body").as_object();
-  const auto member = [](const json::object& object, std::string_view name) {
-    return std::string(text_in(object, name).value_or(""));
-  };
   return EscalationItem{.id = id,
-                        .call_id = member(entry, "call_id"),
-                        .session_id = member(entry, "session_id"),
-                        .agent_id = member(entry, "agent_id"),
-                        .server = member(entry, "server"),
-                        .tool = member(entry, "tool_name"),
-                        .guard = member(body, "guard"),
-                        .message = member(body, "message"),
-                        .opened_at = member(entry, "recorded_at"),
+                        .call_id = text_or_empty(entry, "call_id"),
+                        .session_id = text_or_empty(entry, "session_id"),
+                        .agent_id = text_or_empty(entry, "agent_id"),
+                        .server = text_or_empty(entry, "server"),
+                        .tool = text_or_empty(entry, "tool_name"),
+                        .guard = text_or_empty(body, "guard"),
+                        .message = text_or_empty(body, "message"),
+                        .opened_at = text_or_empty(entry, "recorded_at"),
                         .count = count ? std::stoull(*count) : 1};
 }
 

@@ -34,7 +34,7 @@ Envelope envelope_of(const ToolResult& result) {
 }
 
 std::string continuation_of(const Draft& record) {
-  return std::string(text_in(record.body, "continuation_id").value_or(""));
+  return text_or_empty(record.body, "continuation_id");
 }
 
 Autonomy tier_in(const json::object& body) {
@@ -56,12 +56,11 @@ Call call_of(const Draft& record) {
 
 event::ToolExecutionFinished finished(const Draft& draft, const ToolResult& result,
                                       std::string preview) {
-  event::ToolExecutionFinished event{
-      .agent_id = draft.subject.agent_id,
-      .tool_name = draft.subject.tool_name,
-      .tool_call_id = std::string(text_in(draft.body, "tool_call_id").value_or("")),
-      .is_error = !result.success,
-      .output_preview = std::move(preview)};
+  event::ToolExecutionFinished event{.agent_id = draft.subject.agent_id,
+                                     .tool_name = draft.subject.tool_name,
+                                     .tool_call_id = text_or_empty(draft.body, "tool_call_id"),
+                                     .is_error = !result.success,
+                                     .output_preview = std::move(preview)};
   if (!result.success) event.error = event.output_preview;
   return event;
 }
@@ -275,7 +274,7 @@ std::optional<Draft> HandOffs::memory_of(const Draft& record, const Call& call,
   }
   const bool good = ending.effect != EffectState::Unknown && ending.outcome.result &&
                     ending.outcome.result->success;
-  const std::string approval_id(text_in(record.body, "request_id").value_or(""));
+  const std::string approval_id = text_or_empty(record.body, "request_id");
   Classification classification = plan->classify(call);
   classification.effect_class = text_in(record.body, "effect_class").value_or("");
   Remembered ended{.call = call,
@@ -348,7 +347,7 @@ Task<std::vector<Answer>> HandOffs::complete(const Continuations::Found& found,
     SALLYPORT_CO_TRY(const auto at, parts.recorder.fact(kAnswered, returned.answer.call_id));
     returned.answer.sequence = split_place(*at)->sequence;
     SALLYPORT_CO_TRY(const json::object entry, parts.recorder.entry(returned.answer.sequence));
-    returned.answer.record_id = std::string(text_in(entry, "id").value_or(""));
+    returned.answer.record_id = text_or_empty(entry, "id");
     co_await governor_.give_to_sinks(returned.answer.sequence, returned.record.subject, failed);
     answers.push_back(std::move(returned.answer));
   }

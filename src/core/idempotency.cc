@@ -28,10 +28,6 @@ Idempotency::Status status_of(std::string_view word) {
   return word == "Completed" ? Idempotency::Status::Completed : Idempotency::Status::Unknown;
 }
 
-std::string member(const json::object& object, std::string_view name) {
-  return std::string(text_in(object, name).value_or(""));
-}
-
 }  // namespace
 
 std::string Idempotency::key(const Call& call) const {
@@ -46,10 +42,10 @@ Result<std::optional<Idempotency::Row>> Idempotency::row(const std::string& key)
   if (!placed) return fail(ErrorCode::Corrupt, "an idempotency row cannot be read");
   SALLYPORT_TRY(const json::value value, parse_own_json(placed->value));
   const json::object& object = value.as_object();
-  return Row{.call_id = member(object, "call_id"),
-             .request_digest = member(object, "request_digest"),
-             .status = status_of(member(object, "status")),
-             .started_at = member(object, "started_at"),
+  return Row{.call_id = text_or_empty(object, "call_id"),
+             .request_digest = text_or_empty(object, "request_digest"),
+             .status = status_of(text_or_empty(object, "status")),
+             .started_at = text_or_empty(object, "started_at"),
              .stored = *stored,
              .sequence = placed->sequence};
 }
@@ -98,14 +94,14 @@ Result<std::optional<IdempotencyRow>> Idempotency::read(const std::string& sessi
                        .tool_call_id = tool_call_id,
                        .call_id = found->call_id,
                        .request_digest = found->request_digest,
-                       .tool_name = member(entry, "tool_name"),
-                       .display_name = member(body, "display_name"),
+                       .tool_name = text_or_empty(entry, "tool_name"),
+                       .display_name = text_or_empty(body, "display_name"),
                        .input = body.at("requested_input"),
                        .started_at = found->started_at};
   if (prepared && prepared->contains("operation_id")) {
-    shown.operation_id = member(*prepared, "operation_id");
+    shown.operation_id = text_or_empty(*prepared, "operation_id");
   }
-  const std::string recorded_at = member(entry, "recorded_at");
+  const std::string recorded_at = text_or_empty(entry, "recorded_at");
   if (found->status != Status::Completed) return shown;
   shown.status = IdempotencyRow::Status::Completed;
   shown.completed_at = recorded_at;

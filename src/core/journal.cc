@@ -387,9 +387,7 @@ void Journal::owe_rows(Trail& trail) {
 }
 
 Draft reopened(const json::object& entry) {
-  const auto member = [&](std::string_view name) {
-    return std::string(text_in(entry, name).value_or(""));
-  };
+  const auto member = [&](std::string_view name) { return text_or_empty(entry, name); };
   return {.kind = Kind::ToolAudit,
           .subject = {.policy_hash = member("policy_hash"),
                       .call_id = member("call_id"),
@@ -402,9 +400,7 @@ Draft reopened(const json::object& entry) {
 }
 
 void take_row(Draft& record, std::optional<Idempotency::Status> status) {
-  const auto member = [&](std::string_view name) {
-    return std::string(text_in(record.body, name).value_or(""));
-  };
+  const auto member = [&](std::string_view name) { return text_or_empty(record.body, name); };
   const std::string key = member("row_key");
   if (status && !key.empty()) {
     record.facts.push_back(Idempotency::fact(key, {.call_id = record.subject.call_id,
@@ -422,9 +418,7 @@ std::vector<Draft> close_interrupted(const json::object& entry) {
   constexpr std::string_view kDied =
       "interrupted: the process ended before an outcome was recorded";
   Draft draft = reopened(entry);
-  const auto member = [&](std::string_view name) {
-    return std::string(text_in(draft.body, name).value_or(""));
-  };
+  const auto member = [&](std::string_view name) { return text_or_empty(draft.body, name); };
   std::vector<Draft> drafts;
   if (text_in(entry, "kind") != "intent") {
     // A prepared operation that only its process knew of (AU-80).

@@ -15,9 +15,7 @@ namespace sallyport::core {
 namespace {
 
 Call call_of(const json::object& entry) {
-  const auto member = [&](std::string_view name) {
-    return std::string(text_in(entry, name).value_or(""));
-  };
+  const auto member = [&](std::string_view name) { return text_or_empty(entry, name); };
   return {.call_id = member("call_id"),
           .agent_id = member("agent_id"),
           .session_id = member("session_id"),
@@ -78,7 +76,7 @@ Task<void> Governor::close_lost_call(Fact fact, std::uint64_t sequence,
   const Call call = call_of(entry);
   const Subject subject = draft.subject;
   std::vector<Draft> drafts;
-  const std::string approval_id(text_in(draft.body, "approval_id").value_or(""));
+  const std::string approval_id = text_or_empty(draft.body, "approval_id");
   drafts.push_back(std::move(draft));
   if (const auto& rules = plan->autonomy_rules()) {
     drafts.push_back(rules->remember({.call = call,

@@ -137,12 +137,11 @@ Result<void> Questions::check_people(const std::string& request_id, const Approv
   SALLYPORT_TRY(const json::object entry, request_entry(parts_.recorder, request_id));
   const json::object request = request_of(entry);
   for (const Vote& vote : state.counted()) {
-    const ResponseStatement statement{
-        .request_id = request_id,
-        .reviewer = vote.by,
-        .binding = std::string(text_in(request, "binding").value_or("")),
-        .responded_at = vote.at,
-        .approved = vote.approved};
+    const ResponseStatement statement{.request_id = request_id,
+                                      .reviewer = vote.by,
+                                      .binding = text_or_empty(request, "binding"),
+                                      .responded_at = vote.at,
+                                      .approved = vote.approved};
     SALLYPORT_CHECK_OK(people->check(vote.by, statement.text(), vote.signature));
   }
   return {};
@@ -161,9 +160,7 @@ Result<HumanAnswer> Questions::recall(const HumanQuestion& asked, ReplayCount& c
   if (state->open()) return missing("nobody has answered yet");
   SALLYPORT_TRY(const json::object entry, request_entry(parts_.recorder, id));
   const json::object request = request_of(entry);
-  const auto member = [&](std::string_view name) {
-    return std::string(text_in(request, name).value_or(""));
-  };
+  const auto member = [&](std::string_view name) { return text_or_empty(request, name); };
   // What is stored may be redacted; the binding is over what was asked.
   const Question same{.agent_id = asked.agent_id.empty() ? "runtime" : asked.agent_id,
                       .input = input_of(asked.text),

@@ -18,9 +18,7 @@ Result<KnownToken> read(const std::string& id, std::string_view stored) {
   SALLYPORT_TRY(const json::value value, parse_own_json(stored));
   if (!value.is_object()) return fail(ErrorCode::Corrupt, "a known grant cannot be read");
   const json::object& object = value.get_object();
-  const auto text = [&](std::string_view name) {
-    return std::string(text_in(object, name).value_or(""));
-  };
+  const auto text = [&](std::string_view name) { return text_or_empty(object, name); };
   return KnownToken{.id = id,
                     .digest = text("digest"),
                     .issuer = text("issuer"),

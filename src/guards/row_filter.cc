@@ -57,7 +57,7 @@ bool names_tables(std::string_view name) {
 
 // The one table that the result says all its columns are of; empty where it does not say.
 std::string table_of(const json::object& object) {
-  return std::string(text_in(object, "table").value_or(""));
+  return text_or_empty(object, "table");
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ void RowFilter::filter_block(json::value& block, Count& count) {
       std::to_array<std::string_view>({"text", "image", "audio", "resource", "resource_link"});
   json::object* const object = block.if_object();
   if (object == nullptr) return mask_all(block);
-  const std::string type(text_in(*object, "type").value_or(""));
+  const std::string type = text_or_empty(*object, "type");
   const bool known = std::ranges::find(kTypes, type) != kTypes.end();
   for (auto& member : *object) {
     if (member.key() == "type" && known) continue;

@@ -74,10 +74,6 @@ Result<void> read_batch(Event& event, const json::object& object) {
 
 }  // namespace
 
-std::string text_or_empty(const json::object& object, std::string_view name) {
-  return std::string(text_in(object, name).value_or(""));
-}
-
 Result<std::string> needed_text(const json::object& object, std::string_view name) {
   const auto text = text_in(object, name);
   if (!text || text->empty()) return lacking(name, "text");

@@ -13,9 +13,6 @@
 
 namespace sallyport::hook {
 
-// Empty where it is not there.
-std::string text_or_empty(const json::object& object, std::string_view name);
-
 // `InvalidInput`: a member that the event cannot do without.
 Result<std::string> needed_text(const json::object& object, std::string_view name);
 Result<json::value> needed(const json::object& object, std::string_view name);

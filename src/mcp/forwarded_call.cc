@@ -227,7 +227,7 @@ Envelope ForwardedCall::envelope_of(Reply reply) {
   }
   const json::object* const error = object_in(object, "error");
   if (error == nullptr) return Envelope::malformed_output(answer_->text);
-  Envelope envelope = Envelope::error(std::string(text_in(*error, "message").value_or("")));
+  Envelope envelope = Envelope::error(text_or_empty(*error, "message"));
   const json::value* const code = error->if_contains("code");
   envelope.code = code != nullptr && code->is_int64() ? code->get_int64() : kInternalError;
   if (const auto data = find(answer_->error_text(), {"data"})) {

@@ -88,9 +88,7 @@ std::optional<Gateway::Form> Gateway::form_for(const Governed& governed) {
   const json::object request = core::request_of(*entry);
   if (text_in(request, "kind") != "approval") return std::nullopt;
   const json::object* const body = object_in(*entry, "body");
-  const auto member = [&](std::string_view name) {
-    return std::string(text_in(request, name).value_or(""));
-  };
+  const auto member = [&](std::string_view name) { return text_or_empty(request, name); };
   return Form{.approval_id = governed.waits->approval_id,
               .reviewer = reviewer->second,
               .binding = member("binding"),

@@ -81,7 +81,7 @@ void Gateway::meet_client(const Message& request) {
   if (const auto info = find(request.params_text(), {"_meta", kMetaClient})) {
     client_info_ = std::string(*info);
     const json::object* const object = object_in(*meta, kMetaClient);
-    client_name_ = object ? std::string(text_in(*object, "name").value_or("")) : "";
+    client_name_ = object ? text_or_empty(*object, "name") : "";
   }
 }
 
@@ -188,7 +188,7 @@ Async<void> Gateway::open_session(Message request) {
   const json::object* const capabilities = params ? object_in(*params, "capabilities") : nullptr;
   client_capabilities_ = capabilities ? *capabilities : json::object();
   const json::object* const info = params ? object_in(*params, "clientInfo") : nullptr;
-  client_name_ = info ? std::string(text_in(*info, "name").value_or("")) : "";
+  client_name_ = info ? text_or_empty(*info, "name") : "";
   client_info_ = std::string(find(opening_, {"clientInfo"}).value_or(""));
 
   Result<void> up = co_await server_up();

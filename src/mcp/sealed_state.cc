@@ -14,10 +14,6 @@ constexpr std::string_view kPrefix = "sallyport.";
 constexpr std::string_view kSchema = "sallyport.request_state.v1";
 constexpr std::size_t kLongest = 1u << 20;
 
-std::string member(const json::object& object, std::string_view name) {
-  return std::string(text_in(object, name).value_or(""));
-}
-
 std::unexpected<Error> refused() {
   return fail(ErrorCode::InvalidInput, "`requestState` is not one that was given here, or is over");
 }
@@ -48,14 +44,14 @@ Result<SealedState> unseal(const core::Recorder& recorder, std::string_view text
   const Result<json::value> value = parse_own_json(*opened);
   const json::object* const object = value ? value->if_object() : nullptr;
   if (object == nullptr || text_in(*object, "schema") != kSchema) return refused();
-  SealedState state{.id = member(*object, "id"),
-                    .principal = member(*object, "principal"),
-                    .session = member(*object, "session"),
-                    .approval_id = member(*object, "approval_id"),
-                    .binding = member(*object, "binding"),
-                    .request = member(*object, "request"),
-                    .expires = member(*object, "expires"),
-                    .carried = member(*object, "carried")};
+  SealedState state{.id = text_or_empty(*object, "id"),
+                    .principal = text_or_empty(*object, "principal"),
+                    .session = text_or_empty(*object, "session"),
+                    .approval_id = text_or_empty(*object, "approval_id"),
+                    .binding = text_or_empty(*object, "binding"),
+                    .request = text_or_empty(*object, "request"),
+                    .expires = text_or_empty(*object, "expires"),
+                    .carried = text_or_empty(*object, "carried")};
   const auto end = from_rfc3339(state.expires);
   if (!end || now >= *end) return refused();
   return state;
