@@ -46,8 +46,7 @@ Result<json::object> pending_request(const Context& context, const std::string& 
     return fail(ErrorCode::Conflict, fmt::format("approval `{}` is already {}", id, state->word),
                 {}, state->word);
   }
-  SALLYPORT_TRY(const json::object entry, core::request_entry(records, id));
-  return core::request_of(entry);
+  return core::stored_request(records, id);
 }
 
 Result<Answering::Given> Answering::answer(const std::string& id, Said said) const {

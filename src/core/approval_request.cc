@@ -120,7 +120,21 @@ json::object request_of(const json::object& entry) {
     const json::value* const value = body ? body->if_contains(name) : nullptr;
     request[name] = value ? *value : json::value();
   }
+  // An earlier release has some of them in the entry itself.
+  for (const char* const name :
+       {"agent_id", "call_id", "session_id", "server", "tool_name", "trace_id"}) {
+    if (request[name].is_null()) request[name] = text_or_empty(entry, name);
+  }
   return request;
+}
+
+Result<json::object> stored_request(RecordReader& records, const std::string& approval_id) {
+  SALLYPORT_TRY(const json::object entry, request_entry(records, approval_id));
+  return request_of(entry);
+}
+
+bool is_question(const json::object& request) {
+  return text_in(request, "kind") == "question";
 }
 
 }  // namespace sallyport::core

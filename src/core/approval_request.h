@@ -37,5 +37,10 @@ json::object request_json(const Question& question);
 Result<json::object> request_entry(RecordReader& records, const std::string& approval_id);
 // Exactly the members of AP-1, from that entry.
 json::object request_of(const json::object& entry);
+// Both at once.
+Result<json::object> stored_request(RecordReader& records, const std::string& approval_id);
+
+// It is about no call, and takes an answer in words.
+bool is_question(const json::object& request);
 
 }  // namespace sallyport::core

@@ -97,6 +97,14 @@ Result<ApprovalState> ApprovalState::parse(std::string_view stored) {
   return state;
 }
 
+Fact ApprovalState::fact(const std::string& approval_id) const {
+  return {std::string(kApprovalSpace), approval_id, text(), true};
+}
+
+Fact ApprovalState::expected(const std::string& approval_id) const {
+  return {std::string(kApprovalSpace), approval_id, stored};
+}
+
 std::optional<std::string_view> ApprovalState::folded() const {
   std::vector<std::string> yes;
   for (const Vote& vote : votes) {

@@ -44,6 +44,9 @@ struct ApprovalState {
 
   std::string text() const;
   static Result<ApprovalState> parse(std::string_view stored);
+  // The fact as it shall be, and as it must still be found for that.
+  Fact fact(const std::string& approval_id) const;
+  Fact expected(const std::string& approval_id) const;
 
   bool open() const { return word == "pending"; }
   // A yes to a call is not good for ever; what somebody said to a question stays said (AP-25).

@@ -18,6 +18,8 @@
 
 namespace sallyport::core {
 
+struct Closing;
+
 class Approvals {
  public:
   using State = ApprovalState;
@@ -25,10 +27,6 @@ class Approvals {
   // What people call themselves is kept outside entries too, so it is redacted here.
   Approvals(Recorder& recorder, const Clock& clock, const Redactor& redactor)
       : recorder_(recorder), clock_(clock), redactor_(redactor) {}
-
-  // The entries that open a question; written in one commit with the record that says so.
-  std::vector<Draft> asked(const Question& question, std::chrono::seconds use_within,
-                           const Subject& subject) const;
 
   // Nothing: there is no such question.
   Result<std::optional<State>> state(const std::string& approval_id) {
@@ -82,18 +80,13 @@ class Approvals {
                           const std::string& call_digest);
 
  private:
-  struct Closing {
-    std::string_view word;
-    std::string reason{};
-    std::string door{};
-    std::string by{};  // who took it back
-  };
+  // `NotFound`, or `Conflict` where it is no longer pending.
+  Result<State> open_state(const std::string& approval_id);
   Task<void> respond(std::string approval_id, Reply reply);
+  Vote vote_of(const Reply& reply) const;
   // Nothing is written where the state is no longer `from`.
   Task<bool> close(std::string approval_id, std::string_view from, Closing closing);
   Task<void> settle(std::string approval_id);
-  std::vector<Draft> decision(const std::string& approval_id, State& state, const Closing& closing,
-                              const json::object& request) const;
   std::chrono::milliseconds look_again() const;
 
   Recorder& recorder_;

@@ -8,7 +8,9 @@
 #include "base/race.h"
 #include "base/try.h"
 #include "base/uuid.h"
+#include "core/approval_drafts.h"
 #include "core/approval_request.h"
+#include "core/drafts.h"
 #include "core/governor.h"
 #include "core/not_run.h"
 #include "core/pending_call.h"
@@ -161,9 +163,9 @@ Governor::AskingRows Governor::rows_of(Trail& trail, const Asking& asking) {
   }
   void_consent(trail, rows);
   std::vector<Draft> opening =
-      approvals_.asked(question, trail.plan().approvals().use_within, trail.subject());
+      question_drafts(question, trail.plan().approvals().use_within, trail.subject());
   rows.behind = opening.size();
-  for (Draft& draft : opening) rows.drafts.push_back(std::move(draft));
+  append(rows.drafts, std::move(opening));
   return rows;
 }
 
@@ -209,7 +211,7 @@ Result<bool> Governor::question_refused(Trail& trail, const Error& error) {
 // From the program that answers for people, where there is one, and from people.
 Task<bool> Governor::hear_answer(Trail& trail, Question question, const Caller& caller) {
   if (parts_.approver) {
-    const Result<void> said = co_await ask_approver(question, trail.subject(), caller.cancel);
+    const Result<void> said = co_await ask_approver(question, caller.cancel);
     if (!said && said.error().code == ErrorCode::Unavailable) {
       // An answer that is on no record is none, and nobody will give another.
       trail.refuse(
@@ -226,7 +228,7 @@ Task<bool> Governor::hear_answer(Trail& trail, Question question, const Caller& 
 
 // A program that answers for people. What it says is an answer like any other, with its name; what
 // it does not say in time, nobody has said.
-Task<void> Governor::ask_approver(Question question, Subject subject, std::stop_token cancel) {
+Task<void> Governor::ask_approver(Question question, std::stop_token cancel) {
   const auto left = *from_rfc3339(question.expires_at) - parts_.clock.wall();
   Raced<Result<Reply>> raced = co_await race<Result<Reply>>(
       consult(parts_.approver, question), std::chrono::steady_clock::now() + left, cancel);
@@ -238,7 +240,7 @@ Task<void> Governor::ask_approver(Question question, Subject subject, std::stop_
     given = *raced.value ? std::move(**raced.value)
                          : Reply::deny("approver", raced.value->error().message);
   }
-  co_return co_await approvals_.answer(question.approval_id, std::move(given), std::move(subject));
+  co_return co_await approvals_.answer(question.approval_id, std::move(given), {});
 }
 
 void Governor::take_reply(Trail& trail, const Reply& reply, const std::string& call_digest) {
@@ -277,9 +279,9 @@ void Governor::check_consent(Trail& trail) {
   const auto refuse = [&](const std::string& why) {
     trail.refuse({"approval_invalid: " + why, Refusal::By::Person});
   };
-  const Result<json::object> entry = request_entry(parts_.recorder, trail.consent->approval_id);
-  if (!entry) return refuse(entry.error().message);
-  const json::object request = request_of(*entry);
+  const Result<json::object> stored = stored_request(parts_.recorder, trail.consent->approval_id);
+  if (!stored) return refuse(stored.error().message);
+  const json::object& request = *stored;
   trail.consent->binding = text_or_empty(request, "binding");
   // AP-31: never through the client of the one who asks.
   const bool strict = trail.needs_human || text_in(request, "kind") == "dual_control";

@@ -39,8 +39,7 @@ Result<Governor::SameQuestion> Governor::same_question(const Trail& trail) {
 // True: there is an answer.
 Task<bool> Governor::attach(Trail& trail, const Caller& caller, std::string approval_id) {
   trail.approval_id = approval_id;
-  SALLYPORT_CO_TRY(const json::object entry, request_entry(parts_.recorder, approval_id));
-  const json::object request = request_of(entry);
+  SALLYPORT_CO_TRY(const json::object request, stored_request(parts_.recorder, approval_id));
   Ending asked{.outcome = Outcome::requires_confirmation(describe(trail), trail.prepared()),
                .terminal = false};
   std::vector<Draft> drafts = journal_.record(trail, asked);
@@ -90,7 +89,7 @@ Task<std::optional<Governor::Performed>> Governor::result_of_same(Trail& trail) 
   const std::string instance = text_or_empty(user, "instance_id");
   // One that a host runs has its end from another event, whenever that comes.
   SALLYPORT_CO_TRY(const auto handed_out,
-                   parts_.recorder.fact("handed_out", text_in(user, "call_id").value_or("")));
+                   parts_.recorder.fact("handed_out", text_or_empty(user, "call_id")));
   // Real time, as that of the run is.
   const auto until = std::chrono::steady_clock::now() + trail.plan().time_limit();
   while (true) {

@@ -174,7 +174,7 @@ class Governor {
   void void_consent(Trail& trail, AskingRows& rows);
   Result<bool> question_refused(Trail& trail, const Error& error);
   Task<bool> hear_answer(Trail& trail, Question question, const Caller& caller);
-  Task<void> ask_approver(Question question, Subject subject, std::stop_token cancel);
+  Task<void> ask_approver(Question question, std::stop_token cancel);
   void take_reply(Trail& trail, const Reply& reply, const std::string& call_digest);
   void check_consent(Trail& trail);
 

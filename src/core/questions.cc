@@ -7,6 +7,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "base/uuid.h"
+#include "core/approval_drafts.h"
 #include "core/approval_request.h"
 #include "core/call_check.h"
 
@@ -88,7 +89,7 @@ Task<std::string> Questions::ask(HumanQuestion asked) {
                           .agent_id = question.agent_id,
                           .trace_id = question.trace_id};
     const auto written = co_await parts_.recorder.append(
-        parts_.approvals.asked(question, plan->approvals().use_within, subject), Urgency::Announces,
+        question_drafts(question, plan->approvals().use_within, subject), Urgency::Announces,
         {{std::string(kRequestSpace), id}});
     if (written) co_return id;
     // Somebody else asked in the same dispatch at the same moment.
@@ -134,8 +135,7 @@ Result<void> Questions::check_people(const std::string& request_id, const Approv
   const std::shared_ptr<const Plan> plan = parts_.plans.current();
   const auto& people = plan->approvals().people;
   if (!people) return {};
-  SALLYPORT_TRY(const json::object entry, request_entry(parts_.recorder, request_id));
-  const json::object request = request_of(entry);
+  SALLYPORT_TRY(const json::object request, stored_request(parts_.recorder, request_id));
   for (const Vote& vote : state.counted()) {
     const ResponseStatement statement{.request_id = request_id,
                                       .reviewer = vote.by,
@@ -158,8 +158,7 @@ Result<HumanAnswer> Questions::recall(const HumanQuestion& asked, ReplayCount& c
   SALLYPORT_TRY(const auto state, parts_.approvals.state(id));
   if (!state) return missing("nobody was asked that then");
   if (state->open()) return missing("nobody has answered yet");
-  SALLYPORT_TRY(const json::object entry, request_entry(parts_.recorder, id));
-  const json::object request = request_of(entry);
+  SALLYPORT_TRY(const json::object request, stored_request(parts_.recorder, id));
   const auto member = [&](std::string_view name) { return text_or_empty(request, name); };
   // What is stored may be redacted; the binding is over what was asked.
   const Question same{.agent_id = asked.agent_id.empty() ? "runtime" : asked.agent_id,

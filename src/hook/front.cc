@@ -148,9 +148,8 @@ Task<core::HandOffs::Given> Front::hand_out(const Event& event) {
 // The host's own dialog where its answer counts; else somebody answers elsewhere, and the same call
 // is allowed then (AP-33, AP-36).
 Task<Decision> Front::wait_for_person(const Event& event, const Answer& answer) {
-  SALLYPORT_CO_TRY(const json::object entry,
-                   core::request_entry(parts_.recorder, answer.approval_id));
-  const json::object request = core::request_of(entry);
+  SALLYPORT_CO_TRY(const json::object request,
+                   core::stored_request(parts_.recorder, answer.approval_id));
   const std::string& id = answer.approval_id;
   if (bool_in(request, "proposal").value_or(false)) {
     co_return Decision::deny(
@@ -250,9 +249,9 @@ Task<Decision> Front::observe_approved(const Event& event, Asked asked) {
   if (asked.what != what_of(event)) co_return co_await observe(event);
   SALLYPORT_CO_TRY(const auto state, parts_.governor.approvals().state(asked.approval_id));
   if (state && state->open()) {
-    SALLYPORT_CO_TRY(const json::object entry,
-                     core::request_entry(parts_.recorder, asked.approval_id));
-    if (!settings_.local_yes_counts(core::request_of(entry))) co_return co_await observe(event);
+    SALLYPORT_CO_TRY(const json::object request,
+                     core::stored_request(parts_.recorder, asked.approval_id));
+    if (!settings_.local_yes_counts(request)) co_return co_await observe(event);
     Reply yes = Reply::approve(settings_.person);
     yes.reason = kLocally;
     yes.door = core::kHostDoor;

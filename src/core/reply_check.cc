@@ -1,0 +1,74 @@
+#include "core/reply_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "core/approval_request.h"
+
+namespace sallyport::core {
+
+namespace {
+
+constexpr std::size_t kLongestName = 512;
+
+// A question takes an answer, and nothing else does (AP-25).
+Result<void> check_answer(const Reply& reply, const json::object& request) {
+  if (reply.answer.size() > kLongestReason || !is_utf8(reply.answer)) {
+    return fail(ErrorCode::InvalidInput, "an answer is at most 64 KiB of UTF-8", "answer");
+  }
+  const bool answers = is_question(request) && reply.kind == Reply::Kind::Approved;
+  if (answers == !reply.answer.empty()) return {};
+  if (!answers) {
+    return fail(ErrorCode::InvalidInput, "only a question that is about no call takes an `answer`",
+                "answer");
+  }
+  return fail(ErrorCode::InvalidInput,
+              "this is a question and takes an `answer`; a yes says nothing about it", "answer");
+}
+
+}  // namespace
+
+bool is_requester(std::string_view name, const json::object& request) {
+  for (const char* const member : {"agent_id", "principal"}) {
+    const std::string who = text_or_empty(request, member);
+    if (who.empty()) continue;
+    if (name == who || name.starts_with(who + "/")) return true;
+  }
+  return false;
+}
+
+Result<void> check_reviewer(const Reply& reply, const json::object& request,
+                            const ApprovalState& state) {
+  const bool nobody = reply.by.empty() && reply.kind == Reply::Kind::Approved;
+  if (nobody || is_requester(reply.by, request)) {
+    return fail(ErrorCode::Unauthenticated, "nobody approves a call of his own", "by");
+  }
+  if (reply.by.size() > kLongestName || !is_utf8(reply.by)) {
+    return fail(ErrorCode::InvalidInput, "a name is at most 512 bytes of UTF-8", "by");
+  }
+  const json::value* const listed = request.if_contains("reviewers");
+  if (listed == nullptr || !listed->is_array() || listed->get_array().empty()) return {};
+  const json::array& names = listed->get_array();
+  if (std::ranges::find(names, json::value(reply.by)) != names.end()) return {};
+  if (std::ranges::find(state.also, reply.by) != state.also.end()) return {};
+  return fail(ErrorCode::Unauthenticated,
+              fmt::format("`{:.80}` is not among the reviewers of this call", reply.by), "by",
+              "not_a_reviewer");
+}
+
+Result<void> check_reply(const Reply& reply, const json::object& request,
+                         const ApprovalState& state) {
+  SALLYPORT_CHECK_OK(check_reviewer(reply, request, state));
+  SALLYPORT_CHECK_OK(check_answer(reply, request));
+  if (!reply.binding.empty() && reply.binding != text_or_empty(request, "binding")) {
+    return fail(ErrorCode::Conflict, "the answer is about another call than the question",
+                "binding", "binding_mismatch");
+  }
+  return {};
+}
+
+}  // namespace sallyport::core
