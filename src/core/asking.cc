@@ -137,7 +137,7 @@ Governor::AskingRows Governor::rows_of(Trail& trail, const Asking& asking) {
   AskingRows rows{.drafts = journal_.record(trail, asked), .expected = trail.closing_expected};
   Draft& record = rows.drafts.back();
   if (asking.only_here) {
-    record.facts.push_back({"open_call", call_id, parts_.recorder.instance_id(), true});
+    record.facts.push_back({std::string(kOpenCall), call_id, parts_.recorder.instance_id(), true});
     trail.opened = true;
   }
   if (trail.autonomy == Autonomy::Suggest) {
@@ -146,7 +146,7 @@ Governor::AskingRows Governor::rows_of(Trail& trail, const Asking& asking) {
     record.facts.push_back(proposed_call(trail));
   }
   if (!asking.held) {
-    record.facts.push_back({"waiting_call", call_id, question.approval_id});
+    record.facts.push_back({std::string(kWaitingCall), call_id, question.approval_id});
     // Asked before and held then: now nobody waits here for it any more.
     if (trail.held) record.facts.push_back({std::string(kHeldCall), call_id, std::nullopt});
   } else if (!asking.only_here) {

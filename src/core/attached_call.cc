@@ -89,7 +89,7 @@ Task<std::optional<Governor::Performed>> Governor::result_of_same(Trail& trail) 
   const std::string instance = text_or_empty(user, "instance_id");
   // One that a host runs has its end from another event, whenever that comes.
   SALLYPORT_CO_TRY(const auto handed_out,
-                   parts_.recorder.fact("handed_out", text_or_empty(user, "call_id")));
+                   parts_.recorder.fact(kHandedOut, text_or_empty(user, "call_id")));
   // Real time, as that of the run is.
   const auto until = std::chrono::steady_clock::now() + trail.plan().time_limit();
   while (true) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/pipeline.h"
+#include "core/recorder.h"
 #include "sallyport/outcome.h"
 
 namespace sallyport::core {
@@ -14,5 +15,10 @@ struct Ending {
   std::optional<Release> release{};  // what the second door did, where it was reached
   bool terminal = true;
 };
+
+// Says so in the entry of a call.
+void add_ending(Draft& draft, const Ending& ending);
+// What the second door said; what it let pass and what came are committed to.
+void add_release(Draft& draft, const Release& release);
 
 }  // namespace sallyport::core

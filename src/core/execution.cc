@@ -8,6 +8,7 @@
 #include "base/try.h"
 #include "core/governor.h"
 #include "core/recordable.h"
+#include "core/reopened_call.h"
 #include "core/topic_event.h"
 #include "core/waiting_facts.h"
 
@@ -61,14 +62,8 @@ std::optional<Envelope> stored_envelope(const json::object& body) {
   const json::object* const outcome = object_in(body, "outcome");
   const json::value* const stored = outcome ? outcome->if_contains("result") : nullptr;
   if (stored == nullptr) return std::nullopt;
-  Result<ToolResult> result = tool_result_from_json(*stored);
-  if (!result) return std::nullopt;
-  if (!result->success) {
-    Envelope envelope = Envelope::error(result->output);
-    envelope.data = result->data;
-    return envelope;
-  }
-  return Envelope::of(result->data.is_null() ? json::value(result->output) : result->data);
+  const Result<ToolResult> result = tool_result_from_json(*stored);
+  return result ? std::optional(envelope_of(*result)) : std::nullopt;
 }
 
 std::uint64_t stored_duration(const json::object& body) {
@@ -208,6 +203,46 @@ bool uses_dual_control(const Trail& trail) {
 
 }  // namespace
 
+// What the intent changes with it, where it is on disk before the effect; returns what must still
+// be so for that.
+std::vector<Fact> Governor::claim(const Trail& trail, Draft& intent) const {
+  const Call& call = trail.call();
+  std::vector<Fact> expected;
+  if (trail.handed_out_until.empty()) {
+    intent.facts.push_back(
+        {std::string(kOpenCall), call.call_id, parts_.recorder.instance_id(), true});
+  } else {
+    intent.facts.push_back({std::string(kHandedOut), call.call_id, trail.handed_out_until, true});
+  }
+  if (!trail.row_key.empty()) {
+    expected.push_back(Idempotency::expected(trail.row_key, trail.row));
+    intent.facts.push_back(
+        Idempotency::fact(trail.row_key, {.call_id = call.call_id,
+                                          .request_digest = trail.request_digest(),
+                                          .status = Idempotency::Status::InFlight,
+                                          .started_at = trail.started_at}));
+  }
+  if (trail.consent) {
+    Approvals::Change used =
+        Approvals::change(trail.consent->approval_id, trail.consent->state, "used");
+    expected.push_back(std::move(used.expected));
+    intent.facts.push_back(std::move(used.fact));
+  }
+  if (std::optional<Fact> kept = kept_preparation(trail)) {
+    intent.facts.push_back(std::move(*kept));
+  }
+  if (trail.held) intent.facts.push_back({std::string(kHeldCall), call.call_id, std::nullopt});
+  // An identical call after this one asks anew (AP-37).
+  if (trail.consent) {
+    intent.facts.push_back({std::string(kAskedCall), asked_key(trail), std::nullopt});
+  }
+  for (const Fact& waits : trail.closing_expected) {
+    expected.push_back(waits);
+    intent.facts.push_back({waits.space, waits.key, std::nullopt});
+  }
+  return expected;
+}
+
 // Step 8. `Conflict`: look again. Any other error: nothing ran, and that is owed.
 Task<void> Governor::write_intent(Trail& trail) {
   const Call& call = trail.call();
@@ -217,43 +252,10 @@ Task<void> Governor::write_intent(Trail& trail) {
         trail.grant->spending, {call.call_id, parts_.recorder.instance_id()}, parts_.clock.wall()));
   }
   if (trail.spending) intent.changes.push_back(trail.spending);
-  std::vector<Fact> expected;
+  const Event started = event::ToolExecutionStarted{call.agent_id, call.tool, call.tool_call_id};
   const bool first = intent_first(trail);
   if (first) {
-    if (trail.handed_out_until.empty()) {
-      intent.facts.push_back({"open_call", call.call_id, parts_.recorder.instance_id(), true});
-    } else {
-      intent.facts.push_back({"handed_out", call.call_id, trail.handed_out_until, true});
-    }
-    if (!trail.row_key.empty()) {
-      expected.push_back(Idempotency::expected(trail.row_key, trail.row));
-      intent.facts.push_back(
-          Idempotency::fact(trail.row_key, {.call_id = call.call_id,
-                                            .request_digest = trail.request_digest(),
-                                            .status = Idempotency::Status::InFlight,
-                                            .started_at = trail.started_at}));
-    }
-    if (trail.consent) {
-      Approvals::Change used =
-          Approvals::change(trail.consent->approval_id, trail.consent->state, "used");
-      expected.push_back(std::move(used.expected));
-      intent.facts.push_back(std::move(used.fact));
-    }
-    if (std::optional<Fact> kept = kept_preparation(trail)) {
-      intent.facts.push_back(std::move(*kept));
-    }
-    if (trail.held) intent.facts.push_back({std::string(kHeldCall), call.call_id, std::nullopt});
-    // An identical call after this one asks anew (AP-37).
-    if (trail.consent) {
-      intent.facts.push_back({std::string(kAskedCall), asked_key(trail), std::nullopt});
-    }
-    for (const Fact& waits : trail.closing_expected) {
-      expected.push_back(waits);
-      intent.facts.push_back({waits.space, waits.key, std::nullopt});
-    }
-  }
-  const Event started = event::ToolExecutionStarted{call.agent_id, call.tool, call.tool_call_id};
-  if (first) {
+    std::vector<Fact> expected = claim(trail, intent);
     std::vector<Draft> drafts;
     drafts.push_back(std::move(intent));
     drafts.push_back(event_row(started, trail.subject()));

@@ -22,8 +22,6 @@ namespace {
 // Of a call that presented no token.
 const auto kNoGrants = std::make_shared<const Scope>();
 
-constexpr std::string_view kWaitingCall = "waiting_call";
-
 // What says that a call waits: for whoever resumes it, or for a process that is gone.
 Result<std::optional<Fact>> fact_of_waiting(Recorder& recorder, const std::string& call_id,
                                             const std::string& approval_id) {

@@ -211,6 +211,7 @@ class Governor {
   Result<std::optional<Performed>> look_for_earlier(Trail& trail);
   Result<Performed> recall(const Idempotency::Row& row);
   Task<void> write_intent(Trail& trail);
+  std::vector<Fact> claim(const Trail& trail, Draft& intent) const;
   Result<void> intent_refused(Trail& trail, const Error& error);
   Async<Performed> perform(Trail& trail, std::shared_ptr<Upstream> upstream, const Caller& caller);
   static Performed fold(Raced<Result<Envelope>> raced, Delivery& delivery,

@@ -64,6 +64,9 @@ class HandOffs {
   Result<std::optional<std::uint64_t>> record_of(const Call& call);
   Result<std::optional<Given::Clash>> clash_of(const Trail& trail);
   Task<Returned> receive(const Kept& kept, const Call& call, const ToolResult& result);
+  void add_record(Returned& returned, const Call& call, std::vector<Draft>& drafts);
+  Task<std::vector<Answer>> tell(std::vector<Returned> all);
+  Task<void> expire_call(Fact fact, Draft record);
   Async<Ending> pass_second_door(const Kept& kept, const Call& call, Envelope envelope,
                                  FailOpen& fail_open);
   // The entry that keeps a call which was handed out alone, for the commit of its intent.

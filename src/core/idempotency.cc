@@ -4,6 +4,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/waiting_facts.h"
 
 namespace sallyport::core {
 
@@ -64,9 +65,9 @@ Fact Idempotency::expected(const std::string& key, const std::optional<Row>& row
 }
 
 Result<bool> Idempotency::running(const Row& row) {
-  SALLYPORT_TRY(const auto handed_out, recorder_.fact("handed_out", row.call_id));
+  SALLYPORT_TRY(const auto handed_out, recorder_.fact(kHandedOut, row.call_id));
   if (handed_out) return true;
-  SALLYPORT_TRY(const auto open, recorder_.fact("open_call", row.call_id));
+  SALLYPORT_TRY(const auto open, recorder_.fact(kOpenCall, row.call_id));
   const std::optional<Placed> placed = open ? split_place(*open) : std::nullopt;
   return placed && recorder_.alive(placed->value);
 }

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "base/cut_text.h"
-#include "base/json_members.h"
 #include "base/try.h"
+#include "core/artifacts.h"
 #include "core/dispatch.h"
+#include "core/drafts.h"
 #include "core/emitter.h"
 #include "core/finding.h"
 #include "core/topic_event.h"
@@ -18,9 +18,6 @@
 namespace sallyport::core {
 
 namespace {
-
-constexpr std::size_t kOutputBytes = 50 * 1024;
-constexpr std::size_t kOutputLines = 2000;
 
 json::object body_of(const Trail& trail) {
   const Call& call = trail.call();
@@ -82,14 +79,6 @@ std::optional<Fact> row_after(const Trail& trail, EffectState effect) {
                             .started_at = trail.started_at});
 }
 
-std::size_t recorded_size(const std::string& output) {
-  std::size_t lines = 0;
-  for (std::size_t i = 0; i < output.size() && i < kOutputBytes; ++i) {
-    if (output[i] == '\n' && ++lines == kOutputLines) return i;
-  }
-  return std::min(output.size(), kOutputBytes);
-}
-
 // An event that one of many calls tells for all.
 bool is_told_once(const Trail::Row& row) {
   const Draft* const draft = std::get_if<Draft>(&row);
@@ -107,6 +96,12 @@ bool waits_for_disk(const Trail& trail) {
          !trail.approval_id.empty() || !trail.closing_expected.empty();
 }
 
+std::vector<Draft> finding_rows(const Release& release, const Subject& subject) {
+  std::vector<Draft> rows;
+  for (const Finding& finding : release.findings) rows.push_back(finding_row(finding, subject));
+  return rows;
+}
+
 // A guard that escalated before the call has the item it opened as its evidence.
 void name_escalations(Trail& trail, const std::vector<std::string>& ids) {
   std::size_t next = 0;
@@ -116,70 +111,7 @@ void name_escalations(Trail& trail, const std::vector<std::string>& ids) {
   }
 }
 
-// One that no detector takes for the number of a card: an id that is redacted names nothing.
-std::uint64_t artifact_id(const Journal::Parts& parts) {
-  constexpr int kTries = 64;
-  for (int tried = 1;; ++tried) {
-    std::array<std::uint8_t, 6> bytes;
-    parts.entropy.fill(bytes);
-    std::uint64_t id = 0;
-    for (const std::uint8_t byte : bytes) id = id << 8 | byte;
-    json::value shown(id);
-    if (tried == kTries || parts.redactor.redact("id", shown).empty()) return id;
-  }
-}
-
-// What is too long for a record goes into an entry of its own, whole (AU-20).
-std::optional<Draft> move_to_artifact(const Journal::Parts& parts, Draft& record, Ending& ending) {
-  if (!ending.outcome.result) return std::nullopt;
-  ToolResult& result = *ending.outcome.result;
-  if (recorded_size(result.output) == result.output.size()) return std::nullopt;
-  // A cut could leave half of a secret standing: what must not be stored goes first.
-  json::value output(result.output);
-  for (const core::Removal& removal : parts.redactor.redact("output", output)) {
-    record.redactions.push_back(json::object{{"path", "/body/outcome/result/output"},
-                                             {"category", removal.category},
-                                             {"digest", parts.digest(removal.removed)}});
-  }
-  if (output.is_string()) result.output = std::string(output.get_string());
-  const std::size_t size = recorded_size(result.output);
-  const std::uint64_t id = artifact_id(parts);
-  Draft artifact{.kind = Kind::Topic,
-                 .subject = record.subject,
-                 .topic = "artifacts",
-                 .body = {{"artifact_id", id}, {"text", result.output}}};
-  artifact.facts.push_back({"artifact", std::to_string(id), "", true});
-  result.output = cut_utf8_bytes(result.output, size);
-  result.artifact = id;
-  return artifact;
-}
-
-// What the second door said; what it let pass and what came are committed to.
-void add_release(Draft& draft, const Release& release) {
-  draft.body["post_invocation"] = release.to_json();
-  draft.exact.push_back({.path = "/post_invocation/released",
-                         .bytes = canonical_json(release.released.to_json()),
-                         .withheld_if_redacted = true});
-  if (draft.body.at("post_invocation").as_object().contains("original")) {
-    const Envelope& original = release.original;
-    draft.exact.push_back({.path = "/post_invocation/original",
-                           .bytes = original.malformed_bytes ? *original.malformed_bytes
-                                                             : canonical_json(original.to_json()),
-                           .raw = original.malformed_bytes.has_value(),
-                           .withheld = true});
-  }
-}
-
 }  // namespace
-
-void add_ending(Draft& draft, const Ending& ending) {
-  draft.outcome = to_string(ending.outcome.kind);
-  draft.body["outcome"] = to_json(ending.outcome);
-  draft.body["terminal"] = ending.terminal;
-  draft.body["effect_state"] = to_string(ending.effect);
-  draft.body["post_invocation"] = nullptr;
-  if (ending.release) add_release(draft, *ending.release);
-}
 
 Draft Journal::intent(Trail& trail) const {
   trail.started_at = rfc3339(parts_.clock.wall());
@@ -212,9 +144,10 @@ std::vector<Draft> Journal::record(Trail& trail, Ending& ending) const {
       draft.changes.push_back(budgets::reverse(trail.call().call_id));
     }
     draft.facts.insert(draft.facts.end(), trail.closing_facts.begin(), trail.closing_facts.end());
-    if (trail.opened) draft.facts.push_back({"open_call", trail.call().call_id, std::nullopt});
+    if (trail.opened)
+      draft.facts.push_back({std::string(kOpenCall), trail.call().call_id, std::nullopt});
     if (!trail.handed_out_until.empty() && trail.announced) {
-      draft.facts.push_back({"handed_out", trail.call().call_id, std::nullopt});
+      draft.facts.push_back({std::string(kHandedOut), trail.call().call_id, std::nullopt});
     }
     // Whoever presents a call of unknown end again executes what was prepared (AU-78).
     const bool end_is_known =
@@ -226,31 +159,34 @@ std::vector<Draft> Journal::record(Trail& trail, Ending& ending) const {
       draft.facts.push_back(std::move(*row));
     }
   }
-  for (Draft& one : complete(std::move(draft), ending)) drafts.push_back(std::move(one));
+  append(drafts, complete(std::move(draft), ending));
   return drafts;
 }
 
 std::vector<Draft> Journal::complete(Draft draft, Ending& ending) const {
   std::vector<Draft> drafts;
-  if (std::optional<Draft> artifact = move_to_artifact(parts_, draft, ending)) {
-    drafts.push_back(std::move(*artifact));
+  if (ending.outcome.result) {
+    const Artifacts artifacts{parts_.redactor, parts_.entropy, parts_.digest};
+    std::optional<Draft> artifact = artifacts.move_out(draft, *ending.outcome.result);
+    if (artifact) drafts.push_back(std::move(*artifact));
   }
-  if (ending.release) {
-    for (const Finding& finding : ending.release->findings) {
-      drafts.push_back(finding_row(finding, draft.subject));
-    }
-  }
-  if (ending.terminal && ending.release && !ending.release->escalations.empty()) {
-    Escalations::Opened opened =
-        parts_.escalations.open(ending.release->escalations, draft.subject);
-    for (Draft& item : opened.drafts) drafts.push_back(std::move(item));
-    for (Fact& count : opened.counts) draft.facts.push_back(std::move(count));
-    ending.release->escalation_ids = std::move(opened.ids);
+  if (ending.release) append(drafts, finding_rows(*ending.release, draft.subject));
+  if (ending.terminal && ending.release) {
+    append(drafts, open_escalations(*ending.release, draft));
   }
   add_ending(draft, ending);
   if (ending.terminal) keep_end_of_dispatched(draft);
   drafts.push_back(std::move(draft));
   return drafts;
+}
+
+// Whom the second door calls: items in front of the record, which names them.
+std::vector<Draft> Journal::open_escalations(Release& release, Draft& record) const {
+  if (release.escalations.empty()) return {};
+  Escalations::Opened opened = parts_.escalations.open(release.escalations, record.subject);
+  for (Fact& count : opened.counts) record.facts.push_back(std::move(count));
+  release.escalation_ids = std::move(opened.ids);
+  return std::move(opened.drafts);
 }
 
 std::vector<Draft> Journal::late_result(const Call& call, const std::string& policy_hash,
@@ -268,16 +204,8 @@ std::vector<Draft> Journal::late_result(const Call& call, const std::string& pol
               .body = {{"record", "late_result"},
                        {"tool_call_id", call.tool_call_id},
                        {"duration_ms", std::chrono::duration_cast<milliseconds>(after).count()}}};
-  std::vector<Draft> drafts;
-  for (const Finding& finding : release.findings) {
-    drafts.push_back(finding_row(finding, draft.subject));
-  }
-  if (!release.escalations.empty()) {
-    Escalations::Opened opened = parts_.escalations.open(release.escalations, draft.subject);
-    for (Draft& item : opened.drafts) drafts.push_back(std::move(item));
-    draft.facts = std::move(opened.counts);
-    release.escalation_ids = std::move(opened.ids);
-  }
+  std::vector<Draft> drafts = finding_rows(release, draft.subject);
+  append(drafts, open_escalations(release, draft));
   add_release(draft, release);
   drafts.push_back(std::move(draft));
   return drafts;
@@ -303,7 +231,7 @@ Task<std::vector<Position>> Journal::commit(Trail& trail, std::vector<Draft> dra
   std::vector<Draft> again = tells ? drafts : std::vector<Draft>{};
   FailOpenLog::Share share = trail.fail_open.take();
   std::vector<Draft> all = gathered(trail, share);
-  for (Draft& draft : drafts) all.push_back(std::move(draft));
+  append(all, std::move(drafts));
   if (all.empty()) co_return std::vector<Position>{};
   for (const Fact& fact : share.facts) all.back().facts.push_back(fact);
   if (urgency == Urgency::Reports && !waits_for_disk(trail)) {
@@ -343,6 +271,12 @@ Task<Position> Journal::end(Trail& trail, Ending& ending) {
   if (error.code == ErrorCode::Conflict || !trail.closing_expected.empty()) {
     co_return std::unexpected(error);
   }
+  co_await end_without_record(trail, std::move(ending), error);
+  co_return std::unexpected(error);
+}
+
+// What could not be recorded is owed; what no entry can hold is said without it.
+Async<void> Journal::end_without_record(Trail& trail, Ending ending, const Error& error) {
   const bool ran = ending.outcome.kind == Outcome::Kind::Completed;
   const bool fits = error.code != ErrorCode::InvalidInput;
   Ending failed{.outcome = Outcome::persistence_failed(
@@ -351,20 +285,16 @@ Task<Position> Journal::end(Trail& trail, Ending& ending) {
                     ran && fits ? ending.outcome.result : std::nullopt),
                 .effect = ending.effect,
                 .release = ran && fits ? std::move(ending.release) : std::nullopt};
-  if (fits) {
-    owe(trail, std::move(failed));
-  } else {
-    // The ledger is well, what was to be said does not fit into it: what is left to say is that.
-    trail.forget_evidence();
-    std::erase_if(trail.rows, [](const Trail::Row& row) { return !fits_an_entry(row); });
-    auto bare = co_await commit(trail, record(trail, failed), Urgency::Reports);
-    if (!bare && bare.error().code == ErrorCode::InvalidInput) {
-      trail.forget_content();
-      bare = co_await commit(trail, record(trail, failed), Urgency::Reports);
-    }
-    if (!bare) owe(trail, std::move(failed));
+  if (fits) co_return owe(trail, std::move(failed));
+  // The ledger is well, what was to be said does not fit into it: what is left to say is that.
+  trail.forget_evidence();
+  std::erase_if(trail.rows, [](const Trail::Row& row) { return !fits_an_entry(row); });
+  auto bare = co_await commit(trail, record(trail, failed), Urgency::Reports);
+  if (!bare && bare.error().code == ErrorCode::InvalidInput) {
+    trail.forget_content();
+    bare = co_await commit(trail, record(trail, failed), Urgency::Reports);
   }
-  co_return std::unexpected(error);
+  if (!bare) owe(trail, std::move(failed));
 }
 
 void Journal::owe(Trail& trail, Ending ending) {
@@ -372,7 +302,7 @@ void Journal::owe(Trail& trail, Ending ending) {
   std::erase_if(trail.rows, is_told_once);
   FailOpenLog::Share share = trail.fail_open.take();
   std::vector<Draft> drafts = gathered(trail, share);
-  for (Draft& draft : record(trail, ending)) drafts.push_back(std::move(draft));
+  append(drafts, record(trail, ending));
   for (const Fact& fact : share.facts) drafts.back().facts.push_back(fact);
   drafts.insert(drafts.end(), trail.memories.begin(), trail.memories.end());
   trail.rows.clear();
@@ -384,64 +314,6 @@ void Journal::owe_rows(Trail& trail) {
   FailOpenLog::Share share = trail.fail_open.take();
   parts_.recorder.owe(gathered(trail, share));
   trail.rows.clear();
-}
-
-Draft reopened(const json::object& entry) {
-  const auto member = [&](std::string_view name) { return text_or_empty(entry, name); };
-  return {.kind = Kind::ToolAudit,
-          .subject = {.policy_hash = member("policy_hash"),
-                      .call_id = member("call_id"),
-                      .session_id = member("session_id"),
-                      .agent_id = member("agent_id"),
-                      .server = member("server"),
-                      .tool_name = member("tool_name"),
-                      .trace_id = member("trace_id")},
-          .body = entry.at("body").as_object()};
-}
-
-void take_row(Draft& record, std::optional<Idempotency::Status> status) {
-  const auto member = [&](std::string_view name) { return text_or_empty(record.body, name); };
-  const std::string key = member("row_key");
-  if (status && !key.empty()) {
-    record.facts.push_back(Idempotency::fact(key, {.call_id = record.subject.call_id,
-                                                   .request_digest = member("request_digest"),
-                                                   .status = *status,
-                                                   .started_at = member("started_at")}));
-  }
-  for (const char* const name :
-       {"row_key", "started_at", "continuation_id", "request_id", "binding"}) {
-    record.body.erase(name);
-  }
-}
-
-std::vector<Draft> close_interrupted(const json::object& entry) {
-  constexpr std::string_view kDied =
-      "interrupted: the process ended before an outcome was recorded";
-  Draft draft = reopened(entry);
-  const auto member = [&](std::string_view name) { return text_or_empty(draft.body, name); };
-  std::vector<Draft> drafts;
-  if (text_in(entry, "kind") != "intent") {
-    // A prepared operation that only its process knew of (AU-80).
-    add_ending(draft, {.outcome = Outcome::invalidated(
-                           "interrupted: what was prepared did not outlive its process")});
-    draft.facts.push_back(Approvals::invalidated(member("approval_id"), draft.subject.call_id,
-                                                 member("call_digest")));
-    drafts.push_back(std::move(draft));
-    return drafts;
-  }
-  const Event finished = event::ToolExecutionFinished{.agent_id = draft.subject.agent_id,
-                                                      .tool_name = draft.subject.tool_name,
-                                                      .tool_call_id = member("tool_call_id"),
-                                                      .is_error = true,
-                                                      .error = std::string(kDied),
-                                                      .output_preview = std::string(kDied)};
-  drafts.push_back({.kind = Kind::Event, .subject = draft.subject, .body = to_json(finished)});
-  add_ending(draft, {.outcome = Outcome::persistence_failed(std::string(kDied)),
-                     .effect = EffectState::Unknown});
-  // Whoever presents the call again is told that its end is not known.
-  take_row(draft, Idempotency::Status::Unknown);
-  drafts.push_back(std::move(draft));
-  return drafts;
 }
 
 }  // namespace sallyport::core

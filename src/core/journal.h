@@ -10,6 +10,7 @@
 #include "core/escalations.h"
 #include "core/recorder.h"
 #include "core/redactor.h"
+#include "core/reopened_call.h"
 #include "core/trail.h"
 
 namespace sallyport::core {
@@ -30,7 +31,7 @@ class Journal {
   Draft intent(Trail& trail) const;
   // With the artifact and the escalations it names in front of it.
   std::vector<Draft> record(Trail& trail, Ending& ending) const;
-  // The same for a call of which only `draft` is left.
+  // The same for a call of which only `draft` is left (`reopened`).
   std::vector<Draft> complete(Draft draft, Ending& ending) const;
   // What came of a call behind its end, and what the second door says of it. The last of them is
   // that entry.
@@ -50,18 +51,10 @@ class Journal {
 
  private:
   std::vector<Draft> gathered(Trail& trail, FailOpenLog::Share& share) const;
+  std::vector<Draft> open_escalations(Release& release, Draft& record) const;
+  Async<void> end_without_record(Trail& trail, Ending ending, const Error& error);
+
   Parts parts_;
 };
-
-// The drafts that close a call whose process died (AU-77), made from the entry that opened it, with
-// its body opened.
-std::vector<Draft> close_interrupted(const json::object& entry);
-
-// The start of a record about a call of which only its opening entry is left.
-Draft reopened(const json::object& entry);
-// Takes out what only an intent says, and has the row of idempotency follow the record; no status:
-// the row stays as it is.
-void take_row(Draft& record, std::optional<Idempotency::Status> status);
-void add_ending(Draft& draft, const Ending& ending);
 
 }  // namespace sallyport::core

@@ -1,28 +1,17 @@
 // Calls whose process died while they waited for a person. The question stays, and may still be
 // answered; once it cannot become a run any more, the call gets its end (AP-20, AP-21).
-#include <fmt/format.h>
-
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/dispatch.h"
 #include "core/governor.h"
+#include "core/reopened_call.h"
 #include "core/waiting_facts.h"
 
 namespace sallyport::core {
 
 namespace {
-
-Call call_of(const json::object& entry) {
-  const auto member = [&](std::string_view name) { return text_or_empty(entry, name); };
-  return {.call_id = member("call_id"),
-          .agent_id = member("agent_id"),
-          .session_id = member("session_id"),
-          .trace_id = member("trace_id"),
-          .server = member("server"),
-          .tool = member("tool_name")};
-}
 
 struct Words {
   std::string_view reason;
@@ -73,8 +62,8 @@ Task<void> Governor::close_lost_call(Fact fact, std::uint64_t sequence,
   draft.facts.push_back({fact.space, fact.key, std::nullopt});
   draft.changes.push_back(budgets::reverse(fact.key));
   const std::shared_ptr<const Plan> plan = parts_.plans.current();
-  const Call call = call_of(entry);
   const Subject subject = draft.subject;
+  const Call call = call_of(subject);
   std::vector<Draft> drafts;
   const std::string approval_id = text_or_empty(draft.body, "approval_id");
   drafts.push_back(std::move(draft));

@@ -3,6 +3,7 @@
 
 #include "core/governor.h"
 #include "core/judge.h"
+#include "core/reopened_call.h"
 #include "core/stored_record.h"
 
 namespace sallyport::core {

@@ -1,4 +1,4 @@
-// The facts about calls that wait for a person, or to be presented again.
+// The facts about calls that run, or wait: for a person, for their host, or to be presented again.
 #pragma once
 
 #include <string>
@@ -8,6 +8,12 @@
 
 namespace sallyport::core {
 
+// Call id: the process that has the call in hand, at its intent.
+inline constexpr std::string_view kOpenCall = "open_call";
+// Call id: until when somebody else may execute it, at its intent.
+inline constexpr std::string_view kHandedOut = "handed_out";
+// Call id: the approval that a call waits for which whoever comes may resume.
+inline constexpr std::string_view kWaitingCall = "waiting_call";
 // Call id: the approval and the process that holds the call, at the record that says it waits.
 inline constexpr std::string_view kHeldCall = "held_call";
 // Digest of session, server and call: the approval that was last asked for (AP-36).
