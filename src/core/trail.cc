@@ -67,6 +67,10 @@ const std::string& Trail::call_digest() const {
   return call_digest_;
 }
 
+bool Trail::is_shadow() const {
+  return refusal_ && refusal_->by == Refusal::By::Autonomy && autonomy == Autonomy::Shadow;
+}
+
 void Trail::refuse(Refusal refusal) {
   if (!refusal_) refusal_ = std::move(refusal);
 }

@@ -74,6 +74,8 @@ class Trail {
 
   bool open() const { return !refusal_; }
   const std::optional<Refusal>& refusal() const { return refusal_; }
+  // It would have run, were its tier another one.
+  bool is_shadow() const;
   void refuse(Refusal refusal);  // the first one stays
   void reword(std::string reason) { refusal_->reason = std::move(reason); }
 
