@@ -16,15 +16,13 @@ namespace sallyport::mcp {
 namespace {
 
 const json::value* progress_token(const Message& request) {
-  const json::object* const params = request.params();
-  const json::object* const meta = params ? object_in(*params, "_meta") : nullptr;
+  const json::object* const meta = request.meta();
   return meta ? meta->if_contains("progressToken") : nullptr;
 }
 
 // The trace id of W3C trace context: `00-<32 hex>-<16 hex>-<2 hex>`.
 std::string trace_of(const Message& request) {
-  const json::object* const params = request.params();
-  const json::object* const meta = params ? object_in(*params, "_meta") : nullptr;
+  const json::object* const meta = request.meta();
   const auto parent = meta ? text_in(*meta, "traceparent") : std::nullopt;
   if (!parent || parent->size() < 55 || (*parent)[2] != '-' || (*parent)[35] != '-') return {};
   const std::string_view id = parent->substr(3, 32);

@@ -48,14 +48,10 @@ void Gateway::to_client(std::string text, std::string_view about) {
 
 Async<void> Gateway::hear_client(net::Line line) {
   if (line.too_long) {
-    to_client(
-        error_text(id_in_wreck(line.text, line.tail), kInvalidRequest,
-                   fmt::format("the message is over {} bytes", settings_.limits.frame_bytes)));
+    to_client(too_long_text(line.text, line.tail, settings_.limits.frame_bytes));
     co_return;
   }
-  const std::size_t begin = line.text.find_first_not_of(" \t\r");
-  if (begin != std::string::npos && line.text[begin] == '[' &&
-      parse_json(line.text, settings_.limits.json())) {
+  if (is_batch(line.text) && parse_json(line.text, settings_.limits.json())) {
     hear_batch(line.text);
   } else {
     hear_message(std::move(line.text));
@@ -78,11 +74,7 @@ void Gateway::hear_batch(std::string_view text) {
 
 void Gateway::hear_message(std::string text) {
   Result<Message> message = Message::read(std::move(text), settings_.limits.json());
-  if (!message) {
-    const bool parsed = message.error().cause == "request";
-    to_client(error_text({}, parsed ? kInvalidRequest : kParseError, message.error().message));
-    return;
-  }
+  if (!message) return to_client(unreadable_text(message.error()));
   switch (message->kind) {
     case Message::Kind::Request:
       return client_asks(std::move(*message));
@@ -234,10 +226,8 @@ void Gateway::client_tells(const Message& notification) {
 }
 
 void Gateway::cancel(const Message& notification) {
-  const json::object* const params = notification.params();
-  const json::value* const id = params ? params->if_contains("requestId") : nullptr;
-  if (id == nullptr) return;
-  const std::string client_id = canonical_json(*id);
+  const std::string client_id = cancelled_id(notification);
+  if (client_id.empty()) return;
   const std::string reason(find(notification.params_text(), {"reason"}).value_or(""));
   if (const auto found = calls_.find(client_id); found != calls_.end()) {
     found->second->cancelled = true;

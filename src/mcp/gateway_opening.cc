@@ -13,29 +13,13 @@ namespace sallyport::mcp {
 
 namespace {
 
-const json::object* meta_of(const Message& request) {
-  const json::object* const params = request.params();
-  return params ? object_in(*params, "_meta") : nullptr;
-}
-
-bool is_modern(const Message& request) {
-  const json::object* const meta = meta_of(request);
-  return request.method == "server/discover" || (meta && meta->contains(kMetaVersion));
-}
-
 // Errors that only a stateless server has a reason to send.
 bool is_modern_error(const Message& answer) {
   const json::object* const error = object_in(answer.object(), "error");
   const json::value* const code = error ? error->if_contains("code") : nullptr;
   if (code == nullptr || !code->is_int64()) return false;
-  return code->get_int64() <= -32020 && code->get_int64() >= -32022;
+  return code->get_int64() <= kHeaderMismatch && code->get_int64() >= kUnsupportedVersion;
 }
-
-json::object versions(std::string_view requested) {
-  return {{"supported", json::array{kModernVersion}}, {"requested", requested}};
-}
-
-constexpr std::int64_t kUnsupportedVersion = -32022;
 
 // A version that is not spoken here is not handed on: a server that agrees to anything would
 // promise it for us.
@@ -71,9 +55,9 @@ void Gateway::meet_client(const Message& request) {
     client_era_ = Era::Legacy;
     return;
   }
-  if (client_era_ == Era::Legacy || !is_modern(request)) return;
+  if (client_era_ == Era::Legacy || !request.is_modern()) return;
   client_era_ = Era::Modern;
-  const json::object* const meta = meta_of(request);
+  const json::object* const meta = request.meta();
   if (meta == nullptr) return;
   if (const json::object* const known = object_in(*meta, kMetaCapabilities)) {
     client_capabilities_ = *known;
@@ -94,7 +78,7 @@ bool Gateway::refuse_by_era(const Message& request) {
     return true;
   }
   if (client_era_ != Era::Modern) return false;
-  const json::object* const meta = meta_of(request);
+  const json::object* const meta = request.meta();
   const auto version = meta ? text_in(*meta, kMetaVersion) : std::nullopt;
   if (!version || object_in(*meta, kMetaCapabilities) == nullptr) {
     if (request.method == "server/discover") return false;
@@ -106,7 +90,7 @@ bool Gateway::refuse_by_era(const Message& request) {
   }
   if (*version != kModernVersion) {
     to_client(error_text(request.id, kUnsupportedVersion, "this protocol version is not supported",
-                         versions(*version)));
+                         modern_version(*version)));
     return true;
   }
   if (is_gone(request.method)) {

@@ -221,15 +221,12 @@ std::string Gateway::with_sealed_state(std::string response, const Governed& gov
                           .request = governed.identity,
                           .expires = rfc3339(parts_.clock.wall() + kLasts),
                           .carried = std::string(*carried)};
-  std::string sealed;
-  append_canonical_string(sealed, seal(parts_.recorder, state));
-  return edited(response, {{*carried, std::move(sealed)}});
+  return edited(response, {{*carried, quoted(seal(parts_.recorder, state))}});
 }
 
 // An error instead of questions that the client of this call has not said it can answer.
 std::optional<std::string> Gateway::refused_questions(std::string_view response,
                                                       const json::object& capabilities) {
-  constexpr std::int64_t kMissing = -32021;
   const auto asked = find(response, {"result", "inputRequests"});
   if (!asked) return std::nullopt;
   for (const auto& [key, question] : members(*asked)) {
@@ -239,7 +236,7 @@ std::optional<std::string> Gateway::refused_questions(std::string_view response,
     const std::string_view params = find(question, {"params"}).value_or("");
     if (!method || may_be_asked(*method, params, capabilities)) continue;
     degraded(feature_of(*method));
-    return error_text({}, kMissing,
+    return error_text({}, kMissingCapability,
                       "the server asks for what the client did not declare that it can answer",
                       json::object{{"requiredCapabilities", capability_for(*method, params)}});
   }

@@ -19,11 +19,6 @@ namespace {
 constexpr std::string_view kVersionHeader = "mcp-protocol-version";
 constexpr std::size_t kDeepestSchema = 32;
 
-const json::object* meta_of(const Message& message) {
-  const json::object* const params = message.params();
-  return params ? object_in(*params, "_meta") : nullptr;
-}
-
 Refused mismatch(std::string message) {
   return {.code = kHeaderMismatch, .message = std::move(message)};
 }
@@ -40,22 +35,8 @@ std::optional<Refused> compare(const net::ServerRequest& head, const char* shown
   return std::nullopt;
 }
 
-// The member of `params` that `Mcp-Name` mirrors; empty where none does.
-std::string_view named_by(std::string_view method) {
-  if (method == "tools/call" || method == "prompts/get") return "name";
-  if (method == "resources/read") return "uri";
-  if (method == "tasks/get" || method == "tasks/update" || method == "tasks/cancel") {
-    return "taskId";
-  }
-  return {};
-}
-
 bool supported(std::string_view version) {
   return std::ranges::find(kLegacyVersions, version) != kLegacyVersions.end();
-}
-
-json::object versions(std::string_view requested) {
-  return {{"supported", json::array{kModernVersion}}, {"requested", requested}};
 }
 
 std::string lower(std::string_view text) {
@@ -114,8 +95,7 @@ std::string check_properties(const net::ServerRequest& head, const json::object&
 }  // namespace
 
 bool is_modern(const net::ServerRequest& head, const Message& message) {
-  const json::object* const meta = meta_of(message);
-  if (message.method == "server/discover" || (meta && meta->contains(kMetaVersion))) return true;
+  if (message.is_modern()) return true;
   if (message.method == "initialize") return false;
   const auto version = head.header(kVersionHeader);
   return version && !supported(*version) && head.count("mcp-session-id") == 0;
@@ -126,12 +106,12 @@ std::optional<Refused> refuse_modern(const net::ServerRequest& head, const Messa
     return Refused{.code = kInvalidRequest, .message = "nobody asked for an answer"};
   }
   if (message.kind == Message::Kind::Notification) return std::nullopt;
-  const json::object* const meta = meta_of(message);
+  const json::object* const meta = message.meta();
   const auto version = meta ? text_in(*meta, kMetaVersion) : std::nullopt;
   const auto lacks = [](std::string_view what) {
     return Refused{.code = kInvalidParams,
                    .message = fmt::format("`_meta` lacks `{}`", what),
-                   .data = versions("")};
+                   .data = modern_version("")};
   };
   if (head.count(kVersionHeader) != 1) {
     return mismatch("the header `MCP-Protocol-Version` must be there once");
@@ -141,7 +121,7 @@ std::optional<Refused> refuse_modern(const net::ServerRequest& head, const Messa
   if (*version != kModernVersion) {
     return Refused{.code = kUnsupportedVersion,
                    .message = "this protocol version is not supported",
-                   .data = versions(*version)};
+                   .data = modern_version(*version)};
   }
   if (auto wrong = compare(head, "Mcp-Method", "mcp-method", message.method)) return wrong;
   if (object_in(*meta, kMetaCapabilities) == nullptr) return lacks(kMetaCapabilities);
@@ -149,7 +129,7 @@ std::optional<Refused> refuse_modern(const net::ServerRequest& head, const Messa
   if (message.method == "initialize") {
     return Refused{.status = 404, .code = kMethodNotFound, .message = "Method not found"};
   }
-  const std::string_view member = named_by(message.method);
+  const std::string_view member = subject_member(message.method);
   if (member.empty()) return std::nullopt;
   const auto name = text_in(*message.params(), member);
   if (!name) {

@@ -11,8 +11,7 @@
 
 namespace sallyport::mcp {
 
-inline constexpr std::int64_t kMissingCapability = -32021;
-inline constexpr std::int64_t kUnsupportedVersion = -32022;
+inline constexpr std::string_view kEventStream = "text/event-stream";
 
 // An error before anybody was asked.
 struct Refused {

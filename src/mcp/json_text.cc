@@ -195,6 +195,12 @@ std::string without_member(std::string_view object, std::string_view name) {
   return out + '}';
 }
 
+std::string quoted(std::string_view text) {
+  std::string out;
+  append_canonical_string(out, text);
+  return out;
+}
+
 json::value exact_value(std::string_view text) {
   if (text.starts_with('{')) {
     json::object object;

@@ -38,6 +38,9 @@ std::string edited(std::string_view text, std::vector<Edit> edits);
 std::string with_member(std::string_view object, std::string_view name, std::string_view value);
 std::string without_member(std::string_view object, std::string_view name);
 
+// A text as JSON has it, in quotation marks.
+std::string quoted(std::string_view text);
+
 // The value of valid text, with each number that a double cannot hold as a string of its digits:
 // what is looked at and recorded shall be what was said.
 json::value exact_value(std::string_view text);

@@ -1,10 +1,13 @@
 #include "mcp/message.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "mcp/era.h"
 #include "mcp/json_text.h"
 
 namespace sallyport::mcp {
@@ -23,12 +26,6 @@ bool is_id(const json::value& value) {
 // nothing that we do not know passes as what we do.
 bool is_method(std::string_view method) {
   return std::ranges::all_of(method, [](char c) { return c > ' ' && c < 0x7F; });
-}
-
-std::string quoted(std::string_view text) {
-  std::string out;
-  append_canonical_string(out, text);
-  return out;
 }
 
 }  // namespace
@@ -66,6 +63,16 @@ const json::object* Message::params() const {
   return object_in(object(), "params");
 }
 
+const json::object* Message::meta() const {
+  const json::object* const given = params();
+  return given ? object_in(*given, "_meta") : nullptr;
+}
+
+bool Message::is_modern() const {
+  const json::object* const named = meta();
+  return method == "server/discover" || (named && named->contains(kMetaVersion));
+}
+
 std::string_view Message::params_text() const {
   return find(text, {"params"}).value_or(std::string_view());
 }
@@ -80,6 +87,11 @@ std::string_view Message::error_text() const {
 
 std::string Message::with_id(std::string_view id) const {
   return with_member(text, "id", id);
+}
+
+bool is_batch(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  return begin != std::string_view::npos && text[begin] == '[';
 }
 
 std::string id_in_wreck(std::string_view beginning, std::string_view end) {
@@ -128,9 +140,33 @@ std::string error_text(std::string_view id, std::int64_t code, std::string_view 
          ",\"error\":" + json::serialize(error) + '}';
 }
 
+std::string unreadable_text(const Error& why) {
+  return error_text({}, why.cause == "request" ? kInvalidRequest : kParseError, why.message);
+}
+
+std::string too_long_text(std::string_view beginning, std::string_view end, std::size_t most) {
+  return error_text(id_in_wreck(beginning, end), kInvalidRequest,
+                    fmt::format("the message is over {} bytes", most));
+}
+
 bool is_governed(std::string_view method) {
   return method == "tools/call" || method == "resources/read" || method == "prompts/get" ||
          method == "completion/complete" || method == "tasks/result" || method == "tasks/get";
+}
+
+std::string_view subject_member(std::string_view method) {
+  if (method == "tools/call" || method == "prompts/get") return "name";
+  if (method == "resources/read") return "uri";
+  if (method == "tasks/get" || method == "tasks/update" || method == "tasks/cancel") {
+    return "taskId";
+  }
+  return {};
+}
+
+std::string cancelled_id(const Message& notification) {
+  const json::object* const params = notification.params();
+  const json::value* const id = params ? params->if_contains("requestId") : nullptr;
+  return id ? canonical_json(*id) : std::string();
 }
 
 }  // namespace sallyport::mcp

@@ -28,6 +28,9 @@ struct Message {
 
   const json::object& object() const { return value.get_object(); }
   const json::object* params() const;
+  const json::object* meta() const;  // `_meta` of the params; null: there is none
+  // Does it say of itself that it is of the stateless era?
+  bool is_modern() const;
 
   // Parts of `text`; empty where there is none.
   std::string_view params_text() const;
@@ -38,6 +41,9 @@ struct Message {
   // The same message under another id, which is JSON text.
   std::string with_id(std::string_view id) const;
 };
+
+// Several messages in one array, as one revision has them?
+bool is_batch(std::string_view text);
 
 // The id of something that is no message; canonical, empty where none is found.
 std::string id_in_wreck(std::string_view beginning, std::string_view end);
@@ -50,6 +56,10 @@ std::string cancelled_text(std::uint64_t id, std::string_view reason);
 std::string result_text(std::string_view id, std::string_view result);
 std::string error_text(std::string_view id, std::int64_t code, std::string_view message,
                        const json::value& data = {});
+// To whoever sent what is no message; `why` is the error of `Message::read`.
+std::string unreadable_text(const Error& why);
+// To whoever sent more than `most` bytes, of which these are left.
+std::string too_long_text(std::string_view beginning, std::string_view end, std::size_t most);
 
 // JSON-RPC's own codes, and ours (outside of all reserved ranges).
 inline constexpr std::int64_t kParseError = -32700;
@@ -58,6 +68,8 @@ inline constexpr std::int64_t kMethodNotFound = -32601;
 inline constexpr std::int64_t kInvalidParams = -32602;
 inline constexpr std::int64_t kInternalError = -32603;
 inline constexpr std::int64_t kHeaderMismatch = -32020;
+inline constexpr std::int64_t kMissingCapability = -32021;
+inline constexpr std::int64_t kUnsupportedVersion = -32022;
 inline constexpr std::int64_t kDenied = -31403;
 inline constexpr std::int64_t kApprovalOver = -31410;
 inline constexpr std::int64_t kTooMuch = -31429;
@@ -65,5 +77,11 @@ inline constexpr std::int64_t kNotRecorded = -31500;
 
 // Requests that are calls: judged, recorded, and in need of a grant where the policy says so.
 bool is_governed(std::string_view method);
+
+// The member of its params that says what a request is about; empty: none does.
+std::string_view subject_member(std::string_view method);
+
+// The request that nobody waits for any more, by its canonical id; empty: it names none.
+std::string cancelled_id(const Message& notification);
 
 }  // namespace sallyport::mcp

@@ -102,16 +102,6 @@ const json::value* at_path(const json::object& arguments, const std::vector<std:
   return value;
 }
 
-// The member of the params that says what a request is about; empty: none does.
-std::string_view subject_of(std::string_view method) {
-  if (method == "tools/call" || method == "prompts/get") return "name";
-  if (method == "resources/read") return "uri";
-  if (method == "tasks/get" || method == "tasks/update" || method == "tasks/cancel") {
-    return "taskId";
-  }
-  return {};
-}
-
 }  // namespace
 
 std::optional<std::vector<ParamHeader>> param_headers(const json::object& tool) {
@@ -133,12 +123,12 @@ std::string header_value(std::string_view text) {
 net::HttpHeaders modern_headers(const Message& request, const std::vector<ParamHeader>& params) {
   net::HttpHeaders headers;
   const json::object* const given = request.params();
-  const json::object* const meta = given ? object_in(*given, "_meta") : nullptr;
+  const json::object* const meta = request.meta();
   const auto version = meta ? text_in(*meta, kMetaVersion) : std::nullopt;
   headers.emplace_back("MCP-Protocol-Version", header_value(version.value_or(kModernVersion)));
   headers.emplace_back("Mcp-Method", header_value(request.method));
   if (given == nullptr) return headers;
-  const std::string_view subject = subject_of(request.method);
+  const std::string_view subject = subject_member(request.method);
   if (const auto name = subject.empty() ? std::nullopt : text_in(*given, subject)) {
     headers.emplace_back("Mcp-Name", header_value(*name));
   }

@@ -19,12 +19,6 @@ namespace sallyport::mcp {
 
 namespace {
 
-std::string quoted(std::string_view text) {
-  std::string out;
-  append_canonical_string(out, text);
-  return out;
-}
-
 // The text in a part of a message; empty: it is none.
 std::string text_in_part(std::optional<std::string_view> part) {
   const Result<ParsedJson> read = parse_json(part.value_or("null"));
@@ -153,14 +147,10 @@ void Switchboard::hear_client(net::Line line) {
     return;
   }
   if (line.too_long) {
-    to_client(
-        error_text(id_in_wreck(line.text, line.tail), kInvalidRequest,
-                   fmt::format("the message is over {} bytes", settings_.limits.frame_bytes)));
+    to_client(too_long_text(line.text, line.tail, settings_.limits.frame_bytes));
     return;
   }
-  const std::size_t begin = line.text.find_first_not_of(" \t\r");
-  if (begin != std::string::npos && line.text[begin] == '[' &&
-      parse_json(line.text, settings_.limits.json())) {
+  if (is_batch(line.text) && parse_json(line.text, settings_.limits.json())) {
     for (const std::string_view one : elements(line.text)) hear_message(std::string(one));
   } else {
     hear_message(std::move(line.text));
@@ -169,11 +159,7 @@ void Switchboard::hear_client(net::Line line) {
 
 void Switchboard::hear_message(std::string text) {
   Result<Message> message = Message::read(std::move(text), settings_.limits.json());
-  if (!message) {
-    const bool parsed = message.error().cause == "request";
-    return to_client(
-        error_text({}, parsed ? kInvalidRequest : kParseError, message.error().message));
-  }
+  if (!message) return to_client(unreadable_text(message.error()));
   switch (message->kind) {
     case Message::Kind::Request:
       return route(std::move(*message));
@@ -315,10 +301,8 @@ void Switchboard::tell(const Message& notification) {
 
 // Nothing more is sent for that id.
 void Switchboard::cancel(const Message& notification) {
-  const json::object* const params = notification.params();
-  const json::value* const id = params ? params->if_contains("requestId") : nullptr;
-  if (id == nullptr) return;
-  const std::string client_id = canonical_json(*id);
+  const std::string client_id = cancelled_id(notification);
+  if (client_id.empty()) return;
   std::set<std::size_t> parties;
   if (const auto routed = routed_.extract(client_id)) parties.insert(routed.mapped().party);
   if (auto merge = merges_.extract(client_id)) parties = std::move(merge.mapped().waiting);

@@ -11,12 +11,6 @@ namespace sallyport::mcp {
 
 namespace {
 
-std::string quoted(std::string_view text) {
-  std::string out;
-  append_canonical_string(out, text);
-  return out;
-}
-
 // The `_meta` of params or results, an empty object where there is none.
 std::string meta_of(std::string_view object) {
   const auto meta = find(object, {"_meta"});
@@ -66,6 +60,10 @@ json::object every_version(std::string_view requested) {
   json::array supported{kModernVersion};
   for (const std::string_view version : kLegacyVersions) supported.push_back(json::string(version));
   return {{"supported", std::move(supported)}, {"requested", requested}};
+}
+
+json::object modern_version(std::string_view requested) {
+  return {{"supported", json::array{kModernVersion}}, {"requested", requested}};
 }
 
 std::string modern_params(std::string_view params, const ClientFacts& client) {

@@ -45,6 +45,8 @@ std::string_view session_version(std::string_view asked);
 
 // What to tell a client that named no version, or none of a session: all that are spoken here.
 json::object every_version(std::string_view requested);
+// The same for one of the stateless era.
+json::object modern_version(std::string_view requested);
 
 // Does the result carry `ttlMs` and `cacheScope`?
 bool is_cacheable(std::string_view method);
