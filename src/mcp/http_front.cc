@@ -2,14 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/json.hpp>
 
 #include "base/encoding.h"
-#include "base/json_members.h"
-#include "base/try.h"
-#include "base/uuid.h"
 #include "mcp/era.h"
 #include "mcp/json_text.h"
 #include "mcp/translation.h"
@@ -23,7 +18,6 @@ using net::ServerResponse;
 namespace {
 
 constexpr std::string_view kSessionHeader = "mcp-session-id";
-constexpr std::string_view kEvents = "text/event-stream";
 
 ServerResponse refusal(const Refused& refused, std::string_view id) {
   return ServerResponse::json(refused.status,
@@ -133,17 +127,13 @@ Async<void> HttpFront::handle(net::ServerExchange& exchange) {
 
 Async<void> HttpFront::post(net::ServerExchange& exchange, std::string principal) {
   const std::string& body = exchange.request().body;
-  const std::size_t begin = body.find_first_not_of(" \t\r\n");
-  if (begin != std::string::npos && body[begin] == '[') {
+  if (is_batch(body)) {
     co_await post_batch(exchange, std::move(principal));
     co_return;
   }
   Result<Message> message = Message::read(body, settings_.limits.json());
   if (!message) {
-    const bool parsed = message.error().cause == "request";
-    const Refused refused{.code = parsed ? kInvalidRequest : kParseError,
-                          .message = message.error().message};
-    co_await exchange.respond(refusal(refused, {}));
+    co_await exchange.respond(ServerResponse::json(400, unreadable_text(message.error())));
   } else if (is_modern(exchange.request(), *message)) {
     co_await post_modern(exchange, std::move(principal), std::move(*message));
   } else if (message->method == "initialize" && message->kind == Message::Kind::Request) {
@@ -169,7 +159,7 @@ Async<void> HttpFront::post_modern(net::ServerExchange& exchange, std::string pr
     co_await exchange.respond(refusal(session.error(), message.id));
     co_return;
   }
-  Manner manner{.modern = true, .streams = accepts(exchange.request(), kEvents)};
+  Manner manner{.modern = true, .streams = accepts(exchange.request(), kEventStream)};
   co_await pass_on(exchange, std::move(*session), std::move(message), std::move(manner));
 }
 
@@ -186,8 +176,8 @@ Async<void> HttpFront::post_opening(net::ServerExchange& exchange, std::string p
   parts_.entropy.fill(random);
   const std::string id = hex(random);
   sessions_[id] = session;
-  Manner manner{.streams = accepts(exchange.request(), kEvents), .id = message.id};
-  manner.headers.emplace_back("mcp-session-id", id);
+  Manner manner{.streams = accepts(exchange.request(), kEventStream), .id = message.id};
+  manner.headers.emplace_back(kSessionHeader, id);
   Result<std::shared_ptr<Outlet>> outlet =
       session->link->ask(std::move(message), exchange.request());
   std::optional<std::string> said;
@@ -213,7 +203,7 @@ Async<void> HttpFront::post_legacy(net::ServerExchange& exchange, std::string pr
   } else if (const auto refused = refuse_legacy(exchange.request())) {
     co_await exchange.respond(refusal(*refused, message.id));
   } else {
-    Manner manner{.numbered = true, .streams = accepts(exchange.request(), kEvents)};
+    Manner manner{.numbered = true, .streams = accepts(exchange.request(), kEventStream)};
     co_await pass_on(exchange, std::move(*session), std::move(message), std::move(manner));
   }
 }
@@ -280,7 +270,7 @@ Async<void> HttpFront::get(net::ServerExchange& exchange, std::string principal)
     co_await exchange.respond(refusal(*refused, {}));
     co_return;
   }
-  if (!accepts(request, kEvents)) {
+  if (!accepts(request, kEventStream)) {
     co_await exchange.respond(ServerResponse::text(406, "this is a stream of events\n"));
     co_return;
   }
@@ -343,81 +333,6 @@ Async<void> HttpFront::pass_on(net::ServerExchange& exchange, SessionPtr session
   co_await answer(exchange, session, *outlet, manner);
   // Closing is how a stateless client cancels; one of sessions says so.
   if (manner.modern && !(*outlet)->ended()) session->link->cancel(**outlet);
-}
-
-// Writes what comes until its last message, which is returned. An answer that is there before
-// anything else needs no stream.
-Async<std::optional<std::string>> HttpFront::answer(net::ServerExchange& exchange,
-                                                    SessionPtr session,
-                                                    std::shared_ptr<Outlet> outlet, Manner manner) {
-  exchange.on_gone([outlet] { outlet->wake(); });
-  bool streaming = exchange.streaming();
-  while (!exchange.gone()) {
-    const std::optional<Outlet::Event> event =
-        co_await outlet->next(streaming ? settings_.front.keep_alive : settings_.front.silence);
-    if (exchange.gone()) {
-      if (event) outlet->rewind(event->number - 1);
-      break;
-    }
-    if (!event && outlet->closed()) {
-      if (!streaming && session->link->broken()) {
-        co_await exchange.respond(ServerResponse::json(
-            503, error_text(manner.id, kInternalError, "the session has ended")));
-      } else if (!streaming) {
-        // It was cancelled: nothing will be said.
-        co_await begin_stream(exchange, *session, *outlet, manner);
-      }
-      break;
-    }
-    if (event && event->last && !streaming) {
-      const auto code = find(event->text, {"error", "code"});
-      unsigned status = 200;
-      if (manner.modern && code) {
-        status = status_of_error(std::strtoll(std::string(*code).c_str(), nullptr, 10));
-      }
-      ServerResponse response = ServerResponse::json(status, event->text);
-      response.headers.insert(response.headers.end(), manner.headers.begin(), manner.headers.end());
-      co_await exchange.respond(std::move(response));
-      co_return event->text;
-    }
-    // A client that reads no streams hears the answer and nothing before it.
-    if (!manner.streams) continue;
-    if (!streaming && !co_await begin_stream(exchange, *session, *outlet, manner)) break;
-    streaming = true;
-    if (!event) {
-      if (!co_await exchange.write(":\n\n")) break;
-      continue;
-    }
-    if (!co_await write_event(exchange, *outlet, *event, manner.numbered)) {
-      outlet->rewind(event->number - 1);
-      break;
-    }
-    if (event->last) co_return event->text;
-  }
-  co_return std::nullopt;
-}
-
-Async<bool> HttpFront::begin_stream(net::ServerExchange& exchange, const Session& session,
-                                    const Outlet& outlet, const Manner& manner) {
-  ServerResponse head{.headers = manner.headers};
-  head.headers.emplace_back("content-type", std::string(kEvents));
-  head.headers.emplace_back("cache-control", "no-cache, no-transform");
-  head.headers.emplace_back("x-accel-buffering", "no");
-  if (!co_await exchange.begin(std::move(head))) co_return false;
-  // An event without data gives the client an id to come back with.
-  if (!manner.numbered || session.version != kLegacyVersion) co_return true;
-  co_return co_await exchange.write(
-      fmt::format("id: {}-{}\ndata: \n\n", outlet.number(), outlet.heard()));
-}
-
-Async<bool> HttpFront::write_event(net::ServerExchange& exchange, const Outlet& outlet,
-                                   const Outlet::Event& event, bool numbered) {
-  std::string data = event.text;
-  // Line ends in JSON are blanks between its parts.
-  std::ranges::replace_if(data, [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  std::string out = "event: message\n";
-  if (numbered) out += fmt::format("id: {}-{}\n", outlet.number(), event.number);
-  return exchange.write(out + "data: " + data + "\n\n");
 }
 
 }  // namespace sallyport::mcp
