@@ -87,22 +87,32 @@ Asked asked_in(const json::object& entry, const json::object& body) {
   return asked;
 }
 
-// The record that ended the call, else the last one about it.
-Result<Asked> recorded(ledger::LedgerStore& store, const std::string& id) {
-  std::optional<Asked> found;
-  ledger::Filter filter{.facets = {{ledger::Facet::Call, id}, {ledger::Facet::Kind, "tool_audit"}}};
-  SALLYPORT_CHECK_OK(store.read([&](ledger::ReadView& view) {
+// Those that have a body, opened and in order, for as long as `visit` wants more.
+Result<void> visit_entries(
+    ledger::LedgerStore& store, const ledger::Filter& filter,
+    const std::function<bool(const json::object& entry, const json::object& body)>& visit) {
+  return store.read([&](ledger::ReadView& view) {
     return ledger::find_entries(
         view, filter,
         [&](const ledger::StoredEntry& stored, const ledger::EntryView&) -> Result<bool> {
           SALLYPORT_TRY(const json::object entry,
                         ledger::open_entry(*stored.bytes, stored.openings));
           const json::object* const body = object_in(entry, "body");
-          if (body == nullptr) return true;
-          found = asked_in(entry, *body);
-          return !bool_in(*body, "terminal").value_or(false);
+          return body == nullptr || visit(entry, *body);
         });
-  }));
+  });
+}
+
+// The record that ended the call, else the last one about it.
+Result<Asked> recorded(ledger::LedgerStore& store, const std::string& id) {
+  std::optional<Asked> found;
+  const ledger::Filter filter{
+      .facets = {{ledger::Facet::Call, id}, {ledger::Facet::Kind, "tool_audit"}}};
+  SALLYPORT_CHECK_OK(
+      visit_entries(store, filter, [&](const json::object& entry, const json::object& body) {
+        found = asked_in(entry, body);
+        return !bool_in(body, "terminal").value_or(false);
+      }));
   if (found) return std::move(*found);
   return fail(ErrorCode::NotFound,
               fmt::format("`{:.80}` is no file, and no call of that id is recorded", id));
@@ -131,17 +141,11 @@ Result<std::optional<std::string>> policy_of(ledger::LedgerStore& store, const s
   const ledger::Filter filter{
       .facets = {{ledger::Facet::Kind, "control"}},
       .body = {{"control", json::value("policy_loaded")}, {"hash", json::value(hash)}}};
-  SALLYPORT_CHECK_OK(store.read([&](ledger::ReadView& view) {
-    return ledger::find_entries(
-        view, filter,
-        [&](const ledger::StoredEntry& stored, const ledger::EntryView&) -> Result<bool> {
-          SALLYPORT_TRY(const json::object entry,
-                        ledger::open_entry(*stored.bytes, stored.openings));
-          const json::object* const body = object_in(entry, "body");
-          if (body != nullptr) source = text_or_empty(*body, "source");
-          return true;
-        });
-  }));
+  SALLYPORT_CHECK_OK(
+      visit_entries(store, filter, [&](const json::object&, const json::object& body) {
+        source = text_or_empty(body, "source");
+        return true;
+      }));
   return source == "program" ? std::nullopt : source;
 }
 
