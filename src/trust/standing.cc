@@ -58,8 +58,4 @@ Result<Standing> standing_of(core::RecordReader& records, std::string_view agent
   return Standing::parse(stored.value_or(""));
 }
 
-Autonomy tier_of(const Result<Standing>& standing, Autonomy declared) {
-  return standing ? standing->effective(declared) : Autonomy::Shadow;
-}
-
 }  // namespace sallyport::trust

@@ -31,7 +31,4 @@ inline constexpr std::string_view kStandingSpace = "trust_standing";  // by agen
 // As the ledger has it now. What cannot be read is an error, and its reader's tier is `shadow`.
 Result<Standing> standing_of(core::RecordReader& records, std::string_view agent);
 
-// The tier of TR-18 for people who only want the one word.
-Autonomy tier_of(const Result<Standing>& standing, Autonomy declared);
-
 }  // namespace sallyport::trust

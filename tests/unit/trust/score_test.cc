@@ -131,10 +131,12 @@ TEST(StandingTest, TheLatestControlDecidesAndADemotionHoldsUntilAPromotion) {
 }
 
 // TR-18
-TEST(StandingTest, WhatCannotBeReadIsShadow) {
-  EXPECT_EQ(tier_of(Standing::parse("x"), Autonomy::ActAuto), Autonomy::Shadow);
-  EXPECT_EQ(tier_of(Standing::parse("king;"), Autonomy::ActAuto), Autonomy::Shadow);
-  EXPECT_EQ(tier_of(Standing::parse(""), Autonomy::ActAuto), Autonomy::ActAuto);
+TEST(StandingTest, WhatNobodyOfUsWroteIsNoStanding) {
+  for (const char* const stored : {"x", "king;", ";king"}) {
+    const Result<Standing> standing = Standing::parse(stored);
+    ASSERT_FALSE(standing) << stored;
+    EXPECT_EQ(standing.error().code, ErrorCode::Corrupt);
+  }
 }
 
 // TR-12 TR-13 (partly)
