@@ -133,7 +133,14 @@ std::vector<Path> paths_that_run() {
   return paths;
 }
 
-std::vector<Path> paths_that_do_not_run() {
+// Paths on which the tool is never called.
+void add_not_run(std::vector<Path>& paths, std::string name, std::string outcome, std::string text,
+                 std::function<Result<Answer>(Governed&)> walk) {
+  paths.push_back({std::move(name), std::move(outcome), "none", std::move(text), std::move(walk)});
+}
+
+// Somebody says no, or nobody says yes.
+std::vector<Path> paths_that_are_refused() {
   const auto guarded = [](std::shared_ptr<const Guard> guard) {
     return [guard](Governed& governed) {
       governed.plan.guard(guard);
@@ -147,6 +154,49 @@ std::vector<Path> paths_that_do_not_run() {
       return plain(governed);
     };
   };
+  std::vector<Path> paths;
+  add_not_run(paths, "guard", "blocked", "outside", guarded(says(Verdict::deny("outside"))));
+  add_not_run(paths, "failing guard", "blocked", "guard g failed: error",
+              guarded(std::make_shared<FunctionGuard>("g", [](const Call&) -> Result<Verdict> {
+                return fail(ErrorCode::Unavailable, "down");
+              })));
+  add_not_run(paths, "hook", "blocked", "not today",
+              guarded(std::make_shared<PreHookGuard>(
+                  "hook",
+                  [](PreHookContext) -> Task<PreHookDecision> {
+                    co_return PreHookDecision::deny("not today");
+                  },
+                  PreHookGuard::Options{})));
+  add_not_run(paths, "authorizer", "blocked", "host says no",
+              guarded(std::make_shared<AuthorizerGuard>(
+                  "host", [](AuthorizationRequest) -> Task<Authorization> {
+                    co_return Authorization{Authorization::Kind::Deny, "host says no"};
+                  })));
+  add_not_run(paths, "shadow", "blocked", "shadow: read_file was not run", [](Governed& governed) {
+    governed.plan.autonomy(Autonomy::Shadow);
+    return plain(governed);
+  });
+  add_not_run(paths, "refused by a person", "blocked", "too dear",
+              asked(Reply::deny("user:ada", "too dear")));
+  add_not_run(paths, "refused without a reason", "blocked", "rejected",
+              asked(Reply::deny("user:ada")));
+  add_not_run(paths, "expired", "blocked", "approval_expired", [](Governed& governed) {
+    governed.plan.autonomy(Autonomy::ActWithApproval);
+    Call call = Governed::read_file();
+    call.time_limit = std::chrono::milliseconds(20);
+    return governed.call(call);
+  });
+  add_not_run(paths, "cancelled while asked", "blocked", "cancelled", [](Governed& governed) {
+    governed.plan.autonomy(Autonomy::ActWithApproval);
+    std::stop_source stop;
+    stop.request_stop();
+    return governed.call(Governed::read_file(), stop.get_token());
+  });
+  return paths;
+}
+
+// The tool, a listener or what went before does not let it begin.
+std::vector<Path> paths_that_do_not_begin() {
   const auto tool = [](std::shared_ptr<Upstream> upstream) {
     return [upstream](Governed& governed) {
       governed.tool = upstream;
@@ -160,52 +210,14 @@ std::vector<Path> paths_that_do_not_run() {
     };
   };
   std::vector<Path> paths;
-  const auto add = [&](std::string name, std::string outcome, std::string text, auto walk) {
-    paths.push_back({std::move(name), std::move(outcome), "none", std::move(text), walk});
-  };
-  add("guard", "blocked", "outside", guarded(says(Verdict::deny("outside"))));
-  add("failing guard", "blocked", "guard g failed: error",
-      guarded(std::make_shared<FunctionGuard>("g", [](const Call&) -> Result<Verdict> {
-        return fail(ErrorCode::Unavailable, "down");
-      })));
-  add("hook", "blocked", "not today",
-      guarded(std::make_shared<PreHookGuard>(
-          "hook",
-          [](PreHookContext) -> Task<PreHookDecision> {
-            co_return PreHookDecision::deny("not today");
-          },
-          PreHookGuard::Options{})));
-  add("authorizer", "blocked", "host says no",
-      guarded(std::make_shared<AuthorizerGuard>(
-          "host", [](AuthorizationRequest) -> Task<Authorization> {
-            co_return Authorization{Authorization::Kind::Deny, "host says no"};
-          })));
-  add("shadow", "blocked", "shadow: read_file was not run", [](Governed& governed) {
-    governed.plan.autonomy(Autonomy::Shadow);
-    return plain(governed);
-  });
-  add("refused by a person", "blocked", "too dear", asked(Reply::deny("user:ada", "too dear")));
-  add("refused without a reason", "blocked", "rejected", asked(Reply::deny("user:ada")));
-  add("expired", "blocked", "approval_expired", [](Governed& governed) {
-    governed.plan.autonomy(Autonomy::ActWithApproval);
-    Call call = Governed::read_file();
-    call.time_limit = std::chrono::milliseconds(20);
-    return governed.call(call);
-  });
-  add("cancelled while asked", "blocked", "cancelled", [](Governed& governed) {
-    governed.plan.autonomy(Autonomy::ActWithApproval);
-    std::stop_source stop;
-    stop.request_stop();
-    return governed.call(Governed::read_file(), stop.get_token());
-  });
-  add("no preview", "blocked", "the call cannot be previewed: no path in it",
-      tool(std::make_shared<UnreadableTool>()));
-  add("rule of the tool", "blocked", "over the limit of the account",
-      tool(
-          prepares({.kind = PrepareStep::Kind::Refused, .text = "over the limit of the account"})));
-  add("preparation invalid", "invalidated", "no such account",
-      tool(prepares({.kind = PrepareStep::Kind::Invalid, .text = "no such account"})));
-  add("other revision", "invalidated", "revision 4 now", [](Governed& governed) {
+  add_not_run(paths, "no preview", "blocked", "the call cannot be previewed: no path in it",
+              tool(std::make_shared<UnreadableTool>()));
+  add_not_run(paths, "rule of the tool", "blocked", "over the limit of the account",
+              tool(prepares(
+                  {.kind = PrepareStep::Kind::Refused, .text = "over the limit of the account"})));
+  add_not_run(paths, "preparation invalid", "invalidated", "no such account",
+              tool(prepares({.kind = PrepareStep::Kind::Invalid, .text = "no such account"})));
+  add_not_run(paths, "other revision", "invalidated", "revision 4 now", [](Governed& governed) {
     const auto tool = std::make_shared<FakePreparer>();
     tool->execute = [](Call, std::stop_token) -> Task<Envelope> {
       co_return PreparingUpstream::other_revision("revision 4 now");
@@ -213,30 +225,32 @@ std::vector<Path> paths_that_do_not_run() {
     governed.tool = tool;
     return plain(governed);
   });
-  add("listener of the decision", "blocked", "event sink failed: watch",
-      heard("tool_authorization_started"));
-  add("listener of the start", "blocked", "event sink failed: watch",
-      heard("tool_execution_started"));
-  add("conflict", "blocked", "idempotency conflict: `toolu_1` was another call",
-      [](Governed& governed) {
-        EXPECT_TRUE(plain(governed)->result.success);
-        governed.recorder.written.clear();
-        governed.recorder.commit_of.clear();
-        governed.upstream->calls.clear();
-        Call other = Governed::read_file();
-        other.input = {{"path", "/etc/passwd"}};
-        return governed.call(other);
-      });
-  add("ledger not ready", "blocked", "event sink failed: audit: no_space", [](Governed& governed) {
-    governed.recorder.not_ready = Error{ErrorCode::Unavailable, "no_space"};
-    return plain(governed);
-  });
+  add_not_run(paths, "listener of the decision", "blocked", "event sink failed: watch",
+              heard("tool_authorization_started"));
+  add_not_run(paths, "listener of the start", "blocked", "event sink failed: watch",
+              heard("tool_execution_started"));
+  add_not_run(paths, "conflict", "blocked", "idempotency conflict: `toolu_1` was another call",
+              [](Governed& governed) {
+                EXPECT_TRUE(plain(governed)->result.success);
+                governed.recorder.written.clear();
+                governed.recorder.commit_of.clear();
+                governed.upstream->calls.clear();
+                Call other = Governed::read_file();
+                other.input = {{"path", "/etc/passwd"}};
+                return governed.call(other);
+              });
+  add_not_run(paths, "ledger not ready", "blocked", "event sink failed: audit: no_space",
+              [](Governed& governed) {
+                governed.recorder.not_ready = Error{ErrorCode::Unavailable, "no_space"};
+                return plain(governed);
+              });
   return paths;
 }
 
 std::vector<Path> all_paths() {
   std::vector<Path> paths = paths_that_run();
-  for (Path& path : paths_that_do_not_run()) paths.push_back(std::move(path));
+  for (Path& path : paths_that_are_refused()) paths.push_back(std::move(path));
+  for (Path& path : paths_that_do_not_begin()) paths.push_back(std::move(path));
   return paths;
 }
 
@@ -359,103 +373,6 @@ TEST(AuditOutcomeTest, OnlyARelaxedCallThatNobodyApprovedDoesNotWaitForTheDisk) 
                               [&](const Draft& draft) { return draft.waits_for_disk == waits; }))
           << to_string(durability) << (asks ? ", asked" : "");
     }
-  }
-}
-
-// AU-39
-TEST(AuditOutcomeTest, TierAndAutonomyDecideByTheTable) {
-  using enum Autonomy;
-  for (const Tier tier : {Tier::Observe, Tier::Confirm}) {
-    for (const Autonomy autonomy : {Shadow, Suggest, ActWithApproval, ActAuto}) {
-      SCOPED_TRACE(std::string(to_string(tier)) + " " + std::string(to_string(autonomy)));
-      Governed governed;
-      governed.plan.autonomy(autonomy).tool("", "read_file", {tier, "none"});
-      bool approver_asked = false;
-      governed.approver = std::make_shared<FunctionApprover>([&](const Question&) {
-        approver_asked = true;
-        return Reply::approve("user:ada");
-      });
-      const Result<Answer> answer = plain(governed);
-      ASSERT_TRUE(answer);
-      const Draft first = governed.recorder.records().front();
-      EXPECT_EQ(text_at(first, "/autonomy"), to_string(autonomy));
-      EXPECT_EQ(text_at(first, "/tier"), to_string(tier));
-      const bool free = tier == Tier::Observe || autonomy == ActAuto;
-      const bool held = !free && autonomy == ActWithApproval;
-      EXPECT_EQ(approver_asked, held);
-      EXPECT_EQ(governed.upstream->calls.size(), free || held ? 1u : 0u);
-      EXPECT_EQ(first.outcome, free                 ? "completed"
-                               : autonomy == Shadow ? "blocked"
-                                                    : "requires_confirmation");
-      if (!free && autonomy == Shadow) EXPECT_TRUE(answer->outcome.text.starts_with("shadow:"));
-      if (!free && autonomy == Suggest) {
-        EXPECT_EQ(answer->outcome.kind, Outcome::Kind::RequiresConfirmation);
-        EXPECT_FALSE(answer->approval_id.empty());
-      }
-    }
-  }
-}
-
-// AU-39
-TEST(AuditOutcomeTest, WithoutANamedAutonomyAPersonIsAsked) {
-  const auto plan = *PlanBuilder().build();
-  EXPECT_EQ(plan->autonomy(), Autonomy::ActWithApproval);
-}
-
-// AU-40 (partly) AU-41
-TEST(AuditOutcomeTest, AGuardTurnsAllowIntoAskOrBlockAndNeverBlockIntoAllow) {
-  struct Case {
-    Autonomy autonomy;
-    std::vector<Verdict> verdicts;
-    std::string outcome;
-  };
-  const Case cases[] = {
-      {Autonomy::ActAuto, {Verdict::ask("sure?")}, "requires_confirmation"},
-      {Autonomy::ActAuto, {Verdict::deny("no"), Verdict::allow()}, "blocked"},
-      {Autonomy::ActAuto, {Verdict::ask("sure?"), Verdict::deny("no")}, "blocked"},
-      {Autonomy::ActAuto, {Verdict::ask("sure?"), Verdict::allow()}, "requires_confirmation"},
-      {Autonomy::ActAuto, {Verdict::escalate("look"), Verdict::allow()}, "completed"},
-      {Autonomy::Shadow, {Verdict::allow(), Verdict::rewrite({{"path", "/a"}})}, "blocked"},
-      {Autonomy::ActWithApproval, {Verdict::allow()}, "requires_confirmation"},
-  };
-  for (const Case& each : cases) {
-    Governed governed;
-    governed.plan.autonomy(each.autonomy);
-    int n = 0;
-    for (const Verdict& verdict : each.verdicts) {
-      governed.plan.guard(std::make_shared<FunctionGuard>("g" + std::to_string(++n),
-                                                          [=](const Call&) { return verdict; }));
-    }
-    ASSERT_TRUE(governed.call(Governed::read_file(), Caller{.holds = false}));
-    EXPECT_EQ(governed.recorder.records().back().outcome, each.outcome)
-        << to_string(each.autonomy) << " case with " << each.verdicts.size();
-  }
-}
-
-// AU-42
-TEST(AuditOutcomeTest, TheQuestionNamesTheToolForPeopleAndTheRefusalItsReason) {
-  Governed governed;
-  governed.plan.autonomy(Autonomy::ActWithApproval)
-      .tool("", "read_file", {Tier::Confirm, "read", "Read a file"});
-  const Result<Answer> asked = governed.call(Governed::read_file(), Caller{.holds = false});
-  ASSERT_TRUE(asked);
-  EXPECT_EQ(asked->outcome.text, "Confirm Read a file?");
-  EXPECT_EQ(text_at(governed.recorder.records().back(), "/outcome/description"),
-            "Confirm Read a file?");
-  EXPECT_EQ(text_at(governed.recorder.records().back(), "/display_name"), "Read a file");
-  Governed refused;
-  refused.plan.guard(says(Verdict::deny("outside")));
-  EXPECT_EQ(plain(refused)->result.output, "Blocked: outside");
-  EXPECT_FALSE(plain(refused)->result.success);
-  for (const auto& [autonomy, status] :
-       {std::pair(Autonomy::Shadow, "skipped"), std::pair(Autonomy::Suggest, "proposed")}) {
-    Governed not_run;
-    not_run.plan.autonomy(autonomy);
-    const Result<Answer> told = plain(not_run);
-    ASSERT_TRUE(told);
-    EXPECT_TRUE(told->result.success);
-    EXPECT_EQ(told->result.data.at("sallyport").at("status"), status);
-    EXPECT_TRUE(told->result.output.starts_with(status)) << told->result.output;
   }
 }
 

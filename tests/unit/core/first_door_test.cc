@@ -1,0 +1,117 @@
+// What tier, autonomy and guards make of a call before it may run, and how that is said.
+#include <gtest/gtest.h>
+
+#include "support/governed.h"
+
+namespace sallyport::core {
+namespace {
+
+using test::FunctionApprover;
+using test::FunctionGuard;
+using test::Governed;
+using test::text_at;
+
+Result<Answer> plain(Governed& governed) {
+  return governed.call(Governed::read_file());
+}
+
+// AU-39
+TEST(FirstDoorTest, TierAndAutonomyDecideByTheTable) {
+  using enum Autonomy;
+  for (const Tier tier : {Tier::Observe, Tier::Confirm}) {
+    for (const Autonomy autonomy : {Shadow, Suggest, ActWithApproval, ActAuto}) {
+      SCOPED_TRACE(std::string(to_string(tier)) + " " + std::string(to_string(autonomy)));
+      Governed governed;
+      governed.plan.autonomy(autonomy).tool("", "read_file", {tier, "none"});
+      bool approver_asked = false;
+      governed.approver = std::make_shared<FunctionApprover>([&](const Question&) {
+        approver_asked = true;
+        return Reply::approve("user:ada");
+      });
+      const Result<Answer> answer = plain(governed);
+      ASSERT_TRUE(answer);
+      const Draft first = governed.recorder.records().front();
+      EXPECT_EQ(text_at(first, "/autonomy"), to_string(autonomy));
+      EXPECT_EQ(text_at(first, "/tier"), to_string(tier));
+      const bool free = tier == Tier::Observe || autonomy == ActAuto;
+      const bool held = !free && autonomy == ActWithApproval;
+      EXPECT_EQ(approver_asked, held);
+      EXPECT_EQ(governed.upstream->calls.size(), free || held ? 1u : 0u);
+      EXPECT_EQ(first.outcome, free                 ? "completed"
+                               : autonomy == Shadow ? "blocked"
+                                                    : "requires_confirmation");
+      if (!free && autonomy == Shadow) EXPECT_TRUE(answer->outcome.text.starts_with("shadow:"));
+      if (!free && autonomy == Suggest) {
+        EXPECT_EQ(answer->outcome.kind, Outcome::Kind::RequiresConfirmation);
+        EXPECT_FALSE(answer->approval_id.empty());
+      }
+    }
+  }
+}
+
+// AU-39
+TEST(FirstDoorTest, WithoutANamedAutonomyAPersonIsAsked) {
+  const auto plan = *PlanBuilder().build();
+  EXPECT_EQ(plan->autonomy(), Autonomy::ActWithApproval);
+}
+
+// AU-40 (partly) AU-41
+TEST(FirstDoorTest, AGuardTurnsAllowIntoAskOrBlockAndNeverBlockIntoAllow) {
+  struct Case {
+    Autonomy autonomy;
+    std::vector<Verdict> verdicts;
+    std::string outcome;
+  };
+  const Case cases[] = {
+      {Autonomy::ActAuto, {Verdict::ask("sure?")}, "requires_confirmation"},
+      {Autonomy::ActAuto, {Verdict::deny("no"), Verdict::allow()}, "blocked"},
+      {Autonomy::ActAuto, {Verdict::ask("sure?"), Verdict::deny("no")}, "blocked"},
+      {Autonomy::ActAuto, {Verdict::ask("sure?"), Verdict::allow()}, "requires_confirmation"},
+      {Autonomy::ActAuto, {Verdict::escalate("look"), Verdict::allow()}, "completed"},
+      {Autonomy::Shadow, {Verdict::allow(), Verdict::rewrite({{"path", "/a"}})}, "blocked"},
+      {Autonomy::ActWithApproval, {Verdict::allow()}, "requires_confirmation"},
+  };
+  for (const Case& each : cases) {
+    Governed governed;
+    governed.plan.autonomy(each.autonomy);
+    int n = 0;
+    for (const Verdict& verdict : each.verdicts) {
+      governed.plan.guard(std::make_shared<FunctionGuard>("g" + std::to_string(++n),
+                                                          [=](const Call&) { return verdict; }));
+    }
+    ASSERT_TRUE(governed.call(Governed::read_file(), Caller{.holds = false}));
+    EXPECT_EQ(governed.recorder.records().back().outcome, each.outcome)
+        << to_string(each.autonomy) << " case with " << each.verdicts.size();
+  }
+}
+
+// AU-42
+TEST(FirstDoorTest, TheQuestionNamesTheToolForPeopleAndTheRefusalItsReason) {
+  Governed governed;
+  governed.plan.autonomy(Autonomy::ActWithApproval)
+      .tool("", "read_file", {Tier::Confirm, "read", "Read a file"});
+  const Result<Answer> asked = governed.call(Governed::read_file(), Caller{.holds = false});
+  ASSERT_TRUE(asked);
+  EXPECT_EQ(asked->outcome.text, "Confirm Read a file?");
+  EXPECT_EQ(text_at(governed.recorder.records().back(), "/outcome/description"),
+            "Confirm Read a file?");
+  EXPECT_EQ(text_at(governed.recorder.records().back(), "/display_name"), "Read a file");
+  Governed refused;
+  refused.plan.guard(
+      std::make_shared<FunctionGuard>("g", [](const Call&) { return Verdict::deny("outside"); }));
+  EXPECT_EQ(plain(refused)->result.output, "Blocked: outside");
+  EXPECT_FALSE(plain(refused)->result.success);
+  for (const auto& [autonomy, status] :
+       {std::pair(Autonomy::Shadow, "skipped"), std::pair(Autonomy::Suggest, "proposed")}) {
+    Governed not_run;
+    not_run.plan.autonomy(autonomy);
+    const Result<Answer> told = plain(not_run);
+    ASSERT_TRUE(told);
+    EXPECT_TRUE(told->result.success);
+    EXPECT_EQ(told->result.data.at("sallyport").at("status"), status);
+    EXPECT_TRUE(told->result.output.starts_with(status)) << told->result.output;
+  }
+}
+
+}  // namespace
+}  // namespace sallyport::core
