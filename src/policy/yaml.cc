@@ -4,6 +4,7 @@
 #include <libfyaml.h>
 
 #include <memory>
+#include <set>
 
 #include "base/try.h"
 
@@ -45,12 +46,14 @@ void place(YamlNode& node, fy_node* from) {
 Result<YamlNode> read(fy_node* from, const YamlNode& above, const std::string& file);
 
 Result<void> read_members(YamlNode& node, fy_node* from, const std::string& file) {
+  std::set<std::string> seen;
   void* at = nullptr;
   while (fy_node_pair* const pair = fy_node_mapping_iterate(from, &at)) {
     SALLYPORT_TRY(YamlNode key, read(fy_node_pair_key(pair), node, file));
     if (key.kind != YamlNode::Kind::Scalar || key.text == "<<") {
       return refused("a key is a plain word", key, file);
     }
+    if (!seen.insert(key.text).second) return refused("duplicate key", key, file);
     if (node.members.empty()) {
       node.line = key.line;
       node.column = key.column;
@@ -122,7 +125,9 @@ Result<YamlNode> parse_yaml(const std::string& text, const std::string& file) {
   fy_diag_set_collect_errors(diag.get(), true);
   const fy_parse_cfg cfg{
       .search_path = nullptr,
-      .flags = static_cast<fy_parse_cfg_flags>(FYPCF_QUIET | FYPCF_DEFAULT_VERSION_1_2),
+      // The library compares each key with all before it, which takes minutes for a large file.
+      .flags = static_cast<fy_parse_cfg_flags>(FYPCF_QUIET | FYPCF_DEFAULT_VERSION_1_2 |
+                                               FYPCF_ALLOW_DUPLICATE_KEYS),
       .userdata = nullptr,
       .diag = diag.get()};
   const Parser parser(fy_parser_create(&cfg));

@@ -177,6 +177,17 @@ TEST(PolicyTest, KeepingExcerptsIsPartOfWhatDecides) {
   EXPECT_EQ(error_of(base + "keep_excerpts: yes please\n").where, "policy.yaml:3:16");
 }
 
+// Each key was compared with all before it: minutes, in which a daemon answered nobody.
+TEST(PolicyTest, AFileOfManyKeysIsReadInTimeAndARepeatedOneIsStillFound) {
+  std::string text = "version: 1\n";
+  for (int i = 0; i < 60'000; ++i) text += "k" + std::to_string(i) + ": 1\n";
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(error_of(text + "k7: 1\n").where, "policy.yaml:60002:1");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  const Error nested = error_of("version: 1\nlimits: {a: 1, a: 1}\n");
+  EXPECT_EQ(nested.where + " " + nested.message, "policy.yaml:2:16 duplicate key");
+}
+
 TEST(PolicyTest, TheSchemaKnowsEveryKeyThatIsRead) {
   const json::value schema = policy_schema();
   EXPECT_EQ(schema.at("additionalProperties"), json::value(false));
