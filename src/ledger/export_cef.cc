@@ -64,8 +64,13 @@ std::optional<int> find(const std::array<Severity, N>& table, std::string_view n
 // A value that no line end and no terminal sequence in it can turn into a second event.
 void append_escaped(std::string& out, std::string_view text, std::string_view special,
                     bool keep_line_ends) {
-  for (const char c : text) {
-    if (special.find(c) != std::string_view::npos) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    // U+0080 to U+009F: some terminals take them for the beginning of a sequence.
+    if (c == '\xC2' && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0) {
+      out += ' ';
+      ++i;
+    } else if (special.find(c) != std::string_view::npos) {
       out += '\\';
       out += c;
     } else if (keep_line_ends && (c == '\n' || c == '\r')) {

@@ -409,11 +409,11 @@ TEST(CefExportTest, SpecialCharactersAreEscapedByTheRulesOfThePlaceTheyStandIn) 
   TestLedger ledger;
   ledger.open();
   core::Draft draft = audit("a|b\\c=d\nCEF:0|x", "blocked");
-  draft.subject.agent_id = "x=1|2\\\r\ny\x1b[2J";
+  draft.subject.agent_id = "x=1|2\\\r\ny\x1b[2J\u009b2J\u00e9";
   ledger.append(std::move(draft));
   const std::string line = cef(ledger).back();
   EXPECT_THAT(line, HasSubstr("|tool_audit.blocked|a\\|b\\\\c=d CEF:0\\|x|6|"));
-  EXPECT_THAT(line, HasSubstr(" suser=x\\=1|2\\\\\\r\\ny [2J act="));
+  EXPECT_THAT(line, HasSubstr(" suser=x\\=1|2\\\\\\r\\ny [2J 2J\u00e9 act="));
   EXPECT_THAT(line, Not(HasSubstr("\n")));
 }
 
