@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -27,6 +28,7 @@ using asio::ip::tcp;
 namespace {
 
 constexpr std::size_t kReadBytes = 64u << 10;  // at once, beside a head
+constexpr std::size_t kSmallBody = 64u << 10;  // one for each connection is no danger
 
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
@@ -49,6 +51,21 @@ ServerRequest value_of(const http::request_header<>& head) {
                                  std::string(field.value()));
   }
   return request;
+}
+
+// What stands in front of us may see the end of a request elsewhere where it is told in a way that
+// not everybody knows, and take what follows for somebody else's (RFC 9112, section 6.1).
+bool ends_where_all_agree(const http::request_header<>& head) {
+  const auto count = head.count(http::field::transfer_encoding);
+  if (count == 0) return true;
+  return count == 1 && head.version() >= 11 &&
+         beast::iequals(head[http::field::transfer_encoding], "chunked");
+}
+
+ServerResponse busy(std::string why) {
+  ServerResponse response = ServerResponse::text(503, std::move(why));
+  response.headers.emplace_back("retry-after", "1");
+  return response;
 }
 
 template <class Body>
@@ -81,6 +98,7 @@ class HttpServer::Connection final : public ServerExchange {
   Async<void> serve();
   Async<void> turn_away();
   void stop();
+  bool leave();
 
   const ServerRequest& request() const override { return request_; }
   void on_gone(std::function<void()> tell) override { on_gone_ = std::move(tell); }
@@ -93,6 +111,7 @@ class HttpServer::Connection final : public ServerExchange {
  private:
   Async<bool> one_request();
   Async<std::optional<ServerResponse>> read_request();
+  bool hold(std::size_t bytes);
   Async<void> watch();
   void set_gone();
   void count(unsigned status) const;
@@ -106,11 +125,14 @@ class HttpServer::Connection final : public ServerExchange {
   std::uint64_t number_;
   TaskGroup watching_;
   ServerRequest request_{};
+  Quota::Share body_;
   const Route* route_ = nullptr;
   std::function<void()> on_gone_{};
   bool keep_alive_ = true;
   bool plain_ = false;  // HTTP/1.0, which has no streams
   bool idle_ = false;
+  bool unknown_ = true;  // nobody has looked yet at who asks
+  bool left_ = false;
   bool answered_ = false;
   bool streams_ = false;
   bool gone_ = false;
@@ -138,9 +160,7 @@ Async<void> HttpServer::Connection::linger() {
 
 Async<void> HttpServer::Connection::turn_away() {
   keep_alive_ = false;
-  ServerResponse busy = ServerResponse::text(503, "too many connections\n");
-  busy.headers.emplace_back("retry-after", "1");
-  co_await respond(std::move(busy));
+  co_await respond(busy("too many connections\n"));
   boost::system::error_code ignored;
   stream_.socket().close(ignored);
 }
@@ -151,11 +171,21 @@ void HttpServer::Connection::stop() {
   if (idle_) stream_.cancel();
 }
 
+// False: it is left alone, because somebody is being answered.
+bool HttpServer::Connection::leave() {
+  if (!unknown_ || left_) return false;
+  left_ = true;
+  stream_.close();
+  return true;
+}
+
 // True: another one may follow.
 Async<bool> HttpServer::Connection::one_request() {
+  unknown_ = true;
   answered_ = streams_ = false;
   on_gone_ = nullptr;
   request_ = {};
+  body_ = {};
   route_ = nullptr;
   if (buffer_.size() == 0) {
     idle_ = true;
@@ -220,6 +250,10 @@ Async<std::optional<ServerResponse>> HttpServer::Connection::read_request() {
     co_return refused(error);
   }
   const auto& head = parser.get();
+  if (!ends_where_all_agree(head)) {
+    keep_alive_ = false;
+    co_return ServerResponse::text(501, "of transfer codings only `chunked` is known here\n");
+  }
   keep_alive_ = keep_alive_ && head.keep_alive();
   plain_ = head.version() < 11;
   request_ = value_of(head);
@@ -237,20 +271,40 @@ Async<std::optional<ServerResponse>> HttpServer::Connection::read_request() {
     keep_alive_ = false;
     co_return refusal;
   }
+  unknown_ = false;
+  // Nobody reads what comes with a request to be shown something, and some of that is shown to all.
+  if (request_.method != "POST") {
+    parser.body_limit(kSmallBody);
+    if (parser.content_length().value_or(0) > kSmallBody) {
+      keep_alive_ = false;
+      co_return refused(http::error::body_limit);
+    }
+  }
   if (request_.header("expect") == "100-continue") {
     stream_.expires_after(server_.limits_.write);
     constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
     co_await asio::async_write(stream_, asio::buffer(kGoOn), kAwait);
   }
   stream_.expires_after(server_.limits_.body);
-  const auto [body_error, more] = co_await http::async_read(stream_, buffer_, parser, kAwait);
-  if (body_error && lost(body_error)) gone_ = true;
-  if (body_error) {
-    keep_alive_ = false;
-    co_return refused(body_error);
+  body_ = server_.bodies_.share_of(request_.principal);
+  while (!parser.is_done()) {
+    const auto [failed, more] = co_await http::async_read_some(stream_, buffer_, parser, kAwait);
+    if (failed && lost(failed)) gone_ = true;
+    if (failed) {
+      keep_alive_ = false;
+      co_return refused(failed);
+    }
+    if (!hold(parser.get().body().size())) {
+      keep_alive_ = false;
+      co_return busy("too much is being read; try again later\n");
+    }
   }
   request_.body = std::move(parser.get().body());
   co_return std::nullopt;
+}
+
+bool HttpServer::Connection::hold(std::size_t bytes) {
+  return bytes <= kSmallBody || body_.grow_to(bytes);
 }
 
 // While the handler runs: is the peer still there? A peer that has sent its next request already
@@ -334,7 +388,11 @@ Async<bool> HttpServer::Connection::write(std::string piece) {
 }
 
 HttpServer::HttpServer(asio::any_io_executor executor, HttpLimits limits, Log log)
-    : executor_(executor), limits_(limits), log_(std::move(log)), tasks_(executor, log_) {}
+    : executor_(executor),
+      limits_(limits),
+      log_(std::move(log)),
+      bodies_(limits.bodies),
+      tasks_(executor, log_) {}
 
 HttpServer::~HttpServer() = default;
 
@@ -388,7 +446,7 @@ Async<void> HttpServer::accept() {
       co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
       continue;
     }
-    const bool full = connections_.size() >= limits_.connections;
+    const bool full = connections_.size() >= limits_.connections && !make_room();
     const auto serve = [](std::unique_ptr<Connection> connection, bool away) -> Async<void> {
       if (away) {
         co_await connection->turn_away();
@@ -402,6 +460,11 @@ Async<void> HttpServer::accept() {
   }
   boost::system::error_code ignored;
   acceptor_->socket.close(ignored);
+}
+
+// Who connects and says nothing keeps nobody out: the oldest one that has not said who asks goes.
+bool HttpServer::make_room() {
+  return std::ranges::any_of(connections_, [](const auto& one) { return one.second->leave(); });
 }
 
 void HttpServer::stop() {

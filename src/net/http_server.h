@@ -16,6 +16,7 @@
 #include <string>
 
 #include "base/async.h"
+#include "net/quota.h"
 #include "net/server_request.h"
 #include "net/task_group.h"
 
@@ -55,6 +56,8 @@ struct HttpLimits {
   std::size_t connections = 1024;
   std::size_t header_bytes = 32u << 10;
   std::size_t body_bytes = 64u << 20;
+  // Of bodies that are being read or handled; small ones always find room.
+  Quota::Limits bodies{};
   std::chrono::milliseconds idle{75'000};    // between two requests
   std::chrono::milliseconds header{10'000};  // from the first byte of a request
   std::chrono::milliseconds body{60'000};
@@ -91,6 +94,7 @@ class HttpServer {
   class Connection;
 
   Async<void> accept();
+  bool make_room();
   // Nothing is there: null.
   using Route = std::pair<const std::string, HttpHandler*>;
   const Route* route_of(const ServerRequest& request) const;
@@ -104,6 +108,7 @@ class HttpServer {
   std::unique_ptr<Acceptor> acceptor_;
   std::map<std::uint64_t, Connection*> connections_;  // each takes itself out
   std::uint64_t last_connection_ = 0;
+  Quota bodies_;
   bool stopping_ = false;
   TaskGroup tasks_;
 };

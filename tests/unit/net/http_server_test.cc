@@ -202,6 +202,12 @@ TEST(HttpServerTest, WhatIsNoRequestIsRefusedAndClosed) {
         {head + "Content-Length: 101\r\n\r\n", " 413 "},
         {head + "Transfer-Encoding: chunked\r\n\r\nFFFF\r\n" + std::string(200, 'x'), " 413 "},
         {"GET /other HTTP/1.1\r\n" + kHost + "\r\n", " 404 "},
+        // Somebody in front of us may read each of these otherwise than we do.
+        {head + "Transfer-Encoding: identity\r\nContent-Length: 1\r\n\r\n1", " 501 "},
+        {head + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", " 501 "},
+        {head + "Transfer-Encoding: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", " 501 "},
+        {"POST /echo HTTP/1.0\r\n" + kHost + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+         " 501 "},
         {head + "X-Refuse: 1\r\nContent-Length: 50\r\n\r\n", " 403 "},
     };
     for (const auto& [text, status] : cases) {
@@ -235,6 +241,43 @@ TEST(HttpServerTest, LargeBodiesAreReadAndTheNextRequestBehindThemToo) {
     const std::string said = co_await peer->read("POST next");
     EXPECT_NE(said.find("67108864 bytes"), std::string::npos);
     EXPECT_EQ(times(said, "200 OK"), 2u);
+  }));
+}
+
+// Pages that everybody may see took 64 MiB from each connection before they were shown.
+TEST(HttpServerTest, WhoAsksToBeShownSomethingSendsNothingLarge) {
+  EXPECT_TRUE(served({}, [](Bench& bench) -> Async<void> {
+    const std::string head = "GET /echo?size HTTP/1.1\r\n" + kHost;
+    const std::string large = std::to_string((64u << 10) + 1);
+    const std::string piece = "8000\r\n" + std::string(0x8000, 'x') + "\r\n";
+    for (const std::string& text :
+         {head + "Content-Length: " + large + "\r\n\r\n",
+          head + "Transfer-Encoding: chunked\r\n\r\n" + piece + piece + piece}) {
+      const std::string said = co_await told(bench, text);
+      EXPECT_NE(said.find(" 413 "), std::string::npos) << said;
+    }
+    EXPECT_EQ(bench.echo.handled, 0);
+    const std::string small = head + "Connection: close\r\nContent-Length: 2\r\n\r\nab";
+    EXPECT_NE((co_await told(bench, small)).find("2 bytes"), std::string::npos);
+  }));
+}
+
+TEST(HttpServerTest, BodiesThatAreBeingHandledHaveALimitTogether) {
+  const HttpLimits limits{.bodies = {.all = 300'000, .each = 300'000}};
+  EXPECT_TRUE(served(limits, [](Bench& bench) -> Async<void> {
+    const auto large = [](const std::string& what) {
+      return "POST /echo?" + what + " HTTP/1.1\r\n" + kHost +
+             "Connection: close\r\nContent-Length: 200000\r\n\r\n" + std::string(200'000, 'x');
+    };
+    auto first = co_await Peer::connect(bench.port);
+    co_await first->send(large("slow"));
+    while (bench.echo.handled == 0) co_await sleep(5ms);
+    EXPECT_NE((co_await told(bench, large("size"))).find(" 503 "), std::string::npos);
+    auto small = co_await Peer::connect(bench.port);
+    co_await small->send(post("small"));
+    EXPECT_NE((co_await small->read("POST small")).find(" 200 "), std::string::npos);
+    co_await first->read_all();
+    EXPECT_NE((co_await told(bench, large("size"))).find("200000 bytes"), std::string::npos);
   }));
 }
 
@@ -296,16 +339,39 @@ TEST(HttpServerTest, ConnectionsOverTheLimitAreTurnedAway) {
   EXPECT_TRUE(served({.connections = 2}, [](Bench& bench) -> Async<void> {
     auto one = co_await Peer::connect(bench.port);
     auto two = co_await Peer::connect(bench.port);
-    co_await one->send(post("1"));
-    co_await one->read("POST 1");
-    co_await two->send(post("2"));
-    co_await two->read("POST 2");
+    const std::string wait = "GET /echo?wait HTTP/1.1\r\n" + kHost + "\r\n";
+    co_await one->send(wait);
+    co_await two->send(wait);
+    while (bench.echo.handled < 2) co_await sleep(5ms);
     EXPECT_NE((co_await told(bench, "")).find(" 503 "), std::string::npos);
     one->socket.close();
     co_await sleep(100ms);
     auto three = co_await Peer::connect(bench.port);
     co_await three->send(post("3"));
     EXPECT_NE((co_await three->read("POST 3")).find("200 OK"), std::string::npos);
+  }));
+}
+
+// As many as there may be, from somebody who says nothing, kept everybody out.
+TEST(HttpServerTest, ConnectionsThatSayNothingMakeRoomTheOldestFirst) {
+  EXPECT_TRUE(served({.connections = 3}, [](Bench& bench) -> Async<void> {
+    auto busy = co_await Peer::connect(bench.port);
+    co_await busy->send("GET /echo?wait HTTP/1.1\r\n" + kHost + "\r\n");
+    while (bench.echo.handled < 1) co_await sleep(5ms);
+    auto silent = co_await Peer::connect(bench.port);
+    auto half = co_await Peer::connect(bench.port);
+    co_await half->send("POST /echo HTTP/1.1\r\nHo");
+    co_await sleep(50ms);
+    auto late = co_await Peer::connect(bench.port);
+    co_await late->send(post("late"));
+    EXPECT_NE((co_await late->read("POST late")).find("200 OK"), std::string::npos);
+    EXPECT_EQ(co_await silent->read_all(), "");
+    auto later = co_await Peer::connect(bench.port);
+    co_await later->send(post("later"));
+    EXPECT_NE((co_await later->read("POST later")).find("200 OK"), std::string::npos);
+    EXPECT_EQ(co_await half->read_all(), "");
+    EXPECT_EQ(bench.echo.gone, 0);
+    busy->socket.close();
   }));
 }
 
