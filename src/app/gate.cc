@@ -92,7 +92,8 @@ mcp::Gateway::Parts Gate::parts() {
           workspace_->clock(),
           workspace_->entropy(),
           pins_,
-          &meter_};
+          &meter_,
+          held_};
 }
 
 std::string Gate::about_policy() const {

@@ -56,6 +56,7 @@ class Gate {
   core::MeteredRecorder recorder_;  // everybody below writes through it
   mcp::GatewayMeter meter_;
   mcp::PinBook pins_;
+  net::Quota held_;  // by what clients of all gateways ask
   core::PlanShelf plans_;
   policy::PolicyLoader loader_;
   PolicyWatch watch_;

@@ -12,6 +12,7 @@
 #include "core/upstream.h"
 #include "mcp/inbox.h"
 #include "mcp/server.h"
+#include "net/quota.h"
 
 namespace sallyport::mcp {
 
@@ -46,6 +47,7 @@ class ForwardedCall final : public core::Upstream {
     std::function<Task<std::string>(std::string method, std::string params)> ask{};
     const Clock* clock = nullptr;  // where it is to be told how long the server took
     std::shared_ptr<void> keep{};  // whatever the above needs to be there
+    net::Quota::Share held{};      // by the request, for as long as somebody keeps it
   };
   ForwardedCall(Means means, Message request, Asked asked, std::shared_ptr<Inbox> inbox);
 

@@ -24,6 +24,7 @@
 #include "mcp/sealed_state.h"
 #include "mcp/server.h"
 #include "mcp/translation.h"
+#include "net/quota.h"
 #include "net/task_group.h"
 
 namespace sallyport::mcp {
@@ -52,6 +53,7 @@ class Gateway final : public Conversation,
     Entropy& entropy;
     PinBook& pins;
     GatewayMeter* meter = nullptr;  // none: nobody wants to know
+    net::Quota held{};              // by requests, of all gateways that are given the same
   };
   struct Settings {
     std::string name;         // of the server, in records
@@ -145,10 +147,11 @@ class Gateway final : public Conversation,
 
   // Requests that are passed on.
   void relay(Message request);
-  Async<void> relay_later(Message request);
+  Async<void> relay_later(Message request, net::Quota::Share held);
   Async<void> relay_answer(std::string client_id, std::string method, Reply reply);
   Task<std::string> passed(const std::string& method, const Message& answer);
   void note_request(const Message& request);
+  std::optional<net::Quota::Share> room_for(const Message& request);
 
   // The two eras (gateway_opening.cc).
   void meet_client(const Message& request);
@@ -156,7 +159,7 @@ class Gateway final : public Conversation,
   bool take_log_level(const json::object& meta);
   Async<void> tell_log_level();
   bool answer_here(const Message& request);
-  Async<void> open_session(Message request);
+  Async<void> open_session(Message request, net::Quota::Share held);
   Async<void> open_stateless();
   Task<void> probe();
   Task<void> open_legacy(std::string params);

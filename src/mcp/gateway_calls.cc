@@ -73,6 +73,8 @@ void Gateway::begin_call(Message request, Grants grants) {
   if (waiting_.size() >= settings_.limits.waiting_calls) {
     return to_client(error_text(request.id, kTooMuch, "too many calls wait; try again later"));
   }
+  auto held = room_for(request);
+  if (!held) return;
   const auto governed = std::make_shared<Governed>();
   governed->client_id = request.id;
   governed->number = ++last_call_;
@@ -93,6 +95,7 @@ void Gateway::begin_call(Message request, Grants grants) {
   }
   governed->identity = identity_of(request, *asked, governed->call.grants);
   ForwardedCall::Means means = means_for(request.method, request.id);
+  means.held = std::move(*held);
   governed->upstream = std::make_shared<ForwardedCall>(
       std::move(means), std::move(request), std::move(*asked),
       std::make_shared<Inbox>(executor_, settings_.limits.progress));

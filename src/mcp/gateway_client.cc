@@ -19,6 +19,7 @@ namespace {
 // to start. What it may have is promised then, for this moment alone (`ttlMs` is 0); what it has
 // not is refused when it is asked for.
 constexpr std::chrono::milliseconds kLongestDiscovery{5'000};
+constexpr std::size_t kLongestSubscription = 8u << 10;  // that a new server is told of as well
 constexpr std::string_view kStillStarting =
     R"({"serverInfo":{"name":"sallyport","version":"1"},"capabilities":{"tools":{"listChanged":true},)"
     R"("prompts":{"listChanged":true},"resources":{"listChanged":true,"subscribe":true},)"
@@ -95,8 +96,10 @@ void Gateway::client_asks(Message request) {
   } else if (refuse_by_era(request)) {
     return;
   } else if (request.method == "initialize") {
+    auto held = room_for(request);
+    if (!held) return;
     relayed_[request.id] = 0;
-    tasks_.start(open_session(std::move(request)));
+    tasks_.start(open_session(std::move(request), std::move(*held)));
   } else if (answers_task(request) || (ready_ && answer_here(request))) {
     return;
   } else if (is_governed(request.method)) {
@@ -121,19 +124,33 @@ void Gateway::note_request(const Message& request) {
   if (request.method == "logging/setLevel") {
     log_level_ = std::string(request.params_text());
   } else if (request.method == "resources/subscribe" &&
-             subscriptions_.size() < settings_.limits.requests) {
+             subscriptions_.size() < settings_.limits.requests &&
+             request.params_text().size() <= kLongestSubscription) {
     subscriptions_.insert(canonical_json(*params));
   } else if (request.method == "resources/unsubscribe") {
     subscriptions_.erase(canonical_json(*params));
   }
 }
 
+// What waits here for long is counted. Nothing: the client has heard that there is no room.
+std::optional<net::Quota::Share> Gateway::room_for(const Message& request) {
+  net::Quota::Share held = parts_.held.share_of(settings_.agent_id);
+  if (relayed_.size() < settings_.limits.requests && held.grow_to(request.text.size())) {
+    return held;
+  }
+  to_client(error_text(request.id, kTooMuch, "too much waits; try again later"));
+  return std::nullopt;
+}
+
 void Gateway::relay(Message request) {
-  relayed_[request.id] = 0;
   if (!ready_) {
-    tasks_.start(relay_later(std::move(request)));
+    auto held = room_for(request);
+    if (!held) return;
+    relayed_[request.id] = 0;
+    tasks_.start(relay_later(std::move(request), std::move(*held)));
     return;
   }
+  relayed_[request.id] = 0;
   const bool listens = request.method == "subscriptions/listen";
   const std::string text = listens ? without_our_tasks(for_server(request)) : for_server(request);
   const auto sent =
@@ -150,7 +167,7 @@ void Gateway::relay(Message request) {
   to_client(error_text(request.id, kInternalError, sent.error().message));
 }
 
-Async<void> Gateway::relay_later(Message request) {
+Async<void> Gateway::relay_later(Message request, net::Quota::Share /*held*/) {
   const bool discovers = request.method == "server/discover" && client_era_ == Era::Modern;
   const Result<void> ready = co_await server_ready(
       discovers ? std::min(kLongestDiscovery, settings_.limits.start) : settings_.limits.start);

@@ -166,7 +166,7 @@ bool Gateway::answer_here(const Message& request) {
 
 // A client of sessions opens. Most servers are of its era, so that is tried first, unless it is
 // known to be of the other one.
-Async<void> Gateway::open_session(Message request) {
+Async<void> Gateway::open_session(Message request, net::Quota::Share /*held*/) {
   const json::object* const params = request.params();
   opening_ = opening_params(request);
   const json::object* const capabilities = params ? object_in(*params, "capabilities") : nullptr;

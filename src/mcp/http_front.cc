@@ -74,6 +74,7 @@ HttpFront::HttpFront(asio::any_io_executor executor, Parts parts, Settings setti
     : executor_(executor),
       parts_(std::move(parts)),
       settings_(std::move(settings)),
+      running_({2 * settings_.front.sessions, 2 * settings_.front.sessions_each}),
       tasks_(executor, parts_.log),
       bell_(executor) {}
 

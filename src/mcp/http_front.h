@@ -11,6 +11,7 @@
 #include "mcp/http_link.h"
 #include "mcp/http_rules.h"
 #include "net/http_server.h"
+#include "net/quota.h"
 #include "net/task_group.h"
 
 namespace sallyport::mcp {
@@ -117,7 +118,7 @@ class HttpFront final : public net::HttpHandler {
   // `InvalidInput`: none is named. `NotFound`: there is no such one, for this principal.
   Result<SessionPtr> session_of(const net::ServerRequest& request, const std::string& principal);
   bool make_room(const std::string& principal);
-  Async<void> converse(SessionPtr session);
+  Async<void> converse(SessionPtr session, net::Quota::Share place);
   void sweep();
   void forget(const Session& session);
 
@@ -126,6 +127,7 @@ class HttpFront final : public net::HttpHandler {
   Settings settings_;
   std::map<std::string, SessionPtr, std::less<>> sessions_;  // by the id that the client knows
   std::map<std::string, SessionPtr> shared_;                 // by principal
+  net::Quota running_;                                       // conversations, with those that end
   net::TaskGroup tasks_;
   boost::asio::steady_timer bell_;
   bool stopping_ = false;

@@ -152,8 +152,9 @@ bool HttpLink::answer(std::string text, std::string_view id) {
   if (found == asked_.end()) return true;
   const Asked asked = std::move(found->second);
   asked_.erase(found);
+  const bool taken = asked.outlet->put(renamed_back(std::move(text), asked, std::string(id)), true);
   keep(asked.outlet);
-  return asked.outlet->put(renamed_back(std::move(text), asked, std::string(id)), true);
+  return taken;
 }
 
 std::string HttpLink::renamed_back(std::string text, const Asked& asked,
@@ -175,7 +176,15 @@ std::string HttpLink::renamed_back(std::string text, const Asked& asked,
 void HttpLink::keep(std::shared_ptr<Outlet> outlet) {
   if (settings_.outlet.kept_events == 0) return;
   kept_.push_back(std::move(outlet));
-  if (kept_.size() > settings_.kept_streams) kept_.pop_front();
+  const auto bytes = [&] {
+    std::size_t all = 0;
+    for (const auto& one : kept_) all += one->bytes();
+    return all;
+  };
+  while (kept_.size() > 1 &&
+         (kept_.size() > settings_.kept_streams || bytes() > settings_.kept_bytes)) {
+    kept_.pop_front();
+  }
 }
 
 Async<void> HttpLink::flush(std::chrono::milliseconds longest) {

@@ -23,7 +23,8 @@ class HttpLink final : public ClientLink {
     // what belongs to none of their requests is for nobody.
     bool shared = false;
     OutletLimits outlet{};
-    std::size_t kept_streams = 32;  // whose answer may be read once more
+    std::size_t kept_streams = 32;       // whose answer may be read once more
+    std::size_t kept_bytes = 64u << 20;  // in all of them; the newest stays
   };
   HttpLink(boost::asio::any_io_executor executor, Settings settings);
 

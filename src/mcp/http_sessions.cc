@@ -14,7 +14,10 @@ namespace asio = boost::asio;
 
 Result<HttpFront::SessionPtr> HttpFront::open_session(std::string principal, bool shared) {
   if (stopping_) return fail(ErrorCode::Unavailable, "this server is ending");
-  if (!make_room(principal)) {
+  // One that has ended still has a server, until that has ended too. Who opens and closes them
+  // quickly is slowed down by that, and nobody else.
+  net::Quota::Share place = running_.share_of(principal);
+  if (!place.grow_to(1) || !make_room(principal)) {
     return fail(ErrorCode::Exhausted, "too many sessions are open; try again later");
   }
   auto session = std::make_shared<Session>();
@@ -28,7 +31,7 @@ Result<HttpFront::SessionPtr> HttpFront::open_session(std::string principal, boo
   auto link = std::make_unique<HttpLink>(executor_, settings);
   session->link = link.get();
   session->conversation = parts_.open(session->caller, std::move(link));
-  tasks_.start(converse(session));
+  tasks_.start(converse(session, std::move(place)));
   return session;
 }
 
@@ -77,7 +80,7 @@ bool HttpFront::make_room(const std::string& principal) {
   return true;
 }
 
-Async<void> HttpFront::converse(SessionPtr session) {
+Async<void> HttpFront::converse(SessionPtr session, net::Quota::Share /*place*/) {
   const Result<void> ended = co_await session->conversation->run();
   if (!ended) {
     parts_.log(

@@ -43,6 +43,7 @@ class Outlet {
   // The next one is that behind this one, or behind the newest that is gone.
   void rewind(std::uint64_t heard);
 
+  std::size_t bytes() const { return waiting_bytes_ + kept_bytes_; }
   bool closed() const { return closed_; }
   bool waits() const { return heard_ < last_; }  // somebody has still to hear something
   bool ended() const { return ended_; }          // its last message is there

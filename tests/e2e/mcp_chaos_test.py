@@ -47,6 +47,20 @@ class Chaos(McpTest):
         client.close()
         self.one_end_for_each_call(6)
 
+    def test_calls_that_have_not_ended_hold_no_more_than_there_is_room_for(self):
+        client = self.client()
+        client.open()
+        def ask(tool, arguments):
+            return client.ask("tools/call", {"name": tool, "arguments": arguments})
+        client.said("echo", {"message": "opened"})
+        ask("slow", {"seconds": 600})
+        text = "x" * (60 << 20)
+        for _ in range(2):
+            ask("echo", {"message": text})
+        refused = client.answer(ask("echo", {"message": text}))
+        self.assertEqual(refused["error"]["code"], -31429)
+        client.process.kill()
+
     # PI-85
     def test_an_answer_that_cannot_be_read_is_withheld(self):
         client = self.client()

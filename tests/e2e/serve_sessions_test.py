@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """Clients of the session era over HTTP: sessions, streams, and what a client that comes back is told."""
 import json
+import pathlib
+import socket
+import sys
 import time
 import unittest
 
@@ -174,6 +177,24 @@ class Sessions(ServeTest):
         Session(server)
         self.assertEqual(one.send({"id": 9, "method": "ping"})[0], 404)
         self.assertEqual(two.send({"id": 9, "method": "ping"})[0], 200)
+
+    def test_sessions_that_end_count_until_their_servers_have_ended(self):
+        stubborn = self.write("stubborn.py", "import signal, sys, time\n"
+                              "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: time.sleep(1)\n")
+        server = self.serve("sessions: 2", command=(sys.executable, stubborn))
+        opening = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "h", "version": "1"}}})
+        request = (f"POST /mcp HTTP/1.1\r\nHost: {server.url.netloc}\r\nAuthorization: Bearer {server.token}\r\n"
+                   f"Content-Type: application/json\r\nContent-Length: {len(opening)}\r\n\r\n{opening}").encode()
+        children = pathlib.Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children")
+        most = 0
+        for _ in range(60):
+            with socket.create_connection((server.url.hostname, server.url.port)) as peer:
+                peer.sendall(request)
+                time.sleep(0.01)
+            most = max(most, len(children.read_text().split()))
+        self.assertGreater(most, 0)
+        self.assertLessEqual(most, 4)
 
     def test_a_session_that_nobody_uses_ends(self):
         session = Session(self.serve("idle: 1s"))
