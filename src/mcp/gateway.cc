@@ -239,7 +239,11 @@ Async<void> Gateway::server_tells(Message notification) {
     }
     co_return;
   }
-  if (notification.method == "notifications/tools/list_changed") tools_known_ = false;
+  if (notification.method == "notifications/tools/list_changed") {
+    tools_known_ = false;
+    ++list_changes_;
+    unlisted_ = 0;  // it may want to list them now
+  }
   if (notification.method == "notifications/tasks" && params != nullptr) {
     // What came of a task is recorded when it is asked for (`tasks/get`), and comes in no other
     // way.

@@ -256,6 +256,7 @@ class Gateway final : public Conversation,
   Async<void> know_tools(std::string wanted);
   Task<void> list_tools();
   Task<std::set<std::string>> see_tools(const json::object& result);
+  void tell_of_held(const HeldBack& held) const;
 
   // The server (gateway.cc).
   Async<void> server_asks(Message request) override;
@@ -318,6 +319,7 @@ class Gateway final : public Conversation,
   std::map<std::string, ToolDefinition> tools_;
   bool tools_known_ = false;
   bool listing_ = false;
+  std::uint64_t list_changes_ = 0;  // told of so far; one during a listing makes it an old one
   SteadyTime listed_at_{};
   std::uint64_t unlisted_ = 0;  // the generation that did not want to list them
 };

@@ -29,6 +29,18 @@ std::string trace_of(const Message& request) {
   return id.find_first_not_of("0123456789abcdef") == std::string_view::npos ? std::string(id) : "";
 }
 
+// Takes out what cannot be called or recorded: one such name must not cost the whole list.
+constexpr std::size_t kLongestName = 512;
+std::set<std::string> take_nameless(std::vector<ToolDefinition>& tools) {
+  std::set<std::string> names;
+  std::erase_if(tools, [&](const ToolDefinition& tool) {
+    const bool taken = tool.name.size() > kLongestName;
+    if (taken) names.insert(tool.name);
+    return taken;
+  });
+  return names;
+}
+
 }  // namespace
 
 ForwardedCall::Means Gateway::means_for(const std::string& method, const std::string& about) {
@@ -279,6 +291,7 @@ Task<void> Gateway::list_tools() {
   std::map<std::string, ToolDefinition> before = std::exchange(tools_, {});
   tools_known_ = false;
   const std::uint64_t generation = generation_;
+  const std::uint64_t changes = list_changes_;
   for (std::size_t page = 0; page < settings_.limits.pages; ++page) {
     Result<Message> answer =
         co_await server_.ask("tools/list", own_params(params), settings_.limits.start);
@@ -296,7 +309,7 @@ Task<void> Gateway::list_tools() {
     if (!cursor) break;
     params = json::serialize(json::object{{"cursor", *cursor}});
   }
-  tools_known_ = generation == generation_;
+  tools_known_ = generation == generation_ && changes == list_changes_;
   listed_at_ = parts_.clock.steady();
   co_return Result<void>{};
 }
@@ -307,17 +320,39 @@ Task<std::set<std::string>> Gateway::see_tools(const json::object& result) {
   if (definitions.size() > settings_.limits.tools) {
     co_return fail(ErrorCode::Exhausted, "the server lists too many tools");
   }
+  std::set<std::string> unusable = take_nameless(definitions);
+  // Names of earlier lists stay until the next one that we read ourselves.
+  if (tools_.size() > settings_.limits.tools) {
+    tools_.clear();
+    tools_known_ = false;
+  }
   for (const ToolDefinition& tool : definitions) tools_[tool.name] = tool;
-  SALLYPORT_CO_TRY(std::set<std::string> held,
+  SALLYPORT_CO_TRY(HeldBack held,
                    co_await parts_.pins.look(settings_.name, std::move(definitions)));
-  for (const std::string& tool : held) {
+  tell_of_held(held);
+  if (!unusable.empty()) {
+    settings_.log(fmt::format("{} tools are held back: their names are over {} bytes",
+                              unusable.size(), kLongestName));
+  }
+  unusable.merge(held.changed);
+  unusable.merge(held.beyond);
+  co_return unusable;
+}
+
+void Gateway::tell_of_held(const HeldBack& held) const {
+  for (const std::string& tool : held.changed) {
     settings_.log(fmt::format(
         "`{}` has changed its definition and is held back; look at it with `{}`, and accept it "
         "with `{}`",
         tool, pins_command("diff", settings_.name, tool),
         pins_command("accept", settings_.name, tool)));
   }
-  co_return held;
+  if (held.beyond.empty()) return;
+  settings_.log(fmt::format("`{}`{} held back: {}", *held.beyond.begin(),
+                            held.beyond.size() == 1
+                                ? std::string(" is new and is")
+                                : fmt::format(" and {} more new tools are", held.beyond.size() - 1),
+                            no_room_for(settings_.name, parts_.pins.most_of_server())));
 }
 
 }  // namespace sallyport::mcp

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "mcp/message.h"
 
 namespace sallyport::mcp {
 
@@ -28,6 +30,14 @@ Draft entry(std::string_view what, const std::string& server, const std::string&
       .subject = {.server = server, .tool_name = tool},
       .topic = "tool_pins",
       .body = {{"record", what}, {"definition_hash", hash}, {"snapshot", std::move(definition)}}};
+}
+
+// Written once by each process that finds a server so; the names beyond are not kept anywhere.
+Draft no_room_entry(const std::string& server, std::size_t most) {
+  return {.kind = core::Kind::Topic,
+          .subject = {.server = server},
+          .topic = "tool_pins",
+          .body = {{"record", "tool_pins_full"}, {"most", most}}};
 }
 
 Result<core::Placed> placed(const std::string& stored) {
@@ -120,14 +130,34 @@ Task<void> accept_pin(core::Recorder& recorder, Pin pin, std::string who) {
   co_return Result<void>{};
 }
 
-Task<std::set<std::string>> PinBook::look(std::string server, std::vector<ToolDefinition> tools) {
-  std::set<std::string> held;
+// How many more tools of the server may be pinned.
+Result<std::size_t> PinBook::room(const std::string& server) {
+  if (full_.with([&](const auto& names) { return names.contains(server); })) return 0u;
+  SALLYPORT_TRY(const std::vector<Fact> facts, recorder_.facts(kPinned));
+  std::string begin = canonical_json(json::array{server});
+  begin.back() = ',';
+  const auto pinned = static_cast<std::size_t>(
+      std::ranges::count_if(facts, [&](const Fact& fact) { return fact.key.starts_with(begin); }));
+  return most_of_server_ - std::min(pinned, most_of_server_);
+}
+
+Task<HeldBack> PinBook::look(std::string server, std::vector<ToolDefinition> tools) {
+  HeldBack held;
   std::vector<Draft> drafts;
+  std::optional<std::size_t> room;  // counted when something is new, which is seldom
   for (ToolDefinition& tool : tools) {
     SALLYPORT_CO_TRY(const std::optional<Pin> pin, find_pin(recorder_, server, tool.name));
     const std::string key = key_of(server, tool.name);
-    if (pin && pin->hash != tool.hash) held.insert(tool.name);
+    if (pin && pin->hash != tool.hash) held.changed.insert(tool.name);
     if (!pin) {
+      if (!room) {
+        SALLYPORT_CO_TRY(room, this->room(server));
+      }
+      if (*room == 0) {
+        held.beyond.insert(tool.name);
+        continue;
+      }
+      --*room;
       drafts.push_back(entry("tool_pinned", server, tool.name, tool.hash, std::move(tool.pinned)));
       drafts.back().facts.push_back({std::string(kPinned), key, tool.hash, true});
     } else if (pin->hash != tool.hash && pin->changed_hash != tool.hash) {
@@ -140,13 +170,17 @@ Task<std::set<std::string>> PinBook::look(std::string server, std::vector<ToolDe
   }
   held_.with([&](auto& names) {
     for (const ToolDefinition& tool : tools) {
-      if (held.contains(tool.name)) {
+      if (held.changed.contains(tool.name)) {
         names.emplace(server, tool.name);
       } else {
         names.erase({server, tool.name});
       }
     }
   });
+  if (!held.beyond.empty() &&
+      full_.with([&](auto& names) { return names.insert(server).second; })) {
+    drafts.push_back(no_room_entry(server, most_of_server_));
+  }
   if (!drafts.empty()) {
     SALLYPORT_CO_TRY([[maybe_unused]] const auto written,
                      co_await recorder_.append(std::move(drafts), core::Urgency::Announces));
@@ -171,11 +205,30 @@ bool PinBook::held(const std::string& server, const std::string& tool) const {
   return !pin || !*pin || (*pin)->held();
 }
 
+bool PinBook::beyond(const std::string& server, const std::string& tool) const {
+  const bool full = full_.with([&](const auto& names) { return names.contains(server); });
+  if (!full || is_governed(tool)) return false;  // what is no tool is never pinned
+  const Result<std::optional<Pin>> pin = find_pin(recorder_, server, tool);
+  return !pin || !*pin;
+}
+
+std::string no_room_for(const std::string& server, std::size_t most) {
+  return fmt::format(
+      "{} tools of `{}` are pinned, the most that one server may have; look at them with "
+      "`sallyport pins list {}`, and give the server another name if all is well",
+      most, server, shell_word(server));
+}
+
 PinGuard::PinGuard(const PinBook& book) : book_(book) {
   traits_.name = "tool-pins";
 }
 
 Task<Verdict> PinGuard::judge(const Call& call, const core::GuardContext&) const {
+  if (book_.beyond(call.server, call.tool)) {
+    co_return Verdict::deny(fmt::format("`{}` is a new tool, and {}", call.tool,
+                                        no_room_for(call.server, book_.most_of_server())),
+                            "pin.beyond");
+  }
   if (!book_.held(call.server, call.tool)) co_return Verdict::allow();
   co_return Verdict::deny(
       fmt::format("the definition of `{}` has changed since it was first seen; a person must look "

@@ -2,6 +2,7 @@
 // until a person accepts the new one.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
@@ -32,6 +33,8 @@ Result<std::optional<Pin>> find_pin(core::RecordReader& records, const std::stri
                                     const std::string& tool);
 // A command about a tool, as people copy it into a shell: its name is whatever its server says.
 std::string pins_command(std::string_view verb, const std::string& server, const std::string& tool);
+// Why nothing new of the server is pinned, for whoever runs it.
+std::string no_room_for(const std::string& server, std::size_t most);
 // The definition as the log has it.
 Result<json::value> pinned_definition(core::RecordReader& records, std::uint64_t sequence);
 
@@ -39,23 +42,40 @@ Result<json::value> pinned_definition(core::RecordReader& records, std::uint64_t
 // once more meanwhile.
 Task<void> accept_pin(core::Recorder& recorder, Pin pin, std::string who);
 
+// The names that a list of tools must not have.
+struct HeldBack {
+  std::set<std::string> changed;
+  std::set<std::string> beyond;  // new ones of a server that has as many pins as it may have
+};
+
 // For a gateway. `look` is called on its strand, the rest from anywhere.
 class PinBook {
  public:
-  explicit PinBook(core::Recorder& recorder) : recorder_(recorder) {}
+  // Twice what a list may have: a server may replace all of its tools and is still served, one that
+  // changes their names without end does not fill the ledger.
+  static constexpr std::size_t kMostOfServer = 20'000;
+  explicit PinBook(core::Recorder& recorder, std::size_t most_of_server = kMostOfServer)
+      : recorder_(recorder), most_of_server_(most_of_server) {}
 
-  // Pins what is new, notes what has changed, and returns the names that are held back.
-  Task<std::set<std::string>> look(std::string server, std::vector<ToolDefinition> tools);
+  // Pins what is new while there is room, and notes what has changed.
+  Task<HeldBack> look(std::string server, std::vector<ToolDefinition> tools);
 
   // What earlier looks found changed, for whoever only decides.
   Result<void> recall();
 
   // As it is now: somebody may have accepted it in another process.
   bool held(const std::string& server, const std::string& tool) const;
+  // Not pinned, and never to be, because its server has no room for more.
+  bool beyond(const std::string& server, const std::string& tool) const;
+  std::size_t most_of_server() const { return most_of_server_; }
 
  private:
+  Result<std::size_t> room(const std::string& server);
+
   core::Recorder& recorder_;
+  std::size_t most_of_server_;
   Guarded<std::set<std::pair<std::string, std::string>>> held_;
+  Guarded<std::set<std::string>> full_;  // servers; what is pinned stays, so they stay full
 };
 
 // Denies calls of tools that are held back. `book` must outlive the guard.

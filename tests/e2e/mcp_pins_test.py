@@ -94,6 +94,35 @@ class Pins(McpTest):
         client.close()
         self.assertEqual(self.good("pins", "list", "--json").lines(), [])
 
+    # No record could hold its name: that one is held back, the others are there and pinned.
+    def test_a_tool_whose_name_is_too_long_does_not_cost_the_list(self):
+        listed = '{"tools": [{"name": "a" * n, "inputSchema": {"type": "object"}} for n in (1, 512, 513, 5000)]}'
+        script = self.write("long.py", NAMED.replace('"tools/list": {', f'"tools/list": {listed} if message else {{'))
+        client = self.client(sys.executable, script, env={"SAYS": ""})
+        client.open()
+        self.assertEqual([len(name) for name in self.names(client)], [1, 512])
+        client.wait_for_error("2 tools are held back: their names are over 512 bytes")
+        client.close()
+        self.assertEqual(len(self.good("pins", "list", "--json").lines()), 2)
+
+    # A pin is kept for good, so a server that changes the names of its tools without end must not get one for each.
+    def test_beyond_a_number_of_tools_new_ones_are_held_back(self):
+        listed = '{"tools": [{"name": f"t{n}_{i}", "inputSchema": {"type": "object"}} for i in range(10000)]}'
+        script = self.write("renaming.py", NAMED.replace("for line in sys.stdin:", "n = 0\nfor line in sys.stdin:").replace(
+            "    results =", "    n += message['method'] == 'tools/list' and n < 3\n    results =").replace(
+            '"tools/list": {', f'"resources/read": {{"contents": []}}, "tools/list": {listed} if n else {{'))
+        client = self.client(sys.executable, script, env={"SAYS": ""})
+        client.open()
+        for count in (10000, 10000, 0, 0):
+            self.assertEqual(len(self.names(client)), count)
+        client.wait_for_error("`t3_0` and 9999 more new tools are held back: 20000 tools of `fake` are pinned")
+        denied = client.result("t3_1")
+        self.assertTrue(denied["isError"])
+        self.assertRegex(denied["content"][0]["text"], "`t3_1` is a new tool, and 20000 tools of `fake` are pinned.*`sallyport pins list fake`")
+        self.assertIn("result", client.request("resources/read", {"uri": "a:b"}))  # no tool, so no pin is missed
+        client.close()
+        self.assertEqual(len(self.good("pins", "list", "--json").lines()), 20000)
+
     def test_a_change_while_it_runs_is_noticed(self):
         client = self.session()
         self.assertEqual(client.said("echo", {"message": "x"}), "x")

@@ -23,7 +23,7 @@ std::vector<ToolDefinition> tools(const std::string& description) {
 class PinsTest : public testing::Test {
  protected:
   std::set<std::string> look(const std::string& description) {
-    return *test::run_now(book.look("files", tools(description)));
+    return test::run_now(book.look("files", tools(description)))->changed;
   }
   Verdict::Kind judged(const std::string& tool) {
     const PinGuard guard(book);
@@ -78,7 +78,33 @@ TEST_F(PinsTest, WhatWasAcceptedIsWhatWasLookedAt) {
 
 TEST_F(PinsTest, TheSameToolOfAnotherServerIsAnotherTool) {
   (void)look("first");
-  EXPECT_THAT(*test::run_now(book.look("other", tools("second"))), IsEmpty());
+  EXPECT_THAT(test::run_now(book.look("other", tools("second")))->changed, IsEmpty());
+}
+
+// A server that changes the names of its tools without end.
+TEST_F(PinsTest, BeyondTheMostOfAServerNewToolsAreHeldBackAndKeptNowhere) {
+  PinBook small{recorder, 3};
+  const auto list = [](std::vector<std::string> names) {
+    json::array listed;
+    for (const std::string& name : names) listed.push_back(json::object{{"name", name}});
+    return definitions_in(json::object{{"tools", listed}});
+  };
+  const auto look = [&](const std::string& server, std::vector<std::string> names) {
+    return test::run_now(small.look(server, list(std::move(names))))->beyond;
+  };
+  EXPECT_THAT(look("files", {"a", "b"}), IsEmpty());
+  EXPECT_FALSE(small.beyond("files", "c"));
+  EXPECT_THAT(look("files", {"a", "c", "d"}), ElementsAre("d"));
+  EXPECT_THAT(look("files", {"e", "d"}), ElementsAre("d", "e"));
+  EXPECT_THAT(look("file", {"d"}), IsEmpty()) << "of another server";
+  EXPECT_EQ(all_pins(recorder)->size(), 4u);
+  EXPECT_TRUE(small.beyond("files", "d"));
+  EXPECT_FALSE(small.beyond("files", "c"));
+  EXPECT_FALSE(small.beyond("files", "resources/read")) << "is no tool";
+  EXPECT_FALSE(small.beyond("file", "e"));
+
+  PinBook later{recorder, 3};
+  EXPECT_THAT(test::run_now(later.look("files", list({"d"})))->beyond, ElementsAre("d"));
 }
 
 }  // namespace
