@@ -32,15 +32,21 @@ const json::array* words_of(const json::object& server) {
   return words != nullptr && words->is_array() ? &words->get_array() : nullptr;
 }
 
-// `sallyport mcp ... -- command ...`: the command starts behind the dashes. Nothing: not ours.
-std::optional<std::size_t> behind_dashes(const json::object& server) {
+bool is_ours(const json::object& server) {
   const std::string program = text_or_empty(server, "command");
   const json::array* const words = words_of(server);
-  const bool ours = program.substr(program.rfind('/') + 1) == "sallyport";
-  if (!ours || words == nullptr || words->empty() || (*words)[0] != "mcp") return std::nullopt;
-  const auto dashes = std::ranges::find(*words, json::value("--"));
-  if (dashes == words->end() || dashes + 1 == words->end()) return std::nullopt;
-  return static_cast<std::size_t>(dashes - words->begin()) + 1;
+  return program.substr(program.rfind('/') + 1) == "sallyport" && words != nullptr &&
+         !words->empty() && (*words)[0] == "mcp";
+}
+
+// `sallyport mcp ... -- command ...`: the command starts behind the dashes. Nothing: not ours, or
+// one that is reached by its address.
+std::optional<std::size_t> behind_dashes(const json::object& server) {
+  if (!is_ours(server)) return std::nullopt;
+  const json::array& words = *words_of(server);
+  const auto dashes = std::ranges::find(words, json::value("--"));
+  if (dashes == words.end() || dashes + 1 == words.end()) return std::nullopt;
+  return static_cast<std::size_t>(dashes - words.begin()) + 1;
 }
 
 void unwrap(json::object& server) {
@@ -65,6 +71,24 @@ void wrap(json::object& server, std::string_view name, const Invoked& invoked) {
     words.insert(words.end(), before->begin(), before->end());
   }
   server["command"] = invoked.program;
+  server["args"] = std::move(words);
+}
+
+// One that stands behind the gate already keeps what somebody chose for it, its name and its policy
+// among it; what is asked for now replaces that.
+void renew(json::object& server, const Invoked& invoked) {
+  json::array words = *words_of(server);
+  server["command"] = invoked.program;
+  for (std::size_t i = 0; i + 1 < invoked.options.size(); i += 2) {
+    const auto dashes = std::ranges::find(words, json::value("--"));
+    const auto there = std::find(words.begin(), dashes, json::value(invoked.options[i]));
+    if (dashes - there > 1) {
+      *(there + 1) = json::value(invoked.options[i + 1]);
+    } else {
+      words.insert(words.insert(dashes, json::value(invoked.options[i])) + 1,
+                   json::value(invoked.options[i + 1]));
+    }
+  }
   server["args"] = std::move(words);
 }
 
@@ -105,8 +129,11 @@ Result<Rewired> with_gateways(json::object settings, std::string_view client,
                               const Invoked& invoked) {
   return rewire(std::move(settings), client_of(client),
                 [&](json::object& server, std::string_view name) {
-                  unwrap(server);
-                  wrap(server, name, invoked);
+                  if (is_ours(server)) {
+                    renew(server, invoked);
+                  } else {
+                    wrap(server, name, invoked);
+                  }
                 });
 }
 

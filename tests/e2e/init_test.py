@@ -132,6 +132,24 @@ class Init(CliTest):
         self.init("--client", "vscode", "--file", vscode)
         self.assertEqual(json.loads(vscode.read_text())["servers"]["x"]["args"][:3], ["mcp", "--name", "x"])
 
+    # Somebody adds a fourth server and runs it again: the others must not fall back to the starter policy, or be wrapped twice.
+    def test_servers_behind_the_gate_keep_what_was_chosen_for_them(self):
+        near = ["mcp", "--name", "notes", "--policy", "strict", "--era", "legacy", "--", "npx", "server", "--policy", "its own"]
+        far = ["mcp", "--name", "tickets", "--url", "https://example.org/mcp", "--bearer-env", "T"]
+        file = self.write("client.json", json.dumps({"mcpServers": {
+            "files": {"command": "/old/bin/sallyport", "args": near}, "tickets": {"command": "sallyport", "args": far}, "new": {"command": "n"}}}))
+
+        def args():
+            servers = json.loads(file.read_text())["mcpServers"]
+            self.assertEqual({server["command"] for server in servers.values()}, {self.program})
+            return {name: server["args"] for name, server in servers.items()}
+        self.init("--client", "cursor", "--file", file)
+        self.assertEqual(args(), {"files": near, "tickets": far, "new": ["mcp", "--name", "new", "--", "n"]})
+        self.init("--client", "cursor", "--file", file, "--policy", "read-only")
+        changed = [*near]
+        changed[4] = "read-only"
+        self.assertEqual(args(), {"files": changed, "tickets": [*far, "--policy", "read-only"], "new": ["mcp", "--name", "new", "--policy", "read-only", "--", "n"]})
+
     def test_the_document_shows_what_is_printed_and_tested(self):
         text = (ROOT / "docs" / "coding-agents.md").read_text()
         blocks = re.findall(r"<!-- (\w+): ([\w/ -]+) -->\n```json\n(.*?)```\n", text, re.DOTALL)
