@@ -74,8 +74,8 @@ void Gateway::hear_batch(std::string_view text) {
 }
 
 void Gateway::hear_message(std::string text) {
-  Result<Message> message = Message::read(std::move(text), settings_.limits.json());
-  if (!message) return to_client(unreadable_text(message.error()));
+  Result<Message> message = Message::read(text, settings_.limits.json());
+  if (!message) return to_client(unreadable_text(text, message.error()));
   switch (message->kind) {
     case Message::Kind::Request:
       return client_asks(std::move(*message));

@@ -134,7 +134,7 @@ Async<void> HttpFront::post(net::ServerExchange& exchange, std::string principal
   }
   Result<Message> message = Message::read(body, settings_.limits.json());
   if (!message) {
-    co_await exchange.respond(ServerResponse::json(400, unreadable_text(message.error())));
+    co_await exchange.respond(ServerResponse::json(400, unreadable_text(body, message.error())));
   } else if (is_modern(exchange.request(), *message)) {
     co_await post_modern(exchange, std::move(principal), std::move(*message));
   } else if (message->method == "initialize" && message->kind == Message::Kind::Request) {

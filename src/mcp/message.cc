@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <vector>
 
 #include "base/json_members.h"
 #include "base/try.h"
@@ -46,7 +47,8 @@ Result<Message> Message::read(std::string text, const JsonLimits& limits) {
   if (id != nullptr && is_id(*id)) message.id = canonical_json(*id);
   if (const json::value* const method = object.if_contains("method")) {
     if (!method->is_string()) return no_message("`method` is no text");
-    if (id != nullptr && message.id.empty()) return no_message("`id` is no text and no integer");
+    if (id != nullptr && message.id.empty())
+      return no_message("`id` is no text and no integer of 64 bits");
     message.method = std::string(method->get_string());
     if (!is_method(message.method)) return no_message("`method` is no name of a method");
     message.kind = id == nullptr ? Kind::Notification : Kind::Request;
@@ -110,6 +112,18 @@ std::string id_in_wreck(std::string_view beginning, std::string_view end) {
   return read && is_id(read->value) ? canonical_json(read->value) : std::string();
 }
 
+std::string awaited_id(std::string_view text) {
+  bool asks = false;
+  std::vector<std::string_view> ids;
+  for (const auto& [name, value] : members(text)) {
+    asks = asks || name == "method";
+    if (name == "id") ids.push_back(value);
+  }
+  if (!asks || ids.size() != 1) return {};  // of two nobody knows which one counts
+  const Result<ParsedJson> id = parse_json(ids.front());
+  return id && is_id(id->value) ? canonical_json(id->value) : std::string();
+}
+
 std::string request_text(std::string_view id, std::string_view method, std::string_view params) {
   std::string out = R"({"jsonrpc":"2.0","id":)" + std::string(id) + ",\"method\":" + quoted(method);
   if (!params.empty()) out += ",\"params\":" + std::string(params);
@@ -140,8 +154,9 @@ std::string error_text(std::string_view id, std::int64_t code, std::string_view 
          ",\"error\":" + json::serialize(error) + '}';
 }
 
-std::string unreadable_text(const Error& why) {
-  return error_text({}, why.cause == "request" ? kInvalidRequest : kParseError, why.message);
+std::string unreadable_text(std::string_view request, const Error& why) {
+  return error_text(awaited_id(request), why.cause == "request" ? kInvalidRequest : kParseError,
+                    why.message);
 }
 
 std::string too_long_text(std::string_view beginning, std::string_view end, std::size_t most) {

@@ -47,6 +47,9 @@ bool is_batch(std::string_view text);
 
 // The id of something that is no message; canonical, empty where none is found.
 std::string id_in_wreck(std::string_view beginning, std::string_view end);
+// The id under which somebody waits for the answer to a request that cannot be read. Never one from
+// inside its params, which would end another request.
+std::string awaited_id(std::string_view text);
 
 // Messages of our own. Ids, params and results are JSON text.
 std::string request_text(std::string_view id, std::string_view method, std::string_view params);
@@ -57,7 +60,7 @@ std::string result_text(std::string_view id, std::string_view result);
 std::string error_text(std::string_view id, std::int64_t code, std::string_view message,
                        const json::value& data = {});
 // To whoever sent what is no message; `why` is the error of `Message::read`.
-std::string unreadable_text(const Error& why);
+std::string unreadable_text(std::string_view request, const Error& why);
 // To whoever sent more than `most` bytes, of which these are left.
 std::string too_long_text(std::string_view beginning, std::string_view end, std::size_t most);
 

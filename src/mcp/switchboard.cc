@@ -158,8 +158,8 @@ void Switchboard::hear_client(net::Line line) {
 }
 
 void Switchboard::hear_message(std::string text) {
-  Result<Message> message = Message::read(std::move(text), settings_.limits.json());
-  if (!message) return to_client(unreadable_text(message.error()));
+  Result<Message> message = Message::read(text, settings_.limits.json());
+  if (!message) return to_client(unreadable_text(text, message.error()));
   switch (message->kind) {
     case Message::Kind::Request:
       return route(std::move(*message));

@@ -164,6 +164,23 @@ class Relay(McpTest):
         self.assertEqual(client.request("tools/call", {"name": "echo", "arguments": [1]})["error"]["code"], -32602)
         self.assertEqual(client.said("echo", {"message": "still here"}), "still here")
 
+    # Whoever sent it waits for that id, some for minutes.
+    def test_a_request_that_is_refused_unread_is_answered_under_its_id(self):
+        client = self.client()
+        client.open()
+        call = '{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"echo","arguments":%s}}'
+        for id, arguments in ((71, '{"a":1,"a":2}'), ('"b"', r'{"a":"\ud83d"}'), (72, '{"a":1e400}'), (73, '{"a":' + "[" * 200 + "]" * 200 + "}")):
+            client.send_text(call % (id, arguments))
+            self.assertEqual(client.answer(json.loads(str(id)))["error"]["code"], -32700, arguments[:60])
+        client.send_text('{"jsonrpc":"2.0","id":74,"method":5}')
+        self.assertEqual(client.answer(74)["error"]["code"], -32600)
+        # An id among the arguments is another one's.
+        client.send_text('{"jsonrpc":"2.0","method":"notifications/x","params":{"id":74,"id":75}}')
+        self.assertEqual(client.next(lambda m: m.get("id", 0) is None)["error"]["code"], -32700)
+        # So is that of an answer.
+        client.send_text('{"jsonrpc":"2.0","id":76,"result":{"a":1,"a":2}}')
+        self.assertEqual(client.next(lambda m: m.get("id", 0) is None)["error"]["code"], -32700)
+
     def test_a_batch_is_split(self):
         client = self.client()
         client.open(version="2025-03-26")
