@@ -51,12 +51,22 @@ struct GuardView {
 };
 
 // How a function of the program is run. The default is on the thread that governs the call, which
-// is quick and must not wait; `waits` gives it a thread, and ends the wait for it at the limit.
+// is quick and must not wait: one that never returns holds its call for good. `waits` gives it a
+// thread of the pool, and ends the wait for it at the limit.
 struct GuardOptions {
   bool waits = false;
   std::optional<std::chrono::milliseconds> limit{};  // else 2 s before a call, 1 s after it
   bool fail_open = false;  // its failure lets the call pass; each such stretch is on record
   json::value settings{};  // what it was configured with: part of the policy's hash
+};
+
+// How something that only listens is run. Without `waits` it runs on a thread that governs calls,
+// and holds the call, and that thread, until it returns: it must be quick. With `waits` it has a
+// thread of its own, where it hears one thing at a time; after `limit`, or 5 s, nobody waits for it
+// any more, and it has failed.
+struct ListenerOptions {
+  bool waits = false;
+  std::chrono::milliseconds limit{5000};
 };
 
 // When the intent of a call is on disk.
@@ -104,12 +114,14 @@ class EngineBuilder {
   EngineBuilder& size_limiter(json::value settings = json::object{});
   EngineBuilder& query_result();
 
-  EngineBuilder& hook(std::string name, Hook hear);
-  EngineBuilder& sink(std::string name, Sink take);
+  // The name `audit` is that of the ledger, which hears of everything first.
+  EngineBuilder& hook(std::string name, Hook hear, ListenerOptions options = {});
+  EngineBuilder& sink(std::string name, Sink take, ListenerOptions options = {});
   EngineBuilder& approver(Approver answer);  // none: calls wait for `Engine::answer`
 
   EngineBuilder& autonomy(Autonomy autonomy);  // `ActWithApproval` unless said otherwise
   EngineBuilder& durability(WriteIntents durability);
+  // For the tool alone: what guards and people take is not counted. 60 s.
   EngineBuilder& time_limit(std::chrono::milliseconds limit);
   EngineBuilder& approval_time(std::chrono::seconds time);
   EngineBuilder& threads(unsigned count);  // for tools and for whatever `waits`; 8
@@ -167,7 +179,9 @@ class Replay {
   std::unique_ptr<Body> body_;
 };
 
-// Callable from any thread. The destructor waits for tools that still run.
+// Callable from any thread. The destructor cancels the calls that are under way, waits until they
+// have returned, and for functions of the program that still run. Of the process that opened it
+// alone: after a fork the child opens an engine of its own, on the same folder if it likes.
 class Engine {
  public:
   Engine(const Engine&) = delete;
@@ -181,11 +195,15 @@ class Engine {
   Result<Answer> stream(Call call, const std::function<void(const json::value&)>& on_chunk,
                         CallOptions options = {});
 
-  // The calls of one turn, in order. A call that needs a person pauses the turn.
+  // The calls of one turn, in order. A call that needs a person pauses the turn. Session and turn
+  // of all calls are those of the frame.
   Result<TurnEnd> run_turn(Continuation::Payload frame, std::vector<Call> calls);
   Result<TurnEnd> resume_turn(const Continuation& continuation, const std::string& session_id);
 
-  // Calls that are decided here and executed by somebody else.
+  // Calls that are decided here and executed by somebody else. The tools need not be registered: a
+  // tool of this engine, or the policy, says how they are classified. With nothing to hand out, all
+  // having been answered, the continuation has no id. Of a result that is submitted, `data` counts
+  // where it is there, else `output`; its documents are not passed on.
   Result<HandedOut> hand_out(Continuation::Payload frame, std::vector<Call> calls,
                              std::chrono::seconds within = std::chrono::hours(24));
   Result<std::vector<Answer>> submit(const Submission& submission, const std::string& session_id);

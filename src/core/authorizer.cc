@@ -55,8 +55,13 @@ Result<Authorization> authorization_from_json(const json::value& value, std::str
 namespace sallyport::core {
 
 AuthorizerGuard::AuthorizerGuard(std::string name, Authorize authorize, bool waits,
-                                 std::optional<std::chrono::milliseconds> limit)
-    : traits_{.name = std::move(name), .stage = Stage::Authorizer, .waits = waits, .limit = limit},
+                                 std::optional<std::chrono::milliseconds> limit,
+                                 json::value settings)
+    : traits_{.name = std::move(name),
+              .stage = Stage::Authorizer,
+              .waits = waits,
+              .limit = limit,
+              .settings = std::move(settings)},
       authorize_(std::move(authorize)) {}
 
 Task<Verdict> AuthorizerGuard::judge(const Call& call, const GuardContext& context) const {
@@ -70,13 +75,13 @@ Task<Verdict> AuthorizerGuard::judge(const Call& call, const GuardContext& conte
   SALLYPORT_CO_TRY(const Authorization answer, co_await authorize_(std::move(request)));
   switch (answer.outcome) {
     case Authorization::Kind::Allow:
-      break;
+      co_return Verdict::allow();
     case Authorization::Kind::Prompt:
       co_return Verdict::ask(answer.reason.value_or(""));
     case Authorization::Kind::Deny:
       co_return Verdict::deny(answer.reason.value_or("denied by " + traits_.name));
   }
-  co_return Verdict::allow();
+  co_return fail(ErrorCode::InvalidInput, traits_.name + " gave no such outcome");
 }
 
 }  // namespace sallyport::core

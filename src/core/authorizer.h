@@ -12,7 +12,7 @@ class AuthorizerGuard final : public Guard {
  public:
   using Authorize = std::function<Task<Authorization>(AuthorizationRequest)>;
   AuthorizerGuard(std::string name, Authorize authorize, bool waits = false,
-                  std::optional<std::chrono::milliseconds> limit = {});
+                  std::optional<std::chrono::milliseconds> limit = {}, json::value settings = {});
 
   const GuardTraits& traits() const override { return traits_; }
   Task<Verdict> judge(const Call& call, const GuardContext& context) const override;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kLongestIdentifier = 512;
 constexpr std::size_t kDeepestInput = 100;
+constexpr std::uint64_t kLargestNumber = (std::uint64_t{1} << 53) - 1;
 
 }  // namespace
 
@@ -34,9 +35,23 @@ Result<void> check_call(const Call& call) {
                   std::string(name));
     }
   }
+  const std::pair<std::string_view, std::uint64_t> numbers[] = {{"turn", call.turn},
+                                                                {"history_len", call.history_len}};
+  for (const auto& [name, number] : numbers) {
+    if (number > kLargestNumber) {
+      return fail(ErrorCode::InvalidInput, fmt::format("`{}` is beyond 2^53-1", name),
+                  std::string(name));
+    }
+  }
+  if (call.time_limit && *call.time_limit <= std::chrono::milliseconds::zero()) {
+    return fail(ErrorCode::InvalidInput, "`time_limit` is not above zero", "time_limit");
+  }
   if (!call.trigger_id.empty()) SALLYPORT_CHECK_OK(check_trigger_id(call.trigger_id));
   if (call.tool.empty()) return fail(ErrorCode::InvalidInput, "a call names its tool", "tool");
-  return check_json(call.input, kDeepestInput);
+  if (const Result<void> sound = check_json(call.input, kDeepestInput); !sound) {
+    return fail(ErrorCode::InvalidInput, "`input`: " + sound.error().message, "input");
+  }
+  return {};
 }
 
 }  // namespace sallyport::core

@@ -115,6 +115,7 @@ class Governor {
   Emitter& emitter() { return emitter_; }
 
  private:
+  friend class Turns;     // names the tools of calls that nobody has decided about yet
   friend class HandOffs;  // decides here, executes elsewhere, and comes back for the second door
 
   // What the upstream gave, before anybody has seen it.

@@ -69,6 +69,8 @@ class HandOffs {
   Task<void> expire_call(Fact fact, Draft record);
   Async<Ending> pass_second_door(const Kept& kept, const Call& call, Envelope envelope,
                                  FailOpen& fail_open);
+  Async<bool> says_other(const Kept& kept, const Call& call, const ToolResult& again,
+                         const Envelope& first, FailOpen& fail_open);
   // The entry that keeps a call which was handed out alone, for the commit of its intent.
   Draft keep_alone(Continuation::Payload frame, const Trail& trail, Kept& kept) const;
   void owe(std::vector<Returned> returned, const Error& error);

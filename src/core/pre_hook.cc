@@ -103,7 +103,7 @@ Task<Verdict> PreHookGuard::judge(const Call& call, const GuardContext& context)
   SALLYPORT_CO_TRY(PreHookDecision decision, co_await decide_(std::move(shown)));
   switch (decision.kind) {
     case PreHookDecision::Kind::Allow:
-      break;
+      co_return Verdict::allow();
     case PreHookDecision::Kind::Deny:
       co_return Verdict::deny(decision.reason.value_or("denied by " + traits_.name));
     case PreHookDecision::Kind::Modify: {
@@ -117,7 +117,7 @@ Task<Verdict> PreHookGuard::judge(const Call& call, const GuardContext& context)
       co_return verdict;
     }
   }
-  co_return Verdict::allow();
+  co_return fail(ErrorCode::InvalidInput, "there is no such decision");
 }
 
 }  // namespace sallyport::core

@@ -1,4 +1,6 @@
 // What comes back for calls that were handed out: results, once or again, or nothing in time.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/json.hpp>
 
@@ -36,6 +38,19 @@ event::ToolExecutionFinished finished(const Draft& draft, const ToolResult& resu
   return event;
 }
 
+// What code put together may hold what no record can (EV-110).
+Result<void> check_content(const std::vector<CallResult>& results) {
+  constexpr std::size_t kDeepestResult = 90;
+  for (const CallResult& each : results) {
+    const Result<void> sound = check_json(to_json(each.result), kDeepestResult);
+    if (sound) continue;
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("result of `{}`: {}", each.tool_call_id, sound.error().message),
+                "results");
+  }
+  return {};
+}
+
 // Guards that were let pass: before the record, and with it.
 void add_fail_open(FailOpenLog::Share share, Draft& record, std::vector<Draft>& drafts) {
   for (Draft& draft : share.drafts) {
@@ -67,6 +82,7 @@ Task<std::vector<Answer>> HandOffs::submit(Submission submission, std::string se
   }
   const std::vector<std::string> ids = ids_of(found.kept.continuation.payload.pending_tool_calls);
   SALLYPORT_CO_CHECK_OK(check_results(ids, submission));
+  SALLYPORT_CO_CHECK_OK(check_content(submission.results));
   const Returning returning{submission.results, advisory};
   if (found.state == "open") {
     Result<std::vector<Answer>> first = co_await complete(found, returning);
@@ -115,11 +131,8 @@ Async<Ending> HandOffs::pass_second_door(const Kept& kept, const Call& call, Env
       .policy_hash = plan->hash(),
       .matched_grant_index = granted ? std::optional(grant->second->index) : std::nullopt,
       .is_error = envelope.kind == Envelope::Kind::Error};
-  Release release = co_await run_pipeline(*plan, std::move(envelope), std::move(context),
-                                          governor_.parts_.clock, fail_open);
-  if (release.verdict == Verdict::Kind::Deny) {
-    release.released = Envelope::error(governor_.shown(release.released.message));
-  }
+  Release release =
+      co_await governor_.look_at(*plan, std::move(envelope), std::move(context), fail_open);
   Ending ending{.outcome = Outcome::completed(release.released.to_result()),
                 .effect = EffectState::Done};
   ending.release = std::move(release);
@@ -259,6 +272,15 @@ void HandOffs::owe(std::vector<Returned> returned, const Error& error) {
   }
 }
 
+// What guards take out was taken out the first time too, and makes no other answer.
+Async<bool> HandOffs::says_other(const Kept& kept, const Call& call, const ToolResult& again,
+                                 const Envelope& first, FailOpen& fail_open) {
+  Envelope envelope = envelope_of(again);
+  if (same(first, envelope)) co_return false;
+  const Ending ending = co_await pass_second_door(kept, call, std::move(envelope), fail_open);
+  co_return !same(first, ending.release->released);
+}
+
 // Each gets a record of its own, and what was released the first time, past the door of now.
 Task<std::vector<Answer>> HandOffs::replay(const Kept& kept, Returning returning) {
   Governor::Parts& parts = governor_.parts_;
@@ -272,8 +294,9 @@ Task<std::vector<Answer>> HandOffs::replay(const Kept& kept, Returning returning
     SALLYPORT_CO_TRY(Governor::Performed recalled, governor_.recall({.sequence = *at}));
     const auto given =
         std::ranges::find(returning.results, call.tool_call_id, &CallResult::tool_call_id);
-    const bool differs = !same(recalled.envelope, envelope_of(given->result));
     FailOpen fail_open(governor_.fail_open_);
+    const bool differs =
+        co_await says_other(kept, call, given->result, recalled.envelope, fail_open);
     Ending ending = co_await pass_second_door(kept, call, std::move(recalled.envelope), fail_open);
     ending.outcome = Outcome::replayed(*ending.outcome.result);
     ending.release->advisory = returning.advisory;

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "base/try.h"
+#include "core/call_check.h"
 
 namespace sallyport::core {
 
@@ -14,10 +15,12 @@ std::unexpected<Error> refused(std::string cause, std::string message) {
   return fail(ErrorCode::Conflict, std::move(message), "continuation", std::move(cause));
 }
 
-PendingCall pending_of(const Call& call) {
+// Of a call that nobody has decided about yet.
+PendingCall pending_of(const Call& call, const Classification& tool) {
   return {.id = call.tool_call_id,
           .name = call.tool,
-          .display_name = call.tool,
+          .display_name = tool.display_name.empty() ? call.tool : tool.display_name,
+          .tier = tool.tier,
           .input = call.input,
           .effective_input = call.input};
 }
@@ -26,10 +29,13 @@ PendingCall pending_of(const Call& call) {
 
 Task<Turns::Ended> Turns::run(Continuation::Payload frame, std::vector<Call> calls, Caller caller) {
   frame.pending_tool_calls.clear();
+  const std::shared_ptr<const Plan> plan = governor_.parts_.plans.current();
   for (Call& call : calls) {
     call.session_id = frame.session_id;
     call.turn = frame.turn;
-    frame.pending_tool_calls.push_back(pending_of(call));
+    // All before the first one runs: an error would lose the results of those before it.
+    SALLYPORT_CO_CHECK_OK(check_call(call));
+    frame.pending_tool_calls.push_back(pending_of(call, plan->classify(call)));
   }
   co_return co_await go_on(std::move(frame), std::move(calls), 0, std::move(caller));
 }
@@ -48,6 +54,11 @@ Task<Turns::Ended> Turns::go_on(Continuation::Payload frame, std::vector<Call> c
                      co_await governor_.run_together(std::move(rest), caller));
     for (Answer& answer : answers) {
       calls[done].call_id = answer.call_id;
+      // One that came without an id has its own from here on (AU-8).
+      if (calls[done].tool_call_id.empty()) {
+        calls[done].tool_call_id = answer.call_id;
+        frame.pending_tool_calls[done].id = answer.call_id;
+      }
       if (answer.outcome.kind == Outcome::Kind::RequiresConfirmation) {
         co_return co_await pause(std::move(frame), std::move(calls), done, answer);
       }

@@ -5,7 +5,6 @@
 #include "base/try.h"
 #include "core/stored_record.h"
 #include "embed/engine_body.h"
-#include "embed/run_task.h"
 #include "ledger/maintenance.h"
 #include "ledger/query.h"
 #include "ledger/receipt.h"
@@ -17,11 +16,22 @@ using ledger::Facet;
 
 namespace {
 
-core::Caller caller_of(CallOptions options) {
-  return {.cancel = std::move(options.cancel),
-          .holds = options.hold,
-          .progress = std::move(options.on_progress)};
-}
+// Ends what it is given to when the caller wants that, or when the engine goes.
+class EitherStop {
+ public:
+  EitherStop(std::stop_token one, std::stop_token other)
+      : on_one_(std::move(one), Pass{source_}), on_other_(std::move(other), Pass{source_}) {}
+  std::stop_token token() const { return source_.get_token(); }
+
+ private:
+  struct Pass {
+    std::stop_source source;
+    void operator()() { source.request_stop(); }
+  };
+  std::stop_source source_;
+  std::stop_callback<Pass> on_one_;
+  std::stop_callback<Pass> on_other_;
+};
 
 Result<std::optional<WallTime>> time_of(const std::string& text, const char* name) {
   if (text.empty()) return std::nullopt;
@@ -78,9 +88,34 @@ Result<bool> is_instance(ledger::LedgerStore& store, const std::string& scope) {
 
 }  // namespace
 
-// Tools first, since they use the loop; then the loop; and last the ledger, which says `stopped`.
+Visitors::Visit::~Visit() {
+  if (visitors_ == nullptr) return;
+  const std::lock_guard lock(visitors_->mutex_);
+  if (--visitors_->inside_ == 0) visitors_->left_.notify_all();
+}
+
+Result<Visitors::Visit> Visitors::enter() {
+  if (!here()) {
+    return fail(ErrorCode::Conflict, "this engine is of another process, open one after the fork");
+  }
+  const std::lock_guard lock(mutex_);
+  if (leaving_.stop_requested()) return fail(ErrorCode::Cancelled, "the engine is closing");
+  ++inside_;
+  return Visit(*this);
+}
+
+void Visitors::close() {
+  leaving_.request_stop();
+  std::unique_lock lock(mutex_);
+  left_.wait(lock, [&] { return inside_ == 0; });
+}
+
+// Callers first; then tools, since they use the loop; then the loop; and last the ledger, which
+// says `stopped`.
 Engine::Body::~Body() {
+  visitors.close();
   if (pool) pool->join();
+  for (const auto& listener : listeners) listener->join();
   working.reset();
   loop.stop();
   for (std::thread& thread : loops) thread.join();
@@ -104,12 +139,19 @@ void Engine::Body::listen_for_unheard() {
 }
 
 Engine::Engine(std::unique_ptr<Body> body) : body_(std::move(body)) {}
-Engine::~Engine() = default;
+
+// In the child of a fork there is nothing to wait for, and nothing of it may be written or removed:
+// the parent has it still.
+Engine::~Engine() {
+  if (body_ && !body_->visitors.here()) (void)body_.release();
+}
 
 Result<Answer> Engine::call(Call call, CallOptions options) {
   std::shared_ptr<core::Upstream> tool = body_->find_tool(call);
-  return embed::run_task(body_->loop, body_->governor->run(std::move(call), std::move(tool),
-                                                           caller_of(std::move(options))));
+  const EitherStop stop(std::move(options.cancel), body_->visitors.leaving());
+  core::Caller caller{
+      .cancel = stop.token(), .holds = options.hold, .progress = std::move(options.on_progress)};
+  return body_->run(body_->governor->run(std::move(call), std::move(tool), std::move(caller)));
 }
 
 Result<Answer> Engine::stream(Call call, const std::function<void(const json::value&)>& on_chunk,
@@ -120,61 +162,60 @@ Result<Answer> Engine::stream(Call call, const std::function<void(const json::va
 }
 
 Result<TurnEnd> Engine::run_turn(Continuation::Payload frame, std::vector<Call> calls) {
-  SALLYPORT_TRY(
-      core::Turns::Ended ended,
-      embed::run_task(body_->loop, body_->turns->run(std::move(frame), std::move(calls))));
+  SALLYPORT_TRY(core::Turns::Ended ended,
+                body_->run(body_->turns->run(std::move(frame), std::move(calls),
+                                             {.cancel = body_->visitors.leaving()})));
   return TurnEnd{std::move(ended.results), std::move(ended.paused), std::move(ended.approval_id)};
 }
 
 Result<TurnEnd> Engine::resume_turn(const Continuation& continuation,
                                     const std::string& session_id) {
   SALLYPORT_TRY(core::Turns::Ended ended,
-                embed::run_task(body_->loop, body_->turns->resume(continuation, session_id)));
+                body_->run(body_->turns->resume(continuation, session_id, {},
+                                                {.cancel = body_->visitors.leaving()})));
   return TurnEnd{std::move(ended.results), std::move(ended.paused), std::move(ended.approval_id)};
 }
 
 Result<HandedOut> Engine::hand_out(Continuation::Payload frame, std::vector<Call> calls,
                                    std::chrono::seconds within) {
-  SALLYPORT_TRY(core::HandOffs::Given given,
-                embed::run_task(body_->loop, body_->hand_offs->hand_out(
-                                                 std::move(frame), std::move(calls), {}, within)));
+  SALLYPORT_TRY(core::HandOffs::Given given, body_->run(body_->hand_offs->hand_out(
+                                                 std::move(frame), std::move(calls),
+                                                 {.cancel = body_->visitors.leaving()}, within)));
   return HandedOut{std::move(given.hand_off), std::move(given.answered)};
 }
 
 Result<std::vector<Answer>> Engine::submit(const Submission& submission,
                                            const std::string& session_id) {
-  return embed::run_task(body_->loop, body_->hand_offs->submit(submission, session_id));
+  return body_->run(body_->hand_offs->submit(submission, session_id));
 }
 
 Result<void> Engine::answer(const std::string& approval_id, const Reply& reply) {
-  return embed::run_task(body_->loop, body_->governor->approvals().answer(approval_id, reply, {}));
+  return body_->run(body_->governor->approvals().answer(approval_id, reply, {}));
 }
 
 Result<std::vector<Answer>> Engine::run_answered() {
-  return embed::run_task(
-      body_->loop,
-      body_->governor->run_answered([this](const Call& call) -> std::shared_ptr<core::Upstream> {
+  return body_->run(body_->governor->run_answered(
+      [this](const Call& call) -> std::shared_ptr<core::Upstream> {
         std::shared_ptr<core::Upstream> tool = body_->find_tool(call);
         return tool->known() ? tool : nullptr;
-      }));
+      },
+      body_->visitors.leaving()));
 }
 
 Result<HumanAnswer> Engine::ask(HumanQuestion question, CallOptions options) {
-  SALLYPORT_TRY(std::string id,
-                embed::run_task(body_->loop, body_->questions->ask(std::move(question))));
+  SALLYPORT_TRY(std::string id, body_->run(body_->questions->ask(std::move(question))));
   if (!options.hold) return HumanAnswer{.request_id = std::move(id)};
-  return embed::run_task(body_->loop,
-                         body_->questions->wait(std::move(id), std::move(options.cancel)));
+  const EitherStop stop(std::move(options.cancel), body_->visitors.leaving());
+  return body_->run(body_->questions->wait(std::move(id), stop.token()));
 }
 
 Result<HumanAnswer> Engine::answer_to(const std::string& request_id) {
-  SALLYPORT_CHECK_OK(embed::run_task(body_->loop, body_->governor->approvals().expire(request_id)));
+  SALLYPORT_CHECK_OK(body_->run(body_->governor->approvals().expire(request_id)));
   return body_->questions->answer_to(request_id);
 }
 
 Result<std::size_t> Engine::end_session(const std::string& session_id) {
-  return embed::run_task(
-      body_->loop, body_->governor->approvals().cancel_session(session_id, "the session ended"));
+  return body_->run(body_->governor->approvals().cancel_session(session_id, "the session ended"));
 }
 
 struct Replay::Body {
@@ -196,8 +237,7 @@ Replay::~Replay() = default;
 Result<Answer> Replay::call(Call call) {
   Engine::Body& engine = *body_->engine.body_;
   std::shared_ptr<core::Upstream> tool = engine.find_tool(call);
-  return embed::run_task(engine.loop,
-                         engine.governor->replay(std::move(call), std::move(tool), body_->count));
+  return engine.run(engine.governor->replay(std::move(call), std::move(tool), body_->count));
 }
 
 Result<HumanAnswer> Replay::ask(const HumanQuestion& question) {
@@ -205,16 +245,17 @@ Result<HumanAnswer> Replay::ask(const HumanQuestion& question) {
 }
 
 Result<std::vector<EscalationItem>> Engine::escalations() {
+  SALLYPORT_TRY(const Visitors::Visit visit, body_->visitors.enter());
   return body_->governor->escalations().waiting();
 }
 
 Result<void> Engine::settle_escalation(const std::string& id, bool accepted, const std::string& by,
                                        const std::string& note) {
-  return embed::run_task(body_->loop,
-                         body_->governor->escalations().settle(id, accepted, by, note));
+  return body_->run(body_->governor->escalations().settle(id, accepted, by, note));
 }
 
 Result<std::vector<json::object>> Engine::record_json(const RecordQuery& query) {
+  SALLYPORT_TRY(const Visitors::Visit visit, body_->visitors.enter());
   SALLYPORT_TRY(ledger::Filter filter,
                 filter_of({{Facet::Call, query.call_id},
                            {Facet::Session, query.session_id},
@@ -246,6 +287,7 @@ Result<std::vector<AuditRecord>> Engine::records(const RecordQuery& query) {
 }
 
 Result<std::vector<json::object>> Engine::events(const EventQuery& query) {
+  SALLYPORT_TRY(const Visitors::Visit visit, body_->visitors.enter());
   SALLYPORT_TRY(ledger::Filter filter,
                 filter_of({{Facet::Call, query.call_id}, {Facet::Session, query.session_id}},
                           {query.since, query.until, query.after, query.limit}));
@@ -264,6 +306,7 @@ Result<std::vector<json::object>> Engine::events(const EventQuery& query) {
 }
 
 Result<std::string> Engine::receipt(std::uint64_t sequence) {
+  SALLYPORT_TRY(const Visitors::Visit visit, body_->visitors.enter());
   std::string receipt;
   SALLYPORT_CHECK_OK(body_->store->read([&](ledger::ReadView& view) -> Result<void> {
     SALLYPORT_TRY(const ledger::Receipt made, ledger::make_receipt(view, sequence, true));

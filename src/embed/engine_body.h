@@ -1,11 +1,16 @@
 // What is inside an engine: the same parts as in the program, put together for a host.
 #pragma once
 
+#include <unistd.h>
+
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <condition_variable>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,21 +23,59 @@
 #include "core/plan_shelf.h"
 #include "core/questions.h"
 #include "core/turns.h"
+#include "embed/run_task.h"
 #include "ledger/ledger.h"
 #include "sallyport/engine.h"
 #include "store/sqlite_store.h"
 
 namespace sallyport {
 
+// Who is inside. The engine goes when everybody has left; nobody enters then, nor in the child of a
+// fork, where none of the engine's threads is.
+class Visitors {
+ public:
+  class Visit {
+   public:
+    explicit Visit(Visitors& visitors) : visitors_(&visitors) {}
+    Visit(Visit&& other) noexcept : visitors_(std::exchange(other.visitors_, nullptr)) {}
+    ~Visit();
+
+   private:
+    Visitors* visitors_;
+  };
+
+  Result<Visit> enter();
+  // Asks everybody to leave, and waits.
+  void close();
+  std::stop_token leaving() const { return leaving_.get_token(); }
+  bool here() const { return process_ == getpid(); }
+
+ private:
+  const pid_t process_ = getpid();
+  std::stop_source leaving_;
+  std::mutex mutex_;
+  std::condition_variable left_;
+  std::size_t inside_ = 0;  // GUARDED_BY(mutex_)
+};
+
 // Members are in the order in which they need one another: the last goes first.
 struct Engine::Body {
   ~Body();
+
+  // Runs it and waits, as a visitor.
+  template <class T>
+  Result<T> run(Task<T> task) {
+    const Result<Visitors::Visit> visit = visitors.enter();
+    if (!visit) return std::unexpected(visit.error());
+    return embed::run_task(loop, std::move(task));
+  }
 
   Result<void> open_ledger(std::filesystem::path folder);
   std::shared_ptr<core::Upstream> find_tool(const Call& call) const;
   // Records that were owed reach the sinks as soon as they are written.
   void listen_for_unheard();
 
+  Visitors visitors;
   std::filesystem::path temporary;  // removed at the end; empty: the host's own folder
   SystemClock clock;
   SystemEntropy entropy;
@@ -53,6 +96,8 @@ struct Engine::Body {
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> working =
       boost::asio::make_work_guard(loop);
   std::unique_ptr<boost::asio::thread_pool> pool;
+  // One thread for each listener that waits: one that hangs is in nobody else's way.
+  std::vector<std::unique_ptr<boost::asio::thread_pool>> listeners;
   std::vector<std::thread> loops;
 };
 

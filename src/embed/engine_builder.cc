@@ -35,6 +35,13 @@ core::IntentDurability promptness(WriteIntents durability) {
   return core::IntentDurability::Relaxed;
 }
 
+std::unexpected<Error> no_function(const std::string& what, const std::string& name) {
+  return fail(ErrorCode::InvalidInput, fmt::format("{} `{}` has no function", what, name), what);
+}
+
+// The ledger's own name in errors of events.
+constexpr std::string_view kAuditHook = "audit";
+
 Result<void> check_tools(const std::vector<Tool>& tools) {
   std::set<std::pair<std::string, std::string>> names;
   for (const Tool& tool : tools) {
@@ -63,16 +70,37 @@ struct EngineBuilder::Parts {
   std::filesystem::path data_folder;
   std::vector<Tool> tools;
   std::vector<AddToPlan> plan;
-  std::vector<std::pair<std::string, Hook>> hooks;
-  std::vector<std::pair<std::string, Sink>> sinks;
+  template <class Function>
+  struct Listener {
+    std::string name;
+    Function function;
+    ListenerOptions options;
+  };
+  std::vector<Listener<Hook>> hooks;
+  std::vector<Listener<Sink>> sinks;
   Approver approver;
   core::PlanBuilder settings;
   unsigned threads = 8;
+  std::optional<Error> refused;  // the first thing that cannot be
 
-  void add(const std::string& name, bool fail_open, AddToPlan step) {
+  void refuse(const std::unexpected<Error>& error) {
+    if (!refused) refused = error.error();
+  }
+
+  // `has_function`: of a guard that is there and cannot be asked.
+  void add(const std::string& name, bool has_function, bool fail_open, AddToPlan step) {
+    if (!has_function) refuse(no_function("guard", name));
     plan.push_back(std::move(step));
     if (fail_open) settings.fail_open(name);
   }
+
+  void check_time(std::string_view name, std::chrono::milliseconds time) {
+    if (time > std::chrono::milliseconds::zero()) return;
+    refuse(fail(ErrorCode::InvalidInput, fmt::format("`{}` is not above zero", name),
+                std::string(name)));
+  }
+
+  Result<void> check_listeners() const;
 
   void add_policy(std::function<Result<policy::Policy>()> read) {
     plan.push_back(
@@ -114,7 +142,7 @@ EngineBuilder& EngineBuilder::tool(Tool tool) {
 }
 
 EngineBuilder& EngineBuilder::guard(std::string name, Guard judge, GuardOptions options) {
-  parts_->add(name, options.fail_open,
+  parts_->add(name, static_cast<bool>(judge), options.fail_open,
               [=](core::PlanBuilder& plan, Engine::Body& body) -> Result<void> {
                 plan.guard(embed::make_guard(name, judge, options, *body.pool));
                 return {};
@@ -124,7 +152,7 @@ EngineBuilder& EngineBuilder::guard(std::string name, Guard judge, GuardOptions 
 
 EngineBuilder& EngineBuilder::result_guard(std::string name, ResultGuard judge,
                                            GuardOptions options) {
-  parts_->add(name, options.fail_open,
+  parts_->add(name, static_cast<bool>(judge), options.fail_open,
               [=](core::PlanBuilder& plan, Engine::Body& body) -> Result<void> {
                 plan.result_guard(embed::make_result_guard(name, judge, options, *body.pool));
                 return {};
@@ -133,7 +161,7 @@ EngineBuilder& EngineBuilder::result_guard(std::string name, ResultGuard judge,
 }
 
 EngineBuilder& EngineBuilder::pre_hook(std::string name, PreHook decide, GuardOptions options) {
-  parts_->add(name, options.fail_open,
+  parts_->add(name, static_cast<bool>(decide), options.fail_open,
               [=](core::PlanBuilder& plan, Engine::Body& body) -> Result<void> {
                 plan.guard(embed::make_pre_hook(name, decide, options, false, *body.pool));
                 return {};
@@ -143,7 +171,7 @@ EngineBuilder& EngineBuilder::pre_hook(std::string name, PreHook decide, GuardOp
 
 EngineBuilder& EngineBuilder::rewriting_hook(std::string name, PreHook decide,
                                              GuardOptions options) {
-  parts_->add(name, options.fail_open,
+  parts_->add(name, static_cast<bool>(decide), options.fail_open,
               [=](core::PlanBuilder& plan, Engine::Body& body) -> Result<void> {
                 plan.guard(embed::make_pre_hook(name, decide, options, true, *body.pool));
                 return {};
@@ -153,7 +181,7 @@ EngineBuilder& EngineBuilder::rewriting_hook(std::string name, PreHook decide,
 
 EngineBuilder& EngineBuilder::authorizer(std::string name, Authorizer authorize,
                                          GuardOptions options) {
-  parts_->add(name, options.fail_open,
+  parts_->add(name, static_cast<bool>(authorize), options.fail_open,
               [=](core::PlanBuilder& plan, Engine::Body& body) -> Result<void> {
                 plan.guard(embed::make_authorizer(name, authorize, options, *body.pool));
                 return {};
@@ -189,13 +217,13 @@ EngineBuilder& EngineBuilder::query_result() {
   return *this;
 }
 
-EngineBuilder& EngineBuilder::hook(std::string name, Hook hear) {
-  parts_->hooks.emplace_back(std::move(name), std::move(hear));
+EngineBuilder& EngineBuilder::hook(std::string name, Hook hear, ListenerOptions options) {
+  parts_->hooks.push_back({std::move(name), std::move(hear), options});
   return *this;
 }
 
-EngineBuilder& EngineBuilder::sink(std::string name, Sink take) {
-  parts_->sinks.emplace_back(std::move(name), std::move(take));
+EngineBuilder& EngineBuilder::sink(std::string name, Sink take, ListenerOptions options) {
+  parts_->sinks.push_back({std::move(name), std::move(take), options});
   return *this;
 }
 
@@ -215,11 +243,13 @@ EngineBuilder& EngineBuilder::durability(WriteIntents durability) {
 }
 
 EngineBuilder& EngineBuilder::time_limit(std::chrono::milliseconds limit) {
+  parts_->check_time("time_limit", limit);
   parts_->settings.time_limit(limit);
   return *this;
 }
 
 EngineBuilder& EngineBuilder::approval_time(std::chrono::seconds time) {
+  parts_->check_time("approval_time", time);
   parts_->settings.approval_time(time);
   return *this;
 }
@@ -227,6 +257,24 @@ EngineBuilder& EngineBuilder::approval_time(std::chrono::seconds time) {
 EngineBuilder& EngineBuilder::threads(unsigned count) {
   parts_->threads = std::max(count, 1u);
   return *this;
+}
+
+Result<void> EngineBuilder::Parts::check_listeners() const {
+  for (const Listener<Hook>& hook : hooks) {
+    if (!hook.function) return no_function("hook", hook.name);
+    if (hook.name == kAuditHook) {
+      return fail(ErrorCode::InvalidInput, "hook name `audit` is the ledger's", "hook");
+    }
+  }
+  std::set<std::string_view> names;
+  for (const Listener<Sink>& sink : sinks) {
+    if (!sink.function) return no_function("sink", sink.name);
+    if (sink.name.empty() || !names.insert(sink.name).second) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("sink name `{}` is empty or used twice", sink.name), "sink");
+    }
+  }
+  return {};
 }
 
 Result<void> Engine::Body::open_ledger(std::filesystem::path folder) {
@@ -249,7 +297,9 @@ Result<void> Engine::Body::open_ledger(std::filesystem::path folder) {
 
 Result<std::unique_ptr<Engine>> EngineBuilder::open() {
   const std::unique_ptr<Parts> parts = std::exchange(parts_, std::make_unique<Parts>());
+  if (parts->refused) return std::unexpected(*parts->refused);
   SALLYPORT_CHECK_OK(check_tools(parts->tools));
+  SALLYPORT_CHECK_OK(parts->check_listeners());
   auto body = std::make_unique<Engine::Body>();
   SALLYPORT_CHECK_OK(body->open_ledger(parts->data_folder));
   body->pool = std::make_unique<Pool>(parts->threads);
@@ -267,11 +317,17 @@ Result<std::unique_ptr<Engine>> EngineBuilder::open() {
 
   core::Governor::Parts governed{*body->plans, *body->ledger, *body->redactor,
                                  body->clock,  body->entropy, body->ledger->digest()};
-  for (auto& [name, hear] : parts->hooks) {
-    SALLYPORT_CHECK_OK(governed.hooks.with_hook(embed::make_hook(name, std::move(hear))));
+  const auto thread_for = [&](const ListenerOptions& options) -> Pool* {
+    if (!options.waits) return nullptr;
+    return body->listeners.emplace_back(std::make_unique<Pool>(1)).get();
+  };
+  for (auto& [name, hear, options] : parts->hooks) {
+    SALLYPORT_CHECK_OK(governed.hooks.with_hook(
+        embed::make_hook(name, std::move(hear), options.limit, thread_for(options))));
   }
-  for (auto& [name, take] : parts->sinks) {
-    governed.sinks.push_back(embed::make_sink(name, std::move(take)));
+  for (auto& [name, take, options] : parts->sinks) {
+    governed.sinks.push_back(
+        embed::make_sink(name, std::move(take), options.limit, thread_for(options)));
   }
   if (parts->approver) {
     governed.approver = embed::make_approver(std::move(parts->approver), *body->pool);

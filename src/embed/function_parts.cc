@@ -2,6 +2,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/race.h"
 #include "core/authorizer.h"
 #include "core/pre_hook.h"
 #include "embed/on_pool.h"
@@ -61,30 +62,54 @@ class FunctionResultGuard final : public core::ResultGuard {
   Pool& pool_;
 };
 
+constexpr std::chrono::milliseconds kLongestListening{5000};
+
+// Tells a listener on the thread it has, and waits for it, but not for long.
+template <class Function, class... Arguments>
+Task<void> told(Pool& thread, std::chrono::milliseconds limit, Function function,
+                Arguments... arguments) {
+  const auto deadline = std::chrono::steady_clock::now() + std::min(limit, kLongestListening);
+  const Raced<Result<void>> raced = co_await race<Result<void>>(
+      ask<void>(true, thread, std::move(function), std::move(arguments)...), deadline,
+      std::stop_token());
+  if (raced.finish == Finish::Worked) co_return *raced.value;
+  co_return fail(ErrorCode::Internal, raced.finish == Finish::Threw ? "exception" : "timeout");
+}
+
 class FunctionHook final : public core::EventHook {
  public:
-  FunctionHook(std::string name, EngineBuilder::Hook hear)
-      : name_(std::move(name)), hear_(std::move(hear)) {}
+  FunctionHook(std::string name, EngineBuilder::Hook hear, std::chrono::milliseconds limit,
+               Pool* thread)
+      : name_(std::move(name)), hear_(std::move(hear)), limit_(limit), thread_(thread) {}
   const std::string& name() const override { return name_; }
   Task<void> hear(const Event& event, const Subject& subject) const override {
-    co_return hear_(event, subject);
+    if (thread_ == nullptr) co_return hear_(event, subject);
+    co_return co_await told(*thread_, limit_, hear_, event, subject);
   }
 
  private:
   std::string name_;
   EngineBuilder::Hook hear_;
+  std::chrono::milliseconds limit_;
+  Pool* thread_;  // null: it is quick
 };
 
 class FunctionSink final : public core::Sink {
  public:
-  FunctionSink(std::string name, EngineBuilder::Sink take)
-      : name_(std::move(name)), take_(std::move(take)) {}
+  FunctionSink(std::string name, EngineBuilder::Sink take, std::chrono::milliseconds limit,
+               Pool* thread)
+      : name_(std::move(name)), take_(std::move(take)), limit_(limit), thread_(thread) {}
   const std::string& name() const override { return name_; }
-  Task<void> take(const AuditRecord& record) const override { co_return take_(record); }
+  Task<void> take(const AuditRecord& record) const override {
+    if (thread_ == nullptr) co_return take_(record);
+    co_return co_await told(*thread_, limit_, take_, record);
+  }
 
  private:
   std::string name_;
   EngineBuilder::Sink take_;
+  std::chrono::milliseconds limit_;
+  Pool* thread_;
 };
 
 class FunctionApprover final : public core::Approver {
@@ -136,15 +161,17 @@ std::shared_ptr<const core::Guard> make_authorizer(std::string name,
     return ask<Authorization>(waits, pool, authorize, std::move(request));
   };
   return std::make_shared<core::AuthorizerGuard>(std::move(name), on_host, options.waits,
-                                                 options.limit);
+                                                 options.limit, options.settings);
 }
 
-std::shared_ptr<const core::EventHook> make_hook(std::string name, EngineBuilder::Hook hear) {
-  return std::make_shared<FunctionHook>(std::move(name), std::move(hear));
+std::shared_ptr<const core::EventHook> make_hook(std::string name, EngineBuilder::Hook hear,
+                                                 std::chrono::milliseconds limit, Pool* thread) {
+  return std::make_shared<FunctionHook>(std::move(name), std::move(hear), limit, thread);
 }
 
-std::shared_ptr<const core::Sink> make_sink(std::string name, EngineBuilder::Sink take) {
-  return std::make_shared<FunctionSink>(std::move(name), std::move(take));
+std::shared_ptr<const core::Sink> make_sink(std::string name, EngineBuilder::Sink take,
+                                            std::chrono::milliseconds limit, Pool* thread) {
+  return std::make_shared<FunctionSink>(std::move(name), std::move(take), limit, thread);
 }
 
 std::shared_ptr<const core::Approver> make_approver(EngineBuilder::Approver answer, Pool& pool) {

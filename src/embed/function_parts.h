@@ -26,8 +26,13 @@ std::shared_ptr<const core::Guard> make_authorizer(std::string name,
                                                    EngineBuilder::Authorizer authorize,
                                                    const GuardOptions& options,
                                                    boost::asio::thread_pool& pool);
-std::shared_ptr<const core::EventHook> make_hook(std::string name, EngineBuilder::Hook hear);
-std::shared_ptr<const core::Sink> make_sink(std::string name, EngineBuilder::Sink take);
+// `thread` is for one that waits, and for nobody else; null: it is quick.
+std::shared_ptr<const core::EventHook> make_hook(std::string name, EngineBuilder::Hook hear,
+                                                 std::chrono::milliseconds limit,
+                                                 boost::asio::thread_pool* thread);
+std::shared_ptr<const core::Sink> make_sink(std::string name, EngineBuilder::Sink take,
+                                            std::chrono::milliseconds limit,
+                                            boost::asio::thread_pool* thread);
 std::shared_ptr<const core::Approver> make_approver(EngineBuilder::Approver answer,
                                                     boost::asio::thread_pool& pool);
 

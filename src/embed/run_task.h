@@ -18,7 +18,8 @@ Result<T> run_task(boost::asio::io_context& loop, Task<T> task) {
   std::future<Result<T>> answer = promise.get_future();
   boost::asio::co_spawn(
       boost::asio::make_strand(loop), std::move(task),
-      [&promise](const std::exception_ptr& thrown, Result<T> result) {
+      // The promise lives until it has been kept: who waits may be gone a moment earlier.
+      [promise = std::move(promise)](const std::exception_ptr& thrown, Result<T> result) mutable {
         promise.set_value(thrown ? Result<T>(fail(ErrorCode::Internal, "the engine failed"))
                                  : std::move(result));
       });

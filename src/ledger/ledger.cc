@@ -417,7 +417,12 @@ void Ledger::remember(const Result<void>& outcome) {
     // What the given-up reserve let through is no sign of room.
     if (reserve_.kept()) queue_->health = {};
   } else if (!outcome.error().cause.empty()) {
-    queue_->health = {false, outcome.error().cause, outcome.error().message};
+    const std::string& cause = outcome.error().cause;
+    const std::string& message = outcome.error().message;
+    // `ready` says again what kind of trouble it is.
+    const std::string kind = "ledger_unavailable: " + cause + ": ";
+    queue_->health = {false, cause,
+                      message.starts_with(kind) ? message.substr(kind.size()) : message};
   }
 }
 

@@ -1,4 +1,6 @@
 // Calls that are decided here and executed by somebody else.
+#include <algorithm>
+
 #include "engine_setup.h"
 #include "support/temp_folder.h"
 
@@ -184,6 +186,37 @@ TEST_F(EngineHandOffTest, ACallThatHasItsAnswerIsNotHandedOutAgain) {
   ASSERT_EQ(again.answered.size(), 1u);
   EXPECT_EQ(again.answered[0].outcome.kind, Outcome::Kind::Cached);
   EXPECT_EQ(again.answered[0].result.output, "done");
+}
+
+// A bug: a redacted result that came again in the same words was noted as another.
+// AU-59 (partly)
+TEST_F(EngineHandOffTest, TheSameResultAgainDiffersInNothingAlsoWhereAGuardChangedIt) {
+  const HandedOut given = handed_out({call_of("act", "t-1")});
+  const auto noted = [&](const std::string& output) {
+    const auto answers =
+        engine_->submit({given.hand_off.continuation, {result_of("t-1", output)}}, kSession);
+    if (!answers) ADD_FAILURE() << answers.error().message;
+    const std::vector<GuardRun> guards = engine_->records()->back().guards;
+    return std::ranges::find(guards, "external.payload_differs", &GuardRun::guard) != guards.end();
+  };
+  EXPECT_FALSE(noted("key AKIAIOSFODNN7EXAMPLE"));
+  EXPECT_FALSE(noted("key AKIAIOSFODNN7EXAMPLE"));
+  EXPECT_TRUE(noted("another key"));
+  EXPECT_EQ(outcomes_of(*engine_), (Strings{"completed", "replayed", "replayed"}));
+}
+
+// A bug: its record was owed and could never be written, and the next call was refused for it.
+// EV-110 (partly) AU-94 (partly)
+TEST_F(EngineHandOffTest, AResultThatNoRecordCanHoldIsRefusedAndNothingIsMarked) {
+  const HandedOut given = two();
+  const Error refused = refusal_of(
+      {given.hand_off.continuation, {result_of("t-1", "\xff"), result_of("t-2", "done")}});
+  EXPECT_EQ(refused.code, ErrorCode::InvalidInput);
+  EXPECT_EQ(refused.message, "result of `t-1`: a string is not valid UTF-8");
+  EXPECT_TRUE(outcomes_of(*engine_).empty());
+  const auto answers = engine_->submit(
+      {given.hand_off.continuation, {result_of("t-1", "x"), result_of("t-2", "done")}}, kSession);
+  EXPECT_TRUE(answers);
 }
 
 }  // namespace

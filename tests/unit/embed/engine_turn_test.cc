@@ -207,5 +207,38 @@ TEST(EnginePreparedTurnTest, AfterARestartOnlyAPreparedOperationThatIsStillThere
   }
 }
 
+// AU-53 (partly) AU-69 (partly) AU-4 (partly)
+TEST_F(EngineTurnTest, CallsOfAPausedTurnHaveTheTierOfTheirTools) {
+  const Continuation continuation = *paused().paused;
+  std::vector<Tier> tiers;
+  for (const PendingCall& call : continuation.payload.pending_tool_calls) {
+    tiers.push_back(call.tier);
+  }
+  EXPECT_EQ(tiers, (std::vector{Tier::Observe, Tier::Confirm, Tier::Observe}));
+}
+
+// A bug: such a turn could not be resumed.
+// AU-8 (partly)
+TEST_F(EngineTurnTest, ACallWithoutAnIdOfItsOwnGoesByItsCallIdAndCanBeResumed) {
+  const Result<TurnEnd> waits = engine_->run_turn(frame(), {call_of("look"), call_of("act")});
+  ASSERT_TRUE(waits && waits->paused);
+  ASSERT_TRUE(engine_->answer(waits->approval_id, Reply::approve(kPerson)));
+  restart();
+  const Result<TurnEnd> end = engine_->resume_turn(*waits->paused, kSession);
+  ASSERT_TRUE(end) << end.error().message;
+  const auto records = engine_->records({.terminal = true});
+  ASSERT_EQ(records->size(), 2u);
+  EXPECT_EQ(outputs_of(*end),
+            (Strings{(*records)[0].call_id + ": look ran", (*records)[1].call_id + ": act ran"}));
+}
+
+TEST_F(EngineTurnTest, ATurnWithSomethingThatIsNoCallDoesNotBegin) {
+  const Result<TurnEnd> end = engine_->run_turn(
+      frame(), {call_of("look", "t-1"), call_of("look", "t-2", json::value("\xff"))});
+  ASSERT_FALSE(end);
+  EXPECT_EQ(end.error().where, "input");
+  EXPECT_EQ(look_.runs(), 0);
+}
+
 }  // namespace
 }  // namespace sallyport::test
