@@ -10,6 +10,7 @@
 #include "app/config.h"
 #include "app/config_values.h"
 #include "base/encoding.h"
+#include "base/lower_case.h"
 #include "base/try.h"
 #include "net/url.h"
 
@@ -180,10 +181,7 @@ ReadValue read_texts(std::vector<std::string>& out) {
   return policy::read_list(kMostNames, [&out](const Place& place) -> Result<void> {
     std::string text;
     SALLYPORT_CHECK_OK(policy::read_text(text, kLongestConfigText)(place));
-    for (char& c : text) {
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    out.push_back(std::move(text));
+    out.push_back(lower_case(text));
     return {};
   });
 }

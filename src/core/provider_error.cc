@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/cut_text.h"
+#include "base/lower_case.h"
 #include "base/object_reader.h"
 #include "core/read_field.h"
 
@@ -70,15 +71,12 @@ std::optional<std::uint64_t> whole_ms(std::optional<std::chrono::milliseconds> t
 }
 
 bool says_try_later(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](char c) {
-    if (c == ' ' || c == '-') return '_';
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
+  std::string words = lower_case(text);
+  std::ranges::replace_if(words, [](char c) { return c == ' ' || c == '-'; }, '_');
   // `resource_exhausted` is how Google's APIs say that a rate limit is reached.
   for (const std::string_view phrase :
        {"overloaded", "rate_limit", "ratelimit", "too_many_requests", "resource_exhausted"}) {
-    if (lower.contains(phrase)) return true;
+    if (words.contains(phrase)) return true;
   }
   return false;
 }

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
+#include "base/lower_case.h"
 #include "grants/leaves.h"
 
 namespace sallyport::grants {
@@ -23,13 +24,9 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 bool starts_with_word(std::string_view text, std::string_view word) {
   return text.size() >= word.size() &&
-         std::ranges::equal(text.substr(0, word.size()), word, {}, lower);
+         std::ranges::equal(text.substr(0, word.size()), word, {}, lower_letter);
 }
 
 bool has_drive(std::string_view text) {
@@ -42,7 +39,7 @@ bool looks_like_path(std::string_view text) {
 }
 
 int hex_value(char c) {
-  const char small = lower(c);
+  const char small = lower_letter(c);
   if (small >= '0' && small <= '9') return small - '0';
   return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
 }
@@ -121,7 +118,7 @@ std::optional<Path> resolved(std::string_view text, const std::optional<Path>& b
   std::string_view rest = *plain;
   Path path;
   if (has_drive(rest)) {
-    path.drive = {lower(rest[0]), ':'};
+    path.drive = {lower_letter(rest[0]), ':'};
     rest.remove_prefix(2);
     // `c:x` is relative to a folder that nobody names.
     if (!rest.starts_with('/')) return std::nullopt;

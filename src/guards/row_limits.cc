@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 #include <utility>
 
+#include "base/lower_case.h"
 #include "base/try.h"
 
 namespace sallyport::guards {
@@ -20,14 +21,6 @@ bool is_row_constraint(const Constraint& constraint) {
   return constraint.type == kMaxRows || constraint.type == kColumns || constraint.type == kTables;
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
 std::unexpected<Error> unreadable(std::string_view type, std::string_view wanted) {
   return fail(ErrorCode::InvalidInput,
               fmt::format("constraint `{}` of the matched grant must be {}", type, wanted));
@@ -39,7 +32,7 @@ Result<std::vector<std::string>> names_in(const Constraint& constraint) {
   if (array == nullptr) return unreadable(constraint.type, "an array of strings");
   for (const json::value& name : *array) {
     if (!name.is_string()) return unreadable(constraint.type, "an array of strings");
-    names.push_back(lower(name.get_string()));
+    names.push_back(lower_case(name.get_string()));
   }
   return names;
 }
@@ -92,10 +85,10 @@ Result<RowLimits> row_limits_of(const ResultContext& context) {
 
 // A table that the result does not name may be the one that is meant.
 bool RowLimits::denies(std::string_view column, std::string_view table) const {
-  const std::string name = lower(column);
+  const std::string name = lower_case(column);
   const std::size_t dot = name.rfind('.');
   const std::string bare = dot == std::string::npos ? name : name.substr(dot + 1);
-  const std::string owner = dot == std::string::npos ? lower(table) : name.substr(0, dot);
+  const std::string owner = dot == std::string::npos ? lower_case(table) : name.substr(0, dot);
   return std::ranges::any_of(denied_columns, [&](const std::string& denied) {
     if (denied == name || denied == bare) return true;
     const std::size_t at = denied.rfind('.');
@@ -105,7 +98,7 @@ bool RowLimits::denies(std::string_view column, std::string_view table) const {
 }
 
 bool RowLimits::allows_table(std::string_view table) const {
-  const std::string name = lower(table);
+  const std::string name = lower_case(table);
   return std::ranges::all_of(allowed_tables, [&](const std::vector<std::string>& allowed) {
     return std::ranges::find(allowed, name) != allowed.end();
   });

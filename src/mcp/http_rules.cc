@@ -8,6 +8,7 @@
 
 #include "base/encoding.h"
 #include "base/json_members.h"
+#include "base/lower_case.h"
 #include "mcp/era.h"
 #include "mcp/json_text.h"
 #include "mcp/translation.h"
@@ -39,14 +40,6 @@ bool supported(std::string_view version) {
   return std::ranges::find(kLegacyVersions, version) != kLegacyVersions.end();
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
 bool same_number(std::string_view text, const json::value& value) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -63,7 +56,7 @@ bool says(std::string_view text, const json::value& value) {
 
 std::string check_argument(const net::ServerRequest& head, std::string_view mark,
                            const json::value* value) {
-  const std::string name = "mcp-param-" + lower(mark);
+  const std::string name = "mcp-param-" + lower_case(mark);
   const std::size_t count = head.count(name);
   const bool absent = value == nullptr || value->is_null();
   if (absent && count == 0) return {};
@@ -186,7 +179,7 @@ bool accepts(const net::ServerRequest& head, std::string_view type) {
       one = one.substr(0, one.find(';'));
       while (one.starts_with(' ') || one.starts_with('\t')) one.remove_prefix(1);
       while (one.ends_with(' ') || one.ends_with('\t')) one.remove_suffix(1);
-      const std::string given = lower(one);
+      const std::string given = lower_case(one);
       if (given == type || given == "*/*" || given == family) return true;
     }
   }

@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "base/bell.h"
+#include "base/lower_case.h"
 #include "base/try.h"
 #include "net/http_parser.h"
 #include "net/http_wire.h"
@@ -21,12 +22,8 @@ constexpr std::size_t kPiece = 64 * 1024;
 constexpr int kRedirects = 3;
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
-}
-
 bool same_name(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, lower, lower);
+  return std::ranges::equal(a, b, {}, lower_letter, lower_letter);
 }
 
 // No value of ours may end its line: what comes behind it would be a header of somebody else's.
@@ -240,9 +237,7 @@ std::string_view HttpHead::header(std::string_view name) const {
 
 std::string HttpHead::content_type() const {
   const std::string_view given = header("Content-Type");
-  std::string type(given.substr(0, given.find_first_of("; \t")));
-  std::ranges::transform(type, type.begin(), lower);
-  return type;
+  return lower_case(given.substr(0, given.find_first_of("; \t")));
 }
 
 Task<std::string> HttpExchange::read_all(std::size_t limit, std::chrono::milliseconds longest) {

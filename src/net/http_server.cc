@@ -18,6 +18,8 @@
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
 
+#include "base/lower_case.h"
+
 namespace sallyport::net {
 
 namespace asio = boost::asio;
@@ -32,14 +34,6 @@ constexpr std::size_t kSmallBody = 64u << 10;  // one for each connection is no 
 
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
 ServerRequest value_of(const http::request_header<>& head) {
   ServerRequest request{.method = std::string(head.method_string())};
   const std::string_view target(head.target().data(), head.target().size());
@@ -47,8 +41,9 @@ ServerRequest value_of(const http::request_header<>& head) {
   request.path = std::string(target.substr(0, mark));
   if (mark != std::string_view::npos) request.query = std::string(target.substr(mark + 1));
   for (const auto& field : head) {
-    request.headers.emplace_back(lower({field.name_string().data(), field.name_string().size()}),
-                                 std::string(field.value()));
+    request.headers.emplace_back(
+        lower_case({field.name_string().data(), field.name_string().size()}),
+        std::string(field.value()));
   }
   return request;
 }

@@ -1,19 +1,10 @@
 #include "net/server_request.h"
 
 #include <algorithm>
-#include <cctype>
+
+#include "base/lower_case.h"
 
 namespace sallyport::net {
-
-namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
-}  // namespace
 
 std::optional<std::string_view> ServerRequest::header(std::string_view name) const {
   std::optional<std::string_view> found;
@@ -41,12 +32,12 @@ ServerResponse ServerResponse::text(unsigned status, std::string body) {
 std::optional<ServerResponse> HttpNames::refuse(const ServerRequest& request) const {
   const auto host = request.header("host");
   if (!host) return ServerResponse::text(400, "one `Host` header is needed\n");
-  if (!hosts.empty() && std::ranges::find(hosts, lower(*host)) == hosts.end()) {
+  if (!hosts.empty() && std::ranges::find(hosts, lower_case(*host)) == hosts.end()) {
     return ServerResponse::text(403, "this host name is not served here\n");
   }
   if (request.count("origin") == 0) return std::nullopt;
   const auto origin = request.header("origin");
-  if (!origin || std::ranges::find(origins, lower(*origin)) == origins.end()) {
+  if (!origin || std::ranges::find(origins, lower_case(*origin)) == origins.end()) {
     return ServerResponse::text(403, "pages of this origin are not served here\n");
   }
   return std::nullopt;

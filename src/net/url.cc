@@ -6,6 +6,8 @@
 #include <boost/asio/ip/address.hpp>
 #include <charconv>
 
+#include "base/lower_case.h"
+
 namespace sallyport::net {
 
 namespace {
@@ -14,13 +16,6 @@ constexpr std::size_t kLongest = 4096;
 
 std::unexpected<Error> no_url(std::string_view why) {
   return fail(ErrorCode::InvalidInput, fmt::format("{}; write it as `https://host/path`", why));
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
-  return out;
 }
 
 bool is_name(std::string_view host) {
@@ -59,7 +54,7 @@ Result<Url> Url::parse(std::string_view text) {
   if (mark == std::string_view::npos || text.size() > kLongest || !is_printed(text)) {
     return no_url("this is no URL");
   }
-  const std::string scheme = lower(text.substr(0, mark));
+  const std::string scheme = lower_case(text.substr(0, mark));
   if (scheme != "http" && scheme != "https") return no_url("a server has an `http` or `https` URL");
   Url url{.tls = scheme == "https"};
   text.remove_prefix(mark + 3);
@@ -70,7 +65,7 @@ Result<Url> Url::parse(std::string_view text) {
   }
   const bool bracketed = authority.starts_with('[');
   const std::size_t end = bracketed ? authority.find(']') : authority.find(':');
-  url.host = lower(authority.substr(bracketed ? 1 : 0, bracketed ? end - 1 : end));
+  url.host = lower_case(authority.substr(bracketed ? 1 : 0, bracketed ? end - 1 : end));
   if (bracketed ? end == std::string_view::npos || !is_ipv6(url.host) : !is_name(url.host)) {
     return no_url("the URL names no host");
   }
