@@ -3,8 +3,8 @@
 //
 //   HttpServer server(executor, {}, log);
 //   server.route("/healthz", health);
-//   SALLYPORT_CO_TRY(const std::string address, server.listen("127.0.0.1", 0));
-//   co_await server.run();   // until stop()
+//   SALLYPORT_CO_TRY(const std::uint16_t port, server.listen("127.0.0.1", 0));
+//   co_await server.run(patience);   // until stop()
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
