@@ -50,13 +50,11 @@ void StreamGate::open(Stage stage) {
   stream_.emplace(plan_->raw, std::move(options), std::move(views));
 }
 
-Result<Passed> StreamGate::push(std::string_view delta) {
-  if (finished_) return fail(ErrorCode::Conflict, "the stream is finished, no text can follow");
-  if (blocked_) return Passed{};
-  bytes_in_ += delta.size();
+template <class Step>
+Passed StreamGate::pass(Step step) {
   if (!stream_) return fail_closed();
   try {
-    auto output = stream_->push(delta);
+    auto output = step();
     if (!output) return fail_closed();
     Passed passed = told(std::move(*output));
     blocked_ = passed.block.has_value();
@@ -66,20 +64,18 @@ Result<Passed> StreamGate::push(std::string_view delta) {
   }
 }
 
+Result<Passed> StreamGate::push(std::string_view delta) {
+  if (finished_) return fail(ErrorCode::Conflict, "the stream is finished, no text can follow");
+  if (blocked_) return Passed{};
+  bytes_in_ += delta.size();
+  return pass([&] { return stream_->push(delta); });
+}
+
 Result<Passed> StreamGate::finish() {
   if (finished_) return fail(ErrorCode::Conflict, "the stream is finished already");
   finished_ = true;
   if (blocked_) return Passed{};
-  if (!stream_) return fail_closed();
-  try {
-    auto output = stream_->finish();
-    if (!output) return fail_closed();
-    Passed passed = told(std::move(*output));
-    blocked_ = passed.block.has_value();
-    return passed;
-  } catch (const std::exception&) {
-    return fail_closed();
-  }
+  return pass([&] { return stream_->finish(); });
 }
 
 Passed StreamGate::told(match::Output output) const {

@@ -27,6 +27,9 @@ class StreamGate final : public Gate {
 
  private:
   void open(Stage stage);
+  // What a step of the stream lets out; where the engine fails, nothing.
+  template <class Step>
+  Passed pass(Step step);
   Passed told(match::Output output) const;
   Hit hit_of_stream(const match::Hit& found) const;
   Passed fail_closed();
