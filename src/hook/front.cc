@@ -25,7 +25,6 @@ namespace {
 constexpr std::string_view kAskedSpace = "hook_asked";
 constexpr std::string_view kRepeatedSpace = "hook_repeated";
 constexpr std::string_view kLocally = "approved locally, observed";
-constexpr std::uint64_t kOpenAtOnce = 16;
 constexpr std::size_t kDeepestOutput = 100;
 constexpr unsigned kDraws = 32;  // of an id, against others who draw at the same moment
 
@@ -65,6 +64,14 @@ Call Front::call_of(const Event& event) const {
             .input = event.input,
             .agent_name = event.sub_agent};
   call.provenance.model = event.model;
+  return call;
+}
+
+Result<Call> Front::named_call(const Event& event) {
+  Call call = call_of(event);
+  if (call.tool_call_id.empty()) {
+    SALLYPORT_TRY(call.tool_call_id, ids_.fresh(event));
+  }
   return call;
 }
 
@@ -113,7 +120,7 @@ core::Fact Front::said_again(const Event& event, const std::string& id) const {
 
 // Each open call is said again once; whatever comes beyond that is a call of its own.
 Task<bool> Front::repeats_open_call(const Event& event) {
-  SALLYPORT_CO_TRY(const std::vector<std::string> open, open_ids(event));
+  SALLYPORT_CO_TRY(const std::vector<std::string> open, ids_.open(event));
   for (const std::string& id : open) {
     core::Fact never = said_again(event, id);
     never.value.reset();
@@ -129,10 +136,7 @@ Task<bool> Front::repeats_open_call(const Event& event) {
 // it, and the other draws again.
 Task<core::HandOffs::Given> Front::hand_out(const Event& event) {
   for (unsigned draws = 1;; ++draws) {
-    Call call = call_of(event);
-    if (call.tool_call_id.empty()) {
-      SALLYPORT_CO_TRY(call.tool_call_id, fresh_id(event));
-    }
+    SALLYPORT_CO_TRY(Call call, named_call(event));
     const Origins::Told told = parts_.origins.tell(call, settings_.origin);
     std::vector<Call> calls;
     calls.push_back(std::move(call));
@@ -175,7 +179,7 @@ Task<Decision> Front::after(Event event) {
   SALLYPORT_CO_CHECK_OK(check(event));
   std::string id = event.call_id;
   if (id.empty()) {
-    SALLYPORT_CO_TRY(const std::vector<std::string> open, open_ids(event));
+    SALLYPORT_CO_TRY(const std::vector<std::string> open, ids_.open(event));
     if (!open.empty()) id = open.front();
   }
   std::optional<Continuation> handed_out;
@@ -185,7 +189,7 @@ Task<Decision> Front::after(Event event) {
   if (handed_out) co_return co_await take_back(event, id, std::move(*handed_out));
   SALLYPORT_CO_TRY(std::optional<Asked> asked, asked_about(event));
   if (asked) co_return co_await observe_approved(event, std::move(*asked));
-  SALLYPORT_CO_TRY(const auto known, row(event, id));
+  SALLYPORT_CO_TRY(const auto known, ids_.row(event, id));
   const bool again = known && known->status == core::Idempotency::Status::Completed;
   co_return again ? co_await say_again(event, id) : co_await observe(event);
 }
@@ -260,11 +264,8 @@ Task<Decision> Front::observe_approved(const Event& event, Asked asked) {
     // Somebody else was quicker, or the time is over: that counts.
     if (!said && said.error().code != ErrorCode::Conflict) co_return std::unexpected(said.error());
   }
-  Call call = call_of(event);
+  SALLYPORT_CO_TRY(Call call, named_call(event));
   call.call_id = asked.call_id;
-  if (call.tool_call_id.empty()) {
-    SALLYPORT_CO_TRY(call.tool_call_id, fresh_id(event));
-  }
   const Origins::Told told = parts_.origins.tell(call, settings_.origin);
   core::Governor::Resumption waited{.call = std::move(call), .approval_id = asked.approval_id};
   waited.closing.push_back({std::string(kAskedSpace), asked_key(event), std::nullopt});
@@ -280,10 +281,7 @@ Task<Decision> Front::observe_approved(const Event& event, Asked asked) {
 // Nobody asked us before: the hook was installed in between, or its host went on without it. What
 // the policy says of it is said now.
 Task<Decision> Front::observe(const Event& event) {
-  Call call = call_of(event);
-  if (call.tool_call_id.empty()) {
-    SALLYPORT_CO_TRY(call.tool_call_id, fresh_id(event));
-  }
+  SALLYPORT_CO_TRY(Call call, named_call(event));
   const Origins::Told told = parts_.origins.tell(call, settings_.origin);
   SALLYPORT_CO_TRY(const Answer answer,
                    co_await parts_.governor.run(std::move(call), std::make_shared<Observed>(event),
@@ -338,57 +336,8 @@ Task<void> Front::note(std::string_view kind, const Event& event, json::object b
   co_return Result<void>{};
 }
 
-std::string Front::numbered_id(const Event& event, std::uint64_t number) const {
-  const json::value& likeness = event.likeness.is_null() ? event.input : event.likeness;
-  const std::string digest =
-      parts_.digest(canonical_json(json::array{event.server, event.tool, likeness}));
-  return fmt::format("{}-{}", digest.substr(digest.rfind(':') + 1, 24), number);
-}
-
-Result<std::optional<core::Idempotency::Row>> Front::row(const Event& event,
-                                                         const std::string& id) {
-  if (id.empty()) return std::nullopt;
-  core::Idempotency& rows = parts_.governor.idempotency();
-  return rows.row(rows.key({.tool_call_id = id, .session_id = event.session_id}));
-}
-
-// The rows of calls that are alike have no gaps, so the last one is found in few steps.
-Result<std::uint64_t> Front::last_number(const Event& event) {
-  std::uint64_t there = 0;
-  std::uint64_t beyond = 1;
-  while (true) {
-    SALLYPORT_TRY(const auto found, row(event, numbered_id(event, beyond)));
-    if (!found) break;
-    there = beyond;
-    beyond *= 2;
-  }
-  while (beyond - there > 1) {
-    const std::uint64_t middle = there + (beyond - there) / 2;
-    SALLYPORT_TRY(const auto found, row(event, numbered_id(event, middle)));
-    (found ? there : beyond) = middle;
-  }
-  return there;
-}
-
-Result<std::string> Front::fresh_id(const Event& event) {
-  SALLYPORT_TRY(const std::uint64_t last, last_number(event));
-  return numbered_id(event, last + 1);
-}
-
-Result<std::vector<std::string>> Front::open_ids(const Event& event) {
-  std::vector<std::string> open;
-  SALLYPORT_TRY(const std::uint64_t last, last_number(event));
-  for (std::uint64_t number = last; number > 0 && number + kOpenAtOnce > last; --number) {
-    std::string id = numbered_id(event, number);
-    SALLYPORT_TRY(const auto found, row(event, id));
-    if (found && found->status == core::Idempotency::Status::InFlight)
-      open.push_back(std::move(id));
-  }
-  return open;
-}
-
 std::string Front::asked_key(const Event& event) const {
-  const std::string id = event.call_id.empty() ? numbered_id(event, 0) : event.call_id;
+  const std::string id = event.call_id.empty() ? ids_.id(event, 0) : event.call_id;
   return parts_.digest(canonical_json(json::array{event.session_id, id}));
 }
 

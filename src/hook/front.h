@@ -11,6 +11,7 @@
 #include "core/hand_offs.h"
 #include "hook/decision.h"
 #include "hook/event.h"
+#include "hook/numbered_ids.h"
 #include "hook/origins.h"
 
 namespace sallyport::hook {
@@ -34,7 +35,10 @@ class Front {
     std::function<bool(const json::object& request)> local_yes_counts{};
   };
   Front(Parts parts, Settings settings)
-      : parts_(std::move(parts)), settings_(std::move(settings)) {}
+      : parts_(std::move(parts)),
+        settings_(std::move(settings)),
+        ids_(parts_.governor.idempotency(), parts_.digest) {}
+  Front(const Front&) = delete;
 
   // An error: nothing is on record, and the tool should not run.
   Task<Decision> before(Event event);
@@ -58,6 +62,7 @@ class Front {
 
   std::string server_of(const Event& event) const;
   Call call_of(const Event& event) const;
+  Result<Call> named_call(const Event& event);   // with an id of ours where its host gave none
   Result<void> check(const Event& event) const;  // before anything is written about it
   Task<core::HandOffs::Given> hand_out(const Event& event);
   Task<Decision> take_back(const Event& event, std::string id, Continuation handed_out);
@@ -71,18 +76,13 @@ class Front {
   Task<bool> repeats_open_call(const Event& event);
   Task<void> refuse_afterwards(const Event& event, const Answer& answer);
 
-  // Hosts that give no ids: calls that are alike are counted.
-  std::string numbered_id(const Event& event, std::uint64_t number) const;
-  Result<std::uint64_t> last_number(const Event& event);
-  Result<std::optional<core::Idempotency::Row>> row(const Event& event, const std::string& id);
-  Result<std::string> fresh_id(const Event& event);
-  Result<std::vector<std::string>> open_ids(const Event& event);  // the last one first
   std::string asked_key(const Event& event) const;
   std::string what_of(const Event& event) const;  // digest of tool and input, as the host said them
   Result<std::optional<Asked>> asked_about(const Event& event);
 
   Parts parts_;
   Settings settings_;
+  NumberedIds ids_;
 };
 
 }  // namespace sallyport::hook
