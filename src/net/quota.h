@@ -39,7 +39,7 @@ class Quota {
     Share(std::shared_ptr<State> state, std::string holder);
     void give_back();
 
-    std::shared_ptr<State> state_;
+    std::shared_ptr<State> state_;  // shared with the others that count together
     std::string holder_;
     std::size_t amount_ = 0;
   };

@@ -31,5 +31,24 @@ TEST(HttpLinkTest, RequestsThatWaitKeepNoBody) {
   }
 }
 
+// Answers that nobody has read are as long as tools make them.
+TEST(HttpLinkTest, AnswersForWhoComesBackAreKeptUpToALimitTheNewestFirst) {
+  boost::asio::io_context loop;
+  HttpLink link(loop.get_executor(),
+                {.outlet = {.kept_events = 8, .kept_bytes = 100}, .kept_bytes = 2500});
+  for (int i = 1; i <= 4; ++i) {
+    const std::string id = std::to_string(i);
+    ASSERT_TRUE(link.ask(*Message::read(request_text(id, "ping", ""), {}), {}));
+    EXPECT_TRUE(link.send(result_text(id, '"' + std::string(1000, 'x') + '"'), {}));
+  }
+  EXPECT_EQ(link.stream(2), nullptr);
+  EXPECT_NE(link.stream(3), nullptr);
+  EXPECT_NE(link.stream(4), nullptr);
+  ASSERT_TRUE(link.ask(*Message::read(request_text("5", "ping", ""), {}), {}));
+  EXPECT_TRUE(link.send(result_text("5", '"' + std::string(9000, 'x') + '"'), {}));
+  EXPECT_EQ(link.stream(4), nullptr);
+  EXPECT_NE(link.stream(5), nullptr);
+}
+
 }  // namespace
 }  // namespace sallyport::mcp
