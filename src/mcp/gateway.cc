@@ -179,6 +179,7 @@ Task<void> Gateway::server_ready(std::chrono::milliseconds longest) {
   while (!ready_) {
     if (gave_up_) co_return std::unexpected(*gave_up_);
     if (not_let_in_ && !opening_now_) co_return std::unexpected(*not_let_in_);
+    if (unopened_ && !opening_now_) co_return std::unexpected(*unopened_);
     if (parts_.clock.steady() >= last && !server_.logging_in()) {
       co_return fail(ErrorCode::Unavailable, "the server is not running");
     }

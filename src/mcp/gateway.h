@@ -161,6 +161,7 @@ class Gateway final : public Conversation,
   bool answer_here(const Message& request);
   Async<void> open_session(Message request, net::Quota::Share held);
   Async<void> open_stateless();
+  Async<void> open_late();
   Task<void> probe();
   Task<void> open_legacy(std::string params);
   std::string own_opening() const;
@@ -280,6 +281,7 @@ class Gateway final : public Conversation,
   Bell bell_;
   std::optional<Error> gave_up_;
   std::optional<Error> not_let_in_;  // by the server, which wants a login, when it was opened last
+  std::optional<Error> unopened_;    // why a client of sessions could not be opened for
   bool stopping_ = false;
   bool hurries_ = false;  // nobody is waited for
 

@@ -77,7 +77,13 @@ bool Gateway::refuse_by_era(const Message& request) {
                          every_version("")));
     return true;
   }
-  if (client_era_ != Era::Modern) return false;
+  if (client_era_ != Era::Modern) {
+    if (unopened_ && !opening_now_ && request.method != "initialize") {
+      opening_now_ = true;
+      tasks_.start(open_late());
+    }
+    return false;
+  }
   const json::object* const meta = request.meta();
   const auto version = meta ? text_in(*meta, kMetaVersion) : std::nullopt;
   if (!version || object_in(*meta, kMetaCapabilities) == nullptr) {
@@ -185,6 +191,7 @@ Async<void> Gateway::open_session(Message request, net::Quota::Share /*held*/) {
   if (answer && !answer->is_error()) {
     if (tried) learn_era(Era::Legacy);
     server_era_ = Era::Legacy;
+    unopened_.reset();
     opening_result_ = std::string(answer->result_text());
     const Result<std::string> text = co_await passed("initialize", *answer);
     to_client(text ? with_member(*text, "id", request.id)
@@ -204,8 +211,21 @@ Async<void> Gateway::open_session(Message request, net::Quota::Share /*held*/) {
   } else if (answer) {
     to_client(answer->with_id(request.id));
   } else {
+    unopened_ = answer.error();
     to_client(error_text(request.id, kInternalError, answer.error().message));
   }
+}
+
+// The client has its session, since other servers have answered: one that could not be reached then
+// is opened when it is asked for something.
+Async<void> Gateway::open_late() {
+  Result<void> opened = co_await server_up();
+  if (opened && !settings_.era.excludes(Era::Legacy)) {
+    opened = co_await open_legacy(std::string(opening_));
+  }
+  if (!opened && server_.up() && !settings_.era.excludes(Era::Modern)) opened = co_await probe();
+  opening_now_ = false;
+  unopened_ = opened ? std::nullopt : std::optional(opened.error());
 }
 
 // A stateless client has sent its first request.

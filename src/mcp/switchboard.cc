@@ -333,6 +333,7 @@ bool Switchboard::hear_server(std::size_t party, std::string text, std::string_v
     const std::string text = with_task_names(*message, {}, parties_[party].name);
     return client_->send(with_member(text, "id", id), about);
   }
+  if (!message->is_error()) parties_[party].late = false;
   if (merges_.contains(message->id)) {
     hear_part(message->id, party, &*message);
     return true;

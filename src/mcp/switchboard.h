@@ -61,10 +61,12 @@ class Switchboard final : public Conversation {
     Extension* line = nullptr;                   // owned by the conversation
     std::shared_ptr<Conversation> conversation;  // shared with calls that were given up on
     bool gone = false;
+    bool late = false;  // was left out of an answer, and has said nothing since
   };
   // A request that was asked of several.
   struct Merge {
     Message request;
+    std::chrono::steady_clock::time_point begin{};
     std::unique_ptr<boost::asio::steady_timer> deadline{};
     std::set<std::size_t> waiting{};               // who has not answered
     std::map<std::size_t, std::string> results{};  // by party
@@ -117,6 +119,8 @@ class Switchboard final : public Conversation {
   void ask_all(const Message& request);
   void listen(const Message& request);
   Merge& begin_merge(const Message& request, std::chrono::milliseconds longest);
+  void finish_by(Merge& merge, std::chrono::steady_clock::time_point when);
+  void wait_no_longer_for_the_late(Merge& merge);
   void time_is_up(const std::string& id);
   void hear_part(const std::string& id, std::size_t party, const Message* response);
   void finish(const std::string& id);

@@ -1,6 +1,7 @@
 // What is asked of all servers, and answered once.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
@@ -39,13 +40,25 @@ Switchboard::Merge& Switchboard::begin_merge(const Message& request,
                                              std::chrono::milliseconds longest) {
   Merge& merge = merges_[request.id];
   merge.request = request;
-  merge.deadline = std::make_unique<boost::asio::steady_timer>(executor_, longest);
-  merge.deadline->async_wait([this, id = request.id, timer = merge.deadline.get()](
+  merge.begin = std::chrono::steady_clock::now();
+  finish_by(merge, merge.begin + longest);
+  return merge;
+}
+
+void Switchboard::finish_by(Merge& merge, std::chrono::steady_clock::time_point when) {
+  merge.deadline = std::make_unique<boost::asio::steady_timer>(executor_, when);
+  merge.deadline->async_wait([this, id = merge.request.id, timer = merge.deadline.get()](
                                  const boost::system::error_code& error) {
     const auto found = error ? merges_.end() : merges_.find(id);
     if (found != merges_.end() && found->second.deadline.get() == timer) time_is_up(id);
   });
-  return merge;
+}
+
+// One that hangs has had its long time once; it must not cost every answer as much.
+void Switchboard::wait_no_longer_for_the_late(Merge& merge) {
+  const auto late = [&](std::size_t party) { return parties_[party].late; };
+  if (merge.waiting.empty() || !std::ranges::all_of(merge.waiting, late)) return;
+  finish_by(merge, merge.begin + settings_.limits.probe);
 }
 
 void Switchboard::ask_all(const Message& request) {
@@ -67,7 +80,8 @@ void Switchboard::ask_all(const Message& request) {
       merge.waiting.insert(i);
     }
   }
-  if (merge.waiting.empty()) finish(request.id);
+  if (merge.waiting.empty()) return finish(request.id);
+  wait_no_longer_for_the_late(merge);
 }
 
 // Each server is asked for its own resources only.
@@ -115,6 +129,7 @@ void Switchboard::time_is_up(const std::string& id) {
   for (const std::size_t party : listens ? merge.silent : merge.waiting) {
     settings_.log(fmt::format("`{}` did not answer `{}` in time and is left out",
                               parties_[party].name, merge.request.method));
+    parties_[party].late = true;
   }
   if (!listens) return finish(id);
   if (!merge.silent.empty()) acknowledge(id, merge);
@@ -132,6 +147,7 @@ void Switchboard::hear_part(const std::string& id, std::size_t party, const Mess
   }
   const bool told = merge.silent.erase(party) > 0 && merge.silent.empty();
   if (merge.waiting.empty()) return finish(id);
+  if (merge.request.method != "subscriptions/listen") wait_no_longer_for_the_late(merge);
   if (told) acknowledge(id, merge);
 }
 

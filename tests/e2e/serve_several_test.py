@@ -2,11 +2,21 @@
 """Several tool servers behind one address: a program, a server of sessions over HTTP and a stateless one."""
 import json
 import sys
+import time
 import unittest
 
 from mcp_http_server import LegacyServer, ModernServer
 from mcp_support import FAKE
 from serve_support import Server, ServeTest, Session, events, modern
+
+# Opens, and answers nothing else.
+HANGS = """
+import json, sys
+opened = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "h", "version": "1"}}
+print(json.dumps({"jsonrpc": "2.0", "id": json.loads(sys.stdin.readline())["id"], "result": opened}), flush=True)
+for line in sys.stdin:
+    pass
+"""
 
 
 class Several(ServeTest):
@@ -121,6 +131,34 @@ class Several(ServeTest):
         session = Session(server)
         self.assertEqual(session.said("local.echo", {"message": "x"}), "x")
         self.assertEqual(session.said("new.echo", {"message": "y"}), "y")
+
+    # The session was opened without it, and must not have to be opened again.
+    def test_one_that_comes_back_is_there_for_sessions_that_were_opened_without_it(self):
+        server = self.all_three()
+        port = self.sessions.server_address[1]
+        self.sessions.stop()
+        session = Session(server)
+
+        def listed():
+            return {tool["name"].split(".")[0] for tool in session.request("tools/list")[-1]["result"]["tools"]}
+        begin = time.monotonic()
+        self.assertEqual(listed(), {"local", "new"})
+        self.assertLess(time.monotonic() - begin, 20, "nobody waits for one that refuses to be reached")
+        self.sessions = LegacyServer(token="t0ps3cret", port=port)
+        self.addCleanup(self.sessions.stop)
+        self.assertEqual(session.said("old.echo", {"message": "back"}), "back")
+        self.assertEqual(listed(), {"local", "old", "new"})
+
+    def test_one_that_hangs_costs_its_long_time_once(self):
+        hangs = self.write("hangs.py", HANGS)
+        config = self.several({"name": "local", "command": [sys.executable, str(FAKE)]}, {"name": "hangs", "command": [sys.executable, str(hangs)]})
+        server = Server(self, config)
+        self.addCleanup(self.end_server, server)
+        session = Session(server)
+        self.assertTrue(session.request("tools/list")[-1]["result"]["tools"])
+        begin = time.monotonic()
+        self.assertTrue(session.request("tools/list")[-1]["result"]["tools"])
+        self.assertLess(time.monotonic() - begin, 20)
 
     def test_what_cannot_be_is_refused(self):
         for upstream, words in (({"name": "x"}, "needs a `command` or a `url`"),
