@@ -60,12 +60,12 @@ Async<void> Approvals::pause(std::string approval_id) {
 Task<Reply> Approvals::wait(std::string approval_id, WallTime until, std::stop_token cancel,
                             Role role) {
   struct Waiting {
-    explicit Waiting(std::shared_ptr<std::atomic<unsigned>> count) : count_(std::move(count)) {
-      ++*count_;
+    explicit Waiting(std::shared_ptr<std::atomic<unsigned>> all) : count(std::move(all)) {
+      ++*count;
     }
     Waiting(const Waiting&) = delete;
-    ~Waiting() { --*count_; }
-    std::shared_ptr<std::atomic<unsigned>> count_;
+    ~Waiting() { --*count; }
+    std::shared_ptr<std::atomic<unsigned>> count;
   } waiting(waiting_);
   while (true) {
     SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));

@@ -90,12 +90,13 @@ void Gateway::client_asks(Message request) {
   meet_client(request);
   if (calls_.contains(request.id) || relayed_.contains(request.id) ||
       listeners_.contains(request.id)) {
-    to_client(error_text(request.id, kInvalidRequest, "this id is in use"));
-  } else if (request.method == "ping" && client_era_ != Era::Modern) {
-    to_client(result_text(request.id, "{}"));
-  } else if (refuse_by_era(request)) {
-    return;
-  } else if (request.method == "initialize") {
+    return to_client(error_text(request.id, kInvalidRequest, "this id is in use"));
+  }
+  if (request.method == "ping" && client_era_ != Era::Modern) {
+    return to_client(result_text(request.id, "{}"));
+  }
+  if (refuse_by_era(request)) return;
+  if (request.method == "initialize") {
     auto held = room_for(request);
     if (!held) return;
     relayed_[request.id] = 0;

@@ -171,7 +171,7 @@ Async<void> HttpFront::post_opening(net::ServerExchange& exchange, std::string p
     co_await exchange.respond(refusal(opened.error(), message.id));
     co_return;
   }
-  const SessionPtr session = *opened;
+  const SessionPtr session = std::move(*opened);
   const Use use(*this, session);
   std::array<std::uint8_t, 32> random{};
   parts_.entropy.fill(random);
@@ -266,7 +266,7 @@ Async<void> HttpFront::get(net::ServerExchange& exchange, std::string principal)
     co_await exchange.respond(refusal(found.error(), {}));
     co_return;
   }
-  const SessionPtr session = *found;
+  const SessionPtr session = std::move(*found);
   if (const auto refused = refuse_legacy(request)) {
     co_await exchange.respond(refusal(*refused, {}));
     co_return;

@@ -78,11 +78,7 @@ class Walk {
         if (depth == 0) return true;
         --depth;
         ++at_;
-      } else if (c == ',' || c == ':') {
-        if (depth == 0) return true;
-        ++at_;
-        continue;
-      } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+      } else if (std::string_view(",: \t\n\r").contains(c)) {
         if (depth == 0) return true;
         ++at_;
         continue;
