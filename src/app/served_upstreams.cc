@@ -28,7 +28,8 @@ Result<std::vector<ServedUpstream>> served_upstreams(const ServeConfig& config,
     }
     EraCache cache(workspace.place().data_dir, upstream->identity);
     out.push_back({named.name, std::move(upstream->make),
-                   era_hint(options, std::move(cache), workspace.clock().wall())});
+                   era_hint(options, std::move(cache), workspace.clock().wall()),
+                   !named.url.empty()});
   }
   // What is for one server is not for the others, which would inherit it.
   for (const ServeConfig::Upstream& named : config.upstreams) {
@@ -45,15 +46,17 @@ mcp::HttpFront::Open gateways(Gate& gate, const std::vector<ServedUpstream>& ups
     const auto log = [&gate](std::string_view line) { gate.log(line); };
     const auto gateway = [&gate, log, caller](const ServedUpstream& upstream,
                                               std::unique_ptr<mcp::ClientLink> link) {
-      return std::make_shared<mcp::Gateway>(gate.loop().get_executor(), gate.parts(),
-                                            mcp::Gateway::Settings{.name = upstream.name,
-                                                                   .make_server = upstream.make,
-                                                                   .agent_id = caller.principal,
-                                                                   .session_id = caller.session_id,
-                                                                   .shared = caller.shared,
-                                                                   .era = upstream.era,
-                                                                   .log = log},
-                                            std::move(link));
+      return std::make_shared<mcp::Gateway>(
+          gate.loop().get_executor(), gate.parts(),
+          mcp::Gateway::Settings{.name = upstream.name,
+                                 .make_server = upstream.make,
+                                 .agent_id = caller.principal,
+                                 .session_id = caller.session_id,
+                                 .shared = caller.shared,
+                                 .era = upstream.era,
+                                 .serves_others = upstream.serves_others,
+                                 .log = log},
+          std::move(link));
     };
     if (upstreams.size() == 1) return gateway(upstreams.front(), std::move(client));
     std::vector<mcp::Switchboard::Upstream> lines;

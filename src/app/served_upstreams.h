@@ -16,6 +16,7 @@ struct ServedUpstream {
   std::string name;
   mcp::ServerMaker make;
   mcp::EraHint era;
+  bool serves_others = false;  // all sessions go to the same one
 };
 
 // Takes the secrets of the servers out of the environment: no other one inherits them.

@@ -33,7 +33,9 @@ Gateway::Gateway(asio::any_io_executor executor, Parts parts, Settings settings,
                                        core::plain_text(parts_.redactor, std::string(line))));
            }})),
       server_(*own_server_),
-      bridge_(parts_.recorder, settings_.name) {}
+      bridge_(parts_.recorder, settings_.name),
+      tasks_of_server_(parts_.recorder, settings_.serves_others ? settings_.name : std::string(),
+                       settings_.agent_id) {}
 
 Task<void> Gateway::run() {
   tasks_.start(keep_server());

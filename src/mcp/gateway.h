@@ -23,6 +23,7 @@
 #include "mcp/screen.h"
 #include "mcp/sealed_state.h"
 #include "mcp/server.h"
+#include "mcp/task_owners.h"
 #include "mcp/translation.h"
 #include "net/quota.h"
 #include "net/task_group.h"
@@ -37,6 +38,9 @@ std::string offering_tasks(std::string discovery);
 // of the request without them.
 bool wants_our_tasks_alone(const json::object& wanted);
 std::string without_our_tasks(const std::string& listen);
+
+// The task that a request is about; empty: it names none.
+std::string task_named_by(const Message& request);
 
 // On a context with one thread. Calls that were given up on may end after `run`: they keep a
 // gateway that is shared, and the context of any other one must run dry before it goes.
@@ -60,9 +64,10 @@ class Gateway final : public Conversation,
     ServerMaker make_server;  // of whatever kind it is
     std::string agent_id;     // who the client was authenticated as
     std::string session_id;
-    bool shared = false;  // by several clients of that agent
-    EraHint era{};        // of the server
-    std::string grant{};  // token of calls that bring none; empty: they have none
+    bool shared = false;         // by several clients of that agent
+    EraHint era{};               // of the server
+    bool serves_others = false;  // the server is one for all agents, who look alike to it
+    std::string grant{};         // token of calls that bring none; empty: they have none
     Limits limits{};
     Server::Log log;  // for people; must not wait
   };
@@ -242,7 +247,8 @@ class Gateway final : public Conversation,
   std::shared_ptr<ForwardedCall> proposed_call(const Call& call);
 
   // Calls (gateway_calls.cc).
-  ForwardedCall::Means means_for(const std::string& method, const std::string& about = {});
+  ForwardedCall::Means means_for(const std::string& method, const std::string& about = {},
+                                 const std::string& task = {});
   Grants take_grants(Message& request) const;
   void begin_call(Message request, Grants grants);
   void start_waiting_calls();
@@ -306,6 +312,7 @@ class Gateway final : public Conversation,
   std::map<std::string, std::shared_ptr<Governed>> given_;      // as tasks, by their id
   std::stop_source proposals_;
   BridgeLog bridge_;
+  TaskOwners tasks_of_server_;
   std::map<std::string, std::uint64_t> relayed_;             // what is only passed on
   std::map<std::string, std::shared_ptr<Governed>> tokens_;  // of progress
   std::set<std::string> endless_;               // of these, those whose answer is only an end

@@ -43,7 +43,13 @@ std::set<std::string> take_nameless(std::vector<ToolDefinition>& tools) {
 
 }  // namespace
 
-ForwardedCall::Means Gateway::means_for(const std::string& method, const std::string& about) {
+std::string task_named_by(const Message& request) {
+  const json::object* const params = request.params();
+  return std::string(params ? text_in(*params, "taskId").value_or("") : "");
+}
+
+ForwardedCall::Means Gateway::means_for(const std::string& method, const std::string& about,
+                                        const std::string& task) {
   ForwardedCall::Means means{.server = server_, .ready = [this] { return server_ready(); }};
   means.to_server = [this](std::string params) { return params_for_server(std::move(params)); };
   means.asks_client = [this] { return bridges(Era::Legacy, Era::Modern); };
@@ -52,6 +58,9 @@ ForwardedCall::Means Gateway::means_for(const std::string& method, const std::st
   };
   means.clock = &parts_.clock;
   means.keep = weak_from_this().lock();
+  if (method.starts_with("tasks/")) {
+    means.known = [this, task](const std::string&) { return !tasks_of_server_.is_foreign(task); };
+  }
   if (method == "tools/call") {
     means.known = [this](const std::string& tool) {
       // What is no tool is judged by the name of its method, and mostly runs without a question.
@@ -106,7 +115,7 @@ void Gateway::begin_call(Message request, Grants grants) {
     tokens_[governed->client_token] = governed;
   }
   governed->identity = identity_of(request, *asked, governed->call.grants);
-  ForwardedCall::Means means = means_for(request.method, request.id);
+  ForwardedCall::Means means = means_for(request.method, request.id, task_named_by(request));
   means.held = std::move(*held);
   governed->upstream = std::make_shared<ForwardedCall>(
       std::move(means), std::move(request), std::move(*asked),
@@ -170,9 +179,17 @@ Async<void> Gateway::run_call(std::shared_ptr<Governed> governed) {
   const Result<Answer> answer =
       co_await parts_.governor.run(governed->call, governed->upstream, std::move(caller));
   count(*governed, begin, answer);
+  std::string response = response_to(*governed, answer);
+  if (governed->upstream->request().method == "tools/call") {
+    const Result<void> noted = co_await tasks_of_server_.note(
+        response, {.call_id = answer ? answer->call_id : std::string(),
+                   .session_id = settings_.session_id,
+                   .agent_id = settings_.agent_id,
+                   .server = settings_.name});
+    if (!noted) response = error_text(governed->client_id, kNotRecorded, noted.error().message);
+  }
   governed->response = with_sealed_state(
-      answer_for_client(governed->upstream->request().method, response_to(*governed, answer)),
-      *governed);
+      answer_for_client(governed->upstream->request().method, std::move(response)), *governed);
   if (!governed->task_made.empty()) {
     governed->ended_at = parts_.clock.steady();
     if (!governed->cancelled) tell_task(*governed);

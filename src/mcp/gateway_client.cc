@@ -111,6 +111,10 @@ void Gateway::client_asks(Message request) {
       begin_call(std::move(request), std::move(grants));
     }
   } else {
+    if (request.method.starts_with("tasks/") &&
+        tasks_of_server_.is_foreign(task_named_by(request))) {
+      return to_client(error_text(request.id, kInvalidParams, "there is no such task"));
+    }
     Call nobody;  // what is not governed needs no grant, and hands none on
     take_grant(request, nobody);
     note_request(request);
@@ -221,6 +225,12 @@ Task<std::string> Gateway::passed(const std::string& method, const Message& answ
                        parse_json(*find(text, {member}), settings_.limits.json()));
       value = parsed.value;
     }
+  }
+  if (method == "tasks/list" && given.is_object()) {
+    text = with_member(text, member, tasks_of_server_.without_foreign(*find(text, {member})));
+    SALLYPORT_CO_TRY(const ParsedJson parsed,
+                     parse_json(*find(text, {member}), settings_.limits.json()));
+    value = parsed.value;
   }
   const Screened screened = co_await screen_.pass(method, std::move(value));
   if (screened.blocked) co_return fail(ErrorCode::Conflict, screened.notice);

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Tasks of a server that cannot tell agents apart: each agent sees and ends its own."""
+import hashlib
+import json
+import threading
+import unittest
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from serve_support import ServeTest, Session, Server
+
+TOKENS = {"alice": "a" * 40, "bob": "b" * 40}
+
+
+class TaskServer(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    tasks = {}
+
+    def log_message(self, *_):
+        pass
+
+    def say(self, status, message=None):
+        body = json.dumps(message).encode() if message else b""
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        self.say(405)
+
+    def do_DELETE(self):
+        self.say(405)
+
+    @staticmethod
+    def task(id, status="completed"):
+        return {"taskId": id, "status": status, "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z",
+                "ttl": None}
+
+    def do_POST(self):
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if "id" not in message:
+            return self.say(202)
+        result = self.result_of(message["method"], message.get("params") or {})
+        part = {"result": result} if result is not None else {"error": {"code": -32601, "message": "no"}}
+        self.say(200, {"jsonrpc": "2.0", "id": message["id"], **part})
+
+    def result_of(self, method, params):
+        if method == "initialize":
+            return {"protocolVersion": params["protocolVersion"], "serverInfo": {"name": "tasks", "version": "1"},
+                    "capabilities": {"tools": {}, "tasks": {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}}}
+        if method == "tools/list":
+            return {"tools": [{"name": "job", "inputSchema": {"type": "object"}, "execution": {"taskSupport": "optional"}}]}
+        if method == "tools/call":
+            id = f"task-{len(self.tasks)}"
+            self.tasks[id] = params["arguments"]["message"]
+            return {"task": self.task(id)}
+        if method == "tasks/list":
+            return {"tasks": [self.task(id) for id in self.tasks]}
+        if method == "tasks/get":
+            return self.task(params["taskId"])
+        if method == "tasks/cancel":
+            return self.task(params["taskId"], "cancelled")
+        if method == "tasks/result":
+            return {"content": [{"type": "text", "text": self.tasks[params["taskId"]]}]}
+        return None
+
+
+class Tasks(ServeTest):
+    def start(self):
+        behind = ThreadingHTTPServer(("127.0.0.1", 0), TaskServer)
+        self.addCleanup(behind.server_close)
+        self.addCleanup(behind.shutdown)
+        threading.Thread(target=behind.serve_forever, daemon=True).start()
+        agents = "".join(f"    - {{name: {name}, token_sha256: {hashlib.sha256(token.encode()).hexdigest()}}}\n"
+                         for name, token in TOKENS.items())
+        self.config = self.write("tasks.yaml", f"version: 1\ndata_dir: data\nserve:\n  listen: 127.0.0.1:0\n  agents:\n{agents}"
+                                 f"  upstreams:\n    - {{name: t, url: 'http://127.0.0.1:{behind.server_port}/mcp', allow_http: true}}\n")
+        return self.start_again()
+
+    def start_again(self):
+        server = Server(self, self.config)
+        self.addCleanup(self.end_server, server)
+        return server
+
+    @staticmethod
+    def listed(session):
+        return [task["taskId"] for task in session.request("tasks/list")[-1]["result"]["tasks"]]
+
+    def test_nobody_sees_reads_or_ends_a_task_of_another_agent(self):
+        TaskServer.tasks.clear()
+        server = self.start()
+        alice, bob = (Session(server, token=TOKENS[name]) for name in ("alice", "bob"))
+        hers = alice.call("job", {"message": "hers"}, task={"ttl": 60000})[-1]["result"]["task"]["taskId"]
+        his = bob.call("job", {"message": "his"}, task={"ttl": 60000})[-1]["result"]["task"]["taskId"]
+        self.assertEqual((self.listed(alice), self.listed(bob)), ([hers], [his]))
+        for method in ("tasks/get", "tasks/result", "tasks/cancel"):
+            self.assertIn("error", bob.request(method, {"taskId": hers})[-1], method)
+            self.assertIn("result", alice.request(method, {"taskId": hers})[-1], method)
+        server.stop()
+        # The server behind it has outlived the gate, and so has whose its tasks are.
+        again = self.start_again()
+        bob = Session(again, token=TOKENS["bob"])
+        self.assertEqual(self.listed(bob), [his])
+        self.assertIn("error", bob.request("tasks/result", {"taskId": hers})[-1])
+        again.stop()
+        ends = {(r["agent_id"], r["tool_name"], r["outcome"]["kind"]) for r in self.one_end_for_each_call(7)}
+        self.assertIn(("bob", "tasks/result", "blocked"), ends)
+
+
+if __name__ == "__main__":
+    unittest.main()
