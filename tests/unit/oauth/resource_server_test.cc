@@ -23,7 +23,7 @@ constexpr const char* kAudience = "https://gate.example.com/mcp";
 
 class ResourceServerTest : public testing::Test {
  protected:
-  ResourceServerTest() { published = key_set({rsa.jwk(), ec.jwk(), edwards.jwk()}); }
+  ResourceServerTest() { published = key_set({kRsa.jwk(), kEc.jwk(), kEdwards.jwk()}); }
 
   // One issuer, as most configurations have it.
   ResourceServer& server() {
@@ -91,9 +91,9 @@ class ResourceServerTest : public testing::Test {
 
   test::TestClock clock;
   // Keys take long to make.
-  inline static const TokenMaker rsa{"RSA", "r"};
-  inline static const TokenMaker ec{"P-256", "e"};
-  inline static const TokenMaker edwards{"ED25519", "o"};
+  inline static const TokenMaker kRsa{"RSA", "r"};
+  inline static const TokenMaker kEc{"P-256", "e"};
+  inline static const TokenMaker kEdwards{"ED25519", "o"};
   std::string published;
   int fetches = 0;
   std::chrono::milliseconds answers_after{0};
@@ -107,45 +107,45 @@ class ResourceServerTest : public testing::Test {
 };
 
 TEST_F(ResourceServerTest, AGoodTokenOfEachKindIsLetIn) {
-  EXPECT_EQ(why(rsa.token(claims(), "RS256")), "let in as corp/bot");
-  EXPECT_EQ(why(rsa.token(claims(), "PS256")), "let in as corp/bot");
-  EXPECT_EQ(why(ec.token(claims(), "ES256")), "let in as corp/bot");
-  EXPECT_EQ(why(edwards.token(claims(), "EdDSA")), "let in as corp/bot");
-  EXPECT_EQ(why(edwards.token(claims(), "Ed25519")), "let in as corp/bot");
+  EXPECT_EQ(why(kRsa.token(claims(), "RS256")), "let in as corp/bot");
+  EXPECT_EQ(why(kRsa.token(claims(), "PS256")), "let in as corp/bot");
+  EXPECT_EQ(why(kEc.token(claims(), "ES256")), "let in as corp/bot");
+  EXPECT_EQ(why(kEdwards.token(claims(), "EdDSA")), "let in as corp/bot");
+  EXPECT_EQ(why(kEdwards.token(claims(), "Ed25519")), "let in as corp/bot");
   EXPECT_EQ(fetches, 1);
 }
 
 TEST_F(ResourceServerTest, AnotherIssuerOrAudienceIsNotTrusted) {
   for (const char* const other :
        {"https://as.example.com/realm/", "https://AS.example.com/realm", "https://evil", ""}) {
-    EXPECT_EQ(why(ec.token(claims("iss", other), "ES256")),
+    EXPECT_EQ(why(kEc.token(claims("iss", other), "ES256")),
               "the token is of an issuer that is not trusted");
   }
-  EXPECT_EQ(why(ec.token(claims("iss", json::array{kIssuer}), "ES256")),
+  EXPECT_EQ(why(kEc.token(claims("iss", json::array{kIssuer}), "ES256")),
             "the token is of an issuer that is not trusted");
   for (const json::value& other :
        {json::value("https://gate.example.com"), json::value("https://gate.example.com/mcp/"),
         json::value(json::array{}), json::value(json::array{"a", 1}), json::value(nullptr)}) {
-    EXPECT_EQ(why(ec.token(claims("aud", other), "ES256")), "the token is for another audience");
+    EXPECT_EQ(why(kEc.token(claims("aud", other), "ES256")), "the token is for another audience");
   }
   EXPECT_EQ(fetches, 0) << "nobody is asked for keys because of them";
-  EXPECT_EQ(why(ec.token(claims("aud", json::array{"a", kAudience}), "ES256")),
+  EXPECT_EQ(why(kEc.token(claims("aud", json::array{"a", kAudience}), "ES256")),
             "let in as corp/bot");
 }
 
 TEST_F(ResourceServerTest, ATokenIsGoodInItsTimeAndAMinuteAround) {
-  EXPECT_EQ(why(ec.token(claims("exp", in(-59s)), "ES256")), "let in as corp/bot");
-  EXPECT_EQ(why(ec.token(claims("exp", in(-60s)), "ES256")), "the token has expired");
-  EXPECT_EQ(why(ec.token(claims("nbf", in(60s)), "ES256")), "let in as corp/bot");
-  EXPECT_EQ(why(ec.token(claims("nbf", in(61s)), "ES256")), "the token is not valid yet");
-  EXPECT_EQ(why(ec.token(claims("nbf", "now"), "ES256")), "the token is not valid yet");
-  EXPECT_EQ(why(ec.token(claims("exp", double(in(300s)) + 0.5), "ES256")), "let in as corp/bot");
+  EXPECT_EQ(why(kEc.token(claims("exp", in(-59s)), "ES256")), "let in as corp/bot");
+  EXPECT_EQ(why(kEc.token(claims("exp", in(-60s)), "ES256")), "the token has expired");
+  EXPECT_EQ(why(kEc.token(claims("nbf", in(60s)), "ES256")), "let in as corp/bot");
+  EXPECT_EQ(why(kEc.token(claims("nbf", in(61s)), "ES256")), "the token is not valid yet");
+  EXPECT_EQ(why(kEc.token(claims("nbf", "now"), "ES256")), "the token is not valid yet");
+  EXPECT_EQ(why(kEc.token(claims("exp", double(in(300s)) + 0.5), "ES256")), "let in as corp/bot");
   for (const json::value& none :
        {json::value("2027"), json::value(-1), json::value(1e300), json::value(nullptr)}) {
-    EXPECT_EQ(why(ec.token(claims("exp", none), "ES256")),
+    EXPECT_EQ(why(kEc.token(claims("exp", none), "ES256")),
               "the token does not say when it expires");
   }
-  const std::string token = ec.token(claims(), "ES256");
+  const std::string token = kEc.token(claims(), "ES256");
   clock.advance(359s);
   EXPECT_EQ(why(token), "let in as corp/bot");
   clock.advance(1s);
@@ -153,35 +153,35 @@ TEST_F(ResourceServerTest, ATokenIsGoodInItsTimeAndAMinuteAround) {
 }
 
 TEST_F(ResourceServerTest, ClaimsThatAreMissingAreMissed) {
-  EXPECT_EQ(why(ec.token(without("iss"), "ES256")),
+  EXPECT_EQ(why(kEc.token(without("iss"), "ES256")),
             "the token is of an issuer that is not trusted");
-  EXPECT_EQ(why(ec.token(without("aud"), "ES256")), "the token is for another audience");
-  EXPECT_EQ(why(ec.token(without("exp"), "ES256")), "the token does not say when it expires");
+  EXPECT_EQ(why(kEc.token(without("aud"), "ES256")), "the token is for another audience");
+  EXPECT_EQ(why(kEc.token(without("exp"), "ES256")), "the token does not say when it expires");
   json::object nobody = without("client_id");
   nobody.erase("sub");
-  EXPECT_EQ(why(ec.token(nobody, "ES256")), "the token does not say whose it is");
-  EXPECT_EQ(why(ec.token(claims("cnf", json::object{{"jkt", "x"}}), "ES256")),
+  EXPECT_EQ(why(kEc.token(nobody, "ES256")), "the token does not say whose it is");
+  EXPECT_EQ(why(kEc.token(claims("cnf", json::object{{"jkt", "x"}}), "ES256")),
             "the token is bound to a key, and is no bearer token");
 }
 
 TEST_F(ResourceServerTest, OnlySignaturesOfKnownKindsCount) {
   const std::string unknown = "the token is not signed with RS256, PS256, ES256 or EdDSA";
   for (const char* const algorithm : {"none", "None", "HS256", "HS512", "RS1", "ES256K", ""}) {
-    EXPECT_EQ(why(ec.token(claims(), algorithm)), unknown) << algorithm;
+    EXPECT_EQ(why(kEc.token(claims(), algorithm)), unknown) << algorithm;
   }
   const std::string bare =
       base64url(R"({"alg":"none"})") + '.' + base64url(json::serialize(claims()));
   EXPECT_EQ(why(bare + '.'), unknown);
   EXPECT_EQ(why(bare), "the token is not known here");
-  EXPECT_EQ(why(ec.token(claims(), json::object{{"kid", "e"}})), unknown);
-  EXPECT_EQ(why(ec.token(claims(), json::object{{"alg", 1}, {"kid", "e"}})), unknown);
+  EXPECT_EQ(why(kEc.token(claims(), json::object{{"kid", "e"}})), unknown);
+  EXPECT_EQ(why(kEc.token(claims(), json::object{{"alg", 1}, {"kid", "e"}})), unknown);
 }
 
 // The oldest trick: the public key, which everybody has, as the secret of a symmetric signature.
 TEST_F(ResourceServerTest, APublicKeyIsNoSecret) {
   const std::string text =
       base64url(R"({"alg":"HS256","kid":"r"})") + '.' + base64url(json::serialize(claims()));
-  const Hash mac = hmac_sha256(json::serialize(rsa.jwk()), text);
+  const Hash mac = hmac_sha256(json::serialize(kRsa.jwk()), text);
   EXPECT_EQ(why(text + '.' + base64url(text_of(mac))),
             "the token is not signed with RS256, PS256, ES256 or EdDSA");
 }
@@ -191,21 +191,21 @@ TEST_F(ResourceServerTest, AKeyIsUsedForItsOwnKindOnly) {
     return json::object{{"alg", algorithm}, {"kid", id}};
   };
   const std::string unknown = "the token is signed with a key that is not known";
-  EXPECT_EQ(why(ec.token(claims(), head("RS256", "e"))), unknown);
-  EXPECT_EQ(why(rsa.token(claims(), head("ES256", "r"))), unknown);
-  EXPECT_EQ(why(edwards.token(claims(), head("ES256", "o"))), unknown);
+  EXPECT_EQ(why(kEc.token(claims(), head("RS256", "e"))), unknown);
+  EXPECT_EQ(why(kRsa.token(claims(), head("ES256", "r"))), unknown);
+  EXPECT_EQ(why(kEdwards.token(claims(), head("ES256", "o"))), unknown);
   const std::string wrong = "the signature of the token is wrong";
-  EXPECT_EQ(why(rsa.token(claims(), head("EdDSA", "o"))), wrong);
+  EXPECT_EQ(why(kRsa.token(claims(), head("EdDSA", "o"))), wrong);
   EXPECT_EQ(why(TokenMaker("RSA", "r").token(claims(), "RS256")), wrong);
   EXPECT_EQ(why(TokenMaker("P-256", "e").token(claims(), "ES256")), wrong);
   // RS256 is not PS256, with the same key.
-  const std::string token = rsa.token(claims(), "RS256");
-  const std::string other = rsa.token(claims(), "PS256");
+  const std::string token = kRsa.token(claims(), "RS256");
+  const std::string other = kRsa.token(claims(), "PS256");
   EXPECT_EQ(why(other.substr(0, other.rfind('.')) + token.substr(token.rfind('.'))), wrong);
 }
 
 TEST_F(ResourceServerTest, WhatWasChangedIsNotTheToken) {
-  const std::string token = ec.token(claims(), "ES256");
+  const std::string token = kEc.token(claims(), "ES256");
   const std::size_t first = token.find('.');
   const std::size_t second = token.rfind('.');
   const std::string changed = token.substr(0, first + 1) +
@@ -231,14 +231,14 @@ TEST_F(ResourceServerTest, WhatIsNoTokenCostsNothing) {
         base64url(R"({"alg":"ES256","alg":"ES256"})") + ".e30.e30"}) {
     EXPECT_FALSE(why(text).starts_with("let in"));
   }
-  EXPECT_EQ(why(ec.token(claims("x", json::string(20'000, 'x')), "ES256")),
+  EXPECT_EQ(why(kEc.token(claims("x", json::string(20'000, 'x')), "ES256")),
             "the token is too long");
   EXPECT_EQ(fetches, 0);
 }
 
 TEST_F(ResourceServerTest, TokensForAnotherPurposeAreRefused) {
   const auto typed = [&](const json::value& type) {
-    return why(ec.token(claims(), json::object{{"alg", "ES256"}, {"kid", "e"}, {"typ", type}}));
+    return why(kEc.token(claims(), json::object{{"alg", "ES256"}, {"kid", "e"}, {"typ", type}}));
   };
   for (const char* const good : {"at+jwt", "AT+JWT", "application/at+jwt", "JWT"}) {
     EXPECT_EQ(typed(good), "let in as corp/bot") << good;
@@ -247,7 +247,7 @@ TEST_F(ResourceServerTest, TokensForAnotherPurposeAreRefused) {
     EXPECT_EQ(typed(bad), "the token is no access token") << bad;
   }
   EXPECT_EQ(typed(1), "the token is no access token");
-  EXPECT_EQ(why(ec.token(
+  EXPECT_EQ(why(kEc.token(
                 claims(),
                 json::object{
                     {"alg", "ES256"}, {"kid", "e"}, {"b64", false}, {"crit", json::array{"b64"}}})),
@@ -264,13 +264,13 @@ TEST_F(ResourceServerTest, TokensForAnotherPurposeAreRefused) {
 TEST_F(ResourceServerTest, AllScopesAreNeeded) {
   scopes = {"tools", "read"};
   for (const json::value& enough : {json::value("tools read"), json::value("a read  tools")}) {
-    EXPECT_EQ(why(ec.token(claims("scope", enough), "ES256")), "let in as corp/bot");
+    EXPECT_EQ(why(kEc.token(claims("scope", enough), "ES256")), "let in as corp/bot");
   }
-  EXPECT_EQ(why(ec.token(claims("scp", json::array{"tools", "read"}), "ES256")),
+  EXPECT_EQ(why(kEc.token(claims("scp", json::array{"tools", "read"}), "ES256")),
             "let in as corp/bot");
   for (const json::value& lacking :
        {json::value("tools"), json::value("toolsread"), json::value(""), json::value(1)}) {
-    const Result<std::string> said = agent(ec.token(claims("scope", lacking), "ES256"));
+    const Result<std::string> said = agent(kEc.token(claims("scope", lacking), "ES256"));
     ASSERT_FALSE(said);
     EXPECT_EQ(said.error().cause, kInsufficientScope);
   }
@@ -278,34 +278,34 @@ TEST_F(ResourceServerTest, AllScopesAreNeeded) {
 
 TEST_F(ResourceServerTest, AnAgentHasTheNameOfItsClaimBehindThatOfTheIssuer) {
   named = {{"0oa1", "ci"}};
-  EXPECT_EQ(why(ec.token(claims("client_id", "0oa1"), "ES256")), "let in as ci");
-  EXPECT_EQ(why(ec.token(claims("client_id", "ci"), "ES256")), "let in as corp/ci");
-  EXPECT_EQ(why(ec.token(claims("client_id", "a/b|c"), "ES256")), "let in as corp/a/b|c");
+  EXPECT_EQ(why(kEc.token(claims("client_id", "0oa1"), "ES256")), "let in as ci");
+  EXPECT_EQ(why(kEc.token(claims("client_id", "ci"), "ES256")), "let in as corp/ci");
+  EXPECT_EQ(why(kEc.token(claims("client_id", "a/b|c"), "ES256")), "let in as corp/a/b|c");
   json::object by_azp = without("client_id");
   by_azp["azp"] = "app";
-  EXPECT_EQ(why(ec.token(by_azp, "ES256")), "let in as corp/app");
-  EXPECT_EQ(why(ec.token(without("client_id"), "ES256")), "let in as corp/person");
+  EXPECT_EQ(why(kEc.token(by_azp, "ES256")), "let in as corp/app");
+  EXPECT_EQ(why(kEc.token(without("client_id"), "ES256")), "let in as corp/person");
   const std::string unfit = "the token names its agent in a way that cannot be recorded";
   for (const json::value& bad :
        {json::value(""), json::value(1), json::value("a b"), json::value("a\nb"),
         json::value("\u00e4"), json::value(std::string(257, 'a'))}) {
-    EXPECT_EQ(why(ec.token(claims("client_id", bad), "ES256")), unfit);
+    EXPECT_EQ(why(kEc.token(claims("client_id", bad), "ES256")), unfit);
   }
 }
 
 TEST_F(ResourceServerTest, TheClaimThatNamesTheAgentCanBeChosen) {
   claims_of_agent = {"sub"};
-  EXPECT_EQ(why(ec.token(claims(), "ES256")), "let in as corp/person");
-  EXPECT_EQ(why(ec.token(without("sub"), "ES256")), "the token does not say whose it is");
+  EXPECT_EQ(why(kEc.token(claims(), "ES256")), "let in as corp/person");
+  EXPECT_EQ(why(kEc.token(without("sub"), "ES256")), "the token does not say whose it is");
 }
 
 TEST_F(ResourceServerTest, ANewKeyIsFoundAndAnOldOneForgotten) {
-  EXPECT_EQ(why(ec.token(claims(), "ES256")), "let in as corp/bot");
+  EXPECT_EQ(why(kEc.token(claims(), "ES256")), "let in as corp/bot");
   const TokenMaker next("P-256", "next");
   published = key_set({next.jwk()});
   EXPECT_EQ(why(next.token(claims(), "ES256")), "let in as corp/bot");
   EXPECT_EQ(fetches, 2);
-  EXPECT_EQ(why(ec.token(claims(), "ES256")), "the token is signed with a key that is not known");
+  EXPECT_EQ(why(kEc.token(claims(), "ES256")), "the token is signed with a key that is not known");
 }
 
 TEST_F(ResourceServerTest, UnknownKeysMakeUsAskNoMoreOftenThanTheServerCanStand) {
@@ -315,7 +315,7 @@ TEST_F(ResourceServerTest, UnknownKeysMakeUsAskNoMoreOftenThanTheServerCanStand)
               "the token is signed with a key that is not known");
   }
   EXPECT_EQ(fetches, IssuerKeys::kFetchesInARow);
-  EXPECT_EQ(why(ec.token(claims(), "ES256")), "let in as corp/bot") << "others do not notice";
+  EXPECT_EQ(why(kEc.token(claims(), "ES256")), "let in as corp/bot") << "others do not notice";
   clock.advance(IssuerKeys::kBetweenFetches);
   for (int i = 0; i < 10; ++i) (void)agent(stranger.token(claims(), "EdDSA"));
   EXPECT_EQ(fetches, IssuerKeys::kFetchesInARow + 1);
@@ -325,7 +325,7 @@ TEST_F(ResourceServerTest, UnknownKeysMakeUsAskNoMoreOftenThanTheServerCanStand)
 }
 
 TEST_F(ResourceServerTest, KeysOfAServerThatIsAwayAreUsedForAWhile) {
-  const auto token = [&] { return ec.token(claims(), "ES256"); };
+  const auto token = [&] { return kEc.token(claims(), "ES256"); };
   EXPECT_EQ(why(token()), "let in as corp/bot");
   published.clear();
   clock.advance(IssuerKeys::kFresh);
@@ -337,7 +337,7 @@ TEST_F(ResourceServerTest, KeysOfAServerThatIsAwayAreUsedForAWhile) {
   EXPECT_TRUE(undecided(TokenMaker("P-256", "new").token(claims(), "ES256")));
   clock.advance(IssuerKeys::kUsable - IssuerKeys::kFresh);
   EXPECT_TRUE(undecided(token()));
-  published = key_set({ec.jwk()});
+  published = key_set({kEc.jwk()});
   EXPECT_EQ(why(token()), "let in as corp/bot");
 }
 
@@ -351,15 +351,15 @@ TEST_F(ResourceServerTest, ManyWhoComeAtOnceAskOnce) {
                             seen.push_back(said.value_or("nobody"));
                           });
   };
-  for (int i = 0; i < 5; ++i) come(ec.token(claims(), "ES256"));
+  for (int i = 0; i < 5; ++i) come(kEc.token(claims(), "ES256"));
   loop.run();
   EXPECT_EQ(seen, std::vector<std::string>(5, "corp/bot"));
   EXPECT_EQ(fetches, 1);
   // What is known waits for one who asks again no longer than it takes him to begin.
   clock.advance(IssuerKeys::kFresh);
   seen.clear();
-  come(ec.token(claims(), "ES256"));
-  come(rsa.token(claims("client_id", "second"), "RS256"));
+  come(kEc.token(claims(), "ES256"));
+  come(kRsa.token(claims("client_id", "second"), "RS256"));
   loop.restart();
   loop.run();
   EXPECT_EQ(seen, (std::vector<std::string>{"corp/second", "corp/bot"}));
@@ -368,13 +368,13 @@ TEST_F(ResourceServerTest, ManyWhoComeAtOnceAskOnce) {
 
 TEST_F(ResourceServerTest, WithoutKeysNobodyIsLetIn) {
   published.clear();
-  EXPECT_TRUE(undecided(ec.token(claims(), "ES256")));
+  EXPECT_TRUE(undecided(kEc.token(claims(), "ES256")));
   published = "no keys";
-  EXPECT_TRUE(undecided(ec.token(claims(), "ES256")));
+  EXPECT_TRUE(undecided(kEc.token(claims(), "ES256")));
   published = R"({"keys":[]})";
-  EXPECT_EQ(why(ec.token(claims(), "ES256")), "the token is signed with a key that is not known");
+  EXPECT_EQ(why(kEc.token(claims(), "ES256")), "the token is signed with a key that is not known");
   EXPECT_NE(logged.find("has no key that tokens are checked with"), std::string::npos);
-  EXPECT_EQ(why(ec.token(claims("aud", "x"), "ES256")), "the token is for another audience");
+  EXPECT_EQ(why(kEc.token(claims("aud", "x"), "ES256")), "the token is for another audience");
 }
 
 // Two issuers: the keys of one do not sign for the other.
