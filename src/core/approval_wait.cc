@@ -8,6 +8,23 @@
 
 namespace sallyport::core {
 
+namespace {
+
+// Counts one who waits.
+class Waiting {
+ public:
+  explicit Waiting(std::shared_ptr<std::atomic<unsigned>> count) : count_(std::move(count)) {
+    ++*count_;
+  }
+  Waiting(const Waiting&) = delete;
+  ~Waiting() { --*count_; }
+
+ private:
+  std::shared_ptr<std::atomic<unsigned>> count_;  // shared: it may outlive the approvals
+};
+
+}  // namespace
+
 // A call that used it, or could not any more, was quicker: its result is the answer, or its refusal
 // is.
 Result<Reply> Approvals::decided(const State& state) {
@@ -59,14 +76,7 @@ Async<void> Approvals::pause(std::string approval_id) {
 
 Task<Reply> Approvals::wait(std::string approval_id, WallTime until, std::stop_token cancel,
                             Role role) {
-  struct Waiting {
-    explicit Waiting(std::shared_ptr<std::atomic<unsigned>> all) : count(std::move(all)) {
-      ++*count;
-    }
-    Waiting(const Waiting&) = delete;
-    ~Waiting() { --*count; }
-    std::shared_ptr<std::atomic<unsigned>> count;
-  } waiting(waiting_);
+  const Waiting waiting(waiting_);
   while (true) {
     SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));
     if (!now) co_return fail(ErrorCode::NotFound, "the question is gone");
