@@ -44,8 +44,14 @@ mcp::HttpFront::Open gateways(Gate& gate, const std::vector<ServedUpstream>& ups
   return [&](const mcp::HttpFront::Caller& caller,
              std::unique_ptr<mcp::ClientLink> client) -> std::shared_ptr<mcp::Conversation> {
     const auto log = [&gate](std::string_view line) { gate.log(line); };
-    const auto gateway = [&gate, log, caller](const ServedUpstream& upstream,
-                                              std::unique_ptr<mcp::ClientLink> link) {
+    // Of several servers a line says which one it is about; what they say themselves does already.
+    const auto log_of = [&gate, several = upstreams.size() > 1](const std::string& name) {
+      return [&gate, mark = several ? fmt::format("`{}`: ", name) : ""](std::string_view line) {
+        gate.log(line.starts_with('[') ? std::string(line) : mark + std::string(line));
+      };
+    };
+    const auto gateway = [&gate, log_of, caller](const ServedUpstream& upstream,
+                                                 std::unique_ptr<mcp::ClientLink> link) {
       return std::make_shared<mcp::Gateway>(
           gate.loop().get_executor(), gate.parts(),
           mcp::Gateway::Settings{.name = upstream.name,
@@ -55,7 +61,7 @@ mcp::HttpFront::Open gateways(Gate& gate, const std::vector<ServedUpstream>& ups
                                  .shared = caller.shared,
                                  .era = upstream.era,
                                  .serves_others = upstream.serves_others,
-                                 .log = log},
+                                 .log = log_of(upstream.name)},
           std::move(link));
     };
     if (upstreams.size() == 1) return gateway(upstreams.front(), std::move(client));

@@ -160,6 +160,14 @@ class Several(ServeTest):
         self.assertTrue(session.request("tools/list")[-1]["result"]["tools"])
         self.assertLess(time.monotonic() - begin, 20)
 
+    def test_the_log_says_which_server_ended(self):
+        server = self.all_three()
+        session = Session(server)
+        self.assertTrue(session.call("local.die")[-1]["result"]["isError"])
+        self.assertEqual(session.said("local.echo", {"message": "again"}), "again")
+        server.stop()
+        self.assertIn("sallyport: `local`: the server ended", "".join(server.errors))
+
     def test_what_cannot_be_is_refused(self):
         for upstream, words in (({"name": "x"}, "needs a `command` or a `url`"),
                                 ({"name": "x", "url": "http://example.com/mcp"}, "without encryption"),
