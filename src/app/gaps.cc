@@ -17,6 +17,8 @@ namespace {
 // A log may hold millions; a person reads the first of them, and the number.
 constexpr std::size_t kMost = 10'000;
 
+constexpr std::string_view kTurnedAway = "turned_away";
+
 std::string text(const json::object& body, std::string_view name) {
   return visible(text_in(body, name).value_or("?"));
 }
@@ -42,6 +44,13 @@ void GapList::look_at(const json::value& entry) {
   if (body == nullptr) return;
   const auto kind = text_in(*object, "kind");
   if (kind == "control") note_control(*object, *body);
+  if (text_in(*object, "topic") == kTurnedAway) {
+    note(*object, std::string(kTurnedAway),
+         fmt::format("{} calls were refused without a record and {} reports dropped since {}: too "
+                     "many records waited for the disk",
+                     number_in(*body, "calls").value_or(0), number_in(*body, "reports").value_or(0),
+                     text(*body, "since")));
+  }
   if (kind == "tool_audit" && text_in(*body, "effect_state") == "unknown") {
     note(*object, "unknown_outcome",
          fmt::format("call {} of {}: it was called and no answer is known",
@@ -98,7 +107,8 @@ Result<GapList> find_gaps(ledger::ReadView& view) {
   const ledger::OnMatch look = [&](const ledger::StoredEntry& stored,
                                    const ledger::EntryView& entry) -> Result<bool> {
     // Parsing costs more than looking, and almost every call has an outcome.
-    if (entry.kind != "control" && !says_unknown(*stored.bytes)) return true;
+    const bool counts = entry.kind == "control" || entry.topic == kTurnedAway;
+    if (!counts && !says_unknown(*stored.bytes)) return true;
     SALLYPORT_TRY(const json::value value, parse_own_json(*stored.bytes));
     gaps.look_at(value);
     return true;
@@ -106,7 +116,9 @@ Result<GapList> find_gaps(ledger::ReadView& view) {
   SALLYPORT_CHECK_OK(ledger::find_entries(
       view, {},
       [&](const ledger::StoredEntry& stored, const ledger::EntryView& entry) -> Result<bool> {
-        if (entry.kind != "control" && entry.kind != "tool_audit") return true;
+        if (entry.kind != "control" && entry.kind != "tool_audit" && entry.topic != kTurnedAway) {
+          return true;
+        }
         return look(stored, entry);
       }));
   return gaps;
@@ -116,7 +128,9 @@ Result<GapList> find_gaps(std::istream& lines) {
   GapList gaps;
   std::string line;
   while (std::getline(lines, line)) {
-    if (line.find(R"("kind":"control")") == std::string::npos && !says_unknown(line)) continue;
+    const bool counts = line.find(R"("kind":"control")") != std::string::npos ||
+                        line.find(R"("topic":"turned_away")") != std::string::npos;
+    if (!counts && !says_unknown(line)) continue;
     SALLYPORT_TRY(const json::value value, parse_own_json(line, {.depth = 132}));
     const json::object* const object = value.if_object();
     const json::value* const entry = object == nullptr ? nullptr : object->if_contains("entry");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
+#include <charconv>
 
 #include "base/json_members.h"
 #include "base/try.h"
@@ -17,6 +18,13 @@ constexpr std::string_view kCounts = "escalation_count";
 constexpr std::chrono::seconds kShared{60};
 constexpr std::chrono::seconds kOnItsWay{5};
 constexpr std::size_t kRemembered = 4096;
+
+// A fact that somebody spoiled counts as one: `ledger verify` says that it is spoiled.
+std::uint64_t counted(std::string_view stored) {
+  std::uint64_t count = 1;
+  std::from_chars(stored.data(), stored.data() + stored.size(), count);
+  return count;
+}
 
 }  // namespace
 
@@ -83,7 +91,7 @@ Result<std::optional<EscalationItem>> waiting_escalation(RecordReader& records,
                         .guard = text_or_empty(body, "guard"),
                         .message = text_or_empty(body, "message"),
                         .opened_at = text_or_empty(entry, "recorded_at"),
-                        .count = count ? std::stoull(*count) : 1};
+                        .count = count ? counted(*count) : 1};
 }
 
 Result<std::vector<EscalationItem>> waiting_escalations(RecordReader& records) {

@@ -125,7 +125,7 @@ Task<void> Governor::reverse_lost_holds() {
 }
 
 Task<Answer> Governor::run(Call asked, std::shared_ptr<Upstream> upstream, Caller caller) {
-  SALLYPORT_CO_TRY(Call call, identify(std::move(asked)));
+  SALLYPORT_CO_TRY(Call call, accept(std::move(asked)));
   Trail trail(std::move(call), parts_.plans.current(), parts_.digest, fail_open_);  // classified
   co_return co_await govern(trail, std::move(upstream), std::move(caller));
 }
@@ -218,6 +218,12 @@ Result<Call> Governor::identify(Call call) const {
   if (call.agent_id.empty()) call.agent_id = "runtime";
   if (call.provenance.provider.empty()) call.provenance.provider = "unknown";
   if (call.provenance.model.empty()) call.provenance.model = "unknown";
+  return call;
+}
+
+Result<Call> Governor::accept(Call asked) {
+  SALLYPORT_TRY(Call call, identify(std::move(asked)));
+  SALLYPORT_CHECK_OK(parts_.recorder.accept_call());
   return call;
 }
 

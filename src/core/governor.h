@@ -133,6 +133,8 @@ class Governor {
   Task<void> close_lost_call(Fact fact, std::uint64_t sequence,
                              std::optional<Approvals::State> state);
   Result<Call> identify(Call call) const;
+  // The same, of a call that is made. An error: it was none, and there is no record of it.
+  Result<Call> accept(Call asked);
   Task<Answer> govern(Trail& trail, std::shared_ptr<Upstream> upstream, Caller caller);
   Task<Answer> conduct(Trail& trail, std::shared_ptr<Upstream> upstream, const Caller& caller);
   // All that comes before the effect. Nothing: the call may run, its intent is on record. An

@@ -46,7 +46,7 @@ Task<HandOffs::Given> HandOffs::hand_out(Continuation::Payload frame, std::vecto
   for (Call& asked : calls) {
     asked.session_id = frame.session_id;
     asked.turn = frame.turn;
-    SALLYPORT_CO_TRY(Call call, governor_.identify(std::move(asked)));
+    SALLYPORT_CO_TRY(Call call, governor_.accept(std::move(asked)));
     Trail trail(std::move(call), parts.plans.current(), parts.digest, governor_.fail_open_);
     trail.handed_out_until = deadline;
     trail.continuation_id = id;

@@ -71,6 +71,11 @@ MeteredRecorder::MeteredRecorder(Recorder& recorder, Metrics& metrics, const Clo
       front_(std::move(front)),
       calls_(metrics.counter("sallyport_calls_total", "Calls that have ended, by outcome.",
                              {"outcome", "server", "agent", "front"})),
+      turned_away_(metrics
+                       .counter("sallyport_calls_turned_away_total",
+                                "Calls that were refused without a record of their own, since too "
+                                "many records wait for the disk.")
+                       .at({})),
       decisions_(metrics.counter("sallyport_decisions_total",
                                  "What was decided about calls, and by which rule.",
                                  {"verdict", "rule", "tier", "front"})),
@@ -130,6 +135,12 @@ Task<std::vector<Position>> MeteredRecorder::append(std::vector<Draft> drafts, U
 void MeteredRecorder::owe(std::vector<Draft> drafts) {
   for (const std::function<void()>& count : counts_of(drafts)) count();
   recorder_.owe(std::move(drafts));
+}
+
+Result<void> MeteredRecorder::accept_call() {
+  Result<void> accepted = recorder_.accept_call();
+  if (!accepted) turned_away_.add();
+  return accepted;
 }
 
 MeteredRecorder::Counts MeteredRecorder::counts_of(const std::vector<Draft>& drafts) {

@@ -34,6 +34,7 @@ class MeteredRecorder final : public Recorder {
   }
   Result<json::object> entry(std::uint64_t sequence) override { return recorder_.entry(sequence); }
   Result<void> ready() const override { return recorder_.ready(); }
+  Result<void> accept_call() override;
   const std::string& instance_id() const override { return recorder_.instance_id(); }
   bool alive(const std::string& instance_id) const override { return recorder_.alive(instance_id); }
   Result<Claim> claim(std::string_view key) override { return recorder_.claim(key); }
@@ -65,6 +66,7 @@ class MeteredRecorder final : public Recorder {
   const Clock& clock_;
   std::string front_;
   MetricNumbers& calls_;
+  MetricNumber& turned_away_;
   MetricNumbers& decisions_;
   MetricNumbers& guard_runs_;
   MetricNumbers& guard_hits_;

@@ -126,11 +126,16 @@ class Recorder : public RecordReader {
   }
 
   // Drafts that could not be written when they should have been. They are written, in order, before
-  // anything else, as soon as writing works again; until then `Announces` is refused.
+  // anything else, as soon as writing works again; until then `Announces` is refused. Beyond a
+  // bound only what ends a call or changes a fact is kept, and the rest is counted.
   virtual void owe(std::vector<Draft> drafts) = 0;
 
   // An error while an effect may not be announced: something is owed, or the disk refuses.
   virtual Result<void> ready() const = 0;
+
+  // Asked before a call becomes one. An error while so much is owed that its record could not be
+  // kept either: then it has none. How many were turned away is recorded when writing works again.
+  virtual Result<void> accept_call() { return {}; }
 
   // Names this process run in facts that must be closed when it dies.
   virtual const std::string& instance_id() const = 0;

@@ -48,7 +48,7 @@ std::string reason_of(const json::object& body) {
 }  // namespace
 
 Task<Answer> Governor::replay(Call asked, std::shared_ptr<Upstream> upstream, ReplayCount& count) {
-  SALLYPORT_CO_TRY(Call call, identify(std::move(asked)));
+  SALLYPORT_CO_TRY(Call call, accept(std::move(asked)));
   Trail trail(std::move(call), parts_.plans.current(), parts_.digest, fail_open_);
   trail.replay_of = count.trigger_id();
   const std::shared_ptr<Upstream> tool = std::make_shared<RecordedTool>(std::move(upstream));

@@ -73,6 +73,7 @@ struct HandOffs::Returned {
 
 Task<std::vector<Answer>> HandOffs::submit(Submission submission, std::string session_id,
                                            bool advisory) {
+  SALLYPORT_CO_CHECK_OK(governor_.parts_.recorder.accept_call());
   SALLYPORT_CO_CHECK_OK(co_await expire());
   SALLYPORT_CO_TRY(Continuations::Found found,
                    continuations_.find(submission.continuation, session_id));
@@ -106,6 +107,7 @@ Result<std::optional<std::uint64_t>> HandOffs::record_of(const Call& call) {
 
 Task<std::optional<Answer>> HandOffs::submit_again(CallResult again, std::string session_id,
                                                    bool advisory) {
+  SALLYPORT_CO_CHECK_OK(governor_.parts_.recorder.accept_call());
   const Call named{.tool_call_id = again.tool_call_id, .session_id = std::move(session_id)};
   SALLYPORT_CO_TRY(const std::optional<std::uint64_t> at, record_of(named));
   if (!at) co_return std::nullopt;

@@ -34,7 +34,9 @@ Task<std::vector<Answer>> Governor::run_together(std::vector<Asked> calls, Calle
   std::vector<Begun> all;
   std::optional<Error> error;
   for (Asked& asked : calls) {
-    Result<Call> call = identify(std::move(asked.call));
+    // Those beside the first one are few, and come again where they do not run here.
+    Result<Call> call =
+        all.empty() ? accept(std::move(asked.call)) : identify(std::move(asked.call));
     if (!call && all.empty()) co_return std::unexpected(call.error());
     if (!call || all.size() == kTogether || has_id(all, call->tool_call_id)) break;
     Begun next{std::make_unique<Trail>(std::move(*call), parts_.plans.current(), parts_.digest,

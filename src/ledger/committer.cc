@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "base/try.h"
 #include "ledger/block_index.h"
 #include "ledger/tree.h"
@@ -32,6 +34,22 @@ struct Committer::Batch {
   std::map<std::string, std::uint64_t> topic_ids{};
   std::vector<BlockIndex> indexes{};  // of blocks that this process filled from their first entry
 };
+
+namespace {
+
+// A number that stands in a fact. What somebody else wrote there may be anything.
+Result<std::uint64_t> number_in_fact(const std::optional<std::string>& stored,
+                                     std::string_view space) {
+  std::uint64_t number = 0;
+  if (!stored) return number;
+  const char* const end = stored->data() + stored->size();
+  const auto [last, code] = std::from_chars(stored->data(), end, number);
+  if (code == std::errc() && last == end) return number;
+  return ledger_unavailable(
+      "corrupt", fmt::format("a fact `{}` is no number; run `sallyport ledger verify`", space));
+}
+
+}  // namespace
 
 Committer::Committer(Means means, SigningKey key)
     : means_(std::move(means)),
@@ -254,7 +272,7 @@ Result<void> Committer::place(Batch& batch, const SealedDraft& draft, Positions&
     if (unknown) {
       SALLYPORT_TRY(const std::optional<std::string> stored,
                     batch.view.fact("topic", draft.topic()));
-      if (stored) last->second = std::stoull(*stored);
+      SALLYPORT_TRY(last->second, number_in_fact(stored, "topic"));
     }
     topic_id = ++last->second;
     SALLYPORT_CHECK_OK(batch.view.put_fact({"topic", draft.topic(), std::to_string(topic_id)}));
@@ -263,7 +281,8 @@ Result<void> Committer::place(Batch& batch, const SealedDraft& draft, Positions&
     if (fact.with_place) *fact.value += fmt::format("@{}", sequence);
     if (fact.counts) {
       SALLYPORT_TRY(const std::optional<std::string> stored, batch.view.fact(fact.space, fact.key));
-      fact.value = std::to_string((stored ? std::stoull(*stored) : 0) + 1);
+      SALLYPORT_TRY(const std::uint64_t count, number_in_fact(stored, fact.space));
+      fact.value = std::to_string(count + 1);
     }
     SALLYPORT_CHECK_OK(batch.view.put_fact(fact));
   }

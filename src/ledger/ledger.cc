@@ -13,6 +13,7 @@
 
 #include "base/try.h"
 #include "ledger/answers.h"
+#include "ledger/ledger_queue.h"
 #include "ledger/private_file.h"
 #include "ledger/store_reader.h"
 #include "ledger/trust_link.h"
@@ -23,10 +24,6 @@ namespace asio = boost::asio;
 using std::chrono::seconds;
 
 namespace {
-
-constexpr std::size_t kBatchEntries = 2048;
-constexpr std::size_t kBatchBytes = 4u << 20;
-constexpr std::size_t kQueuedBytes = 256u << 20;
 
 // Whoever passes by leaves a copy of the last minute alone.
 bool is_fresh(const std::filesystem::path& file, WallTime now) {
@@ -39,74 +36,7 @@ bool is_fresh(const std::filesystem::path& file, WallTime now) {
 // How long the loop of a caller who writes in place may stand still.
 constexpr auto kStandstill = std::chrono::milliseconds(10);
 
-std::size_t weight(const Group& group) {
-  std::size_t bytes = 256;
-  for (const SealedDraft& draft : group.drafts) bytes += draft.size();
-  return bytes;
-}
-
 }  // namespace
-
-struct Ledger::Queue {
-  std::mutex mutex;
-  std::condition_variable wake;
-  std::deque<Group> waiting;  // GUARDED_BY(mutex)
-  std::deque<Group> owed;     // GUARDED_BY(mutex), before everything else
-  std::size_t bytes = 0;      // GUARDED_BY(mutex), of both
-  bool stopping = false;      // GUARDED_BY(mutex)
-  int company = 0;            // GUARDED_BY(mutex), appends to come that count as those of many
-  Health health;              // GUARDED_BY(mutex)
-
-  // What goes into one transaction: everything owed, then as much as fits.
-  std::vector<Group> take() {
-    std::vector<Group> taken;
-    std::size_t entries = 0;
-    std::size_t size = 0;
-    for (std::deque<Group>* const source : {&owed, &waiting}) {
-      while (!source->empty()) {
-        const Group& next = source->front();
-        const bool alone = next.compose != nullptr;
-        const bool fits = entries + next.drafts.size() <= kBatchEntries &&
-                          size + weight(next) <= kBatchBytes && !alone;
-        if (!taken.empty() && !fits) return taken;
-        entries += next.drafts.size();
-        size += weight(next);
-        bytes -= weight(next);
-        taken.push_back(std::move(source->front()));
-        source->pop_front();
-        if (alone) return taken;
-      }
-    }
-    return taken;
-  }
-
-  // Is whoever appended last the only one? Callers who take turns find nobody waiting, and would
-  // each hold up the others: one who was joined a moment ago is one of many.
-  bool last_is_alone() {
-    constexpr int kRemembered = 64;
-    if (waiting.size() > 1) company = kRemembered;
-    if (company == 0) return true;
-    --company;
-    return false;
-  }
-
-  // What a caller on this executor may write himself: all that waits, and nothing is wrong.
-  std::optional<Group> take_lone(const asio::any_io_executor& executor) {
-    const std::lock_guard lock(mutex);
-    if (waiting.size() != 1 || !owed.empty() || stopping || !health.ok) return std::nullopt;
-    if (waiting.front().executor != executor) return std::nullopt;
-    std::optional<Group> lone = std::move(waiting.front());
-    waiting.pop_front();
-    bytes -= weight(*lone);
-    return lone;
-  }
-
-  void put_back(Group group) {
-    const std::lock_guard lock(mutex);
-    bytes += weight(group);
-    waiting.push_front(std::move(group));
-  }
-};
 
 struct Ledger::Door {
   std::shared_mutex mutex;
@@ -203,32 +133,6 @@ std::unexpected<Error> Ledger::refuse_control() {
               "a tier is changed by a signed command only, see `sallyport trust promote`");
 }
 
-void Ledger::owe(std::vector<core::Draft> drafts) {
-  Group group{.urgency = core::Urgency::Reports};
-  if (std::erase_if(drafts, is_trust_control) > 0) {
-    drafts.push_back(control("refused_control", {{"who", means_.instance_id}, {"what", "trust"}}));
-  }
-  std::vector<std::size_t> records;
-  for (core::Draft& draft : drafts) {
-    const bool record = draft.kind == core::Kind::ToolAudit;
-    // A draft that cannot be an entry is a fault of ours; the rest is still owed.
-    if (Result<SealedDraft> sealed = committer_.seal(std::move(draft))) {
-      if (record) records.push_back(group.drafts.size());
-      group.drafts.push_back(std::move(*sealed));
-    }
-  }
-  group.known_ids = true;
-  group.owed = true;
-  group.done = [this, records = std::move(records)](const Result<Positions>& written) {
-    if (!written || records.empty() || !unheard_bell_) return;
-    note_unheard(*written, records);
-    unheard_bell_();
-  };
-  const std::lock_guard lock(queue_->mutex);
-  queue_->bytes += weight(group);
-  queue_->owed.push_back(std::move(group));
-}
-
 void Ledger::submit(Group group) {
   std::optional<Error> refusal;
   const asio::any_io_executor executor = group.executor;
@@ -236,7 +140,9 @@ void Ledger::submit(Group group) {
   {
     const std::lock_guard lock(queue_->mutex);
     if (queue_->health.cause == "corrupt") {
-      refusal = ledger_unavailable("corrupt", queue_->health.detail).error();
+      refusal = refusal_by(queue_->health).error();
+    } else if (queue_->is_blocked(parts_.clock.steady())) {
+      refusal = refusal_by(queue_->health).error();
     } else if (queue_->stopping) {
       refusal = Error{ErrorCode::Unavailable, "the ledger is closing"};
     } else if (queue_->bytes + weight(group) > kQueuedBytes) {
@@ -287,9 +193,8 @@ void Ledger::work() {
   while (true) {
     {
       std::unique_lock lock(queue_->mutex);
-      // Wakes once a second for what is late: debts, the witness, retention.
-      queue_->wake.wait_for(lock, seconds(1),
-                            [&] { return !queue_->waiting.empty() || queue_->stopping; });
+      // Wakes once a second for what is late: the witness, retention, debts that nobody could pay.
+      queue_->wake.wait_for(lock, seconds(1), [&] { return queue_->has_work(); });
     }
     const std::lock_guard pen(pen_);
     std::vector<Group> groups;
@@ -302,10 +207,10 @@ void Ledger::work() {
     }
     if (groups.empty()) {
       probe();
-    } else if (!settle(std::move(groups)) && stopping) {
+    } else if (!settle(std::move(groups))) {
+      refuse_blocked();
       // Debts that the disk refuses go with the process: the next start closes their calls.
-      const std::lock_guard lock(queue_->mutex);
-      queue_->owed.clear();
+      if (stopping) queue_->forget_debts();
     }
     keep_witness(false);
     apply_retention();
@@ -328,9 +233,7 @@ bool Ledger::settle(std::vector<Group> groups) {
       groups, [](const Group& group) { return group.urgency == core::Urgency::Announces; });
   const Health before = health();
   // Damage is not a state of the disk that passes: nothing is built on it (LE-54).
-  Result<void> done = before.cause == "corrupt"
-                          ? Result<void>(ledger_unavailable(before.cause, before.detail))
-                          : Result<void>{};
+  Result<void> done = before.cause == "corrupt" ? Result<void>(refusal_by(before)) : Result<void>{};
   if (done && announces) done = reserve_.keep();
   if (done) done = commit(groups);
   for (Group& group : groups) {
@@ -343,33 +246,18 @@ bool Ledger::settle(std::vector<Group> groups) {
   remember(done);
   std::vector<Group> still_owed;
   Answers answers;
+  std::size_t paid = 0;
   for (Group& group : groups) {
     if (group.owed && !group.result) {
       still_owed.push_back(std::move(group));
-    } else {
-      answers.add(std::move(group));
+      continue;
     }
+    if (group.owed) paid += owed_weight(group);
+    answers.add(std::move(group));
   }
+  queue_->pay(paid);
   owe_again(std::move(still_owed));
   return done.has_value();
-}
-
-void Ledger::note_unheard(const Positions& positions, const std::vector<std::size_t>& records) {
-  unheard_.with([&](auto& unheard) {
-    for (const std::size_t at : records) unheard.push_back(positions.at(at).sequence);
-  });
-}
-
-std::vector<std::uint64_t> Ledger::take_unheard() {
-  return unheard_.with([](auto& unheard) { return std::exchange(unheard, {}); });
-}
-
-// Before what came to be owed in the meantime.
-void Ledger::owe_again(std::vector<Group> groups) {
-  const std::lock_guard lock(queue_->mutex);
-  for (const Group& group : groups) queue_->bytes += weight(group);
-  queue_->owed.insert(queue_->owed.begin(), std::make_move_iterator(groups.begin()),
-                      std::make_move_iterator(groups.end()));
 }
 
 // Nobody may come to try while we say that we cannot write.
@@ -417,12 +305,8 @@ void Ledger::remember(const Result<void>& outcome) {
     // What the given-up reserve let through is no sign of room.
     if (reserve_.kept()) queue_->health = {};
   } else if (!outcome.error().cause.empty()) {
-    const std::string& cause = outcome.error().cause;
-    const std::string& message = outcome.error().message;
-    // `ready` says again what kind of trouble it is.
-    const std::string kind = "ledger_unavailable: " + cause + ": ";
-    queue_->health = {false, cause,
-                      message.starts_with(kind) ? message.substr(kind.size()) : message};
+    queue_->health = {false, outcome.error().cause, outcome.error().message};
+    queue_->failed_at = parts_.clock.steady();
   }
 }
 
@@ -433,7 +317,7 @@ Health Ledger::health() const {
 
 Result<void> Ledger::ready() const {
   const std::lock_guard lock(queue_->mutex);
-  if (!queue_->health.ok) return ledger_unavailable(queue_->health.cause, queue_->health.detail);
+  if (!queue_->health.ok) return refusal_by(queue_->health);
   if (queue_->owed.empty()) return {};
   return ledger_unavailable("busy", "records of earlier calls are still owed");
 }

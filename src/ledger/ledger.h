@@ -32,6 +32,8 @@
 
 namespace sallyport::ledger {
 
+struct TurnedAway;
+
 struct Health {
   bool ok = true;
   std::string cause;  // of LE-73
@@ -46,6 +48,8 @@ class Ledger final : public core::Recorder {
     std::string origin;              // empty: a random one
     std::filesystem::path witness;   // where a copy of the newest checkpoint is kept; empty: none
     std::uint64_t reserve_bytes = 8u << 20;
+    // Once records of this size are owed no further call is accepted, whatever becomes of the disk.
+    std::uint64_t owed_bytes = 16u << 20;
     std::map<std::string, std::chrono::seconds> retention;  // by kind: openings older than that go
     std::string network_file_system;  // named in `started` when it was allowed
     // A person has looked at a ledger that its witness contradicts (LE-52): why it may go on.
@@ -84,6 +88,7 @@ class Ledger final : public core::Recorder {
   using core::Recorder::append;
   void owe(std::vector<core::Draft> drafts) override;
   Result<void> ready() const override;
+  Result<void> accept_call() override;
 
   Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) override;
   Result<std::vector<core::Fact>> facts(std::string_view space) override;
@@ -141,6 +146,10 @@ class Ledger final : public core::Recorder {
   bool settle(std::vector<Group> groups);
   void note_unheard(const Positions& positions, const std::vector<std::size_t>& records);
   void owe_again(std::vector<Group> groups);
+  void turn_away(std::uint64_t calls, std::uint64_t reports);
+  void owe_account();
+  void refuse_blocked();
+  void settle_account(const TurnedAway& told);
   void probe();
   Result<void> write_nothing(std::string why);
   Result<void> commit(std::vector<Group>& groups);

@@ -63,6 +63,11 @@ class FakeRecorder final : public core::Recorder {
     return {};
   }
 
+  Result<void> accept_call() override {
+    if (full) return std::unexpected(*full);
+    return {};
+  }
+
   Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) override {
     const std::lock_guard lock(mutex_);
     const auto found = facts_.find({std::string(space), std::string(key)});
@@ -136,6 +141,7 @@ class FakeRecorder final : public core::Recorder {
   std::optional<Error> refuse_announcements;
   std::optional<Error> refuse_reports;
   std::optional<Error> not_ready;
+  std::optional<Error> full;  // no further call is accepted
   // Looks at each commit, where a test wants only some of them to fail.
   std::function<std::optional<Error>(const std::vector<core::Draft>&)> refuse;
   std::set<std::string> dead;

@@ -196,6 +196,20 @@ TEST(PersistenceFailedTest, WhileTheLedgerIsNotReadyNothingStartsAndTheRefusalIs
   EXPECT_EQ(owed_records(governed).size(), 1u);
 }
 
+// What calls owed while the disk refused was kept without a bound.
+TEST(PersistenceFailedTest, WhenTooMuchIsOwedACallIsRefusedBeforeItIsOne) {
+  Governed governed;
+  governed.recorder.full = kNoSpace;
+  const Result<Answer> answer = governed.call(Governed::read_file());
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().message, kNoSpace.message);
+  EXPECT_TRUE(governed.upstream->calls.empty());
+  EXPECT_TRUE(governed.recorder.owed.empty());
+  EXPECT_EQ(governed.recorder.commits, 0u);
+  governed.recorder.full.reset();
+  EXPECT_TRUE(governed.call(Governed::read_file()));
+}
+
 // AU-30
 TEST(PersistenceFailedTest, WritesThatSucceedLeaveNothingOwed) {
   Governed governed;

@@ -169,6 +169,7 @@ TEST_F(FaultsTest, WhatIsOwedIsWrittenFirstAndInOrderWhenWritingWorksAgain) {
     EXPECT_FALSE(append(Urgency::Announces));
   }
   vfs_.restart();
+  while (!ledger_->ready()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   ASSERT_TRUE(append(Urgency::Announces, "later"));
   std::vector<std::string> calls;
   for (const test::Seen& seen : test::all_entries(ledger_.store())) {
@@ -177,6 +178,77 @@ TEST_F(FaultsTest, WhatIsOwedIsWrittenFirstAndInOrderWhenWritingWorksAgain) {
     }
   }
   EXPECT_EQ(calls, (std::vector<std::string>{"owed-1", "owed-2", "later"}));
+}
+
+core::Draft record_of(std::string call) {
+  core::Draft draft =
+      TestLedger::event({{"tool_call_id", std::string(1000, 'x')}}, std::move(call));
+  draft.kind = core::Kind::ToolAudit;
+  draft.outcome = "persistence_failed";
+  return draft;
+}
+
+// What calls owed while the disk refused was kept without a bound.
+TEST_F(FaultsTest, WhatIsOwedHasABoundAndWhoeverWasTurnedAwayIsCounted) {
+  ledger_.settings.owed_bytes = 100'000;
+  ledger_.open();
+  vfs_.fail_at(1, SQLITE_FULL, true);
+  EXPECT_FALSE(append(Urgency::Announces));
+  int calls = 0;
+  while (ledger_->accept_call()) ledger_->owe({record_of(fmt::format("call-{}", ++calls))});
+  EXPECT_GT(calls, 20);
+  EXPECT_LT(calls, 100);
+  const Result<void> refused = ledger_->accept_call();
+  EXPECT_EQ(refused.error().cause, "no_space");
+  EXPECT_NE(refused.error().message.find("without a record of its own"), std::string::npos);
+  ledger_->owe({TestLedger::event({{"text", "a report"}}), TestLedger::event({{"text", "two"}})});
+  ledger_->owe({record_of("was running")});
+
+  vfs_.restart();
+  while (!ledger_->ready()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(ledger_->accept_call());
+  EXPECT_TRUE(append(Urgency::Announces, "later"));
+  std::vector<std::string> told;
+  int records = 0;
+  for (const test::Seen& seen : test::all_entries(ledger_.store())) {
+    const json::object& entry = seen.entry.as_object();
+    const bool account = entry.contains("topic");
+    if (entry.at("kind") == "tool_audit") ++records;
+    if (account) {
+      const json::object& body = entry.at("body").as_object();
+      told.push_back(fmt::format("{} {} {}", std::string_view(entry.at("topic").as_string()),
+                                 body.at("calls").as_int64(), body.at("reports").as_int64()));
+    }
+  }
+  EXPECT_EQ(told, std::vector<std::string>{"turned_away 2 2"});
+  EXPECT_EQ(records, calls + 1) << "whatever ends a call is kept";
+  EXPECT_EQ(verdict(ledger_.store()), "ok");
+}
+
+// Whoever appended while more was owed than one transaction takes waited until the disk was well.
+TEST_F(FaultsTest, NobodyWaitsForADiskThatRefusesHoweverMuchIsOwed) {
+  ledger_.open();
+  vfs_.fail_at(1, SQLITE_IOERR_WRITE, true);
+  EXPECT_FALSE(append(Urgency::Announces));
+  for (int i = 0; i < 5'000; ++i) ledger_->owe({record_of("owed")});
+  for (int i = 0; i < 3; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(120));
+    const auto refused = append(Urgency::Reports);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().cause, "io");
+  }
+}
+
+// Debts were paid by one transaction a second.
+TEST_F(FaultsTest, DebtsArePaidWithoutWaitingInBetween) {
+  ledger_.open();
+  vfs_.fail_at(1, SQLITE_IOERR_WRITE, true);
+  EXPECT_FALSE(append(Urgency::Announces));
+  for (int i = 0; i < 12'000; ++i) ledger_->owe({record_of("owed")});
+  vfs_.restart();
+  const auto begin = std::chrono::steady_clock::now();
+  while (!ledger_->ready()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
 // A debt that the disk refuses kept the writer thread, and with it the process, from ending.

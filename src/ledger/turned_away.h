@@ -1,0 +1,33 @@
+// What came while so much was owed that no more of it could be kept: not recorded one by one, but
+// counted, and told in one entry once writing works again.
+#pragma once
+
+#include <boost/json.hpp>
+#include <cstdint>
+
+#include "base/clock.h"
+#include "core/recorder.h"
+
+namespace sallyport::ledger {
+
+struct TurnedAway {
+  std::uint64_t calls = 0;    // refused before they were calls, results of handed-out ones too
+  std::uint64_t reports = 0;  // entries that end no call, dropped
+  WallTime since{};
+  WallTime until{};
+
+  bool empty() const { return calls == 0 && reports == 0; }
+
+  // On a topic, because the names of control entries are fixed (LE-68).
+  core::Draft draft() const {
+    return {.kind = core::Kind::Topic,
+            .topic = "turned_away",
+            .body = {{"record", "turned_away"},
+                     {"calls", calls},
+                     {"reports", reports},
+                     {"since", rfc3339(since)},
+                     {"until", rfc3339(until)}}};
+  }
+};
+
+}  // namespace sallyport::ledger
