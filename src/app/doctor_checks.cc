@@ -89,6 +89,10 @@ class Examination {
       return bad("data folder", place_.data_dir.string() + ": " + std::strerror(errno),
                  "name another with --data-dir");
     }
+    if (!S_ISDIR(status.st_mode)) {
+      return bad("data folder", place_.data_dir.string() + " is not a folder",
+                 "name another with --data-dir");
+    }
     const std::size_t before = checks_.size();
     look_at(place_.data_dir, "data folder", 0700);
     look_at(place_.data_dir / "keys", "keys folder", 0700);
@@ -127,7 +131,8 @@ class Examination {
       existing = existing.parent_path();
     }
     struct statvfs status{};
-    if (::statvfs(existing.empty() ? "." : existing.c_str(), &status) != 0) {
+    if (!std::filesystem::exists(existing, code)) existing = ".";
+    if (::statvfs(existing.c_str(), &status) != 0) {
       return warn("free space", std::strerror(errno), "check the mount");
     }
     constexpr std::uint64_t kMiB = 1u << 20;
@@ -165,12 +170,20 @@ class Examination {
     }
     if (counts.empty()) return ok("bridge", "nothing was declined or dropped");
     warn("bridge", "declined or dropped between client and server: " + counts,
-         "`sallyport ledger show --kind control` says when and for which server; docs/mcp.md why");
+         "`sallyport ledger show --topic bridge` says when and for which server; docs/mcp.md why");
   }
 
   void ledger() {
     std::error_code code;
     if (!std::filesystem::exists(place_.ledger_file(), code)) {
+      if (code && code != std::errc::not_a_directory) {
+        return bad("ledger", place_.ledger_file().string() + ": " + code.message(),
+                   "run as the owner of the folder");
+      }
+      if (std::filesystem::exists(place_.data_dir / "keys" / "origin", code)) {
+        return bad("ledger", "it is gone, and its key has signed one before",
+                   "restore the ledger file, or move the keys folder away to begin a new log");
+      }
       return ok("ledger", "not there yet, made on first use");
     }
     // Before the ledger: a witness is never newer than what is committed by then.

@@ -7,6 +7,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/stored_record.h"
+#include "ledger/opening_check.h"
 
 namespace sallyport::app {
 
@@ -76,7 +77,7 @@ Result<OpenedEntry> open_entry(const ledger::StoredEntry& stored) {
   }
   OpenedEntry entry;
   SALLYPORT_TRY(entry.entry, parse_own_json(*stored.bytes));
-  SALLYPORT_TRY(entry.openings, ledger::unpack_openings(stored.openings));
+  SALLYPORT_TRY(entry.openings, ledger::openings_of(stored));
   if (!entry.entry.is_object() || !entry.entry.get_object().contains("body")) {
     return fail(
         ErrorCode::Corrupt,

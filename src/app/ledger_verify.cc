@@ -115,6 +115,15 @@ Result<int> report_unreadable(const Context& context, const Error& error) {
   return 1;
 }
 
+// LE-51: cut back to nothing.
+int report_gone(const Context& context) {
+  ledger::LedgerReport report;
+  report.first_bad = ledger::Fault{0, "checkpoint_consistency",
+                                   "the ledger is gone, a kept checkpoint saw one; restore it"};
+  print(context, report, {}, false, "");
+  return 1;
+}
+
 }  // namespace
 
 Result<int> ledger_verify(const Context& context, const LedgerVerifyOptions& options) {
@@ -123,6 +132,9 @@ Result<int> ledger_verify(const Context& context, const LedgerVerifyOptions& opt
   SALLYPORT_TRY(const Pin pin, pinned_key(options, place));
   SALLYPORT_TRY(const std::optional<std::string> since, kept_checkpoint(options, place));
   const Result<std::unique_ptr<Workspace>> workspace = Workspace::open_reading(place);
+  if (!workspace && workspace.error().code == ErrorCode::NotFound && since) {
+    return report_gone(context);
+  }
   if (!workspace) return report_unreadable(context, workspace.error());
   const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
   ledger::LedgerStore& store = (*workspace)->store();

@@ -98,14 +98,12 @@ Result<ledger::Trust> trust_from(const VerifyOptions& options) {
   return trust;
 }
 
-// The receipts of a list, each as text again; nothing when the text is no list.
-std::optional<std::vector<std::string>> receipts_in(std::string_view text) {
+// The receipts of a list; nothing when the text is no list.
+std::optional<json::array> receipts_in(std::string_view text) {
   if (!trimmed(text.substr(0, 1024)).starts_with('[')) return std::nullopt;
-  const Result<json::value> list = parse_own_json(text, {.bytes = kMaxReceipt, .depth = 129});
+  Result<json::value> list = parse_own_json(text, {.bytes = kMaxReceipt, .depth = 129});
   if (!list || !list->is_array() || list->get_array().empty()) return std::nullopt;
-  std::vector<std::string> receipts;
-  for (const json::value& receipt : list->get_array()) receipts.push_back(canonical_json(receipt));
-  return receipts;
+  return std::move(list->get_array());
 }
 
 bool answer_one(const Context& context, std::string_view text, const ledger::Trust& trust) {
@@ -126,12 +124,13 @@ Result<int> verify_receipts(const Context& context, const VerifyOptions& options
     return fail(ErrorCode::InvalidInput, "name one receipt, or - for standard input");
   }
   SALLYPORT_TRY(const std::string text, read_input(options.files.front(), kMaxReceipt + 1));
-  const std::optional<std::vector<std::string>> list = receipts_in(text);
+  const std::optional<json::array> list = receipts_in(text);
   if (!list) return answer_one(context, text, trust) ? 0 : 1;
   bool all_good = true;
-  for (const std::string& receipt : *list) {
+  for (const json::value& receipt : *list) {
     if (!context.json() && &receipt != &list->front()) say("");
-    all_good = answer_one(context, receipt, trust) && all_good;
+    // One at a time as text again: a list may hold millions of next to nothing.
+    all_good = answer_one(context, canonical_json(receipt), trust) && all_good;
   }
   if (!context.json()) {
     say(fmt::format("\n{} receipts, {}", list->size(),

@@ -30,6 +30,13 @@ Result<std::string> check_file_system(const Workspace::Place& place) {
 Result<void> must_exist(const Workspace::Place& place) {
   std::error_code code;
   if (std::filesystem::exists(place.ledger_file(), code)) return {};
+  // Who may not look, or looks into a file, cannot say that there is none.
+  if (!code) std::filesystem::directory_iterator(place.data_dir, code);
+  if (code && code != std::errc::no_such_file_or_directory) {
+    return ledger::ledger_unavailable(
+        code == std::errc::permission_denied ? "not_owner" : "io",
+        fmt::format("{}: {}", place.data_dir.string(), code.message()));
+  }
   return fail(
       ErrorCode::NotFound,
       "there is no ledger yet; the first call through `sallyport mcp`, `serve` or `hook` makes "

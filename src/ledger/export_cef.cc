@@ -6,6 +6,7 @@
 
 #include "base/try.h"
 #include "ledger/export.h"
+#include "ledger/opening_check.h"
 
 namespace sallyport::ledger {
 
@@ -162,7 +163,7 @@ Result<std::string> event_line(const StoredEntry& stored, const EntryView& entry
   event.labelled("cs1", "policyHash", entry.policy_hash);
   event.labelled("cs2", "call", entry.call_id);
   if (with_openings) {
-    SALLYPORT_TRY(const std::vector<Opening> openings, unpack_openings(stored.openings));
+    SALLYPORT_TRY(const std::vector<Opening> openings, openings_of(stored));
     event.field("msg", bounded(canonical_json(opened_body(value, openings))));
   }
   return event.text();

@@ -3,6 +3,7 @@
 #include "base/encoding.h"
 #include "base/try.h"
 #include "ledger/export.h"
+#include "ledger/opening_check.h"
 
 namespace sallyport::ledger {
 
@@ -12,7 +13,7 @@ Result<std::string> entry_line(const StoredEntry& stored) {
   if (!stored.bytes) {
     return fmt::format(R"({{"leaf":"{}","sequence":{}}})", base64(stored.leaf), stored.sequence);
   }
-  SALLYPORT_TRY(const std::vector<Opening> openings, unpack_openings(stored.openings));
+  SALLYPORT_TRY(const std::vector<Opening> openings, openings_of(stored));
   // The signed bytes themselves: rendering them anew would only be a chance to differ.
   std::string line = R"({"entry":)" + *stored.bytes + R"(,"openings":[)";
   for (const Opening& opening : openings) {

@@ -200,8 +200,11 @@ Result<void> export_tiles(ReadView& view, const fs::path& folder) {
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   if (size == 0) return fail(ErrorCode::NotFound, "the ledger has no entries yet");
   SALLYPORT_TRY(const std::optional<StoredEntry> last, view.entry(size - 1));
-  SALLYPORT_TRY(const Note note, Note::parse(last->checkpoint));
-  SALLYPORT_TRY(const Checkpoint newest, Checkpoint::parse(note.text));
+  const Result<Note> note = Note::parse(last ? last->checkpoint : "");
+  if (!note) {
+    return ledger_unavailable("corrupt", fmt::format("entry {} carries no checkpoint", size - 1));
+  }
+  SALLYPORT_TRY(const Checkpoint newest, Checkpoint::parse(note->text));
   SALLYPORT_TRY(const std::uint64_t exported, exported_size(view, folder, newest));
   TileFolder tiles(view, folder, size, exported);
   SALLYPORT_CHECK_OK(tiles.write_hashes());

@@ -6,6 +6,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "ledger/opening_check.h"
 #include "ledger/query.h"
 
 namespace sallyport::ledger {
@@ -58,7 +59,7 @@ bool tells_key(const StoredEntry& stored) {
 // The packed openings without the selected ones; nothing when none of them is selected.
 Result<std::optional<std::string>> without(const StoredEntry& stored, const Selection& selection,
                                            std::vector<std::string>& paths, std::uint64_t& count) {
-  SALLYPORT_TRY(std::vector<Opening> openings, unpack_openings(stored.openings));
+  SALLYPORT_TRY(std::vector<Opening> openings, openings_of(stored));
   bool changed = false;
   for (Opening& opening : openings) {
     if (opening.state == OpeningState::Erased) continue;
@@ -220,20 +221,21 @@ Result<std::vector<Hold>> holds(ReadView& view) {
   }
   if (holds.empty()) return holds;
   // The reason is content: it is only behind the seal of the entry that set the hold.
-  SALLYPORT_CHECK_OK(find_entries(
-      view, {.facets = {{Facet::Kind, "control"}}},
-      [&](const StoredEntry& stored, const EntryView&) -> Result<bool> {
-        if (stored.bytes->find(R"("control":"hold_set")") == std::string::npos) return true;
-        SALLYPORT_TRY(const json::value entry, parse_own_json(*stored.bytes));
-        SALLYPORT_TRY(const std::vector<Opening> openings, unpack_openings(stored.openings));
-        const json::value body = opened_body(entry, openings);
-        for (Hold& hold : holds) {
-          if (text_in(body.get_object(), "hold") == hold.id) {
-            hold.reason = text_in(body.get_object(), "reason").value_or("(erased)");
-          }
-        }
-        return true;
-      }));
+  SALLYPORT_CHECK_OK(
+      find_entries(view, {.facets = {{Facet::Kind, "control"}}},
+                   [&](const StoredEntry& stored, const EntryView&) -> Result<bool> {
+                     if (stored.bytes->find(R"("control":"hold_set")") == std::string::npos)
+                       return true;
+                     SALLYPORT_TRY(const json::value entry, parse_own_json(*stored.bytes));
+                     SALLYPORT_TRY(const std::vector<Opening> openings, openings_of(stored));
+                     const json::value body = opened_body(entry, openings);
+                     for (Hold& hold : holds) {
+                       if (text_in(body.get_object(), "hold") == hold.id) {
+                         hold.reason = text_in(body.get_object(), "reason").value_or("(erased)");
+                       }
+                     }
+                     return true;
+                   }));
   return holds;
 }
 

@@ -126,7 +126,7 @@ Result<Opening> take_opening(Fields& fields) {
   const std::string_view kind = fields.take(2);
   opening.path = fields.take_sized();
   if (!fields.good() || (kind[0] != 'j' && kind[0] != 'r'))
-    return malformed("an opening is damaged");
+    return fail(ErrorCode::Corrupt, "an opening is damaged");
   opening.form = kind[0] == 'j' ? Form::Json : Form::Raw;
   switch (kind[1]) {
     case 'o':
@@ -139,14 +139,14 @@ Result<Opening> take_opening(Fields& fields) {
       opening.state = OpeningState::Erased;
       break;
     default:
-      return malformed("an opening has an unknown state");
+      return fail(ErrorCode::Corrupt, "an opening has an unknown state");
   }
   if (opening.state != OpeningState::Erased) {
     const std::string_view salt = fields.take(opening.salt.size());
     std::copy(salt.begin(), salt.end(), opening.salt.begin());
   }
   if (opening.state == OpeningState::Open) opening.value = fields.take_sized();
-  if (!fields.good()) return malformed("an opening is cut off");
+  if (!fields.good()) return fail(ErrorCode::Corrupt, "an opening is cut off");
   return opening;
 }
 

@@ -42,6 +42,12 @@ Result<void> check_tail(ReadView& view, std::uint64_t size, std::uint64_t looks_
 
 }  // namespace
 
+Result<std::vector<Opening>> openings_of(const StoredEntry& stored) {
+  Result<std::vector<Opening>> openings = unpack_openings(stored.openings);
+  if (openings) return openings;
+  return damaged(fmt::format("entry {}: {}", stored.sequence, openings.error().message));
+}
+
 Result<void> check_before_writing(ReadView& view, const VerifierKey& key,
                                   std::uint64_t looks_back) {
   SALLYPORT_TRY(const std::uint64_t size, view.size());

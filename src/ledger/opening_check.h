@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ledger/note.h"
+#include "ledger/opening.h"
 #include "ledger/store.h"
 
 namespace sallyport::ledger {
@@ -22,6 +23,9 @@ struct KeyPeriod {
   bool compromised = false;
 };
 Result<std::vector<KeyPeriod>> key_history(ReadView& view);
+
+// The openings of an entry; damage is an error that names the place.
+Result<std::vector<Opening>> openings_of(const StoredEntry& stored);
 
 // A checkpoint kept elsewhere is a state this ledger went through, signed by a key of `keys`.
 Result<void> check_against(ReadView& view, std::string_view kept_note,

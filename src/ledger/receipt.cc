@@ -7,6 +7,7 @@
 #include "base/encoding.h"
 #include "base/json_members.h"
 #include "base/try.h"
+#include "ledger/opening_check.h"
 #include "ledger/tree.h"
 
 namespace sallyport::ledger {
@@ -151,7 +152,7 @@ Result<Receipt> make_receipt(ReadView& view, std::uint64_t sequence, bool with_o
                   .checkpoint = last.checkpoint};
   SALLYPORT_TRY(receipt.proof, inclusion_proof(sequence, receipt.tree_size, subtree_hash(view)));
   if (!with_openings) return receipt;
-  SALLYPORT_TRY(std::vector<Opening> openings, unpack_openings(stored->openings));
+  SALLYPORT_TRY(std::vector<Opening> openings, openings_of(*stored));
   for (Opening& opening : openings) {
     if (opening.state == OpeningState::Open) receipt.openings.push_back(std::move(opening));
   }

@@ -9,6 +9,7 @@ namespace sallyport::ledger {
 namespace {
 
 constexpr int kTileBits = 8;
+constexpr int kTopLevel = 7;  // the widest that a number of 64 bits holds
 
 std::uint64_t width(int level) {
   return std::uint64_t{1} << (kTileBits * level);
@@ -27,7 +28,7 @@ Result<std::vector<Hash>> hashes(ReadView& view, int level, std::uint64_t begin,
 Result<Edge> edge_over(ReadView& view, std::uint64_t begin, std::uint64_t end) {
   Edge edge;
   int level = 0;
-  while (width(level + 1) <= end - begin) ++level;
+  while (level < kTopLevel && width(level + 1) <= end - begin) ++level;
   std::uint64_t at = begin;
   for (; level >= 0; --level) {
     const std::uint64_t count = (end - at) / width(level);
@@ -55,7 +56,7 @@ SubtreeHash subtree_hash(ReadView& view) {
 
 Result<std::vector<CompletedNode>> completed_nodes(ReadView& view, std::uint64_t size) {
   std::vector<CompletedNode> nodes;
-  for (int level = 1; size > 0 && size % width(level) == 0; ++level) {
+  for (int level = 1; level <= kTopLevel && size > 0 && size % width(level) == 0; ++level) {
     const std::uint64_t position = size / width(level) - 1;
     std::vector<Hash> parts;
     if (level == 1) {

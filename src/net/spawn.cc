@@ -29,6 +29,7 @@ bool connect_streams(const SpawnSpec& spec) {
   setpgid(0, 0);
   // What this program ignores is none of the other's business.
   signal(SIGPIPE, SIG_DFL);
+  signal(SIGXFSZ, SIG_DFL);
   if (connect_streams(spec) && (folder == nullptr || chdir(folder) == 0)) {
     execvp(arguments[0], arguments);
   }

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Ledgers that somebody spoiled or took away: an error with its place, never a crash, a hang or a usage error."""
+import contextlib
+import os
+import resource
+import sqlite3
+import subprocess
+import unittest
+
+from cli_support import BIN, CliTest
+
+
+class Damage(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.make_ledger()
+
+    def sql(self, statement):
+        with contextlib.closing(sqlite3.connect(self.data / "ledger.db")) as database, database:
+            database.execute(statement)
+
+    def test_a_damaged_opening_is_no_wrong_usage(self):
+        # LE-50: it was exit 64, without a place
+        self.sql("UPDATE entries SET openings = x'ffffffffffffffff' WHERE openings IS NOT NULL")
+        for command in (["ledger", "show", "--json"], ["ledger", "tail"], ["ledger", "export"],
+                        ["ledger", "receipt", "call-00001"],
+                        ["ledger", "erase", "--call", "call-00001", "--reason", "r"]):
+            error = self.cli(*command)
+            self.assertEqual(error.code, 1, command)
+            self.assertRegex(error.err, r"ledger_unavailable: corrupt: entry \d+: an opening is damaged", command)
+
+    def test_a_position_beyond_all_reason_is_not_counted_up_to(self):
+        # LE-54: `doctor` and every writer looked for the width of that tree without an end
+        self.sql("INSERT INTO entries SELECT 9223372036854775807, bytes, leaf, openings, checkpoint FROM entries LIMIT 1")
+        self.assertEqual(self.cli("doctor").code, 1)
+        self.assertEqual(self.cli("ledger", "verify").code, 1)
+        self.refused(1, "keys", "rotate")
+
+    def test_a_spoiled_count_is_damage(self):
+        # LE-54: a number that is none ended the process with an abort
+        self.good("demo", "--yes", "--no-pause", "--plain")
+        self.sql("UPDATE facts SET value = 'many' WHERE space = 'topic'")
+        outcome = self.cli("demo", "--yes", "--no-pause", "--plain")
+        self.assertEqual(outcome.code, 1)
+        self.assertNotIn("terminate", outcome.err)
+
+    def test_a_ledger_that_is_gone_is_not_one_that_never_was(self):
+        # LE-51
+        for name in ("ledger.db", "ledger.db-wal", "ledger.db-shm"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.data / name)
+        report = self.cli("ledger", "verify", "--json")
+        self.assertEqual((report.code, report.json()["ok"]), (1, False))
+        self.assertEqual(report.json()["first_bad"]["check"], "checkpoint_consistency")
+        doctor = self.cli("doctor")
+        self.assertEqual(doctor.code, 1)
+        self.assertRegex(doctor.out, "fail ledger +it is gone")
+
+    def test_a_checkpoint_that_is_none_stops_an_export_as_damage(self):
+        # LE-65
+        self.sql("UPDATE entries SET checkpoint = NULL")
+        self.assertIn("corrupt", self.refused(1, "ledger", "export", "--format", "tlog-tiles", "--out", self.folder / "t"))
+
+
+class Folders(CliTest):
+    def test_a_file_in_the_place_of_the_folder_is_named(self):
+        self.data.write_text("x")
+        self.assertIn("Not a directory", self.refused(1, "ledger", "tail"))
+        self.assertRegex(self.cli("doctor").out, "fail data folder +.* is not a folder")
+
+    @unittest.skipIf(os.geteuid() == 0, "root may look everywhere")
+    def test_who_may_not_look_does_not_hear_that_there_is_none(self):
+        # LE-73
+        self.make_ledger()
+        os.chmod(self.data, 0)
+        self.addCleanup(os.chmod, self.data, 0o700)
+        self.assertIn("not_owner", self.refused(1, "ledger", "tail"))
+
+    def test_a_file_that_may_not_grow_is_a_disk_that_refuses(self):
+        # LE-73: SIGXFSZ ended the process
+        self.make_ledger()
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+        outcome = self.cli("keys", "rotate", preexec_fn=limit)
+        self.assertEqual(outcome.code, 1)
+        self.assertIn("ledger_unavailable", outcome.err)
+        self.good("ledger", "verify")
+
+
+class Lists(CliTest):
+    def test_a_list_of_next_to_nothing_takes_little_memory(self):
+        # LE-78: 15 MiB of `{}` took 6 GB
+        self.make_ledger()
+        receipts = self.write("r.json", "[" + "{}," * 1_000_000 + "{}]")
+        key = self.keys()[-1]
+        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (1_000_000_000, 1_000_000_000))
+        with open(os.devnull, "wb") as nowhere:
+            done = subprocess.run([BIN, "verify", str(receipts), "--key", key, "--json"], stdout=nowhere,
+                                  stderr=subprocess.PIPE, preexec_fn=limit, timeout=120, env=self.environment())
+        self.assertEqual((done.returncode, done.stderr), (1, b""))
+
+
+if __name__ == "__main__":
+    unittest.main()
