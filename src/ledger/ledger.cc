@@ -243,6 +243,7 @@ bool Ledger::settle(std::vector<Group> groups) {
     reserve_.give_up();
     commit_reports(groups);
   }
+  if (done && !before.ok) restore_reserve();
   remember(done);
   std::vector<Group> still_owed;
   Answers answers;
@@ -258,6 +259,13 @@ bool Ledger::settle(std::vector<Group> groups) {
   queue_->pay(paid);
   owe_again(std::move(still_owed));
   return done.has_value();
+}
+
+// Reports that succeed do not leave the ledger idle, so that nobody would probe: they are as good a
+// moment to find out that there is room again (LE-77).
+void Ledger::restore_reserve() {
+  if (reserve_.kept() || !queue_->failed_long_ago(parts_.clock.steady())) return;
+  remember(reserve_.keep());
 }
 
 // Nobody may come to try while we say that we cannot write.

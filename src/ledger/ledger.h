@@ -149,6 +149,7 @@ class Ledger final : public core::Recorder {
   void turn_away(std::uint64_t calls, std::uint64_t reports);
   void owe_account();
   void refuse_blocked();
+  void restore_reserve();
   void settle_account(const TurnedAway& told);
   void probe();
   Result<void> write_nothing(std::string why);

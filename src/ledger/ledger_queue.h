@@ -82,6 +82,11 @@ struct Ledger::Queue {
     return !health.ok && !owed.empty() && now - failed_at < kTryAgain;
   }
 
+  bool failed_long_ago(SteadyTime now) {
+    const std::lock_guard lock(mutex);
+    return now - failed_at >= std::chrono::seconds(1);
+  }
+
   // All that waits behind debts which cannot be paid.
   std::deque<Group> take_blocked() {
     const std::lock_guard lock(mutex);

@@ -135,6 +135,18 @@ TEST_F(FaultsTest, WhenSpaceEndsTheReserveIsGivenUpForWhatHasHappened) {
   EXPECT_TRUE(ledger_->health().ok);
 }
 
+// LE-77: as long as reports kept coming, nobody looked whether there was room for calls again.
+TEST_F(FaultsTest, ReportsThatKeepComingDoNotKeepTheLedgerFromRecovering) {
+  ledger_.open();
+  vfs_.fail_at(1, SQLITE_FULL, false);
+  EXPECT_EQ(append(Urgency::Announces).error().cause, "no_space");
+  const auto begin = std::chrono::steady_clock::now();
+  while (!ledger_->ready() && std::chrono::steady_clock::now() - begin < std::chrono::seconds(10)) {
+    EXPECT_TRUE(append(Urgency::Reports));
+  }
+  EXPECT_TRUE(ledger_->ready());
+}
+
 // LE-75
 TEST_F(FaultsTest, AReportThatMeetsTheFullDiskItselfIsWrittenFromTheReserve) {
   ledger_.open();
