@@ -67,9 +67,9 @@ Result<std::unique_ptr<Gate>> Gate::open(const Context& context, Options options
   SALLYPORT_TRY(Workspace::Place place, context.place());
   SALLYPORT_TRY(
       std::unique_ptr<Workspace> workspace,
-      Workspace::open_writing(std::move(place), {.role = options.role,
-                                                 .in_place = true,
-                                                 .close_interrupted = core::close_interrupted}));
+      Workspace::open_writing(
+          std::move(place),
+          {.role = options.role, .in_place = true, .close_interrupted = core::close_interrupted}));
   SALLYPORT_TRY(const auto before, workspace->ledger().fact("policy", "hash"));
   std::unique_ptr<Gate> gate(
       new Gate(context, std::move(workspace), std::move(options), before.value_or("")));
