@@ -85,7 +85,7 @@ build_sanitized() {
 # when the same is built in its turn.
 build_ahead() {
   renice -n 19 -p "$BASHPID" >/dev/null
-  build_sanitized asan unit && build_sanitized tsan concurrent
+  build_sanitized "$@"
 }
 
 # sanitized PRESET KIND: the tests labelled KIND, built with a sanitizer.
@@ -93,7 +93,7 @@ sanitized() {
   local preset=$1 kind=$2
   step "$kind tests under $preset"
   must "build $preset" build_sanitized "$preset" "$kind" || return
-  tests "$preset" "build/$preset" --no-tests=error -L "^$kind\$"
+  tests "$preset" "build/$preset" --no-tests=error -L "^$kind\$" -j $((jobs + 1))
 }
 
 # Every public header compiles on its own, with the compiler of the product and with Debian's GCC.
@@ -145,12 +145,14 @@ fi
 if [ "${1-}" = --quick ]; then
   test_release
 else
-  build_ahead >"$results/ahead.log" 2>&1 &
+  build_ahead asan unit >"$results/ahead.log" 2>&1 &
   test_release
   headers
   examples
   wait
+  build_ahead tsan concurrent >>"$results/ahead.log" 2>&1 &
   sanitized asan unit
+  wait
   sanitized tsan concurrent
   step "documents and the rules of the tree"
   check "docs/status.md" python3 tools/make_status.py --check

@@ -365,7 +365,7 @@ Governor::Performed Governor::fold(Raced<Result<Envelope>> raced, Delivery& deli
         performed.effect = EffectState::None;
         performed.envelope = Envelope::error(raced.value->error().message);
       } else {
-        cut("the tool could not be reached: " + raced.value->error().message);
+        cut("the tool gave no answer and may have acted: " + raced.value->error().message);
       }
       break;
     case Finish::Threw:

@@ -8,7 +8,7 @@ namespace sallyport::core {
 // The call has had its last record (AU-34), so this is an entry beside it.
 Async<void> Governor::note_late(std::shared_ptr<Delivery> delivery, SteadyTime begin,
                                 Result<Envelope> given) {
-  if (!given) co_return;  // that it could not be reached is what the record says already
+  if (!given) co_return;  // that it gave no answer is what the record says already
   ResultContext context = delivery->context();
   context.is_error = given->kind == Envelope::Kind::Error;
   const std::shared_ptr<const Call> call = context.call;

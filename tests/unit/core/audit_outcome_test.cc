@@ -98,7 +98,7 @@ std::vector<Path> paths_that_run() {
                    with(std::make_shared<FakeUpstream>(Simple(
                        [](Call, std::stop_token) -> Task<Envelope> { throw std::bad_alloc(); })))});
   paths.push_back(
-      {"unreachable", "completed", "unknown", "the tool could not be reached: refused",
+      {"unreachable", "completed", "unknown", "the tool gave no answer and may have acted: refused",
        with(std::make_shared<FakeUpstream>(Simple([](Call, std::stop_token) -> Task<Envelope> {
          co_return fail(ErrorCode::Unavailable, "refused");
        })))});

@@ -204,7 +204,7 @@ TEST_F(PostInvocationTest, AStreamThatBreaksOffPassesTheDoorAsIncomplete) {
   });
   const Answer answer = call();
   EXPECT_EQ(seen, Texts{R"({"kind":"stream","stream":{"chunks":["half"],"complete":false,)"
-                        R"("reason":"the tool could not be reached: reset"}})"});
+                        R"("reason":"the tool gave no answer and may have acted: reset"}})"});
   EXPECT_FALSE(answer.result.success);
 }
 
