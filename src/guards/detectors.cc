@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <limits>
+#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "base/try.h"
 #include "guards/anchor_patterns.h"
 #include "guards/entropy_check.h"
 #include "guards/pattern_scratch.h"
@@ -91,6 +93,19 @@ void keep_database(const guardrails::PatternStore& store, const std::string& dig
 
 Result<std::shared_ptr<const Detectors>> Detectors::build(const DetectorSet& wanted,
                                                           const guardrails::PatternStore* store) {
+  if (wanted != default_detectors()) return compile(wanted, store);
+  // Every engine has these, and a policy is read again and again: a process compiles them once.
+  static std::mutex one_at_a_time;
+  static std::shared_ptr<const Detectors> defaults;
+  const std::scoped_lock lock(one_at_a_time);
+  if (!defaults) {
+    SALLYPORT_TRY(defaults, compile(wanted, store));
+  }
+  return defaults;
+}
+
+Result<std::shared_ptr<const Detectors>> Detectors::compile(const DetectorSet& wanted,
+                                                            const guardrails::PatternStore* store) {
   if (hs_valid_platform() != HS_SUCCESS) {
     return fail(ErrorCode::Unavailable, "the detectors need a processor with SSE4.2");
   }
