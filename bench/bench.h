@@ -24,6 +24,7 @@ double seconds_of(const std::function<void()>& work);
 // Of the processor: what else runs on the machine does not count.
 double processor_seconds_of(const std::function<void()>& work);
 double resident_mib();
+double median(std::vector<double> times);
 
 // `quick` keeps counts small enough for a smoke test.
 void measure_appends(Report& report, bool quick);

@@ -150,12 +150,6 @@ double call_seconds(core::Recorder& recorder, const Load& load, std::size_t coun
   return seconds_of([&] { loop.run(); }) / static_cast<double>(count);
 }
 
-double median(std::vector<double> times) {
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::ranges::nth_element(times, middle);
-  return *middle;
-}
-
 // GR-1. In turns, and the best of each: the machine's moods are longer than a turn. The time is the
 // processor's: what else runs here is no cost of a call.
 void measure_empty_guardrails(Report& report, core::Recorder& recorder, std::size_t count) {
