@@ -1,0 +1,347 @@
+#include "net/http_connection.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/http/chunk_encode.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/write.hpp>
+
+#include "base/lower_case.h"
+
+namespace sallyport::net {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using asio::ip::tcp;
+
+namespace {
+
+constexpr std::size_t kReadBytes = 64u << 10;  // at once, beside a head
+constexpr std::size_t kSmallBody = 64u << 10;  // one for each connection is no danger
+
+ServerRequest value_of(const http::request_header<>& head) {
+  ServerRequest request{.method = std::string(head.method_string())};
+  const std::string_view target(head.target().data(), head.target().size());
+  const std::size_t mark = target.find('?');
+  request.path = std::string(target.substr(0, mark));
+  if (mark != std::string_view::npos) request.query = std::string(target.substr(mark + 1));
+  for (const auto& field : head) {
+    request.headers.emplace_back(
+        lower_case({field.name_string().data(), field.name_string().size()}),
+        std::string(field.value()));
+  }
+  return request;
+}
+
+// A proxy in front of us may see the end of a request elsewhere where it is told in a way that not
+// everybody knows, and take what follows for somebody else's (RFC 9112, section 6.1).
+bool ends_where_all_agree(const http::request_header<>& head) {
+  const auto count = head.count(http::field::transfer_encoding);
+  if (count == 0) return true;
+  return count == 1 && head.version() >= 11 &&
+         beast::iequals(head[http::field::transfer_encoding], "chunked");
+}
+
+// A peer that was too slow is closed already.
+bool peer_is_lost(const boost::system::error_code& error) {
+  return error == beast::error::timeout || error == http::error::end_of_stream ||
+         error == http::error::partial_message ||
+         error.category() == asio::error::get_system_category() ||
+         error.category() == asio::error::get_misc_category();
+}
+
+ServerResponse too_long() {
+  return ServerResponse::text(413, "the body is too long\n");
+}
+
+ServerResponse busy(std::string why) {
+  ServerResponse response = ServerResponse::text(503, std::move(why));
+  response.headers.emplace_back("retry-after", "1");
+  return response;
+}
+
+template <class Body>
+void put_head(http::response<Body>& out, const ServerResponse& response) {
+  out.result(response.status);
+  out.set(http::field::server, "sallyport");
+  for (const auto& [name, value] : response.headers) out.insert(name, value);
+}
+
+}  // namespace
+
+HttpServer::Connection::Connection(HttpServer& server, tcp::socket socket)
+    : server_(server),
+      stream_(std::move(socket)),
+      buffer_(server.limits_.header_bytes + kReadBytes),
+      number_(++server.last_connection_),
+      watching_(stream_.get_executor(), server.log_) {
+  server_.connections_[number_] = this;
+}
+
+HttpServer::Connection::~Connection() {
+  server_.connections_.erase(number_);
+}
+
+Async<void> HttpServer::Connection::serve() {
+  stream_.socket().set_option(tcp::no_delay(true));
+  while (!server_.stopping_ && !gone_ && co_await one_request()) {
+  }
+  close();
+}
+
+Async<void> HttpServer::Connection::turn_away() {
+  keep_alive_ = false;
+  co_await respond(busy("too many connections\n"));
+  close();
+}
+
+void HttpServer::Connection::stop() {
+  keep_alive_ = false;
+  if (idle_) stream_.cancel();
+}
+
+bool HttpServer::Connection::leave() {
+  if (!unknown_ || left_) return false;
+  left_ = true;
+  stream_.close();
+  return true;
+}
+
+void HttpServer::Connection::close() {
+  boost::system::error_code ignored;
+  stream_.socket().close(ignored);
+}
+
+Async<bool> HttpServer::Connection::one_request() {
+  forget_last_request();
+  if (!co_await first_bytes()) co_return false;
+  Refusal refusal = co_await read_request();
+  if (gone_) co_return false;
+  if (refusal) {
+    co_await respond(std::move(*refusal));
+    if (!gone_) co_await linger();
+    co_return false;
+  }
+  co_await run_handler();
+  if (!answered_ && !gone_) {
+    server_.log_(fmt::format("{} {} was not answered", request_.method, request_.path));
+    co_await respond(ServerResponse::text(500, "a fault of ours\n"));
+    co_return false;
+  }
+  if (streams_ && !gone_) co_await end_stream();
+  co_return keep_alive_ && !gone_;
+}
+
+void HttpServer::Connection::forget_last_request() {
+  request_ = {};
+  body_ = {};
+  route_ = nullptr;
+  on_gone_ = nullptr;
+  unknown_ = true;
+  answered_ = streams_ = false;
+}
+
+// The time for a head begins with its first byte; before that a peer may be silent for longer.
+Async<bool> HttpServer::Connection::first_bytes() {
+  if (buffer_.size() != 0) co_return true;
+  idle_ = true;
+  stream_.expires_after(server_.limits_.idle);
+  const auto [error, size] = co_await stream_.async_read_some(buffer_.prepare(4096), kAwait);
+  idle_ = false;
+  if (error) {
+    gone_ = error != beast::error::timeout && error != asio::error::operation_aborted;
+    co_return false;
+  }
+  buffer_.commit(size);
+  co_return true;
+}
+
+// The refusal, or nothing where it may be handled.
+Async<HttpServer::Connection::Refusal> HttpServer::Connection::read_request() {
+  Parser parser;
+  parser.header_limit(static_cast<std::uint32_t>(server_.limits_.header_bytes));
+  parser.body_limit(server_.limits_.body_bytes);
+  Refusal refusal = co_await read_head(parser);
+  if (!refusal) refusal = co_await judge_head();
+  if (!refusal) refusal = co_await read_body(parser);
+  // What follows may be a body that nobody wants to read.
+  if (refusal) keep_alive_ = false;
+  co_return refusal;
+}
+
+Async<HttpServer::Connection::Refusal> HttpServer::Connection::read_head(Parser& parser) {
+  stream_.expires_after(server_.limits_.header);
+  const auto [error, size] = co_await http::async_read_header(stream_, buffer_, parser, kAwait);
+  if (error) co_return refused(error);
+  const auto& head = parser.get();
+  if (!ends_where_all_agree(head)) {
+    co_return ServerResponse::text(501, "of transfer codings only `chunked` is known here\n");
+  }
+  keep_alive_ = keep_alive_ && head.keep_alive();
+  plain_ = head.version() < 11;
+  request_ = value_of(head);
+  co_return std::nullopt;
+}
+
+// Before anything of the body is read or kept.
+Async<HttpServer::Connection::Refusal> HttpServer::Connection::judge_head() {
+  Refusal refusal = server_.names_.refuse(request_);
+  if (refusal) co_return refusal;
+  route_ = server_.route_of(request_);
+  if (route_ == nullptr) co_return ServerResponse::text(404, "nothing is here\n");
+  refusal = co_await route_->second->refuse(request_);
+  unknown_ = refusal.has_value();
+  co_return refusal;
+}
+
+Async<HttpServer::Connection::Refusal> HttpServer::Connection::read_body(Parser& parser) {
+  // Nobody reads what comes with a request to be shown something, and some of that is shown to all.
+  if (request_.method != "POST") {
+    parser.body_limit(kSmallBody);
+    if (parser.content_length().value_or(0) > kSmallBody) co_return too_long();
+  }
+  if (request_.header("expect") == "100-continue") {
+    stream_.expires_after(server_.limits_.write);
+    constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
+    co_await asio::async_write(stream_, asio::buffer(kGoOn), kAwait);
+  }
+  stream_.expires_after(server_.limits_.body);
+  body_ = server_.bodies_.share_of(request_.principal);
+  while (!parser.is_done()) {
+    const auto [error, size] = co_await http::async_read_some(stream_, buffer_, parser, kAwait);
+    if (error) co_return refused(error);
+    if (!hold(parser.get().body().size())) {
+      co_return busy("too much is being read; try again later\n");
+    }
+  }
+  request_.body = std::move(parser.get().body());
+  co_return std::nullopt;
+}
+
+// What a peer that is still there is told of a request that could not be read.
+ServerResponse HttpServer::Connection::refused(const boost::system::error_code& error) {
+  if (peer_is_lost(error)) gone_ = true;
+  if (error == http::error::header_limit || error == http::error::buffer_overflow) {
+    return ServerResponse::text(431, "the header is too long\n");
+  }
+  if (error == http::error::body_limit) return too_long();
+  return ServerResponse::text(400, "this is no request that HTTP/1.1 knows\n");
+}
+
+bool HttpServer::Connection::hold(std::size_t bytes) {
+  return bytes <= kSmallBody || body_.grow_to(bytes);
+}
+
+Async<void> HttpServer::Connection::run_handler() {
+  stream_.expires_never();
+  watching_.start(watch());
+  co_await route_->second->handle(*this);
+  watching_.cancel();
+  (void)co_await watching_.join(std::chrono::seconds(1));
+}
+
+// While the handler runs: is the peer still there? A peer that has sent its next request already
+// is.
+Async<void> HttpServer::Connection::watch() {
+  while (!gone_ && buffer_.size() == 0) {
+    boost::system::error_code error;
+    co_await stream_.socket().async_wait(tcp::socket::wait_read,
+                                         asio::redirect_error(asio::use_awaitable, error));
+    if (error) co_return;
+    char byte = 0;
+    const ssize_t seen =
+        ::recv(stream_.socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (seen > 0) co_return;
+    if (seen < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) continue;
+    set_gone();
+  }
+}
+
+void HttpServer::Connection::set_gone() {
+  if (gone_) return;
+  gone_ = true;
+  if (const auto tell = std::exchange(on_gone_, nullptr)) tell();
+}
+
+// Before it is written: whoever sees the answer finds it counted.
+void HttpServer::Connection::count(unsigned status) const {
+  if (server_.answered_) server_.answered_(route_ ? route_->first : "other", status);
+}
+
+Async<bool> HttpServer::Connection::respond(ServerResponse response) {
+  answered_ = true;
+  count(response.status);
+  if (gone_) co_return false;
+  http::response<http::string_body> out;
+  put_head(out, response);
+  out.keep_alive(keep_alive_);
+  const bool bare = response.status == 204 || response.status == 304;
+  out.body() = std::move(response.body);
+  if (!bare) out.content_length(out.body().size());
+  stream_.expires_after(server_.limits_.write);
+  http::serializer<false, http::string_body> serializer(out);
+  const bool headers_only = request_.method == "HEAD";
+  if (headers_only) serializer.split(true);
+  const auto [error, size] = headers_only
+                                 ? co_await http::async_write_header(stream_, serializer, kAwait)
+                                 : co_await http::async_write(stream_, serializer, kAwait);
+  if (error) set_gone();
+  co_return !error;
+}
+
+Async<bool> HttpServer::Connection::begin(ServerResponse head) {
+  if (plain_) {
+    keep_alive_ = false;
+    co_await respond(ServerResponse::text(505, "streams need HTTP/1.1\n"));
+    co_return false;
+  }
+  answered_ = streams_ = true;
+  count(head.status);
+  if (gone_) co_return false;
+  http::response<http::empty_body> out;
+  put_head(out, head);
+  out.keep_alive(keep_alive_);
+  out.chunked(true);
+  stream_.expires_after(server_.limits_.write);
+  http::serializer<false, http::empty_body> serializer(out);
+  const auto [error, size] = co_await http::async_write_header(stream_, serializer, kAwait);
+  if (error) set_gone();
+  co_return !error;
+}
+
+Async<bool> HttpServer::Connection::write(std::string piece) {
+  if (gone_ || !streams_) co_return false;
+  if (piece.empty()) co_return true;
+  stream_.expires_after(server_.limits_.write);
+  const auto [error, size] =
+      co_await asio::async_write(stream_, http::make_chunk(asio::buffer(piece)), kAwait);
+  stream_.expires_never();
+  if (error) set_gone();
+  co_return !error;
+}
+
+Async<void> HttpServer::Connection::end_stream() {
+  stream_.expires_after(server_.limits_.write);
+  const auto [error, size] = co_await asio::async_write(stream_, http::make_chunk_last(), kAwait);
+  if (error) set_gone();
+}
+
+// A peer that is still sending would lose our refusal to a reset.
+Async<void> HttpServer::Connection::linger() {
+  boost::system::error_code ignored;
+  stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+  stream_.expires_after(std::chrono::seconds(1));
+  std::array<char, 4096> waste{};
+  for (int i = 0; i < 64; ++i) {
+    const auto [error, size] = co_await stream_.async_read_some(asio::buffer(waste), kAwait);
+    if (error || size == 0) break;
+  }
+}
+
+}  // namespace sallyport::net
