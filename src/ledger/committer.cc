@@ -8,6 +8,7 @@
 #include "ledger/block_index.h"
 #include "ledger/tree.h"
 #include "ledger/trust_link.h"
+#include "ledger/written_ids.h"
 
 namespace sallyport::ledger {
 
@@ -21,16 +22,13 @@ core::Draft control(std::string_view name, json::object details) {
 
 // What one transaction has put together so far.
 struct Committer::Batch {
+  explicit Batch(WriteView& to, Stored before)
+      : view(to), next(std::move(before)), written_ids(to) {}
+
   WriteView& view;
-  Edge edge;
-  WallTime last_recorded;
-  WallTime wall;  // both clocks as the transaction began
-  SteadyTime steady;
+  Stored next;
+  WrittenIds written_ids;
   std::vector<StoredEntry> entries{};
-  std::vector<Uuid> ids{};  // of `entries`
-  // Where each id of the block that is not full yet stands, `entries` included. Read when somebody
-  // first asks: what was owed through a long fault asks for thousands.
-  std::optional<std::map<Uuid, std::uint64_t>> recent{};
   std::map<std::string, std::uint64_t> topic_ids{};
   std::vector<BlockIndex> indexes{};  // of blocks that this process filled from their first entry
 };
@@ -49,13 +47,102 @@ Result<std::uint64_t> number_in_fact(const std::optional<std::string>& stored,
       "corrupt", fmt::format("a fact `{}` is no number; run `sallyport ledger verify`", space));
 }
 
+core::FactChange::Stored facts_of(WriteView& view) {
+  return [&view](std::string_view space, std::string_view key) { return view.fact(space, key); };
+}
+
+Result<bool> as_expected(WriteView& view, const Group& group) {
+  for (const core::Fact& fact : group.expected) {
+    SALLYPORT_TRY(const std::optional<std::string> stored, view.fact(fact.space, fact.key));
+    if (stored != fact.value) return false;
+  }
+  return true;
+}
+
+// Before anything of the group is written, so that a refusal leaves nothing behind.
+Result<void> ask_changes(WriteView& view, const Group& group) {
+  for (const SealedDraft& draft : group.drafts) {
+    for (const std::shared_ptr<const core::FactChange>& change : draft.changes()) {
+      SALLYPORT_CHECK_OK(change->facts(facts_of(view)));
+    }
+  }
+  return {};
+}
+
+Result<void> put_facts(WriteView& view, const SealedDraft& draft, std::uint64_t sequence) {
+  for (core::Fact fact : draft.facts()) {
+    if (fact.with_place) *fact.value += fmt::format("@{}", sequence);
+    if (fact.counts) {
+      SALLYPORT_TRY(const std::optional<std::string> stored, view.fact(fact.space, fact.key));
+      SALLYPORT_TRY(const std::uint64_t count, number_in_fact(stored, fact.space));
+      fact.value = std::to_string(count + 1);
+    }
+    SALLYPORT_CHECK_OK(view.put_fact(fact));
+  }
+  for (const std::shared_ptr<const core::FactChange>& change : draft.changes()) {
+    SALLYPORT_TRY(const std::vector<core::Fact> facts, change->facts(facts_of(view)));
+    for (const core::Fact& fact : facts) SALLYPORT_CHECK_OK(view.put_fact(fact));
+  }
+  return {};
+}
+
+// Topics count their entries from 1; what is on none has the number 0.
+Result<std::uint64_t> next_topic_id(WriteView& view, std::map<std::string, std::uint64_t>& known,
+                                    const std::string& topic) {
+  if (topic.empty()) return 0;
+  auto [last, unknown] = known.try_emplace(topic, 0);
+  if (unknown) {
+    SALLYPORT_TRY(const std::optional<std::string> stored, view.fact("topic", topic));
+    SALLYPORT_TRY(last->second, number_in_fact(stored, "topic"));
+  }
+  const std::uint64_t id = ++last->second;
+  SALLYPORT_CHECK_OK(view.put_fact({"topic", topic, std::to_string(id)}));
+  return id;
+}
+
+// A trust record with its place in the chain of them.
+Result<SealedDraft> linked(WriteView& view, SealedDraft draft) {
+  SALLYPORT_TRY(TrustHead head, trust_head(view));
+  head.hash = draft.link(++head.index, head.hash);
+  SALLYPORT_CHECK_OK(view.put_fact(head.fact()));
+  return draft;
+}
+
+// Is this what the holder of the key said about exactly this tree?
+bool vouches(const std::string& checkpoint, const Edge& edge, const VerifierKey& key) {
+  const Result<Note> note = Note::parse(checkpoint);
+  if (!note) return false;
+  const Result<Checkpoint> said = Checkpoint::parse(note->text);
+  return said && said->size == edge.size() && said->root == edge.root() &&
+         verify_note(*note, key) == NoteTrust::Signed;
+}
+
+Result<void> complete_nodes(WriteView& view, std::uint64_t size) {
+  SALLYPORT_TRY(const std::vector<CompletedNode> nodes, completed_nodes(view, size));
+  for (const CompletedNode& node : nodes) {
+    SALLYPORT_CHECK_OK(view.put_node(node.level, node.position, node.hash));
+  }
+  return {};
+}
+
+Result<BlockIndex> index_block(WriteView& view, std::uint64_t block) {
+  BlockIndexer indexer;
+  const auto add = [&](const StoredEntry& entry) -> Result<bool> {
+    if (!entry.bytes) return true;  // pruned before its block was full
+    SALLYPORT_TRY(const EntryView seen, view_entry(*entry.bytes));
+    SALLYPORT_CHECK_OK(add_entry(indexer, seen));
+    return true;
+  };
+  SALLYPORT_CHECK_OK(view.scan(block * kBlock, (block + 1) * kBlock, add));
+  return indexer.finish(block);
+}
+
 }  // namespace
 
 Committer::Committer(Means means, SigningKey key)
     : means_(std::move(means)),
       key_(key),
-      wall_(means_.clock.wall()),
-      steady_(means_.clock.steady()) {}
+      stored_{.wall = means_.clock.wall(), .steady = means_.clock.steady()} {}
 
 Result<SealedDraft> Committer::seal(core::Draft draft) {
   std::optional<Uuid> id = draft.id ? parse_uuid(*draft.id) : uuid7(means_.clock, means_.entropy);
@@ -76,26 +163,20 @@ Result<void> Committer::commit_at_once(Group& group) {
 
 Result<void> Committer::commit(const std::vector<Group*>& groups, LedgerStore::Manner manner) {
   manner.waits_for_disk = std::ranges::any_of(groups, &Group::waits_for_disk);
-  Edge edge;
-  std::string checkpoint;
-  WallTime last_recorded;
+  Stored next;
   std::shared_ptr<const SigningKey> rotate_to;
-  WallTime wall;
-  SteadyTime steady;
   const auto work = [&](WriteView& view) -> Result<void> {
     SALLYPORT_CHECK_OK(follow_others(view));
-    wall = means_.clock.wall();
-    steady = means_.clock.steady();
-    Batch batch{view, edge_, last_recorded_, wall, steady};
+    Batch batch(view, stored_);
+    batch.next.wall = means_.clock.wall();
+    batch.next.steady = means_.clock.steady();
     SALLYPORT_CHECK_OK(note_clock_step(batch));
     for (Group* const group : groups) {
       SALLYPORT_CHECK_OK(write_group(batch, *group));
       if (group->rotate_to && group->result) rotate_to = group->rotate_to;
     }
     SALLYPORT_CHECK_OK(finish(batch, rotate_to));
-    edge = batch.edge;
-    last_recorded = batch.last_recorded;
-    checkpoint = batch.entries.empty() ? checkpoint_ : batch.entries.back().checkpoint;
+    next = std::move(batch.next);
     return {};
   };
   Result<void> done = means_.store.write(work, manner);
@@ -103,60 +184,52 @@ Result<void> Committer::commit(const std::vector<Group*>& groups, LedgerStore::M
     indexer_ = {};
     return done;
   }
-  edge_ = std::move(edge);
-  last_recorded_ = last_recorded;
-  checkpoint_ = std::move(checkpoint);
+  stored_ = std::move(next);
   is_on_disk_ = manner.waits_for_disk;
   if (rotate_to) key_ = *rotate_to;
-  // The readings that were compared: a step during the commit is noticed by the next one.
-  wall_ = wall;
-  steady_ = steady;
   return {};
 }
 
-// INVARIANT: inside a transaction `edge_` is the edge of what is stored, whoever wrote it. What
+// INVARIANT: inside a transaction `stored_` is what is stored, whoever wrote it. What
 // others wrote counts only under their signature: building on it would sign it for them.
 Result<void> Committer::follow_others(WriteView& view) {
   constexpr std::uint64_t kFewLeaves = 4096;
   SALLYPORT_TRY(const ReadView::Head head, view.head());
   const std::uint64_t size = head.size;
-  if (size == 0 && edge_.size() == 0) return follow_key(view);
-  if (size < edge_.size()) {
-    return ledger_unavailable(
-        "corrupt", fmt::format("the ledger shrank from {} to {} entries", edge_.size(), size));
+  const std::uint64_t known = stored_.edge.size();
+  if (size == 0 && known == 0) return follow_key(view);
+  if (size < known) {
+    return ledger_unavailable("corrupt",
+                              fmt::format("the ledger shrank from {} to {} entries", known, size));
   }
-  if (size == edge_.size()) {
-    if (head.checkpoint == checkpoint_) return {};
+  if (size == known) {
+    if (head.checkpoint == stored_.checkpoint) return {};
     return ledger_unavailable("corrupt",
                               fmt::format("entry {} was exchanged behind the ledger", size - 1));
   }
   // A rotation is an entry like any other: where there is no new one, the key is the same.
   SALLYPORT_CHECK_OK(follow_key(view));
   SALLYPORT_TRY(const std::optional<StoredEntry> last, view.entry(size - 1));
-  Edge edge = edge_;
-  if (size - edge.size() <= kFewLeaves) {
-    SALLYPORT_TRY(const std::vector<Hash> leaves, view.leaves(edge.size(), size));
+  Edge edge = stored_.edge;
+  if (size - known <= kFewLeaves) {
+    SALLYPORT_TRY(const std::vector<Hash> leaves, view.leaves(known, size));
     for (const Hash& leaf : leaves) edge.append(leaf);
   } else {
     SALLYPORT_TRY(edge, edge_at(view, size));
   }
-  const Result<Note> note = Note::parse(last->checkpoint);
-  const Result<Checkpoint> signed_state =
-      note ? Checkpoint::parse(note->text) : Result<Checkpoint>(std::unexpected(note.error()));
-  if (!signed_state || signed_state->size != size || signed_state->root != edge.root() ||
-      verify_note(*note, key_.verifier()) != NoteTrust::Signed) {
+  if (!vouches(last->checkpoint, edge, key_.verifier())) {
     return ledger_unavailable(
         "corrupt", fmt::format("entry {} does not carry the checkpoint of its tree", size - 1));
   }
-  edge_ = std::move(edge);
+  stored_.edge = std::move(edge);
+  stored_.checkpoint = last->checkpoint;
   indexer_ = {};
-  checkpoint_ = last->checkpoint;
-  if (last->bytes) {
-    const Result<EntryView> seen = view_entry(*last->bytes);
-    if (!seen)
-      return ledger_unavailable("corrupt", fmt::format("entry {} cannot be read", size - 1));
-    last_recorded_ = from_rfc3339(seen->recorded_at).value_or(last_recorded_);
+  if (!last->bytes) return {};
+  const Result<EntryView> seen = view_entry(*last->bytes);
+  if (!seen) {
+    return ledger_unavailable("corrupt", fmt::format("entry {} cannot be read", size - 1));
   }
+  stored_.last_recorded = from_rfc3339(seen->recorded_at).value_or(stored_.last_recorded);
   return {};
 }
 
@@ -180,31 +253,32 @@ Result<void> Committer::follow_key(WriteView& view) {
 }
 
 Result<void> Committer::note_clock_step(Batch& batch) {
-  if (batch.edge.size() == 0) return {};
+  if (batch.next.edge.size() == 0) return {};
   const auto elapsed =
-      std::chrono::duration_cast<std::chrono::microseconds>(batch.steady - steady_);
-  const auto drift = (batch.wall - wall_) - elapsed;
+      std::chrono::duration_cast<std::chrono::microseconds>(batch.next.steady - stored_.steady);
+  const auto drift = (batch.next.wall - stored_.wall) - elapsed;
   const bool stepped = drift > seconds(2) || drift < -seconds(2);
-  const bool before_last = batch.wall + seconds(1) < batch.last_recorded;
+  const bool before_last = batch.next.wall + seconds(1) < stored_.last_recorded;
   if (!stepped && !before_last) return {};
   SALLYPORT_TRY(
       const SealedDraft sealed,
-      seal(control("clock_step", {{"wall_before", rfc3339(stepped ? wall_ : batch.last_recorded)},
-                                  {"wall_now", rfc3339(batch.wall)},
-                                  {"steady_elapsed_us", elapsed.count()},
-                                  {"against", stepped ? "monotonic_clock" : "entry_before"}})));
+      seal(control("clock_step",
+                   {{"wall_before", rfc3339(stepped ? stored_.wall : stored_.last_recorded)},
+                    {"wall_now", rfc3339(batch.next.wall)},
+                    {"steady_elapsed_us", elapsed.count()},
+                    {"against", stepped ? "monotonic_clock" : "entry_before"}})));
   Positions ignored;
   return place(batch, sealed, ignored);
 }
 
 Result<void> Committer::write_group(Batch& batch, Group& group) {
   group.result = Positions{};
-  SALLYPORT_TRY(const bool unchanged, as_expected(batch, group));
+  SALLYPORT_TRY(const bool unchanged, as_expected(batch.view, group));
   if (!unchanged) {
     group.result = fail(ErrorCode::Conflict, "what this depends on has changed meanwhile");
     return {};
   }
-  if (Result<void> asked = ask_changes(batch, group); !asked) {
+  if (Result<void> asked = ask_changes(batch.view, group); !asked) {
     if (asked.error().code != ErrorCode::Exhausted) return asked;
     group.result = std::unexpected(std::move(asked).error());
     return {};
@@ -224,143 +298,58 @@ Result<void> Committer::write_group(Batch& batch, Group& group) {
     }
   }
   for (const SealedDraft& draft : group.compose ? composed : group.drafts) {
+    std::optional<std::uint64_t> before;
     if (group.known_ids) {
-      SALLYPORT_TRY(const std::optional<core::Position> before, written_before(batch, draft.id()));
-      if (before) {
-        group.result->push_back(*before);
-        continue;
-      }
+      SALLYPORT_TRY(before, batch.written_ids.find(draft.id()));
     }
-    SALLYPORT_CHECK_OK(place(batch, draft, *group.result));
-  }
-  return {};
-}
-
-Result<bool> Committer::as_expected(Batch& batch, const Group& group) {
-  for (const core::Fact& fact : group.expected) {
-    SALLYPORT_TRY(const std::optional<std::string> stored, batch.view.fact(fact.space, fact.key));
-    if (stored != fact.value) return false;
-  }
-  return true;
-}
-
-namespace {
-
-core::FactChange::Stored facts_of(WriteView& view) {
-  return [&view](std::string_view space, std::string_view key) { return view.fact(space, key); };
-}
-
-}  // namespace
-
-// Before anything of the group is written, so that a refusal leaves nothing behind.
-Result<void> Committer::ask_changes(Batch& batch, const Group& group) {
-  for (const SealedDraft& draft : group.drafts) {
-    for (const std::shared_ptr<const core::FactChange>& change : draft.changes()) {
-      SALLYPORT_TRY(const std::vector<core::Fact> facts, change->facts(facts_of(batch.view)));
-      (void)facts;
+    if (before) {
+      group.result->push_back({*before, to_string(draft.id())});
+    } else {
+      SALLYPORT_CHECK_OK(place(batch, draft, *group.result));
     }
   }
   return {};
 }
 
 Result<void> Committer::place(Batch& batch, const SealedDraft& draft, Positions& positions) {
-  const std::uint64_t sequence = batch.edge.size();
+  const std::uint64_t sequence = batch.next.edge.size();
   const WallTime now = means_.clock.wall();
-  std::uint64_t topic_id = 0;
-  if (!draft.topic().empty()) {
-    auto [last, unknown] = batch.topic_ids.try_emplace(draft.topic(), 0);
-    if (unknown) {
-      SALLYPORT_TRY(const std::optional<std::string> stored,
-                    batch.view.fact("topic", draft.topic()));
-      SALLYPORT_TRY(last->second, number_in_fact(stored, "topic"));
-    }
-    topic_id = ++last->second;
-    SALLYPORT_CHECK_OK(batch.view.put_fact({"topic", draft.topic(), std::to_string(topic_id)}));
-  }
-  for (core::Fact fact : draft.facts()) {
-    if (fact.with_place) *fact.value += fmt::format("@{}", sequence);
-    if (fact.counts) {
-      SALLYPORT_TRY(const std::optional<std::string> stored, batch.view.fact(fact.space, fact.key));
-      SALLYPORT_TRY(const std::uint64_t count, number_in_fact(stored, fact.space));
-      fact.value = std::to_string(count + 1);
-    }
-    SALLYPORT_CHECK_OK(batch.view.put_fact(fact));
-  }
-  for (const std::shared_ptr<const core::FactChange>& change : draft.changes()) {
-    SALLYPORT_TRY(const std::vector<core::Fact> facts, change->facts(facts_of(batch.view)));
-    for (const core::Fact& fact : facts) SALLYPORT_CHECK_OK(batch.view.put_fact(fact));
-  }
-  std::optional<SealedDraft> linked;
+  SALLYPORT_TRY(const std::uint64_t topic_id,
+                next_topic_id(batch.view, batch.topic_ids, draft.topic()));
+  SALLYPORT_CHECK_OK(put_facts(batch.view, draft, sequence));
+  StoredEntry entry{.sequence = sequence, .openings = draft.packed_openings()};
   if (draft.is_link()) {
-    SALLYPORT_TRY(TrustHead head, trust_head(batch.view));
-    linked = draft;
-    head.hash = linked->link(++head.index, head.hash);
-    SALLYPORT_CHECK_OK(batch.view.put_fact(head.fact()));
+    SALLYPORT_TRY(const SealedDraft link, linked(batch.view, draft));
+    entry.bytes = link.bytes(sequence, now, topic_id);
+  } else {
+    entry.bytes = draft.bytes(sequence, now, topic_id);
   }
-  StoredEntry entry{.sequence = sequence,
-                    .bytes = (linked ? *linked : draft).bytes(sequence, now, topic_id),
-                    .openings = draft.packed_openings()};
   entry.leaf = leaf_hash(*entry.bytes);
-  batch.edge.append(entry.leaf);
-  batch.last_recorded = now;
-  indexer_.add(draft.view(), now, draft.id());
-  if (batch.edge.size() % kBlock == 0) {
-    const bool whole = indexer_.size() == kBlock;
-    BlockIndex index = indexer_.finish(sequence / kBlock);
-    if (whole) batch.indexes.push_back(std::move(index));
-  }
+  batch.next.edge.append(entry.leaf);
+  batch.next.last_recorded = now;
   batch.entries.push_back(std::move(entry));
-  batch.ids.push_back(draft.id());
-  if (batch.recent) batch.recent->emplace(draft.id(), sequence);
+  batch.written_ids.add(draft.id(), sequence);
+  index(batch, draft, now);
   positions.push_back({sequence, to_string(draft.id())});
   return {};
 }
 
-Result<void> Committer::read_recent(Batch& batch) {
-  batch.recent.emplace();
-  const auto note = [&](const StoredEntry& entry) -> Result<bool> {
-    if (!entry.bytes) return true;
-    SALLYPORT_TRY(const EntryView seen, view_entry(*entry.bytes));
-    if (const std::optional<Uuid> id = parse_uuid(seen.id)) {
-      batch.recent->emplace(*id, entry.sequence);
-    }
-    return true;
-  };
-  SALLYPORT_TRY(const std::uint64_t size, batch.view.size());
-  SALLYPORT_CHECK_OK(batch.view.scan(size / kBlock * kBlock, size, note));
-  for (std::size_t i = 0; i < batch.ids.size(); ++i) {
-    batch.recent->emplace(batch.ids[i], batch.entries[i].sequence);
-  }
-  return {};
-}
-
-Result<std::optional<core::Position>> Committer::written_before(Batch& batch, const Uuid& id) {
-  const std::string text = to_string(id);
-  if (!batch.recent) SALLYPORT_CHECK_OK(read_recent(batch));
-  if (const auto same = batch.recent->find(id); same != batch.recent->end()) {
-    return core::Position{same->second, text};
-  }
-  std::optional<core::Position> found;
-  const auto look = [&](const StoredEntry& entry) -> Result<bool> {
-    if (!entry.bytes) return true;
-    SALLYPORT_TRY(const EntryView seen, view_entry(*entry.bytes));
-    if (seen.id == text) found = core::Position{entry.sequence, text};
-    return !found.has_value();
-  };
-  SALLYPORT_TRY(const std::vector<std::uint64_t> blocks, batch.view.blocks_with_id(id));
-  for (const std::uint64_t block : blocks) {
-    SALLYPORT_CHECK_OK(batch.view.scan(block * kBlock, (block + 1) * kBlock, look));
-    if (found) return found;
-  }
-  return std::nullopt;
+void Committer::index(Batch& batch, const SealedDraft& draft, WallTime recorded) {
+  indexer_.add(draft.view(), recorded, draft.id());
+  const std::uint64_t size = batch.next.edge.size();
+  if (size % kBlock != 0) return;
+  const bool whole = indexer_.size() == kBlock;
+  BlockIndex full = indexer_.finish(size / kBlock - 1);
+  if (whole) batch.indexes.push_back(std::move(full));
 }
 
 Result<void> Committer::finish(Batch& batch, const std::shared_ptr<const SigningKey>& rotate_to) {
   if (batch.entries.empty()) return {};
   std::vector<const SigningKey*> keys = {&key_};
   if (rotate_to) keys.push_back(rotate_to.get());
-  const Checkpoint state{key_.verifier().name, batch.edge.size(), batch.edge.root()};
-  batch.entries.back().checkpoint = state.sign(keys);
+  const Edge& edge = batch.next.edge;
+  batch.next.checkpoint = Checkpoint{key_.verifier().name, edge.size(), edge.root()}.sign(keys);
+  batch.entries.back().checkpoint = batch.next.checkpoint;
   auto index = batch.indexes.begin();
   for (const StoredEntry& entry : batch.entries) {
     SALLYPORT_CHECK_OK(batch.view.insert(entry));
@@ -376,26 +365,6 @@ Result<void> Committer::finish(Batch& batch, const std::shared_ptr<const Signing
     }
   }
   return {};
-}
-
-Result<void> Committer::complete_nodes(WriteView& view, std::uint64_t size) {
-  SALLYPORT_TRY(const std::vector<CompletedNode> nodes, completed_nodes(view, size));
-  for (const CompletedNode& node : nodes) {
-    SALLYPORT_CHECK_OK(view.put_node(node.level, node.position, node.hash));
-  }
-  return {};
-}
-
-Result<BlockIndex> Committer::index_block(WriteView& view, std::uint64_t block) {
-  BlockIndexer indexer;
-  SALLYPORT_CHECK_OK(view.scan(block * kBlock, (block + 1) * kBlock,
-                               [&](const StoredEntry& entry) -> Result<bool> {
-                                 if (!entry.bytes) return true;  // pruned before its block was full
-                                 SALLYPORT_TRY(const EntryView seen, view_entry(*entry.bytes));
-                                 SALLYPORT_CHECK_OK(add_entry(indexer, seen));
-                                 return true;
-                               }));
-  return indexer.finish(block);
 }
 
 }  // namespace sallyport::ledger

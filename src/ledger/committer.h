@@ -63,38 +63,40 @@ class Committer {
   Result<void> commit_at_once(Group& group);
 
   Result<SealedDraft> seal(core::Draft draft);
-  const std::string& newest_checkpoint() const { return checkpoint_; }
+  const std::string& newest_checkpoint() const { return stored_.checkpoint; }
   bool is_on_disk() const { return is_on_disk_; }  // what was committed last
   const SigningKey& key() const { return key_; }
 
  private:
   struct Batch;
 
+  // What is stored, as this process last left or found it.
+  struct Stored {
+    Edge edge{};
+    std::string checkpoint{};
+    WallTime last_recorded{};  // of the newest entry, whoever wrote it
+    // Both clocks as the last commit began, to notice a step; one during the commit is noticed by
+    // the next.
+    WallTime wall{};
+    SteadyTime steady{};
+  };
+
   Result<void> commit(const std::vector<Group*>& groups, LedgerStore::Manner manner);
   Result<void> follow_others(WriteView& view);
   Result<void> follow_key(WriteView& view);
   Result<void> note_clock_step(Batch& batch);
   Result<void> write_group(Batch& batch, Group& group);
-  Result<bool> as_expected(Batch& batch, const Group& group);
-  Result<void> ask_changes(Batch& batch, const Group& group);
   Result<void> place(Batch& batch, const SealedDraft& draft, Positions& positions);
-  Result<void> read_recent(Batch& batch);
-  Result<std::optional<core::Position>> written_before(Batch& batch, const Uuid& id);
+  void index(Batch& batch, const SealedDraft& draft, WallTime recorded);
   Result<void> finish(Batch& batch, const std::shared_ptr<const SigningKey>& rotate_to);
-  Result<void> complete_nodes(WriteView& view, std::uint64_t size);
-  Result<BlockIndex> index_block(WriteView& view, std::uint64_t block);
 
   Means means_;
   SigningKey key_;
-  Edge edge_;
+  Stored stored_;
   // Of the block that is being filled, as far as this process filled it; asked again of the store
   // when others wrote too, or when a commit failed.
   BlockIndexer indexer_;
-  std::string checkpoint_;
   bool is_on_disk_ = true;
-  WallTime last_recorded_{};  // of the newest entry, whoever wrote it
-  WallTime wall_;             // both clocks at the last commit, to notice a step
-  SteadyTime steady_;
 };
 
 // The draft of a control entry (LE-68).

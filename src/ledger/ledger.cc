@@ -134,28 +134,10 @@ std::unexpected<Error> Ledger::refuse_control() {
 }
 
 void Ledger::submit(Group group) {
-  std::optional<Error> refusal;
   const asio::any_io_executor executor = group.executor;
-  bool alone = false;
-  {
-    const std::lock_guard lock(queue_->mutex);
-    if (queue_->health.cause == "corrupt") {
-      refusal = refusal_by(queue_->health).error();
-    } else if (queue_->is_blocked(parts_.clock.steady())) {
-      refusal = refusal_by(queue_->health).error();
-    } else if (queue_->stopping) {
-      refusal = Error{ErrorCode::Unavailable, "the ledger is closing"};
-    } else if (queue_->bytes + weight(group) > kQueuedBytes) {
-      refusal = Error{ErrorCode::Exhausted, "too many records wait for the disk"};
-    } else {
-      queue_->bytes += weight(group);
-      queue_->waiting.push_back(std::move(group));
-      alone = queue_->last_is_alone();
-    }
-  }
-  if (!refusal) return call_for_writing(executor, alone);
-  // NOLINTNEXTLINE(bugprone-use-after-move): it was moved only where there is no refusal.
-  group.result = std::unexpected(std::move(*refusal));
+  const Result<bool> alone = queue_->add(group, parts_.clock.steady());
+  if (alone) return call_for_writing(executor, *alone);
+  group.result = std::unexpected(alone.error());
   Answers().add(std::move(group));
 }
 
@@ -216,15 +198,19 @@ void Ledger::work() {
     apply_retention();
   }
   const std::lock_guard pen(pen_);
-  if (settings_.announced && health().cause != "corrupt") {
-    Group last;
-    last.compose = [this](WriteView& view) -> Result<std::vector<core::Draft>> {
-      SALLYPORT_CHECK_OK(view.put_fact({"instance", means_.instance_id, std::nullopt}));
-      return std::vector{control("stopped", {{"role", settings_.role}})};
-    };
-    (void)committer_.commit({&last});
-  }
+  say_stopped();
   keep_witness(true);
+}
+
+void Ledger::say_stopped() {
+  if (!settings_.announced || health().cause == "corrupt") return;
+  Group last;
+  last.compose = [this](WriteView& view) -> Result<std::vector<core::Draft>> {
+    SALLYPORT_CHECK_OK(view.put_fact({"instance", means_.instance_id, std::nullopt}));
+    return std::vector{control("stopped", {{"role", settings_.role}})};
+  };
+  // A process that cannot say so is found dead by the next one that starts.
+  (void)committer_.commit({&last});
 }
 
 // False when the disk refused.

@@ -143,6 +143,7 @@ class Ledger final : public core::Recorder {
   void note_speed(SteadyTime begin);
   Result<Positions> submit_and_wait(Group group);
   void work();
+  void say_stopped();
   bool settle(std::vector<Group> groups);
   void note_unheard(const Positions& positions, const std::vector<std::size_t>& records);
   void owe_again(std::vector<Group> groups);

@@ -53,6 +53,20 @@ struct Ledger::Queue {
   Health health;               // GUARDED_BY(mutex)
   SteadyTime failed_at{};      // GUARDED_BY(mutex), when the disk last refused
 
+  // Takes the group, unless it is refused; then it is left as it is. True: nobody else is there who
+  // writes.
+  Result<bool> add(Group& group, SteadyTime now) {
+    const std::lock_guard lock(mutex);
+    if (health.cause == "corrupt" || is_blocked(now)) return refusal_by(health);
+    if (stopping) return fail(ErrorCode::Unavailable, "the ledger is closing");
+    if (bytes + weight(group) > kQueuedBytes) {
+      return fail(ErrorCode::Exhausted, "too many records wait for the disk");
+    }
+    bytes += weight(group);
+    waiting.push_back(std::move(group));
+    return last_is_alone();
+  }
+
   // What goes into one transaction: everything owed, then as much as fits.
   std::vector<Group> take() {
     std::vector<Group> taken;

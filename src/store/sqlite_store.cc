@@ -100,11 +100,11 @@ struct SqliteStore::State {
   bool frozen = false;
   FileIdentity identity;
   std::mutex writing;                  // one write transaction at a time in this process
-  std::unique_ptr<Connection> writer;  // guarded by `writing`; in memory it also reads
+  std::unique_ptr<Connection> writer;  // GUARDED_BY(writing); in memory it also reads
   Guarded<std::vector<std::unique_ptr<Connection>>> idle_readers;
-  std::unique_ptr<Checkpointer> checkpointer;  // guarded by `writing`; made when first needed
-  int copy_at = 0;                             // guarded by `writing`; the log's length then
-  int commits = 0;                             // guarded by `writing`
+  std::unique_ptr<Checkpointer> checkpointer;  // GUARDED_BY(writing); made when first needed
+  int copy_at = 0;                             // GUARDED_BY(writing); the length of the log then
+  int commits = 0;                             // GUARDED_BY(writing)
 
   Connection::Options connection_options(bool writable) const {
     return {options.file, writable, options.sync,   options.lock_wait,

@@ -1,0 +1,35 @@
+// Where an entry stands whose id came from a caller: it may have been written before (LE-5).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/uuid.h"
+#include "ledger/store.h"
+
+namespace sallyport::ledger {
+
+// Of one write transaction.
+class WrittenIds {
+ public:
+  explicit WrittenIds(WriteView& view) : view_(view) {}
+
+  // An entry of this transaction.
+  void add(const Uuid& id, std::uint64_t sequence);
+  // The sequence of the entry with this id, in this transaction or before it.
+  Result<std::optional<std::uint64_t>> find(const Uuid& id);
+
+ private:
+  Result<void> read_recent();
+
+  WriteView& view_;
+  std::vector<std::pair<Uuid, std::uint64_t>> added_;
+  // Those of the block that is not full yet, `added_` included. Read when somebody first asks: what
+  // was owed through a long fault asks for thousands.
+  std::optional<std::map<Uuid, std::uint64_t>> recent_;
+};
+
+}  // namespace sallyport::ledger
