@@ -80,7 +80,10 @@ enum class WriteIntents {
 
 class Engine;
 
-// Everything that decides is given here; afterwards nothing can be added or taken away.
+// Everything that decides is given here; afterwards nothing can be added or taken away. For one
+// thread. The functions given are called by threads of the engine, for different calls at the same
+// time; what they capture must outlive the engine. A name that is taken, a function that is empty
+// or a time that is not above zero makes `open` fail.
 class EngineBuilder {
  public:
   using Guard = std::function<Result<Verdict>(const Call&, const GuardView&)>;
@@ -139,7 +142,7 @@ class EngineBuilder {
 struct CallOptions {
   std::stop_token cancel{};
   bool hold = true;  // wait while a person is asked; else the answer says `requires_confirmation`
-  std::function<void(const json::value&)> on_progress{};
+  std::function<void(const json::value&)> on_progress{};  // called on a thread of the engine
 };
 
 // What came of the calls of one turn.
@@ -153,8 +156,6 @@ struct HandedOut {
   HandOff hand_off{};
   std::vector<Answer> answered{};  // refused, or answered before: not handed out
 };
-
-class Engine;
 
 // A dispatch made again from its record: the calls and questions of the program that an event set
 // off, in their order. Each is decided by the policy of now. Nobody is asked: the answers that were
@@ -190,8 +191,8 @@ class Engine {
   // Waits for the answer. An error means that nothing may be shown: the call could not be recorded,
   // or was not a call. A refused call is a good answer that says so.
   Result<Answer> call(Call call, CallOptions options = {});
-  // The same for a tool that answers in pieces: each piece of what was released, in order, once all
-  // of it has passed the guards.
+  // The same for a tool that answers in pieces: `on_chunk` gets each piece of what was released, in
+  // order and on this thread, once all of it has passed the guards and is on record.
   Result<Answer> stream(Call call, const std::function<void(const json::value&)>& on_chunk,
                         CallOptions options = {});
 
@@ -221,7 +222,8 @@ class Engine {
   // how many there were.
   Result<std::size_t> end_session(const std::string& session_id);
 
-  // `by` is the person, as the program authenticated him.
+  // `reply.by` is the person, as the program authenticated them. Of several answers one counts; the
+  // others are `Conflict`.
   Result<void> answer(const std::string& approval_id, const Reply& reply);
   // Runs what was proposed and is approved by now, and ends what was refused, each once; of tools
   // that this engine has. Call it now and then where the tier is `suggest`.
@@ -238,7 +240,7 @@ class Engine {
 
   // A receipt of one record, to be checked with `verifier_key` by anybody, offline.
   Result<std::string> receipt(std::uint64_t sequence);
-  std::string verifier_key();
+  std::string verifier_key();  // empty where the ledger cannot be read
   const std::string& policy_hash() const;
 
  private:

@@ -7,8 +7,9 @@
 //                        invocation.call().input.at("title").as_string()));
 //                  }};
 //
-// A function may take its time: it runs on a thread of its own, under the call's deadline. It is
-// not stopped by force; `stop_requested` tells it that nobody waits any more.
+// A function may take its time: it runs on a thread of the engine's pool, under the call's
+// deadline, and maybe for several calls at once. It is not stopped by force; `stop_requested` tells
+// it that nobody waits any more.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -44,7 +45,8 @@ class Invocation {
   const std::stop_token& stop_token() const { return stop_; }
 
   // A piece of an answer that comes in pieces. All are held until the guards of results have seen
-  // them; the value that the function returns is then not used. False: no more is wanted.
+  // them; the value that the function returns is then not used. Waits while too many are on their
+  // way. False: no more is wanted.
   bool chunk(json::value piece) const { return channel_->chunk(std::move(piece)); }
 
   // A message on the way, for whoever waits; it passes the guards of results on its own.

@@ -210,6 +210,7 @@ Result<HumanAnswer> Engine::ask(HumanQuestion question, CallOptions options) {
 }
 
 Result<HumanAnswer> Engine::answer_to(const std::string& request_id) {
+  SALLYPORT_TRY(const Visitors::Visit visit, body_->visitors.enter());
   SALLYPORT_CHECK_OK(body_->run(body_->governor->approvals().expire(request_id)));
   return body_->questions->answer_to(request_id);
 }
@@ -241,7 +242,9 @@ Result<Answer> Replay::call(Call call) {
 }
 
 Result<HumanAnswer> Replay::ask(const HumanQuestion& question) {
-  return body_->engine.body_->questions->recall(question, body_->count);
+  Engine::Body& engine = *body_->engine.body_;
+  SALLYPORT_TRY(const Visitors::Visit visit, engine.visitors.enter());
+  return engine.questions->recall(question, body_->count);
 }
 
 Result<std::vector<EscalationItem>> Engine::escalations() {
@@ -318,6 +321,8 @@ Result<std::string> Engine::receipt(std::uint64_t sequence) {
 
 std::string Engine::verifier_key() {
   std::string key;
+  const Result<Visitors::Visit> visit = body_->visitors.enter();
+  if (!visit) return key;
   (void)body_->store->read([&](ledger::ReadView& view) -> Result<void> {
     SALLYPORT_TRY(const auto keys, ledger::key_history(view));
     key = keys.back().key.text();

@@ -70,7 +70,12 @@ struct Engine::Body {
     return embed::run_task(loop, std::move(task));
   }
 
+  // `EngineBuilder::open` goes through these in turn (engine_builder.cc).
   Result<void> open_ledger(std::filesystem::path folder);
+  void start_threads(unsigned for_functions);
+  void add_tools(std::vector<Tool> given);
+  Result<void> start();
+
   std::shared_ptr<core::Upstream> find_tool(const Call& call) const;
   // Records that were owed reach the sinks as soon as they are written.
   void listen_for_unheard();

@@ -42,19 +42,6 @@ std::unexpected<Error> no_function(const std::string& what, const std::string& n
 // The ledger's own name in errors of events.
 constexpr std::string_view kAuditHook = "audit";
 
-Result<void> check_tools(const std::vector<Tool>& tools) {
-  std::set<std::pair<std::string, std::string>> names;
-  for (const Tool& tool : tools) {
-    const auto refused = [&](const char* what) {
-      return fail(ErrorCode::InvalidInput, fmt::format("tool `{}` {}", tool.name, what), "tool");
-    };
-    if (tool.name.empty()) return refused("has no name");
-    if (!tool.run) return refused("has no function");
-    if (!names.emplace(tool.server, tool.name).second) return refused("is there twice");
-  }
-  return {};
-}
-
 Result<std::filesystem::path> temporary_folder() {
   std::string name = (std::filesystem::temp_directory_path() / "sallyport-XXXXXX").string();
   if (mkdtemp(name.data()) != nullptr) return std::filesystem::path(name);
@@ -87,11 +74,16 @@ struct EngineBuilder::Parts {
     if (!refused) refused = error.error();
   }
 
-  // `has_function`: of a guard that is there and cannot be asked.
-  void add(const std::string& name, bool has_function, bool fail_open, AddToPlan step) {
-    if (!has_function) refuse(no_function("guard", name));
-    plan.push_back(std::move(step));
-    if (fail_open) settings.fail_open(name);
+  // A function of the program that judges; `make` gives the plan a guard that asks it.
+  template <class Judge>
+  void add(const std::string& name, const Judge& judge, const GuardOptions& options,
+           std::function<void(core::PlanBuilder&, Pool&)> make) {
+    if (!judge) refuse(no_function("guard", name));
+    if (options.fail_open) settings.fail_open(name);
+    plan.push_back([make = std::move(make)](core::PlanBuilder& builder, Engine::Body& body) {
+      make(builder, *body.pool);
+      return Result<void>();
+    });
   }
 
   void check_time(std::string_view name, std::chrono::milliseconds time) {
@@ -100,7 +92,11 @@ struct EngineBuilder::Parts {
                 std::string(name)));
   }
 
+  Result<void> check_tools() const;
   Result<void> check_listeners() const;
+  // The rest puts an engine together, in this order; each may give away what it uses.
+  Result<void> load_plan(Engine::Body& body);
+  Result<void> make_governor(Engine::Body& body);
 
   void add_policy(std::function<Result<policy::Policy>()> read) {
     plan.push_back(
@@ -142,50 +138,40 @@ EngineBuilder& EngineBuilder::tool(Tool tool) {
 }
 
 EngineBuilder& EngineBuilder::guard(std::string name, Guard judge, GuardOptions options) {
-  parts_->add(name, static_cast<bool>(judge), options.fail_open,
-              [=](core::PlanBuilder& plan, Engine::Body& body) -> Result<void> {
-                plan.guard(embed::make_guard(name, judge, options, *body.pool));
-                return {};
-              });
+  parts_->add(name, judge, options, [=](core::PlanBuilder& plan, Pool& pool) {
+    plan.guard(embed::make_guard(name, judge, options, pool));
+  });
   return *this;
 }
 
 EngineBuilder& EngineBuilder::result_guard(std::string name, ResultGuard judge,
                                            GuardOptions options) {
-  parts_->add(name, static_cast<bool>(judge), options.fail_open,
-              [=](core::PlanBuilder& plan, Engine::Body& body) -> Result<void> {
-                plan.result_guard(embed::make_result_guard(name, judge, options, *body.pool));
-                return {};
-              });
+  parts_->add(name, judge, options, [=](core::PlanBuilder& plan, Pool& pool) {
+    plan.result_guard(embed::make_result_guard(name, judge, options, pool));
+  });
   return *this;
 }
 
 EngineBuilder& EngineBuilder::pre_hook(std::string name, PreHook decide, GuardOptions options) {
-  parts_->add(name, static_cast<bool>(decide), options.fail_open,
-              [=](core::PlanBuilder& plan, Engine::Body& body) -> Result<void> {
-                plan.guard(embed::make_pre_hook(name, decide, options, false, *body.pool));
-                return {};
-              });
+  parts_->add(name, decide, options, [=](core::PlanBuilder& plan, Pool& pool) {
+    plan.guard(embed::make_pre_hook(name, decide, options, false, pool));
+  });
   return *this;
 }
 
 EngineBuilder& EngineBuilder::rewriting_hook(std::string name, PreHook decide,
                                              GuardOptions options) {
-  parts_->add(name, static_cast<bool>(decide), options.fail_open,
-              [=](core::PlanBuilder& plan, Engine::Body& body) -> Result<void> {
-                plan.guard(embed::make_pre_hook(name, decide, options, true, *body.pool));
-                return {};
-              });
+  parts_->add(name, decide, options, [=](core::PlanBuilder& plan, Pool& pool) {
+    plan.guard(embed::make_pre_hook(name, decide, options, true, pool));
+  });
   return *this;
 }
 
 EngineBuilder& EngineBuilder::authorizer(std::string name, Authorizer authorize,
                                          GuardOptions options) {
-  parts_->add(name, static_cast<bool>(authorize), options.fail_open,
-              [=](core::PlanBuilder& plan, Engine::Body& body) -> Result<void> {
-                plan.guard(embed::make_authorizer(name, authorize, options, *body.pool));
-                return {};
-              });
+  parts_->add(name, authorize, options, [=](core::PlanBuilder& plan, Pool& pool) {
+    plan.guard(embed::make_authorizer(name, authorize, options, pool));
+  });
   return *this;
 }
 
@@ -259,6 +245,19 @@ EngineBuilder& EngineBuilder::threads(unsigned count) {
   return *this;
 }
 
+Result<void> EngineBuilder::Parts::check_tools() const {
+  std::set<std::pair<std::string, std::string>> names;
+  for (const Tool& tool : tools) {
+    const auto refused = [&](const char* what) {
+      return fail(ErrorCode::InvalidInput, fmt::format("tool `{}` {}", tool.name, what), "tool");
+    };
+    if (tool.name.empty()) return refused("has no name");
+    if (!tool.run) return refused("has no function");
+    if (!names.emplace(tool.server, tool.name).second) return refused("is there twice");
+  }
+  return {};
+}
+
 Result<void> EngineBuilder::Parts::check_listeners() const {
   for (const Listener<Hook>& hook : hooks) {
     if (!hook.function) return no_function("hook", hook.name);
@@ -295,60 +294,73 @@ Result<void> Engine::Body::open_ledger(std::filesystem::path folder) {
   return {};
 }
 
+void Engine::Body::start_threads(unsigned for_functions) {
+  pool = std::make_unique<Pool>(for_functions);
+  for (int i = 0; i < 2; ++i) loops.emplace_back([this] { loop.run(); });
+}
+
+Result<void> EngineBuilder::Parts::load_plan(Engine::Body& body) {
+  for (const AddToPlan& step : plan) SALLYPORT_CHECK_OK(step(settings, body));
+  SALLYPORT_TRY(auto built, settings.build());
+  body.policy_hash = built->hash();
+  SALLYPORT_TRY(const auto before, body.ledger->fact("policy", "hash"));
+  body.plans = std::make_unique<core::PlanShelf>(*body.ledger, before.value_or(""));
+  return embed::run_task(
+      body.loop, body.plans->load(std::move(built), {.source = "program", .who = "program"}));
+}
+
+Result<void> EngineBuilder::Parts::make_governor(Engine::Body& body) {
+  core::Governor::Parts parts{*body.plans, *body.ledger, *body.redactor,
+                              body.clock,  body.entropy, body.ledger->digest()};
+  const auto thread_for = [&](const ListenerOptions& options) -> Pool* {
+    if (!options.waits) return nullptr;
+    return body.listeners.emplace_back(std::make_unique<Pool>(1)).get();
+  };
+  for (auto& [name, hear, options] : hooks) {
+    SALLYPORT_CHECK_OK(parts.hooks.with_hook(
+        embed::make_hook(name, std::move(hear), options.limit, thread_for(options))));
+  }
+  for (auto& [name, take, options] : sinks) {
+    parts.sinks.push_back(
+        embed::make_sink(name, std::move(take), options.limit, thread_for(options)));
+  }
+  if (approver) parts.approver = embed::make_approver(std::move(approver), *body.pool);
+  body.governor = std::make_unique<core::Governor>(std::move(parts));
+  if (!sinks.empty()) body.listen_for_unheard();
+  return {};
+}
+
+void Engine::Body::add_tools(std::vector<Tool> given) {
+  for (Tool& tool : given) {
+    const std::pair key(tool.server, tool.name);
+    tools[key] = embed::make_function_tool(std::move(tool), *pool);
+  }
+}
+
+// What stands around the Governor, and the end of what earlier runs left behind.
+Result<void> Engine::Body::start() {
+  continuations = std::make_unique<core::Continuations>(*ledger, ledger->digest(), clock, entropy);
+  turns = std::make_unique<core::Turns>(*governor, *continuations,
+                                        [this](const Call& call) { return find_tool(call); });
+  hand_offs = std::make_unique<core::HandOffs>(*governor, *continuations);
+  questions = std::make_unique<core::Questions>(
+      core::Questions::Parts{*plans, *ledger, clock, entropy, governor->approvals()});
+  SALLYPORT_CHECK_OK(embed::run_task(loop, governor->start()));
+  return embed::run_task(loop, hand_offs->expire());
+}
+
 Result<std::unique_ptr<Engine>> EngineBuilder::open() {
   const std::unique_ptr<Parts> parts = std::exchange(parts_, std::make_unique<Parts>());
   if (parts->refused) return std::unexpected(*parts->refused);
-  SALLYPORT_CHECK_OK(check_tools(parts->tools));
+  SALLYPORT_CHECK_OK(parts->check_tools());
   SALLYPORT_CHECK_OK(parts->check_listeners());
   auto body = std::make_unique<Engine::Body>();
   SALLYPORT_CHECK_OK(body->open_ledger(parts->data_folder));
-  body->pool = std::make_unique<Pool>(parts->threads);
-  for (int i = 0; i < 2; ++i) body->loops.emplace_back([&loop = body->loop] { loop.run(); });
-
-  for (const Parts::AddToPlan& step : parts->plan) {
-    SALLYPORT_CHECK_OK(step(parts->settings, *body));
-  }
-  SALLYPORT_TRY(auto plan, parts->settings.build());
-  body->policy_hash = plan->hash();
-  SALLYPORT_TRY(const auto before, body->ledger->fact("policy", "hash"));
-  body->plans = std::make_unique<core::PlanShelf>(*body->ledger, before.value_or(""));
-  SALLYPORT_CHECK_OK(embed::run_task(
-      body->loop, body->plans->load(std::move(plan), {.source = "program", .who = "program"})));
-
-  core::Governor::Parts governed{*body->plans, *body->ledger, *body->redactor,
-                                 body->clock,  body->entropy, body->ledger->digest()};
-  const auto thread_for = [&](const ListenerOptions& options) -> Pool* {
-    if (!options.waits) return nullptr;
-    return body->listeners.emplace_back(std::make_unique<Pool>(1)).get();
-  };
-  for (auto& [name, hear, options] : parts->hooks) {
-    SALLYPORT_CHECK_OK(governed.hooks.with_hook(
-        embed::make_hook(name, std::move(hear), options.limit, thread_for(options))));
-  }
-  for (auto& [name, take, options] : parts->sinks) {
-    governed.sinks.push_back(
-        embed::make_sink(name, std::move(take), options.limit, thread_for(options)));
-  }
-  if (parts->approver) {
-    governed.approver = embed::make_approver(std::move(parts->approver), *body->pool);
-  }
-  for (Tool& tool : parts->tools) {
-    const std::pair key(tool.server, tool.name);
-    body->tools[key] = embed::make_function_tool(std::move(tool), *body->pool);
-  }
-  const bool sinks = !governed.sinks.empty();
-  body->governor = std::make_unique<core::Governor>(std::move(governed));
-  if (sinks) body->listen_for_unheard();
-  body->continuations = std::make_unique<core::Continuations>(*body->ledger, body->ledger->digest(),
-                                                              body->clock, body->entropy);
-  body->turns = std::make_unique<core::Turns>(
-      *body->governor, *body->continuations,
-      [raw = body.get()](const Call& call) { return raw->find_tool(call); });
-  body->hand_offs = std::make_unique<core::HandOffs>(*body->governor, *body->continuations);
-  body->questions = std::make_unique<core::Questions>(core::Questions::Parts{
-      *body->plans, *body->ledger, body->clock, body->entropy, body->governor->approvals()});
-  SALLYPORT_CHECK_OK(embed::run_task(body->loop, body->governor->start()));
-  SALLYPORT_CHECK_OK(embed::run_task(body->loop, body->hand_offs->expire()));
+  body->start_threads(parts->threads);
+  SALLYPORT_CHECK_OK(parts->load_plan(*body));
+  SALLYPORT_CHECK_OK(parts->make_governor(*body));
+  body->add_tools(std::move(parts->tools));
+  SALLYPORT_CHECK_OK(body->start());
   return std::unique_ptr<Engine>(new Engine(std::move(body)));
 }
 
