@@ -1,17 +1,20 @@
 // `sallyport hook`: one event of a coding agent in, one decision out. A daemon that runs is asked;
-// else the event is judged here. Whatever goes wrong is answered with exit code 0.
+// else the event is judged here. Whatever goes wrong is answered with exit code 0, and with 2 only
+// where no answer can be written.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
+#include <cerrno>
+#include <cstring>
 
 #include "app/commands.h"
 #include "app/governed_process.h"
 #include "app/hook_desk.h"
 #include "app/hook_line.h"
 #include "app/input.h"
-#include "app/output.h"
+#include "app/last_word.h"
 #include "app/run_on.h"
-#include "app/time_budget.h"
 #include "base/try.h"
 #include "core/stored_record.h"
 
@@ -48,8 +51,9 @@ Result<void> read_event(HookQuestion& question, const Result<std::string>& text)
   return read;
 }
 
-std::string late_answer(const HookQuestion& question) {
-  return refusal(question, {ErrorCode::Deadline, "no decision within 8 s"}).output;
+LastWord::Answers last_word(const HookQuestion& question) {
+  return {.late = refusal(question, {ErrorCode::Deadline, "no decision within 8 s"}).output,
+          .broken = refusal(question, {ErrorCode::Internal, "ended before it decided"}).output};
 }
 
 // The daemon works in another folder.
@@ -90,30 +94,53 @@ Result<HookAnswer> judge(const Context& context, const HookQuestion& question, s
   return judge_here(std::move(place), question);
 }
 
-void tell(const HookAnswer& answer) {
-  if (!answer.notice.empty()) {
-    const std::string line = answer.notice + "\n";
-    (void)!write(STDERR_FILENO, line.data(), line.size());
+// Of libraries, for want of threads or open files. A host would take our exit code for a yes.
+Result<HookAnswer> judge_in_any_case(const Context& context, const HookQuestion& question,
+                                     std::string text) {
+  try {
+    return judge(context, question, std::move(text));
+  } catch (const std::exception& fault) {
+    return fail(ErrorCode::Internal, fmt::format("unexpected: {}", fault.what()));
   }
-  if (!answer.output.empty()) say(answer.output);
+}
+
+bool write_line(int stream, std::string line) {
+  line += '\n';
+  std::string_view left = line;
+  while (!left.empty()) {
+    const ssize_t written = write(stream, left.data(), left.size());
+    if (written <= 0) return false;
+    left.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+// The exit code. Silence would be a yes.
+int tell(const HookAnswer& answer) {
+  if (!answer.notice.empty()) (void)write_line(STDERR_FILENO, answer.notice);
+  if (answer.output.empty() || write_line(STDOUT_FILENO, answer.output)) return 0;
+  (void)write_line(STDERR_FILENO,
+                   fmt::format("sallyport: the decision cannot be written to standard output "
+                               "({}), so this is refused; `sallyport ledger tail` shows it",
+                               std::strerror(errno)));
+  return kDeniedUnheard;
 }
 
 }  // namespace
 
 Result<int> answer_hook(const Context& context, const HookOptions& options) {
+  LastWord last(kBudget);
   HookQuestion question = question_of(context, options);
-  TimeBudget budget(kBudget);
-  budget.answer_with(late_answer(question));
+  last.prepare(last_word(question));
   Result<std::string> text = read_input("-", hook::kLargestEvent + 1);
   const Result<void> read = read_event(question, text);
   if (question.event.kind == Event::Kind::Other) return 0;
-  budget.answer_with(late_answer(question));
-  Result<HookAnswer> answer = read ? judge(context, question, std::move(*text))
+  last.prepare(last_word(question));
+  Result<HookAnswer> answer = read ? judge_in_any_case(context, question, std::move(*text))
                                    : Result<HookAnswer>(std::unexpected(read.error()));
   if (!answer) answer = failure(question, answer.error());
-  budget.disarm();
-  tell(*answer);
-  return 0;
+  last.leave_to_us();
+  return tell(*answer);
 }
 
 }  // namespace sallyport::app
