@@ -10,6 +10,7 @@
 #include "app/network_fs.h"
 #include "app/settings_file.h"
 #include "app/wiring.h"
+#include "base/encoding.h"
 #include "base/try.h"
 #include "core/recorder.h"
 #include "guards/detectors.h"
@@ -96,9 +97,10 @@ class Examination {
     const std::size_t before = checks_.size();
     look_at(place_.data_dir, "data folder", 0700);
     look_at(place_.data_dir / "keys", "keys folder", 0700);
-    for (const char* const key : {"signing.key", "digest.key"}) {
+    for (const char* const key : {"signing.key", "digest.key", "box.key", "origin"}) {
       look_at(place_.data_dir / "keys" / key, key, 0600);
     }
+    for (const char* const key : {"digest.key", "box.key"}) look_into(key);
     look_at(place_.ledger_file(), "ledger file", 0600);
     if (checks_.size() == before) {
       ok("data folder", place_.data_dir.string() + ", modes and owners are right");
@@ -121,6 +123,14 @@ class Examination {
         fmt::format("{} has mode {:04o}, others can get at it", path.string(),
                     status.st_mode & 0777),
         fmt::format("chmod {:04o} {}", mode, path.string()));
+  }
+
+  // A key that nobody can use stops every writing command.
+  void look_into(const char* key) {
+    const auto text = ledger::read_private_file(place_.data_dir / "keys" / key);
+    if (!text || !*text) return;  // its mode is told already; an absent one is made
+    if ((*text)->size() == 65 && from_hex(std::string_view(**text).substr(0, 64))) return;
+    bad(key, (place_.data_dir / "keys" / key).string() + " is spoiled", "restore it from a copy");
   }
 
   void space() {
@@ -198,7 +208,7 @@ class Examination {
     const Result<void> read =
         (*workspace)->store().read([&](ledger::ReadView& view) -> Result<void> {
           SALLYPORT_TRY(const std::uint64_t size, view.size());
-          ok("ledger", fmt::format("{} entries", size));
+          count_entries((*workspace)->store(), size);
           if (size == 0) return {};
           SALLYPORT_TRY(policy_hash_, view.fact("policy", "hash"));
           SALLYPORT_TRY(policy_loaded_, view.fact("policy", "loaded"));
@@ -209,6 +219,13 @@ class Examination {
           return last_entry(view, size, (*workspace)->clock());
         });
     if (!read) bad("ledger", read.error().message, "run `sallyport ledger verify`");
+  }
+
+  void count_entries(const store::SqliteStore& store, std::uint64_t size) {
+    const std::string entries = fmt::format("{} entries", size);
+    if (!store.is_newer()) return ok("ledger", entries);
+    bad("ledger", entries + ", written by a newer release: this one takes no calls with it",
+        "use that release");
   }
 
   Result<void> newest_checkpoint(ledger::ReadView& view, std::uint64_t size) {
@@ -226,6 +243,8 @@ class Examination {
     ok("checkpoint", fmt::format("size {} signed by {}", size, verifier->text()));
     const auto stored = ledger::read_private_file(place_.key_file());
     if (!stored || !*stored) {
+      // That it is open to others was told above.
+      if (!stored && stored.error().cause == "not_private") return {};
       bad("signing key", stored ? "it is not in the keys folder" : stored.error().message,
           "restore it from a copy: without it nothing can be appended");
       return {};

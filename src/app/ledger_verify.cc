@@ -33,7 +33,11 @@ Result<Pin> pinned_key(const LedgerVerifyOptions& options, const Workspace::Plac
   const Result<std::optional<std::string>> text = ledger::read_private_file(place.key_file());
   if (!text || !*text) return Pin{{}, "none: the ledger is only checked against itself"};
   const Result<ledger::SigningKey> key = ledger::SigningKey::parse(**text);
-  if (!key) return fail(key.error().code, key.error().message, place.key_file().string());
+  if (!key) {
+    return fail(ErrorCode::Corrupt,
+                fmt::format("{} is spoiled: {}; restore it from a copy, or pin a key with --key",
+                            place.key_file().string(), key.error().message));
+  }
   return Pin{key->verifier(), place.key_file().string()};
 }
 
@@ -115,6 +119,19 @@ Result<int> report_unreadable(const Context& context, const Error& error) {
   return 1;
 }
 
+// What could not be read is neither valid nor not: no memory, no descriptors, a lock, a failing
+// disk.
+std::optional<Error> could_not_look(const ledger::LedgerReport& report) {
+  const std::optional<ledger::Fault>& bad = report.first_bad;
+  if (!bad || bad->cause.empty() || bad->cause == "corrupt") return std::nullopt;
+  return Error{ErrorCode::Unavailable,
+               fmt::format("the ledger could not be checked, which says nothing about it: {}; mend "
+                           "that and run the command again",
+                           bad->detail),
+               {},
+               bad->cause};
+}
+
 // LE-51: cut back to nothing.
 int report_gone(const Context& context) {
   ledger::LedgerReport report;
@@ -139,6 +156,7 @@ Result<int> ledger_verify(const Context& context, const LedgerVerifyOptions& opt
   const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
   ledger::LedgerStore& store = (*workspace)->store();
   const ledger::LedgerReport report = ledger::verify_ledger(store, pin.key, since, threads);
+  if (const std::optional<Error> error = could_not_look(report)) return std::unexpected(*error);
   GapList gaps;
   if (report.ok && (!context.json() || options.gaps)) {
     SALLYPORT_CHECK_OK(store.read([&](ledger::ReadView& view) -> Result<void> {

@@ -16,11 +16,19 @@ constexpr const char* kDigest = "digest.key";
 constexpr const char* kBox = "box.key";
 constexpr const char* kOrigin = "origin";
 
+// The file is ours, so what is wrong with it is damage and no wrong usage.
+std::unexpected<Error> spoiled(const std::filesystem::path& file, std::string_view belongs_there) {
+  return fail(
+      ErrorCode::Corrupt,
+      fmt::format("{} is spoiled: {}; restore it from a copy", file.string(), belongs_there), {},
+      "io");
+}
+
 Result<std::optional<SigningKey>> read_key(const std::filesystem::path& file) {
   SALLYPORT_TRY(const std::optional<std::string> text, read_private_file(file));
   if (!text) return std::nullopt;
   Result<SigningKey> key = SigningKey::parse(*text);
-  if (!key) return fail(ErrorCode::InvalidInput, key.error().message, file.string());
+  if (!key) return spoiled(file, key.error().message);
   return std::optional<SigningKey>(std::move(*key));
 }
 
@@ -77,8 +85,7 @@ Result<std::string> KeyFolder::random_key(std::string_view name, Entropy& entrop
   }
   const std::optional<std::string> key =
       text && text->size() == 65 ? from_hex(std::string_view(*text).substr(0, 64)) : std::nullopt;
-  if (!key)
-    return fail(ErrorCode::InvalidInput, "holds no key of 64 hexadecimal digits", file.string());
+  if (!key) return spoiled(file, "it holds 64 hexadecimal digits and a line end");
   return *key;
 }
 

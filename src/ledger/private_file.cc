@@ -85,9 +85,9 @@ Result<void> check_private(const struct stat& status, const std::filesystem::pat
   }
   if ((status.st_mode & 077) != 0) {
     return fail(ErrorCode::Unauthenticated,
-                fmt::format("{} is open to others (mode {:04o}), run: chmod {:04o} {}",
+                fmt::format("{} is open to others (mode {:04o}); run `chmod {:04o} {}`",
                             path.string(), status.st_mode & 07777, mode, path.string()),
-                path.string(), "not_private");
+                {}, "not_private");
   }
   return {};
 }

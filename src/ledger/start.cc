@@ -48,11 +48,14 @@ Result<SigningKey> find_key(ReadView& view, const KeyFolder& keys, bool has_sign
   if (staged && current && staged->verifier().text() == *current) key = std::move(staged);
   if (!key) {
     return fail(ErrorCode::NotFound,
-                "the private key of this ledger is not in its keys folder: restore it", {}, "io");
+                "the private key of this ledger is not in its keys folder (`keys/signing.key`); "
+                "restore it from a copy",
+                {}, "io");
   }
   if (current && key->verifier().text() != *current) {
     return fail(ErrorCode::Conflict,
-                fmt::format("the keys folder holds `{}`, the ledger is signed with `{}`",
+                fmt::format("the keys folder holds `{}`, the ledger is signed with `{}`; restore "
+                            "the right key",
                             key->verifier().text(), *current),
                 {}, "io");
   }

@@ -21,7 +21,7 @@ constexpr std::uint64_t kStretch = kBlock;
 using Found = std::optional<Fault>;
 
 Fault storage(std::uint64_t sequence, const Error& error) {
-  return {sequence, "storage", error.message};
+  return {sequence, "storage", error.message, error.cause};
 }
 
 // Judges what the stretches found, in order.

@@ -15,6 +15,7 @@ struct Fault {
   std::uint64_t sequence = 0;
   std::string check;  // one of LE-49
   std::string detail;
+  std::string cause{};  // of LE-73, where the store could not be read
 };
 
 struct LedgerReport {

@@ -14,6 +14,13 @@ namespace sallyport::store {
 
 namespace {
 
+// Our statements are right, so what they name is missing from the file.
+bool misses_a_table(int code, std::string_view text) {
+  return (code & 0xff) == SQLITE_ERROR &&
+         (text.starts_with("no such table") || text.starts_with("no such column") ||
+          text.find(" has no column ") != std::string_view::npos);
+}
+
 // SQLite's many codes by what a person can do about them.
 std::string_view cause_of(int code, int system_error) {
   if (system_error == ENOSPC || system_error == EDQUOT) return "no_space";
@@ -208,8 +215,15 @@ std::unexpected<Error> Connection::failure(int code, std::string_view doing) con
   const bool system_matters = (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN ||
                               (code & 0xff) == SQLITE_FULL;
   const std::string_view text = handle_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle_);
+  const bool misses = misses_a_table(code, text);
+  if (misses && options_.schema > 0) {
+    return ledger::ledger_unavailable(
+        "read_only", fmt::format("{} was written by a newer release (schema {}), and this one "
+                                 "cannot read it ({}); use that release",
+                                 options_.file.string(), options_.schema, text));
+  }
   return ledger::ledger_unavailable(
-      cause_of(code, system_matters ? system_error : 0),
+      misses ? "corrupt" : cause_of(code, system_matters ? system_error : 0),
       fmt::format("{} ({}{}) at `{:.60}` in {}", text, code,
                   system_matters && system_error != 0
                       ? fmt::format(", {}", std::strerror(system_error))

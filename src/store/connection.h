@@ -58,6 +58,7 @@ class Connection {
     std::string vfs;
     bool frozen = false;   // nobody can write here, not even lock files
     bool passing = false;  // whoever closes last need not copy a short log
+    int schema = 0;        // newer than ours where it is above zero
   };
 
   static Result<std::unique_ptr<Connection>> open(Options options);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "base/try.h"
 #include "ledger/store.h"
 
@@ -49,6 +51,23 @@ CREATE TABLE facts (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
+constexpr std::array kNames{"entries", "nodes", "blocks", "facets", "facts"};
+
+// Found here, damage is told before anything is read or written.
+Result<void> check_tables(Connection& connection) {
+  for (const char* const name : kNames) {
+    Query query =
+        connection.query("SELECT COUNT(*) FROM sqlite_schema WHERE type='table' AND name=?");
+    SALLYPORT_TRY([[maybe_unused]] const bool row, query.bind_text(name).step());
+    if (query.number(0) == 1) continue;
+    return ledger::ledger_unavailable(
+        "corrupt",
+        fmt::format("the table `{}` is missing in {}; keep the file and restore a backup", name,
+                    connection.file().string()));
+  }
+  return {};
+}
+
 Result<int> pragma(Connection& connection, const char* sql) {
   Query query = connection.query(sql);
   SALLYPORT_TRY(const bool row, query.step());
@@ -67,6 +86,7 @@ Result<int> schema_version(Connection& connection) {
     return ledger::ledger_unavailable(
         "corrupt", fmt::format("{} is a database, but not a ledger", connection.file().string()));
   }
+  if (version == kSchemaVersion) SALLYPORT_CHECK_OK(check_tables(connection));
   return version;
 }
 

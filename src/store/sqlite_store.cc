@@ -98,6 +98,7 @@ struct SqliteStore::State {
   bool memory = false;
   bool read_only = false;
   bool frozen = false;
+  int newer_schema = 0;  // zero: ours, or an older one
   FileIdentity identity;
   std::mutex writing;                  // one write transaction at a time in this process
   std::unique_ptr<Connection> writer;  // GUARDED_BY(writing); in memory it also reads
@@ -107,8 +108,8 @@ struct SqliteStore::State {
   int commits = 0;                             // GUARDED_BY(writing)
 
   Connection::Options connection_options(bool writable) const {
-    return {options.file, writable, options.sync,   options.lock_wait,
-            options.vfs,  frozen,   options.passing};
+    return {options.file, writable, options.sync,    options.lock_wait,
+            options.vfs,  frozen,   options.passing, newer_schema};
   }
 
   Result<void> still_the_same_file() const {
@@ -121,11 +122,16 @@ struct SqliteStore::State {
   }
 
   Result<void> begin(const Manner& manner) {
-    if (read_only) {
+    if (newer_schema > 0) {
       return ledger::ledger_unavailable(
-          "read_only", fmt::format("{} was written by a newer release or opened for reading; "
-                                   "use that release to write",
-                                   options.file.string()));
+          "read_only",
+          fmt::format("{} was written by a newer release (schema {}, this one knows {}); use that "
+                      "release to write",
+                      options.file.string(), newer_schema, kSchemaVersion));
+    }
+    if (read_only) {
+      return ledger::ledger_unavailable("read_only",
+                                        options.file.string() + " was opened for reading");
     }
     SALLYPORT_CHECK_OK(still_the_same_file());
     if (checkpointer && checkpointer->owes_sync()) {
@@ -216,7 +222,10 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Options options) {
   SALLYPORT_TRY(state->identity, identity_of(state->options.file));
   SALLYPORT_TRY(state->writer, Connection::open(state->connection_options(!state->read_only)));
   SALLYPORT_TRY(const int version, schema_version(*state->writer));
-  if (version > kSchemaVersion) state->read_only = true;
+  if (version > kSchemaVersion) {
+    state->read_only = true;
+    state->newer_schema = version;
+  }
   if (!state->read_only) {
     // Before the file has a first page, or never. An entry with its openings is about 1 KiB: seven
     // of them fill 8 KiB well, three leave a fifth of 4 KiB empty.
@@ -240,6 +249,10 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::in_memory() {
 
 bool SqliteStore::read_only() const {
   return state_->read_only;
+}
+
+bool SqliteStore::is_newer() const {
+  return state_->newer_schema > 0;
 }
 
 Result<void> SqliteStore::write(const Work& work, Manner manner) {

@@ -40,6 +40,8 @@ class SqliteStore final : public ledger::LedgerStore {
   Result<void> check_files() override;
 
   bool read_only() const;
+  // Written by a release with a newer schema than this one knows.
+  bool is_newer() const;
 
  private:
   struct State;

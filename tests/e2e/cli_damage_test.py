@@ -3,6 +3,7 @@
 import contextlib
 import os
 import resource
+import shutil
 import sqlite3
 import subprocess
 import unittest
@@ -60,6 +61,31 @@ class Damage(CliTest):
         # LE-65
         self.sql("UPDATE entries SET checkpoint = NULL")
         self.assertIn("corrupt", self.refused(1, "ledger", "export", "--format", "tlog-tiles", "--out", self.folder / "t"))
+
+
+    def test_a_table_that_is_missing_is_damage_with_its_place(self):
+        # LE-49 LE-73: it was told as a failure of input or output, and `doctor` did not see every one
+        for table in ("entries", "nodes", "blocks", "facets", "facts"):
+            with self.subTest(table):
+                self.sql(f"DROP TABLE {table}")
+                words = f"the table `{table}` is missing in {self.data / 'ledger.db'}; keep the file and restore a backup"
+                for command in (["ledger", "tail"], ["keys", "rotate"], ["ledger", "stats"], ["approvals", "list"]):
+                    self.assertIn("corrupt: " + words, self.refused(1, *command))
+                report = self.cli("ledger", "verify", "--json")
+                self.assertEqual((report.code, report.json()["first_bad"]["check"]), (1, "storage"))
+                self.assertIn(words, report.json()["first_bad"]["detail"])
+                self.assertRegex(self.cli("doctor").out, f"fail ledger +.*{table}` is missing")
+                shutil.rmtree(self.data)
+                self.make_ledger()
+
+    def test_a_table_that_goes_while_somebody_writes_is_damage(self):
+        # LE-54
+        with subprocess.Popen([BIN, "ledger", "tail", "-f", "--data-dir", str(self.data)], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, env=self.environment()) as reader:
+            reader.stdout.readline()
+            self.sql("DROP TABLE entries")
+            self.assertRegex(reader.stderr.readline().decode(), "corrupt: no such table: entries")
+            self.assertEqual(reader.wait(timeout=60), 1)
 
 
 class Folders(CliTest):
