@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
 #include "app/gateway_plan.h"
 #include "app/governed_process.h"
 #include "app/registered_reviewers.h"
@@ -54,6 +57,7 @@ Gate::Gate(const Context& context, std::unique_ptr<Workspace> workspace, Options
                &workspace_->patterns()},
               what_the_gate_brings(context, pins_)),
       watch_(loader_, plans_, who_runs_this(), [this](std::string_view line) { log(line); }),
+      ledger_watch_(ledger(), [this](std::string_view line) { log(line); }),
       governor_({.plans = plans_,
                  .recorder = recorder_,
                  .redactor = workspace_->redactor(),
@@ -82,6 +86,16 @@ Result<std::unique_ptr<Gate>> Gate::open(const Context& context, Options options
 Gate::~Gate() {
   // What could not be taken back names a process that does not run any more.
   (void)govern_no_more(ledger());
+}
+
+void Gate::start_watching() {
+  boost::asio::co_spawn(loop_, watch_.run(), boost::asio::detached);
+  boost::asio::co_spawn(loop_, ledger_watch_.run(), boost::asio::detached);
+}
+
+void Gate::stop_watching() {
+  watch_.stop();
+  ledger_watch_.stop();
 }
 
 mcp::Gateway::Parts Gate::parts() {

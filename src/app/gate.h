@@ -7,6 +7,7 @@
 
 #include "app/context.h"
 #include "app/error_lines.h"
+#include "app/ledger_watch.h"
 #include "app/policy_watch.h"
 #include "app/workspace.h"
 #include "base/metrics.h"
@@ -37,7 +38,9 @@ class Gate {
   ledger::Ledger& ledger() { return workspace_->ledger(); }
   core::Recorder& recorder() { return recorder_; }  // the ledger, counted
   const core::PlanSource& plans() const { return plans_; }
-  PolicyWatch& watch() { return watch_; }
+  // Follows the policy's file and the state of the ledger, on the loop, until it is stopped.
+  void start_watching();
+  void stop_watching();
   core::Governor& governor() { return governor_; }
   Metrics& metrics() { return metrics_; }
   mcp::Gateway::Parts parts();
@@ -60,6 +63,7 @@ class Gate {
   core::PlanShelf plans_;
   policy::PolicyLoader loader_;
   PolicyWatch watch_;
+  LedgerWatch ledger_watch_;
   core::Governor governor_;
 };
 

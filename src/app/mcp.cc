@@ -64,9 +64,9 @@ Result<void> serve(Gate& gate, mcp::Gateway& gateway) {
                  [&](const std::exception_ptr& thrown, Result<void> result) {
                    if (!thrown) ended = std::move(result);
                    signals.cancel();
-                   gate.watch().stop();
+                   gate.stop_watching();
                  });
-  asio::co_spawn(gate.loop(), gate.watch().run(), asio::detached);
+  gate.start_watching();
   gate.loop().restart();
   gate.loop().run();
   return ended;

@@ -2,6 +2,7 @@
 // of coding agents. Without tool servers it is there for hooks alone.
 #include <fmt/format.h>
 #include <signal.h>
+#include <string.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -149,7 +150,7 @@ struct Running {
     server.stop();
     front.stop();
     hooks.stop();
-    gate.watch().stop();
+    gate.stop_watching();
   }
 };
 
@@ -157,13 +158,16 @@ struct Running {
 void run_until_stopped(const Running& running, asio::signal_set& signals) {
   auto& [gate, server, front, pages, hooks] = running;
   asio::io_context& loop = gate.loop();
-  signals.async_wait([&](const boost::system::error_code& error, int) {
-    if (!error) running.stop();
+  signals.async_wait([&](const boost::system::error_code& error, int number) {
+    if (error) return;
+    gate.log(fmt::format("SIG{}: this ends, and calls on their way are cancelled and recorded",
+                         sigabbrev_np(number)));
+    running.stop();
   });
   asio::co_spawn(loop, server.run(kGoodbye), asio::detached);
   asio::co_spawn(loop, front.run(), asio::detached);
   asio::co_spawn(loop, hooks.run(kGoodbye), asio::detached);
-  asio::co_spawn(loop, gate.watch().run(), asio::detached);
+  gate.start_watching();
   loop.restart();
   loop.run();
 }

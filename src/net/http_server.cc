@@ -53,7 +53,10 @@ Result<std::uint16_t> HttpServer::listen(const std::string& address, std::uint16
   if (!error) socket.listen(tcp::acceptor::max_listen_connections, error);
   if (error) {
     return fail(ErrorCode::Unavailable,
-                fmt::format("cannot listen on {}:{}: {}", address, port, error.message()));
+                fmt::format("cannot listen on {}:{}: {}; {}", address, port, error.message(),
+                            error == asio::error::address_in_use
+                                ? "end the process that does, or name another port"
+                                : "name another address or port"));
   }
   acceptor_ = std::move(acceptor);
   return acceptor_->socket.local_endpoint().port();
@@ -75,7 +78,9 @@ Async<void> HttpServer::accept() {
         co_await acceptor_->socket.async_accept(socket, asio::as_tuple(asio::use_awaitable));
     if (stopping_ || error == asio::error::operation_aborted) break;
     if (error) {
-      // Mostly: no descriptors are left. Some will be, soon.
+      // Mostly: no descriptors are left. Whoever is idle gives his back.
+      tell_that_clients_wait(error.message());
+      (void)make_room();
       asio::steady_timer pause(executor_, std::chrono::milliseconds(100));
       boost::system::error_code ignored;
       co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
@@ -95,6 +100,14 @@ Async<void> HttpServer::accept() {
   }
   boost::system::error_code ignored;
   acceptor_->socket.close(ignored);
+}
+
+void HttpServer::tell_that_clients_wait(const std::string& why) {
+  const auto now = std::chrono::steady_clock::now();
+  if (told_at_ && now - *told_at_ < std::chrono::minutes(1)) return;
+  told_at_ = now;
+  log_(fmt::format("new connections wait: {}; allow this process more open files (`ulimit -n`)",
+                   why));
 }
 
 // Who connects and says nothing keeps nobody out: the oldest one that has not said who asks goes.

@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/async.h"
@@ -95,6 +96,7 @@ class HttpServer {
 
   Async<void> accept();
   bool make_room();
+  void tell_that_clients_wait(const std::string& why);  // at most once a minute
   // Nothing is there: null.
   using Route = std::pair<const std::string, HttpHandler*>;
   const Route* route_of(const ServerRequest& request) const;
@@ -102,6 +104,7 @@ class HttpServer {
   boost::asio::any_io_executor executor_;
   HttpLimits limits_;
   Log log_;
+  std::optional<std::chrono::steady_clock::time_point> told_at_;  // that clients wait
   HttpNames names_;
   Answered answered_;
   std::map<std::string, HttpHandler*> routes_;

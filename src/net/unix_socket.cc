@@ -190,7 +190,8 @@ Result<UnixName> UnixName::listen(const std::filesystem::path& folder, const std
   const Result<int> other = connected(opened, name);
   const Descriptor closed(other.value_or(-1));
   if (other || other.error().code == ErrorCode::Exhausted) {
-    return fail(ErrorCode::Conflict, "another process listens here", (folder / name).string());
+    return fail(ErrorCode::Conflict,
+                fmt::format("another process listens on {}", (folder / name).string()));
   }
   // Nobody answers, so whoever made it is gone.
   ::unlinkat(opened, name.c_str(), 0);

@@ -19,9 +19,9 @@ META = "io.modelcontextprotocol/"
 class Server:
     """One `sallyport serve`, and what it says."""
 
-    def __init__(self, test, config, env=None):
+    def __init__(self, test, config, env=None, program=BIN):
         self.process = subprocess.Popen(
-            [BIN, "serve", "--json", "--config", str(config)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            [str(program), "serve", "--json", "--config", str(config)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             env=env or test.environment(), cwd=test.folder)
         line = self.process.stdout.readline()
         if not line:

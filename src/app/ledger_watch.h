@@ -1,0 +1,35 @@
+// Tells people when the ledger stops taking entries, so that calls are refused, and when it takes
+// them again: a log is where they look first.
+#pragma once
+
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "base/async.h"
+#include "ledger/ledger.h"
+
+namespace sallyport::app {
+
+class LedgerWatch {
+ public:
+  using Log = std::function<void(std::string_view)>;
+  // Must be outlived by `ledger`.
+  LedgerWatch(const ledger::Ledger& ledger, Log log) : ledger_(ledger), log_(std::move(log)) {}
+
+  // Until `stop`. On the executor that awaits it.
+  Async<void> run();
+  void stop();
+
+ private:
+  void look();
+
+  const ledger::Ledger& ledger_;
+  Log log_;
+  ledger::Health told_{};
+  std::optional<boost::asio::steady_timer> timer_;
+  bool stopped_ = false;
+};
+
+}  // namespace sallyport::app
