@@ -5,7 +5,9 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-QUOTES = [("docs/architecture.md", "src/core/governor.cc", "Task<Answer> Governor::run(")]
+QUOTES = [("docs/architecture.md", "src/core/governor.cc", f"Task<{begin}(") for begin in
+          ("Answer> Governor::run", "Answer> Governor::govern", "Answer> Governor::conduct",
+           "std::optional<Answer>> Governor::admit")]
 WHOLE = [("docs/embedding.md", f"examples/{name}") for name in
          ("CMakeLists.txt", "embed/main.cc", "embed/output.txt", "hooks/main.cc", "hooks/output.txt")]
 WHOLE += [("docs/serve.md", "examples/serve/oauth.yaml")]

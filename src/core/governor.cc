@@ -162,17 +162,25 @@ Task<std::optional<Answer>> Governor::admit(Trail& trail, std::shared_ptr<Upstre
     }
   } while (std::exchange(trail.weighs_again, false));  // others took the last place of the budget
   if (trail.open() && !recalled) co_return std::nullopt;
-  drop_preparation(trail, *upstream);
-  if (trail.refusal() && trail.consent && !trail.announced && voids_consent(*trail.refusal())) {
+  SALLYPORT_CO_TRY(Answer answer, co_await end_unrun(trail, std::move(recalled), *upstream));
+  co_return answer;
+}
+
+Task<Answer> Governor::end_unrun(Trail& trail, std::optional<Performed> recalled,
+                                 Upstream& upstream) {
+  drop_preparation(trail, upstream);
+  if (recalled) {
+    Ending ending = co_await release(trail, std::move(*recalled), upstream);
+    co_return co_await finish(trail, std::move(ending));
+  }
+  if (trail.consent && !trail.announced && voids_consent(*trail.refusal())) {
     // The yes was for a call that may not run after all (AP-9). Where that cannot be written, it
     // goes unused until its time is over.
     (void)co_await approvals_.invalidate(trail.consent->approval_id, trail.refusal()->reason);
   }
-  if (trail.refusal()) co_await pass_tool_text(trail);
-  Ending ending = recalled ? co_await release(trail, std::move(*recalled), *upstream)
-                           : refused(*trail.refusal());
-  SALLYPORT_CO_TRY(Answer answer, co_await finish(trail, std::move(ending)));
-  co_return answer;
+  co_await pass_tool_text(trail);
+  Ending ending = refused(*trail.refusal());
+  co_return co_await finish(trail, std::move(ending));
 }
 
 Task<Answer> Governor::resume(Resumption waited, std::shared_ptr<Upstream> upstream,
@@ -275,10 +283,12 @@ Async<Ending> Governor::release(Trail& trail, Performed performed, const Upstrea
                    .release = std::move(release)};
 }
 
-// The record, shielded from whoever lost interest; then everybody hears of it.
-Task<Answer> Governor::finish(Trail& trail, Ending ending) {
-  Answer answer{
-      .call_id = trail.call().call_id, .outcome = ending.outcome, .effect = ending.effect};
+// What may be shown of it once it is on record.
+Answer Governor::answer_of(const Trail& trail, const Ending& ending) const {
+  Answer answer{.call_id = trail.call().call_id,
+                .outcome = ending.outcome,
+                .effect = ending.effect,
+                .approval_id = trail.approval_id};
   if (ending.release) {
     answer.released = ending.release->released;
     answer.result = *ending.outcome.result;
@@ -293,8 +303,13 @@ Task<Answer> Governor::finish(Trail& trail, Ending ending) {
       answer.released.data = json::object{{"rule", rule}};
     }
   }
+  return answer;
+}
+
+// The record, shielded from whoever lost interest; then everybody hears of it.
+Task<Answer> Governor::finish(Trail& trail, Ending ending) {
+  Answer answer = answer_of(trail, ending);
   remember(trail, ending);
-  answer.approval_id = trail.approval_id;
   const std::vector<Event> events = closing_events(trail, ending, answer.result);
   for (const Event& event : events) trail.rows.push_back(event);
   const bool ran = ending.release.has_value();

@@ -142,6 +142,10 @@ class Governor {
   Task<std::optional<Answer>> admit(Trail& trail, std::shared_ptr<Upstream> upstream,
                                     const Caller& caller);
 
+  // Of a call that does not run: `recalled` is what it gave the first time; without it, it is
+  // refused.
+  Task<Answer> end_unrun(Trail& trail, std::optional<Performed> recalled, Upstream& upstream);
+
   // The first door (first_door.cc).
   Async<void> authorize(Trail& trail, const std::shared_ptr<Upstream>& upstream,
                         const std::stop_token& cancel);
@@ -227,6 +231,7 @@ class Governor {
                          FailOpen& fail_open);
   Async<Ending> release(Trail& trail, Performed performed, const Upstream& upstream);
   Async<void> pass_tool_text(Trail& trail);
+  Answer answer_of(const Trail& trail, const Ending& ending) const;
   Task<Answer> finish(Trail& trail, Ending ending);
   void remember(Trail& trail, const Ending& ending) const;
   static void add_consent(Remembered& ended, const Consent& consent);
