@@ -7,6 +7,7 @@
 #include "base/json_members.h"
 #include "core/idempotency.h"
 #include "support/call_history.h"
+#include "support/call_history_story.h"
 
 namespace sallyport::test {
 
@@ -15,84 +16,15 @@ namespace {
 using core::Draft;
 using core::Kind;
 
-constexpr std::size_t kWholeOutput = 50 * 1024;
-
-std::string text_of(const json::object& object, std::string_view name) {
-  return std::string(text_in(object, name).value_or(""));
-}
-
-bool is_terminal(const Draft& record) {
-  return record.body.at("terminal").as_bool();
-}
-
-std::string effect_of(const Draft& record) {
-  return text_of(record.body, "effect_state");
-}
-
-// The reason, the description or the error.
-std::string outcome_text(const Draft& record) {
-  const json::object& outcome = record.body.at("outcome").as_object();
-  for (const char* const name : {"reason", "description", "error"}) {
-    if (outcome.contains(name)) return text_of(outcome, name);
-  }
-  return {};
-}
-
-// One letter for an event, so that a sequence can be matched.
-char letter_of(const json::object& event) {
-  const std::string kind = text_of(event, "kind");
-  const std::string outcome = text_of(event, "outcome");
-  if (kind == "tool_authorization_started") return 's';
-  if (kind == "tool_authorization_finished") {
-    return outcome == "allow" ? 'a' : outcome == "prompt" ? 'p' : 'd';
-  }
-  if (kind == "tool_authorization_blocked") return outcome == "prompt" ? 'q' : 'n';
-  if (kind == "policy_denied") return 'D';
-  if (kind == "tool_execution_blocked") return 'X';
-  if (kind == "tool_execution_started") return 'E';
-  if (kind == "tool_execution_finished") return 'F';
-  return '?';
-}
-
-// What the disk tells about one call, in order.
-struct Story {
-  std::string call_id;
-  std::string trace;
-  std::vector<std::uint64_t> records;
-  std::vector<std::uint64_t> intents;
-  std::vector<std::uint64_t> events;
-  std::string letters;
-  std::size_t terminals = 0;
-};
-
-// How the events of a call may end that has this last record (EV-33..EV-44, EV-51). Questions that
-// were asked before stand in front of it.
-std::string_view endings_for(const Draft& record) {
-  const std::string text = outcome_text(record);
-  if (record.outcome == "completed") return "saED?F";
-  if (record.outcome == "cached") return "sa";
-  if (record.outcome == "replayed" || record.outcome == "requires_confirmation") return "";
-  if (record.outcome == "blocked") {
-    return text.starts_with("event sink failed: audit") ? "" : "saX|saEF|s[DX]?dn";
-  }
-  if (record.outcome == "invalidated") {
-    return text.starts_with("interrupted:") ? "" : "sdn|saEF";
-  }
-  if (!is_terminal(record)) return "saE";
-  if (text.starts_with("interrupted:")) return "saEF";
-  if (text.starts_with("the intent ") || text.starts_with("cached ")) return "sa";
-  if (text.starts_with("the approval question ") || text.starts_with("replayed ")) return "";
-  if (text.starts_with("completed ")) return "saED?F";
-  return "saX|saEF|s[DX]?dn|";
-}
-
 class Checks {
  public:
   explicit Checks(const History& history)
-      : history_(history), disk_(history.disk), found_(history.witness.violations) {}
+      : history_(history),
+        disk_(history.disk),
+        found_(history.witness.violations),
+        stories_(stories_on(history.disk)) {}
 
   std::vector<std::string> all() {
-    gather();
     for (const auto& [id, story] : stories_) {
       check_records(story);
       check_events(story);
@@ -118,25 +50,6 @@ class Checks {
   const Presented* presented(const std::string& trace) const {
     const auto found = history_.presented.find(trace);
     return found == history_.presented.end() ? nullptr : &found->second;
-  }
-
-  void gather() {
-    for (std::uint64_t i = 0; i < disk_.entries.size(); ++i) {
-      const Draft& entry = draft(i);
-      if (entry.subject.call_id.empty()) continue;
-      Story& story = stories_[entry.subject.call_id];
-      story.call_id = entry.subject.call_id;
-      if (!entry.subject.trace_id.empty()) story.trace = entry.subject.trace_id;
-      if (entry.kind == Kind::ToolAudit) {
-        story.records.push_back(i);
-        story.terminals += is_terminal(entry) ? 1 : 0;
-      } else if (entry.kind == Kind::Intent) {
-        story.intents.push_back(i);
-      } else if (entry.kind == Kind::Event) {
-        story.events.push_back(i);
-        story.letters += letter_of(entry.body);
-      }
-    }
   }
 
   bool may_wait(const Story& story) const {
@@ -468,37 +381,6 @@ class Checks {
 };
 
 }  // namespace
-
-void check_answer(History& history, const Answer& answer) {
-  const auto complain = [&](const std::string& text) {
-    history.complain(fmt::format("the answer to {}: {}", answer.call_id, text));
-  };
-  const bool has_result = answer.outcome.result.has_value();
-  // A call that did not run says so in a result of its own (AT-27).
-  const bool not_run = !has_result && answer.result.data.is_object() &&
-                       answer.result.data.get_object().contains("sallyport");
-  if (has_result ? answer.result != *answer.outcome.result : answer.result.success != not_run) {
-    complain("shows something else than its outcome");
-  }
-  const auto& entries = history.disk.entries;
-  const auto found = std::find_if(entries.rbegin(), entries.rend(), [&](const auto& entry) {
-    return entry.draft.kind == Kind::ToolAudit && entry.draft.subject.call_id == answer.call_id;
-  });
-  if (answer.outcome.kind == Outcome::Kind::PersistenceFailed) {
-    if (has_result) complain("a result without a record");
-    return;
-  }
-  if (found == entries.rend()) return complain("there is no record");
-  const Draft& record = found->draft;
-  const auto sequence = static_cast<std::uint64_t>(entries.rend() - found) - 1;
-  if (answer.sequence != 0 && answer.sequence != sequence) complain("names another record");
-  if (record.outcome != to_string(answer.outcome.kind)) complain("the record is " + record.outcome);
-  if (has_result && answer.result.output.size() > kWholeOutput) return;
-  if (canonical_json(to_json(answer.outcome)) != canonical_json(record.body.at("outcome"))) {
-    complain("the record has another outcome");
-  }
-  if (to_string(answer.effect) != effect_of(record)) complain("the record has another effect");
-}
 
 std::vector<std::string> violations_of(const History& history) {
   return Checks(history).all();

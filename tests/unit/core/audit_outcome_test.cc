@@ -2,13 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/json.hpp>
 
 #include "core/authorizer.h"
 #include "core/pre_hook.h"
 #include "support/governed.h"
+#include "support/pause.h"
 
 namespace sallyport::core {
 namespace {
@@ -25,10 +24,7 @@ using test::text_at;
 using Simple = FakeUpstream::Simple;
 
 Task<Envelope> sleep_long() {
-  boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor,
-                                  std::chrono::seconds(30));
-  boost::system::error_code ignored;
-  co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+  co_await test::pause(std::chrono::seconds(30));
   co_return Envelope::of("too late");
 }
 

@@ -2,11 +2,9 @@
 // the Governor.
 #include "event_sequence.h"
 
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/steady_timer.hpp>
-
 #include "core/authorizer.h"
 #include "core/pre_hook.h"
+#include "support/pause.h"
 
 namespace sallyport::core {
 namespace {
@@ -215,10 +213,7 @@ TEST_F(EventSequenceTest, ACallThatIsCancelledWhileItRunsStillFinishes) {
   std::stop_source cancel;
   governed.upstream = std::make_shared<FakeUpstream>([&](Call, std::stop_token) -> Task<Envelope> {
     cancel.request_stop();
-    boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor,
-                                    std::chrono::hours(1));
-    boost::system::error_code ignored;
-    co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+    co_await test::pause(std::chrono::hours(1));
     co_return Envelope::of("late");
   });
   ASSERT_TRUE(governed.call(Governed::read_file(), cancel.get_token()));

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "support/governed.h"
+#include "support/pause.h"
 
 namespace sallyport::core {
 namespace {
@@ -227,10 +228,7 @@ TEST(GovernorTest, ACancelledCallEndsAtOnceAndIsRecorded) {
   std::stop_source cancel;
   governed.upstream = std::make_shared<FakeUpstream>([&](Call, std::stop_token) -> Task<Envelope> {
     cancel.request_stop();
-    boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor,
-                                    std::chrono::seconds(30));
-    boost::system::error_code ignored;
-    co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+    co_await test::pause(std::chrono::seconds(30));
     co_return Envelope::of("too late");
   });
   const Result<Answer> answer = governed.call(Governed::read_file(), cancel.get_token());

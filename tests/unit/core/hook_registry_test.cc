@@ -2,11 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/json.hpp>
 
 #include "support/governed.h"
+#include "support/pause.h"
 #include "support/test_clock.h"
 
 namespace sallyport::core {
@@ -25,10 +24,7 @@ class SilentHook final : public EventHook {
   const std::string& name() const override { return name_; }
   bool waits() const override { return true; }
   Task<void> hear(const Event&, const Subject&) const override {
-    boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor,
-                                    std::chrono::hours(1));
-    boost::system::error_code ignored;
-    co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+    co_await test::pause(std::chrono::hours(1));
     co_return Result<void>{};
   }
 

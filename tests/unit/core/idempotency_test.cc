@@ -4,11 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/json.hpp>
 
 #include "support/governed.h"
+#include "support/pause.h"
 
 namespace sallyport::core {
 namespace {
@@ -271,10 +270,7 @@ struct Attempt {
 
 std::vector<Attempt> attempts_without_an_answer() {
   const auto wait = [](Call, std::stop_token) -> Task<Envelope> {
-    boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor,
-                                    std::chrono::seconds(30));
-    boost::system::error_code ignored;
-    co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+    co_await test::pause(std::chrono::seconds(30));
     co_return Envelope::of("too late");
   };
   return {{"timed out", wait},

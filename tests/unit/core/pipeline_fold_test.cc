@@ -1,12 +1,11 @@
 // The fold of the second door: worked examples, evidence, failures and limits.
 #include <gtest/gtest.h>
 
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/json.hpp>
 
 #include "core/pipeline.h"
 #include "support/governed.h"
+#include "support/pause.h"
 #include "support/test_clock.h"
 
 namespace sallyport::core {
@@ -38,10 +37,7 @@ class SilentGuard final : public ResultGuard {
   }
   const GuardTraits& traits() const override { return traits_; }
   Task<Verdict> judge(const Envelope&, const ResultContext&) const override {
-    boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor,
-                                    std::chrono::hours(1));
-    boost::system::error_code ignored;
-    co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+    co_await test::pause(std::chrono::hours(1));
     co_return Verdict::allow();
   }
 

@@ -4,12 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <boost/asio/cancellation_state.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/json.hpp>
 
 #include "core/governor.h"
+#include "support/pause.h"
 #include "support/test_clock.h"
 
 namespace sallyport::core {
@@ -20,12 +19,6 @@ using test::FunctionGuard;
 using test::FunctionResultGuard;
 using test::Governed;
 using Texts = std::vector<std::string>;
-
-Async<void> sleep_for_long() {
-  boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, std::chrono::hours(1));
-  boost::system::error_code ignored;
-  co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
-}
 
 class ApprovingPerson final : public Approver {
  public:
@@ -66,7 +59,7 @@ TEST_F(PostInvocationTest, AFaultOfTheWayAThrowAndATimeOutPassTheDoorAsErrors) {
     ++n;
     if (n == 1) co_return fail(ErrorCode::Unavailable, "secret host");
     if (n == 2) throw std::runtime_error("secret text");
-    co_await sleep_for_long();
+    co_await test::pause(std::chrono::hours(1));
     co_return Envelope::of("late");
   });
   for (int i = 0; i < 3; ++i) {
@@ -85,7 +78,7 @@ TEST_F(PostInvocationTest, TheTextOfATimeOutIsWhatTheHooksSee) {
   governed.plan.time_limit(std::chrono::milliseconds(20));
   watch();
   does([](Call, std::shared_ptr<Delivery>, std::stop_token) -> Task<Envelope> {
-    co_await sleep_for_long();
+    co_await test::pause(std::chrono::hours(1));
     co_return fail(ErrorCode::Cancelled, "told to stop");
   });
   call();
@@ -283,9 +276,7 @@ TEST_F(PostInvocationTest, AHookSeesTheCallWithItsFinalInputAndWhatIsKnownAboutI
 FakeUpstream::Answer stubborn(std::chrono::milliseconds time, Result<Envelope> answer) {
   return [=](Call, std::shared_ptr<Delivery>, std::stop_token) -> Task<Envelope> {
     co_await boost::asio::this_coro::reset_cancellation_state(boost::asio::disable_cancellation());
-    boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, time);
-    boost::system::error_code ignored;
-    co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+    co_await test::pause(time);
     co_return answer;
   };
 }

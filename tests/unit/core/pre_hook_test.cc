@@ -2,11 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/json.hpp>
 
 #include "support/governed.h"
+#include "support/pause.h"
 #include "support/test_clock.h"
 #include "unit/core/shape_checks.h"
 
@@ -246,10 +245,7 @@ TEST_F(PreHookTest, AHookThatNeverComesBackIsNotWaitedFor) {
   governed.plan.guard(std::make_shared<PreHookGuard>(
       "silent",
       [](PreHookContext) -> Task<PreHookDecision> {
-        boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor,
-                                        std::chrono::hours(1));
-        boost::system::error_code ignored;
-        co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+        co_await test::pause(std::chrono::hours(1));
         co_return PreHookDecision::allow();
       },
       PreHookGuard::Options{.waits = true, .limit = std::chrono::milliseconds(20)}));

@@ -1,13 +1,12 @@
 // Tools that say what they would do, wait for a yes, and then do exactly that.
 #include <gtest/gtest.h>
 
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/json.hpp>
 
 #include "core/journal.h"
 #include "core/preparing.h"
 #include "support/governed.h"
+#include "support/pause.h"
 
 namespace sallyport::core {
 namespace {
@@ -21,12 +20,6 @@ using test::text_at;
 using Step = PrepareStep;
 using Steps = std::vector<std::string>;
 using Next = FakePreparer::Next;
-
-Async<void> pause(std::chrono::milliseconds time) {
-  boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, time);
-  boost::system::error_code ignored;
-  co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
-}
 
 std::string in(std::chrono::milliseconds time) {
   return rfc3339(SystemClock().wall() + time);
@@ -204,7 +197,7 @@ TEST(PrepareTest, SilenceAndLengthHaveLimits) {
   for (const Case& each : cases) {
     const auto tool = std::make_shared<FakePreparer>();
     tool->next = [&](unsigned) -> Task<std::optional<Step>> {
-      co_await pause(each.each_step);
+      co_await test::pause(each.each_step);
       co_return Step{};
     };
     const KeyedDigest digest("k");
@@ -296,7 +289,7 @@ TEST_F(PreparationTest, PreparingHonoursACancel) {
   std::stop_source stop;
   tool->next = [&](unsigned) -> Task<std::optional<Step>> {
     stop.request_stop();
-    co_await pause(std::chrono::seconds(20));
+    co_await test::pause(std::chrono::seconds(20));
     co_return Step{};
   };
   const Result<Answer> answer = governed.call(Governed::read_file(), stop.get_token());
