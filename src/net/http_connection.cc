@@ -238,6 +238,14 @@ bool HttpServer::Connection::hold(std::size_t bytes) {
   return bytes <= kSmallBody || body_.grow_to(bytes);
 }
 
+// The deadline for an answer of this size, and what it counts until it is written.
+Quota::Share HttpServer::Connection::give_time_for(std::size_t bytes) {
+  Quota::Share unread = server_.unread_.share_of(request_.principal);
+  const bool room = bytes <= kSmallBody || unread.grow_to(bytes);
+  stream_.expires_after(room ? server_.limits_.write : server_.limits_.hurried);
+  return unread;
+}
+
 Async<void> HttpServer::Connection::run_handler() {
   stream_.expires_never();
   watching_.start(watch());
@@ -284,7 +292,7 @@ Async<bool> HttpServer::Connection::respond(ServerResponse response) {
   const bool bare = response.status == 204 || response.status == 304;
   out.body() = std::move(response.body);
   if (!bare) out.content_length(out.body().size());
-  stream_.expires_after(server_.limits_.write);
+  const Quota::Share unread = give_time_for(out.body().size());
   http::serializer<false, http::string_body> serializer(out);
   const bool headers_only = request_.method == "HEAD";
   if (headers_only) serializer.split(true);
@@ -318,7 +326,7 @@ Async<bool> HttpServer::Connection::begin(ServerResponse head) {
 Async<bool> HttpServer::Connection::write(std::string piece) {
   if (gone_ || !streams_) co_return false;
   if (piece.empty()) co_return true;
-  stream_.expires_after(server_.limits_.write);
+  const Quota::Share unread = give_time_for(piece.size());
   const auto [error, size] =
       co_await asio::async_write(stream_, http::make_chunk(asio::buffer(piece)), kAwait);
   stream_.expires_never();

@@ -52,6 +52,7 @@ class HttpServer::Connection final : public ServerExchange {
   Async<Refusal> read_body(Parser& parser);
   ServerResponse refused(const boost::system::error_code& error);
   bool hold(std::size_t bytes);
+  Quota::Share give_time_for(std::size_t bytes);
   Async<void> run_handler();
   Async<void> watch();
   void set_gone();

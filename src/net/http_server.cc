@@ -26,6 +26,7 @@ HttpServer::HttpServer(asio::any_io_executor executor, HttpLimits limits, Log lo
       limits_(limits),
       log_(std::move(log)),
       bodies_(limits.bodies),
+      unread_(limits.unread),
       tasks_(executor, log_) {}
 
 HttpServer::~HttpServer() = default;

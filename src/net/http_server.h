@@ -63,6 +63,10 @@ struct HttpLimits {
   std::chrono::milliseconds header{10'000};  // from the first byte of a request
   std::chrono::milliseconds body{60'000};
   std::chrono::milliseconds write{30'000};  // for each piece
+  // Of answers that peers have not read yet; small ones always find room. What is beyond is not
+  // waited for as long: it was made, so it is not thrown away before its peer had a moment.
+  Quota::Limits unread{};
+  std::chrono::milliseconds hurried{1'000};
 };
 
 // On a context with one thread.
@@ -112,6 +116,7 @@ class HttpServer {
   std::map<std::uint64_t, Connection*> connections_;  // each takes itself out
   std::uint64_t last_connection_ = 0;
   Quota bodies_;
+  Quota unread_;
   bool stopping_ = false;
   TaskGroup tasks_;
 };

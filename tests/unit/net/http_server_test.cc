@@ -29,6 +29,7 @@ class Echo final : public HttpHandler {
  public:
   Async<std::optional<ServerResponse>> refuse(ServerRequest& head) override {
     if (head.header("x-refuse")) co_return ServerResponse::text(403, "no\n");
+    head.principal = head.header("x-principal").value_or("");
     co_return std::nullopt;
   }
   Async<void> handle(ServerExchange& exchange) override {
@@ -313,6 +314,32 @@ TEST(HttpServerTest, APeerThatDoesNotReadIsLeft) {
     co_await sleep(1s);
     const std::string said = co_await peer->read_all();
     EXPECT_LT(said.size(), large.size());
+  }));
+}
+
+// One agent that asked for much and read nothing held it all for the full time of each piece.
+TEST(HttpServerTest, WhoLeavesMuchUnreadIsNotWaitedForAndHarmsNobodyElse) {
+  static constexpr std::size_t kLarge = 8u << 20;
+  const HttpLimits limits{.unread = {.all = 4 * kLarge, .each = kLarge + 1024}, .hurried = 300ms};
+  EXPECT_TRUE(served(limits, [](Bench& bench) -> Async<void> {
+    const auto ask = [&](const std::string& who) -> Async<std::unique_ptr<Peer>> {
+      auto peer = co_await Peer::connect(bench.port);
+      const int before = bench.echo.handled;
+      const std::string more = "Connection: close\r\nX-Principal: " + who + "\r\n";
+      co_await peer->send(post(std::string(kLarge, 'x'), more));
+      while (bench.echo.handled == before) co_await sleep(5ms);
+      co_return peer;
+    };
+    auto first = co_await ask("a");
+    auto second = co_await ask("a");
+    auto other = co_await ask("b");
+    co_await sleep(1s);
+    EXPECT_LT((co_await second->read_all()).size(), kLarge);
+    EXPECT_GT((co_await first->read_all()).size(), kLarge);
+    EXPECT_GT((co_await other->read_all()).size(), kLarge);
+    // What was read does not count any more, and who reads at once is not held up beyond it.
+    auto again = co_await ask("a");
+    EXPECT_GT((co_await again->read_all()).size(), kLarge);
   }));
 }
 
