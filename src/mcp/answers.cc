@@ -86,4 +86,12 @@ std::string notice_error(const Answer& answer) {
   return json::serialize(error);
 }
 
+std::string unknown_error(std::string_view why, const Answer& answer) {
+  return json::serialize(json::object{
+      {"code", kInvalidParams},
+      {"message", fmt::format("{} (record {})", why, answer.record_id)},
+      {"data",
+       json::object{{"record", answer.record_id}, {"rule", nullptr}, {"retryable", false}}}});
+}
+
 }  // namespace sallyport::mcp

@@ -20,5 +20,8 @@ std::string unrecorded_result(const Error& error);
 
 // The error object for methods whose results have no `isError`.
 std::string notice_error(const Answer& answer);
+// Likewise, for what is not there: the error that the protocol has for it, and where the call is on
+// record.
+std::string unknown_error(std::string_view why, const Answer& answer);
 
 }  // namespace sallyport::mcp

@@ -129,6 +129,7 @@ void Gateway::server_started(bool again) {
   } else {
     set_ready();
     listen_for_client();
+    tell_of_return();
   }
 }
 
@@ -161,7 +162,9 @@ Async<void> Gateway::reopen() {
   for (const std::string& params : std::set<std::string>(subscriptions_)) {
     (void)co_await server_.ask("resources/subscribe", params, settings_.limits.start);
   }
-  if (generation == generation_) set_ready();
+  if (generation != generation_) co_return;
+  set_ready();
+  tell_of_return();
 }
 
 Task<void> Gateway::server_up() {
@@ -246,6 +249,11 @@ Async<void> Gateway::server_tells(Message notification) {
     tools_known_ = false;
     ++list_changes_;
     unlisted_ = 0;  // it may want to list them now
+  }
+  // Some servers tell everybody of every task.
+  if (notification.method.starts_with("notifications/tasks") &&
+      tasks_of_server_.is_foreign(task_named_by(notification))) {
+    co_return;
   }
   if (notification.method == "notifications/tasks" && params != nullptr) {
     // What came of a task is recorded when it is asked for (`tasks/get`), and comes in no other

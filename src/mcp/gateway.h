@@ -34,10 +34,8 @@ namespace sallyport::mcp {
 bool declares_tasks(const json::object& capabilities);
 std::string offering_tasks(std::string discovery);
 
-// Of `subscriptions/listen`: does it name nothing but tasks that a gateway gave, and what is left
-// of the request without them.
+// Of `subscriptions/listen`: does it name nothing but tasks that a gateway gave?
 bool wants_our_tasks_alone(const json::object& wanted);
-std::string without_our_tasks(const std::string& listen);
 
 // The task that a request is about; empty: it names none.
 std::string task_named_by(const Message& request);
@@ -190,6 +188,10 @@ class Gateway final : public Conversation,
   void listen_for_client();
   Async<void> relisten();
   void tell_listeners(const Message& notification);
+  void tell_changed(std::string_view notification);
+  void tell_of_return();
+  void tell_of_accepted();
+  bool lists(std::string_view feature) const;
   bool tell_across(const Message& notification);
   bool acknowledge(const Message& notification, const std::string& client_id);
 
@@ -236,11 +238,13 @@ class Gateway final : public Conversation,
   json::object task_json(const Governed& governed) const;
   std::string whole_task(const Governed& governed) const;
   json::array listen_to_tasks(const Message& request);
+  std::string with_tasks_of_server(const std::string& listen) const;
   void tell_task(Governed& governed);
   void tell_ended_tasks(const std::string& listener);
   void send_task(const std::string& listener, const Governed& governed);
   std::optional<json::object> kept_task(const std::string& id);
   bool answers_task(const Message& request);
+  bool refuses_undeclared_task(const Message& request);
 
   // What was proposed and is answered by now (gateway_proposals.cc).
   Async<void> run_proposals();
@@ -318,6 +322,7 @@ class Gateway final : public Conversation,
   std::set<std::string> endless_;               // of these, those whose answer is only an end
   std::map<std::string, Listening> listeners_;  // by the client's id
   std::map<std::string, std::set<std::string>> task_listeners_;  // the same, to tasks of ours
+  std::set<std::string> tool_listeners_;                         // whom the server tells itself
   std::uint64_t listening_ = 0;                                  // our own `subscriptions/listen`
   std::deque<std::shared_ptr<Governed>> waiting_;                // shared with the maps above
   std::size_t running_ = 0;
@@ -326,6 +331,7 @@ class Gateway final : public Conversation,
   std::uint64_t last_question_ = 0;
 
   std::map<std::string, ToolDefinition> tools_;
+  std::set<std::string> held_back_;  // of them, as long as nobody has accepted their change
   bool tools_known_ = false;
   bool listing_ = false;
   std::uint64_t list_changes_ = 0;  // told of so far; one during a listing makes it an old one

@@ -259,7 +259,12 @@ std::string Gateway::response_to(const Governed& governed, const Result<Answer>&
     return R"({"jsonrpc":"2.0","id":)" + id + ",\"error\":" + said + '}';
   }
   if (!is_tool) {
-    return R"({"jsonrpc":"2.0","id":)" + id + ",\"error\":" + notice_error(*answer) + '}';
+    const Message& request = governed.upstream->request();
+    const bool foreign =
+        request.method.starts_with("tasks/") && tasks_of_server_.is_foreign(task_named_by(request));
+    const std::string error =
+        foreign ? unknown_error("there is no such task", *answer) : notice_error(*answer);
+    return R"({"jsonrpc":"2.0","id":)" + id + ",\"error\":" + error + '}';
   }
   const auto tool = tools_.find(governed.call.tool);
   const bool structured = tool == tools_.end() || !tool->second.has_output_schema;
@@ -343,10 +348,18 @@ Task<std::set<std::string>> Gateway::see_tools(const json::object& result) {
     tools_.clear();
     tools_known_ = false;
   }
-  for (const ToolDefinition& tool : definitions) tools_[tool.name] = tool;
+  for (const ToolDefinition& tool : definitions) {
+    tools_[tool.name] = tool;
+    held_back_.erase(tool.name);
+  }
   SALLYPORT_CO_TRY(HeldBack held,
                    co_await parts_.pins.look(settings_.name, std::move(definitions)));
   tell_of_held(held);
+  // Enough to notice that somebody looks at them.
+  constexpr std::size_t kMostWatched = 256;
+  for (const std::string& name : held.changed) {
+    if (held_back_.size() < kMostWatched) held_back_.insert(name);
+  }
   if (!unusable.empty()) {
     settings_.log(fmt::format("{} tools are held back: their names are over {} bytes",
                               unusable.size(), kLongestName));

@@ -101,7 +101,8 @@ void Gateway::client_asks(Message request) {
     if (!held) return;
     relayed_[request.id] = 0;
     tasks_.start(open_session(std::move(request), std::move(*held)));
-  } else if (answers_task(request) || (ready_ && answer_here(request))) {
+  } else if (refuses_undeclared_task(request) || answers_task(request) ||
+             (ready_ && answer_here(request))) {
     return;
   } else if (is_governed(request.method)) {
     // A call goes on for whoever brings what it was judged with, and for nobody else.
@@ -157,7 +158,8 @@ void Gateway::relay(Message request) {
   }
   relayed_[request.id] = 0;
   const bool listens = request.method == "subscriptions/listen";
-  const std::string text = listens ? without_our_tasks(for_server(request)) : for_server(request);
+  const std::string text =
+      listens ? with_tasks_of_server(for_server(request)) : for_server(request);
   const auto sent =
       server_.request([&](std::string_view id) { return with_member(text, "id", id); },
                       std::make_shared<Relayed>(*this, request.id, request.method));
@@ -165,6 +167,9 @@ void Gateway::relay(Message request) {
     relayed_[request.id] = *sent;
     if (!listens) return;
     endless_.insert(request.id);
+    if (lists("tools") && find(text, {"params", "notifications", "toolsListChanged"}) == "true") {
+      tool_listeners_.insert(request.id);
+    }
     (void)listen_to_tasks(request);  // granted with what the server grants
     return;
   }
@@ -198,6 +203,7 @@ Async<void> Gateway::relay_answer(std::string client_id, std::string method, Rep
   const bool wanted = relayed_.erase(client_id) > 0;
   endless_.erase(client_id);
   task_listeners_.erase(client_id);
+  tool_listeners_.erase(client_id);
   bell_.ring("ended");
   if (!wanted) co_return;
   if (!reply.message) {
@@ -244,7 +250,11 @@ void Gateway::client_tells(const Message& notification) {
     return settings_.log("the client sent a request without an id; it was dropped");
   }
   if (notification.method == "notifications/cancelled") return cancel(notification);
-  if (notification.method == "notifications/initialized") opened_ = true;
+  if (notification.method == "notifications/initialized") {
+    opened_ = true;
+    // The client has its answer from other servers; this one hears of it behind its own.
+    if (server_era_ == Era::Unknown) return;
+  }
   if (server_era_ != Era::Modern || client_era_ == Era::Modern) {
     server_.send(notification.text);
   } else if (opened_) {
@@ -270,6 +280,7 @@ void Gateway::cancel(const Message& notification) {
   relayed_.erase(found);
   endless_.erase(client_id);
   task_listeners_.erase(client_id);
+  tool_listeners_.erase(client_id);
 }
 
 void Gateway::client_answers(const Message& answer) {

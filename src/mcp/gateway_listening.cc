@@ -53,15 +53,15 @@ void Gateway::listen(const Message& request) {
   }
   Listening listening;
   json::object granted;
-  const auto grant = [&](std::string_view name, std::string_view feature) {
-    const bool given =
-        bool_in(*wanted, name) == true && says(opening_result_, feature, "listChanged");
+  const auto grant = [&](std::string_view name, bool can) {
+    const bool given = can && bool_in(*wanted, name) == true;
     if (given) granted[name] = true;
     return given;
   };
-  listening.tools = grant("toolsListChanged", "tools");
-  listening.prompts = grant("promptsListChanged", "prompts");
-  listening.resources = grant("resourcesListChanged", "resources");
+  listening.tools = grant("toolsListChanged", lists("tools"));
+  listening.prompts = grant("promptsListChanged", says(opening_result_, "prompts", "listChanged"));
+  listening.resources =
+      grant("resourcesListChanged", says(opening_result_, "resources", "listChanged"));
   const json::value* const uris = wanted->if_contains("resourceSubscriptions");
   if (uris != nullptr && uris->is_array() && says(opening_result_, "resources", "subscribe")) {
     json::array names;
@@ -124,6 +124,41 @@ void Gateway::tell_listeners(const Message& notification) {
   }
 }
 
+bool Gateway::lists(std::string_view feature) const {
+  const std::string& said = server_era_ == Era::Modern ? discovery_ : opening_result_;
+  return find(said, {"capabilities", feature}).has_value();
+}
+
+// Of what the server itself does not tell.
+void Gateway::tell_changed(std::string_view what) {
+  const Result<Message> notification =
+      Message::read(notification_text(what, {}), settings_.limits.json());
+  if (!notification) return;
+  if (client_era_ != Era::Modern) {
+    if (opened_) to_client(notification->text);
+    return;
+  }
+  tell_listeners(*notification);
+  if (what != kToolsChanged) return;
+  for (const std::string& id : tool_listeners_) to_client(tagged(*notification, id), id);
+}
+
+// A server that was started again may have other lists than before.
+void Gateway::tell_of_return() {
+  const std::string& said = server_era_ == Era::Modern ? discovery_ : opening_result_;
+  if (lists("tools")) tell_changed(kToolsChanged);
+  if (says(said, "prompts", "listChanged")) tell_changed(kPromptsChanged);
+  if (says(said, "resources", "listChanged")) tell_changed(kResourcesChanged);
+}
+
+// A person has accepted the change of a tool, in another process or for another session.
+void Gateway::tell_of_accepted() {
+  const auto accepted = [&](const std::string& tool) {
+    return !parts_.pins.held(settings_.name, tool);
+  };
+  if (std::erase_if(held_back_, accepted) > 0) tell_changed(kToolsChanged);
+}
+
 // A client of sessions before a stateless server: we hold the one subscription that it needs.
 void Gateway::listen_for_client() {
   if (bridges(Era::Legacy, Era::Modern) && ready_) tasks_.start(relisten());
@@ -169,9 +204,13 @@ Async<void> Gateway::relisten() {
   co_return;
 }
 
-// What the server grants, and the tasks of ours.
+// What the server grants, and what we tell ourselves: tasks of ours, and tools that were held back.
 bool Gateway::acknowledge(const Message& notification, const std::string& client_id) {
   std::string text = tagged(notification, client_id);
+  if (const auto given = find(text, {"params", "notifications"});
+      given && given->starts_with('{') && tool_listeners_.contains(client_id)) {
+    text = edited(text, {{*given, with_member(*given, "toolsListChanged", "true")}});
+  }
   const auto heard = task_listeners_.find(client_id);
   const auto granted = find(text, {"params", "notifications"});
   if (heard != task_listeners_.end() && granted && granted->starts_with('{')) {

@@ -161,7 +161,8 @@ bool Gateway::answer_here(const Message& request) {
   }
   if (!bridges(Era::Modern, Era::Legacy)) return false;
   if (request.method == "server/discover") {
-    to_client(result_text(request.id, with_our_tasks(discovery_from_opening(opening_result_))));
+    to_client(telling_of_tools(
+        result_text(request.id, with_our_tasks(discovery_from_opening(opening_result_)))));
     return true;
   }
   if (!request.method.starts_with("tasks/")) return false;
@@ -194,9 +195,10 @@ Async<void> Gateway::open_session(Message request, net::Quota::Share /*held*/) {
     unopened_.reset();
     opening_result_ = std::string(answer->result_text());
     const Result<std::string> text = co_await passed("initialize", *answer);
-    to_client(text ? with_member(*text, "id", request.id)
+    to_client(text ? with_member(telling_of_tools(*text), "id", request.id)
                    : error_text(request.id, kDenied, text.error().message));
     relayed_.erase(request.id);
+    if (opened_) server_.send(notification_text("notifications/initialized", {}));
     set_ready();
     co_return;
   }
@@ -207,7 +209,8 @@ Async<void> Gateway::open_session(Message request, net::Quota::Share /*held*/) {
   relayed_.erase(request.id);
   if (stateless) {
     const std::string asked(params ? text_in(*params, "protocolVersion").value_or("") : "");
-    to_client(result_text(request.id, opening_from_discovery(discovery_, asked)));
+    to_client(telling_of_tools(result_text(request.id, opening_from_discovery(discovery_, asked))));
+    if (opened_) listen_for_client();
   } else if (answer) {
     to_client(answer->with_id(request.id));
   } else {
@@ -223,7 +226,10 @@ Async<void> Gateway::open_late() {
   if (opened && !settings_.era.excludes(Era::Legacy)) {
     opened = co_await open_legacy(std::string(opening_));
   }
-  if (!opened && server_.up() && !settings_.era.excludes(Era::Modern)) opened = co_await probe();
+  if (!opened && server_.up() && !settings_.era.excludes(Era::Modern)) {
+    opened = co_await probe();
+    if (opened) listen_for_client();
+  }
   opening_now_ = false;
   unopened_ = opened ? std::nullopt : std::optional(opened.error());
 }
@@ -350,6 +356,7 @@ std::string Gateway::result_for_client(std::string_view method, std::string_view
 }
 
 std::string Gateway::answer_for_client(std::string_view method, std::string text) {
+  if (method == "server/discover") text = telling_of_tools(std::move(text));
   if (client_era_ != Era::Modern && server_era_ != Era::Modern) return text;
   if (const auto result = find(text, {"result"})) {
     const std::string changed = result_for_client(method, *result);

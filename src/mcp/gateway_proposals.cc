@@ -13,6 +13,7 @@ Async<void> Gateway::run_proposals() {
   bool complained = false;
   while (!cancel.stop_requested()) {
     co_await bell_.wait("proposals", settings_.limits.proposals, cancel);
+    if (!cancel.stop_requested()) tell_of_accepted();
     const auto proposed = parts_.recorder.facts(core::kProposedCall);
     if (!ready_ || cancel.stop_requested() || !proposed || proposed->empty()) continue;
     if (!tools_known_) co_await know_tools({});

@@ -50,17 +50,21 @@ bool wants_our_tasks_alone(const json::object& wanted) {
   return wanted.size() == 1 && !tasks.empty() && std::ranges::all_of(tasks, is_ours);
 }
 
-std::string without_our_tasks(const std::string& listen) {
+// `subscriptions/listen` as the server may hear it: neither of our tasks nor of those of others.
+std::string Gateway::with_tasks_of_server(const std::string& listen) const {
   const auto wanted = find(listen, {"params", "notifications"});
   const Result<ParsedJson> read = parse_json(wanted.value_or("null"));
   if (!read || !read->value.is_object() || !read->value.get_object().contains("taskIds")) {
     return listen;
   }
-  json::array others = tasks_in(read->value.get_object());
-  others.erase(std::remove_if(others.begin(), others.end(), is_ours), others.end());
-  const std::string left = others.empty()
-                               ? without_member(*wanted, "taskIds")
-                               : with_member(*wanted, "taskIds", json::serialize(others));
+  json::array own = tasks_in(read->value.get_object());
+  const auto kept_back = [&](const json::value& id) {
+    return is_ours(id) || !id.is_string() ||
+           tasks_of_server_.is_foreign(std::string(id.get_string()));
+  };
+  own.erase(std::remove_if(own.begin(), own.end(), kept_back), own.end());
+  const std::string left = own.empty() ? without_member(*wanted, "taskIds")
+                                       : with_member(*wanted, "taskIds", json::serialize(own));
   return edited(listen, {{*wanted, left}});
 }
 
@@ -152,6 +156,20 @@ json::object Gateway::task_json(const Governed& governed) const {
           {"lastUpdatedAt", governed.task_changed},
           {"ttlMs", task_time().count()},
           {"pollIntervalMs", kPollMilliseconds}};
+}
+
+// True: it was answered. Who does not say that it knows tasks is not told of any, whether it is
+// there or not.
+bool Gateway::refuses_undeclared_task(const Message& request) {
+  if (client_era_ != Era::Modern || !request.method.starts_with("tasks/")) return false;
+  const bool offered = task_named_by(request).starts_with(kPrefix) ||
+                       find(discovery_, {"capabilities", "extensions", kExtension});
+  if (!offered || declares_tasks(client_capabilities_)) return false;
+  const json::object needed{{"extensions", json::object{{kExtension, json::object()}}}};
+  to_client(error_text(request.id, kMissingCapability,
+                       "tasks are an extension that was not declared",
+                       json::object{{"requiredCapabilities", needed}}));
+  return true;
 }
 
 // True: it is about a task of ours.

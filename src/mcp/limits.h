@@ -23,6 +23,7 @@ struct Limits {
   std::chrono::milliseconds opening{300'000};
   std::chrono::milliseconds start{30'000};        // until a server that was started is ready
   std::chrono::milliseconds probe{3'000};         // until it has said which era it is of
+  std::chrono::milliseconds together{4'000};      // for one that has not opened, beside others
   std::chrono::milliseconds parked{600'000};      // for a client to come back to a call
   std::chrono::milliseconds waiting_told{5'000};  // between two messages that a person is asked
   std::chrono::milliseconds proposals{500};       // between two looks for answered ones

@@ -37,7 +37,7 @@ void join(json::object& into, const json::object& more) {
 }
 
 // What the client is told of all of them: capabilities, and instructions under their names.
-void describe(json::object& out, const std::vector<PartAnswer>& parts) {
+void describe(json::object& out, const std::vector<PartAnswer>& parts, bool all) {
   json::object capabilities;
   std::string instructions;
   for (const PartAnswer& part : parts) {
@@ -47,6 +47,11 @@ void describe(json::object& out, const std::vector<PartAnswer>& parts) {
       if (!instructions.empty()) instructions += "\n\n";
       instructions += part.server + ": " + std::string(*text);
     }
+  }
+  for (const std::string_view lists : {"tools", "prompts", "resources"}) {
+    if (!all) capabilities.emplace(lists, json::object());
+    json::value* const has = capabilities.if_contains(lists);
+    if (has != nullptr && has->is_object()) has->get_object()["listChanged"] = true;
   }
   out["capabilities"] = std::move(capabilities);
   if (!instructions.empty()) out["instructions"] = instructions;
@@ -62,7 +67,7 @@ std::string qualified(std::string_view server, std::string_view name) {
   return std::string(server) + '.' + std::string(name);
 }
 
-std::string merged_opening(const std::vector<PartAnswer>& parts) {
+std::string merged_opening(const std::vector<PartAnswer>& parts, bool all) {
   std::string version;
   for (const PartAnswer& part : parts) {
     const std::string given = text_at(part.result, "protocolVersion");
@@ -70,17 +75,17 @@ std::string merged_opening(const std::vector<PartAnswer>& parts) {
   }
   json::object out{{"protocolVersion", version.empty() ? std::string(kLegacyVersion) : version},
                    {"serverInfo", own_info()}};
-  describe(out, parts);
+  describe(out, parts, all);
   return json::serialize(out);
 }
 
-std::string merged_discovery(const std::vector<PartAnswer>& parts) {
+std::string merged_discovery(const std::vector<PartAnswer>& parts, bool all) {
   json::object out{{"resultType", "complete"},
                    {"supportedVersions", json::array{kModernVersion}},
                    {"ttlMs", 0},
                    {"cacheScope", "private"},
                    {"_meta", json::object{{kMetaServer, own_info()}}}};
-  describe(out, parts);
+  describe(out, parts, all);
   return json::serialize(out);
 }
 
@@ -90,6 +95,15 @@ std::string_view list_member(std::string_view method) {
   if (method == "resources/list") return "resources";
   if (method == "resources/templates/list") return "resourceTemplates";
   if (method == "tasks/list") return "tasks";
+  return {};
+}
+
+ListChange change_of(std::string_view method) {
+  if (method == "tools/list") return {"notifications/tools/list_changed", "toolsListChanged"};
+  if (method == "prompts/list") return {"notifications/prompts/list_changed", "promptsListChanged"};
+  if (method.starts_with("resources/") && !list_member(method).empty()) {
+    return {"notifications/resources/list_changed", "resourcesListChanged"};
+  }
   return {};
 }
 

@@ -28,17 +28,6 @@ std::string text_in_part(std::optional<std::string_view> part) {
 constexpr std::string_view kNoSuchName =
     "nothing has this name; names are those of a list, as in `server.tool`";
 
-// For methods whose results have no `isError`: the error that the protocol has for it, and where it
-// is on record.
-std::string unknown_error(std::string_view id, std::string_view why, const Answer& answer) {
-  const json::object error{
-      {"code", kInvalidParams},
-      {"message", fmt::format("{} (record {})", why, answer.record_id)},
-      {"data",
-       json::object{{"record", answer.record_id}, {"rule", nullptr}, {"retryable", false}}}};
-  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{}}})", id, json::serialize(error));
-}
-
 }  // namespace
 
 Switchboard::Switchboard(boost::asio::any_io_executor executor, std::unique_ptr<ClientLink> client,
@@ -46,13 +35,11 @@ Switchboard::Switchboard(boost::asio::any_io_executor executor, std::unique_ptr<
     : executor_(executor),
       client_(std::move(client)),
       settings_(std::move(settings)),
-      tasks_(executor, settings_.log) {
-  for (const Upstream& upstream : upstreams) {
-    auto line = std::make_unique<Extension>(*this, parties_.size(), executor_,
-                                            settings_.limits.waiting_calls);
-    Party party{.name = upstream.name, .line = line.get()};
-    party.conversation = upstream.connect(std::move(line));
-    parties_.push_back(std::move(party));
+      tasks_(executor, settings_.log),
+      upstreams_(std::move(upstreams)) {
+  for (const Upstream& upstream : upstreams_) {
+    parties_.push_back({.name = upstream.name});
+    connect(parties_.size() - 1);
   }
 }
 
@@ -69,6 +56,7 @@ Task<void> Switchboard::run() {
     co_await client_->room(settings_.limits.start);
   }
   stopping_ = true;
+  bell_.ring("stop");
   // Each of them ends its calls by itself, and has deadlines for that.
   for (const Party& party : parties_) party.line->finish();
   (void)co_await tasks_.join(4 * settings_.limits.start);
@@ -83,6 +71,7 @@ Task<void> Switchboard::run() {
 
 void Switchboard::stop() {
   stopping_ = true;
+  bell_.ring("stop");
   for (const Party& party : parties_) party.conversation->stop();
   client_->hang_up();
 }
@@ -93,16 +82,20 @@ bool Switchboard::holds_calls() const {
 }
 
 bool Switchboard::quiet() const {
-  return tasks_.size() == 0 &&
-         std::ranges::all_of(parties_, [](const Party& one) { return one.conversation->quiet(); });
+  const auto is_quiet = [](const auto& conversation) { return conversation->quiet(); };
+  return tasks_.size() == 0 && std::ranges::all_of(retired_, is_quiet) &&
+         std::ranges::all_of(parties_, is_quiet, &Party::conversation);
 }
 
 Async<void> Switchboard::serve(std::size_t party) {
   const std::shared_ptr<Conversation> conversation = parties_[party].conversation;
   const Result<void> ended = co_await conversation->run();
   if (stopping_) co_return;
-  settings_.log(fmt::format("`{}` is not served any more{}", parties_[party].name,
-                            ended ? "" : ": " + ended.error().message));
+  // Once: one that is sought may go again and again.
+  if (!parties_[party].sought) {
+    settings_.log(fmt::format("`{}` is not served any more{}", parties_[party].name,
+                              ended ? "" : ": " + ended.error().message));
+  }
   party_left(party);
   if (!std::ranges::all_of(parties_, &Party::gone)) co_return;
   if (!ended) gave_up_ = ended.error();
@@ -126,7 +119,10 @@ void Switchboard::party_left(std::size_t party) {
     if (merge.waiting.contains(party)) waiting.push_back(id);
   }
   for (const std::string& id : waiting) hear_part(id, party, nullptr);
-  std::erase_if(questions_, [&](const auto& one) { return one.second.party == party; });
+  const auto is_its = [&](const auto& one) { return one.second.party == party; };
+  std::erase_if(questions_, is_its);
+  std::erase_if(looks_, is_its);
+  for (auto& [method, missed] : parties_[party].missed) missed.asked = false;
 }
 
 void Switchboard::to_client(std::string text, std::string_view about) {
@@ -245,7 +241,8 @@ Async<void> Switchboard::record_unknown(Message request, std::string why) {
   call.raw_input = std::move(asked->raw_input);
   const Result<Answer> answer = co_await settings_.refuse(std::move(call));
   if (request.method != "tools/call") {
-    co_return to_client(answer ? unknown_error(request.id, why, *answer)
+    co_return to_client(answer ? R"({"jsonrpc":"2.0","id":)" + request.id +
+                                     ",\"error\":" + unknown_error(why, *answer) + '}'
                                : error_text(request.id, kNotRecorded, answer.error().message));
   }
   std::string result = answer ? notice_result(*answer, true) : unrecorded_result(answer.error());
@@ -294,6 +291,7 @@ void Switchboard::pass_to(std::size_t party, const Message& request, std::string
 
 void Switchboard::tell(const Message& notification) {
   if (notification.method == "notifications/cancelled") return cancel(notification);
+  if (notification.method == "notifications/initialized") opened_ = notification.text;
   for (const Party& party : parties_) {
     if (!party.gone) (void)party.line->put({.text = notification.text});
   }
@@ -333,7 +331,13 @@ bool Switchboard::hear_server(std::size_t party, std::string text, std::string_v
     const std::string text = with_task_names(*message, {}, parties_[party].name);
     return client_->send(with_member(text, "id", id), about);
   }
-  if (!message->is_error()) parties_[party].late = false;
+  if (!message->is_error()) {
+    parties_[party].late = false;
+    parties_[party].there = true;
+    // Of an opening that came too late for the answer to it.
+    if (find(message->result_text(), {"capabilities", "resources"})) with_resources_.insert(party);
+  }
+  if (hear_look(*message)) return true;
   if (merges_.contains(message->id)) {
     hear_part(message->id, party, &*message);
     return true;
@@ -365,13 +369,9 @@ bool Switchboard::hear_notification(std::size_t party, const Message& notificati
   std::string text = with_task_names(notification, {}, parties_[party].name);
   const auto mark = find(notification.params_text(), {"_meta", kMetaSubscription});
   const auto merge = mark ? merges_.find(std::string(*mark)) : merges_.end();
-  if (merge != merges_.end() && !merge->second.silent.empty()) {
-    if (merge->second.held.size() < settings_.limits.progress) {
-      merge->second.held.push_back(std::move(text));
-    }
-    return true;
-  }
-  return client_->send(std::move(text), about);
+  if (merge == merges_.end()) return client_->send(std::move(text), about);
+  tell_listener(merge->second, std::move(text));
+  return true;
 }
 
 }  // namespace sallyport::mcp

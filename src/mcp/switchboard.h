@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/bell.h"
 #include "mcp/client_link.h"
 #include "mcp/conversation.h"
 #include "mcp/limits.h"
@@ -56,12 +57,20 @@ class Switchboard final : public Conversation {
 
  private:
   friend class Extension;
+  // A list that had to do without a server.
+  struct Missed {
+    std::string request{};  // for it, as the client made it
+    bool asked = false;     // it was sent once more, and is not answered
+  };
   struct Party {
     std::string name;
     Extension* line = nullptr;                   // owned by the conversation
     std::shared_ptr<Conversation> conversation;  // shared with calls that were given up on
     bool gone = false;
-    bool late = false;  // was left out of an answer, and has said nothing since
+    bool late = false;   // was left out of an answer, and has said nothing since
+    bool there = false;  // has answered something
+    std::map<std::string, Missed> missed{};  // by method
+    bool sought = false;                     // somebody asks again for what was missed
   };
   // A request that was asked of several.
   struct Merge {
@@ -71,6 +80,7 @@ class Switchboard final : public Conversation {
     std::set<std::size_t> waiting{};               // who has not answered
     std::map<std::size_t, std::string> results{};  // by party
     std::string error{};                           // the first one, where nobody has a result
+    std::set<std::size_t> unheard{};               // who is not there, or did not answer in time
     // Of a subscription: who has not said what it grants, what was granted, and what came before.
     std::set<std::size_t> silent{};
     json::object granted{};
@@ -118,6 +128,8 @@ class Switchboard final : public Conversation {
   // To all, and back as one (switchboard_merge.cc).
   void ask_all(const Message& request);
   void listen(const Message& request);
+  void listen_at(Merge& merge, std::size_t party);
+  void tell_listener(Merge& merge, std::string text);
   Merge& begin_merge(const Message& request, std::chrono::milliseconds longest);
   void finish_by(Merge& merge, std::chrono::steady_clock::time_point when);
   void wait_no_longer_for_the_late(Merge& merge);
@@ -129,15 +141,33 @@ class Switchboard final : public Conversation {
   void remember(const Merge& merge);
   json::array own_tasks(const json::array& wanted, std::size_t party) const;
 
+  // What was answered without one of them (switchboard_missed.cc).
+  void miss(std::size_t party, const Message& request);
+  Async<void> seek(std::size_t party);
+  bool hear_look(const Message& answer);
+  void tell_changed(const std::string& list);
+  void connect(std::size_t party);
+  void reconnect(std::size_t party);
+  std::string own_id(std::string_view what);
+
   boost::asio::any_io_executor executor_;
   std::unique_ptr<ClientLink> client_;
   Settings settings_;
   net::TaskGroup tasks_;
-  std::vector<Party> parties_;
-  std::map<std::string, Routed> routed_;       // by the client's id: who answers it
-  std::map<std::string, Merge> merges_;        // by the client's id
-  std::map<std::string, Question> questions_;  // by our id
+  std::vector<Upstream> upstreams_;
+  std::vector<Party> parties_;                          // one for each upstream
+  std::vector<std::shared_ptr<Conversation>> retired_;  // ended, shared with calls given up on
+  std::map<std::string, Routed> routed_;                // by the client's id: who answers it
+  std::map<std::string, Merge> merges_;                 // by the client's id
+  std::map<std::string, Question> questions_;           // by our id
   std::uint64_t last_question_ = 0;
+  std::map<std::string, Routed> looks_;  // by our id
+  std::uint64_t last_own_ = 0;
+  // What the client has told, for a gateway that is made later. Empty: it has not.
+  std::string opening_;
+  std::string opened_;
+  std::string log_level_;
+  Bell bell_;
   std::map<std::string, std::size_t> resources_;  // by URI
   std::map<std::string, std::size_t> templates_;  // by what stands before the first `{`
   std::set<std::size_t> with_resources_;          // who says that it has some

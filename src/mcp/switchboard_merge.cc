@@ -9,6 +9,7 @@
 #include "mcp/extension.h"
 #include "mcp/json_text.h"
 #include "mcp/switchboard.h"
+#include "mcp/translation.h"
 
 namespace sallyport::mcp {
 
@@ -23,6 +24,11 @@ std::vector<std::string> texts_in(std::string_view list, std::string_view member
     if (read && read->value.is_string()) out.emplace_back(read->value.get_string());
   }
   return out;
+}
+
+// What a gateway says for a server that cannot be asked.
+bool is_not_there(const Message& answer) {
+  return find(answer.error_text(), {"code"}) == std::to_string(kInternalError);
 }
 
 // As the client knows them.
@@ -54,11 +60,17 @@ void Switchboard::finish_by(Merge& merge, std::chrono::steady_clock::time_point 
   });
 }
 
-// One that hangs has had its long time once; it must not cost every answer as much.
+// One that hangs has had its long time once; it must not cost every answer as much. Nor does one
+// that is slow to start hold up those that are there: it joins them later.
 void Switchboard::wait_no_longer_for_the_late(Merge& merge) {
   const auto late = [&](std::size_t party) { return parties_[party].late; };
-  if (merge.waiting.empty() || !std::ranges::all_of(merge.waiting, late)) return;
-  finish_by(merge, merge.begin + settings_.limits.probe);
+  const auto missing = [&](std::size_t party) { return late(party) || !parties_[party].there; };
+  if (merge.waiting.empty()) return;
+  if (std::ranges::all_of(merge.waiting, late)) {
+    finish_by(merge, merge.begin + settings_.limits.probe);
+  } else if (!merge.results.empty() && std::ranges::all_of(merge.waiting, missing)) {
+    finish_by(merge, merge.begin + std::min(settings_.limits.together, settings_.limits.start));
+  }
 }
 
 void Switchboard::ask_all(const Message& request) {
@@ -66,6 +78,10 @@ void Switchboard::ask_all(const Message& request) {
   const auto cursor = params ? text_in(*params, "cursor") : std::nullopt;
   const auto cursors = cursor ? split_cursor(*cursor) : std::nullopt;
   if (cursor && !cursors) return refuse(request, kInvalidParams, "`cursor` is none of ours");
+  if (request.method == "initialize") opening_ = request.text;
+  if (request.method == "logging/setLevel") {
+    log_level_ = with_member(request.text, "id", own_id("level"));
+  }
   Merge& merge = begin_merge(request, settings_.limits.start);
   for (std::size_t i = 0; i < parties_.size(); ++i) {
     std::string text = request.text;
@@ -76,41 +92,54 @@ void Switchboard::ask_all(const Message& request) {
       append_canonical_string(page, own->second);
       text = edited(text, {{*find(text, {"params", "cursor"}), page}});
     }
-    if (!parties_[i].gone && parties_[i].line->put({.text = std::move(text)})) {
-      merge.waiting.insert(i);
-    }
+    const bool asked = !parties_[i].gone && parties_[i].line->put({.text = std::move(text)});
+    (asked ? merge.waiting : merge.unheard).insert(i);
   }
   if (merge.waiting.empty()) return finish(request.id);
   wait_no_longer_for_the_late(merge);
 }
 
-// Each server is asked for its own resources only.
 void Switchboard::listen(const Message& request) {
   const json::object* const params = request.params();
   const json::object* const wanted = params ? object_in(*params, "notifications") : nullptr;
   if (wanted == nullptr) return refuse(request, kInvalidParams, "`notifications` is missing");
   Merge& merge = begin_merge(request, settings_.limits.probe);
-  for (std::size_t i = 0; i < parties_.size(); ++i) {
-    json::object own = *wanted;
-    json::value* const uris = own.if_contains("resourceSubscriptions");
-    if (uris != nullptr && uris->is_array()) {
-      json::array kept;
-      for (const json::value& uri : uris->get_array()) {
-        if (uri.is_string() && owner_of(std::string(uri.get_string())) == i) kept.push_back(uri);
-      }
-      *uris = std::move(kept);
-    }
-    json::value* const tasks = own.if_contains("taskIds");
-    if (tasks != nullptr && tasks->is_array()) *tasks = own_tasks(tasks->get_array(), i);
-    const std::string changed =
-        with_member(request.params_text(), "notifications", json::serialize(own));
-    if (!parties_[i].gone &&
-        parties_[i].line->put({.text = with_member(request.text, "params", changed)})) {
-      merge.waiting.insert(i);
-      merge.silent.insert(i);
-    }
+  // Of these we tell ourselves, when a server comes.
+  for (const char* const list : {"tools/list", "prompts/list", "resources/list"}) {
+    const std::string_view name = change_of(list).subscription;
+    if (bool_in(*wanted, name) == true) merge.granted[name] = true;
   }
+  for (std::size_t i = 0; i < parties_.size(); ++i) listen_at(merge, i);
+  merge.silent = merge.waiting;
   if (merge.waiting.empty()) finish(request.id);
+}
+
+// Each server is asked for its own resources only.
+void Switchboard::listen_at(Merge& merge, std::size_t party) {
+  const Message& request = merge.request;
+  json::object own = *object_in(*request.params(), "notifications");
+  json::value* const uris = own.if_contains("resourceSubscriptions");
+  if (uris != nullptr && uris->is_array()) {
+    json::array kept;
+    for (const json::value& uri : uris->get_array()) {
+      if (uri.is_string() && owner_of(std::string(uri.get_string())) == party) kept.push_back(uri);
+    }
+    *uris = std::move(kept);
+  }
+  json::value* const tasks = own.if_contains("taskIds");
+  if (tasks != nullptr && tasks->is_array()) *tasks = own_tasks(tasks->get_array(), party);
+  const std::string changed =
+      with_member(request.params_text(), "notifications", json::serialize(own));
+  if (merge.waiting.contains(party) || parties_[party].gone) return;
+  if (parties_[party].line->put({.text = with_member(request.text, "params", changed)})) {
+    merge.waiting.insert(party);
+  }
+}
+
+// What comes before the client knows that it listens is told behind that.
+void Switchboard::tell_listener(Merge& merge, std::string text) {
+  if (merge.silent.empty()) return to_client(std::move(text), merge.request.id);
+  if (merge.held.size() < settings_.limits.progress) merge.held.push_back(std::move(text));
 }
 
 json::array Switchboard::own_tasks(const json::array& wanted, std::size_t party) const {
@@ -130,6 +159,7 @@ void Switchboard::time_is_up(const std::string& id) {
     settings_.log(fmt::format("`{}` did not answer `{}` in time and is left out",
                               parties_[party].name, merge.request.method));
     parties_[party].late = true;
+    merge.unheard.insert(party);
   }
   if (!listens) return finish(id);
   if (!merge.silent.empty()) acknowledge(id, merge);
@@ -145,6 +175,7 @@ void Switchboard::hear_part(const std::string& id, std::size_t party, const Mess
   } else if (response != nullptr && merge.error.empty()) {
     merge.error = std::string(response->error_text());
   }
+  if (response == nullptr || is_not_there(*response)) merge.unheard.insert(party);
   const bool told = merge.silent.erase(party) > 0 && merge.silent.empty();
   if (merge.waiting.empty()) return finish(id);
   if (merge.request.method != "subscriptions/listen") wait_no_longer_for_the_late(merge);
@@ -155,7 +186,17 @@ void Switchboard::finish(const std::string& id) {
   const auto taken = merges_.extract(id);
   const Merge& merge = taken.mapped();
   const std::string& method = merge.request.method;
+  const bool all = merge.unheard.empty();
+  for (const std::size_t party : merge.unheard) miss(party, merge.request);
+  for (const auto& [party, result] : merge.results) parties_[party].missed.erase(method);
   if (merge.results.empty()) {
+    // Promised for those that are not there.
+    if (!all && find(merge.error, {"code"}) == std::to_string(kMethodNotFound) &&
+        !change_of(method).notification.empty()) {
+      const std::string none = fmt::format(R"({{"{}":[]}})", list_member(method));
+      const bool modern = merge.request.is_modern();
+      return to_client(result_text(id, modern ? modern_result(method, none, {}) : none));
+    }
     if (merge.error.empty()) {
       return refuse(merge.request, kInternalError, "no server has answered");
     }
@@ -164,8 +205,8 @@ void Switchboard::finish(const std::string& id) {
   remember(merge);
   std::vector<PartAnswer> parts;
   for (const auto& [party, result] : merge.results) parts.push_back({parties_[party].name, result});
-  if (method == "initialize") return to_client(result_text(id, merged_opening(parts)));
-  if (method == "server/discover") return to_client(result_text(id, merged_discovery(parts)));
+  if (method == "initialize") return to_client(result_text(id, merged_opening(parts, all)));
+  if (method == "server/discover") return to_client(result_text(id, merged_discovery(parts, all)));
   const bool is_list = !list_member(method).empty();
   to_client(result_text(id, is_list ? merged_list(method, parts) : parts.front().result));
 }

@@ -53,7 +53,7 @@ Task<void> TaskOwners::note(std::string answer, Subject call) {
 bool TaskOwners::is_foreign(const std::string& task) const {
   if (task.empty() || server_.empty()) return false;
   const auto owner = recorder_.fact(kOwnerSpace, key_of(task));
-  return !owner || (*owner && **owner != agent_);
+  return !owner || *owner != agent_;
 }
 
 std::string TaskOwners::without_foreign(std::string_view result) const {

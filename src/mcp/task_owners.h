@@ -1,5 +1,6 @@
 // Whose a task of a server is. All agents come to a server over HTTP with the same credentials, so
-// it cannot tell them apart: what one of them started, another must not see or end.
+// it cannot tell them apart: what one of them started, another must not see or end. What nobody
+// started through this gate may be anybody's, so it is nobody's here.
 #pragma once
 
 #include <string>
@@ -18,7 +19,7 @@ class TaskOwners {
   // Durable once it returns: the task that this answer to a call gives, if it gives one. One that
   // somebody has stays his.
   Task<void> note(std::string answer, Subject call);
-  // Somebody else's. Where that cannot be found out, it is.
+  // Somebody else's, or nobody's. Where that cannot be found out, it is.
   bool is_foreign(const std::string& task) const;
   // The result of `tasks/list` without those.
   std::string without_foreign(std::string_view result) const;

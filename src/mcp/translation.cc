@@ -141,6 +141,12 @@ std::string modern_error(std::string_view error) {
   return with_member(error, "code", std::to_string(kInvalidParams));
 }
 
+std::string telling_of_tools(std::string answer) {
+  const auto tools = find(answer, {"result", "capabilities", "tools"});
+  if (!tools || !tools->starts_with('{') || find(*tools, {"listChanged"}) == "true") return answer;
+  return edited(answer, {{*tools, with_member(*tools, "listChanged", "true")}});
+}
+
 std::string opening_from_discovery(std::string_view discovery, std::string_view version) {
   const std::string capabilities(find(discovery, {"capabilities"}).value_or("{}"));
   const std::string info(

@@ -35,6 +35,9 @@ std::string questions_from_error(std::string_view error);
 // Errors likewise: codes that only sessions have are those of the other era.
 std::string modern_error(std::string_view error);
 
+// An answer to `initialize` or `server/discover`, the whole message: the list of tools changes also
+// without the server, when a person accepts one that was held back.
+std::string telling_of_tools(std::string answer);
 // The answer to `initialize` of a client that asked for `version`, from that to `server/discover`.
 std::string opening_from_discovery(std::string_view discovery, std::string_view version);
 // The other way round.

@@ -63,6 +63,19 @@ class Pins(McpTest):
         ends = self.one_end_for_each_call(2)
         self.assertEqual([g["guard"] for g in ends[0]["guards"] if g.get("verdict") == "deny"], ["tool-pins"])
 
+    # It was told nothing, and went on without the tool until it was started anew.
+    def test_a_running_client_hears_that_a_tool_was_accepted(self):
+        first = self.session()
+        self.assertIn("echo", self.names(first))
+        first.close()
+        client = self.client(env={"FAKE_DESCRIPTION": " (changed)"})
+        self.assertTrue(client.open()["capabilities"]["tools"]["listChanged"])
+        self.assertNotIn("echo", self.names(client))
+        self.good("pins", "accept", "fake", "echo")
+        client.next(lambda m: m.get("method") == "notifications/tools/list_changed", timeout=30)
+        self.assertIn("echo", self.names(client))
+        client.close()
+
     def test_a_client_that_never_lists_is_protected_all_the_same(self):
         first = self.session()
         self.assertEqual(first.said("echo", {"message": "x"}), "x")

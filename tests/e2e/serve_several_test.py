@@ -7,7 +7,7 @@ import unittest
 
 from mcp_http_server import LegacyServer, ModernServer
 from mcp_support import FAKE
-from serve_support import Server, ServeTest, Session, events, modern
+from serve_support import Server, ServeTest, Session, events, modern, modern_headers
 
 # Opens, and answers nothing else.
 HANGS = """
@@ -17,6 +17,30 @@ print(json.dumps({"jsonrpc": "2.0", "id": json.loads(sys.stdin.readline())["id"]
 for line in sys.stdin:
     pass
 """
+
+# Takes its time to answer the first request, whichever that is, and then has one tool. Says on standard error what it hears.
+SLOW = """
+import json, sys, time
+for line in sys.stdin:
+    message = json.loads(line)
+    print(message["method"], file=sys.stderr, flush=True)
+    if message["method"] == "initialize":
+        time.sleep({seconds})
+    results = {{"initialize": {{"protocolVersion": "2025-06-18", "capabilities": {{"tools": {{}}}}, "serverInfo": {{"name": "s", "version": "1"}}}},
+               "tools/list": {{"tools": [{{"name": "late", "inputSchema": {{"type": "object"}}}}]}},
+               "tools/call": {{"content": [{{"type": "text", "text": "came late"}}]}}}}
+    answer = {{"result": results[message["method"]]}} if message["method"] in results else {{"error": {{"code": -32601, "message": "no"}}}}
+    if "id" in message:
+        print(json.dumps({{"jsonrpc": "2.0", "id": message["id"], **answer}}), flush=True)
+"""
+
+
+def heard(stream, method):
+    """Waits for a notification on a stream that is open."""
+    for event in events(stream):
+        if event.get("data") and json.loads(event["data"]).get("method") == method:
+            return json.loads(event["data"])
+    raise AssertionError(f"the stream ended without {method}")
 
 
 class Several(ServeTest):
@@ -159,6 +183,81 @@ class Several(ServeTest):
         begin = time.monotonic()
         self.assertTrue(session.request("tools/list")[-1]["result"]["tools"])
         self.assertLess(time.monotonic() - begin, 20)
+
+    def names(self, said):
+        return {tool["name"] for tool in said["result"]["tools"]}
+
+    def one_slow(self, seconds):
+        slow = self.write("slow.py", SLOW.format(seconds=seconds))
+        config = self.several({"name": "local", "command": [sys.executable, str(FAKE)]}, {"name": "slow", "command": [sys.executable, str(slow)]})
+        server = Server(self, config)
+        self.addCleanup(self.end_server, server)
+        return server
+
+    # All of them were waited for half a minute.
+    def test_one_that_is_slow_to_start_joins_the_others_and_the_client_hears_of_it(self):
+        server = self.one_slow(15)
+        begin = time.monotonic()
+        session = Session(server)
+        opened = time.monotonic()
+        self.assertLess(opened - begin, 14)
+        self.assertTrue(session.opened["capabilities"]["tools"]["listChanged"])
+        self.assertIn("prompts", session.opened["capabilities"])  # it may have some
+        standing = session.listen()
+        self.addCleanup(standing.close)
+        names = self.names(session.request("tools/list")[-1])
+        self.assertIn("local.echo", names)
+        self.assertNotIn("slow.late", names)
+        heard(standing, "notifications/tools/list_changed")
+        self.assertIn("slow.late", self.names(session.request("tools/list")[-1]))
+        self.assertEqual(session.said("slow.late"), "came late")
+        # It was opened once, and in order.
+        said = [line.strip() for line in server.errors if "[slow]" in line]
+        self.assertEqual([line.split()[-1] for line in said][:2], ["initialize", "notifications/initialized"], said)
+
+    def test_a_stateless_client_that_listens_hears_of_it_too(self):
+        server = self.one_slow(15)
+        listen = modern("subscriptions/listen", {"notifications": {"toolsListChanged": True}}, id="l")
+        standing = server.open(body=listen, headers=modern_headers(listen))
+        self.addCleanup(standing.close)
+        granted = heard(standing, "notifications/subscriptions/acknowledged")["params"]
+        self.assertEqual(granted["notifications"], {"toolsListChanged": True})
+        names = self.names(self.stateless(server, modern("tools/list"))[1][-1])
+        self.assertIn("local.echo", names)
+        self.assertNotIn("slow.late", names)
+        told = heard(standing, "notifications/tools/list_changed")
+        self.assertEqual(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], "l")
+        self.assertIn("slow.late", self.names(self.stateless(server, modern("tools/list"))[1][-1]))
+
+    def test_the_client_hears_when_one_that_was_not_there_is_back(self):
+        server = self.all_three()
+        port = self.sessions.server_address[1]
+        session = Session(server)
+        standing = session.listen()
+        self.addCleanup(standing.close)
+        self.assertIn("old.echo", self.names(session.request("tools/list")[-1]))
+        self.sessions.stop()
+        self.assertNotIn("old.echo", self.names(session.request("tools/list")[-1]))
+        self.sessions = LegacyServer(token="t0ps3cret", port=port)
+        self.addCleanup(self.sessions.stop)
+        heard(standing, "notifications/tools/list_changed")
+        self.assertIn("old.echo", self.names(session.request("tools/list")[-1]))
+
+    def test_a_program_that_is_installed_later_is_served_in_sessions_that_are_open(self):
+        program = self.folder / "later"
+        config = self.several({"name": "local", "command": [sys.executable, str(FAKE)]}, {"name": "later", "command": [str(program)]})
+        server = Server(self, config)
+        self.addCleanup(self.end_server, server)
+        session = Session(server)
+        standing = session.listen()
+        self.addCleanup(standing.close)
+        self.assertNotIn("later.late", self.names(session.request("tools/list")[-1]))
+        program.write_text(f"#!{sys.executable}\n" + SLOW.format(seconds=0))
+        program.chmod(0o755)
+        heard(standing, "notifications/tools/list_changed")
+        self.assertEqual(session.said("later.late"), "came late")
+        server.stop()
+        self.assertEqual("".join(server.errors).count("is not served any more"), 1)
 
     def test_the_log_says_which_server_ended(self):
         server = self.all_three()

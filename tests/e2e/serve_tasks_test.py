@@ -6,9 +6,11 @@ import threading
 import unittest
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from serve_support import ServeTest, Session, Server
+from mcp_http_server import ModernHandler, ModernServer
+from serve_support import ServeTest, Session, Server, events, modern, modern_headers
 
 TOKENS = {"alice": "a" * 40, "bob": "b" * 40}
+TASKS = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
 
 
 class TaskServer(BaseHTTPRequestHandler):
@@ -66,16 +68,29 @@ class TaskServer(BaseHTTPRequestHandler):
         return None
 
 
+class StatelessTasks(ModernServer):
+    """Makes a task of every call, and believes whoever names one."""
+
+    class handler(ModernHandler):
+        def call(self, id, params):
+            self.message({"id": id, "result": {"resultType": "task", "taskId": "hers", "status": "working"}})
+            return True
+
+
 class Tasks(ServeTest):
-    def start(self):
+    def sessions(self):
         behind = ThreadingHTTPServer(("127.0.0.1", 0), TaskServer)
         self.addCleanup(behind.server_close)
         self.addCleanup(behind.shutdown)
         threading.Thread(target=behind.serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{behind.server_port}/mcp"
+
+    def start(self, url=None):
+        url = url or self.sessions()
         agents = "".join(f"    - {{name: {name}, token_sha256: {hashlib.sha256(token.encode()).hexdigest()}}}\n"
                          for name, token in TOKENS.items())
         self.config = self.write("tasks.yaml", f"version: 1\ndata_dir: data\nserve:\n  listen: 127.0.0.1:0\n  agents:\n{agents}"
-                                 f"  upstreams:\n    - {{name: t, url: 'http://127.0.0.1:{behind.server_port}/mcp', allow_http: true}}\n")
+                                 f"  upstreams:\n    - {{name: t, url: '{url}', allow_http: true}}\n")
         return self.start_again()
 
     def start_again(self):
@@ -106,6 +121,43 @@ class Tasks(ServeTest):
         again.stop()
         ends = {(r["agent_id"], r["tool_name"], r["outcome"]["kind"]) for r in self.one_end_for_each_call(7)}
         self.assertIn(("bob", "tasks/result", "blocked"), ends)
+
+    # They were shown to every agent.
+    def test_a_task_that_came_from_no_call_through_the_gate_is_nobodys(self):
+        TaskServer.tasks.clear()
+        TaskServer.tasks["elsewhere"] = "from another client of the server"
+        alice = Session(self.start(), token=TOKENS["alice"])
+        hers = alice.call("job", {"message": "hers"}, task={"ttl": 60000})[-1]["result"]["task"]["taskId"]
+        self.assertEqual(self.listed(alice), [hers])
+        for method in ("tasks/get", "tasks/result", "tasks/cancel"):
+            error = alice.request(method, {"taskId": "elsewhere"})[-1]["error"]
+            self.assertEqual((error["code"], error["message"].split(" (record")[0]), (-32602, "there is no such task"), method)
+
+    # The server was handed every id that a client named, and told it of all of them.
+    def test_nobody_listens_to_a_task_of_another_agent(self):
+        behind = StatelessTasks()
+        self.addCleanup(behind.stop)
+        server = self.start(behind.url)
+        status, said = self.stateless(server, modern("tools/call", {"name": "echo", "arguments": {}}, capabilities=TASKS), token=TOKENS["alice"])
+        self.assertEqual((status, said[-1]["result"]["taskId"]), (200, "hers"))
+        heard = {}
+        for name in TOKENS:
+            listen = modern("subscriptions/listen", {"notifications": {"taskIds": ["hers", "elsewhere"]}}, capabilities=TASKS)
+            response = server.open(body=listen, headers=modern_headers(listen), token=TOKENS[name])
+            self.addCleanup(response.close)
+            heard[name] = events(response)
+            granted = json.loads(next(heard[name])["data"])["params"]["notifications"].get("taskIds", [])
+            self.assertEqual(granted, ["hers"] if name == "alice" else [], name)
+        wanted = [message["params"]["notifications"] for _, message in behind.requests if message["method"] == "subscriptions/listen"]
+        self.assertEqual(wanted, [{"taskIds": ["hers"]}, {}])
+        # A server that tells everybody of everything tells an agent of its own all the same.
+        for task in ("elsewhere", "hers"):
+            for stream, tag in behind.streams:
+                stream.event({"method": "notifications/tasks", "params": {"_meta": tag, "taskId": task, "status": "working"}})
+        self.assertEqual(json.loads(next(heard["alice"])["data"])["params"]["taskId"], "hers")
+        for stream, tag in behind.streams:
+            stream.event({"method": "notifications/tools/list_changed", "params": {"_meta": tag}})
+        self.assertEqual(json.loads(next(heard["bob"])["data"])["method"], "notifications/tools/list_changed")
 
 
 if __name__ == "__main__":

@@ -183,8 +183,10 @@ TEST_F(SwitchboardTest, AnOpeningSaysWhatAllOfThemCan) {
   const json::object& result = opened.at("result").as_object();
   EXPECT_EQ(result.at("protocolVersion"), "2025-06-18");
   EXPECT_EQ(result.at("instructions"), "a: be kind\n\nb: be kind");
-  EXPECT_EQ(result.at("capabilities"),
-            json::parse(R"({"a":{},"b":{},"resources":{},"tools":{"listChanged":true}})"));
+  EXPECT_EQ(
+      result.at("capabilities"),
+      json::parse(
+          R"({"a":{},"b":{},"resources":{"listChanged":true},"tools":{"listChanged":true}})"));
 }
 
 TEST_F(SwitchboardTest, ListsAreJoinedPageByPage) {
