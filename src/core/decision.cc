@@ -43,7 +43,8 @@ class Pass {
     const bool sees_grants = traits.stage == Stage::Grant;
     const Call with_grants = sees_grants ? trail_.call_with_grants() : Call();
     Judged judged = co_await judge(guard, sees_grants ? with_grants : trail_.call(), context,
-                                   circumstances_.clock);
+                                   circumstances_.clock, circumstances_.cancel);
+    if (judged.cancelled && skipped(run)) co_return;
     if (sees_grants) trail_.grant = judged.failure ? nullptr : judged.verdict.grant;
     run.duration_us = judged.duration_us;
     if (!judged.verdict.rule.empty()) run.rule = judged.verdict.rule;

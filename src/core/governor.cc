@@ -142,9 +142,10 @@ Task<Answer> Governor::govern(Trail& trail, std::shared_ptr<Upstream> upstream, 
 
 Task<Answer> Governor::conduct(Trail& trail, std::shared_ptr<Upstream> upstream,
                                const Caller& caller) {
-  Performed performed = co_await perform(trail, upstream, caller);           // errors fold in
-  Ending ending = co_await release(trail, std::move(performed), *upstream);  // the second door
-  co_return co_await finish(trail, std::move(ending));                       // on record, then out
+  Performed performed = co_await perform(trail, upstream, caller);  // errors fold in
+  Ending ending =
+      co_await release(trail, std::move(performed), *upstream, caller.cancel);  // the second door
+  co_return co_await finish(trail, std::move(ending));  // on record, then out
 }
 
 Task<std::optional<Answer>> Governor::admit(Trail& trail, std::shared_ptr<Upstream> upstream,
@@ -162,15 +163,16 @@ Task<std::optional<Answer>> Governor::admit(Trail& trail, std::shared_ptr<Upstre
     }
   } while (std::exchange(trail.weighs_again, false));  // others took the last place of the budget
   if (trail.open() && !recalled) co_return std::nullopt;
-  SALLYPORT_CO_TRY(Answer answer, co_await end_unrun(trail, std::move(recalled), *upstream));
+  SALLYPORT_CO_TRY(Answer answer,
+                   co_await end_unrun(trail, std::move(recalled), *upstream, caller.cancel));
   co_return answer;
 }
 
 Task<Answer> Governor::end_unrun(Trail& trail, std::optional<Performed> recalled,
-                                 Upstream& upstream) {
+                                 Upstream& upstream, std::stop_token cancel) {
   drop_preparation(trail, upstream);
   if (recalled) {
-    Ending ending = co_await release(trail, std::move(*recalled), upstream);
+    Ending ending = co_await release(trail, std::move(*recalled), upstream, std::move(cancel));
     co_return co_await finish(trail, std::move(ending));
   }
   if (trail.consent && !trail.announced && voids_consent(*trail.refusal())) {
@@ -178,7 +180,7 @@ Task<Answer> Governor::end_unrun(Trail& trail, std::optional<Performed> recalled
     // goes unused until its time is over.
     (void)co_await approvals_.invalidate(trail.consent->approval_id, trail.refusal()->reason);
   }
-  co_await pass_tool_text(trail);
+  co_await pass_tool_text(trail, std::move(cancel));
   Ending ending = refused(*trail.refusal());
   co_return co_await finish(trail, std::move(ending));
 }
@@ -236,22 +238,23 @@ Result<Call> Governor::accept(Call asked) {
 }
 
 // What a tool said while it prepared is seen by the agent too, and so passes the second door.
-Async<void> Governor::pass_tool_text(Trail& trail) {
+Async<void> Governor::pass_tool_text(Trail& trail, std::stop_token cancel) {
   const Refusal& refusal = *trail.refusal();
   if (refusal.by != Refusal::By::Preparation && refusal.by != Refusal::By::Tool) co_return;
   ResultContext context = context_of(trail);
   context.is_error = true;
-  Release release = co_await run_pipeline(trail.plan(), Envelope::error(refusal.reason),
-                                          std::move(context), parts_.clock, trail.fail_open);
+  Release release =
+      co_await run_pipeline(trail.plan(), Envelope::error(refusal.reason), std::move(context),
+                            parts_.clock, trail.fail_open, std::move(cancel));
   trail.note(std::move(release.findings));
   trail.reword(release.released.message);
 }
 
 // The pipeline, and its words as people and agents may see them.
 Async<Release> Governor::look_at(const Plan& plan, Envelope envelope, ResultContext context,
-                                 FailOpen& fail_open) {
-  Release release =
-      co_await run_pipeline(plan, std::move(envelope), std::move(context), parts_.clock, fail_open);
+                                 FailOpen& fail_open, std::stop_token cancel) {
+  Release release = co_await run_pipeline(plan, std::move(envelope), std::move(context),
+                                          parts_.clock, fail_open, std::move(cancel));
   if (release.verdict == Verdict::Kind::Deny) {
     release.released = Envelope::error(shown(release.released.message));
   } else if (release.verdict == Verdict::Kind::Rewrite && plan.redaction_notice()) {
@@ -263,11 +266,12 @@ Async<Release> Governor::look_at(const Plan& plan, Envelope envelope, ResultCont
   co_return release;
 }
 
-Async<Ending> Governor::release(Trail& trail, Performed performed, const Upstream& upstream) {
+Async<Ending> Governor::release(Trail& trail, Performed performed, const Upstream& upstream,
+                                std::stop_token cancel) {
   ResultContext context = context_of(trail);
   context.is_error = performed.envelope.kind == Envelope::Kind::Error;
   Release release = co_await look_at(trail.plan(), std::move(performed.envelope),
-                                     std::move(context), trail.fail_open);
+                                     std::move(context), trail.fail_open, std::move(cancel));
   release.advisory = !upstream.shows_release();
   if (performed.other_revision) {
     trail.note(std::move(release.findings));

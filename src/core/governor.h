@@ -144,7 +144,8 @@ class Governor {
 
   // Of a call that does not run: `recalled` is what it gave the first time; without it, it is
   // refused.
-  Task<Answer> end_unrun(Trail& trail, std::optional<Performed> recalled, Upstream& upstream);
+  Task<Answer> end_unrun(Trail& trail, std::optional<Performed> recalled, Upstream& upstream,
+                         std::stop_token cancel);
 
   // The first door (first_door.cc).
   Async<void> authorize(Trail& trail, const std::shared_ptr<Upstream>& upstream,
@@ -228,9 +229,10 @@ class Governor {
 
   // The second door.
   Async<Release> look_at(const Plan& plan, Envelope envelope, ResultContext context,
-                         FailOpen& fail_open);
-  Async<Ending> release(Trail& trail, Performed performed, const Upstream& upstream);
-  Async<void> pass_tool_text(Trail& trail);
+                         FailOpen& fail_open, std::stop_token cancel = {});
+  Async<Ending> release(Trail& trail, Performed performed, const Upstream& upstream,
+                        std::stop_token cancel);
+  Async<void> pass_tool_text(Trail& trail, std::stop_token cancel);
   Answer answer_of(const Trail& trail, const Ending& ending) const;
   Task<Answer> finish(Trail& trail, Ending ending);
   void remember(Trail& trail, const Ending& ending) const;

@@ -61,22 +61,24 @@ Draft draft_of(const Trail& trail, Kind kind) {
 }
 
 // The row of idempotency follows the effect: an answer may be served again, an effect that nobody
-// knows the end of may not be repeated, and what never began leaves no row.
-std::optional<Fact> row_after(const Trail& trail, EffectState effect) {
+// knows the end of may not be repeated, and what never began leaves no row. An answer that a cancel
+// kept from being looked at is none (AU-50).
+std::optional<Fact> row_after(const Trail& trail, const Ending& ending) {
   if (trail.row_key.empty() || !trail.announced) return std::nullopt;
-  if (effect == EffectState::None) {
+  if (ending.effect == EffectState::None) {
     if (!trail.row) return Fact{"idempotency", trail.row_key, std::nullopt};
     // What an earlier attempt may have done is as unknown as it was.
     Idempotency::Row earlier = *trail.row;
     earlier.status = Idempotency::Status::Unknown;
     return Idempotency::fact(trail.row_key, earlier);
   }
-  return Idempotency::fact(trail.row_key,
-                           {.call_id = trail.call().call_id,
-                            .request_digest = trail.request_digest(),
-                            .status = effect == EffectState::Done ? Idempotency::Status::Completed
-                                                                  : Idempotency::Status::Unknown,
-                            .started_at = trail.started_at});
+  const bool cancelled = ending.release && ending.release->cancelled;
+  const bool answered = ending.effect == EffectState::Done && !cancelled;
+  return Idempotency::fact(trail.row_key, {.call_id = trail.call().call_id,
+                                           .request_digest = trail.request_digest(),
+                                           .status = answered ? Idempotency::Status::Completed
+                                                              : Idempotency::Status::Unknown,
+                                           .started_at = trail.started_at});
 }
 
 // An event that one of many calls tells for all.
@@ -155,7 +157,7 @@ std::vector<Draft> Journal::record(Trail& trail, Ending& ending) const {
     if (trail.prepared() && !trail.row_key.empty() && end_is_known) {
       draft.facts.push_back({std::string(kPreparedCall), trail.row_key, std::nullopt});
     }
-    if (std::optional<Fact> row = row_after(trail, ending.effect)) {
+    if (std::optional<Fact> row = row_after(trail, ending)) {
       draft.facts.push_back(std::move(*row));
     }
   }

@@ -34,8 +34,9 @@ Judged fold(Raced<Result<Verdict>> raced) {
       return fold(std::move(*raced.value));
     case Finish::Threw:
       return {.failure = "exception"};
-    case Finish::Deadline:
     case Finish::Cancelled:
+      return {.cancelled = true};
+    case Finish::Deadline:
       break;
   }
   return {.failure = "timeout"};
@@ -67,14 +68,15 @@ void bound(Verdict& verdict) {
 
 template <class GuardType, class Subject, class Context>
 Async<Judged> judged(std::shared_ptr<const GuardType> guard, const Subject& subject,
-                     const Context& context, std::chrono::milliseconds usual, const Clock& clock) {
+                     const Context& context, std::chrono::milliseconds usual, const Clock& clock,
+                     std::stop_token cancel) {
   const GuardTraits& traits = guard->traits();
   const std::chrono::milliseconds limit = traits.limit.value_or(usual);
   const SteadyTime begin = clock.steady();
   Judged judged;
   if (traits.waits) {
     judged = fold(co_await race<Result<Verdict>>(
-        ask(guard, subject, context), std::chrono::steady_clock::now() + limit, std::stop_token()));
+        ask(guard, subject, context), std::chrono::steady_clock::now() + limit, std::move(cancel)));
   } else {
     try {
       judged = fold(co_await guard->judge(subject, context));
@@ -85,7 +87,7 @@ Async<Judged> judged(std::shared_ptr<const GuardType> guard, const Subject& subj
   const auto took = clock.steady() - begin;
   if (!judged.failure && !sound(judged.verdict)) judged = {.failure = "malformed"};
   bound(judged.verdict);
-  if (!judged.failure && took > limit) judged.failure = "timeout";
+  if (!judged.failure && !judged.cancelled && took > limit) judged.failure = "timeout";
   judged.duration_us = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::microseconds>(took).count());
   co_return judged;
@@ -103,15 +105,15 @@ Result<void> heard(Raced<Result<void>> raced) {
 }  // namespace
 
 Async<Judged> judge(std::shared_ptr<const Guard> guard, const Call& call,
-                    const GuardContext& context, const Clock& clock) {
+                    const GuardContext& context, const Clock& clock, std::stop_token cancel) {
   co_return co_await judged<Guard, Call, GuardContext>(std::move(guard), call, context, kGuardLimit,
-                                                       clock);
+                                                       clock, std::move(cancel));
 }
 
 Async<Judged> judge(std::shared_ptr<const ResultGuard> guard, const Envelope& envelope,
-                    const ResultContext& context, const Clock& clock) {
+                    const ResultContext& context, const Clock& clock, std::stop_token cancel) {
   co_return co_await judged<ResultGuard, Envelope, ResultContext>(
-      std::move(guard), envelope, context, kResultGuardLimit, clock);
+      std::move(guard), envelope, context, kResultGuardLimit, clock, std::move(cancel));
 }
 
 Async<std::optional<std::string>> told(std::shared_ptr<const EventHook> hook, const Event& event,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "base/async.h"
@@ -15,14 +16,16 @@ namespace sallyport::core {
 struct Judged {
   Verdict verdict{};
   std::optional<std::string> failure{};  // `exception`, `timeout`, `error` or `malformed`
+  bool cancelled = false;                // nobody waits for the call any more: there is no verdict
   std::string detail{};                  // for the log alone: never for the agent
   std::uint64_t duration_us = 0;
 };
 
+// `cancel` ends the wait for a guard that waits.
 Async<Judged> judge(std::shared_ptr<const Guard> guard, const Call& call,
-                    const GuardContext& context, const Clock& clock);
+                    const GuardContext& context, const Clock& clock, std::stop_token cancel);
 Async<Judged> judge(std::shared_ptr<const ResultGuard> guard, const Envelope& envelope,
-                    const ResultContext& context, const Clock& clock);
+                    const ResultContext& context, const Clock& clock, std::stop_token cancel);
 
 // Tells a hook; the text of its failure, if it failed.
 Async<std::optional<std::string>> told(std::shared_ptr<const EventHook> hook, const Event& event,

@@ -51,6 +51,7 @@ class Fold {
   }
 
   void take(const GuardTraits& traits, Judged judged) {
+    if (judged.cancelled) return skip(traits);
     std::ranges::move(judged.verdict.findings, std::back_inserter(release_.findings));
     if (!judged.failure) apply(traits, judged);
     if (judged.failure) return fail(traits, judged);
@@ -109,6 +110,14 @@ class Fold {
     }
   }
 
+  // What nobody has looked at is not shown, whatever the plan says about failures: whoever asked is
+  // gone.
+  void skip(const GuardTraits& traits) {
+    release_.guards.push_back({traits.name, "skipped", "cancelled"});
+    block(traits.name, "cancelled");
+    release_.cancelled = true;
+  }
+
   void fail(const GuardTraits& traits, const Judged& judged) {
     const bool open = plan_.fails_open(traits.name);
     const std::string failure = *judged.failure == "error" ? "exception" : *judged.failure;
@@ -154,14 +163,14 @@ std::string escalation_text(const std::string& guard, std::string message) {
 }
 
 Async<Release> run_pipeline(const Plan& plan, Envelope original, ResultContext context,
-                            const Clock& clock, FailOpen& fail_open) {
+                            const Clock& clock, FailOpen& fail_open, std::stop_token cancel) {
   Fold fold(plan, fail_open, within(plan.stream_limits(), std::move(original)));
   for (const std::shared_ptr<const ResultGuard>& guard : plan.result_guards()) {
     if (fold.blocked_deliberately()) {
       fold.not_reached(guard->traits());
       continue;
     }
-    Judged judged = co_await judge(guard, fold.current(), context, clock);
+    Judged judged = co_await judge(guard, fold.current(), context, clock, cancel);
     fold.take(guard->traits(), std::move(judged));
   }
   co_return fold.finish();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,7 @@ struct Release {
   std::vector<Evidence> evidence{};
   std::vector<GuardState> guards{};
   std::optional<Failure> failure{};
+  bool cancelled = false;  // not every guard has judged
   std::vector<Finding> findings{};
   Envelope original{};
   Envelope released{};    // the notice, when it was blocked
@@ -57,9 +59,10 @@ struct Release {
   json::object to_json() const;  // `post_invocation` of a record
 };
 
-// Hands every failure to `fail_open`, which knows whether the plan lets it pass.
+// Hands every failure to `fail_open`, which knows whether the plan lets it pass. `cancel` ends the
+// wait for guards that wait; what they have not judged is withheld.
 Async<Release> run_pipeline(const Plan& plan, Envelope original, ResultContext context,
-                            const Clock& clock, FailOpen& fail_open);
+                            const Clock& clock, FailOpen& fail_open, std::stop_token cancel = {});
 
 // The short form: the same verdict and the same escalations without what led to them (PI-13), for
 // whoever passes a message on and has no record of its own to fill.

@@ -66,7 +66,7 @@ Task<Answer> Governor::replay(Call asked, std::shared_ptr<Upstream> upstream, Re
   if (!recalled) {
     co_return co_await finish(trail, {.outcome = Outcome::blocked(trail.refusal()->reason)});
   }
-  Ending ending = co_await release(trail, std::move(*recalled), *tool);
+  Ending ending = co_await release(trail, std::move(*recalled), *tool, {});
   ending.outcome = Outcome::replayed(std::move(*ending.outcome.result));
   co_return co_await finish(trail, std::move(ending));
 }

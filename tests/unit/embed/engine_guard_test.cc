@@ -1,4 +1,5 @@
 // Functions of a host that decide, rewrite and listen; and what becomes of a call when they fail.
+#include <future>
 #include <span>
 #include <thread>
 
@@ -9,6 +10,9 @@ namespace {
 
 using Strings = std::vector<std::string>;
 using std::chrono::milliseconds;
+
+// Longer than anybody waits for a test.
+constexpr milliseconds kLong = std::chrono::minutes(5);
 
 Result<json::value> echo(const Invocation& invocation) {
   return invocation.call().input;
@@ -113,6 +117,62 @@ TEST(EngineGuardTest, AGuardThatWaitsIsNotWaitedForLongerThanItsLimit) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(engine->call(call_of("act"))->outcome.kind, Outcome::Kind::Blocked);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+}
+
+// A cancelled call waited for guards until their limit. EV-106 (partly) AU-14 (partly)
+TEST(EngineGuardTest, ACancelEndsTheWaitForAGuardAndTheCallWithIt) {
+  const CountedTool act("act", kLooks);
+  std::stop_source stop;
+  std::promise<void> let_go;
+  const auto waits = [&stop, end = let_go.get_future().share()](
+                         const Call&, const GuardView&) -> Result<Verdict> {
+    stop.request_stop();
+    end.wait();
+    return Verdict::allow();
+  };
+  const auto engine =
+      opened(EngineBuilder("")
+                 .tool(act.tool())
+                 .guard("slow", waits, {.waits = true, .limit = kLong, .fail_open = true})
+                 .guard("later", says(Verdict::allow())));
+  const Result<Answer> answer = engine->call(call_of("act"), {.cancel = stop.get_token()});
+  let_go.set_value();
+  EXPECT_EQ(answer->outcome, Outcome::blocked("cancelled"));
+  EXPECT_EQ(act.runs(), 0);
+  const AuditRecord record = engine->records()->front();
+  for (const char* const guard : {"slow", "later"}) {
+    EXPECT_EQ(run_of(record, guard).verdict, "skipped");
+    EXPECT_EQ(run_of(record, guard).why, "cancelled");
+  }
+}
+
+// EV-106 (partly) AU-50 (partly) PI-34 (partly)
+TEST(EngineGuardTest, ACancelEndsTheWaitForAGuardOfResultsAndWhatItDidNotJudgeIsWithheld) {
+  const CountedTool act("act", kActs);
+  std::stop_source stop;
+  std::promise<void> let_go;
+  const auto waits = [&stop, end = let_go.get_future().share()](
+                         const Envelope&, const ResultContext&) -> Result<Verdict> {
+    stop.request_stop();
+    end.wait();
+    return Verdict::allow();
+  };
+  const auto engine =
+      opened(EngineBuilder("")
+                 .tool(act.tool())
+                 .autonomy(Autonomy::ActAuto)
+                 .result_guard("slow", waits, {.waits = true, .limit = kLong, .fail_open = true}));
+  const Result<Answer> answer = engine->call(call_of("act", "t-1"), {.cancel = stop.get_token()});
+  let_go.set_value();
+  EXPECT_EQ(answer->result.output, "Result withheld by slow: cancelled");
+  EXPECT_EQ(answer->effect, EffectState::Done);
+  const json::object record = engine->record_json()->front();
+  EXPECT_EQ(record.at("post_invocation").at("hooks"),
+            json::value({{{"guard", "slow"}, {"state", "skipped"}, {"why", "cancelled"}}}));
+  // What nobody judged is not served again either, and the tool has acted.
+  const Result<Answer> again = engine->call(call_of("act", "t-1"));
+  EXPECT_TRUE(again->outcome.text.starts_with("unknown outcome:")) << again->outcome.text;
+  EXPECT_EQ(act.runs(), 1);
 }
 
 // EV-70 (partly)
