@@ -25,7 +25,8 @@ std::filesystem::path agent_settings(std::string_view agent);
 std::filesystem::path client_settings(std::string_view client);
 std::vector<std::string> client_names();
 
-// `InvalidInput`: the settings have something else in the place of hooks.
+// One that is there already keeps what somebody chose for it, its policy among it; what is asked
+// for now replaces that. `InvalidInput`: the settings have something else in the place of hooks.
 Result<json::object> with_hooks(json::object settings, std::string_view agent,
                                 const Invoked& invoked);
 json::object without_hooks(json::object settings, std::string_view agent);
@@ -33,7 +34,8 @@ json::object without_hooks(json::object settings, std::string_view agent);
 // The hook that decides before a tool runs, as it is installed.
 struct InstalledHook {
   std::string program;
-  bool blocks_on_failure = false;  // the host stops the call when its hook fails
+  std::vector<std::string> options{};  // what stands behind the agent's name
+  bool blocks_on_failure = false;      // the host stops the call when its hook fails
 };
 // Nothing: these settings have none of ours.
 std::optional<InstalledHook> installed_hook(const json::object& settings, std::string_view agent);

@@ -25,6 +25,28 @@ std::string shell_word(std::string_view word) {
   return text + "'";
 }
 
+// The words of a line that was written with `shell_word`.
+std::vector<std::string> shell_words(std::string_view line) {
+  std::vector<std::string> words;
+  bool between = true;
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (!quoted && line[i] == ' ') {
+      between = true;
+      continue;
+    }
+    if (std::exchange(between, false)) words.emplace_back();
+    if (line[i] == '\'') {
+      quoted = !quoted;
+    } else if (!quoted && line[i] == '\\' && i + 1 < line.size()) {
+      words.back() += line[++i];
+    } else {
+      words.back() += line[i];
+    }
+  }
+  return words;
+}
+
 std::vector<std::string> arguments(std::string_view agent, const Invoked& invoked) {
   std::vector<std::string> words{"hook", "--agent", std::string(agent)};
   words.insert(words.end(), invoked.options.begin(), invoked.options.end());
@@ -140,6 +162,29 @@ void remove_ours(json::array& list, const Wiring& wiring) {
   }
 }
 
+std::vector<std::string> words_in(const json::object& hook) {
+  std::string command(text_in(hook, "command").value_or(text_in(hook, "bash").value_or("")));
+  const json::value* const given = hook.if_contains("args");
+  if (given == nullptr || !given->is_array()) return shell_words(command);
+  std::vector<std::string> words{std::move(command)};
+  for (const json::value& word : given->get_array()) {
+    words.emplace_back(word.is_string() ? std::string(word.get_string()) : std::string());
+  }
+  return words;
+}
+
+Invoked with_kept_options(const Invoked& invoked, std::vector<std::string> kept) {
+  for (std::size_t i = 0; i + 1 < invoked.options.size(); i += 2) {
+    const auto there = std::ranges::find(kept, invoked.options[i]);
+    if (kept.end() - there > 1) {
+      *(there + 1) = invoked.options[i + 1];
+    } else {
+      kept.insert(kept.end(), {invoked.options[i], invoked.options[i + 1]});
+    }
+  }
+  return {.program = invoked.program, .options = std::move(kept)};
+}
+
 }  // namespace
 
 std::filesystem::path agent_settings(std::string_view agent) {
@@ -147,8 +192,10 @@ std::filesystem::path agent_settings(std::string_view agent) {
 }
 
 Result<json::object> with_hooks(json::object settings, std::string_view agent,
-                                const Invoked& invoked) {
+                                const Invoked& asked) {
   const Wiring& wiring = wiring_of(agent);
+  std::optional<InstalledHook> before = installed_hook(settings, agent);
+  const Invoked invoked = before ? with_kept_options(asked, std::move(before->options)) : asked;
   if (settings.empty()) settings = wiring.start;
   settings = without_hooks(std::move(settings), agent);
   if (settings.empty()) settings = wiring.start;
@@ -214,13 +261,11 @@ std::optional<InstalledHook> installed_hook(const json::object& settings, std::s
   for (const json::value& value : hooks) {
     if (!is_ours(value, agent)) continue;
     const json::object& hook = value.get_object();
-    std::string command(text_in(hook, "command").value_or(text_in(hook, "bash").value_or("")));
-    // As a shell would take the first word, where it has to.
-    if (!hook.contains("args")) {
-      const bool marked = command.starts_with('\'');
-      command = command.substr(marked, command.find(marked ? '\'' : ' ', marked) - marked);
-    }
-    return InstalledHook{.program = std::move(command),
+    std::vector<std::string> words = words_in(hook);
+    // `sallyport hook --agent NAME`, then the options.
+    const auto options = words.begin() + static_cast<long>(std::min<std::size_t>(4, words.size()));
+    return InstalledHook{.program = words.empty() ? std::string() : words.front(),
+                         .options = {options, words.end()},
                          // Copilot always denies then, whatever its settings say.
                          .blocks_on_failure = agent == "copilot" ||
                                               text_in(hook, "onFailure") == "block" ||

@@ -68,7 +68,7 @@ class Init(CliTest):
         self.assertEqual(backup.read_text(), OTHERS)
         self.init("--agent", "claude-code")
         self.assertEqual(backup.read_text(), OTHERS)
-        self.assertNotIn("--policy", file.read_text())
+        self.assertEqual(json.loads(file.read_text()), after)
         self.init("--agent", "claude-code", "--undo")
         self.assertEqual(file.read_text(), OTHERS)
         self.assertFalse(backup.exists())
@@ -178,6 +178,22 @@ class Init(CliTest):
         self.assertEqual(checks()["hook of codex"]["state"], "fail")
         self.init("--agent", "codex")
         self.assertEqual(checks()["hook of codex"]["state"], "warn")
+
+    # A second run without --policy fell back to the starter policy.
+    def test_a_second_run_keeps_what_was_chosen_and_replaces_what_is_named(self):
+        policy = self.home / "it's mine.yaml"
+        policy.write_text("version: 1\n")
+        for agent in AGENTS:
+            words = ["--agent", agent, "--policy", policy, "--data-dir", self.data]
+            self.init(*words)
+            first = self.settings(agent).read_text()
+            self.assertIn("nothing to do", self.init("--agent", agent).out, agent)
+            self.assertEqual(self.settings(agent).read_text(), first)
+            self.init("--agent", agent, "--policy", "read-only")
+            now = self.settings(agent).read_text()
+            self.assertNotIn("mine.yaml", now)
+            self.assertEqual(now.count("read-only"), first.count("mine.yaml"))
+            self.assertEqual(now.count(str(self.data)), first.count(str(self.data)))
 
     def test_usage(self):
         self.assertIn("--agent", self.init(code=64).err)
