@@ -144,10 +144,10 @@ Result<trust::Reviewer> ApprovalsApi::person_of(const ServerRequest& request) co
   if (!token || token->size() < kShortestToken) {
     return fail(ErrorCode::Unauthenticated, "no token");
   }
-  SALLYPORT_TRY(const trust::Reviewers people, parts_.people());
+  SALLYPORT_TRY(const std::shared_ptr<const trust::Reviewers> people, parts_.people());
   const std::string digest = trust::token_digest(*token);
   const trust::Reviewer* found = nullptr;
-  for (const trust::Reviewer& person : people.people) {
+  for (const trust::Reviewer& person : people->people) {
     const bool same = person.token && person.token->size() == digest.size() &&
                       sodium_memcmp(person.token->data(), digest.data(), digest.size()) == 0;
     if (same) found = &person;

@@ -20,7 +20,7 @@ class ApprovalsApi final : public net::HttpHandler {
     ledger::Ledger& ledger;
     core::Governor& governor;
     const Clock& clock;
-    std::function<Result<trust::Reviewers>()> people;  // as they are registered now
+    std::function<Result<std::shared_ptr<const trust::Reviewers>>()> people;  // of now
     std::function<bool()> stopping;
   };
   explicit ApprovalsApi(Parts parts) : parts_(std::move(parts)) {}

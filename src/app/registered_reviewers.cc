@@ -30,6 +30,17 @@ Result<trust::Reviewers> read_reviewers(const std::filesystem::path& file) {
 
 }  // namespace
 
+Result<ReviewerFile::List> ReviewerFile::now() {
+  if (state_ && state_->still_holds(file_)) return list_;
+  state_.reset();
+  const std::optional<FileState> state = FileState::of(file_);
+  if (!state && optional_) return std::make_shared<const trust::Reviewers>();
+  SALLYPORT_TRY(trust::Reviewers read, read_reviewers(file_));
+  list_ = std::make_shared<const trust::Reviewers>(std::move(read));
+  state_ = state;
+  return list_;
+}
+
 Result<trust::Reviewers> registered_reviewers(const Context& context,
                                               const std::optional<std::filesystem::path>& file) {
   if (file) return read_reviewers(*file);

@@ -7,9 +7,11 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 
 #include "app/context.h"
+#include "app/file_state.h"
 #include "trust/reviewers.h"
 
 namespace sallyport::app {
@@ -18,5 +20,23 @@ namespace sallyport::app {
 // `InvalidInput` with its place when it cannot be read.
 Result<trust::Reviewers> registered_reviewers(const Context& context,
                                               const std::optional<std::filesystem::path>& file);
+
+// The list of one file as it is now, for whoever asks often: read again when the file has changed,
+// so that whoever was struck off it is gone at once.
+class ReviewerFile {
+ public:
+  using List = std::shared_ptr<const trust::Reviewers>;
+  // `optional`: nobody is registered where there is no such file; else that is an error.
+  explicit ReviewerFile(std::filesystem::path file, bool optional = false)
+      : file_(std::move(file)), optional_(optional) {}
+
+  Result<List> now();
+
+ private:
+  std::filesystem::path file_;
+  bool optional_;
+  std::optional<FileState> state_;  // as `list_` was read
+  List list_;
+};
 
 }  // namespace sallyport::app

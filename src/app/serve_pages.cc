@@ -5,7 +5,6 @@
 #include <boost/json.hpp>
 #include <functional>
 
-#include "app/registered_reviewers.h"
 #include "app/served_upstreams.h"
 #include "base/try.h"
 
@@ -62,6 +61,7 @@ std::optional<AgentTokens> metrics_readers(const ServeConfig& config) {
 
 ServePages::ServePages(Parts parts)
     : parts_(std::move(parts)),
+      of_folder_(parts_.gate.workspace().place().data_dir / "reviewers.yaml", true),
       metrics_({parts_.gate.metrics(), parts_.gate.ledger(), parts_.gate.workspace().clock()},
                metrics_readers(parts_.config)),
       approvals_({parts_.gate.ledger(), parts_.gate.governor(), parts_.gate.workspace().clock(),
@@ -70,7 +70,11 @@ ServePages::ServePages(Parts parts)
       ready_(std::make_unique<OpenPage>([this] { return readiness(); })),
       metadata_(std::make_unique<OpenPage>(
           [this] { return ServerResponse::json(200, json::serialize(resource_description())); })),
-      no_tools_(std::make_unique<NoTools>()) {}
+      no_tools_(std::make_unique<NoTools>()) {
+  if (!policy::PolicyOrigin::shipped(parts_.config.policy)) {
+    of_policy_.emplace(parts_.config.policy);
+  }
+}
 
 void ServePages::route(net::HttpServer& server, net::HttpHandler& tools) {
   const bool none = parts_.config.is_for_hooks_alone();
@@ -105,16 +109,14 @@ ServerResponse ServePages::readiness() const {
   return ServerResponse::json(503, json::serialize(said) + '\n');
 }
 
-// Those of the policy, where it is a file that names some, else those of the data folder. Looked up
-// again each time: whoever is struck off the list cannot answer any more. A shipped policy is none
-// of the files around, whatever they are called.
-Result<trust::Reviewers> ServePages::people_who_answer() const {
-  if (!policy::PolicyOrigin::shipped(parts_.config.policy)) {
-    SALLYPORT_TRY(trust::Reviewers people,
-                  registered_reviewers(parts_.context, parts_.config.policy));
-    if (!people.people.empty()) return people;
+// Those of the policy, where it is a file that names some, else those of the data folder. A shipped
+// policy is none of the files around, whatever they are called.
+Result<ReviewerFile::List> ServePages::people_who_answer() {
+  if (of_policy_) {
+    SALLYPORT_TRY(ReviewerFile::List people, of_policy_->now());
+    if (!people->people.empty()) return people;
   }
-  return registered_reviewers(parts_.context, std::nullopt);
+  return of_folder_.now();
 }
 
 // What we say about ourselves to who wants a token (RFC 9728).

@@ -234,6 +234,22 @@ class ApprovalsOverHttp(ServeTest):
         self.assertEqual(self.api(token=ADA)[0], 401)
         self.assertEqual(self.api(token=BOB)[0], 200)
 
+    # The list is kept while its file stays as it is; what happens to the file counts at once all the same.
+    def test_a_list_that_is_kept_is_read_again_as_soon_as_its_file_changes(self):
+        self.start()
+        policy = self.folder / "policy.yaml"
+        both = policy.read_text()
+        time.sleep(3.1)  # long enough that the file counts as settled
+        for _ in range(2):
+            self.assertEqual((self.api(token=ADA)[0], self.api(token=BOB)[0]), (200, 200))
+        policy.write_text("\n".join(line for line in both.splitlines() if "user:ada" not in line) + "\n")
+        self.assertEqual((self.api(token=ADA)[0], self.api(token=BOB)[0]), (401, 200))
+        other = self.write("other.yaml", both)
+        other.replace(policy)
+        self.assertEqual((self.api(token=ADA)[0], self.api(token=BOB)[0]), (200, 200))
+        policy.unlink()
+        self.assertNotEqual(self.api(token=ADA)[0], 200)
+
     # AP-25 AP-30
     def test_a_question_is_answered_in_words_over_http(self):
         self.start()
