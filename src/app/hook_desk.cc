@@ -8,6 +8,7 @@
 #include "app/hook_text.h"
 #include "app/run.h"
 #include "autonomy/dispatch_context.h"
+#include "base/on_pool.h"
 #include "base/try.h"
 #include "base/uuid.h"
 #include "hook/front.h"
@@ -58,7 +59,9 @@ HookAnswer failure(const HookQuestion& question, const Error& error) {
 Async<HookAnswer> HookDesk::answer(HookQuestion question) {
   const Result<Decision> decision = co_await judge(question);
   if (decision) co_return HookAnswer{.output = written(question, *decision)};
-  HookAnswer failed = failure(question, decision.error());
+  // It may read the policy once more.
+  const auto failing = [question, error = decision.error()] { return failure(question, error); };
+  const HookAnswer failed = aside_ ? co_await on_pool<HookAnswer>(*aside_, failing) : failing();
   const bool let_pass = !failed.notice.empty() && question.event.kind != Event::Kind::End;
   if (let_pass) {
     co_await note_passed(std::string(question.dialect->name()), decision.error().message);
@@ -117,16 +120,36 @@ Task<Decision> HookDesk::judge(HookQuestion question) {
   }
 }
 
-Task<std::shared_ptr<HookPolicy>> HookDesk::policy_of(std::string name) {
+std::shared_ptr<HookPolicy> HookDesk::known(const std::string& name) {
   const auto known = std::ranges::find(policies_, name, &HookPolicy::name);
-  if (known != policies_.end() && !(*known)->stale()) {
-    std::rotate(policies_.begin(), known, known + 1);
-    co_return policies_.front();
+  if (known == policies_.end() || (*known)->stale()) return nullptr;
+  std::rotate(policies_.begin(), known, known + 1);
+  return policies_.front();
+}
+
+Task<std::shared_ptr<HookPolicy>> HookDesk::policy_of(std::string name) {
+  constexpr std::chrono::seconds kLook{1};
+  while (true) {
+    if (std::shared_ptr<HookPolicy> policy = known(name)) co_return policy;
+    const auto under_way = loading_.find(name);
+    if (under_way == loading_.end()) co_return co_await load(name);
+    const std::shared_ptr<Loading> other = under_way->second;
+    co_await loaded_.wait(name, kLook, {});
+    if (other->failed) co_return std::unexpected(*other->failed);
   }
-  SALLYPORT_CO_TRY(std::shared_ptr<HookPolicy> loaded,
-                   co_await HookPolicy::load({workspace_, recorder_, origins_}, name));
+}
+
+Task<std::shared_ptr<HookPolicy>> HookDesk::load(std::string name) {
+  const auto loading = std::make_shared<Loading>();
+  loading_[name] = loading;
+  Result<std::shared_ptr<HookPolicy>> loaded =
+      co_await HookPolicy::load({workspace_, recorder_, origins_, aside_}, name);
+  loading_.erase(name);
+  if (!loaded) loading->failed = loaded.error();
+  loaded_.ring(name);
+  if (!loaded) co_return loaded;
   std::erase_if(policies_, [&](const auto& other) { return other->name() == name; });
-  policies_.insert(policies_.begin(), loaded);
+  policies_.insert(policies_.begin(), *loaded);
   if (policies_.size() > kMostPolicies) policies_.pop_back();
   co_return loaded;
 }

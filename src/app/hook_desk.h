@@ -2,12 +2,15 @@
 // daemon. Their hosts execute, so whatever goes wrong is answered too, in the host's own words.
 #pragma once
 
+#include <boost/asio/thread_pool.hpp>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/hook_policy.h"
 #include "app/workspace.h"
+#include "base/bell.h"
 #include "hook/dialect.h"
 #include "hook/origins.h"
 
@@ -34,15 +37,24 @@ HookAnswer failure(const HookQuestion& question, const Error& error);
 // On a strand, or on a context with one thread.
 class HookDesk {
  public:
-  // `recorder`: the ledger of the workspace, or one that counts. Both must outlive it.
-  HookDesk(Workspace& workspace, core::Recorder& recorder)
-      : workspace_(workspace), recorder_(recorder) {}
+  // `recorder`: the ledger of the workspace, or one that counts. Both must outlive it. `aside`:
+  // where policies are compiled, so that nobody waits who asks by another one; null where there is
+  // nobody else. It must be joined before the desk goes.
+  HookDesk(Workspace& workspace, core::Recorder& recorder,
+           boost::asio::thread_pool* aside = nullptr)
+      : workspace_(workspace), recorder_(recorder), aside_(aside) {}
 
   Async<HookAnswer> answer(HookQuestion question);
 
  private:
   Task<hook::Decision> judge(HookQuestion question);
+  // Of all who ask by one policy at once, one loads it, and the others wait for that.
+  struct Loading {
+    std::optional<Error> failed{};
+  };
   Task<std::shared_ptr<HookPolicy>> policy_of(std::string name);
+  Task<std::shared_ptr<HookPolicy>> load(std::string name);
+  std::shared_ptr<HookPolicy> known(const std::string& name);
   Task<void> mark_host(int host, std::string agent);
   json::value origin_of(const HookQuestion& question);
   Async<void> note_passed(std::string agent, std::string reason);
@@ -50,7 +62,10 @@ class HookDesk {
   Workspace& workspace_;
   core::Recorder& recorder_;
   hook::Origins origins_;
-  std::vector<std::shared_ptr<HookPolicy>> policies_;  // the one used last stands first
+  boost::asio::thread_pool* aside_;
+  std::vector<std::shared_ptr<HookPolicy>> policies_;        // the one used last stands first
+  std::map<std::string, std::shared_ptr<Loading>> loading_;  // shared with those who wait for it
+  Bell loaded_;
 };
 
 }  // namespace sallyport::app

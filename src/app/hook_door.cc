@@ -9,7 +9,7 @@ namespace sallyport::app {
 HookDoor::HookDoor(Gate& gate)
     : gate_(gate),
       recorder_(gate.ledger(), gate.metrics(), gate.workspace().clock(), "hook"),
-      desk_(gate.workspace(), recorder_),
+      desk_(gate.workspace(), recorder_, &aside_),
       server_(gate.loop().get_executor(),
               {.greeting = std::string(kHookGreeting), .question_bytes = kLargestHookQuestion},
               [&gate](std::string_view line) { gate.log(line); }) {}

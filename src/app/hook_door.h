@@ -25,6 +25,7 @@ class HookDoor {
   core::MeteredRecorder recorder_;
   HookDesk desk_;
   net::FrameServer server_;
+  boost::asio::thread_pool aside_{2};  // joined first
 };
 
 }  // namespace sallyport::app

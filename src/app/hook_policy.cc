@@ -1,12 +1,10 @@
 #include "app/hook_policy.h"
 
-#include <sys/stat.h>
-
-#include <ctime>
-
 #include "app/environment.h"
 #include "autonomy/classifier.h"
 #include "base/json_members.h"
+#include "base/on_pool.h"
+#include "base/shielded.h"
 #include "base/try.h"
 #include "core/plan_shelf.h"
 #include "hook/dialect.h"
@@ -14,9 +12,6 @@
 namespace sallyport::app {
 
 namespace {
-
-// Clocks of file systems tick slowly: a second change in the same tick would go unseen.
-constexpr time_t kSettles = 2;
 
 // The tools of the hosts themselves (AT-23), and the origin of each call.
 void bring_along(core::PlanBuilder& plan, const hook::Origins& origins) {
@@ -49,24 +44,8 @@ Result<policy::Policy> read_hook_policy(const policy::PolicyOrigin& origin,
   return origin.read(patterns);
 }
 
-std::optional<HookPolicy::FileState> HookPolicy::FileState::of(const std::filesystem::path& file) {
-  struct stat seen{};
-  if (::stat(file.c_str(), &seen) != 0) return std::nullopt;
-  return FileState{.inode = seen.st_ino,
-                   .size = seen.st_size,
-                   .changed = seen.st_ctim,
-                   .settled = seen.st_ctim.tv_sec + kSettles < std::time(nullptr)};
-}
-
-bool HookPolicy::FileState::same_as(const FileState& other) const {
-  return inode == other.inode && size == other.size && changed.tv_sec == other.changed.tv_sec &&
-         changed.tv_nsec == other.changed.tv_nsec;
-}
-
 bool HookPolicy::stale() const {
-  if (!origin_.changes) return false;
-  const std::optional<FileState> now = FileState::of(*origin_.changes);
-  return !now || !file_ || !file_->settled || !file_->same_as(*now);
+  return origin_.changes && !(file_ && file_->still_holds(*origin_.changes));
 }
 
 HookPolicy::HookPolicy(const Means& means, Read read)
@@ -101,13 +80,19 @@ Result<HookPolicy::Read> HookPolicy::read(const Means& means, policy::PolicyOrig
 }
 
 Task<std::shared_ptr<HookPolicy>> HookPolicy::load(Means means, std::string name) {
-  ledger::Ledger& ledger = means.workspace.ledger();
-  SALLYPORT_CO_TRY(const auto before, ledger.fact("policy", "hash"));
-  core::PlanShelf shelf(ledger, before.value_or(""));
   policy::PolicyOrigin origin = policy::PolicyOrigin::named(name);
   const core::PlanShelf::Origin told{
       .source = origin.name, .who = who_runs_this(), .generation = 1};
-  Result<Read> read = HookPolicy::read(means, std::move(origin));
+  const auto reading = [means, origin = std::move(origin)]() -> Result<Read> {
+    SALLYPORT_TRY(Result<Read> read,
+                  shielded("the policy", [&] { return HookPolicy::read(means, origin); }));
+    return read;
+  };
+  Result<Read> read =
+      means.aside ? co_await on_pool<Result<Read>>(*means.aside, reading) : reading();
+  ledger::Ledger& ledger = means.workspace.ledger();
+  SALLYPORT_CO_TRY(const auto before, ledger.fact("policy", "hash"));
+  core::PlanShelf shelf(ledger, before.value_or(""));
   if (!read) {
     SALLYPORT_CO_TRY(const auto refused, ledger.fact("policy", "refused"));
     if (!refused) SALLYPORT_CO_CHECK_OK(co_await shelf.reject(told, read.error()));

@@ -2,12 +2,12 @@
 // until its file changes.
 #pragma once
 
-#include <sys/types.h>
-
+#include <boost/asio/thread_pool.hpp>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "app/file_state.h"
 #include "app/workspace.h"
 #include "core/governor.h"
 #include "core/hand_offs.h"
@@ -29,6 +29,8 @@ class HookPolicy {
     core::Recorder&
         recorder;  // for what is judged: the ledger of the workspace, or one that counts
     const hook::Origins& origins;
+    // Where it is read and compiled, which may take seconds; null: right here.
+    boost::asio::thread_pool* aside = nullptr;
   };
   static Task<std::shared_ptr<HookPolicy>> load(Means means, std::string name);
   HookPolicy(const HookPolicy&) = delete;
@@ -47,15 +49,6 @@ class HookPolicy {
   bool local_yes_counts(const json::object& request) const;
 
  private:
-  struct FileState {
-    ino_t inode = 0;
-    off_t size = 0;
-    timespec changed{};
-    bool settled = false;  // a later change would be seen
-
-    static std::optional<FileState> of(const std::filesystem::path& file);
-    bool same_as(const FileState& other) const;
-  };
   struct Read {
     policy::PolicyOrigin origin;
     std::optional<FileState> file{};

@@ -2,10 +2,10 @@
 
 #include <boost/json.hpp>
 
+#include "base/on_pool.h"
 #include "base/race.h"
 #include "core/authorizer.h"
 #include "core/pre_hook.h"
-#include "embed/on_pool.h"
 
 namespace sallyport::embed {
 

@@ -9,9 +9,9 @@
 #include <mutex>
 #include <variant>
 
+#include "base/on_pool.h"
 #include "base/shielded.h"
 #include "base/try.h"
-#include "embed/on_pool.h"
 
 namespace sallyport::embed {
 

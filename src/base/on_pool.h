@@ -1,4 +1,4 @@
-// Runs a function of the host on a pool, and comes back to the coroutine that waits for it.
+// Runs what blocks or takes long on a pool, and comes back to the coroutine that waits for it.
 #pragma once
 
 #include <boost/asio/async_result.hpp>
@@ -7,10 +7,11 @@
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <exception>
+#include <optional>
 
 #include "base/async.h"
 
-namespace sallyport::embed {
+namespace sallyport {
 
 // `work` must own what it uses: nobody may wait for it any more when it ends. What it throws is
 // thrown at the one who waits.
@@ -40,4 +41,4 @@ Async<T> on_pool(boost::asio::thread_pool& pool, Work work) {
   co_return std::move(*value);
 }
 
-}  // namespace sallyport::embed
+}  // namespace sallyport
