@@ -25,8 +25,16 @@ core::ApprovalRules& rules_of(Policy& policy) {
   return *policy.approvals;
 }
 
+// One that is left empty would look like a list of people, and be none.
+json::object filled_list_schema(json::object items, std::size_t most) {
+  json::object schema = list_schema(std::move(items), most);
+  schema["type"] = "array";
+  return schema;
+}
+
 json::object reviewer_schema() {
-  const json::object roles = list_schema(choice_schema({"approver", "controller"}), kMostNames);
+  const json::object roles =
+      filled_list_schema(choice_schema({"approver", "controller"}), kMostNames);
   return {{"type", "object"},
           {"description", "a person, and how he is known"},
           {"properties", json::object{{"name", text_schema(512)},
@@ -76,7 +84,7 @@ Mapping approval_keys(Policy& out) {
   Mapping keys("who is asked about calls, and what a yes is worth");
   keys.optional("reviewers",
                 "people, with the keys, digests of tokens or clients they are known by",
-                list_schema(reviewer_schema(), kMostReviewers),
+                filled_list_schema(reviewer_schema(), kMostReviewers),
                 [&out](const Place& place) { return read_reviewers(place, out); })
       .optional("quorum", "how many of them must say yes", number_schema(1, kMostReviewers),
                 read_number(1, kMostReviewers,

@@ -10,6 +10,7 @@
 
 #include "base/nearest.h"
 #include "base/try.h"
+#include "policy/yaml_json.h"
 
 namespace sallyport::policy {
 
@@ -22,6 +23,11 @@ std::optional<std::uint64_t> whole_number(const YamlNode& node) {
   const auto [stopped, error] = std::from_chars(node.text.data(), end, number);
   if (error != std::errc{} || stopped != end) return std::nullopt;
   return number;
+}
+
+// A section that is begun and left empty is one that says nothing.
+json::value or_nothing(const char* type) {
+  return json::array{type, "null"};
 }
 
 }  // namespace
@@ -75,11 +81,13 @@ json::object Mapping::schema() const {
     properties[key.name] = std::move(schema);
     if (key.required) required.push_back(json::value(key.name));
   }
-  json::object schema{{"type", "object"},
+  json::object schema{{"type", or_nothing("object")},
                       {"description", about_},
                       {"additionalProperties", false},
                       {"properties", std::move(properties)}};
-  if (!required.empty()) schema["required"] = std::move(required);
+  if (required.empty()) return schema;
+  schema["type"] = "object";
+  schema["required"] = std::move(required);
   return schema;
 }
 
@@ -92,6 +100,10 @@ ReadValue read_text(std::string& out, std::size_t longest) {
     const YamlNode& node = place.node;
     if (node.kind != YamlNode::Kind::Scalar || node.is_null() || node.text.empty()) {
       return place.refuse("a text belongs here");
+    }
+    SALLYPORT_TRY(const json::value value, to_json(node, place.file));
+    if (!value.is_string()) {
+      return place.refuse(fmt::format("a text belongs here; put `{}` in quotes", node.text));
     }
     if (node.text.size() > longest) {
       return place.refuse(fmt::format("a text of at most {} bytes belongs here", longest));
@@ -152,7 +164,7 @@ ReadValue read_truth(bool& out) {
 }
 
 json::object list_schema(json::object items, std::size_t most) {
-  return {{"type", "array"}, {"items", std::move(items)}, {"maxItems", most}};
+  return {{"type", or_nothing("array")}, {"items", std::move(items)}, {"maxItems", most}};
 }
 
 ReadValue read_list(std::size_t most, ReadValue read_item) {

@@ -143,6 +143,10 @@ json::value policy_schema() {
   json::object schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
                       {"title", "Sallyport policy"}};
   for (auto& [name, value] : policy_keys(any).schema()) schema[name] = value;
+  // A document of its own has become a part: its definitions are looked for at the root.
+  json::object& guardrails = schema.at("properties").at("guardrails").as_object();
+  schema["$defs"] = guardrails.at("$defs");
+  for (const char* const name : {"$defs", "$schema", "title"}) guardrails.erase(name);
   return schema;
 }
 

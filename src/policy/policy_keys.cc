@@ -152,7 +152,7 @@ json::object autonomy_schema() {
   const json::object tiers{{"type", "object"}, {"additionalProperties", tier}};
   const json::object names{{"type", "array"}, {"items", {{"type", "string"}}}, {"minItems", 1}};
   const json::object count = number_schema(0, 100'000);
-  return {{"type", "object"},
+  return {{"type", json::array{"object", "null"}},
           {"additionalProperties", false},
           {"properties",
            {{"agent_id", text_schema(kLongestName)},
@@ -183,8 +183,21 @@ std::string pointer_of(std::string_view where) {
   return pointer;
 }
 
+// A tier that somebody forgot to write must not be taken for one that he left out.
+Result<void> check_filled(const Place& place) {
+  for (const auto& [key, value] : place.node.members) {
+    if (value.is_null()) {
+      return Place{key, place.file}.refuse(
+          fmt::format("`{}` has no value, give it one or leave it out", key.text));
+    }
+    SALLYPORT_CHECK_OK(check_filled({value, place.file}));
+  }
+  return {};
+}
+
 ReadValue read_autonomy(Policy& out) {
   return [&out](const Place& place) -> Result<void> {
+    SALLYPORT_CHECK_OK(check_filled(place));
     SALLYPORT_TRY(const json::value section, to_json(place.node, place.file));
     auto policy = autonomy::autonomy_policy_from_json(
         section.is_null() ? json::value(json::object()) : section, "autonomy");

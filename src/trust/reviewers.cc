@@ -21,6 +21,12 @@ Reviewer reviewer_in(ObjectReader& in, const json::value& item) {
                 "is unknown, known are `name`, `key`, `token`, `client`, `roles`");
     }
   }
+  for (const char* const name : {"key", "token", "client"}) {
+    const json::object* const object = item.if_object();
+    const json::value* const given = object ? object->if_contains(name) : nullptr;
+    // Whoever has a key signs: one that was forgotten must not look like none.
+    if (given != nullptr && given->is_null()) in.refuse(name, "has no value, leave it out");
+  }
   Reviewer reviewer{.name = in.text("name")};
   if (in.ok() && (reviewer.name.empty() || reviewer.name.size() > 512)) {
     in.refuse("name", "must be 1 to 512 bytes");

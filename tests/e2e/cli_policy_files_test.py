@@ -1,12 +1,59 @@
 #!/usr/bin/env python3
 """`policy check|test|show|schema` on files, from outside."""
+import copy
+import json
 import pathlib
 import unittest
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
 
 from cli_support import CliTest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "guardrails"
+
+
+# Every key of a policy once.
+WHOLE = {
+    "version": 1, "name": "n", "about": "a", "durability": "strict", "redaction_notice": True, "keep_excerpts": False,
+    "tools": [{"server": "s", "tool": "t", "tier": "observe", "class": "none", "title": "x"}],
+    "results": [{"hook": "output-sanitizer", "settings": {}, "on_error": "deny"}],
+    "servers": [{"server": "s", "profile": "mcp-git"}],
+    "autonomy": {"tier": "act_auto", "ceiling": "act_auto", "action_tiers": {"fs.write": "suggest"}, "agent_tiers": {"a": "suggest"},
+                 "agent_action_tiers": {"a": {"fs.write": "suggest"}}, "reviewers": ["user:ada", "user:bob"], "requires_human": True,
+                 "requires_human_actions": ["fs.write"], "requires_human_agents": ["a"], "quorum": 1, "deadline_s": 5, "use_within_s": 5,
+                 "budget": {"max_per_hour": 1, "max_per_day": 2}},
+    "trust": {"enforce": True},
+    "approvals": {"reviewers": [{"name": "user:ada", "token": "sha256:" + "a" * 64, "roles": ["approver"]},
+                                {"name": "user:bob", "client": "x", "roles": ["approver"]}],
+                  "quorum": 1, "deadline_s": 5, "use_within_s": 5, "hold_s": 5, "dual_control": ["t"]},
+    "grants": {"required": [{"server": "s", "tool": "t", "agent": "a"}], "trusted_issuers": ["ed25519:" + "a" * 64]},
+    "limits": {"call_ms": 5, "stream_ms": 5, "stream_bytes": 5, "stream_chunks": 5},
+    "hook": {"on_failure": "deny"},
+    "guardrails": {"mode": "active", "max_hold_bytes": 100, "checks": [{"type": "regex", "stage": "tool_use", "id": "i", "patterns": ["a"]}]},
+}
+
+
+def changed(value):
+    """The same with one part of it replaced, for each part and each of a few replacements."""
+    if isinstance(value, (dict, list)):
+        for key in (value if isinstance(value, dict) else range(len(value))):
+            for other in changed(value[key]):
+                whole = copy.copy(value)
+                whole[key] = other
+                yield whole
+    for other in (None, 1, [None]):
+        yield other
+
+
+def references(schema):
+    for value in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+        yield from references(value)
+    if isinstance(schema, dict) and "$ref" in schema:
+        yield schema["$ref"]
 
 
 class PolicyFiles(CliTest):
@@ -60,6 +107,35 @@ class PolicyFiles(CliTest):
         self.assertEqual(schema["$schema"], "https://json-schema.org/draft/2020-12/schema")
         self.assertEqual(schema["required"], ["version"])
         self.assertIn("guardrails", schema["properties"])
+
+    # The schema of a policy named definitions that it did not have.
+    def test_what_a_schema_refers_to_is_in_it(self):
+        for document in ("policy", "guardrails", "config"):
+            schema = self.good("policy", "schema", document, "--json").json()
+            for reference in references(schema):
+                found = schema
+                for part in reference.removeprefix("#/").split("/"):
+                    found = found[part]
+
+    # `autonomy: {tier: null}` was a good policy, but none by its schema.
+    def test_what_the_loader_takes_the_schema_takes(self):
+        if jsonschema is None:
+            self.skipTest("python has no jsonschema")
+        schema = jsonschema.Draft202012Validator(self.good("policy", "schema", "--json").json())
+        self.good("policy", "check", self.write("whole.yaml", json.dumps(WHOLE)))
+        self.assertTrue(schema.is_valid(WHOLE))
+        for document in changed(WHOLE):
+            if self.cli("policy", "check", self.write("changed.yaml", json.dumps(document))).code == 0:
+                self.assertTrue(schema.is_valid(document), document)
+
+    def test_a_value_that_was_forgotten_is_no_value_that_was_left_out(self):
+        for text, said in (("autonomy: {tier: }", "2:12: `tier` has no value"),
+                           ("autonomy: {budget: {max_per_day: }}", "`max_per_day` has no value"),
+                           ('approvals: {reviewers: [{name: "user:ada", key: , roles: [approver]}]}', "has no value, leave it out"),
+                           ("name: 1", "put `1` in quotes")):
+            self.assertIn(said, self.cli("policy", "check", self.write("p.yaml", f"version: 1\n{text}\n")).err)
+        # A section that was begun and left empty says nothing.
+        self.good("policy", "check", self.write("p.yaml", "version: 1\nautonomy:\napprovals:\ntools:\nguardrails:\n"))
 
 
 if __name__ == "__main__":
