@@ -222,6 +222,11 @@ class Examination {
   }
 
   void count_entries(const store::SqliteStore& store, std::uint64_t size) {
+    std::error_code code;
+    if (size == 0 && std::filesystem::exists(place_.data_dir / "keys" / "origin", code)) {
+      return bad("ledger", "it is empty, and its key has signed one before",
+                 "restore the ledger file, or move the keys folder away to begin a new log");
+    }
     const std::string entries = fmt::format("{} entries", size);
     if (!store.is_newer()) return ok("ledger", entries);
     bad("ledger", entries + ", written by a newer release: this one takes no calls with it",
@@ -297,14 +302,7 @@ class Examination {
   }
 
   void writers() {
-    std::error_code code;
-    std::size_t alive = 0;
-    for (const auto& file :
-         std::filesystem::directory_iterator(place_.data_dir / "instances", code)) {
-      if (file.path().extension() != ".lock") continue;
-      if (ledger::InstanceLock::alive(place_.data_dir, file.path().stem().string())) ++alive;
-    }
-    ok("writers", fmt::format("{} live", alive));
+    ok("writers", fmt::format("{} live", ledger::InstanceLock::count_living(place_.data_dir)));
   }
 
   void detectors() {

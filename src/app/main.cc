@@ -36,13 +36,16 @@ extern "C" void tell_of_allocator(int code, void*) {
 }
 
 // Limits of this process are no fault of ours.
-int end_by(int code, const char* what) {
-  const bool lacks = code == EMFILE || code == ENFILE || code == EAGAIN || code == ENOMEM;
-  std::fprintf(stderr,
-               lacks ? "sallyport: %s; allow this process more (`ulimit -a` shows what it may)\n"
-                     : "sallyport: unexpected: %s; please report this\n",
-               what);
-  return lacks ? sallyport::app::kRefused : sallyport::app::kInternal;
+template <class SystemError>
+int end_by(const SystemError& fault) {
+  const int code = fault.code().value();
+  if (code == EMFILE || code == ENFILE || code == EAGAIN || code == ENOMEM) {
+    std::fprintf(stderr, "sallyport: %s; allow this process more (`ulimit -a` shows its limits)\n",
+                 fault.code().message().c_str());
+    return sallyport::app::kRefused;
+  }
+  std::fprintf(stderr, "sallyport: unexpected: %s; please report this\n", fault.what());
+  return sallyport::app::kInternal;
 }
 
 }  // namespace
@@ -55,11 +58,12 @@ int main(int argc, char** argv) {
   try {
     return sallyport::app::run({argv + (argc > 0 ? 1 : 0), argv + argc});
   } catch (const boost::system::system_error& fault) {
-    return end_by(fault.code().value(), fault.what());
+    return end_by(fault);
   } catch (const std::system_error& fault) {
-    return end_by(fault.code().value(), fault.what());
+    return end_by(fault);
   } catch (const std::bad_alloc&) {
-    return end_by(ENOMEM, "there is no memory left");
+    tell_of_allocator(ENOMEM, nullptr);
+    return sallyport::app::kRefused;
   } catch (const std::exception& fault) {
     std::fprintf(stderr, "sallyport: unexpected: %s; please report this\n", fault.what());
   } catch (...) {

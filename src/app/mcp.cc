@@ -54,6 +54,19 @@ Flags::~Flags() {
   if (flags_ >= 0) fcntl(descriptor_, F_SETFL, flags_);
 }
 
+Result<void> check_streams() {
+  for (const auto& [number, name] :
+       {std::pair(STDIN_FILENO, "input"), std::pair(STDOUT_FILENO, "output")}) {
+    const int flags = fcntl(number, F_GETFL);
+    if (flags >= 0 && (flags & O_PATH) == 0) continue;
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("standard {} is closed; an MCP client starts this command, and speaks "
+                            "to it over standard streams",
+                            name));
+  }
+  return {};
+}
+
 Result<void> serve(Gate& gate, mcp::Gateway& gateway) {
   asio::signal_set signals(gate.loop(), SIGINT, SIGTERM, SIGHUP);
   signals.async_wait([&](const boost::system::error_code& error, int) {
@@ -75,6 +88,7 @@ Result<void> serve(Gate& gate, mcp::Gateway& gateway) {
 }  // namespace
 
 Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
+  SALLYPORT_CHECK_OK(check_streams());
   const SystemClock clock;
   SystemEntropy entropy;
   SALLYPORT_TRY(const std::filesystem::path data_dir, context.data_dir());

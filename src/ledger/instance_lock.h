@@ -17,7 +17,10 @@ class InstanceLock {
   InstanceLock& operator=(InstanceLock&&) = delete;
   ~InstanceLock();  // lets go and removes the file
 
+  // Removes the file of one that is dead.
   static bool alive(const std::filesystem::path& data_folder, const std::string& instance_id);
+  // Those that are alive; the files of all others are removed.
+  static std::size_t count_living(const std::filesystem::path& data_folder);
 
  private:
   InstanceLock(std::filesystem::path file, int fd) : file_(std::move(file)), fd_(fd) {}

@@ -40,6 +40,12 @@ Result<KeyFolder> KeyFolder::open(const std::filesystem::path& data_folder) {
   return KeyFolder(folder);
 }
 
+void KeyFolder::remove_leftovers() const {
+  for (const char* const name : {kSigning, kStaged, kDigest, kBox, kOrigin}) {
+    remove_leftovers_of(folder_ / name);
+  }
+}
+
 Result<std::optional<SigningKey>> KeyFolder::signing_key() const {
   return read_key(folder_ / kSigning);
 }

@@ -16,6 +16,9 @@ class KeyFolder {
   // Makes `<data folder>/keys` with mode 0700 where there is none.
   static Result<KeyFolder> open(const std::filesystem::path& data_folder);
 
+  // What processes left that were killed while they made a key.
+  void remove_leftovers() const;
+
   Result<std::optional<SigningKey>> signing_key() const;
   // The one that is there afterwards, if another process was quicker.
   Result<SigningKey> create_signing_key(const std::string& origin, Entropy& entropy) const;

@@ -130,7 +130,11 @@ Result<std::vector<KeyPeriod>> key_history(ReadView& view) {
 
 Result<void> check_against(ReadView& view, std::string_view kept_note,
                            const std::vector<KeyPeriod>& keys) {
-  SALLYPORT_TRY(const Note note, Note::parse(kept_note));
+  const Result<Note> read = Note::parse(kept_note);
+  if (!read) {
+    return fail(ErrorCode::Corrupt, "the kept checkpoint is none: " + read.error().message);
+  }
+  const Note& note = *read;
   const bool ours = std::ranges::any_of(keys, [&](const KeyPeriod& period) {
     return verify_note(note, period.key) == NoteTrust::Signed;
   });

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
 #include "base/try.h"
@@ -125,6 +126,9 @@ Result<std::optional<std::string>> read_private_file(const std::filesystem::path
   if (!file.good()) return system_failure(path);
   struct stat status{};
   if (::fstat(file.fd(), &status) != 0) return system_failure(path);
+  if (!S_ISREG(status.st_mode)) {
+    return ledger_unavailable("io", path.string() + " is not a file; move it away");
+  }
   SALLYPORT_CHECK_OK(check_private(status, path, 0600));
   const std::size_t room =
       std::min(largest, static_cast<std::size_t>(std::max<off_t>(status.st_size, 0))) + 1;
@@ -167,6 +171,25 @@ Result<void> remove_private_file(const std::filesystem::path& path) {
   SALLYPORT_CHECK_OK(overwrite(file, path));
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) return system_failure(path);
   return sync_folder(path.parent_path());
+}
+
+void remove_leftovers_of(const std::filesystem::path& file) {
+  // Making one takes milliseconds. Who lives cannot be asked: another container may share the
+  // folder.
+  constexpr std::chrono::minutes kSurelyDead{10};
+  const std::string begin = file.filename().string() + ".";
+  std::error_code code;
+  for (const auto& beside : std::filesystem::directory_iterator(file.parent_path(), code)) {
+    const std::string name = beside.path().filename().string();
+    if (!name.starts_with(begin) || !name.ends_with(".tmp")) continue;
+    const std::string_view number = std::string_view(name).substr(
+        begin.size(), std::max(name.size() - 4, begin.size()) - begin.size());
+    if (number.empty() || number.find_first_not_of("0123456789") != std::string_view::npos)
+      continue;
+    const auto written = std::filesystem::last_write_time(beside.path(), code);
+    if (code || std::filesystem::file_time_type::clock::now() - written < kSurelyDead) continue;
+    (void)remove_private_file(beside.path());
+  }
 }
 
 Result<void> rename_synced(const std::filesystem::path& from, const std::filesystem::path& to) {

@@ -28,6 +28,9 @@ Result<void> replace_private_file(const std::filesystem::path& file, std::string
 // Overwrites the bytes before it unlinks; absent is fine.
 Result<void> remove_private_file(const std::filesystem::path& file);
 
+// Files that were being made beside `file`, in whose middle a process was killed.
+void remove_leftovers_of(const std::filesystem::path& file);
+
 Result<void> rename_synced(const std::filesystem::path& from, const std::filesystem::path& to);
 
 // `from` takes the place of `to` in one step; the bytes that were there are overwritten after it.

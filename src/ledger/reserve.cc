@@ -24,12 +24,12 @@ Result<void> Reserve::keep() {
     if (error != 0) ::unlink(file_.c_str());
   }
   if (error != 0) {
-    return ledger_unavailable(
-        error == ENOSPC || error == EDQUOT  ? "no_space"
-        : error == EROFS                    ? "read_only"
-        : error == EACCES || error == EPERM ? "not_owner"
-                                            : "io",
-        fmt::format("no room for the reserve of {} bytes: {}", bytes_, std::strerror(error)));
+    return ledger_unavailable(error == ENOSPC || error == EDQUOT  ? "no_space"
+                              : error == EROFS                    ? "read_only"
+                              : error == EACCES || error == EPERM ? "not_owner"
+                                                                  : "io",
+                              fmt::format("no room for the reserve of {} bytes, {}: {}", bytes_,
+                                          file_.string(), std::strerror(error)));
   }
   kept_ = true;
   return {};

@@ -188,6 +188,13 @@ class Start {
   std::vector<std::string> dead_;
 };
 
+// Of processes that were killed. Locks of such as never said `started` would stay for ever.
+void remove_what_the_dead_left(const Ledger::Settings& settings, const KeyFolder& keys) {
+  (void)InstanceLock::count_living(settings.data_folder);
+  keys.remove_leftovers();
+  if (!settings.witness.empty()) remove_leftovers_of(settings.witness);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Ledger>> Ledger::open(Parts parts, Settings settings) {
@@ -198,6 +205,7 @@ Result<std::unique_ptr<Ledger>> Ledger::open(Parts parts, Settings settings) {
   const std::string instance_id = uuid7_text(parts.clock, parts.entropy);
   SALLYPORT_TRY(InstanceLock lock, InstanceLock::take(settings.data_folder, instance_id));
   SALLYPORT_TRY(CallClaims claims, CallClaims::open(settings.data_folder));
+  if (!settings.passing) remove_what_the_dead_left(settings, keys);
   SALLYPORT_TRY(const bool has_signed, keys.has_signed());
   std::optional<SigningKey> key;
   // Before the view is taken: another process may write both meanwhile, and what is kept must not

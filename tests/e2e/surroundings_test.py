@@ -93,6 +93,14 @@ class Streams(CliTest):
             self.assertEqual(done.returncode, 1, command)
             self.assertIn(b"cannot write: Bad file descriptor, standard output", done.stderr)
 
+    def test_a_gate_on_standard_streams_needs_them(self):
+        # exit code 70 and "please report this"
+        for number, name in ((0, "input"), (1, "output")):
+            outcome = subprocess.run([BIN, "mcp", "--data-dir", str(self.data), "--", "true"], stderr=subprocess.PIPE, timeout=PATIENCE,
+                                     env=self.environment(), preexec_fn=lambda: os.close(number), text=True)
+            self.assertEqual(outcome.returncode, 64)
+            self.assertIn(f"sallyport: standard {name} is closed; an MCP client starts this command", outcome.stderr)
+
     def test_what_is_said_into_closed_streams_ends_up_in_no_file(self):
         # a closed standard stream gave its number to the next file that was opened
         closed = lambda: os.closerange(0, 3)
@@ -136,6 +144,35 @@ class Keys(CliTest):
                 self.assertIn("or pin a key with --key", self.refused(1, "ledger", "verify"))
             file.write_bytes(before) if before else file.unlink()
         self.good("keys", "rotate")
+
+
+class Leftovers(CliTest):
+    def test_what_killed_processes_left_is_removed_by_the_next_start(self):
+        # locks of hooks that were killed, and half-made files, stayed for ever
+        self.make_ledger()
+        old = [self.data / "instances" / "0123.lock", self.data / "witness.77.tmp", self.data / "keys" / "signing.key.next.78.tmp"]
+        new = [self.data / "witness.79.tmp", self.data / "witness.notes.tmp"]
+        for file in old + new:
+            file.write_text("PRIVATE")
+        for file in old + new[1:]:
+            os.utime(file, (time.time() - 3600,) * 2)
+        self.good("keys", "rotate")
+        self.assertEqual([file for file in old if file.exists()], [])
+        self.assertEqual([file for file in new if not file.exists()], [])
+
+    def test_a_folder_in_the_place_of_a_file_is_called_one(self):
+        self.make_ledger()
+        (self.data / "witness").unlink(missing_ok=True)
+        (self.data / "witness").mkdir()
+        self.assertIn("witness is not a file; move it away", self.refused(1, "keys", "rotate"))
+
+    def test_an_emptied_ledger_is_seen_by_doctor(self):
+        self.make_ledger()
+        for file in self.data.glob("ledger.db-*"):
+            file.unlink()
+        os.truncate(self.data / "ledger.db", 0)
+        self.assertIn("restore the ledger file", self.refused(1, "keys", "rotate"))
+        self.assertRegex(self.cli("doctor").out, "fail ledger +")
 
 
 class Limits(CliTest):

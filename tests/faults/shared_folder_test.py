@@ -21,8 +21,8 @@ import unittest
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 from cli_support import BIN  # noqa: E402
 from mcp_approvals_support import SERVER as EFFECTS_SERVER  # noqa: E402
-from mcp_support import PATIENCE, Client, McpTest  # noqa: E402
-from serve_support import Server, modern, modern_headers, messages  # noqa: E402
+from mcp_support import PATIENCE, Client  # noqa: E402
+from serve_support import Server, ServeTest, messages, modern, modern_headers  # noqa: E402
 
 ROUNDS = int(os.environ.get("SALLYPORT_SHARED_ROUNDS", "3"))
 SECONDS = float(os.environ.get("SALLYPORT_SHARED_SECONDS", "3"))
@@ -53,14 +53,12 @@ class Seen:
         self.lock = threading.Lock()
 
 
-class SharedFolder(McpTest):
+class SharedFolder(ServeTest):
     def setUp(self):
         super().setUp()
         self.effects = self.folder / "effects"
         self.policy = self.write("policy.yaml", POLICIES[0])
         self.config = self.write("serve.yaml", CONFIG % (json.dumps(sys.executable), json.dumps(str(EFFECTS_SERVER))))
-        self.token = self.write("token", "a token of one who answers\n")
-        self.token.chmod(0o600)
         self.words = self.write("words", "correct horse battery\n")
         self.words.chmod(0o600)
         self.key = self.folder / "ada.key"
@@ -74,7 +72,8 @@ class SharedFolder(McpTest):
         self.seen = Seen()
         self.policy_lock = threading.Lock()
         self.faults = queue.Queue()
-        self.alive = {}
+        self.alive = {}  # the process of each participant
+        self.victims = set()  # those of them that were killed
         self.counter = iter(range(1 << 40))
         self.addCleanup(self.end_all)
 
@@ -102,7 +101,7 @@ class SharedFolder(McpTest):
 
     def was_killed(self, name):
         process = self.alive.get(name)
-        return process is not None and process.wait(PATIENCE) == -signal.SIGKILL
+        return process is not None and process.pid in self.victims
 
     def new_id(self):
         with self.seen.lock:
@@ -125,11 +124,7 @@ class SharedFolder(McpTest):
                 self.note_written(id, said[-1]["result"])
             self.assertEqual(server.stop(), 0, "".join(server.errors))
         finally:
-            server.process.kill()
-            server.process.wait()
-            for connection in server.connections:
-                connection.close()
-            server.process.stdout.close()
+            self.end_server(server)
 
     def gate(self, name, policy):
         with self.good_policy():
@@ -142,8 +137,7 @@ class SharedFolder(McpTest):
                 self.note_written(id, client.result("write_file", {"id": id}))
             self.assertEqual(client.close(), 0, "".join(client.errors))
         finally:
-            client.process.kill()
-            client.process.wait()
+            self.end(client)
 
     def gated(self):
         self.gate("gated", self.policy)
@@ -282,6 +276,7 @@ class SharedFolder(McpTest):
             time.sleep(self.chance.random() * SECONDS / 4)
             victim = self.alive.get(self.chance.choice(["served", "gated", "asked"]))
             if victim is not None and self.chance.random() < 0.7:
+                self.victims.add(victim.pid)
                 victim.send_signal(signal.SIGKILL)
         for thread in threads:
             thread.join(PATIENCE)
@@ -293,6 +288,7 @@ class SharedFolder(McpTest):
         client = Client(self, (sys.executable, EFFECTS_SERVER), options=("--name", "effects"))
         client.open()
         self.assertEqual(client.close(), 0, "".join(client.errors))
+        self.end(client)
 
     def check_calls(self):
         seen, said = self.seen, {}
@@ -322,7 +318,7 @@ class SharedFolder(McpTest):
         self.assertEqual(seen.intents - set(seen.ends), set(), f"open calls; seed {SEED}")
         seen.written.clear()
         seen.hooked.clear()
-        return len(said)
+        return len(seen.ends)
 
     def check_proofs(self):
         report = self.good("ledger", "verify", "--json").json()
@@ -330,15 +326,19 @@ class SharedFolder(McpTest):
         exported = self.folder / "all.jsonl"
         self.good("ledger", "export", "--out", exported)
         self.good("ledger", "verify", exported, "--key", self.keys()[-1])
-        for note, receipt, key in self.seen.kept:
-            self.good("ledger", "verify", "--since", note, "--json")
-            self.good("verify", receipt, "--key", key, "--json")
+        self.check_kept(self.seen.kept[-2:])
         number = len(self.seen.kept)
         note = self.write(f"kept-{number}.note", self.good("ledger", "checkpoint").out)
         call = self.seen.calls[-1][0]
         receipt = self.folder / f"kept-{number}.json"
         self.good("ledger", "receipt", call, "--out", receipt)
         self.seen.kept.append((note, receipt, self.keys()[-1]))
+
+    def check_kept(self, kept):
+        """What was handed out before still holds, whatever was erased, pruned and rotated since."""
+        for note, receipt, key in kept:
+            self.good("ledger", "verify", "--since", note, "--json")
+            self.good("verify", receipt, "--key", key, "--json")
 
     def check_erased(self):
         held = b"".join(path.read_bytes() for path in self.data.rglob("*") if path.is_file())
@@ -356,10 +356,12 @@ class SharedFolder(McpTest):
             self.play()
             self.policy.write_text(POLICIES[0])
             self.settle()
-            calls += self.check_calls()
+            calls = self.check_calls()
             self.check_proofs()
             self.check_erased()
+        self.check_kept(self.seen.kept)
         self.assertRegex(self.good("doctor").out, "ok +writers +0 live")
+        self.assertEqual(list((self.data / "instances").iterdir()), [], "of processes that are dead")
         print(f"{ROUNDS} rounds in {time.monotonic() - began:.0f} s, {calls} calls, {self.seen.last + 1} entries, "
               f"{len(self.seen.erased)} erased, {len(self.keys())} keys, seed {SEED}")
 

@@ -4,6 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <thread>
+
 #include "ledger/instance_lock.h"
 #include "ledger/opening_check.h"
 #include "support/ledger_checks.h"
@@ -146,6 +149,23 @@ TEST(StartTest, AnInstanceIsAliveAsLongAsItHoldsItsLock) {
   }
   EXPECT_FALSE(InstanceLock::alive(folder.path(), "one"));
   EXPECT_FALSE(InstanceLock::alive(folder.path(), "never"));
+}
+
+// A look at the folder between the making of a lock file and its locking removed the file of an
+// instance that lived: others would have closed its calls.
+TEST(StartTest, WhoLooksWhileAnInstanceStartsDoesNotTakeItForADeadOne) {
+  const test::TempFolder folder;
+  std::atomic<bool> done = false;
+  std::thread looking([&] {
+    while (!done) (void)InstanceLock::count_living(folder.path());
+  });
+  for (int i = 0; i < 2000; ++i) {
+    const auto lock = InstanceLock::take(folder.path(), fmt::format("i{}", i));
+    ASSERT_TRUE(lock) << lock.error().message;
+    ASSERT_TRUE(InstanceLock::alive(folder.path(), fmt::format("i{}", i))) << i;
+  }
+  done = true;
+  looking.join();
 }
 
 // LE-45
