@@ -12,13 +12,13 @@ void CommandLine::add_ledger() {
 
 void CommandLine::add_reading(CLI::App& ledger) {
   CLI::App& tail = command(ledger, "tail", "the newest entries", tail_, ledger_tail);
-  text(tail, "-n,--lines", tail_.count, "how many [20]", "N");
+  text(tail, "-n,--lines,--limit", tail_.count, "how many [20]", "N");
   tail.add_flag("-f,--follow", tail_.follow, "wait for more");
   add_filters(tail, tail_.filter);
   CLI::App& show =
       command(ledger, "show", "entries that match, or one of them whole", show_, ledger_show);
   text(show, "target", show_.target, "an entry's id or sequence, or a call", "ID|CALL|SEQUENCE");
-  text(show, "--limit", show_.limit, "at most so many", "N");
+  text(show, "-n,--limit", show_.limit, "at most so many", "N");
   add_filters(show, show_.filter);
   simple(ledger, "stats", "how many entries of what", ledger_stats);
   CLI::App& out =

@@ -1,6 +1,9 @@
 #include "app/context.h"
 
+#include <fmt/format.h>
+
 #include "base/try.h"
+#include "base/visible_text.h"
 
 namespace sallyport::app {
 
@@ -41,7 +44,15 @@ Result<std::filesystem::path> Context::data_dir() const {
 
 Result<std::unique_ptr<Workspace>> Context::open_reading() const {
   SALLYPORT_TRY(Workspace::Place here, place());
-  return Workspace::open_reading(std::move(here));
+  SALLYPORT_TRY(std::unique_ptr<Workspace> workspace, Workspace::open_reading(std::move(here)));
+  tell_newer(*workspace);
+  return workspace;
+}
+
+void Context::tell_newer(Workspace& workspace) {
+  if (!workspace.store().is_newer()) return;
+  fmt::print(stderr, "sallyport: {} was written by a newer release, and is read only here\n",
+             visible(workspace.place().ledger_file().string()));
 }
 
 Result<std::unique_ptr<Workspace>> Context::open_maintaining() const {

@@ -35,6 +35,8 @@ struct Context {
 
   Result<std::unique_ptr<Workspace>> open_reading() const;
   Result<std::unique_ptr<Workspace>> open_maintaining() const;
+  // On standard error, where a ledger can only be read because it is newer than we are (LE-81).
+  static void tell_newer(Workspace& workspace);
 
  private:
   Result<std::filesystem::path> named_data_dir() const;

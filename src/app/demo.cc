@@ -216,7 +216,8 @@ class Demo {
     SALLYPORT_CHECK_OK(reader->store().read([&](ledger::ReadView& view) -> Result<void> {
       SALLYPORT_TRY(const auto keys, ledger::key_history(view));
       key_ = keys.back().key.text();
-      SALLYPORT_TRY(const ledger::Receipt made, ledger::make_receipt(view, receipt_of_, true));
+      // Without content: what an erase takes away is then in no file of the folder (LE-58).
+      SALLYPORT_TRY(const ledger::Receipt made, ledger::make_receipt(view, receipt_of_, false));
       receipt = made.json();
       return {};
     }));

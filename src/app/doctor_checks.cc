@@ -15,7 +15,9 @@
 #include "core/recorder.h"
 #include "guards/detectors.h"
 #include "hook/dialect.h"
+#include "ledger/fact_seal.h"
 #include "ledger/instance_lock.h"
+#include "ledger/key_folder.h"
 #include "ledger/opening_check.h"
 #include "ledger/private_file.h"
 #include "mcp/bridge_log.h"
@@ -183,6 +185,16 @@ class Examination {
          "`sallyport ledger show --topic bridge` says when and for which server; docs/mcp.md why");
   }
 
+  bool has_signed() const {
+    std::error_code code;
+    return std::filesystem::exists(place_.data_dir / "keys" / "origin", code);
+  }
+
+  void lost() {
+    bad("ledger", "it is gone, and its key has signed one before",
+        "restore the ledger file, or move the keys folder away to begin a new log");
+  }
+
   void ledger() {
     std::error_code code;
     if (!std::filesystem::exists(place_.ledger_file(), code)) {
@@ -190,10 +202,7 @@ class Examination {
         return bad("ledger", place_.ledger_file().string() + ": " + code.message(),
                    "run as the owner of the folder");
       }
-      if (std::filesystem::exists(place_.data_dir / "keys" / "origin", code)) {
-        return bad("ledger", "it is gone, and its key has signed one before",
-                   "restore the ledger file, or move the keys folder away to begin a new log");
-      }
+      if (has_signed()) return lost();
       return ok("ledger", "not there yet, made on first use");
     }
     // Before the ledger: a witness is never newer than what is committed by then.
@@ -222,8 +231,7 @@ class Examination {
   }
 
   void count_entries(const store::SqliteStore& store, std::uint64_t size) {
-    std::error_code code;
-    if (size == 0 && std::filesystem::exists(place_.data_dir / "keys" / "origin", code)) {
+    if (size == 0 && has_signed()) {
       return bad("ledger", "it is empty, and its key has signed one before",
                  "restore the ledger file, or move the keys folder away to begin a new log");
     }
@@ -231,6 +239,16 @@ class Examination {
     if (!store.is_newer()) return ok("ledger", entries);
     bad("ledger", entries + ", written by a newer release: this one takes no calls with it",
         "use that release");
+  }
+
+  void facts(ledger::ReadView& view, std::uint64_t size) {
+    const auto secret = ledger::KeyFolder::kept_digest_key(place_.data_dir);
+    // That it is open to others was told above.
+    if (!secret && secret.error().cause == "not_private") return;
+    const KeyedDigest digest(secret ? secret->value_or("") : "");
+    if (const auto seal = ledger::FactSeal::stored(view, digest, size); !seal) {
+      bad("facts", seal.error().message, "run `sallyport ledger verify`");
+    }
   }
 
   Result<void> newest_checkpoint(ledger::ReadView& view, std::uint64_t size) {
@@ -246,6 +264,13 @@ class Examination {
       return {};
     }
     ok("checkpoint", fmt::format("size {} signed by {}", size, verifier->text()));
+    const std::string& origin = place_.config.ledger.origin;
+    if (!origin.empty() && origin != verifier->name) {
+      bad("origin",
+          fmt::format("ledger.origin is `{}`, the ledger began as `{}`", origin, verifier->name),
+          "remove the setting: the name of a ledger never changes");
+    }
+    facts(view, size);
     const auto stored = ledger::read_private_file(place_.key_file());
     if (!stored || !*stored) {
       // That it is open to others was told above.

@@ -9,6 +9,8 @@
 #include "app/selection.h"
 #include "base/encoding.h"
 #include "base/try.h"
+#include "ledger/fact_seal.h"
+#include "ledger/key_folder.h"
 #include "ledger/opening_check.h"
 #include "ledger/private_file.h"
 
@@ -74,24 +76,29 @@ Result<int> ledger_hold_list(const Context& context) {
 
 namespace {
 
-// `Conflict` when the witness does not contradict: an acknowledgement must be of something.
+Result<std::optional<std::string>> kept_witness(const Workspace::Place& place) {
+  if (place.witness_file().empty()) return std::nullopt;
+  return ledger::read_private_file(place.witness_file());
+}
+
+// `Conflict` where nothing contradicts the ledger: an acknowledgement must be of something.
 Result<void> check_contradicted(const Workspace::Place& place) {
-  const auto nothing = [](std::string why) {
-    return fail(ErrorCode::Conflict, "there is nothing to acknowledge: " + std::move(why));
-  };
-  if (place.witness_file().empty()) return nothing("no witness is kept");
-  SALLYPORT_TRY(const std::optional<std::string> kept,
-                ledger::read_private_file(place.witness_file()));
-  if (!kept) return nothing("there is no witness file yet");
+  SALLYPORT_TRY(const std::optional<std::string> kept, kept_witness(place));
+  SALLYPORT_TRY(const std::optional<std::string> secret,
+                ledger::KeyFolder::kept_digest_key(place.data_dir));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, Workspace::open_reading(place));
   Result<void> agrees;
   SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
+    agrees = ledger::check_fact_seal(view, KeyedDigest(secret.value_or("")));
+    if (!kept || !agrees) return {};
     SALLYPORT_TRY(const std::vector<ledger::KeyPeriod> keys, ledger::key_history(view));
     agrees = ledger::check_against(view, *kept, keys);
     return {};
   }));
-  if (agrees) return nothing("the ledger and its witness agree");
-  return {};
+  if (!agrees) return {};
+  return fail(ErrorCode::Conflict,
+              fmt::format("there is nothing to acknowledge: {}",
+                          kept ? "the ledger and its witness agree" : "no witness is kept"));
 }
 
 }  // namespace
@@ -103,13 +110,15 @@ Result<int> ledger_acknowledge(const Context& context, const AcknowledgeOptions&
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace,
                 Workspace::open_writing(place, {.role = "maintenance",
                                                 .announced = false,
-                                                .acknowledged_rollback = options.reason}));
+                                                .acknowledged_rollback = options.reason,
+                                                .acknowledged_by = who_runs_this()}));
   std::uint64_t size = 0;
   SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
     SALLYPORT_TRY(size, view.size());
     return {};
   }));
-  say(context.json() ? canonical_json(json::object{{"acknowledged", true}, {"size", size}})
+  say(context.json() ? canonical_json(json::object{
+                           {"acknowledged", true}, {"sequence", size - 1}, {"size", size}})
                      : fmt::format("acknowledged; the ledger goes on with {} entries", size));
   return 0;
 }

@@ -11,6 +11,7 @@
 #include "app/output.h"
 #include "app/selection.h"
 #include "base/try.h"
+#include "ledger/key_folder.h"
 #include "ledger/private_file.h"
 #include "ledger/verify.h"
 
@@ -41,13 +42,21 @@ Result<Pin> pinned_key(const LedgerVerifyOptions& options, const Workspace::Plac
   return Pin{key->verifier(), place.key_file().string()};
 }
 
+// Nothing for an auditor, whose copy holds no secrets.
+std::optional<KeyedDigest> digest_of(const Workspace::Place& place) {
+  const Result<std::optional<std::string>> key = ledger::KeyFolder::kept_digest_key(place.data_dir);
+  return key && *key ? std::optional<KeyedDigest>(**key) : std::nullopt;
+}
+
 // Read before the ledger is: a witness is never newer than what is committed by then.
 Result<std::optional<std::string>> kept_checkpoint(const LedgerVerifyOptions& options,
                                                    const Workspace::Place& place) {
   if (options.since) {
     SALLYPORT_TRY(std::string note, read_input(*options.since, kMaxNote));
-    SALLYPORT_CHECK_OK(ledger::Note::parse(note));
-    return note;
+    const Result<ledger::Note> parsed = ledger::Note::parse(note);
+    if (parsed) return note;
+    return fail(ErrorCode::InvalidInput, fmt::format("no checkpoint: {}", parsed.error().message),
+                options.since->string());
   }
   if (place.witness_file().empty()) return std::nullopt;
   return ledger::read_private_file(place.witness_file());
@@ -153,9 +162,12 @@ Result<int> ledger_verify(const Context& context, const LedgerVerifyOptions& opt
     return report_gone(context);
   }
   if (!workspace) return report_unreadable(context, workspace.error());
+  Context::tell_newer(**workspace);
   const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
   ledger::LedgerStore& store = (*workspace)->store();
-  const ledger::LedgerReport report = ledger::verify_ledger(store, pin.key, since, threads);
+  const std::optional<KeyedDigest> digest = digest_of(place);
+  const ledger::LedgerReport report =
+      ledger::verify_ledger(store, pin.key, since, threads, digest ? &*digest : nullptr);
   if (const std::optional<Error> error = could_not_look(report)) return std::unexpected(*error);
   GapList gaps;
   if (report.ok && (!context.json() || options.gaps)) {

@@ -8,6 +8,7 @@
 #include "base/encoding.h"
 #include "base/nearest.h"
 #include "base/try.h"
+#include "ledger/opening_check.h"
 #include "ledger/topic_name.h"
 #include "sallyport/event.h"
 #include "sallyport/json.h"
@@ -206,8 +207,12 @@ Result<Target> target_from(const std::string& text) {
 
 Result<std::optional<ledger::StoredEntry>> find_target(ledger::ReadView& view,
                                                        const Target& target) {
-  if (target.sequence) return view.entry(*target.sequence);
   std::optional<ledger::StoredEntry> found;
+  if (target.sequence) {
+    SALLYPORT_TRY(found, view.entry(*target.sequence));
+    if (found) SALLYPORT_CHECK_OK(ledger::check_leaf(*found));
+    return found;
+  }
   if (!target.id) return found;
   SALLYPORT_CHECK_OK(ledger::find_entries(
       view, {.id = target.id, .limit = 1},
@@ -229,6 +234,10 @@ Error nothing_found(const FilterOptions& options) {
 
 Error nothing_found(const Target& target) {
   const std::string name = target.text.substr(0, 80);
+  if (target.sequence) {
+    return {ErrorCode::NotFound,
+            fmt::format("entry {} is none of those; leave a filter out to see it", name)};
+  }
   if (target.id) {
     return {
         ErrorCode::NotFound,

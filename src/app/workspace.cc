@@ -37,6 +37,12 @@ Result<void> must_exist(const Workspace::Place& place) {
         code == std::errc::permission_denied ? "not_owner" : "io",
         fmt::format("{}: {}", place.data_dir.string(), code.message()));
   }
+  if (std::filesystem::exists(place.data_dir / "keys" / "origin", code)) {
+    return fail(ErrorCode::NotFound,
+                "the ledger is gone, and its key has signed one before; restore the ledger file, "
+                "or move the keys folder away to begin a new log",
+                place.ledger_file().string());
+  }
   return fail(
       ErrorCode::NotFound,
       "there is no ledger yet; the first call through `sallyport mcp`, `serve` or `hook` makes "
@@ -100,6 +106,7 @@ Result<std::unique_ptr<Workspace>> Workspace::open_writing(Place place, Writing 
                                      : decltype(here.config.ledger.retention){},
       .network_file_system = std::move(network),
       .acknowledged_rollback = std::move(writing.acknowledged_rollback),
+      .acknowledged_by = std::move(writing.acknowledged_by),
       .announced = writing.announced,
       .passing = writing.passing,
       .in_place = writing.in_place};

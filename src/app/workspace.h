@@ -39,6 +39,7 @@ class Workspace {
     bool passing = false;   // a call, and gone
     bool in_place = false;  // a caller who is alone writes on the loop's own thread
     std::string acknowledged_rollback{};
+    std::string acknowledged_by{};
     ledger::Ledger::Close close_interrupted{};
   };
 

@@ -6,6 +6,7 @@
 
 #include "base/try.h"
 #include "ledger/block_index.h"
+#include "ledger/fact_seal.h"
 #include "ledger/tree.h"
 #include "ledger/trust_link.h"
 #include "ledger/written_ids.h"
@@ -176,6 +177,9 @@ Result<void> Committer::commit(const std::vector<Group*>& groups, LedgerStore::M
       if (group->rotate_to && group->result) rotate_to = group->rotate_to;
     }
     SALLYPORT_CHECK_OK(finish(batch, rotate_to));
+    // `stored_` is still what was stored before.
+    SALLYPORT_CHECK_OK(seal_facts(view, means_.digest, stored_.edge.size(), batch.next.edge.size(),
+                                  std::ranges::any_of(groups, &Group::accepts_facts)));
     next = std::move(batch.next);
     return {};
   };

@@ -33,6 +33,9 @@ struct Group {
   // Facts as they must still be; else this group alone is refused with `Conflict`.
   std::vector<core::Fact> expected;
 
+  // A person has looked at the facts and takes them as they are, whoever changed them.
+  bool accepts_facts = false;
+
   bool waits_for_disk = true;
   bool owed = false;       // an effect is waiting to be told: kept until it is written
   bool known_ids = false;  // ids came from the caller and may have been written before (LE-5)

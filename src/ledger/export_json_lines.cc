@@ -13,6 +13,7 @@ Result<std::string> entry_line(const StoredEntry& stored) {
   if (!stored.bytes) {
     return fmt::format(R"({{"leaf":"{}","sequence":{}}})", base64(stored.leaf), stored.sequence);
   }
+  SALLYPORT_CHECK_OK(check_leaf(stored));
   SALLYPORT_TRY(const std::vector<Opening> openings, openings_of(stored));
   // The signed bytes themselves: rendering them anew would only be a chance to differ.
   std::string line = R"({"entry":)" + *stored.bytes + R"(,"openings":[)";

@@ -12,6 +12,7 @@
 #include "base/try.h"
 #include "ledger/export.h"
 #include "ledger/note.h"
+#include "ledger/opening_check.h"
 #include "ledger/tree.h"
 
 namespace sallyport::ledger {
@@ -166,6 +167,7 @@ class TileFolder {
         bytes.reset();
         return false;
       }
+      SALLYPORT_CHECK_OK(check_leaf(entry));
       const std::size_t length = entry.bytes->size();
       *bytes += static_cast<char>(length >> 8);
       *bytes += static_cast<char>(length & 0xff);

@@ -15,6 +15,7 @@ constexpr const char* kStaged = "signing.key.next";
 constexpr const char* kDigest = "digest.key";
 constexpr const char* kBox = "box.key";
 constexpr const char* kOrigin = "origin";
+constexpr const char* kFolder = "keys";
 
 // The file is ours, so what is wrong with it is damage and no wrong usage.
 std::unexpected<Error> spoiled(const std::filesystem::path& file, std::string_view belongs_there) {
@@ -22,6 +23,12 @@ std::unexpected<Error> spoiled(const std::filesystem::path& file, std::string_vi
       ErrorCode::Corrupt,
       fmt::format("{} is spoiled: {}; restore it from a copy", file.string(), belongs_there), {},
       "io");
+}
+
+Result<std::string> key_in(std::string_view text, const std::filesystem::path& file) {
+  const auto key = text.size() == 65 ? from_hex(text.substr(0, 64)) : std::nullopt;
+  if (!key) return spoiled(file, "it holds 64 hexadecimal digits and a line end");
+  return *key;
 }
 
 Result<std::optional<SigningKey>> read_key(const std::filesystem::path& file) {
@@ -35,7 +42,7 @@ Result<std::optional<SigningKey>> read_key(const std::filesystem::path& file) {
 }  // namespace
 
 Result<KeyFolder> KeyFolder::open(const std::filesystem::path& data_folder) {
-  const std::filesystem::path folder = data_folder / "keys";
+  const std::filesystem::path folder = data_folder / kFolder;
   SALLYPORT_CHECK_OK(make_private_folder(folder));
   return KeyFolder(folder);
 }
@@ -89,10 +96,15 @@ Result<std::string> KeyFolder::random_key(std::string_view name, Entropy& entrop
     SALLYPORT_TRY([[maybe_unused]] const bool made, create_private_file(file, hex(key) + "\n"));
     SALLYPORT_TRY(text, read_private_file(file));
   }
-  const std::optional<std::string> key =
-      text && text->size() == 65 ? from_hex(std::string_view(*text).substr(0, 64)) : std::nullopt;
-  if (!key) return spoiled(file, "it holds 64 hexadecimal digits and a line end");
-  return *key;
+  return key_in(text.value_or(""), file);
+}
+
+Result<std::optional<std::string>> KeyFolder::kept_digest_key(
+    const std::filesystem::path& data_folder) {
+  const std::filesystem::path file = data_folder / kFolder / kDigest;
+  SALLYPORT_TRY(const std::optional<std::string> text, read_private_file(file));
+  if (!text) return std::nullopt;
+  return key_in(*text, file);
 }
 
 Result<bool> KeyFolder::has_signed() const {

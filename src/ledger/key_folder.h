@@ -31,6 +31,9 @@ class KeyFolder {
 
   // Made on first use: 32 random bytes each.
   Result<std::string> digest_key(Entropy& entropy) const;
+  // For those who only read: nothing where there is none.
+  static Result<std::optional<std::string>> kept_digest_key(
+      const std::filesystem::path& data_folder);
   Result<std::string> box_key(Entropy& entropy) const;  // encrypts what waiting calls need
 
   // Left behind by the first commit: a key that has signed never starts a second, empty log.

@@ -54,6 +54,7 @@ class Ledger final : public core::Recorder {
     std::string network_file_system;  // named in `started` when it was allowed
     // A person has looked at a ledger that its witness contradicts (LE-52): why it may go on.
     std::string acknowledged_rollback;
+    std::string acknowledged_by;
     // Maintenance commands write their one entry and go; they are no start of a service.
     bool announced = true;
     // For a process that writes a call and goes, thousands of times a day: it looks back less far,

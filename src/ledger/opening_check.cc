@@ -30,9 +30,7 @@ Result<void> check_tail(ReadView& view, std::uint64_t size, std::uint64_t looks_
   std::uint64_t next = size > looks_back ? size - looks_back : 0;
   SALLYPORT_CHECK_OK(view.scan(next, size, [&](const StoredEntry& entry) -> Result<bool> {
     if (entry.sequence != next) return damaged(fmt::format("entry {} is missing", next));
-    if (entry.bytes && leaf_hash(*entry.bytes) != entry.leaf) {
-      return damaged(fmt::format("entry {} does not have its hash", next));
-    }
+    SALLYPORT_CHECK_OK(check_leaf(entry));
     ++next;
     return true;
   }));
@@ -41,6 +39,11 @@ Result<void> check_tail(ReadView& view, std::uint64_t size, std::uint64_t looks_
 }
 
 }  // namespace
+
+Result<void> check_leaf(const StoredEntry& stored) {
+  if (!stored.bytes || leaf_hash(*stored.bytes) == stored.leaf) return {};
+  return damaged(fmt::format("entry {} does not have its hash", stored.sequence));
+}
 
 Result<std::vector<Opening>> openings_of(const StoredEntry& stored) {
   Result<std::vector<Opening>> openings = unpack_openings(stored.openings);

@@ -24,6 +24,9 @@ struct KeyPeriod {
 };
 Result<std::vector<KeyPeriod>> key_history(ReadView& view);
 
+// The entry has the bytes that were hashed, or was pruned; `corrupt` names the place.
+Result<void> check_leaf(const StoredEntry& stored);
+
 // The openings of an entry; damage is an error that names the place.
 Result<std::vector<Opening>> openings_of(const StoredEntry& stored);
 

@@ -7,6 +7,7 @@
 
 #include "base/try.h"
 #include "ledger/block_index.h"
+#include "ledger/opening_check.h"
 
 namespace sallyport::ledger {
 
@@ -33,6 +34,14 @@ Result<bool> body_matches(const StoredEntry& stored, const Filter& filter) {
     const json::value* const member = body.if_contains(wanted.first);
     return member != nullptr && *member == wanted.second;
   });
+}
+
+// What an entry says, as long as it can be read; else damage, with its place.
+Result<EntryView> seen_in(const StoredEntry& stored) {
+  Result<EntryView> seen = view_entry(*stored.bytes);
+  if (seen) return seen;
+  SALLYPORT_CHECK_OK(check_leaf(stored));
+  return seen;
 }
 
 // A malformed id is a mistake of whoever asks, and no id that nothing matches (LE-82).
@@ -73,10 +82,12 @@ Result<void> find_entries(ReadView& view, const Filter& filter, const OnMatch& o
   bool more = filter.limit > 0;
   const auto look = [&](const StoredEntry& stored) -> Result<bool> {
     if (!stored.bytes) return true;
-    SALLYPORT_TRY(const EntryView entry, view_entry(*stored.bytes));
+    SALLYPORT_TRY(const EntryView entry, seen_in(stored));
     if (!matches(entry, filter)) return true;
     SALLYPORT_TRY(const bool same_body, body_matches(stored, filter));
     if (!same_body) return true;
+    // Nobody is told what was never signed.
+    SALLYPORT_CHECK_OK(check_leaf(stored));
     SALLYPORT_TRY(more, on_match(stored, entry));
     more = more && ++found < filter.limit;
     return more;
@@ -110,10 +121,12 @@ Result<std::vector<StoredEntry>> newest_entries(ReadView& view, const Filter& fi
     std::vector<StoredEntry> found;
     SALLYPORT_CHECK_OK(view.scan(begin, end, [&](const StoredEntry& stored) -> Result<bool> {
       if (!stored.bytes) return true;
-      SALLYPORT_TRY(const EntryView entry, view_entry(*stored.bytes));
+      SALLYPORT_TRY(const EntryView entry, seen_in(stored));
       if (!matches(entry, filter)) return true;
       SALLYPORT_TRY(const bool same_body, body_matches(stored, filter));
-      if (same_body) found.push_back(stored);
+      if (!same_body) return true;
+      SALLYPORT_CHECK_OK(check_leaf(stored));
+      found.push_back(stored);
       return true;
     }));
     newest.insert(newest.begin(), std::make_move_iterator(found.begin()),
@@ -133,7 +146,7 @@ Result<std::map<std::string, std::uint64_t>> count_by(ReadView& view, Facet face
   SALLYPORT_CHECK_OK(
       view.scan(size / kBlock * kBlock, size, [&](const StoredEntry& stored) -> Result<bool> {
         if (!stored.bytes) return true;
-        SALLYPORT_TRY(const EntryView entry, view_entry(*stored.bytes));
+        SALLYPORT_TRY(const EntryView entry, seen_in(stored));
         const std::string& value = facet_value(entry, facet);
         if (!value.empty()) ++counts[value];
         return true;

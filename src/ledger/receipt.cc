@@ -15,7 +15,6 @@ namespace sallyport::ledger {
 namespace {
 
 constexpr std::string_view kSchema = "sallyport.receipt.v1";
-constexpr std::size_t kMaxProof = 64;
 
 std::unexpected<Error> malformed(std::string message) {
   return fail(ErrorCode::InvalidInput, std::move(message));
@@ -67,6 +66,7 @@ Result<void> check_members(const json::object& object) {
 }  // namespace
 
 Result<Receipt> Receipt::parse(std::string_view text) {
+  if (is_tlog_proof(text)) return parse_tlog_proof(text);
   SALLYPORT_TRY(const json::value document, parse_own_json(text));
   if (!document.is_object()) return malformed("a receipt is an object");
   const json::object& object = document.get_object();
@@ -137,6 +137,20 @@ Result<StoredEntry> vouching_entry(ReadView& view, const StoredEntry& entry) {
   return *std::move(found);
 }
 
+// Nobody is handed a proof that fails in their hands: the damage is ours, and has a place.
+Result<void> check_proves(const Receipt& receipt) {
+  const Result<Note> note = Note::parse(receipt.checkpoint);
+  const Result<Checkpoint> state =
+      note ? Checkpoint::parse(note->text) : Result<Checkpoint>(std::unexpected(note.error()));
+  const auto root = root_from_inclusion(receipt.leaf_index, receipt.tree_size,
+                                        leaf_hash(receipt.entry), receipt.proof);
+  if (state && state->size == receipt.tree_size && root == state->root) return {};
+  return ledger_unavailable(
+      "corrupt",
+      fmt::format("entry {} is not the one that was signed; run `sallyport ledger verify`",
+                  receipt.leaf_index));
+}
+
 }  // namespace
 
 Result<Receipt> make_receipt(ReadView& view, std::uint64_t sequence, bool with_openings) {
@@ -151,6 +165,7 @@ Result<Receipt> make_receipt(ReadView& view, std::uint64_t sequence, bool with_o
                   .tree_size = last.sequence + 1,
                   .checkpoint = last.checkpoint};
   SALLYPORT_TRY(receipt.proof, inclusion_proof(sequence, receipt.tree_size, subtree_hash(view)));
+  SALLYPORT_CHECK_OK(check_proves(receipt));
   if (!with_openings) return receipt;
   SALLYPORT_TRY(std::vector<Opening> openings, openings_of(*stored));
   for (Opening& opening : openings) {

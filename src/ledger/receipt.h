@@ -14,6 +14,8 @@
 
 namespace sallyport::ledger {
 
+inline constexpr std::size_t kMaxProof = 64;  // hashes of one proof (LE-78)
+
 struct Receipt {
   std::string entry;  // canonical bytes
   std::uint64_t leaf_index = 0;
@@ -25,12 +27,16 @@ struct Receipt {
   std::string json() const;        // sallyport.receipt.v1
   std::string tlog_proof() const;  // c2sp.org/tlog-proof@v1, entry bytes as `extra`
 
-  // The step `form`: strict JSON, known members, limits of LE-78.
+  // The step `form`: strict JSON, known members, limits of LE-78; or a tlog-proof of ours.
   static Result<Receipt> parse(std::string_view text);
 };
 
+bool is_tlog_proof(std::string_view text);
+Result<Receipt> parse_tlog_proof(std::string_view text);
+
 // Under the newest checkpoint, or for a key rotation under the one both keys signed.
-// `NotFound` for a sequence that is not there or was pruned.
+// `NotFound` for a sequence that is not there or was pruned, `corrupt` for one whose receipt would
+// prove nothing.
 Result<Receipt> make_receipt(ReadView& view, std::uint64_t sequence, bool with_openings);
 
 // What a verifier says; the first failing step ends it.

@@ -242,6 +242,7 @@ Result<void> Ledger::start() {
     }
     return drafts;
   };
+  first.accepts_facts = !settings_.acknowledged_rollback.empty();
   SALLYPORT_CHECK_OK(committer_.commit({&first}));
   if (!first.result) return std::unexpected(first.result.error());
   note_unheard(*first.result, closed);
@@ -258,8 +259,10 @@ Result<std::vector<core::Draft>> Ledger::opening_drafts(WriteView& view) {
   Start start(view, settings_, parts_.close_interrupted, means_.instance_id);
   if (size == 0) SALLYPORT_CHECK_OK(start.say_created(key));
   if (!settings_.acknowledged_rollback.empty()) {
-    start.drafts.push_back(control("rollback_acknowledged",
-                                   {{"size", size}, {"reason", settings_.acknowledged_rollback}}));
+    start.drafts.push_back(
+        control("rollback_acknowledged", {{"who", settings_.acknowledged_by},
+                                          {"size", size},
+                                          {"reason", settings_.acknowledged_rollback}}));
   }
   if (!settings_.announced) return std::move(start.drafts);
   SALLYPORT_CHECK_OK(start.find_dead());

@@ -90,6 +90,7 @@ class ReadView {
     std::uint64_t blocks = 0;
     std::uint64_t counts = 0;  // of all blocks together
     std::uint64_t strays = 0;
+    std::uint64_t checkpoints = 0;
   };
   virtual Result<Rows> rows() = 0;
 
@@ -98,6 +99,9 @@ class ReadView {
 
   virtual Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) = 0;
   virtual Result<std::vector<core::Fact>> facts(std::string_view space) = 0;
+  // Of every space, one after the other.
+  using OnFact = std::function<Result<void>(const core::Fact&)>;
+  virtual Result<void> scan_facts(const OnFact& on_fact) = 0;
 };
 
 class WriteView : public ReadView {
@@ -105,11 +109,24 @@ class WriteView : public ReadView {
   virtual Result<void> insert(const StoredEntry& entry) = 0;
   virtual Result<void> put_node(int level, std::uint64_t position, const Hash& hash) = 0;
   virtual Result<void> put_block_index(const BlockIndex& index) = 0;
-  virtual Result<void> put_fact(const core::Fact& fact) = 0;
+  // A transaction remembers which facts it changed, for whoever seals them.
+  Result<void> put_fact(const core::Fact& fact);
+  struct ChangedFact {
+    std::string space;
+    std::string key;
+    std::optional<std::string> before;  // nothing: there was none
+    std::optional<std::string> after;   // nothing: it is gone
+  };
+  const std::vector<ChangedFact>& changed_facts() const { return changed_facts_; }
 
   // The two things that may be taken away from a written entry, neither of which is its hash.
   virtual Result<void> replace_openings(std::uint64_t sequence, std::string_view packed) = 0;
   virtual Result<void> drop_bytes(std::uint64_t begin, std::uint64_t end) = 0;
+
+ private:
+  virtual Result<void> store_fact(const core::Fact& fact) = 0;
+
+  std::vector<ChangedFact> changed_facts_;
 };
 
 class LedgerStore {

@@ -9,6 +9,7 @@
 
 #include "base/try.h"
 #include "ledger/entry_examiner.h"
+#include "ledger/fact_seal.h"
 #include "ledger/merkle.h"
 #include "ledger/trust_link.h"
 
@@ -265,7 +266,8 @@ Found check_keys(const std::vector<KeyPeriod>& keys, const std::optional<Verifie
 }
 
 Found check_all(ReadView& view, const std::optional<VerifierKey>& pinned,
-                const std::optional<std::string>& since, unsigned threads, LedgerReport& report) {
+                const std::optional<std::string>& since, unsigned threads,
+                const KeyedDigest* digest, LedgerReport& report) {
   const Result<std::uint64_t> size = view.size();
   if (!size) return storage(0, size.error());
   report.tree_size = *size;
@@ -274,9 +276,11 @@ Found check_all(ReadView& view, const std::optional<VerifierKey>& pinned,
   if (!said->keys.empty()) report.origin = said->keys.front().key.name;
   if (Found found = check_entries(view, *size, *said, threads)) return found;
   if (Found found = *size == 0 ? std::nullopt : check_keys(said->keys, pinned)) return found;
-  if (!since) return std::nullopt;
-  const Result<void> kept = check_against(view, *since, said->keys);
+  const Result<void> kept = since ? check_against(view, *since, said->keys) : Result<void>{};
   if (!kept) return Fault{*size, "checkpoint_consistency", kept.error().message};
+  // Last: a log that was cut back by hand has facts of later, and that it was cut says more.
+  const Result<void> sealed = digest != nullptr ? check_fact_seal(view, *digest) : Result<void>{};
+  if (!sealed) return storage(*size, sealed.error());
   return std::nullopt;
 }
 
@@ -293,13 +297,14 @@ json::object LedgerReport::to_json() const {
 }
 
 LedgerReport verify_ledger(LedgerStore& store, const std::optional<VerifierKey>& pinned,
-                           const std::optional<std::string>& since, unsigned threads) {
+                           const std::optional<std::string>& since, unsigned threads,
+                           const KeyedDigest* digest) {
   LedgerReport report;
   std::future<Result<void>> files =
       std::async(threads > 1 ? std::launch::async : std::launch::deferred,
                  [&store] { return store.check_files(); });
   const Result<void> read = store.read([&](ReadView& view) -> Result<void> {
-    report.first_bad = check_all(view, pinned, since, threads, report);
+    report.first_bad = check_all(view, pinned, since, threads, digest, report);
     return {};
   });
   if (!read) report.first_bad = storage(0, read.error());

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/keyed_digest.h"
 #include "ledger/note.h"
 #include "ledger/opening_check.h"
 #include "ledger/store.h"
@@ -28,9 +29,11 @@ struct LedgerReport {
 };
 
 // Recomputes everything that is stored. Key periods come from the log itself; `pinned` must be one
-// of them where it is given. `since` is a checkpoint kept elsewhere.
+// of them where it is given. `since` is a checkpoint kept elsewhere. Facts that the log does not
+// tell are checked with the `digest` of the data folder, where it is given.
 LedgerReport verify_ledger(LedgerStore& store, const std::optional<VerifierKey>& pinned,
-                           const std::optional<std::string>& since, unsigned threads);
+                           const std::optional<std::string>& since, unsigned threads,
+                           const KeyedDigest* digest = nullptr);
 
 // A JSON Lines export, offline (LE-64).
 LedgerReport verify_export(std::istream& lines, const VerifierKey& key);

@@ -122,8 +122,9 @@ Result<VerifierKey> follow_rotation(std::string_view text, const VerifierKey& ke
     return fail(ErrorCode::InvalidInput,
                 fmt::format("rotation receipt: {}: {}", rotation.step, rotation.detail));
   }
-  SALLYPORT_TRY(const json::value document, parse_own_json(text));
-  const json::object& body = document.at("entry").at("body").get_object();
+  SALLYPORT_TRY(const Receipt receipt, Receipt::parse(text));
+  SALLYPORT_TRY(const json::value entry, parse_own_json(receipt.entry));
+  const json::object& body = entry.at("body").get_object();
   const auto after = text_in(body, "new");
   if (rotation.kind != "control" || text_in(body, "control") != "key_rotated" ||
       text_in(body, "old") != key.text() || !after) {

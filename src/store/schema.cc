@@ -90,6 +90,21 @@ Result<int> schema_version(Connection& connection) {
   return version;
 }
 
+Result<void> check_nothing_else(Connection& connection) {
+  const std::string_view ours = kTables;
+  Query query = connection.query("SELECT name, sql FROM sqlite_schema ORDER BY name");
+  while (true) {
+    SALLYPORT_TRY(const bool row, query.step());
+    if (!row) return {};
+    // SQLite keeps the statement as it was given, up to its semicolon.
+    const std::string made = fmt::format("\n{};", query.bytes(1));
+    if (query.bytes(1).empty() || !ours.contains(made)) {
+      return ledger::ledger_unavailable("corrupt",
+                                        fmt::format("`{}` is not of this program", query.bytes(0)));
+    }
+  }
+}
+
 Result<void> bring_up_to_date(Connection& connection) {
   SALLYPORT_TRY(const int seen, schema_version(connection));
   if (seen >= kSchemaVersion) return {};

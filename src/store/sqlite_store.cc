@@ -296,7 +296,11 @@ Result<void> SqliteStore::scrub() {
 }
 
 Result<void> SqliteStore::check_files() {
-  return read([](ledger::ReadView& view) { return static_cast<SqlView&>(view).check_integrity(); });
+  return read([this](ledger::ReadView& view) -> Result<void> {
+    auto& sql = static_cast<SqlView&>(view);
+    SALLYPORT_CHECK_OK(sql.check_integrity());
+    return state_->newer_schema > 0 ? Result<void>{} : sql.check_nothing_else();
+  });
 }
 
 }  // namespace sallyport::store

@@ -1,6 +1,7 @@
 #include "store/views.h"
 
 #include "base/try.h"
+#include "store/schema.h"
 
 namespace sallyport::store {
 
@@ -141,10 +142,12 @@ Result<bool> SqlView::has_block_index(const BlockIndex& index) {
 Result<SqlView::Rows> SqlView::rows() {
   Query query = db_.query(
       "SELECT (SELECT COUNT(*) FROM nodes), (SELECT COUNT(*) FROM blocks), "
-      "(SELECT COUNT(*) FROM facets), (SELECT COUNT(*) FROM entries WHERE sequence < 0)");
+      "(SELECT COUNT(*) FROM facets), (SELECT COUNT(*) FROM entries WHERE sequence < 0), "
+      "(SELECT COUNT(checkpoint) FROM entries)");
   SALLYPORT_TRY([[maybe_unused]] const bool row, query.step());
   const auto at = [&](int column) { return static_cast<std::uint64_t>(query.number(column)); };
-  return Rows{.nodes = at(0), .blocks = at(1), .counts = at(2), .strays = at(3)};
+  return Rows{
+      .nodes = at(0), .blocks = at(1), .counts = at(2), .strays = at(3), .checkpoints = at(4)};
 }
 
 Result<std::vector<BlockIndex::Count>> SqlView::totals(Facet facet) {
@@ -179,6 +182,16 @@ Result<std::vector<core::Fact>> SqlView::facts(std::string_view space) {
   }
 }
 
+Result<void> SqlView::scan_facts(const OnFact& on_fact) {
+  Query query = db_.query("SELECT space, key, value FROM facts");
+  while (true) {
+    SALLYPORT_TRY(const bool row, query.step());
+    if (!row) return {};
+    SALLYPORT_CHECK_OK(on_fact(
+        {std::string(query.bytes(0)), std::string(query.bytes(1)), std::string(query.bytes(2))}));
+  }
+}
+
 Result<void> SqlView::insert(const StoredEntry& entry) {
   Query query = db_.query(
       "INSERT INTO entries (sequence, bytes, leaf, openings, checkpoint) VALUES (?, ?, ?, ?, ?)");
@@ -208,7 +221,7 @@ Result<void> SqlView::put_block_index(const BlockIndex& index) {
   return {};
 }
 
-Result<void> SqlView::put_fact(const core::Fact& fact) {
+Result<void> SqlView::store_fact(const core::Fact& fact) {
   if (!fact.value) {
     Query query = db_.query("DELETE FROM facts WHERE space = ? AND key = ?");
     return query.bind_text(fact.space).bind_text(fact.key).run();
@@ -237,6 +250,10 @@ Result<void> SqlView::check_integrity() {
   SALLYPORT_TRY([[maybe_unused]] const bool row, query.step());
   if (query.bytes(0) == "ok") return {};
   return ledger::ledger_unavailable("corrupt", query.bytes(0));
+}
+
+Result<void> SqlView::check_nothing_else() {
+  return store::check_nothing_else(db_);
 }
 
 }  // namespace sallyport::store

@@ -27,18 +27,22 @@ class SqlView final : public ledger::WriteView {
   Result<std::vector<ledger::BlockIndex::Count>> totals(ledger::Facet facet) override;
   Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) override;
   Result<std::vector<core::Fact>> facts(std::string_view space) override;
+  Result<void> scan_facts(const OnFact& on_fact) override;
 
   Result<void> insert(const ledger::StoredEntry& entry) override;
   Result<void> put_node(int level, std::uint64_t position, const Hash& hash) override;
   Result<void> put_block_index(const ledger::BlockIndex& index) override;
-  Result<void> put_fact(const core::Fact& fact) override;
   Result<void> replace_openings(std::uint64_t sequence, std::string_view packed) override;
   Result<void> drop_bytes(std::uint64_t begin, std::uint64_t end) override;
 
   // SQLite's own check of every page. There is no index of its own that could differ from a table.
   Result<void> check_integrity();
+  // The tables are ours and nothing is beside them: a trigger would change what we write.
+  Result<void> check_nothing_else();
 
  private:
+  Result<void> store_fact(const core::Fact& fact) override;
+
   Connection& db_;
 };
 

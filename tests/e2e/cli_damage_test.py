@@ -87,6 +87,136 @@ class Damage(CliTest):
             self.assertRegex(reader.stderr.readline().decode(), "corrupt: no such table: entries")
             self.assertEqual(reader.wait(timeout=60), 1)
 
+    def damage_entry(self, sequence):
+        """One letter of what an entry says; it stays readable."""
+        self.sql(f"UPDATE entries SET bytes = CAST(replace(CAST(bytes AS TEXT), 'agent-', 'agenT-') AS BLOB) WHERE sequence = {sequence}")
+
+    def test_nobody_is_handed_what_was_never_signed(self):
+        # LE-31, LE-50: a receipt and an export were made of it, and it was shown, with exit 0
+        self.damage_entry(4)
+        for command in (["ledger", "receipt", 4], ["ledger", "receipt", 4, "--format", "tlog-proof"], ["ledger", "export"],
+                        ["ledger", "export", "--format", "cef"], ["ledger", "show", 4], ["ledger", "show"], ["ledger", "tail"],
+                        ["ledger", "export", "--format", "tlog-tiles", "--out", self.folder / "tiles"]):
+            outcome = self.cli(*command)
+            self.assertEqual(outcome.code, 1, command)
+            self.assertRegex(outcome.err, r"ledger_unavailable: corrupt: entry 4 ", command)
+        self.good("ledger", "receipt", 3)
+        out = self.folder / "log.jsonl"
+        self.refused(1, "ledger", "export", "--out", out)
+        self.assertFalse(out.exists())
+
+    def test_an_entry_that_cannot_be_read_has_a_place(self):
+        # LE-50: it was `an entry is not a JSON object`
+        self.sql("UPDATE entries SET bytes = x'7b22' WHERE sequence = 4")
+        for command in (["ledger", "show", 4], ["ledger", "tail"], ["ledger", "stats"], ["ledger", "receipt", 4]):
+            self.assertIn("entry 4", self.refused(1, *command))
+
+    def test_a_ledger_of_a_newer_release_is_read_with_a_message(self):
+        # LE-81
+        self.sql("PRAGMA user_version = 2")
+        read = self.cli("ledger", "tail", "-n", 1, "--json")
+        self.assertEqual((read.code, len(read.lines())), (0, 1))
+        self.assertRegex(read.err, "written by a newer release, and is read only here")
+        self.assertIn("read_only", self.refused(1, "keys", "rotate"))
+        self.assertRegex(self.cli("doctor").out, "fail ledger .*written by a newer release")
+
+    def test_an_empty_file_in_the_place_of_a_ledger_is_a_lost_one(self):
+        # LE-51: doctor called it a good one with 0 entries
+        for name in ("ledger.db", "ledger.db-wal", "ledger.db-shm"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.data / name)
+        self.assertIn("the ledger is gone", self.refused(1, "ledger", "tail"))
+        self.cli("mcp", "--", "true")
+        self.assertRegex(self.cli("doctor").out, "fail ledger +it is gone")
+
+    def test_a_name_that_the_ledger_never_had_fails_the_doctor(self):
+        # LE-23
+        (self.data / "config.yaml").write_text("version: 1\nledger: {origin: example.com/other}\n")
+        self.refused(1, "keys", "rotate")
+        self.assertRegex(self.cli("doctor").out, "fail origin +ledger.origin is `example.com/other`")
+
+
+class Sql(CliTest):
+    """What another program writes with SQL."""
+
+    def setUp(self):
+        super().setUp()
+        self.good("demo", "--yes", "--no-pause", "--plain")
+        self.whole = self.folder / "whole"
+        shutil.copytree(self.data, self.whole)
+
+    def after(self, statement):
+        """The first fault, once a copy of the ledger was changed so."""
+        shutil.rmtree(self.data)
+        shutil.copytree(self.whole, self.data)
+        with contextlib.closing(sqlite3.connect(self.data / "ledger.db")) as database, database:
+            database.execute(statement)
+        report = self.cli("ledger", "verify", "--json")
+        self.assertEqual(report.code, 1, statement)
+        return report.json()["first_bad"]["check"]
+
+    def test_every_fact_is_sealed(self):
+        # LE-46: what the entries do not tell again could be changed
+        with contextlib.closing(sqlite3.connect(self.data / "ledger.db")) as database:
+            spaces = [row[0] for row in database.execute("SELECT DISTINCT space FROM facts")]
+        self.assertIn("approval", spaces)
+        for space in spaces:
+            self.assertEqual(self.after(f"DELETE FROM facts WHERE space = '{space}'"), "storage", space)
+            self.assertEqual(self.after(f"UPDATE facts SET value = value || '1' WHERE space = '{space}'"), "storage", space)
+            self.assertEqual(self.after(f"INSERT INTO facts VALUES ('{space}', 'another', '1')" if space != "ledger" else
+                                        "UPDATE facts SET value = '0' WHERE key = 'seal'"), "storage", space)
+        # Whoever writes next does not seal it for them.
+        self.after("DELETE FROM facts WHERE key = 'seal'")
+        self.assertIn("corrupt", self.refused(1, "ledger", "hold", "add", "--kind", "event", "--reason", "r"))
+        self.assertRegex(self.cli("doctor").out, "fail facts +")
+
+    def test_facts_of_an_earlier_state_are_no_good_later(self):
+        # LE-46
+        with contextlib.closing(sqlite3.connect(self.data / "ledger.db")) as database:
+            earlier = database.execute("SELECT space, key, value FROM facts").fetchall()
+        self.good("ledger", "hold", "add", "--kind", "event", "--reason", "r")
+        self.good("ledger", "hold", "add", "--kind", "topic", "--reason", "r", "--id", "h")
+        self.good("ledger", "hold", "lift", "h", "--reason", "r")
+        self.good("ledger", "verify")
+        with contextlib.closing(sqlite3.connect(self.data / "ledger.db")) as database, database:
+            database.execute("DELETE FROM facts WHERE space != 'hold'")
+            database.executemany("INSERT OR IGNORE INTO facts VALUES (?, ?, ?)", earlier)
+        report = self.cli("ledger", "verify", "--json")
+        self.assertEqual((report.code, report.json()["first_bad"]["check"]), (1, "storage"))
+
+    def test_a_checkpoint_that_was_taken_away_is_found(self):
+        # LE-46, LE-50
+        self.assertEqual(self.after("UPDATE entries SET checkpoint = NULL WHERE sequence = "
+                                    "(SELECT min(sequence) FROM entries WHERE checkpoint IS NOT NULL AND sequence > 5)"), "storage")
+
+    def test_tables_triggers_and_views_of_others_are_found(self):
+        # LE-46
+        for statement in ("CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM facts; END", "CREATE TABLE another (a)",
+                          "CREATE VIEW v AS SELECT 1", "CREATE INDEX i ON entries (leaf)", "ALTER TABLE facts ADD COLUMN more TEXT"):
+            self.assertEqual(self.after(statement), "storage", statement)
+
+    def test_facts_that_were_changed_can_be_acknowledged(self):
+        # LE-52
+        self.after("DELETE FROM facts WHERE space = 'idempotency'")
+        self.good("ledger", "acknowledge", "--reason", "it was me")
+        self.good("ledger", "verify")
+        self.assertIn("nothing to acknowledge", self.refused(1, "ledger", "acknowledge", "--reason", "again"))
+
+    def test_an_acknowledgement_says_who(self):
+        # LE-52, LE-68
+        self.after("DELETE FROM entries WHERE sequence >= (SELECT max(sequence) FROM entries)")
+        done = self.good("ledger", "acknowledge", "--reason", "restored", "--json").json()
+        body = self.good("ledger", "show", done["sequence"], "--json").json()["body"]
+        self.assertEqual((body["control"], body["reason"], body["size"]), ("rollback_acknowledged", "restored", done["sequence"]))
+        self.assertRegex(body["who"], "^uid:.+")
+        self.good("ledger", "verify")
+
+    def test_an_erase_leaves_nothing_in_the_folder_of_the_demo(self):
+        # LE-58: its receipt held the content
+        self.good("ledger", "erase", "--agent", "agent:demo", "--reason", "asked for")
+        for file in (file for file in self.data.rglob("*") if file.is_file()):
+            self.assertNotIn(b"REGION=eu-central-1", file.read_bytes(), file)
+
 
 class Folders(CliTest):
     def test_a_file_in_the_place_of_the_folder_is_named(self):

@@ -181,6 +181,39 @@ class Receipts(CliTest):
         self.assertTrue(text.endswith(self.good("ledger", "checkpoint").out))
         self.refused(64, "ledger", "receipt", "call-00002", "--all", "--format", "tlog-proof")
 
+    def test_a_tlog_proof_is_checked_with_a_key_and_nothing_else(self):
+        # LE-30, LE-32, LE-33
+        text = self.good("ledger", "receipt", 3, "--format", "tlog-proof").out
+        key = self.keys()[-1]
+
+        def step(changed, code=1):
+            answer = self.run_bare("verify", self.write("proof", changed), "--key", key, "--json")
+            self.assertEqual(answer.code, code, changed)
+            return answer.json()["step"]
+
+        self.assertEqual(step(text, 0), "meaning")
+        lines = text.split("\n")
+        entry = json.loads(base64.b64decode(lines[1].removeprefix("extra ")))
+
+        def with_line(number, line):
+            return "\n".join(lines[:number] + [line] + lines[number + 1:])
+
+        def with_entry(changed):
+            canonical = json.dumps(changed, sort_keys=True, separators=(",", ":"))
+            return with_line(1, "extra " + base64.b64encode(canonical.encode()).decode())
+
+        self.assertEqual(step(with_entry(entry), 0), "meaning")
+        self.assertEqual(step(with_entry({**entry, "tool_name": "another"})), "inclusion")
+        self.assertEqual(step(with_entry({**entry, "sequence": 4})), "position")
+        self.assertEqual(step(with_line(2, "index 4")), "position")
+        self.assertEqual(step(with_line(3, base64.b64encode(bytes(32)).decode())), "inclusion")
+        self.assertEqual(step(with_line(3, lines[3] + "\n" + lines[3])), "inclusion")
+        for changed in (text[:-1], text[:60], with_line(1, "extra !"), with_line(1, lines[2]), with_line(2, "index 03"),
+                        with_line(3, lines[3][:-1]), with_line(1, "extra " + base64.b64encode(json.dumps(entry).encode()).decode()),
+                        "\n".join(lines[:3] + [lines[3]] * 65 + lines[3:])):
+            self.assertEqual(step(changed), "form", changed)
+        self.assertEqual(self.run_bare("verify", self.write("proof", text)).code, 64)
+
     # LE-37 (partly)
     def test_openings_can_be_left_out(self):
         outcome = self.good("ledger", "receipt", "call-00000", "--no-openings")

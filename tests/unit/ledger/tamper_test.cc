@@ -44,10 +44,15 @@ class TamperTest : public testing::Test {
 
   // The verdict, and everything as it was.
   std::string tried(const std::string& sql, const std::string& table) {
-    ledger_.sql(fmt::format("CREATE TABLE kept AS SELECT * FROM {}", table));
+    // In a file of its own: a table of others would be found too.
+    const std::string aside =
+        fmt::format("ATTACH '{}' AS aside; ", (ledger_.folder.path() / "aside.db").string());
+    ledger_.sql(fmt::format("{}CREATE TABLE aside.kept AS SELECT * FROM {}", aside, table));
     const std::string found = after(sql);
     ledger_.sql(
-        fmt::format("DELETE FROM {0}; INSERT INTO {0} SELECT * FROM kept; DROP TABLE kept", table));
+        fmt::format("{0}DELETE FROM {1}; INSERT INTO {1} SELECT * FROM aside.kept; "
+                    "DROP TABLE aside.kept",
+                    aside, table));
     return found;
   }
 
