@@ -283,6 +283,35 @@ Async<bool> HandOffs::says_other(const Kept& kept, const Call& call, const ToolR
   co_return !same(first, ending.release->released);
 }
 
+namespace {
+
+// A record of its own for a call whose result was submitted again: the end of no other call.
+Draft record_beside(const json::object& first, std::string call_id, bool differs) {
+  Draft record = reopened(first);
+  record.subject.call_id = std::move(call_id);
+  record.body.erase("trigger_id");
+  if (differs) {
+    const GuardRun noted{.guard = "external.payload_differs",
+                         .stage = "external",
+                         .verdict = "allow",
+                         .why = "the result recorded first counts"};
+    record.body["guards"].as_array().push_back(to_json(noted));
+  }
+  return record;
+}
+
+void owe_replayed(Recorder& recorder, std::vector<Draft> drafts, const Error& error) {
+  for (Draft& draft : drafts) {
+    if (draft.kind != Kind::ToolAudit) continue;
+    add_ending(draft, {.outcome = Outcome::persistence_failed("replayed could not be recorded: " +
+                                                              error.message)});
+    draft.exact.clear();
+  }
+  recorder.owe(std::move(drafts));
+}
+
+}  // namespace
+
 // Each gets a record of its own, and what was released the first time, past the door of now.
 Task<std::vector<Answer>> HandOffs::replay(const Kept& kept, Returning returning) {
   Governor::Parts& parts = governor_.parts_;
@@ -303,18 +332,9 @@ Task<std::vector<Answer>> HandOffs::replay(const Kept& kept, Returning returning
     ending.outcome = Outcome::replayed(*ending.outcome.result);
     ending.release->advisory = returning.advisory;
     ending.effect = EffectState::None;
-    Draft record = reopened(first);
-    record.subject.call_id = uuid7_text(parts.clock, parts.entropy);
-    record.body.erase("trigger_id");  // it is the end of no other call
+    Draft record = record_beside(first, uuid7_text(parts.clock, parts.entropy), differs);
     record.redactions = std::move(recalled.redactions);
     add_fail_open(fail_open.take(), record, drafts);
-    if (differs) {
-      const GuardRun noted{.guard = "external.payload_differs",
-                           .stage = "external",
-                           .verdict = "allow",
-                           .why = "the result recorded first counts"};
-      record.body["guards"].as_array().push_back(to_json(noted));
-    }
     answers.push_back({.call_id = record.subject.call_id,
                        .outcome = ending.outcome,
                        .result = *ending.outcome.result,
@@ -324,13 +344,7 @@ Task<std::vector<Answer>> HandOffs::replay(const Kept& kept, Returning returning
   }
   const auto written = co_await parts.recorder.append(drafts, Urgency::Reports);
   if (!written) {
-    for (Draft& draft : drafts) {
-      if (draft.kind != Kind::ToolAudit) continue;
-      add_ending(draft, {.outcome = Outcome::persistence_failed("replayed could not be recorded: " +
-                                                                written.error().message)});
-      draft.exact.clear();
-    }
-    parts.recorder.owe(std::move(drafts));
+    owe_replayed(parts.recorder, std::move(drafts), written.error());
     co_return std::unexpected(written.error());
   }
   std::vector<Draft> failed;
