@@ -1,15 +1,17 @@
 // Every command as a plain function of plain options. Returns the exit code: 0, or 1 for "no".
+// Large families have headers of their own, which are part of this one.
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/context.h"
+#include "app/grants_commands.h"
 #include "app/oauth_options.h"
-#include "sallyport/classification.h"
+#include "app/policy_commands.h"
+#include "app/trust_commands.h"
 
 namespace sallyport::app {
 
@@ -128,48 +130,6 @@ struct ApprovalsInitOptions {
 };
 Result<int> approvals_init(const Context& context, const ApprovalsInitOptions& options);
 
-struct TrustShowOptions {
-  std::optional<std::string> agent;
-  std::optional<std::string> action;
-  std::optional<std::string> since;
-  std::optional<std::string> until;
-  std::optional<std::string> tier;
-  std::optional<std::string> outcome;
-  std::optional<std::string> limit;
-  std::optional<std::filesystem::path> file;
-  std::string declared = "act_with_approval";
-  bool records = false;
-  bool by_trace = false;
-};
-Result<int> trust_show(const Context& context, const TrustShowOptions& options);
-
-struct TrustChangeOptions {
-  std::string agent;
-  std::string to;
-  std::string declared = "act_with_approval";
-  std::optional<std::filesystem::path> key_file;
-  std::optional<std::filesystem::path> passphrase_file;
-  std::optional<std::filesystem::path> reviewers;
-};
-Result<int> trust_promote(const Context& context, const TrustChangeOptions& options);
-Result<int> trust_demote(const Context& context, const TrustChangeOptions& options);
-// `InvalidInput` names the option.
-Result<Autonomy> tier_named(const std::string& word, std::string_view option);
-
-struct TrustExportOptions {
-  std::optional<std::string> limit;
-  std::optional<std::filesystem::path> out;
-  std::optional<std::filesystem::path> reviewers;
-};
-Result<int> trust_export(const Context& context, const TrustExportOptions& options);
-
-struct TrustVerifyOptions {
-  std::optional<std::filesystem::path> file;
-  std::optional<std::filesystem::path> reviewers;
-  std::optional<std::string> origin;
-};
-Result<int> trust_verify(const Context& context, const TrustVerifyOptions& options);
-
 struct ReceiptOptions {
   std::string target;
   bool all = false;
@@ -255,93 +215,7 @@ struct RotateOptions {
 };
 Result<int> keys_rotate(const Context& context, const RotateOptions& options);
 
-struct GrantOptions {
-  std::string subject;
-  std::filesystem::path grant;
-  std::optional<std::string> ttl;
-  std::optional<std::string> subject_key;
-};
-Result<int> grants_issue(const Context& context, const GrantOptions& options);
-
-struct AttenuateOptions {
-  std::string token;
-  GrantOptions grant;
-  std::filesystem::path key_file;
-};
-Result<int> grants_attenuate(const Context& context, const AttenuateOptions& options);
-
-struct InspectOptions {
-  std::string token;
-  std::optional<std::filesystem::path> call;
-  std::optional<std::string> principal;
-  std::optional<std::string> at;
-  std::vector<std::string> trust;
-};
-Result<int> grants_inspect(const Context& context, const InspectOptions& options);
-
-struct RevokeOptions {
-  std::string id;
-  std::string reason;
-};
-Result<int> grants_revoke(const Context& context, const RevokeOptions& options);
-Result<int> grants_list(const Context& context);
-
 Result<int> doctor(const Context& context);
-
-struct GuardCheckOptions {
-  std::string config;
-  std::string stage;
-  std::optional<std::string> tool;
-  std::optional<std::string> text_file;
-  std::optional<std::string> skip;
-};
-Result<int> guard_check(const Context& context, const GuardCheckOptions& options);
-
-struct GuardStreamOptions {
-  std::string config;
-  std::optional<std::string> delta;
-  std::optional<std::string> splits;
-  std::string stage = "output";
-  std::optional<std::string> tool;
-  std::optional<std::string> text_file;
-  bool channels = false;  // the input is a message: a line of JSON for each delta
-};
-Result<int> guard_stream(const Context& context, const GuardStreamOptions& options);
-
-struct PolicyCheckOptions {
-  std::filesystem::path file;
-};
-Result<int> policy_check(const Context& context, const PolicyCheckOptions& options);
-
-struct PolicyExplainOptions {
-  std::string call;  // a file, `-`, the JSON itself, or the id of a recorded call
-  std::optional<std::string> policy;
-  std::optional<std::string> grant;
-};
-// 0: it would run; 1: it would not, or not without a person.
-Result<int> policy_explain(const Context& context, const PolicyExplainOptions& options);
-
-struct PolicyShowOptions {
-  std::optional<std::string> name;
-};
-Result<int> policy_show(const Context& context, const PolicyShowOptions& options);
-
-struct PolicyTestOptions {
-  std::string file;
-  std::optional<std::string> cases;
-};
-Result<int> policy_test(const Context& context, const PolicyTestOptions& options);
-
-struct PolicyGalleryOptions {
-  std::optional<std::string> name;
-  std::optional<std::string> locale;
-};
-Result<int> policy_gallery(const Context& context, const PolicyGalleryOptions& options);
-
-struct PolicySchemaOptions {
-  std::string of = "policy";  // which document
-};
-Result<int> policy_schema(const Context& context, const PolicySchemaOptions& options);
 
 struct McpOptions {
   std::optional<std::string> policy;      // a file, or a shipped one by its name; none: `starter`

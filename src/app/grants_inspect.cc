@@ -5,10 +5,10 @@
 #include <boost/json.hpp>
 #include <charconv>
 
-#include "app/commands.h"
 #include "app/entry_text.h"
 #include "app/grant_authority.h"
 #include "app/grant_files.h"
+#include "app/grants_commands.h"
 #include "app/output.h"
 #include "base/try.h"
 #include "core/budgets.h"

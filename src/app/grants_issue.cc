@@ -4,10 +4,10 @@
 
 #include <boost/json.hpp>
 
-#include "app/commands.h"
 #include "app/governed_process.h"
 #include "app/grant_authority.h"
 #include "app/grant_files.h"
+#include "app/grants_commands.h"
 #include "app/output.h"
 #include "app/selection.h"
 #include "base/try.h"

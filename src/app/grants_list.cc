@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "app/commands.h"
+#include "app/grants_commands.h"
 #include "app/output.h"
 #include "base/try.h"
 #include "core/budgets.h"

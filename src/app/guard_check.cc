@@ -4,10 +4,10 @@
 #include <boost/json.hpp>
 #include <set>
 
-#include "app/commands.h"
 #include "app/guard_config.h"
 #include "app/number_list.h"
 #include "app/output.h"
+#include "app/policy_commands.h"
 #include "base/try.h"
 #include "guardrails/guardrails.h"
 

@@ -1,7 +1,7 @@
 // `guard stream --channels`: a dry run over the channels of one message (GR-54, GR-55).
 #pragma once
 
-#include "app/commands.h"
+#include "app/policy_commands.h"
 
 namespace sallyport::app {
 

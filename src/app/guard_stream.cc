@@ -5,11 +5,11 @@
 #include <boost/json.hpp>
 #include <numeric>
 
-#include "app/commands.h"
 #include "app/guard_config.h"
 #include "app/guard_message.h"
 #include "app/number_list.h"
 #include "app/output.h"
+#include "app/policy_commands.h"
 #include "app/stream_report.h"
 #include "base/try.h"
 #include "guardrails/gate.h"

@@ -4,10 +4,10 @@
 #include <boost/json.hpp>
 #include <cstdio>
 
-#include "app/commands.h"
 #include "app/guard_config.h"
 #include "app/input.h"
 #include "app/output.h"
+#include "app/policy_commands.h"
 #include "base/try.h"
 #include "guardrails/case_runner.h"
 #include "guardrails/gallery.h"

@@ -4,8 +4,8 @@
 #include <boost/json.hpp>
 #include <cstdio>
 
-#include "app/commands.h"
 #include "app/output.h"
+#include "app/policy_commands.h"
 #include "base/try.h"
 #include "core/reading_recorder.h"
 #include "policy/policy.h"

@@ -6,12 +6,12 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
 
-#include "app/commands.h"
 #include "app/explanation.h"
 #include "app/gateway_plan.h"
 #include "app/grant_files.h"
 #include "app/input.h"
 #include "app/output.h"
+#include "app/policy_commands.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/governor.h"

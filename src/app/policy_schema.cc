@@ -1,8 +1,8 @@
 // JSON Schemas of what people write, for their editors.
-#include "app/commands.h"
 #include "app/config.h"
 #include "app/entry_text.h"
 #include "app/output.h"
+#include "app/policy_commands.h"
 #include "guardrails/schema.h"
 #include "policy/policy.h"
 

@@ -3,9 +3,9 @@
 
 #include <boost/json.hpp>
 
-#include "app/commands.h"
 #include "app/input.h"
 #include "app/output.h"
+#include "app/policy_commands.h"
 #include "base/nearest.h"
 #include "base/try.h"
 #include "policy/policy.h"

@@ -5,10 +5,10 @@
 #include <fstream>
 #include <iostream>
 
-#include "app/commands.h"
 #include "app/output.h"
 #include "app/registered_reviewers.h"
 #include "app/selection.h"
+#include "app/trust_commands.h"
 #include "app/trust_records.h"
 #include "app/version.h"
 #include "base/try.h"

@@ -5,10 +5,10 @@
 #include <boost/json.hpp>
 
 #include "app/approver_key.h"
-#include "app/commands.h"
 #include "app/governed_process.h"
 #include "app/output.h"
 #include "app/registered_reviewers.h"
+#include "app/trust_commands.h"
 #include "base/try.h"
 #include "base/uuid.h"
 #include "trust/standing.h"

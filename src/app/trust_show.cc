@@ -4,9 +4,9 @@
 #include <boost/json.hpp>
 #include <map>
 
-#include "app/commands.h"
 #include "app/output.h"
 #include "app/selection.h"
+#include "app/trust_commands.h"
 #include "app/trust_records.h"
 #include "base/try.h"
 #include "ledger/store_reader.h"

@@ -1,0 +1,68 @@
+// `sallyport policy` and `sallyport guard`: looking at policies and trying them out; nothing is
+// called.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "app/context.h"
+
+namespace sallyport::app {
+
+struct GuardCheckOptions {
+  std::string config;
+  std::string stage;
+  std::optional<std::string> tool;
+  std::optional<std::string> text_file;
+  std::optional<std::string> skip;
+};
+Result<int> guard_check(const Context& context, const GuardCheckOptions& options);
+
+struct GuardStreamOptions {
+  std::string config;
+  std::optional<std::string> delta;
+  std::optional<std::string> splits;
+  std::string stage = "output";
+  std::optional<std::string> tool;
+  std::optional<std::string> text_file;
+  bool channels = false;  // the input is a message: a line of JSON for each delta
+};
+Result<int> guard_stream(const Context& context, const GuardStreamOptions& options);
+
+struct PolicyCheckOptions {
+  std::filesystem::path file;
+};
+Result<int> policy_check(const Context& context, const PolicyCheckOptions& options);
+
+struct PolicyExplainOptions {
+  std::string call;  // a file, `-`, the JSON itself, or the id of a recorded call
+  std::optional<std::string> policy;
+  std::optional<std::string> grant;
+};
+// 0: it would run; 1: it would not, or not without a person.
+Result<int> policy_explain(const Context& context, const PolicyExplainOptions& options);
+
+struct PolicyShowOptions {
+  std::optional<std::string> name;
+};
+Result<int> policy_show(const Context& context, const PolicyShowOptions& options);
+
+struct PolicyTestOptions {
+  std::string file;
+  std::optional<std::string> cases;
+};
+Result<int> policy_test(const Context& context, const PolicyTestOptions& options);
+
+struct PolicyGalleryOptions {
+  std::optional<std::string> name;
+  std::optional<std::string> locale;
+};
+Result<int> policy_gallery(const Context& context, const PolicyGalleryOptions& options);
+
+struct PolicySchemaOptions {
+  std::string of = "policy";  // which document
+};
+Result<int> policy_schema(const Context& context, const PolicySchemaOptions& options);
+
+}  // namespace sallyport::app
