@@ -18,7 +18,7 @@ void Answers::hand_over() {
 }
 
 void Answers::tell(const boost::asio::any_io_executor& executor, std::vector<Group> waiting) {
-  // Whoever throws when he is told does not keep the others from hearing.
+  // A caller that throws when it is told does not keep the others from hearing.
   struct Rest {
     std::vector<Group> waiting;
     std::size_t next = 0;

@@ -253,16 +253,41 @@ void shorten(json::array& redactions, const SealedDraft::Means& means) {
                                     {"digest", means.digest(canonical_json(rest))}});
 }
 
-}  // namespace
-
-Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const Means& means) {
-  json::value body = std::move(draft.body);
-  SALLYPORT_CHECK_OK(check_draft(draft, body));
+// Takes what it needs of the draft.
+EntryView view_of(core::Draft& draft, const Uuid& id, const SealedDraft::Means& means) {
   Subject& subject = draft.subject;
   for (std::string* const text : {&subject.call_id, &subject.session_id, &subject.agent_id,
                                   &subject.server, &subject.tool_name, &subject.trace_id}) {
     without_secrets(means.redactor, *text);
   }
+  return {.id = to_string(id),
+          .kind = std::string(core::to_string(draft.kind)),
+          .instance_id = std::string(means.instance_id),
+          .policy_hash = std::move(subject.policy_hash),
+          .call_id = std::move(subject.call_id),
+          .session_id = std::move(subject.session_id),
+          .agent_id = std::move(subject.agent_id),
+          .server = std::move(subject.server),
+          .tool_name = std::move(subject.tool_name),
+          .outcome = std::move(draft.outcome),
+          .trace_id = std::move(subject.trace_id),
+          .topic = std::move(draft.topic)};
+}
+
+// A trust record learns its place in the chain inside the transaction. Nothing is longer than this,
+// so that what fits now fits then.
+void take_longest_place(json::object& record) {
+  const std::string hash = "sha256:" + std::string(64, '0');
+  record["chain_index"] = (std::uint64_t{1} << 53) - 1;
+  record["previous_hash"] = hash;
+  record["entry_hash"] = hash;
+}
+
+}  // namespace
+
+Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const Means& means) {
+  json::value body = std::move(draft.body);
+  SALLYPORT_CHECK_OK(check_draft(draft, body));
   Sealer sealer(means, std::move(draft.exact));
   sealer.redactions = std::move(draft.redactions);
   sealer.walk(body.get_object());
@@ -273,31 +298,15 @@ Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const M
 
   SealedDraft sealed;
   sealed.id_ = id;
-  sealed.view_ = {.id = to_string(id),
-                  .kind = std::string(core::to_string(draft.kind)),
-                  .instance_id = std::string(means.instance_id),
-                  .policy_hash = std::move(subject.policy_hash),
-                  .call_id = std::move(subject.call_id),
-                  .session_id = std::move(subject.session_id),
-                  .agent_id = std::move(subject.agent_id),
-                  .server = std::move(subject.server),
-                  .tool_name = std::move(subject.tool_name),
-                  .outcome = std::move(draft.outcome),
-                  .trace_id = std::move(subject.trace_id),
-                  .topic = std::move(draft.topic)};
+  sealed.view_ = view_of(draft, id, means);
   sealed.facts_ = std::move(draft.facts);
   sealed.changes_ = std::move(draft.changes);
   sealed.packed_openings_ = pack_openings(sealer.openings);
   shorten(sealer.redactions, means);
   if (draft.kind == core::Kind::Trust) {
     sealed.link_ = Link{std::move(body.get_object()), std::move(sealer.redactions)};
-    // Nothing is longer than these, so that what fits now fits then.
-    const std::string hash = "sha256:" + std::string(64, '0');
-    json::object& record = sealed.link_->body;
-    record["chain_index"] = (std::uint64_t{1} << 53) - 1;
-    record["previous_hash"] = hash;
-    record["entry_hash"] = hash;
-    sealed.render(canonical_text(record), sealed.link_->redactions);
+    take_longest_place(sealed.link_->body);
+    sealed.render(canonical_text(sealed.link_->body), sealed.link_->redactions);
   } else {
     sealed.render(canonical_json(body), sealer.redactions);
   }

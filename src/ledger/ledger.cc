@@ -141,8 +141,8 @@ void Ledger::submit(Group group) {
   Answers().add(std::move(group));
 }
 
-// The writer thread writes; or the caller himself, when nobody has joined him by the time that
-// everybody who is ready on his executor had his turn.
+// The writer thread writes; or the caller itself, when nobody has joined it by the time that
+// everything that is ready on its executor had its turn.
 void Ledger::call_for_writing(const asio::any_io_executor& executor, bool alone) {
   if (!settings_.in_place || !executor || !alone || !quick_) return queue_->wake.notify_one();
   asio::post(executor, [door = door_, executor] {

@@ -97,11 +97,10 @@ class Start {
         const std::string& instance_id)
       : view_(view), settings_(settings), close_(close), instance_id_(instance_id) {}
 
-  Result<void> say_created(const std::string& key) {
+  void say_created(const std::string& key) {
     core::Draft created = control("key_created", {{"key", key}});
     created.facts.push_back({"ledger", "key", key});
     drafts.push_back(std::move(created));
-    return {};
   }
 
   Result<void> find_dead() {
@@ -257,7 +256,7 @@ Result<std::vector<core::Draft>> Ledger::opening_drafts(WriteView& view) {
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   SALLYPORT_CHECK_OK(finish_rotation(view));
   Start start(view, settings_, parts_.close_interrupted, means_.instance_id);
-  if (size == 0) SALLYPORT_CHECK_OK(start.say_created(key));
+  if (size == 0) start.say_created(key);
   if (!settings_.acknowledged_rollback.empty()) {
     start.drafts.push_back(
         control("rollback_acknowledged", {{"who", settings_.acknowledged_by},
