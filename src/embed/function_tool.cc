@@ -103,8 +103,8 @@ std::unexpected<Error> in_the_record() {
 
 Task<Envelope> run_function(const Tool& tool, asio::thread_pool& pool, Call call,
                             std::shared_ptr<core::Delivery> delivery, std::stop_token cancel) {
-  // A function cannot be stopped. Who waits for it waits until it answers, also when nobody waits
-  // for him any more: what it gives is looked at for the record (PI-31).
+  // A function cannot be stopped. This waits until it answers, also when nobody waits for the call
+  // any more: what it gives is looked at for the record (PI-31).
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   const auto pipe = std::make_shared<Pipe>(co_await asio::this_coro::executor);
   const Closing closing(pipe);
@@ -140,7 +140,9 @@ Task<Envelope> run_function(const Tool& tool, asio::thread_pool& pool, Call call
   }
 }
 
-class FunctionTool final : public core::Upstream {
+// What both kinds of tools do with their function.
+template <class Kind>
+class FunctionTool : public Kind {
  public:
   FunctionTool(Tool tool, asio::thread_pool& pool) : tool_(std::move(tool)), pool_(pool) {}
 
@@ -152,7 +154,7 @@ class FunctionTool final : public core::Upstream {
     return tool_.structured_input ? tool_.structured_input(call) : Result<json::value>(call.input);
   }
 
- private:
+ protected:
   Tool tool_;
   asio::thread_pool& pool_;
 };
@@ -176,17 +178,10 @@ class OnePreparation final : public core::Preparation {
   Call call_;
 };
 
-class PreparedFunctionTool final : public core::PreparingUpstream {
+class PreparedFunctionTool final : public FunctionTool<core::PreparingUpstream> {
  public:
-  PreparedFunctionTool(Tool tool, asio::thread_pool& pool) : tool_(std::move(tool)), pool_(pool) {}
+  using FunctionTool::FunctionTool;
 
-  Task<Envelope> invoke(Call call, std::shared_ptr<core::Delivery> delivery,
-                        std::stop_token cancel) override {
-    return run_function(tool_, pool_, std::move(call), std::move(delivery), std::move(cancel));
-  }
-  Result<json::value> structured_input(const Call& call) const override {
-    return tool_.structured_input ? tool_.structured_input(call) : Result<json::value>(call.input);
-  }
   std::shared_ptr<core::Preparation> prepare(Call call, std::stop_token) override {
     return std::make_shared<OnePreparation>(tool_, pool_, std::move(call));
   }
@@ -194,17 +189,13 @@ class PreparedFunctionTool final : public core::PreparingUpstream {
     if (tool_.cancel) tool_.cancel(operation_id);
   }
   bool outlives_process() const override { return tool_.outlives_process; }
-
- private:
-  Tool tool_;
-  asio::thread_pool& pool_;
 };
 
 }  // namespace
 
 std::shared_ptr<core::Upstream> make_function_tool(Tool tool, asio::thread_pool& pool) {
   if (tool.prepare) return std::make_shared<PreparedFunctionTool>(std::move(tool), pool);
-  return std::make_shared<FunctionTool>(std::move(tool), pool);
+  return std::make_shared<FunctionTool<core::Upstream>>(std::move(tool), pool);
 }
 
 }  // namespace sallyport::embed

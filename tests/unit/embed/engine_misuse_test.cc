@@ -182,19 +182,24 @@ TEST(EngineMisuseTest, AnEngineThatGoesEndsTheCallsUnderWay) {
 TEST(EngineMisuseTest, TheChildOfAForkIsToldToOpenItsOwn) {
   const CountedTool look("look", kLooks);
   auto engine = opened(EngineBuilder("").tool(look.tool()));
+  const auto replay = engine->replay("evt-1");
+  ASSERT_TRUE(replay);
   const pid_t child = fork();
   if (child == 0) {
     alarm(20);
     const Result<Answer> answer = engine->call(call_of("look"));
     const bool refused = !answer && answer.error().code == ErrorCode::Conflict;
-    const bool unread = !engine->records();
+    const bool unread = !engine->records() && engine->verifier_key().empty();
+    const auto said = (*replay)->ask({.agent_id = "agent:a", .session_id = "s", .text = "?"});
+    const bool unanswered = !said && said.error().code == ErrorCode::Conflict;
     engine.reset();
-    _exit(refused && unread ? 0 : 1);
+    _exit(refused && unread && unanswered ? 0 : 1);
   }
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   EXPECT_TRUE(engine->call(call_of("look"))) << "the parent's is as it was";
+  EXPECT_FALSE(engine->verifier_key().empty());
 }
 
 }  // namespace
