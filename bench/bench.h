@@ -1,22 +1,16 @@
 // A measurement is a number and what it stands beside: these machines are noisy, ratios are not.
 #pragma once
 
-#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <string>
-#include <vector>
 
 namespace sallyport::bench {
-
-struct Row {
-  std::string what;
-  std::string value;
-  std::string beside;  // baseline and ratio, or the goal
-};
 
 class Report {
  public:
   void section(const std::string& title);
+  // `beside`: baseline and ratio, or the goal.
   void row(const std::string& what, const std::string& value, const std::string& beside = {});
 };
 

@@ -215,6 +215,34 @@ void run_calls(std::size_t count, const std::string& where, const std::string& t
       where, tool, at(0), at(10), at(50), at(90), sum / each.size() * 1e6);
 }
 
+namespace {
+
+struct Spent {
+  std::string rate;
+  std::string beside;
+};
+
+// Beside bare syncs before and after: the disk's mood changes by the second.
+Spent durable_calls(BenchLedger& disk, const Load& load, std::size_t calls, std::size_t callers,
+                    int syncs) {
+  std::vector<double> bare = fdatasync_times(disk.folder(), syncs);
+  std::vector<double> each;
+  const double call = call_seconds(disk.ledger(), load, calls, callers, &each);
+  for (const double one : fdatasync_times(disk.folder(), syncs)) bare.push_back(one);
+  const double sync = std::accumulate(bare.begin(), bare.end(), 0.0) / bare.size();
+  Spent spent{fmt::format("{:.0f}/s", 1 / call),
+              fmt::format("{:.2f} bare fdatasyncs a call ({:.0f} us)", call / sync, sync * 1e6)};
+  // Of a call that waits for nobody, the median too: means are at the mercy of a few long syncs.
+  if (callers == 1) {
+    spent.beside +=
+        fmt::format(", medians {:.2f} ({:.0f} / {:.0f} us)", median(each) / median(bare),
+                    median(each) * 1e6, median(bare) * 1e6);
+  }
+  return spent;
+}
+
+}  // namespace
+
 // Each call is six entries: two events and the intent with a third before it runs, one event and
 // the record after it.
 void measure_calls(Report& report, bool quick) {
@@ -227,25 +255,11 @@ void measure_calls(Report& report, bool quick) {
       {"side-effecting, relaxed", {.tool = "write_file", .durability = Relaxed}}};
   BenchLedger disk(Keep::OnDisk);
   for (const std::size_t callers : {1, 16, 256}) {
+    const std::size_t calls = quick ? callers * 10 : callers == 1 ? 1000 : 12800;
     for (const auto& [name, load] : loads) {
-      const std::size_t calls = quick ? callers * 10 : callers == 1 ? 1000 : 12800;
-      // Around it, since the disk's mood changes by the second.
-      const int syncs = quick ? 20 : 300;
-      std::vector<double> bare = fdatasync_times(disk.folder(), syncs);
-      std::vector<double> each;
-      const double call = call_seconds(disk.ledger(), load, calls, callers, &each);
-      for (const double one : fdatasync_times(disk.folder(), syncs)) bare.push_back(one);
-      const double sync = std::accumulate(bare.begin(), bare.end(), 0.0) / bare.size();
-      std::string beside =
-          fmt::format("{:.2f} bare fdatasyncs a call ({:.0f} us)", call / sync, sync * 1e6);
-      // Of a call that waits for nobody, the median too: means are at the mercy of a few long
-      // syncs.
-      if (callers == 1) {
-        beside += fmt::format(", medians {:.2f} ({:.0f} / {:.0f} us)", median(each) / median(bare),
-                              median(each) * 1e6, median(bare) * 1e6);
-      }
-      report.row(fmt::format("{}, {} caller{}", name, callers, callers == 1 ? "" : "s"),
-                 fmt::format("{:.0f}/s", 1 / call), beside);
+      const Spent spent = durable_calls(disk, load, calls, callers, quick ? 20 : 300);
+      report.row(fmt::format("{}, {} caller{}", name, callers, callers == 1 ? "" : "s"), spent.rate,
+                 spent.beside);
     }
   }
 }

@@ -2,8 +2,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <fstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "bench/bench.h"
 
@@ -46,32 +51,47 @@ double median(std::vector<double> times) {
 
 }  // namespace sallyport::bench
 
+namespace {
+
+using namespace sallyport::bench;
+
+constexpr std::pair<std::string_view, void (*)(Report&, bool)> kSections[] = {
+    {"appends", measure_appends},       {"governor", measure_governor},
+    {"calls", measure_calls},           {"redaction", measure_redaction},
+    {"sanitizer", measure_sanitizer},   {"verification", measure_verification},
+    {"growth", measure_growth},         {"match", measure_match},
+    {"guardrails", measure_guardrails}, {"grants", measure_grants},
+    {"approve", measure_approve}};
+
+int refuse(std::string_view word) {
+  fmt::print(stderr, "sallyport_bench: `{}` is no section; there are", word);
+  for (const auto& [name, measure] : kSections) fmt::print(stderr, " {}", name);
+  fmt::print(stderr, "\n");
+  return 64;
+}
+
+}  // namespace
+
+// sallyport_bench [--quick] [SECTION...]
 // sallyport_bench --calls N [memory|disk [read_file|write_file]]
-// sallyport_bench [--quick]
-// [appends|governor|calls|redaction|sanitizer|verification|growth|match|grants|approve
-// ...]
 int main(int argc, char** argv) {
-  using namespace sallyport::bench;
-  const std::vector<std::string> words(argv + 1, argv + argc);
-  const bool quick = std::ranges::find(words, "--quick") != words.end();
-  const std::pair<const char*, void (*)(Report&, bool)> sections[] = {
-      {"appends", measure_appends},       {"governor", measure_governor},
-      {"calls", measure_calls},           {"redaction", measure_redaction},
-      {"sanitizer", measure_sanitizer},   {"verification", measure_verification},
-      {"growth", measure_growth},         {"match", measure_match},
-      {"guardrails", measure_guardrails}, {"grants", measure_grants},
-      {"approve", measure_approve}};
+  std::vector<std::string> words(argv + 1, argv + argc);
   if (words.size() >= 2 && words[0] == "--calls") {
     run_calls(std::stoul(words[1]), words.size() > 2 ? words[2] : "",
               words.size() > 3 ? words[3] : "read_file");
     return 0;
   }
-  const bool all = words.size() == (quick ? 1u : 0u);
+  const bool quick = std::erase(words, "--quick") > 0;
+  for (const std::string& word : words) {
+    const auto named = [&](const auto& section) { return section.first == word; };
+    if (std::ranges::none_of(kSections, named)) return refuse(word);
+  }
   fmt::print("sallyport benchmarks{}; durable writes on unless a line says otherwise\n",
              quick ? " (quick)" : "");
   Report report;
-  for (const auto& [name, measure] : sections) {
-    if (all || std::ranges::find(words, name) != words.end()) measure(report, quick);
+  for (const auto& [name, measure] : kSections) {
+    const bool wanted = words.empty() || std::ranges::find(words, name) != words.end();
+    if (wanted) measure(report, quick);
   }
   return 0;
 }
