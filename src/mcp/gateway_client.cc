@@ -23,7 +23,7 @@ constexpr std::size_t kLongestSubscription = 8u << 10;  // that a new server is 
 constexpr std::string_view kStillStarting =
     R"({"serverInfo":{"name":"sallyport","version":"1"},"capabilities":{"tools":{"listChanged":true},)"
     R"("prompts":{"listChanged":true},"resources":{"listChanged":true,"subscribe":true},)"
-    R"("completions":{}}})";
+    R"("completions":{},"logging":{}}})";
 
 }  // namespace
 

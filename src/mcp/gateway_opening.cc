@@ -265,6 +265,13 @@ std::string Gateway::own_opening() const {
     // Whoever comes later may have more; one who cannot answer is not asked.
     if (settings_.shared || client_capabilities_.contains(name)) offered[name] = json::object();
   }
+  if (json::value* const asks = offered.if_contains("elicitation")) {
+    const json::object* const known = object_in(client_capabilities_, "elicitation");
+    for (const char* const mode : {"form", "url"}) {
+      const bool can = settings_.shared || (known != nullptr && known->contains(mode));
+      if (can) asks->get_object()[mode] = json::object();
+    }
+  }
   return json::serialize(json::object{
       {"protocolVersion", kLegacyVersion},
       {"capabilities", std::move(offered)},

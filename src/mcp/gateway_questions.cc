@@ -122,8 +122,10 @@ bool Gateway::park(const Message& question) {
   if (!asked || asked->open.size() >= settings_.limits.waiting_calls) return false;
   const std::string key = fmt::format("q{}", ++last_question_);
   std::string wanted = "{\"method\":" + json::serialize(json::string(question.method));
-  if (const std::string_view params = question.params_text(); !params.empty()) {
-    wanted += ",\"params\":" + std::string(params);
+  if (std::string params(question.params_text()); !params.empty()) {
+    // Only sessions hear by an id that a person has been to a page.
+    if (find(params, {"elicitationId"})) params = without_member(params, "elicitationId");
+    wanted += ",\"params\":" + params;
   }
   asked->open[key] = {question.id, wanted + '}'};
   send_questions(*asked);

@@ -11,6 +11,30 @@ MODERN = pathlib.Path(__file__).with_name("mcp_modern_server.py")
 META = "io.modelcontextprotocol/"
 VERSION = "2026-07-28"
 
+# Sends the user to a page, if the client that opened it can show one.
+PAGE = """
+import json, sys
+def say(message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+for line in sys.stdin:
+    message = json.loads(line)
+    method, id = message.get("method"), message.get("id")
+    if method == "initialize":
+        modes = message["params"]["capabilities"].get("elicitation")
+        say({"id": id, "result": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "p", "version": "1"}}})
+    elif method == "tools/list":
+        say({"id": id, "result": {"tools": [{"name": "login", "inputSchema": {"type": "object"}}]}})
+    elif method == "tools/call" and "url" in (modes or {}):
+        call = id
+        say({"id": "q", "method": "elicitation/create", "params": {"mode": "url", "message": "m", "url": "https://example.org/", "elicitationId": "e"}})
+    elif method == "tools/call":
+        say({"id": id, "result": {"content": [{"type": "text", "text": "opened with " + json.dumps(modes)}]}})
+    elif id == "q":
+        say({"id": call, "result": {"content": [{"type": "text", "text": json.dumps(message["result"])}]}})
+    elif id is not None:
+        say({"id": id, "error": {"code": -32601, "message": "no"}})
+"""
+
 
 class ModernClient(Client):
     capabilities = {}
@@ -198,6 +222,17 @@ class StatelessToSessions(Eras):
         self.assertEqual([m for m in client.kept if m.get("method") == "notifications/message"], [])
         client.said("log", _meta=client.meta(**{META + "logLevel": "debug"}))
         self.assertEqual(len([m for m in client.kept if m.get("method") == "notifications/message"]), 1)
+
+    # A server that looks at what it was opened with never asked: the modes of the client were not handed on.
+    def test_a_page_is_asked_for_where_the_client_can_show_one(self):
+        server = self.write("page.py", PAGE)
+        client = self.stateless(server, {"elicitation": {"form": {}, "url": {}}})
+        asked = client.result("login")
+        self.assertEqual(list(asked["inputRequests"].values()), [{"method": "elicitation/create", "params": {"mode": "url", "message": "m", "url": "https://example.org/"}}])
+        [key] = asked["inputRequests"]
+        done = client.result("login", requestState=asked["requestState"], inputResponses={key: {"action": "accept"}})
+        self.assertEqual(done["content"][0]["text"], '{"action": "accept"}')
+        self.assertEqual(self.stateless(server, {"elicitation": {}}).said("login"), "opened with {}")
 
 
 class StatelessToStateless(Eras):
