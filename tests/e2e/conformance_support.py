@@ -87,6 +87,16 @@ def run_suite(title, revision, words, folder, env, timeout=300):
     return score
 
 
+def run_server_scenario(title, name, url, folder, env, timeout=120):
+    """One scenario against a server, whether a revision requires it or not."""
+    out = pathlib.Path(folder) / "results" / re.sub(r"\W+", "-", f"{title} {name}")
+    said = suite(["server", "--url", url, "--scenario", name, "-o", out], folder, env, timeout)
+    files = list(out.glob("**/checks.json"))
+    if len(files) != 1:
+        raise AssertionError(f"{name} did not run: {said[-4000:]}")
+    return Scenario(name, False, json.loads(files[0].read_text()))
+
+
 def run_client_scenario(name, revision, command, folder, env, more=(), timeout=60):
     """One scenario whose server is the suite and whose client is `command`, with an address behind its words."""
     out = pathlib.Path(folder) / "results" / re.sub(r"\W+", "-", f"client {name} {revision}")
@@ -145,6 +155,11 @@ class Listening:
 def http_fixture(env, cwd, era="both"):
     """The fixture over HTTP, already listening."""
     return Listening([node(20), HERE / "http.mjs", era], fixture_environment(env), cwd)
+
+
+def tasks_fixture(*words):
+    """The command of the server with tasks, over HTTP or (`stdio`) on standard streams."""
+    return [node(20), str(HERE / "tasks.mjs"), *words]
 
 
 def http_gate(test, upstream, policy="transparent", folder="data", **more):

@@ -74,6 +74,14 @@ class Peers(CliTest):
         self.assertGreaterEqual(len(self.ends()), 4)
         self.good("ledger", "verify", "--json")
 
+    def test_tasks_on_both_sides_are_the_same_through_the_gate_as_without(self):
+        script = HERE / "mcp_tasks_client.mjs"
+        direct = self.node(script, self.node_path, self.server("everything"), "stdio")
+        self.assertEqual((direct["research"][-1][0], len(direct["asked"])), ("result", 3))
+        self.maxDiff = 4000
+        self.assertEqual(self.node(script, *self.gate("everything", "stdio")), direct)
+        self.good("ledger", "verify", "--json")
+
     def test_a_client_of_both_eras_finds_the_new_one_before_an_old_server(self):
         seen = self.node(HERE / "mcp_auto_client.mjs", *self.gate("everything", "stdio"))
         self.assertEqual((seen["version"], seen["echo"]), ("2026-07-28", "Echo: hi"))
