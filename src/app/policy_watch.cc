@@ -52,9 +52,14 @@ Task<void> PolicyWatch::load() {
 
 Async<void> PolicyWatch::look() {
   const std::optional<Stamp> now = stamp();
-  // A file that is gone for a moment is being replaced.
-  if (!now || now == seen_) co_return;
+  // A file that is gone for a moment is being replaced; one that stays away is told of once.
+  if (!now && seen_) {
+    log_(fmt::format("the file of the policy is not there, the last good one stays in force: {}",
+                     loader_.origin().changes->string()));
+  }
+  const bool changed = now && now != seen_;
   seen_ = now;
+  if (!changed) co_return;
   const std::string before = plans_.current()->hash();
   const Result<void> taken = co_await take_up();
   if (!taken) {

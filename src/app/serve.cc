@@ -154,6 +154,12 @@ struct Running {
   }
 };
 
+// With `nohup`, or by a supervisor that ignores the signal for us.
+bool was_started_to_outlive_its_terminal() {
+  struct sigaction inherited{};
+  return sigaction(SIGHUP, nullptr, &inherited) == 0 && inherited.sa_handler == SIG_IGN;
+}
+
 // Until a signal comes and all that runs has ended.
 void run_until_stopped(const Running& running, asio::signal_set& signals) {
   auto& [gate, server, front, pages, hooks] = running;
@@ -266,7 +272,8 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   pages.route(server, front);
   warn_of_missing_programs(*gate, config);
   // Whoever hears that it listens may end it at once.
-  asio::signal_set signals(gate->loop(), SIGINT, SIGTERM, SIGHUP);
+  asio::signal_set signals(gate->loop(), SIGINT, SIGTERM);
+  if (!was_started_to_outlive_its_terminal()) signals.add(SIGHUP);
   HookDoor hooks(*gate);
   SALLYPORT_CHECK_OK(open_hooks(hooks, config, *gate));
   asio::co_spawn(gate->loop(), authenticator.warm_up(), asio::detached);

@@ -266,6 +266,29 @@ class Serving(ServeTest):
         self.addCleanup(self.end_server, server)
         return server
 
+    def test_who_was_started_to_outlive_a_terminal_does(self):
+        # SIGHUP ended it, `nohup` or not
+        process = subprocess.Popen([BIN, "serve", "--json", "--config", str(self.configure())], env=self.environment(), cwd=self.folder,
+                                   stdout=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        process.stdout.readline()
+        process.send_signal(signal.SIGHUP)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            process.wait(1)
+        process.terminate()
+        self.assertEqual(process.wait(PATIENCE), 0)
+
+    def test_a_policy_whose_file_goes_stays_in_force_and_that_is_told(self):
+        policy = self.write("policy.yaml", "version: 1\nautonomy: {tier: act_auto}\n")
+        server = self.serve("policy: policy.yaml")
+        policy.unlink()
+        self.heard(server, f"the file of the policy is not there, the last good one stays in force: {policy}")
+        self.assertEqual(Session(server).said("echo", {"message": "x"}), "x")
+        policy.write_text("version: 1\nname: back\nautonomy: {tier: act_auto}\n")
+        self.heard(server, "a new policy is in force")
+
     def test_a_port_and_a_socket_that_are_taken_are_named(self):
         server = self.serve()
         taken = self.write("taken.yaml", f"version: 1\ndata_dir: data\nserve: {{listen: '127.0.0.1:{server.url.port}'}}\n")
