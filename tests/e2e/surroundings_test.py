@@ -269,7 +269,8 @@ class Serving(ServeTest):
     def test_who_was_started_to_outlive_a_terminal_does(self):
         # SIGHUP ended it, `nohup` or not
         process = subprocess.Popen([BIN, "serve", "--json", "--config", str(self.configure())], env=self.environment(), cwd=self.folder,
-                                   stdout=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                   preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
@@ -286,7 +287,7 @@ class Serving(ServeTest):
         policy.unlink()
         self.heard(server, f"the file of the policy is not there, the last good one stays in force: {policy}")
         self.assertEqual(Session(server).said("echo", {"message": "x"}), "x")
-        policy.write_text("version: 1\nname: back\nautonomy: {tier: act_auto}\n")
+        policy.write_text("version: 1\nautonomy: {tier: act_auto}\nlimits: {call_ms: 30000}\n")
         self.heard(server, "a new policy is in force")
 
     def test_a_port_and_a_socket_that_are_taken_are_named(self):
