@@ -14,9 +14,9 @@ class KeyedDigest {
   explicit KeyedDigest(std::string key) : key_(std::move(key)) {}
 
   // `hmac-sha256:<hex>`
-  std::string operator()(std::string_view text) const {
-    return "hmac-sha256:" + hex(hmac_sha256(key_, text));
-  }
+  std::string operator()(std::string_view text) const { return "hmac-sha256:" + hex(bytes(text)); }
+
+  Hash bytes(std::string_view text) const { return hmac_sha256(key_, text); }
 
  private:
   std::string key_;

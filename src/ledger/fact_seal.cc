@@ -27,18 +27,16 @@ std::unexpected<Error> broken() {
 // Lengths first: no two facts make one text.
 void FactSeal::toggle(std::string_view space, std::string_view key, const std::string& value) {
   if (space == kOwnSpace) return;
-  const std::string text = (*digest_)(
+  const Hash digest = digest_->bytes(
       fmt::format("sallyport/fact/v1\n{} {}\n{}{}{}", space.size(), key.size(), space, key, value));
-  const std::optional<std::string> bytes =
-      from_hex(std::string_view(text).substr(text.size() - 2 * sum_.size()));
-  for (std::size_t i = 0; i < sum_.size(); ++i) sum_[i] ^= static_cast<std::uint8_t>((*bytes)[i]);
+  for (std::size_t i = 0; i < sum_.size(); ++i) sum_[i] ^= digest[i];
 }
 
-void FactSeal::take(const std::vector<WriteView::ChangedFact>& changes) {
-  for (const WriteView::ChangedFact& change : changes) {
+void FactSeal::take(const WriteView::FactChanges& changes) {
+  for (const auto& [name, change] : changes) {
     if (change.before == change.after) continue;
-    if (change.before) toggle(change.space, change.key, *change.before);
-    if (change.after) toggle(change.space, change.key, *change.after);
+    if (change.before) toggle(name.first, name.second, *change.before);
+    if (change.after) toggle(name.first, name.second, *change.after);
   }
 }
 
@@ -80,7 +78,7 @@ Result<FactSeal> FactSeal::made(ReadView& view, const KeyedDigest& digest) {
 
 Result<void> seal_facts(WriteView& view, const KeyedDigest& digest, std::uint64_t size_before,
                         std::uint64_t size, bool accepts) {
-  if (size == size_before && view.changed_facts().empty()) return {};
+  if (size == size_before && view.fact_changes().empty()) return {};
   if (accepts) {
     SALLYPORT_TRY(const FactSeal seal, FactSeal::made(view, digest));
     return view.put_fact(seal.fact(size));
@@ -89,7 +87,7 @@ Result<void> seal_facts(WriteView& view, const KeyedDigest& digest, std::uint64_
   if (size_before > 0) {
     SALLYPORT_TRY(seal, FactSeal::stored(view, digest, size_before));
   }
-  seal.take(view.changed_facts());
+  seal.take(view.fact_changes());
   if (size > size_before) seal.count_commit();
   return view.put_fact(seal.fact(size));
 }

@@ -19,7 +19,7 @@ class FactSeal {
   static Result<FactSeal> made(ReadView& view, const KeyedDigest& digest);
 
   // Costs what has changed, however many facts there are.
-  void take(const std::vector<WriteView::ChangedFact>& changes);
+  void take(const WriteView::FactChanges& changes);
   void count_commit() { ++commits_; }
 
   core::Fact fact(std::uint64_t size) const;

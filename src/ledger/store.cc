@@ -12,10 +12,12 @@ std::unexpected<Error> ledger_unavailable(std::string_view cause, std::string_vi
 }
 
 Result<void> WriteView::put_fact(const core::Fact& written) {
-  SALLYPORT_TRY(std::optional<std::string> before, fact(written.space, written.key));
-  SALLYPORT_CHECK_OK(store_fact(written));
-  changed_facts_.push_back({written.space, written.key, std::move(before), written.value});
-  return {};
+  const auto [change, first] = fact_changes_.try_emplace({written.space, written.key});
+  if (first) {
+    SALLYPORT_TRY(change->second.before, fact(written.space, written.key));
+  }
+  change->second.after = written.value;
+  return store_fact(written);
 }
 
 }  // namespace sallyport::ledger

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -111,13 +112,13 @@ class WriteView : public ReadView {
   virtual Result<void> put_block_index(const BlockIndex& index) = 0;
   // A transaction remembers which facts it changed, for whoever seals them.
   Result<void> put_fact(const core::Fact& fact);
-  struct ChangedFact {
-    std::string space;
-    std::string key;
+  struct FactChange {
     std::optional<std::string> before;  // nothing: there was none
     std::optional<std::string> after;   // nothing: it is gone
   };
-  const std::vector<ChangedFact>& changed_facts() const { return changed_facts_; }
+  // By space and key.
+  using FactChanges = std::map<std::pair<std::string, std::string>, FactChange>;
+  const FactChanges& fact_changes() const { return fact_changes_; }
 
   // The two things that may be taken away from a written entry, neither of which is its hash.
   virtual Result<void> replace_openings(std::uint64_t sequence, std::string_view packed) = 0;
@@ -126,7 +127,7 @@ class WriteView : public ReadView {
  private:
   virtual Result<void> store_fact(const core::Fact& fact) = 0;
 
-  std::vector<ChangedFact> changed_facts_;
+  FactChanges fact_changes_;
 };
 
 class LedgerStore {
