@@ -332,8 +332,11 @@ bool Switchboard::hear_server(std::size_t party, std::string text, std::string_v
     return client_->send(with_member(text, "id", id), about);
   }
   if (!message->is_error()) {
-    parties_[party].late = false;
-    parties_[party].there = true;
+    // What is discovered may be our own promise for one that is still starting.
+    if (!find(message->result_text(), {"supportedVersions"})) {
+      parties_[party].late = false;
+      parties_[party].there = true;
+    }
     // Of an opening that came too late for the answer to it.
     if (find(message->result_text(), {"capabilities", "resources"})) with_resources_.insert(party);
   }

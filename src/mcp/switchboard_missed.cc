@@ -65,7 +65,9 @@ bool Switchboard::hear_look(const Message& answer) {
   found->second.asked = false;
   if (answer.is_error() && !has_none(answer)) return true;
   parties_[party].missed.erase(found);
-  settings_.log(fmt::format("`{}` is there now", parties_[party].name));
+  if (parties_[party].missed.empty()) {
+    settings_.log(fmt::format("`{}` is there now", parties_[party].name));
+  }
   for (auto& [id, merge] : merges_) {
     if (merge.request.method == "subscriptions/listen") listen_at(merge, party);
   }
