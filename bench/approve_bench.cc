@@ -140,7 +140,7 @@ void measure_approve(Report& report, bool quick) {
       // A holder that has just asked has not begun to wait yet.
       std::this_thread::sleep_for(std::chrono::milliseconds(5 + (i * 7) % 40));
       const Nanoseconds asked = now();
-      if (!run_here(approvals.answer(id, Reply::approve("user:bench"), {}))) break;
+      if (!run_here(approvals.answer(id, Reply::approve("user:bench")))) break;
       Nanoseconds ran = 0;
       if (::read(ends[0], &ran, sizeof ran) != sizeof ran) break;
       waits.push_back(static_cast<double>(ran - asked) / 1e9);

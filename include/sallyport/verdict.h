@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "sallyport/json.h"
+#include "sallyport/result.h"
 
 namespace sallyport {
 
@@ -66,5 +67,13 @@ struct Verdict {
 
   bool operator==(const Verdict&) const = default;
 };
+
+// What a hook after the call says, as JSON: for a program whose hooks run in another process
+// (PI-1). `Ask` has no form: nobody can be asked any more.
+Result<json::object> hook_verdict_to_json(const Verdict& verdict);
+
+// Exactly the four shapes. `InvalidInput` names the member; a hook that answers anything else has
+// failed (PI-86).
+Result<Verdict> hook_verdict_from_json(const json::value& value, std::string where = "verdict");
 
 }  // namespace sallyport

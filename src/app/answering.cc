@@ -71,7 +71,7 @@ Result<Answering::Given> Answering::answer(const std::string& id, Said said) con
                              .text());
   }
   core::Approvals approvals(workspace->ledger(), workspace->clock(), workspace->redactor());
-  SALLYPORT_CHECK_OK(run_on(loop, approvals.answer(id, reply, {})));
+  SALLYPORT_CHECK_OK(run_on(loop, approvals.answer(id, reply)));
   SALLYPORT_TRY(const auto state, approvals.state(id));
   return Given{state.value_or(core::ApprovalState{}), std::move(reply)};
 }

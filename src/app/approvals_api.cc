@@ -301,7 +301,7 @@ Task<json::value> ApprovalsApi::answer(std::string id, json::object body, trust:
                                "signature",
                                person.name));
   }
-  SALLYPORT_CO_CHECK_OK(co_await parts_.governor.approvals().answer(id, std::move(reply), {}));
+  SALLYPORT_CO_CHECK_OK(co_await parts_.governor.approvals().answer(id, std::move(reply)));
   SALLYPORT_CO_TRY(const auto state, parts_.governor.approvals().state(id));
   co_return json::object{{"request_id", id}, {"state", state ? state->word : "pending"}};
 }

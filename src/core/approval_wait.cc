@@ -97,7 +97,7 @@ Task<Reply> Approvals::wait(std::string approval_id, WallTime until, std::stop_t
     const bool leaves = role == Role::Guest && given_up && given_up->kind == Reply::Kind::Cancelled;
     if (leaves) co_return std::move(*given_up);
     if (given_up) {
-      const Result<void> said = co_await answer(approval_id, *given_up, {});
+      const Result<void> said = co_await answer(approval_id, *given_up);
       // An answer that came at the same moment counts.
       if (!said && said.error().code == ErrorCode::Conflict) continue;
       co_return std::move(*given_up);

@@ -70,7 +70,7 @@ Result<Approvals::State> Approvals::open_state(const std::string& approval_id) {
   return std::move(*now);
 }
 
-Task<void> Approvals::answer(std::string approval_id, Reply reply, Subject) {
+Task<void> Approvals::answer(std::string approval_id, Reply reply) {
   if (reply.kind == Reply::Kind::Approved || reply.kind == Reply::Kind::Denied) {
     co_return co_await respond(std::move(approval_id), std::move(reply));
   }

@@ -36,7 +36,7 @@ class Approvals {
   // What one person says; who he is was found out by the door. `Conflict` with the state as cause
   // when it is no longer pending, with the cause `binding_mismatch` when he saw something else;
   // `Unauthenticated`: his answer does not count here. `expired` and `cancelled` are answers too.
-  Task<void> answer(std::string approval_id, Reply reply, Subject subject);
+  Task<void> answer(std::string approval_id, Reply reply);
 
   // Until it is decided, `until` or a cancel; those two are answers too, and are recorded. The
   // cancel of a guest ends his own waiting only.

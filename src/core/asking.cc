@@ -240,7 +240,7 @@ Task<void> Governor::ask_approver(Question question, std::stop_token cancel) {
     given = *raced.value ? std::move(**raced.value)
                          : Reply::deny("approver", raced.value->error().message);
   }
-  co_return co_await approvals_.answer(question.approval_id, std::move(given), {});
+  co_return co_await approvals_.answer(question.approval_id, std::move(given));
 }
 
 void Governor::take_reply(Trail& trail, const Reply& reply, const std::string& call_digest) {

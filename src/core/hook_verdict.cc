@@ -1,10 +1,9 @@
-#include "core/hook_verdict.h"
-
 #include <boost/json.hpp>
 
 #include "base/object_reader.h"
+#include "sallyport/verdict.h"
 
-namespace sallyport::core {
+namespace sallyport {
 
 Result<json::object> hook_verdict_to_json(const Verdict& verdict) {
   switch (verdict.kind) {
@@ -34,4 +33,4 @@ Result<Verdict> hook_verdict_from_json(const json::value& value, std::string whe
   return verdict;
 }
 
-}  // namespace sallyport::core
+}  // namespace sallyport

@@ -1,11 +1,8 @@
 #include "core/runtime_error.h"
 
-#include <fmt/format.h>
-
 #include <boost/json.hpp>
 #include <utility>
 
-#include "base/object_reader.h"
 #include "core/read_field.h"
 
 namespace sallyport::core {
@@ -71,23 +68,6 @@ json::object to_json(const RuntimeError& error) {
           {"category", to_string(error.category())},
           {"message", error.message},
           {"cause", error.cause ? json::value(to_json(*error.cause)) : json::value(nullptr)}};
-}
-
-Result<RuntimeError> runtime_error_from_json(const json::value& value, std::string where) {
-  ObjectReader in(value, std::move(where));
-  RuntimeError error{.kind = read_word(in, "kind", kKinds)};
-  const ErrorCategory category = read_word(in, "category", kCategories);
-  error.message = in.text("message");
-  if (in.has("cause")) {
-    error.cause =
-        in.take(provider_error_from_json(value.as_object().at("cause"), in.place("cause")));
-  }
-  if (in.ok() && category != error.category()) {
-    in.refuse("category", fmt::format("is `{}`, for this `{}` it must be `{}`", to_string(category),
-                                      to_string(error.kind), to_string(error.category())));
-  }
-  if (!in.ok()) return std::unexpected(in.error());
-  return error;
 }
 
 AbortCause abort_cause(const RuntimeError& error) {

@@ -55,9 +55,6 @@ std::string_view to_string(RuntimeError::Kind kind);
 bool is_transient(const RuntimeError& error);
 
 json::object to_json(const RuntimeError& error);
-// Refuses a category that is not the one of its kind and cause.
-Result<RuntimeError> runtime_error_from_json(const json::value& value,
-                                             std::string where = "runtime_error");
 
 // The word with which `run_aborted` tells of it; `error` for kinds that have none of their own.
 AbortCause abort_cause(const RuntimeError& error);

@@ -190,7 +190,7 @@ Result<std::vector<Answer>> Engine::submit(const Submission& submission,
 }
 
 Result<void> Engine::answer(const std::string& approval_id, const Reply& reply) {
-  return body_->run(body_->governor->approvals().answer(approval_id, reply, {}));
+  return body_->run(body_->governor->approvals().answer(approval_id, reply));
 }
 
 Result<std::vector<Answer>> Engine::run_answered() {

@@ -260,7 +260,7 @@ Task<Decision> Front::observe_approved(const Event& event, Asked asked) {
     yes.reason = kLocally;
     yes.door = core::kHostDoor;
     const Result<void> said =
-        co_await parts_.governor.approvals().answer(asked.approval_id, std::move(yes), {});
+        co_await parts_.governor.approvals().answer(asked.approval_id, std::move(yes));
     // Somebody else was quicker, or the time is over: that counts.
     if (!said && said.error().code != ErrorCode::Conflict) co_return std::unexpected(said.error());
   }
@@ -304,8 +304,7 @@ Task<void> Front::refuse_afterwards(const Event& event, const Answer& answer) {
       Reply over{.kind = Reply::Kind::Cancelled,
                  .reason = "the tool had run",
                  .door = std::string(core::kHostDoor)};
-      const Result<void> closed =
-          co_await approvals.answer(answer.approval_id, std::move(over), {});
+      const Result<void> closed = co_await approvals.answer(answer.approval_id, std::move(over));
       if (!closed && closed.error().code != ErrorCode::Conflict) {
         co_return std::unexpected(closed.error());
       }

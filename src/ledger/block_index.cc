@@ -4,28 +4,6 @@
 
 namespace sallyport::ledger {
 
-std::string_view facet_name(Facet facet) {
-  switch (facet) {
-    case Facet::Call:
-      return "call";
-    case Facet::Session:
-      return "session";
-    case Facet::Agent:
-      return "agent";
-    case Facet::Server:
-      return "server";
-    case Facet::Tool:
-      return "tool";
-    case Facet::Outcome:
-      return "outcome";
-    case Facet::Kind:
-      return "kind";
-    case Facet::Topic:
-      return "topic";
-  }
-  return "";
-}
-
 const std::string& facet_value(const EntryView& entry, Facet facet) {
   switch (facet) {
     case Facet::Call:

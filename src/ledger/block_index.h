@@ -9,7 +9,6 @@
 
 namespace sallyport::ledger {
 
-std::string_view facet_name(Facet facet);
 const std::string& facet_value(const EntryView& entry, Facet facet);
 inline constexpr Facet kFacets[] = {Facet::Call, Facet::Session, Facet::Agent, Facet::Server,
                                     Facet::Tool, Facet::Outcome, Facet::Kind,  Facet::Topic};

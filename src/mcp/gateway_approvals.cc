@@ -216,7 +216,7 @@ Async<void> Gateway::answer_for_user(Form form, sallyport::Reply reply) {
   reply.door = std::string(core::kClientDoor);
   reply.binding = form.binding;
   const Result<void> said =
-      co_await parts_.governor.approvals().answer(form.approval_id, std::move(reply), {});
+      co_await parts_.governor.approvals().answer(form.approval_id, std::move(reply));
   // Somebody else may have been quicker: then his answer counts.
   if (!said) settings_.log(fmt::format("an answer of the client: {}", said.error().message));
 }

@@ -350,19 +350,18 @@ class Life {
     if (choice == 0) co_return cancel();
     if (choice == 1) history_.plans.change(make_plan(history_.around(), "changed"));
     if (choice == 2) history_.clock.advance(kShortLimit * 2);
-    if (choice == 3) start(reply(process, subject, approval_id, Reply::deny("person:b", "no")));
+    if (choice == 3) start(reply(process, approval_id, Reply::deny("person:b", "no")));
     Reply answer = Reply::approve("person:a");
     if (choice == 4) answer = Reply::deny("person:a");
-    co_await reply(process, subject, approval_id, std::move(answer));
+    co_await reply(process, approval_id, std::move(answer));
     const auto after = process.governor.approvals().state(approval_id);
     // Too late: whoever waits looks up now, and not at the end of his patience.
     if (after && *after && (*after)->word == "pending") cancel();
   }
 
-  Async<void> reply(Process& process, Subject subject, std::string approval_id, Reply answer) {
+  Async<void> reply(Process& process, std::string approval_id, Reply answer) {
     for (unsigned tries = 0; tries < 60; ++tries) {
-      const Result<void> said =
-          co_await process.governor.approvals().answer(approval_id, answer, subject);
+      const Result<void> said = co_await process.governor.approvals().answer(approval_id, answer);
       if (said || said.error().code != ErrorCode::Unavailable) co_return;
       co_await let_others_run(1);
     }
@@ -373,8 +372,7 @@ class Life {
     co_await write_what_is_owed(100);
     Process& process = *processes_.front();
     for (const auto& [id, pause] : std::exchange(history_.paused, {})) {
-      const Subject subject{.session_id = pause.session, .agent_id = "agent:a"};
-      co_await reply(process, subject, pause.approval_id, Reply::approve("person:c"));
+      co_await reply(process, pause.approval_id, Reply::approve("person:c"));
       auto ended = co_await process.turns.resume(pause.continuation, pause.session);
       if (ended) co_await follow(process, std::move(*ended), pause.session);
       co_await all_others();

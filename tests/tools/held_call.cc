@@ -216,7 +216,7 @@ Async<void> answer_all(core::Governor& governor, core::RecordReader& records, Ar
       Reply reply = says_yes(records, id) ? Reply::approve(arguments.answer)
                                           : Reply::deny(arguments.answer, "no");
       reply.door = "test";
-      const auto said = co_await governor.approvals().answer(id, std::move(reply), {});
+      const auto said = co_await governor.approvals().answer(id, std::move(reply));
       if (said || said.error().code == ErrorCode::Conflict) said_before.insert(id);
     }
     co_await pause(std::chrono::milliseconds(20));

@@ -389,8 +389,8 @@ TEST_F(GovernedLedgerTest, AQuestionWaitsOverARestartUnlessItsPreparationDied) {
               prepares ? Outcome::Kind::Invalidated : Outcome::Kind::RequiresConfirmation);
     EXPECT_EQ(last.terminal, prepares);
     ASSERT_TRUE(last.approval_id);
-    const Result<void> answered = test::run_now(
-        governor->approvals().answer(*last.approval_id, Reply::approve("user:ada"), {}));
+    const Result<void> answered =
+        test::run_now(governor->approvals().answer(*last.approval_id, Reply::approve("user:ada")));
     EXPECT_EQ(answered.has_value(), !prepares);
     EXPECT_TRUE(upstream->calls.empty());
   }

@@ -57,7 +57,7 @@ TEST_F(LedgerRegressionTest, APreparedQuestionIsInvalidatedAlsoAfterAnOrderlyRes
   open();
   EXPECT_EQ(outcomes(), (Words{"requires_confirmation, open", "invalidated"}));
   EXPECT_FALSE(test::run_now(
-      governor->approvals().answer(waiting->approval_id, Reply::approve("user:ada"), {})));
+      governor->approvals().answer(waiting->approval_id, Reply::approve("user:ada"))));
 }
 
 // AU-32

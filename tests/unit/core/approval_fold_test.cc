@@ -29,7 +29,7 @@ class ApprovalFoldTest : public testing::Test {
     return asked->approval_id;
   }
   Result<void> say(const std::string& id, Reply reply) {
-    return run_now(governed.governor().approvals().answer(id, std::move(reply), {}));
+    return run_now(governed.governor().approvals().answer(id, std::move(reply)));
   }
   std::string state_of(const std::string& id) {
     return (*governed.governor().approvals().state(id))->word;

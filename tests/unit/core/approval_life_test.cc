@@ -23,7 +23,7 @@ class ApprovalLifeTest : public testing::Test {
   ApprovalLifeTest() { governed.plan.autonomy(Autonomy::ActWithApproval); }
 
   Result<void> say(const std::string& id, Reply reply) {
-    return run_now(governed.governor().approvals().answer(id, std::move(reply), {}));
+    return run_now(governed.governor().approvals().answer(id, std::move(reply)));
   }
   std::string state_of(const std::string& id) {
     return (*governed.governor().approvals().state(id))->word;
@@ -166,7 +166,7 @@ TEST_F(ApprovalLifeTest, AnIdenticalCallAttachesAndBothGetTheOneResult) {
   ASSERT_EQ(requests.size(), 1u);
   const std::string id = text_at(requests[0], "/request_id");
   boost::asio::co_spawn(
-      loop, governed.governor().approvals().answer(id, Reply::approve("user:ada"), {}),
+      loop, governed.governor().approvals().answer(id, Reply::approve("user:ada")),
       [](const std::exception_ptr&, const Result<void>& said) { EXPECT_TRUE(said); });
   loop.run();
   ASSERT_EQ(answers.size(), 2u);

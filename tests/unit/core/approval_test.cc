@@ -29,8 +29,7 @@ class ApprovalTest : public testing::Test {
   }
 
   Result<void> answer(const std::string& id, Reply reply) {
-    return run_now(
-        governed.governor().approvals().answer(id, std::move(reply), {.agent_id = "agent:a"}));
+    return run_now(governed.governor().approvals().answer(id, std::move(reply)));
   }
 
   std::vector<std::string> outcomes() const {

@@ -105,7 +105,7 @@ TEST_F(AttendantTest, AnAnswerThroughTheClientNeverServesDualControl) {
       Reply reply = Reply::approve(who);
       if (who == "user:bo") reply.door = door;
       const auto& id = asked->approval_id;
-      EXPECT_TRUE(run_now(governed.governor().approvals().answer(id, reply, {})));
+      EXPECT_TRUE(run_now(governed.governor().approvals().answer(id, reply)));
     }
     EXPECT_EQ(state_of(asked->approval_id), "approved");
     call.call_id = asked->call_id;

@@ -66,8 +66,8 @@ TEST_F(EventPromptTest, ASuggestionIsAnsweredAtOnceAndAnApprovalLaterRunsItExact
   EXPECT_TRUE(governed.upstream->calls.empty());
   begin_to_count();
   Governor& governor = governed.governor();
-  ASSERT_TRUE(test::run_now(governor.approvals().answer(
-      last.approval_id, Reply::approve("user:ada"), Subject{.agent_id = "agent:a"})));
+  ASSERT_TRUE(
+      test::run_now(governor.approvals().answer(last.approval_id, Reply::approve("user:ada"))));
   Call call = Governed::read_file();
   call.call_id = last.call_id;
   const auto resume = [&] {

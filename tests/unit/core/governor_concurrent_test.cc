@@ -100,8 +100,7 @@ class ApprovalConcurrentTest : public testing::Test {
   }
 
   Result<void> answer(const std::string& id, Reply reply) {
-    return run_now(
-        governed.governor().approvals().answer(id, std::move(reply), {.agent_id = "agent:a"}));
+    return run_now(governed.governor().approvals().answer(id, std::move(reply)));
   }
 
   Outcomes outcomes() const {

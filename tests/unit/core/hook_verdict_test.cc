@@ -1,10 +1,10 @@
-#include "core/hook_verdict.h"
-
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
 
-namespace sallyport::core {
+#include "sallyport/verdict.h"
+
+namespace sallyport {
 namespace {
 
 Result<Verdict> read(const char* text) {
@@ -35,4 +35,4 @@ TEST(HookVerdictTest, AnythingElseIsRefusedWithTheMember) {
 }
 
 }  // namespace
-}  // namespace sallyport::core
+}  // namespace sallyport

@@ -92,8 +92,8 @@ TEST_F(PostInvocationTest, ACallThatWasApprovedWhileHeldOrLaterPassesTheDoor) {
   const Answer asked = call({.holds = false});
   ASSERT_EQ(asked.outcome.kind, Outcome::Kind::RequiresConfirmation);
   Governor& governor = governed.governor();
-  ASSERT_TRUE(test::run_now(governor.approvals().answer(
-      asked.approval_id, Reply::approve("user:ada"), Subject{.agent_id = "agent:a"})));
+  ASSERT_TRUE(
+      test::run_now(governor.approvals().answer(asked.approval_id, Reply::approve("user:ada"))));
   Call again = Governed::read_file();
   again.call_id = asked.call_id;
   const Result<Answer> resumed = test::run_now(

@@ -227,7 +227,7 @@ TEST_F(PreparationTest, SilenceUntilThePreparationExpiresInvalidatesIt) {
   EXPECT_EQ(tool->cancelled, Steps{"op-1"});
   EXPECT_TRUE(tool->calls.empty());
   const Result<void> late = test::run_now(
-      governed.governor().approvals().answer(answer->approval_id, Reply::approve("user:ada"), {}));
+      governed.governor().approvals().answer(answer->approval_id, Reply::approve("user:ada")));
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().cause, "expired");
 }

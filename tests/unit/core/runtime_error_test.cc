@@ -66,47 +66,16 @@ TEST(RuntimeErrorTest, TransientIsTheSameAsRetryable) {
 }
 
 // EV-95
-TEST(RuntimeErrorTest, ErrorsAreReadAndWrittenByteForByte) {
-  for (const std::string_view text :
-       {R"({"category":"retryable","cause":{"kind":"transport","message":"reset"},)"
-        R"("kind":"send_request","message":"m"})",
-        R"({"category":"terminal","cause":{"body":"b","kind":"http","retry_after_ms":null,)"
-        R"("status":400},"kind":"stream_response","message":"m"})",
-        R"({"category":"degraded","cause":null,"kind":"store","message":"disk"})"}) {
-    const auto error = runtime_error_from_json(*parse_own_json(text));
-    ASSERT_TRUE(error) << error.error().message;
-    EXPECT_EQ(canonical_json(to_json(*error)), text);
-  }
-  for (const Kind kind : all_kinds()) {
-    const RuntimeError error{kind, "m", kTransient};
-    EXPECT_EQ(*runtime_error_from_json(to_json(error)), error);
-  }
-}
-
-// EV-95 EV-109
-TEST(RuntimeErrorTest, EachMissingOrWrongFieldIsRefusedByName) {
-  const json::object good = to_json(RuntimeError{Kind::SendRequest, "m", kTransient});
-  for (const auto& member : good) {
-    json::object broken = good;
-    broken[member.key()] = 7;
-    EXPECT_EQ(runtime_error_from_json(broken).error().where,
-              "runtime_error." + std::string(member.key()));
-    if (member.key() == "cause") continue;
-    broken.erase(member.key());
-    EXPECT_EQ(runtime_error_from_json(broken).error().where,
-              "runtime_error." + std::string(member.key()));
-  }
-  json::object nested = good;
-  nested["cause"].as_object().erase("message");
-  EXPECT_EQ(runtime_error_from_json(nested).error().where, "runtime_error.cause.message");
-}
-
-// EV-95 EV-97
-TEST(RuntimeErrorTest, ACategoryThatIsNotTheOneOfItsKindIsRefused) {
-  json::object value = to_json(RuntimeError{Kind::Store, "m", {}});
-  value["category"] = "terminal";
-  EXPECT_EQ(runtime_error_from_json(value).error().message,
-            "`runtime_error.category` is `terminal`, for this `store` it must be `degraded`");
+TEST(RuntimeErrorTest, ErrorsAreWrittenInTheirShape) {
+  const auto text = [](const RuntimeError& error) { return canonical_json(to_json(error)); };
+  EXPECT_EQ(text({Kind::SendRequest, "m", kTransient}),
+            R"({"category":"retryable","cause":)" + canonical_json(to_json(kTransient)) +
+                R"(,"kind":"send_request","message":"m"})");
+  EXPECT_EQ(text({Kind::StreamResponse, "m", kLasting}),
+            R"({"category":"terminal","cause":)" + canonical_json(to_json(kLasting)) +
+                R"(,"kind":"stream_response","message":"m"})");
+  EXPECT_EQ(text({Kind::Store, "disk", {}}),
+            R"({"category":"degraded","cause":null,"kind":"store","message":"disk"})");
 }
 
 // EV-107

@@ -49,7 +49,7 @@ class TurnTest : public testing::Test {
 
   void approve(const std::string& approval_id) {
     ASSERT_TRUE(test::run_now(
-        governed.governor().approvals().answer(approval_id, Reply::approve("user:ada"), {})));
+        governed.governor().approvals().answer(approval_id, Reply::approve("user:ada"))));
   }
 
   Governed governed;
@@ -92,7 +92,7 @@ TEST_F(TurnTest, TheDecisionIsThatOfTheAnsweredApproval) {
   const Turns::Ended no = pause("toolu_2");
   approve(yes.approval_id);
   ASSERT_TRUE(test::run_now(governed.governor().approvals().answer(
-      no.approval_id, Reply::deny("user:ada", "not today"), {})));
+      no.approval_id, Reply::deny("user:ada", "not today"))));
   EXPECT_EQ(canonical_json(to_json(*turns().decision(yes.approval_id))), R"({"kind":"approved"})");
   EXPECT_EQ(canonical_json(to_json(*turns().decision(no.approval_id))),
             R"({"kind":"rejected","reason":"not today"})");

@@ -129,8 +129,8 @@ TEST_F(GrantBudgetTest, ACallThatNobodyWaitsForGivesItsHoldBackWhenItIsRefused) 
   const Result<Answer> waiting = run(call_with(once), {.holds = false});
   ASSERT_TRUE(waiting);
   EXPECT_EQ(count_of(once), "0 used, 1 held");
-  ASSERT_TRUE(run_now(governed.governor().approvals().answer(waiting->approval_id,
-                                                             Reply::deny("user:ada", "no"), {})));
+  ASSERT_TRUE(run_now(
+      governed.governor().approvals().answer(waiting->approval_id, Reply::deny("user:ada", "no"))));
   EXPECT_EQ(count_of(once), "0 used, 0 held");
 }
 
@@ -266,7 +266,7 @@ TEST_F(GrantBudgetTest, ATurnThatPausedGoesOnWithItsGrant) {
   ASSERT_TRUE(run_now(governed.governor().start()));
   EXPECT_EQ(count_of(once), "0 used, 1 held") << "it still waits";
   ASSERT_TRUE(run_now(
-      governed.governor().approvals().answer(paused->approval_id, Reply::approve("user:ada"), {})));
+      governed.governor().approvals().answer(paused->approval_id, Reply::approve("user:ada"))));
   const auto ended = run_now(turns.resume(*paused->paused, "s-1"));
   ASSERT_TRUE(ended) << ended.error().message;
   EXPECT_EQ(governed.upstream->calls.size(), 1u);

@@ -231,7 +231,7 @@ TEST_F(QueryTest, CountsAreThoseOfTheEntries) {
       counts = count_by(view, facet).value();
       return {};
     }));
-    EXPECT_EQ(counts, wanted) << facet_name(facet);
+    EXPECT_EQ(counts, wanted) << static_cast<int>(facet);
     EXPECT_FALSE(counts.empty());
   }
 }
