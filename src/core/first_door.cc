@@ -216,10 +216,10 @@ Async<void> Governor::report(Trail& trail, Event event) {
   (void)co_await tell(trail, event);
 }
 
-Task<void> Governor::tell(Trail& trail, const Event& event) {
+Task<void> Governor::tell(Trail& trail, const Event& event, std::optional<std::uint64_t> sequence) {
   if (!emitter_.has_hooks()) co_return Result<void>{};
   std::vector<Draft> failed;
-  const Result<void> told = co_await emitter_.tell(event, trail.subject(), failed);
+  const Result<void> told = co_await emitter_.tell(event, trail.subject(), failed, sequence);
   for (Draft& draft : failed) trail.rows.push_back(std::move(draft));
   co_return told;
 }

@@ -330,7 +330,9 @@ Task<Answer> Governor::finish(Trail& trail, Ending ending) {
   answer.sequence = record->sequence;
   answer.record_id = record->id;
   if (trail.consent) approvals_.ring(trail.consent->approval_id);
-  for (const Event& event : events) (void)co_await tell(trail, event);
+  // They were the last rows in front of the record.
+  std::uint64_t place = events.empty() ? 0 : *trail.last_row + 1 - events.size();
+  for (const Event& event : events) (void)co_await tell(trail, event, place++);
   co_await tell_sinks(trail, record->sequence);
   co_return answer;
 }

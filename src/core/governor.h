@@ -160,7 +160,7 @@ class Governor {
   void weigh_autonomy(Trail& trail) const;
   Async<void> tell_decision(Trail& trail);
   Async<void> report(Trail& trail, Event event);
-  Task<void> tell(Trail& trail, const Event& event);
+  Task<void> tell(Trail& trail, const Event& event, std::optional<std::uint64_t> sequence = {});
   Question question_about(Trail& trail, std::string id) const;
   Result<std::string> fresh_approval_id(const Trail& trail);
   std::string url_of(const std::string& approval_id) const;

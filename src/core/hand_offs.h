@@ -65,7 +65,7 @@ class HandOffs {
   Result<std::optional<Given::Clash>> clash_of(const Trail& trail);
   Task<Returned> receive(const Kept& kept, const Call& call, const ToolResult& result);
   void add_record(Returned& returned, const Call& call, std::vector<Draft>& drafts);
-  Task<std::vector<Answer>> tell(std::vector<Returned> all);
+  Task<std::vector<Answer>> tell(std::vector<Returned> all, const std::vector<Position>& written);
   Task<void> expire_call(Fact fact, Draft record);
   Async<Ending> pass_second_door(const Kept& kept, const Call& call, Envelope envelope,
                                  FailOpen& fail_open);

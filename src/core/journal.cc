@@ -242,6 +242,8 @@ Task<std::vector<Position>> Journal::commit(Trail& trail, std::vector<Draft> dra
   Result<std::vector<Position>> written =
       co_await parts_.recorder.append(std::move(all), urgency, expected);
   if (written) {
+    const std::size_t before = share.drafts.size() + trail.rows.size();
+    if (!trail.rows.empty()) trail.last_row = written->at(before - 1).sequence;
     trail.rows.clear();
     co_return written;
   }

@@ -69,6 +69,7 @@ struct HandOffs::Returned {
   Answer answer;
   FailOpenLog::Share fail_open;
   std::vector<Event> events{};
+  std::size_t first_event = 0;  // its place among the drafts
 };
 
 Task<std::vector<Answer>> HandOffs::submit(Submission submission, std::string session_id,
@@ -203,6 +204,7 @@ void HandOffs::add_record(Returned& returned, const Call& call, std::vector<Draf
   }
   returned.events.emplace_back(
       finished(record, returned.answer.result, governor_.shown(returned.answer.result.output)));
+  returned.first_event = drafts.size();
   for (const Event& event : returned.events) drafts.push_back(event_row(event, record.subject));
   Ending ending = returned.ending;
   std::optional<Draft> memory = memory_of(returned.record, call, ending);
@@ -232,16 +234,19 @@ Task<std::vector<Answer>> HandOffs::complete(const Continuations::Found& found,
     if (written.error().code != ErrorCode::Conflict) owe(std::move(all), written.error());
     co_return std::unexpected(written.error());
   }
-  co_return co_await tell(std::move(all));
+  co_return co_await tell(std::move(all), *written);
 }
 
 // They are on record: hooks and sinks hear of it, then whoever submitted them.
-Task<std::vector<Answer>> HandOffs::tell(std::vector<Returned> all) {
+Task<std::vector<Answer>> HandOffs::tell(std::vector<Returned> all,
+                                         const std::vector<Position>& written) {
   Recorder& recorder = governor_.parts_.recorder;
   std::vector<Draft> failed;
   for (const Returned& returned : all) {
+    std::size_t place = returned.first_event;
     for (const Event& event : returned.events) {
-      (void)co_await governor_.emitter_.tell(event, returned.record.subject, failed);
+      (void)co_await governor_.emitter_.tell(event, returned.record.subject, failed,
+                                             written.at(place++).sequence);
     }
   }
   std::vector<Answer> answers;

@@ -118,16 +118,17 @@ class Trail {
   // What happened since the last commit of this call, in order; it travels with the next one.
   using Row = std::variant<Event, Draft>;
   std::vector<Row> rows;
-  std::string started_at;        // when the intent was made; empty: none was
-  bool announced = false;        // the start of the execution was told
-  bool intent_durable = false;   // the intent is on disk by itself, before the effect
-  bool dropped = false;          // the preparation was called off at the tool
-  bool recalled = false;         // the preparation is the one of an earlier attempt
-  bool opened = false;           // a fact says that this process has the call in hand
-  bool held = false;             // a fact says that it waits here for a person
-  Position asked_at;             // of the last question
-  std::string handed_out_until;  // RFC 3339; empty: executed here
-  std::string continuation_id;   // of the hand-off
+  std::optional<std::uint64_t> last_row;  // the place of the last one that was written
+  std::string started_at;                 // when the intent was made; empty: none was
+  bool announced = false;                 // the start of the execution was told
+  bool intent_durable = false;            // the intent is on disk by itself, before the effect
+  bool dropped = false;                   // the preparation was called off at the tool
+  bool recalled = false;                  // the preparation is the one of an earlier attempt
+  bool opened = false;                    // a fact says that this process has the call in hand
+  bool held = false;                      // a fact says that it waits here for a person
+  Position asked_at;                      // of the last question
+  std::string handed_out_until;           // RFC 3339; empty: executed here
+  std::string continuation_id;            // of the hand-off
   std::function<Draft(const Trail&)> with_intent;  // one entry more in the commit of the intent
   std::vector<Fact> closing_facts;                 // travel with the terminal record
   std::vector<Fact> closing_expected;              // must still be so then

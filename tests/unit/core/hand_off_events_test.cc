@@ -54,6 +54,22 @@ class HandOffEventsTest : public testing::Test {
   std::optional<HandOffs> hand_offs_;
 };
 
+// EV-61 (partly)
+TEST_F(HandOffEventsTest, AHookThatFailsOnAFinishIsRecordedWithTheSequenceOfThatEvent) {
+  ASSERT_TRUE(governed.hooks.with_hook(std::make_shared<test::FunctionHook>(
+      "siem", [](const Event& event, const Subject&) -> Result<void> {
+        if (event_type(event) != "tool_execution_finished") return {};
+        return fail(ErrorCode::Unavailable, "connection refused");
+      })));
+  hand_out();
+  ASSERT_TRUE(submit("found"));
+  const auto failed = governed.recorder.of(Kind::HookFailed);
+  ASSERT_EQ(failed.size(), 1u);
+  const std::uint64_t sequence = std::stoull(test::text_at(failed[0], "/event_sequence"));
+  EXPECT_EQ(test::text_at(governed.recorder.written.at(sequence), "/kind"),
+            "tool_execution_finished");
+}
+
 // EV-44 EV-18
 TEST_F(HandOffEventsTest, TheExecutionFinishesWhenTheFirstResultIsAccepted) {
   hand_out();
