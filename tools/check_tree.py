@@ -17,7 +17,7 @@ ALLOWED = {
     "open-catch": {
         "src/core/judge.cc": "folds a guard's exception into a denial",
         "src/base/shielded.h": "turns whatever a host's function throws into an error",
-        "src/embed/on_pool.h": "carries whatever a host's function throws to the one who waits",
+        "src/base/on_pool.h": "carries whatever a function throws to the one who waits",
         "src/app/main.cc": "the last line of defence before exit 70",
         "tests/": "tests may assert on anything",
     },
