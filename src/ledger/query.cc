@@ -25,23 +25,59 @@ bool matches(const EntryView& entry, const Filter& filter) {
          (!filter.until || *time < *filter.until);
 }
 
-// The second look, for what only the body says.
-Result<bool> body_matches(const StoredEntry& stored, const Filter& filter) {
-  if (filter.body.empty()) return true;
-  SALLYPORT_TRY(const json::value entry, parse_own_json(*stored.bytes));
-  const json::object& body = entry.at("body").as_object();
-  return std::ranges::all_of(filter.body, [&](const auto& wanted) {
-    const json::value* const member = body.if_contains(wanted.first);
-    return member != nullptr && *member == wanted.second;
-  });
-}
-
 // What an entry says, as long as it can be read; else damage, with its place.
 Result<EntryView> seen_in(const StoredEntry& stored) {
   Result<EntryView> seen = view_entry(*stored.bytes);
   if (seen) return seen;
   SALLYPORT_CHECK_OK(check_leaf(stored));
   return seen;
+}
+
+// Tells whether an entry is one of those that were asked for.
+class Sieve {
+ public:
+  explicit Sieve(const Filter& filter) : filter_(filter) {
+    for (const auto& [name, value] : filter.body) {
+      members_.push_back(fmt::format("\"{}\":{}", name, canonical_json(value)));
+    }
+  }
+
+  // Nothing: it is not.
+  Result<std::optional<EntryView>> passes(const StoredEntry& stored) const {
+    if (!stored.bytes) return std::nullopt;
+    // Members of canonical bytes have one spelling: most entries are ruled out without reading.
+    for (const std::string& member : members_) {
+      if (stored.bytes->find(member) == std::string::npos) return std::nullopt;
+    }
+    SALLYPORT_TRY(EntryView entry, seen_in(stored));
+    if (!matches(entry, filter_)) return std::nullopt;
+    SALLYPORT_TRY(const bool same_body, body_matches(stored));
+    if (!same_body) return std::nullopt;
+    // Nobody is told what was never signed.
+    SALLYPORT_CHECK_OK(check_leaf(stored));
+    return entry;
+  }
+
+ private:
+  // The second look, for what only the body says.
+  Result<bool> body_matches(const StoredEntry& stored) const {
+    if (filter_.body.empty()) return true;
+    SALLYPORT_TRY(const json::value entry, parse_own_json(*stored.bytes));
+    const json::object& body = entry.at("body").as_object();
+    return std::ranges::all_of(filter_.body, [&](const auto& wanted) {
+      const json::value* const member = body.if_contains(wanted.first);
+      return member != nullptr && *member == wanted.second;
+    });
+  }
+
+  const Filter& filter_;
+  std::vector<std::string> members_;
+};
+
+std::vector<std::uint64_t> all_blocks(std::uint64_t first, std::uint64_t end) {
+  std::vector<std::uint64_t> blocks;
+  for (std::uint64_t block = first; block < end; ++block) blocks.push_back(block);
+  return blocks;
 }
 
 // A malformed id is a mistake of whoever asks, and no id that nothing matches (LE-82).
@@ -80,15 +116,11 @@ Result<std::optional<std::vector<std::uint64_t>>> candidate_blocks(ReadView& vie
 Result<void> find_entries(ReadView& view, const Filter& filter, const OnMatch& on_match) {
   std::size_t found = 0;
   bool more = filter.limit > 0;
+  const Sieve sieve(filter);
   const auto look = [&](const StoredEntry& stored) -> Result<bool> {
-    if (!stored.bytes) return true;
-    SALLYPORT_TRY(const EntryView entry, seen_in(stored));
-    if (!matches(entry, filter)) return true;
-    SALLYPORT_TRY(const bool same_body, body_matches(stored, filter));
-    if (!same_body) return true;
-    // Nobody is told what was never signed.
-    SALLYPORT_CHECK_OK(check_leaf(stored));
-    SALLYPORT_TRY(more, on_match(stored, entry));
+    SALLYPORT_TRY(const std::optional<EntryView> entry, sieve.passes(stored));
+    if (!entry) return true;
+    SALLYPORT_TRY(more, on_match(stored, *entry));
     more = more && ++found < filter.limit;
     return more;
   };
@@ -111,30 +143,28 @@ Result<std::vector<StoredEntry>> newest_entries(ReadView& view, const Filter& fi
                                                 std::size_t count) {
   if (filter.id) SALLYPORT_CHECK_OK(wanted_id(filter));
   SALLYPORT_TRY(const std::uint64_t size, view.size());
-  std::vector<StoredEntry> newest;
-  // Backwards in growing windows: usually the first is enough, and no window is read twice.
-  std::uint64_t end = size;
-  std::uint64_t window = std::max<std::uint64_t>(kBlock, count);
   const std::uint64_t stop = filter.after ? *filter.after + 1 : 0;
-  while (end > stop && newest.size() < count) {
-    const std::uint64_t begin = end - stop > window ? end - window : stop;
+  if (stop >= size) return std::vector<StoredEntry>{};
+  SALLYPORT_TRY(const auto blocks, candidate_blocks(view, filter, stop / kBlock));
+  std::vector<std::uint64_t> left = blocks.value_or(all_blocks(stop / kBlock, size / kBlock));
+  left.push_back(size / kBlock);  // the entries that are in no block yet
+  const Sieve sieve(filter);
+  std::vector<StoredEntry> newest;  // the newest first
+  // Backwards, and no further than it takes.
+  for (; !left.empty() && newest.size() < count; left.pop_back()) {
+    const std::uint64_t begin = left.back() * kBlock;
     std::vector<StoredEntry> found;
-    SALLYPORT_CHECK_OK(view.scan(begin, end, [&](const StoredEntry& stored) -> Result<bool> {
-      if (!stored.bytes) return true;
-      SALLYPORT_TRY(const EntryView entry, seen_in(stored));
-      if (!matches(entry, filter)) return true;
-      SALLYPORT_TRY(const bool same_body, body_matches(stored, filter));
-      if (!same_body) return true;
-      SALLYPORT_CHECK_OK(check_leaf(stored));
-      found.push_back(stored);
+    const auto look = [&](const StoredEntry& stored) -> Result<bool> {
+      SALLYPORT_TRY(const std::optional<EntryView> entry, sieve.passes(stored));
+      if (entry) found.push_back(stored);
       return true;
-    }));
-    newest.insert(newest.begin(), std::make_move_iterator(found.begin()),
-                  std::make_move_iterator(found.end()));
-    end = begin;
-    window *= 2;
+    };
+    SALLYPORT_CHECK_OK(view.scan(std::max(stop, begin), std::min(size, begin + kBlock), look));
+    newest.insert(newest.end(), std::make_move_iterator(found.rbegin()),
+                  std::make_move_iterator(found.rend()));
   }
-  if (newest.size() > count) newest.erase(newest.begin(), newest.end() - static_cast<long>(count));
+  if (newest.size() > count) newest.resize(count);
+  std::ranges::reverse(newest);
   return newest;
 }
 

@@ -45,7 +45,7 @@ class GovernedTest : public testing::Test {
     governed.plan.autonomy(Autonomy::ActWithApproval);
     const Answer waiting = call(Governed::read_file(), Caller{.holds = false});
     EXPECT_TRUE(test::run_now(governed.governor().approvals().answer(
-        waiting.approval_id, Reply::deny("user:ada", "no"), {})));
+        waiting.approval_id, Reply::deny("user:ada", "no"))));
     Call waited = Governed::read_file();
     waited.call_id = waiting.call_id;
     return {.call = std::move(waited), .approval_id = waiting.approval_id};

@@ -202,7 +202,8 @@ TEST_F(QueryTest, TheCallerMayStopEarly) {
 TEST_F(QueryTest, TheNewestMatchesAreTheLastOfAllMatches) {
   for (const Filter& filter :
        {Filter{}, Filter{.facets = {{Facet::Tool, "tool1"}}}, Filter{.after = 700},
-        Filter{.facets = {{Facet::Call, "call1"}}}, Filter{.facets = {{Facet::Call, "none"}}}}) {
+        Filter{.facets = {{Facet::Call, "call1"}}}, Filter{.facets = {{Facet::Call, "none"}}},
+        Filter{.facets = {{Facet::Agent, "agent1"}}, .after = 300}, Filter{.after = 5000}}) {
     for (const std::size_t count : {0U, 1U, 5U, 300U, 5000U}) {
       Sequences newest;
       EXPECT_TRUE(ledger_.store().read([&](ReadView& view) -> Result<void> {
