@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <stop_token>
 #include <thread>
 
 #include "ledger/instance_lock.h"
@@ -155,17 +155,14 @@ TEST(StartTest, AnInstanceIsAliveAsLongAsItHoldsItsLock) {
 // instance that lived: others would have closed its calls.
 TEST(StartTest, WhoLooksWhileAnInstanceStartsDoesNotTakeItForADeadOne) {
   const test::TempFolder folder;
-  std::atomic<bool> done = false;
-  std::thread looking([&] {
-    while (!done) (void)InstanceLock::count_living(folder.path());
+  const std::jthread looking([&](const std::stop_token& done) {
+    while (!done.stop_requested()) (void)InstanceLock::count_living(folder.path());
   });
   for (int i = 0; i < 2000; ++i) {
     const auto lock = InstanceLock::take(folder.path(), fmt::format("i{}", i));
     ASSERT_TRUE(lock) << lock.error().message;
     ASSERT_TRUE(InstanceLock::alive(folder.path(), fmt::format("i{}", i))) << i;
   }
-  done = true;
-  looking.join();
 }
 
 // LE-45
