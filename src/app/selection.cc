@@ -109,6 +109,13 @@ Result<void> add_topic(ledger::Filter& filter, const std::string& topic) {
   return {};
 }
 
+// A span that holds nothing is a slip, and a hold on it would keep nothing.
+Result<void> check_span(const std::optional<WallTime>& since,
+                        const std::optional<WallTime>& until) {
+  if (!since || !until || *until >= *since) return {};
+  return usage("--until is before --since");
+}
+
 bool has_uuid_shape(std::string_view text) {
   return text.size() == 36 && text[8] == '-' && text[13] == '-' && text[18] == '-' &&
          text[23] == '-';
@@ -150,9 +157,7 @@ Result<ledger::Filter> filter_from(const FilterOptions& options) {
   if (options.until) {
     SALLYPORT_TRY(filter.until, time_from(*options.until, "--until"));
   }
-  if (filter.since && filter.until && *filter.until < *filter.since) {
-    return usage("--until is before --since");
-  }
+  SALLYPORT_CHECK_OK(check_span(filter.since, filter.until));
   if (options.after) {
     SALLYPORT_TRY(filter.after, count_from(*options.after, "--after"));
   }
@@ -182,6 +187,7 @@ Result<ledger::Selection> selection_from(const SelectionOptions& options) {
   if (options.path) {
     SALLYPORT_TRY(selection.path, path_from(*options.path));
   }
+  SALLYPORT_CHECK_OK(check_span(selection.since, selection.until));
   if (!selection.empty()) return selection;
   return usage(
       "nothing is selected; give --call, --session, --agent, --kind, --since, --until or "
@@ -266,8 +272,11 @@ Result<ledger::VerifierKey> key_from(const std::string& text) {
 }
 
 Result<void> check_reason(const std::string& reason) {
-  if (!trimmed(reason).empty() && check_json(json::value(reason))) return {};
-  return usage("--reason is empty; say why, it becomes part of the record");
+  if (trimmed(reason).empty()) {
+    return usage("--reason is empty; say why, it becomes part of the record");
+  }
+  if (!check_json(json::value(reason))) return usage("--reason is not valid UTF-8");
+  return {};
 }
 
 }  // namespace sallyport::app

@@ -56,6 +56,13 @@ class Erasure(CliTest):
         self.refused(64, "ledger", "erase", "--call", "call-00000", "--reason", "  ")
         self.assertIn("erase", self.refused(64, "ledger", "erase", "--call", "call-00000"))
 
+    def test_a_span_that_holds_nothing_is_a_usage_error(self):
+        # LE-61, LE-82: a hold on it was set, and kept nothing
+        span = ["--since", "2026-11-16", "--until", "2026-11-15"]
+        for command in (["ledger", "hold", "add"], ["ledger", "erase"]):
+            self.assertIn("--until is before --since", self.refused(64, *command, *span, "--reason", "r"))
+        self.assertIn("not valid UTF-8", self.refused(64, "ledger", "erase", "--kind", "event", "--reason", os.fsdecode(b"\xff")))
+
     # LE-61
     def test_a_hold_forbids_erasing_and_pruning(self):
         hold = self.good("ledger", "hold", "add", "--call", "call-00001", "--reason", "a lawsuit", "--id", "case-7", "--json").json()

@@ -109,6 +109,7 @@ class Queries(CliTest):
         self.assertEqual(len(rows), 5)
         self.assertEqual(rows[-1]["body"]["control"], "stopped")
         self.assertEqual(set(rows[0]), {"entry", "openings", "body"})
+        self.assertEqual(self.good("ledger", "tail", "--limit", 5, "--json").lines(), rows)
         text = self.good("ledger", "tail", "-n", 2).out.splitlines()
         self.assertEqual(len(text), 3)
         self.assertTrue(text[0].startswith("time"))
