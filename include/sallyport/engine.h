@@ -204,7 +204,7 @@ class Engine {
   // Calls that are decided here and executed by somebody else. The tools need not be registered: a
   // tool of this engine, or the policy, says how they are classified. With nothing to hand out, all
   // having been answered, the continuation has no id. Of a result that is submitted, `data` counts
-  // where it is there, else `output`; its documents are not passed on.
+  // where it is there, else `output`; one that has documents counts whole.
   Result<HandedOut> hand_out(Continuation::Payload frame, std::vector<Call> calls,
                              std::chrono::seconds within = std::chrono::hours(24));
   Result<std::vector<Answer>> submit(const Submission& submission, const std::string& session_id);

@@ -40,7 +40,8 @@ struct Envelope {
   json::value to_json() const;
   static Result<Envelope> from_json(const json::value& json);
 
-  // What the caller gets: text as it is, anything else as data with its JSON as text.
+  // What the caller gets: text as it is, anything else as data with its JSON as text. A value that
+  // is a result with documents, as `to_json` writes it, is that result.
   ToolResult to_result() const;
 };
 

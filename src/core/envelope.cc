@@ -42,6 +42,18 @@ Result<Envelope> error_from(const json::object& error) {
   return envelope;
 }
 
+// A value that is itself a result with documents (AU-18): that result. Which artifact holds the
+// rest of it, and how long it took, is for nobody outside to say.
+std::optional<ToolResult> result_with_documents(const json::value& value, bool success) {
+  const json::object* const object = value.if_object();
+  if (object == nullptr || !object->contains("documents")) return std::nullopt;
+  Result<ToolResult> result = tool_result_from_json(value);
+  if (!result || result->documents.empty() || result->success != success) return std::nullopt;
+  result->artifact.reset();
+  result->duration_ms.reset();
+  return std::move(*result);
+}
+
 }  // namespace
 
 Envelope Envelope::of(json::value value) {
@@ -99,6 +111,7 @@ ToolResult Envelope::to_result() const {
   switch (kind) {
     case Kind::Value:
       if (value.is_string()) return {.success = true, .output = std::string(value.get_string())};
+      if (std::optional<ToolResult> result = result_with_documents(value, true)) return *result;
       return {.success = true, .output = canonical_json(value), .data = value};
     case Kind::Stream: {
       ToolResult result{.success = complete};
@@ -108,8 +121,14 @@ ToolResult Envelope::to_result() const {
       }
       return result;
     }
-    case Kind::Error:
-      return {.success = false, .output = message, .data = data};
+    case Kind::Error: {
+      ToolResult result{.success = false, .output = message, .data = data};
+      if (std::optional<ToolResult> given = result_with_documents(data, false)) {
+        result.data = std::move(given->data);
+        result.documents = std::move(given->documents);
+      }
+      return result;
+    }
   }
   return {};
 }

@@ -31,11 +31,17 @@ Call call_of(const Subject& subject) {
 }
 
 Envelope envelope_of(const ToolResult& result) {
-  if (result.success) {
-    return Envelope::of(result.data.is_null() ? json::value(result.output) : result.data);
+  json::value data = result.data;
+  if (!result.documents.empty()) {
+    // What is no text passes the door with the rest; `to_result` takes it apart again.
+    data = to_json(ToolResult{.success = result.success,
+                              .output = result.output,
+                              .data = std::move(data),
+                              .documents = result.documents});
   }
+  if (result.success) return Envelope::of(data.is_null() ? json::value(result.output) : data);
   Envelope envelope = Envelope::error(result.output);
-  envelope.data = result.data;
+  envelope.data = std::move(data);
   return envelope;
 }
 

@@ -91,6 +91,39 @@ TEST_F(EngineHandOffTest, ResultsPassTheSecondDoorAndAreCompletedOnceAlsoAfterAR
   EXPECT_EQ(act_.runs(), 0);
 }
 
+// Documents of a submitted result were dropped on the way. AU-54 (partly) AU-56 (partly) AU-59
+// (partly)
+TEST_F(EngineHandOffTest, DocumentsPassTheSecondDoorWithTheRestAndComeBackAlsoAfterARestart) {
+  const HandedOut given = two();
+  CallResult good = result_of("t-1", "a picture");
+  good.result.data = {{"width", 3}};
+  good.result.documents = {{"image/png", "iVBORw0KGgo=", "a.png"},
+                           {"text/plain", "key AKIAIOSFODNN7EXAMPLE", std::nullopt}};
+  CallResult bad = result_of("t-2", "no such page", false);
+  bad.result.documents = {{"text/uri-list", "https://example.org/", std::nullopt}};
+  const Submission submission{given.hand_off.continuation, {good, bad}};
+  const auto first = engine_->submit(submission, kSession);
+  ASSERT_TRUE(first) << first.error().message;
+  restart();
+  const auto again = engine_->submit(submission, kSession);
+  ASSERT_TRUE(again) << again.error().message;
+  for (const auto& answers : {*first, *again}) {
+    const ToolResult& picture = answers[0].result;
+    EXPECT_EQ(picture.output, "a picture");
+    EXPECT_EQ(picture.data, json::value({{"width", 3}}));
+    ASSERT_EQ(picture.documents.size(), 2u);
+    EXPECT_EQ(picture.documents[0], good.result.documents[0]);
+    EXPECT_EQ(picture.documents[1].data.find("AKIA"), std::string::npos);
+    EXPECT_FALSE(answers[1].result.success);
+    EXPECT_EQ(answers[1].result.output, "no such page");
+    EXPECT_TRUE(answers[1].result.data.is_null());
+    EXPECT_EQ(answers[1].result.documents, bad.result.documents);
+  }
+  for (const AuditRecord& record : *engine_->records()) {
+    for (const GuardRun& run : record.guards) EXPECT_NE(run.guard, "external.payload_differs");
+  }
+}
+
 // AU-55
 TEST_F(EngineHandOffTest, AMissingUnknownOrRepeatedResultIsRefusedAndNothingIsMarked) {
   const HandedOut given = two();
