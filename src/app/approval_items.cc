@@ -44,7 +44,26 @@ std::string word_of(const core::ApprovalState& state, WallTime now) {
   return over && may_expire && !(state.open() && state.folded()) ? "expired" : state.word;
 }
 
+Result<void> check_word(const std::optional<std::string>& word, std::string_view what,
+                        const std::vector<std::string>& known) {
+  if (!word || std::ranges::find(known, *word) != known.end()) return {};
+  return fail(ErrorCode::InvalidInput, fmt::format("there is no {} `{:.80}`; one of {}", what,
+                                                   *word, fmt::join(known, ", ")));
+}
+
 }  // namespace
+
+const std::vector<std::string>& approval_kinds() {
+  static const std::vector<std::string> kKinds{"approval", "dual_control", "question",
+                                               "escalation"};
+  return kKinds;
+}
+
+const std::vector<std::string>& approval_states() {
+  static const std::vector<std::string> kStates{"pending",   "approved",    "denied", "expired",
+                                                "cancelled", "invalidated", "used",   "all"};
+  return kStates;
+}
 
 Result<ApprovalItem> approval_item(core::RecordReader& records, const std::string& id,
                                    WallTime now) {
@@ -66,6 +85,8 @@ Result<ApprovalItem> approval_item(core::RecordReader& records, const std::strin
 Result<std::vector<ApprovalItem>> approval_items(core::RecordReader& records,
                                                  const ApprovalsListOptions& options,
                                                  WallTime now) {
+  SALLYPORT_CHECK_OK(check_word(options.kind, "kind", approval_kinds()));
+  SALLYPORT_CHECK_OK(check_word(options.state, "state", approval_states()));
   const std::string wanted = options.state.value_or("pending");
   std::vector<ApprovalItem> items;
   SALLYPORT_TRY(const std::vector<core::Fact> all, records.facts(core::kApprovalSpace));

@@ -24,7 +24,12 @@ struct ApprovalItem {
 Result<ApprovalItem> approval_item(core::RecordReader& records, const std::string& id,
                                    WallTime now);
 
-// The riskiest class first, in it the oldest (AP-43).
+// What a list can be asked for.
+const std::vector<std::string>& approval_kinds();
+const std::vector<std::string>& approval_states();
+
+// `InvalidInput`: there is no such kind or state. The riskiest class first, in it the oldest
+// (AP-43).
 Result<std::vector<ApprovalItem>> approval_items(core::RecordReader& records,
                                                  const ApprovalsListOptions& options, WallTime now);
 

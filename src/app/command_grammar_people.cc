@@ -1,3 +1,4 @@
+#include "app/approval_items.h"
 #include "app/command_grammar.h"
 
 namespace sallyport::app {
@@ -13,10 +14,9 @@ void CommandLine::add_approvals() {
   approvals.require_subcommand(1);
   CLI::App& list = command(approvals, "list", "what waits, the riskiest and oldest first",
                            approvals_list_, approvals_list);
-  choice(text(list, "--kind", approvals_list_.kind, "only of this kind"),
-         {"approval", "dual_control", "question", "escalation"});
+  choice(text(list, "--kind", approvals_list_.kind, "only of this kind"), approval_kinds());
   choice(text(list, "--state", approvals_list_.state, "in this state [pending]"),
-         {"pending", "approved", "denied", "expired", "cancelled", "invalidated", "used", "all"});
+         approval_states());
   CLI::App& show = command(approvals, "show", "one question, and exactly what would run",
                            approvals_show_, approvals_show);
   text(show, "id", approvals_show_.id, "which one", "ID")->required();

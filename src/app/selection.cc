@@ -12,6 +12,8 @@
 #include "ledger/topic_name.h"
 #include "sallyport/event.h"
 #include "sallyport/json.h"
+#include "sallyport/outcome.h"
+#include "trust/trust_record.h"
 
 namespace sallyport::app {
 
@@ -55,6 +57,20 @@ Result<std::string> kind_from(const std::string& text) {
   }
   return usage(fmt::format("there is no kind `{}`{}; `sallyport ledger schema` lists them", text,
                            did_you_mean(text, kinds)));
+}
+
+// Of a call, or of a trust record.
+Result<std::string> outcome_from(const std::string& text) {
+  if (outcome_kind_from(text) || trust::outcome_from(text)) return text;
+  std::vector<std::string> words;
+  for (int kind = 0; kind <= static_cast<int>(Outcome::Kind::PersistenceFailed); ++kind) {
+    words.emplace_back(to_string(static_cast<Outcome::Kind>(kind)));
+  }
+  for (int kind = 0; kind <= static_cast<int>(trust::Outcome::Timeout); ++kind) {
+    words.emplace_back(to_string(static_cast<trust::Outcome>(kind)));
+  }
+  return usage(fmt::format("there is no outcome `{}`{}; one of {}", text.substr(0, 80),
+                           did_you_mean(text, words), fmt::join(words, ", ")));
 }
 
 Result<std::string> path_from(const std::string& text) {
@@ -137,12 +153,15 @@ Result<ledger::Filter> filter_from(const FilterOptions& options) {
   const std::tuple<const std::optional<std::string>&, Facet, const char*> facets[] = {
       {options.call, Facet::Call, "--call"},    {options.session, Facet::Session, "--session"},
       {options.agent, Facet::Agent, "--agent"}, {options.server, Facet::Server, "--server"},
-      {options.tool, Facet::Tool, "--tool"},    {options.outcome, Facet::Outcome, "--outcome"},
+      {options.tool, Facet::Tool, "--tool"},
   };
   for (const auto& [value, facet, name] : facets) {
     if (value) {
       SALLYPORT_TRY(filter.facets[facet], id_from(*value, name));
     }
+  }
+  if (options.outcome) {
+    SALLYPORT_TRY(filter.facets[Facet::Outcome], outcome_from(*options.outcome));
   }
   if (options.topic) SALLYPORT_CHECK_OK(add_topic(filter, *options.topic));
   if (options.kind) {

@@ -61,6 +61,21 @@ Result<ledger::Filter> filter_of(std::vector<std::pair<Facet, const std::string&
   return filter;
 }
 
+// A word that stands in no record is a mistake, and finds nothing for good (EV-111, AU-93).
+Result<void> check_outcome(const std::string& word) {
+  if (word.empty() || outcome_kind_from(word)) return {};
+  return fail(ErrorCode::InvalidInput,
+              "there is no outcome `" + word +
+                  "`; one of blocked, requires_confirmation, cached, replayed, invalidated, "
+                  "completed, persistence_failed",
+              "outcome");
+}
+
+Result<void> check_event_type(const std::string& word) {
+  if (word.empty() || is_event_type(word)) return {};
+  return fail(ErrorCode::InvalidInput, "there is no event `" + word + "`", "event_type");
+}
+
 Result<std::vector<json::object>> find(ledger::LedgerStore& store, const ledger::Filter& filter,
                                        json::object (*shape)(const json::object&)) {
   std::vector<json::object> found;
@@ -259,6 +274,7 @@ Result<void> Engine::settle_escalation(const std::string& id, bool accepted, con
 
 Result<std::vector<json::object>> Engine::record_json(const RecordQuery& query) {
   SALLYPORT_TRY(const Visitors::Visit visit, body_->visitors.enter());
+  SALLYPORT_CHECK_OK(check_outcome(query.outcome));
   SALLYPORT_TRY(ledger::Filter filter,
                 filter_of({{Facet::Call, query.call_id},
                            {Facet::Session, query.session_id},
@@ -291,6 +307,7 @@ Result<std::vector<AuditRecord>> Engine::records(const RecordQuery& query) {
 
 Result<std::vector<json::object>> Engine::events(const EventQuery& query) {
   SALLYPORT_TRY(const Visitors::Visit visit, body_->visitors.enter());
+  SALLYPORT_CHECK_OK(check_event_type(query.event_type));
   SALLYPORT_TRY(ledger::Filter filter,
                 filter_of({{Facet::Call, query.call_id}, {Facet::Session, query.session_id}},
                           {query.since, query.until, query.after, query.limit}));

@@ -27,7 +27,7 @@ class Calls(CliTest):
         page = self.shown("--terminal", "true", "--limit", "2", "--after", str(ends[0]["entry"]["sequence"]))
         self.assertEqual([r["entry"]["sequence"] for r in page], [r["entry"]["sequence"] for r in ends[1:3]])
 
-    # EV-81, AU-91
+    # EV-81 (partly), AU-91
     def test_the_events_of_a_call_are_found_in_their_order(self):
         call = self.shown("--tool-call-id", "c4", "--terminal", "true")[0]["entry"]["call_id"]
         story = [r["body"].get("kind", r["entry"]["kind"]) for r in self.shown("--call", call)]
@@ -55,8 +55,13 @@ class Calls(CliTest):
     # EV-111
     def test_a_filter_that_is_none_is_an_error_and_no_empty_answer(self):
         for words, said in ((["--event-type", "tool_exploded"], "tool_exploded"), (["--terminal", "maybe"], "true or false"),
-                            (["--since", "2026-02-01", "--until", "2026-01-01"], "before --since")):
-            self.assertIn(said, self.refused(64, "ledger", "show", *words))
+                            (["--since", "2026-02-01", "--until", "2026-01-01"], "before --since"),
+                            (["--outcome", "nonsense"], "there is no outcome `nonsense`; one of blocked, "),
+                            (["--outcome", "complete"], "did you mean `completed`")):
+            for command in ("show", "tail"):
+                self.assertIn(said, self.refused(64, "ledger", command, *words))
+        # Words of trust records are outcomes too: there are none here, and that is no mistake.
+        self.refused(1, "ledger", "tail", "--outcome", "timeout")
 
 
 if __name__ == "__main__":

@@ -250,6 +250,14 @@ class ApprovalsOverHttp(ServeTest):
         policy.unlink()
         self.assertNotEqual(self.api(token=ADA)[0], 200)
 
+    # LE-82 (partly)
+    def test_a_kind_or_a_state_that_is_none_is_an_error_and_no_empty_list(self):
+        self.start()
+        for query, said in (("?state=dune", "there is no state `dune`; one of pending, approved"), ("?kind=aproval", "there is no kind `aproval`")):
+            status, answer = self.api(path=query)
+            self.assertEqual(status, 400)
+            self.assertIn(said, answer["error"])
+
     # AP-25 AP-30
     def test_a_question_is_answered_in_words_over_http(self):
         self.start()

@@ -142,6 +142,18 @@ TEST_F(EngineQueryTest, WhatIsNoTimeOrEndsBeforeItBeginsIsAnError) {
   EXPECT_EQ(refusal("2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"), "until");
 }
 
+// EV-111 (partly) AU-93 (partly)
+TEST_F(EngineQueryTest, AnOutcomeOrATypeOfEventThatIsNoneIsAnError) {
+  const auto records = engine_->records({.outcome = "nonsense"});
+  ASSERT_FALSE(records);
+  EXPECT_EQ(records.error().code, ErrorCode::InvalidInput);
+  EXPECT_EQ(records.error().where, "outcome");
+  EXPECT_NE(records.error().message.find("`nonsense`; one of blocked, "), std::string::npos);
+  const auto events = engine_->events({.event_type = "tool_exploded"});
+  ASSERT_FALSE(events);
+  EXPECT_EQ(events.error().where, "event_type");
+}
+
 // AU-1 (partly)
 TEST_F(EngineQueryTest, RecordsAsJsonAreTheRecordsThatAreRead) {
   const auto records = *engine_->records();
