@@ -241,12 +241,12 @@ class Examination {
         "use that release");
   }
 
-  void facts(ledger::ReadView& view, std::uint64_t size) {
+  void facts(ledger::ReadView& view) {
     const auto secret = ledger::KeyFolder::kept_digest_key(place_.data_dir);
     // That it is open to others was told above.
     if (!secret && secret.error().cause == "not_private") return;
     const KeyedDigest digest(secret ? secret->value_or("") : "");
-    if (const auto seal = ledger::FactSeal::stored(view, digest, size); !seal) {
+    if (const auto seal = ledger::FactSeal::stored(view, digest); !seal) {
       bad("facts", seal.error().message, "run `sallyport ledger verify`");
     }
   }
@@ -270,7 +270,7 @@ class Examination {
           fmt::format("ledger.origin is `{}`, the ledger began as `{}`", origin, verifier->name),
           "remove the setting: the name of a ledger never changes");
     }
-    facts(view, size);
+    facts(view);
     const auto stored = ledger::read_private_file(place_.key_file());
     if (!stored || !*stored) {
       // That it is open to others was told above.

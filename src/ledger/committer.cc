@@ -178,7 +178,7 @@ Result<void> Committer::commit(const std::vector<Group*>& groups, LedgerStore::M
     }
     SALLYPORT_CHECK_OK(finish(batch, rotate_to));
     // `stored_` is still what was stored before.
-    SALLYPORT_CHECK_OK(seal_facts(view, means_.digest, stored_.edge.size(), batch.next.edge.size(),
+    SALLYPORT_CHECK_OK(seal_facts(view, means_.digest, stored_.edge.size() == 0,
                                   std::ranges::any_of(groups, &Group::accepts_facts)));
     next = std::move(batch.next);
     return {};

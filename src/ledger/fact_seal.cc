@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "base/encoding.h"
 #include "base/try.h"
 
@@ -40,28 +38,20 @@ void FactSeal::take(const WriteView::FactChanges& changes) {
   }
 }
 
-// With the size, so that the facts of an earlier state are no good later.
-std::string FactSeal::code(std::uint64_t size) const {
-  return (*digest_)(fmt::format("sallyport/facts/v1\n{}\n{}\n{}", size, commits_, hex(sum_)));
-}
-
-core::Fact FactSeal::fact(std::uint64_t size) const {
+core::Fact FactSeal::fact() const {
+  const std::string sum = hex(sum_);
   return {std::string(kOwnSpace), std::string(kSealKey),
-          fmt::format("{} {} {}", commits_, hex(sum_), code(size))};
+          fmt::format("{} {}", sum, (*digest_)("sallyport/facts/v1\n" + sum))};
 }
 
-Result<FactSeal> FactSeal::stored(ReadView& view, const KeyedDigest& digest, std::uint64_t size) {
+Result<FactSeal> FactSeal::stored(ReadView& view, const KeyedDigest& digest) {
   SALLYPORT_TRY(const std::optional<std::string> text, view.fact(kOwnSpace, kSealKey));
-  if (!text) return broken();
   FactSeal seal(digest);
-  const char* const end = text->data() + text->size();
-  const auto [rest, code] = std::from_chars(text->data(), end, seal.commits_);
-  const std::size_t digits = 2 * seal.sum_.size();
-  if (code != std::errc{} || static_cast<std::size_t>(end - rest) < digits + 1) return broken();
-  const auto sum = from_hex(std::string_view(rest + 1, digits));
-  if (!sum) return broken();
+  const auto sum =
+      text ? from_hex(std::string_view(*text).substr(0, 2 * seal.sum_.size())) : std::nullopt;
+  if (!sum || sum->size() != seal.sum_.size()) return broken();
   std::copy(sum->begin(), sum->end(), seal.sum_.begin());
-  if (seal.fact(size).value != text) return broken();
+  if (seal.fact().value != text) return broken();
   return seal;
 }
 
@@ -71,33 +61,30 @@ Result<FactSeal> FactSeal::made(ReadView& view, const KeyedDigest& digest) {
     seal.toggle(fact.space, fact.key, *fact.value);
     return {};
   }));
-  SALLYPORT_TRY(const ReadView::Rows rows, view.rows());
-  seal.commits_ = rows.checkpoints;
   return seal;
 }
 
-Result<void> seal_facts(WriteView& view, const KeyedDigest& digest, std::uint64_t size_before,
-                        std::uint64_t size, bool accepts) {
-  if (size == size_before && view.fact_changes().empty()) return {};
+// A commit that changes no fact writes no seal: most events are alone on their page.
+Result<void> seal_facts(WriteView& view, const KeyedDigest& digest, bool first, bool accepts) {
   if (accepts) {
     SALLYPORT_TRY(const FactSeal seal, FactSeal::made(view, digest));
-    return view.put_fact(seal.fact(size));
+    return view.put_fact(seal.fact());
   }
+  if (view.fact_changes().empty()) return {};
   FactSeal seal(digest);
-  if (size_before > 0) {
-    SALLYPORT_TRY(seal, FactSeal::stored(view, digest, size_before));
+  if (!first) {
+    SALLYPORT_TRY(seal, FactSeal::stored(view, digest));
   }
   seal.take(view.fact_changes());
-  if (size > size_before) seal.count_commit();
-  return view.put_fact(seal.fact(size));
+  return view.put_fact(seal.fact());
 }
 
 Result<void> check_fact_seal(ReadView& view, const KeyedDigest& digest) {
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   if (size == 0) return {};
-  SALLYPORT_TRY(const FactSeal stored, FactSeal::stored(view, digest, size));
+  SALLYPORT_TRY(const FactSeal stored, FactSeal::stored(view, digest));
   SALLYPORT_TRY(const FactSeal made, FactSeal::made(view, digest));
-  if (stored.fact(size) == made.fact(size)) return {};
+  if (stored.fact() == made.fact()) return {};
   return broken();
 }
 

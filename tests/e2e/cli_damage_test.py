@@ -170,25 +170,6 @@ class Sql(CliTest):
         self.assertIn("corrupt", self.refused(1, "ledger", "hold", "add", "--kind", "event", "--reason", "r"))
         self.assertRegex(self.cli("doctor").out, "fail facts +")
 
-    def test_facts_of_an_earlier_state_are_no_good_later(self):
-        # LE-46
-        with contextlib.closing(sqlite3.connect(self.data / "ledger.db")) as database:
-            earlier = database.execute("SELECT space, key, value FROM facts").fetchall()
-        self.good("ledger", "hold", "add", "--kind", "event", "--reason", "r")
-        self.good("ledger", "hold", "add", "--kind", "topic", "--reason", "r", "--id", "h")
-        self.good("ledger", "hold", "lift", "h", "--reason", "r")
-        self.good("ledger", "verify")
-        with contextlib.closing(sqlite3.connect(self.data / "ledger.db")) as database, database:
-            database.execute("DELETE FROM facts WHERE space != 'hold'")
-            database.executemany("INSERT OR IGNORE INTO facts VALUES (?, ?, ?)", earlier)
-        report = self.cli("ledger", "verify", "--json")
-        self.assertEqual((report.code, report.json()["first_bad"]["check"]), (1, "storage"))
-
-    def test_a_checkpoint_that_was_taken_away_is_found(self):
-        # LE-46, LE-50
-        self.assertEqual(self.after("UPDATE entries SET checkpoint = NULL WHERE sequence = "
-                                    "(SELECT min(sequence) FROM entries WHERE checkpoint IS NOT NULL AND sequence > 5)"), "storage")
-
     def test_tables_triggers_and_views_of_others_are_found(self):
         # LE-46
         for statement in ("CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM facts; END", "CREATE TABLE another (a)",
