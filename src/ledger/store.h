@@ -91,7 +91,6 @@ class ReadView {
     std::uint64_t blocks = 0;
     std::uint64_t counts = 0;  // of all blocks together
     std::uint64_t strays = 0;
-    std::uint64_t checkpoints = 0;
   };
   virtual Result<Rows> rows() = 0;
 

@@ -142,12 +142,10 @@ Result<bool> SqlView::has_block_index(const BlockIndex& index) {
 Result<SqlView::Rows> SqlView::rows() {
   Query query = db_.query(
       "SELECT (SELECT COUNT(*) FROM nodes), (SELECT COUNT(*) FROM blocks), "
-      "(SELECT COUNT(*) FROM facets), (SELECT COUNT(*) FROM entries WHERE sequence < 0), "
-      "(SELECT COUNT(checkpoint) FROM entries)");
+      "(SELECT COUNT(*) FROM facets), (SELECT COUNT(*) FROM entries WHERE sequence < 0)");
   SALLYPORT_TRY([[maybe_unused]] const bool row, query.step());
   const auto at = [&](int column) { return static_cast<std::uint64_t>(query.number(column)); };
-  return Rows{
-      .nodes = at(0), .blocks = at(1), .counts = at(2), .strays = at(3), .checkpoints = at(4)};
+  return Rows{.nodes = at(0), .blocks = at(1), .counts = at(2), .strays = at(3)};
 }
 
 Result<std::vector<BlockIndex::Count>> SqlView::totals(Facet facet) {
