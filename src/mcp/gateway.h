@@ -244,7 +244,7 @@ class Gateway final : public Conversation,
   void send_task(const std::string& listener, const Governed& governed);
   std::optional<json::object> kept_task(const std::string& id);
   bool answers_task(const Message& request);
-  bool refuses_undeclared_task(const Message& request);
+  bool refuses_task(const Message& request);
 
   // What was proposed and is answered by now (gateway_proposals.cc).
   Async<void> run_proposals();

@@ -101,8 +101,7 @@ void Gateway::client_asks(Message request) {
     if (!held) return;
     relayed_[request.id] = 0;
     tasks_.start(open_session(std::move(request), std::move(*held)));
-  } else if (refuses_undeclared_task(request) || answers_task(request) ||
-             (ready_ && answer_here(request))) {
+  } else if (refuses_task(request) || answers_task(request) || (ready_ && answer_here(request))) {
     return;
   } else if (is_governed(request.method)) {
     // A call goes on for whoever brings what it was judged with, and for nobody else.

@@ -159,16 +159,23 @@ json::object Gateway::task_json(const Governed& governed) const {
 }
 
 // True: it was answered. Who does not say that it knows tasks is not told of any, whether it is
-// there or not.
-bool Gateway::refuses_undeclared_task(const Message& request) {
-  if (client_era_ != Era::Modern || !request.method.starts_with("tasks/")) return false;
-  const bool offered = task_named_by(request).starts_with(kPrefix) ||
-                       find(discovery_, {"capabilities", "extensions", kExtension});
-  if (!offered || declares_tasks(client_capabilities_)) return false;
-  const json::object needed{{"extensions", json::object{{kExtension, json::object()}}}};
-  to_client(error_text(request.id, kMissingCapability,
-                       "tasks are an extension that was not declared",
-                       json::object{{"requiredCapabilities", needed}}));
+// there or not; and a server that has none is not said to lack this one.
+bool Gateway::refuses_task(const Message& request) {
+  if (!ready_ || !request.method.starts_with("tasks/")) return false;
+  const bool ours = client_era_ == Era::Modern && task_named_by(request).starts_with(kPrefix);
+  const bool offered =
+      server_era_ == Era::Modern
+          ? find(discovery_, {"capabilities", "extensions", kExtension}).has_value()
+          : find(opening_result_, {"capabilities", "tasks"}).has_value();
+  if (client_era_ == Era::Modern && (ours || offered) && !declares_tasks(client_capabilities_)) {
+    const json::object needed{{"extensions", json::object{{kExtension, json::object()}}}};
+    to_client(error_text(request.id, kMissingCapability,
+                         "tasks are an extension that was not declared",
+                         json::object{{"requiredCapabilities", needed}}));
+    return true;
+  }
+  if (ours || offered || !settings_.serves_others) return false;
+  to_client(error_text(request.id, kMethodNotFound, "Method not found"));
   return true;
 }
 

@@ -72,6 +72,12 @@ class StatelessTasks(ModernServer):
     """Makes a task of every call, and believes whoever names one."""
 
     class handler(ModernHandler):
+        def hear(self, message):
+            if message["method"] != "server/discover":
+                return super().hear(message)
+            self.message({"id": message["id"], "result": {"resultType": "complete", "supportedVersions": ["2026-07-28"], "ttlMs": 0, "cacheScope": "private",
+                                                          "capabilities": {"tools": {}, **TASKS}}})
+
         def call(self, id, params):
             self.message({"id": id, "result": {"resultType": "task", "taskId": "hers", "status": "working"}})
             return True
@@ -132,6 +138,16 @@ class Tasks(ServeTest):
         for method in ("tasks/get", "tasks/result", "tasks/cancel"):
             error = alice.request(method, {"taskId": "elsewhere"})[-1]["error"]
             self.assertEqual((error["code"], error["message"].split(" (record")[0]), (-32602, "there is no such task"), method)
+
+    def test_a_server_without_tasks_has_no_such_method(self):
+        behind = ModernServer()
+        self.addCleanup(behind.stop)
+        server = self.start(behind.url)
+        get = modern("tasks/get", {"taskId": "t"}, capabilities=TASKS)
+        for _ in range(2):
+            status, said = self.stateless(server, get, token=TOKENS["bob"], **{"Mcp-Name": "t"})
+            self.stateless(server, modern("tools/list"), token=TOKENS["bob"])  # it is there the second time
+        self.assertEqual((status, said[-1]["error"]["code"]), (404, -32601))
 
     # The server was handed every id that a client named, and told it of all of them.
     def test_nobody_listens_to_a_task_of_another_agent(self):
