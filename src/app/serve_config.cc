@@ -114,11 +114,11 @@ Mapping upstream_keys(ServeConfig::Upstream& out, const std::filesystem::path& f
   Mapping keys("a tool server");
   keys.required("name", "how records call it", name_schema(), read_name(out.name))
       .optional("command", "that starts it, as a list of words",
-                policy::list_schema(policy::text_schema(kLongestConfigText), kMostWords),
+                policy::list_schema(policy::word_schema(kLongestConfigText), kMostWords),
                 [&out](const Place& place) -> Result<void> {
                   std::string word;
                   const ReadValue read = [&](const Place& item) -> Result<void> {
-                    SALLYPORT_CHECK_OK(policy::read_text(word, kLongestConfigText)(item));
+                    SALLYPORT_CHECK_OK(policy::read_word(word, kLongestConfigText)(item));
                     out.command.push_back(word);
                     return {};
                   };

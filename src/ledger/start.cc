@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "base/encoding.h"
+#include "base/json_members.h"
 #include "base/try.h"
 #include "ledger/ledger.h"
 #include "ledger/maintenance.h"
@@ -148,12 +149,19 @@ class Start {
   Result<void> close_fail_open() {
     SALLYPORT_TRY(const std::vector<core::Fact> open, view_.facts("fail_open"));
     for (const core::Fact& interval : open) {
-      SALLYPORT_TRY(const json::value state, parse_own_json(*interval.value));
-      if (!is_dead(state.at("instance").as_string())) continue;
-      core::Draft ended = control("fail_open_ended", {{"guard", state.at("guard")},
-                                                      {"cause", state.at("cause")},
-                                                      {"calls", state.at("calls")},
-                                                      {"ended_by", "restart"}});
+      SALLYPORT_TRY(const json::value value, parse_own_json(*interval.value));
+      const json::object* const state = value.if_object();
+      const std::string instance = state ? text_or_empty(*state, "instance") : "";
+      if (instance.empty()) {
+        return ledger_unavailable("corrupt",
+                                  "a fact `fail_open` is damaged; run `sallyport ledger verify`");
+      }
+      if (!is_dead(instance)) continue;
+      json::object details{{"ended_by", "restart"}};
+      for (const char* const name : {"guard", "cause", "calls"}) {
+        if (const json::value* const said = state->if_contains(name)) details[name] = *said;
+      }
+      core::Draft ended = control("fail_open_ended", std::move(details));
       ended.facts.push_back({"fail_open", interval.key, std::nullopt});
       drafts.push_back(std::move(ended));
     }

@@ -97,13 +97,24 @@ json::object text_schema(std::size_t longest) {
 
 ReadValue read_text(std::string& out, std::size_t longest) {
   return [&out, longest](const Place& place) -> Result<void> {
+    SALLYPORT_CHECK_OK(read_word(out, longest)(place));
+    SALLYPORT_TRY(const json::value value, to_json(place.node, place.file));
+    if (value.is_string()) return {};
+    return place.refuse(fmt::format("a text belongs here; put `{}` in quotes", out));
+  };
+}
+
+json::object word_schema(std::size_t longest) {
+  json::object schema = text_schema(longest);
+  schema["type"] = {"string", "number", "boolean"};
+  return schema;
+}
+
+ReadValue read_word(std::string& out, std::size_t longest) {
+  return [&out, longest](const Place& place) -> Result<void> {
     const YamlNode& node = place.node;
     if (node.kind != YamlNode::Kind::Scalar || node.is_null() || node.text.empty()) {
       return place.refuse("a text belongs here");
-    }
-    SALLYPORT_TRY(const json::value value, to_json(node, place.file));
-    if (!value.is_string()) {
-      return place.refuse(fmt::format("a text belongs here; put `{}` in quotes", node.text));
     }
     if (node.text.size() > longest) {
       return place.refuse(fmt::format("a text of at most {} bytes belongs here", longest));

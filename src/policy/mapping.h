@@ -54,6 +54,9 @@ class Mapping {
 // Values that many keys have, each as a schema and a reader.
 json::object text_schema(std::size_t longest);
 ReadValue read_text(std::string& out, std::size_t longest);
+// Of a command line, where `8080` and `true` are words like others.
+json::object word_schema(std::size_t longest);
+ReadValue read_word(std::string& out, std::size_t longest);
 json::object choice_schema(const std::vector<std::string>& words);
 ReadValue read_choice(std::vector<std::string> words, std::function<void(std::size_t)> take);
 json::object number_schema(std::uint64_t least, std::uint64_t greatest);

@@ -63,6 +63,7 @@ class Configuration(ServeTest):
         self.assertEqual(schema["title"], "Sallyport configuration")
         upstream = {"name": "a", "command": ["/bin/true"]}
         good = [{"version": 1}, {"version": 1, "serve": {}}, {"version": 1, "serve": {"upstreams": []}}, {"version": 1, "serve": {"upstreams": [upstream]}, "ledger": {"retention": {"event": "90d"}}},
+                {"version": 1, "serve": {"upstreams": [{"name": "a", "command": ["/bin/true", 8080, True]}]}},
                 {"version": 1, "serve": {"upstreams": [{"name": "a", "url": "https://example.com", "era": "modern"}], "sessions": 3, "idle": "5m"}},
                 {"version": 1, "serve": {"upstreams": [upstream], "authorization": {"scopes": ["a"], "issuers": [{"name": "a", "issuer": "https://a", "agents": [{"claim": "c", "name": "n"}]}]}}}]
         bad = [{}, {"version": 2}, {"version": 1, "serv": {}}, {"version": 1, "serve": {"upstreams": {}}}, {"version": 1, "serve": {"upstreams": [{"nam": "a"}]}},

@@ -238,10 +238,12 @@ class Security(ServeTest):
                 ("listen: 0.0.0.0:1", "`allowed_hosts` must say"),
                 ("upstreams: files", "a list belongs here"),
                 ("upstreams: [{name: f, command: []}]", "a command belongs here"),
+                ("upstreams: [{name: f, command: [{}]}]", "a text belongs here"),
+                ("upstreams: [{name: 8080, command: [x]}]", "put `8080` in quotes"),
                 ("upstreams: [{name: a.b, command: [x]}, {name: a, command: [x]}]", "`a` and `a.b`: a tool of one could be called like"),
                 ("upstreams: [{name: a, command: [x]}, {name: a.b, command: [x]}]", "`a` and `a.b`: a tool of one could be called like"),
                 ("agents: [{name: a, token_sha256: abc}]\n  " + upstream, "a SHA-256 belongs here"),
-                (f"agents: [{{name: a, token_sha256: {'0' * 64}}}, {{name: a, token_sha256: {'0' * 64}}}]\n  {upstream}", "`a` is there twice")):
+                (f"agents: [{{name: a, token_sha256: {'a' * 64}}}, {{name: a, token_sha256: {'a' * 64}}}]\n  {upstream}", "`a` is there twice")):
             file = self.write("serve.yaml", f"version: 1\nserve:\n  {section}\n")
             said = self.refused(64, "serve", "--config", file)
             self.assertIn(words, said)
