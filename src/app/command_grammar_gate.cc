@@ -1,5 +1,6 @@
 #include "app/command_grammar.h"
 #include "app/wiring.h"
+#include "base/try.h"
 #include "hook/dialect.h"
 
 namespace sallyport::app {

@@ -7,6 +7,7 @@
 #include <array>
 #include <boost/json.hpp>
 
+#include "base/bytes.h"
 #include "base/try.h"
 #include "oauth/base64url.h"
 #include "oauth/openssl_owner.h"

@@ -126,8 +126,8 @@ class Damage(CliTest):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.data / name)
         self.assertIn("the ledger is gone", self.refused(1, "ledger", "tail"))
-        self.cli("mcp", "--", "true")
-        self.assertRegex(self.cli("doctor").out, "fail ledger +it is gone")
+        self.run_bare("mcp", "--data-dir", self.data, "--", "true")
+        self.assertRegex(self.cli("doctor").out, "fail ledger +it is empty, and its key has signed one before")
 
     def test_a_name_that_the_ledger_never_had_fails_the_doctor(self):
         # LE-23
@@ -169,6 +169,14 @@ class Sql(CliTest):
         self.after("DELETE FROM facts WHERE key = 'seal'")
         self.assertIn("corrupt", self.refused(1, "ledger", "hold", "add", "--kind", "event", "--reason", "r"))
         self.assertRegex(self.cli("doctor").out, "fail facts +")
+
+    def test_a_damaged_fact_is_told_as_damage_by_whoever_starts(self):
+        # LE-46: it ended the process as unexpected
+        for value in ("[]", "{}", '{"instance":1}'):
+            self.after(f"INSERT INTO facts VALUES ('fail_open', 'another', '{value}')")
+            outcome = self.run_bare("mcp", "--data-dir", self.data, "--", "true")
+            self.assertEqual(outcome.code, 1, outcome.err)
+            self.assertIn("corrupt: a fact `fail_open` is damaged", outcome.err)
 
     def test_tables_triggers_and_views_of_others_are_found(self):
         # LE-46
