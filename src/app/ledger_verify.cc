@@ -45,7 +45,10 @@ Result<Pin> pinned_key(const LedgerVerifyOptions& options, const Workspace::Plac
 // Nothing for an auditor, whose copy holds no secrets.
 std::optional<KeyedDigest> digest_of(const Workspace::Place& place) {
   const Result<std::optional<std::string>> key = ledger::KeyFolder::kept_digest_key(place.data_dir);
-  return key && *key ? std::optional<KeyedDigest>(**key) : std::nullopt;
+  if (key) return *key ? std::optional<KeyedDigest>(**key) : std::nullopt;
+  fmt::print(stderr, "sallyport: the facts beside the entries were not checked: {}\n",
+             key.error().message);
+  return std::nullopt;
 }
 
 // Read before the ledger is: a witness is never newer than what is committed by then.

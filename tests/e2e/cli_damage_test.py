@@ -178,6 +178,13 @@ class Sql(CliTest):
             self.assertEqual(outcome.code, 1, outcome.err)
             self.assertIn("corrupt: a fact `fail_open` is damaged", outcome.err)
 
+    def test_what_could_not_be_checked_is_said(self):
+        # LE-46, LE-48
+        (self.data / "keys" / "digest.key").chmod(0o644)
+        report = self.cli("ledger", "verify")
+        self.assertEqual(report.code, 0)
+        self.assertRegex(report.err, "the facts beside the entries were not checked: .*digest.key is open to others")
+
     def test_tables_triggers_and_views_of_others_are_found(self):
         # LE-46
         for statement in ("CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM facts; END", "CREATE TABLE another (a)",
