@@ -30,7 +30,7 @@ void FactSeal::toggle(std::string_view space, std::string_view key, const std::s
   for (std::size_t i = 0; i < sum_.size(); ++i) sum_[i] ^= digest[i];
 }
 
-void FactSeal::take(const WriteView::FactChanges& changes) {
+void FactSeal::take(const WriteView::ChangedFacts& changes) {
   for (const auto& [name, change] : changes) {
     if (change.before == change.after) continue;
     if (change.before) toggle(name.first, name.second, *change.before);
@@ -70,12 +70,12 @@ Result<void> seal_facts(WriteView& view, const KeyedDigest& digest, bool first, 
     SALLYPORT_TRY(const FactSeal seal, FactSeal::made(view, digest));
     return view.put_fact(seal.fact());
   }
-  if (view.fact_changes().empty()) return {};
+  if (view.changed_facts().empty()) return {};
   FactSeal seal(digest);
   if (!first) {
     SALLYPORT_TRY(seal, FactSeal::stored(view, digest));
   }
-  seal.take(view.fact_changes());
+  seal.take(view.changed_facts());
   return view.put_fact(seal.fact());
 }
 

@@ -18,7 +18,7 @@ class FactSeal {
   static Result<FactSeal> made(ReadView& view, const KeyedDigest& digest);
 
   // Costs what has changed, however many facts there are.
-  void take(const WriteView::FactChanges& changes);
+  void take(const WriteView::ChangedFacts& changes);
 
   core::Fact fact() const;
 

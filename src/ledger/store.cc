@@ -12,7 +12,7 @@ std::unexpected<Error> ledger_unavailable(std::string_view cause, std::string_vi
 }
 
 Result<void> WriteView::put_fact(const core::Fact& written) {
-  const auto [change, first] = fact_changes_.try_emplace({written.space, written.key});
+  const auto [change, first] = changed_facts_.try_emplace({written.space, written.key});
   if (first) {
     SALLYPORT_TRY(change->second.before, fact(written.space, written.key));
   }

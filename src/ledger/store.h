@@ -111,13 +111,13 @@ class WriteView : public ReadView {
   virtual Result<void> put_block_index(const BlockIndex& index) = 0;
   // A transaction remembers which facts it changed, for whoever seals them.
   Result<void> put_fact(const core::Fact& fact);
-  struct FactChange {
+  struct ChangedFact {
     std::optional<std::string> before;  // nothing: there was none
     std::optional<std::string> after;   // nothing: it is gone
   };
   // By space and key.
-  using FactChanges = std::map<std::pair<std::string, std::string>, FactChange>;
-  const FactChanges& fact_changes() const { return fact_changes_; }
+  using ChangedFacts = std::map<std::pair<std::string, std::string>, ChangedFact>;
+  const ChangedFacts& changed_facts() const { return changed_facts_; }
 
   // The two things that may be taken away from a written entry, neither of which is its hash.
   virtual Result<void> replace_openings(std::uint64_t sequence, std::string_view packed) = 0;
@@ -126,7 +126,7 @@ class WriteView : public ReadView {
  private:
   virtual Result<void> store_fact(const core::Fact& fact) = 0;
 
-  FactChanges fact_changes_;
+  ChangedFacts changed_facts_;
 };
 
 class LedgerStore {
