@@ -1,5 +1,6 @@
 #include "base/entropy.h"
 
+#include <sys/mman.h>
 #include <sys/random.h>
 
 #include <cerrno>
@@ -11,13 +12,6 @@ namespace sallyport {
 
 namespace {
 
-// A system call for each 32-byte salt costs more than the hash it goes into. What was handed out is
-// wiped, so a buffer never serves twice and never holds the past.
-struct Pool {
-  std::uint8_t bytes[4096];
-  std::size_t used = sizeof bytes;
-};
-
 void from_system(std::uint8_t* out, std::size_t size) {
   while (size > 0) {
     const ssize_t got = getrandom(out, size, 0);
@@ -28,18 +22,58 @@ void from_system(std::uint8_t* out, std::size_t size) {
   }
 }
 
+// A system call for each 32-byte salt costs more than the hash it goes into, so each thread reads a
+// page ahead. Bytes that were handed out are wiped. The kernel zeroes the page in the child of a
+// fork, and a page of zeroes is an empty pool: parent and child never draw the same bytes.
+class Pool {
+ public:
+  Pool() {
+    void* const page =
+        mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) return;
+    if (madvise(page, kPage, MADV_WIPEONFORK) == 0) {
+      content_ = static_cast<Content*>(page);
+    } else {
+      munmap(page, kPage);
+    }
+  }
+  Pool(const Pool&) = delete;
+  ~Pool() {
+    if (content_ == nullptr) return;
+    explicit_bzero(content_, kPage);
+    munmap(content_, kPage);
+  }
+
+  void fill(std::span<std::uint8_t> out) {
+    if (content_ == nullptr || out.size() > sizeof content_->bytes) {
+      return from_system(out.data(), out.size());
+    }
+    if (content_->left < out.size()) {
+      from_system(content_->bytes, sizeof content_->bytes);
+      content_->left = sizeof content_->bytes;
+    }
+    std::uint8_t* const next = content_->bytes + sizeof content_->bytes - content_->left;
+    std::memcpy(out.data(), next, out.size());
+    explicit_bzero(next, out.size());
+    content_->left -= out.size();
+  }
+
+ private:
+  static constexpr std::size_t kPage = 4096;
+  struct Content {
+    std::size_t left;
+    std::uint8_t bytes[kPage - sizeof(std::size_t)];
+  };
+  static_assert(sizeof(Content) == kPage);
+
+  Content* content_ = nullptr;  // null: the kernel gives no such page, so nothing is read ahead
+};
+
 }  // namespace
 
 void SystemEntropy::fill(std::span<std::uint8_t> out) {
   thread_local Pool pool;
-  if (out.size() > sizeof pool.bytes) return from_system(out.data(), out.size());
-  if (sizeof pool.bytes - pool.used < out.size()) {
-    from_system(pool.bytes, sizeof pool.bytes);
-    pool.used = 0;
-  }
-  std::memcpy(out.data(), pool.bytes + pool.used, out.size());
-  explicit_bzero(pool.bytes + pool.used, out.size());
-  pool.used += out.size();
+  pool.fill(out);
 }
 
 }  // namespace sallyport
