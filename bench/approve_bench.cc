@@ -1,6 +1,8 @@
 // From a person's yes to the effect, across two processes: what somebody who waits for an approval
 // waits for after it was given.
 #include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +12,7 @@
 #include <boost/json.hpp>
 #include <thread>
 
+#include "base/try.h"
 #include "bench/bench.h"
 #include "bench/bench_ledger.h"
 #include "core/governor.h"
@@ -49,9 +52,13 @@ struct Opened {
   std::unique_ptr<ledger::Ledger> ledger;
 
   explicit Opened(const std::filesystem::path& folder) {
-    store = std::move(*store::SqliteStore::open({.file = folder / "ledger.db"}));
-    ledger = std::move(*ledger::Ledger::open(
-        {*store, redactor, clock, entropy, core::close_interrupted}, {.data_folder = folder}));
+    auto opened = store::SqliteStore::open({.file = folder / "ledger.db"});
+    SALLYPORT_INVARIANT(opened.has_value());
+    store = std::move(*opened);
+    auto started = ledger::Ledger::open({*store, redactor, clock, entropy, core::close_interrupted},
+                                        {.data_folder = folder});
+    SALLYPORT_INVARIANT(started.has_value());
+    ledger = std::move(*started);
   }
 };
 
@@ -70,6 +77,7 @@ Result<T> run_here(Task<T> task) {
 [[noreturn]] void hold_calls(const std::filesystem::path& folder, int pipe, int count) {
   Opened opened(folder);
   const auto plan = core::PlanBuilder().build();
+  SALLYPORT_INVARIANT(plan.has_value());
   const core::FixedPlan plans(*plan);
   core::Governor governor({plans, *opened.ledger, opened.redactor, opened.clock, opened.entropy,
                            opened.ledger->digest()});
@@ -81,8 +89,10 @@ Result<T> run_here(Task<T> task) {
   std::_Exit(0);
 }
 
+// Empty: the process that holds the calls asks nothing within ten seconds.
 std::string next_question(ledger::Ledger& ledger) {
-  while (true) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (std::chrono::steady_clock::now() < deadline) {
     const auto facts = ledger.facts(core::kApprovalSpace);
     for (const core::Fact& fact : facts ? *facts : std::vector<core::Fact>{}) {
       const auto state = core::ApprovalState::parse(fact.value.value_or(""));
@@ -90,6 +100,7 @@ std::string next_question(ledger::Ledger& ledger) {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+  return {};
 }
 
 // One byte to another thread and back: what any wake-up costs on this machine now.
@@ -137,18 +148,21 @@ void measure_approve(Report& report, bool quick) {
     core::Approvals approvals(*opened.ledger, opened.clock, opened.redactor);
     for (int i = 0; i < count; ++i) {
       const std::string id = next_question(*opened.ledger);
+      if (id.empty()) break;
       // A holder that has just asked has not begun to wait yet.
       std::this_thread::sleep_for(std::chrono::milliseconds(5 + (i * 7) % 40));
       const Nanoseconds asked = now();
       if (!run_here(approvals.answer(id, Reply::approve("user:bench")))) break;
+      pollfd told{.fd = ends[0], .events = POLLIN, .revents = 0};
       Nanoseconds ran = 0;
-      if (::read(ends[0], &ran, sizeof ran) != sizeof ran) break;
+      if (poll(&told, 1, 10'000) != 1 || ::read(ends[0], &ran, sizeof ran) != sizeof ran) break;
       waits.push_back(static_cast<double>(ran - asked) / 1e9);
     }
   }
   ::close(ends[0]);
+  ::kill(holder, SIGKILL);  // one that still holds a call would wait for an answer
   waitpid(holder, nullptr, 0);
-  if (waits.empty()) return;
+  SALLYPORT_INVARIANT(waits.size() == static_cast<std::size_t>(count));
   std::ranges::sort(waits);
   const double least = fdatasync_seconds(place.folder(), quick ? 5 : 50) + wake_up_seconds(1000);
   const double median = waits[waits.size() / 2];
