@@ -2,13 +2,17 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "base/try.h"
@@ -21,6 +25,51 @@ namespace {
 std::filesystem::path lock_file(const std::filesystem::path& data_folder,
                                 const std::string& instance_id) {
   return data_folder / "instances" / (instance_id + ".lock");
+}
+
+// A process of this machine for as long as it runs: boot, PID namespace, number and start time.
+// Empty where /proc does not say.
+std::string identity_of(int pid) {
+  std::ifstream boot("/proc/sys/kernel/random/boot_id");
+  std::ifstream stat(fmt::format("/proc/{}/stat", pid));
+  std::string boot_id;
+  std::string line;
+  struct stat space{};
+  if (!std::getline(boot, boot_id) || !std::getline(stat, line) ||
+      ::stat("/proc/self/ns/pid", &space) != 0) {
+    return {};
+  }
+  // The name in the second field may hold anything, so fields are counted from its end.
+  std::istringstream fields(line.substr(line.rfind(')') + 1));
+  constexpr int kStartTime = 20;  // field 22 of the line, the third being the first here
+  std::string word;
+  for (int i = 0; i < kStartTime; ++i) fields >> word;
+  return fmt::format("{} {} {} {}", boot_id, space.st_ino, pid, word);
+}
+
+// The part of an identity that both must share to judge each other: boot and PID namespace.
+std::string_view machine_in(std::string_view identity) {
+  const std::size_t second = identity.find(' ', identity.find(' ') + 1);
+  return identity.substr(0, second);
+}
+
+// A child between fork and exec still holds the lock of a parent that was killed. Its file says who
+// took the lock, so a process that is known to be gone is dead although the lock is held.
+bool is_known_to_be_gone(int fd) {
+  char content[256];
+  const ssize_t size = ::pread(fd, content, sizeof content, 0);
+  const std::string_view owner(content, size > 0 ? static_cast<std::size_t>(size) : 0);
+  const std::size_t pid_at = machine_in(owner).size();
+  int pid = 0;
+  if (pid_at >= owner.size()) return false;
+  const auto [end, error] =
+      std::from_chars(owner.data() + pid_at + 1, owner.data() + owner.size(), pid);
+  if (error != std::errc{} || pid <= 0) return false;
+  const std::string self = identity_of(getpid());
+  if (self.empty() || machine_in(self) != machine_in(owner)) return false;
+  if (::kill(pid, 0) != 0 && errno == ESRCH) return true;
+  const std::string now = identity_of(pid);
+  return !now.empty() && now != owner;
 }
 
 bool is_at(const std::filesystem::path& file, int fd) {
@@ -40,7 +89,12 @@ Result<InstanceLock> InstanceLock::take(const std::filesystem::path& data_folder
   for (int tries = 1;; ++tries) {
     const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     const bool locked = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
-    if (locked && is_at(file, fd)) return InstanceLock(file, fd);
+    if (locked && is_at(file, fd)) {
+      // Without it the lock alone decides, so nothing is lost where it cannot be written.
+      const std::string owner = identity_of(getpid());
+      (void)!::pwrite(fd, owner.data(), owner.size(), 0);
+      return InstanceLock(file, fd);
+    }
     const int error = locked ? ENOENT : errno;
     if (fd >= 0) ::close(fd);
     // Whoever looks at the folder in this moment takes the file for one of a dead instance.
@@ -69,7 +123,8 @@ bool InstanceLock::alive(const std::filesystem::path& data_folder, const std::st
   const int fd = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0) return false;
   // Shared: two who look must not take each other for the instance.
-  const bool held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  const bool held =
+      flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK && !is_known_to_be_gone(fd);
   // A dead instance's file is of no further use to anybody.
   if (!held) ::unlink(file.c_str());
   ::close(fd);

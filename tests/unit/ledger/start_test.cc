@@ -1,6 +1,7 @@
 // How a ledger opens: what it checks, what it says, what it closes for those who died.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -149,6 +150,38 @@ TEST(StartTest, AnInstanceIsAliveAsLongAsItHoldsItsLock) {
   }
   EXPECT_FALSE(InstanceLock::alive(folder.path(), "one"));
   EXPECT_FALSE(InstanceLock::alive(folder.path(), "never"));
+}
+
+// A process that was killed while it started a child seemed alive until the child had called exec:
+// the child holds a copy of the lock. The demo missed the recovery of its victim that way.
+TEST(StartTest, AProcessThatWasKilledIsDeadAlthoughItsChildStillHoldsTheLock) {
+  const test::TempFolder folder;
+  int ready[2];
+  int end[2];
+  ASSERT_EQ(pipe(ready), 0);
+  ASSERT_EQ(pipe(end), 0);
+  const pid_t parent = fork();
+  ASSERT_GE(parent, 0);
+  if (parent == 0) {
+    auto lock = InstanceLock::take(folder.path(), "one");
+    if (!lock || fork() != 0) {
+      char c = lock ? 'x' : '!';
+      (void)!::write(ready[1], &c, 1);
+      pause();
+    }
+    ::close(end[1]);
+    char c = 0;
+    (void)!::read(end[0], &c, 1);  // between fork and exec, until the test ends
+    _exit(0);
+  }
+  char c = 0;
+  ASSERT_EQ(::read(ready[0], &c, 1), 1);
+  ASSERT_EQ(c, 'x');
+  EXPECT_TRUE(InstanceLock::alive(folder.path(), "one"));
+  kill(parent, SIGKILL);
+  EXPECT_EQ(waitpid(parent, nullptr, 0), parent);
+  EXPECT_FALSE(InstanceLock::alive(folder.path(), "one"));
+  for (const int descriptor : {ready[0], ready[1], end[0], end[1]}) ::close(descriptor);
 }
 
 // A look at the folder between the making of a lock file and its locking removed the file of an
