@@ -4,14 +4,17 @@
 #   make test     everything CI checks               make bench   measure
 #   make install  PREFIX=/usr/local DESTDIR=         make lint    format, tree rules, clang-tidy; CHANGED=1
 #   make status   rewrite docs/status.md             make fuzz    FUZZ_SECONDS=600
-#   make format   apply clang-format                 make clean
+#   make format   apply clang-format                 make mutants COUNT=50 SEED=
+#   make clean
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build run test bench lint install fuzz status format clean
+.PHONY: build run test bench lint install fuzz mutants status format clean
 
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 600
+COUNT ?= 50
+SEED ?=
 JOBS ?= $(shell nproc)
 DEPS := @tools/install-deps.sh
 
@@ -81,6 +84,10 @@ fuzz:
 	  [ -n "$$programs" ] || { echo "there are no fuzz programs"; exit 1; }; \
 	  cmake --build --preset fuzz -j $(JOBS) --target $$programs; \
 	  printf '%s\n' $$programs | sed 's,^bin/,,' | xargs -P 2 -I{} bash -c "$$FUZZ_ONE" {}
+
+mutants:
+	$(DEPS) build test
+	@python3 tools/mutants.py --count $(COUNT) $(if $(SEED),--seed $(SEED))
 
 status:
 	$(DEPS) test
