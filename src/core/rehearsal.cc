@@ -11,7 +11,9 @@ namespace sallyport::core {
 Task<Rehearsal> Governor::rehearse(Call asked, std::shared_ptr<Upstream> upstream) {
   SALLYPORT_CO_TRY(Call call, identify(std::move(asked)));
   Rehearsal seen;
-  Trail trail(std::move(call), parts_.plans.current(), parts_.digest, fail_open_);
+  // A rehearsal lets no call pass, so it neither begins nor counts in an interval of failing open.
+  FailOpenLog own(parts_.recorder.instance_id());
+  Trail trail(std::move(call), parts_.plans.current(), parts_.digest, own);
   trail.tier_steps = &seen.tier_steps;
   co_await authorize(trail, upstream, {});
   // Only what was found; the announcements of a call that is not made are nobody's business.

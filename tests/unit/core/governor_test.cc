@@ -124,6 +124,34 @@ TEST(GovernorTest, AGuardThatMayFailOpenBracketsTheStretchInTheRecord) {
   EXPECT_EQ(text(governed.recorder.records().front(), "/guards/0/why"), "fail_open");
 }
 
+// A rehearsal on a running Governor counted in the interval and swallowed its first entry. LE-71
+TEST(GovernorTest, ARehearsalTakesNoPartInAnIntervalOfFailingOpen) {
+  Governed governed;
+  bool broken = true;
+  governed.plan
+      .guard(guard("remote",
+                   [&](const Call&) -> Result<Verdict> {
+                     if (broken) return fail(ErrorCode::Unavailable, "down");
+                     return Verdict::allow();
+                   }))
+      .fail_open("remote");
+  Call call = Governed::read_file();
+  call.session_id.clear();
+  ASSERT_TRUE(test::run_now(governed.governor().rehearse(call, governed.upstream)));
+  ASSERT_TRUE(governed.call(call)->result.success);
+  broken = false;
+  ASSERT_TRUE(test::run_now(governed.governor().rehearse(call, governed.upstream)));
+  ASSERT_TRUE(governed.call(call)->result.success);
+  std::vector<std::string> controls;
+  for (const Draft& draft : governed.recorder.written) {
+    if (draft.kind == Kind::Control) controls.push_back(canonical_json(draft.body));
+  }
+  EXPECT_EQ(controls,
+            (std::vector<std::string>{
+                R"({"cause":"error","control":"fail_open_started","guard":"remote"})",
+                R"({"calls":1,"cause":"error","control":"fail_open_ended","guard":"remote"})"}));
+}
+
 TEST(GovernorTest, ARewriteIsDecidedAgainAndTheUpstreamGetsTheInputThatRests) {
   Governed governed;
   std::vector<std::string> seen;
