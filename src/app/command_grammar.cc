@@ -130,8 +130,8 @@ void CommandLine::add_filters(CLI::App& app, FilterOptions& filter) {
   text(app, "--approval", filter.approval, "only calls that asked this", "ID");
   text(app, "--event-type", filter.event_type, "only events of this type", "TYPE");
   text(app, "--terminal", filter.terminal, "only records that end a call, or do not", "true|false");
-  text(app, "--since", filter.since, "not before this time", "TIME");
-  text(app, "--until", filter.until, "before this time", "TIME");
+  text(app, "--since", filter.since, "not before this time, or so long ago", "TIME|1h");
+  text(app, "--until", filter.until, "before this time", "TIME|1h");
   text(app, "--after", filter.after, "behind this sequence", "SEQUENCE");
 }
 

@@ -85,6 +85,7 @@ class CommandLine {
   Globals globals_;
   DemoOptions demo_;
   TailOptions tail_;
+  CallsOptions calls_;
   ShowOptions show_;
   ExportOptions export_;
   LedgerVerifyOptions ledger_verify_;

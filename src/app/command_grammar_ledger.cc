@@ -15,6 +15,10 @@ void CommandLine::add_reading(CLI::App& ledger) {
   text(tail, "-n,--lines,--limit", tail_.count, "how many [20]", "N");
   tail.add_flag("-f,--follow", tail_.follow, "wait for more");
   add_filters(tail, tail_.filter);
+  CLI::App& calls =
+      command(ledger, "calls", "the newest calls, a line for each", calls_, ledger_calls);
+  text(calls, "-n,--lines,--limit", calls_.count, "how many [20]", "N");
+  add_filters(calls, calls_.filter);
   CLI::App& show =
       command(ledger, "show", "entries that match, or one of them whole", show_, ledger_show);
   text(show, "target", show_.target, "an entry's id or sequence, or a call", "ID|CALL|SEQUENCE");

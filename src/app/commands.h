@@ -43,6 +43,12 @@ struct TailOptions {
 };
 Result<int> ledger_tail(const Context& context, const TailOptions& options);
 
+struct CallsOptions {
+  std::optional<std::string> count;
+  FilterOptions filter;
+};
+Result<int> ledger_calls(const Context& context, const CallsOptions& options);
+
 struct ShowOptions {
   std::optional<std::string> target;
   std::optional<std::string> limit;

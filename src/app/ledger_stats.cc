@@ -6,6 +6,7 @@
 #include "app/output.h"
 #include "app/selection.h"
 #include "base/try.h"
+#include "sallyport/outcome.h"
 
 namespace sallyport::app {
 
@@ -20,8 +21,19 @@ struct Stats {
   std::string key;
   std::uint64_t ledger_bytes = 0;
   std::uint64_t log_bytes = 0;
+  std::uint64_t calls = 0;  // that have ended
   std::vector<std::pair<std::string, Counts>> counts;
 };
+
+// Every call ends in exactly one record; only a question is a record that ends none.
+std::uint64_t ended_calls(const Counts& outcomes) {
+  std::uint64_t calls = 0;
+  for (const auto& [outcome, count] : outcomes) {
+    const auto kind = outcome_kind_from(outcome);
+    if (kind && *kind != Outcome::Kind::RequiresConfirmation) calls += count;
+  }
+  return calls;
+}
 
 std::uint64_t bytes_of(const std::filesystem::path& file) {
   std::error_code code;
@@ -61,6 +73,7 @@ Result<Stats> read_stats(Workspace& workspace) {
     stats.key = key.value_or("");
     for (const auto& [name, facet] : kFacets) {
       SALLYPORT_TRY(Counts counts, ledger::count_by(view, facet));
+      if (facet == ledger::Facet::Outcome) stats.calls = ended_calls(counts);
       stats.counts.emplace_back(name, std::move(counts));
     }
     return stats.size == 0 ? Result<void>{} : read_times(view, stats);
@@ -70,8 +83,9 @@ Result<Stats> read_stats(Workspace& workspace) {
 
 void print_json(const Stats& stats) {
   json::object object{
-      {"size", stats.size}, {"first_at", stats.first_at},         {"last_at", stats.last_at},
-      {"key", stats.key},   {"ledger_bytes", stats.ledger_bytes}, {"log_bytes", stats.log_bytes}};
+      {"size", stats.size},          {"calls", stats.calls}, {"first_at", stats.first_at},
+      {"last_at", stats.last_at},    {"key", stats.key},     {"ledger_bytes", stats.ledger_bytes},
+      {"log_bytes", stats.log_bytes}};
   for (const auto& [name, counts] : stats.counts) {
     json::object& group = object[name].emplace_object();
     for (const auto& [value, count] : counts) group[value] = count;
@@ -81,6 +95,7 @@ void print_json(const Stats& stats) {
 
 void print_text(const Stats& stats, const Terminal& terminal) {
   say(fmt::format("entries    {}", stats.size));
+  say(fmt::format("calls      {}", stats.calls));
   say(fmt::format("from       {}", stats.first_at));
   say(fmt::format("to         {}", stats.last_at));
   say(fmt::format("file       {} bytes, write-ahead log {} bytes", stats.ledger_bytes,

@@ -4,7 +4,9 @@
 
 #include <charconv>
 
+#include "app/config.h"
 #include "app/input.h"
+#include "base/clock.h"
 #include "base/encoding.h"
 #include "base/nearest.h"
 #include "base/try.h"
@@ -34,8 +36,10 @@ Result<WallTime> time_from(const std::string& text, std::string_view option) {
   // A day alone is what people type most.
   const std::optional<WallTime> day = from_rfc3339(text + "T00:00:00Z");
   if (day) return *day;
-  return usage(
-      fmt::format("{} `{}` is no time; write 2026-11-15T02:00:00Z or 2026-11-15", option, text));
+  if (const auto ago = parse_duration(text)) return SystemClock().wall() - *ago;
+  return usage(fmt::format(
+      "{} `{}` is no time; write 2026-11-15T02:00:00Z, 2026-11-15, or 1h for an hour ago", option,
+      text));
 }
 
 // What an id may be: something that can stand in an entry.

@@ -1,0 +1,32 @@
+// Calls as people ask for them: one row for each call, made of its newest audit record.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "ledger/query.h"
+#include "sallyport/audit_record.h"
+
+namespace sallyport::app {
+
+struct CallRow {
+  std::string time{};  // RFC 3339, of the newest record
+  std::uint64_t sequence = 0;
+  std::string call_id{};
+  std::string agent{};
+  std::string server{};
+  std::string tool{};
+  std::string what{};  // the command, path or address that the call names, else its input
+  std::string
+      verdict{};  // runs, failed, withheld, cached, refused, skipped, proposed, asks, unknown
+  std::string why{};
+};
+
+// The newest `count` calls whose records match, oldest first. `filter.facets` of kind is set here.
+Result<std::vector<CallRow>> list_calls(ledger::ReadView& view, ledger::Filter filter,
+                                        std::size_t count);
+
+CallRow call_row(const AuditRecord& record);
+
+}  // namespace sallyport::app
