@@ -87,6 +87,14 @@ CLI::Option* CommandLine::files(CLI::App& app, const char* name,
   return option;
 }
 
+void CommandLine::lists(CLI::App& app, std::vector<std::filesystem::path>& out) {
+  files(app, "--reviewers", out,
+        "believe these people too who signed changes of tiers; may be repeated")
+      ->take_all()
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 CLI::Option* CommandLine::choice(CLI::Option* option, std::vector<std::string> choices) {
   option->type_name(fmt::format("{}", fmt::join(choices, "|")));
   CLI::Validator known = CLI::IsMember(choices);

@@ -47,6 +47,8 @@ class CommandLine {
                     const char* description, const char* type = "FILE");
   CLI::Option* files(CLI::App& app, const char* name, std::vector<std::filesystem::path>& out,
                      const char* description);
+  // Whom to believe who signed control records, besides those who are registered now.
+  void lists(CLI::App& app, std::vector<std::filesystem::path>& out);
   CLI::Option* choice(CLI::Option* option, std::vector<std::string> choices);
   void add_globals();
   void add_filters(CLI::App& app, FilterOptions& filter);

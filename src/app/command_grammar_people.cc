@@ -82,7 +82,7 @@ void CommandLine::add_login(CLI::App& answer, LoginOptions& login) {
   file(answer, "--token-file", login.token_file, "your token, instead of a key");
   text(answer, "--name", login.name, "whose token it is", "NAME");
   file(answer, "--reviewers", login.reviewers,
-       "who is registered [<data-dir>/reviewers.yaml]; may be a policy");
+       "policy of a gate here that names reviewers [<data-dir>/reviewers.yaml]");
 }
 
 void CommandLine::add_trust() {
@@ -113,13 +113,11 @@ void CommandLine::add_trust() {
                           trust_export_, trust_export);
   text(out, "--limit", trust_export_.limit, "only the first so many records", "N");
   file(out, "--out", trust_export_.out, "where to [standard output]");
-  file(out, "--reviewers", trust_export_.reviewers,
-       "who is registered [<data-dir>/reviewers.yaml]");
+  lists(out, trust_export_.reviewers);
   CLI::App& check =
       command(trust, "verify", "check hashes, links and signatures", trust_verify_, trust_verify);
   file(check, "file", trust_verify_.file, "a chain document instead of the ledger");
-  file(check, "--reviewers", trust_verify_.reviewers,
-       "who is registered [<data-dir>/reviewers.yaml]");
+  lists(check, trust_verify_.reviewers);
   text(check, "--origin", trust_verify_.origin, "the log a document came from", "NAME");
 }
 
@@ -132,7 +130,8 @@ void CommandLine::add_tier_change(CLI::App& sub, TrustChangeOptions& options) {
   file(sub, "--key-file", options.key_file, "your approver key [the one in <data-dir>]");
   file(sub, "--passphrase-file", options.passphrase_file,
        "holds the passphrase [asked at the terminal]");
-  file(sub, "--reviewers", options.reviewers, "who is registered [<data-dir>/reviewers.yaml]");
+  file(sub, "--reviewers", options.reviewers,
+       "policy of a gate here that names reviewers [<data-dir>/reviewers.yaml]");
 }
 
 void CommandLine::add_grant(CLI::App& app, GrantOptions& options) {

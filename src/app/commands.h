@@ -70,6 +70,7 @@ struct LedgerVerifyOptions {
   std::optional<std::filesystem::path> file;
   std::optional<std::filesystem::path> since;
   std::optional<std::string> key;
+  std::vector<std::filesystem::path> reviewers;
   bool gaps = false;
 };
 Result<int> ledger_verify(const Context& context, const LedgerVerifyOptions& options);

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 
 #include "app/doctor.h"
 #include "app/network_fs.h"
+#include "app/registered_reviewers.h"
 #include "app/settings_file.h"
 #include "app/wiring.h"
 #include "base/encoding.h"
@@ -21,6 +23,8 @@
 #include "ledger/opening_check.h"
 #include "ledger/private_file.h"
 #include "mcp/bridge_log.h"
+#include "trust/approver_book.h"
+#include "trust/standing.h"
 
 namespace sallyport::app {
 
@@ -39,6 +43,7 @@ class Examination {
     writers();
     detectors();
     policy();
+    controls();
     bridging();
     hooks();
     return std::move(checks_);
@@ -173,6 +178,34 @@ class Examination {
          fmt::format("mend it; `sallyport ledger show {}` says why", refused->sequence));
   }
 
+  // TR-18: promotions and demotions that no registered person has signed. Fronts ignore them.
+  void controls() {
+    if (standings_.empty()) return;
+    Result<trust::Reviewers> reviewers = registered_reviewers(context_);
+    if (!reviewers) {
+      return warn("trust", reviewers.error().message,
+                  "without the people nobody can say which promotions count");
+    }
+    const trust::ApproverBook people(std::move(*reviewers));
+    std::vector<std::string> ignored;
+    for (const core::Fact& fact : standings_) {
+      const auto history = trust::ControlHistory::parse(fact.value.value_or(""));
+      std::vector<std::string> lines;
+      if (history) (void)history->proven(fact.key, origin_, &people, &lines);
+      if (!history) lines.push_back(history.error().message);
+      for (const std::string& line : lines) ignored.push_back(fact.key + ": " + line);
+    }
+    if (ignored.empty()) return ok("trust", "all promotions and demotions are signed");
+    constexpr std::size_t kShown = 5;
+    const std::size_t more = ignored.size() - std::min(ignored.size(), kShown);
+    ignored.resize(std::min(ignored.size(), kShown));
+    bad("trust",
+        fmt::format("not signed by a registered controller, and so ignored: {}{}",
+                    fmt::join(ignored, "; "), more ? fmt::format("; and {} more", more) : ""),
+        "find out who wrote them (`sallyport trust verify`); a controller who means it runs "
+        "`sallyport trust promote` or `demote` again");
+  }
+
   // What clients and tool servers could not give each other.
   void bridging() {
     std::string counts;
@@ -223,6 +256,9 @@ class Examination {
           SALLYPORT_TRY(policy_loaded_, view.fact("policy", "loaded"));
           SALLYPORT_TRY(policy_refused_, view.fact("policy", "refused"));
           SALLYPORT_TRY(degraded_, view.facts(mcp::kDegradedSpace));
+          SALLYPORT_TRY(standings_, view.facts(trust::kStandingSpace));
+          SALLYPORT_TRY(const std::vector<ledger::KeyPeriod> keys, ledger::key_history(view));
+          if (!keys.empty()) origin_ = keys.front().key.name;
           SALLYPORT_CHECK_OK(newest_checkpoint(view, size));
           SALLYPORT_CHECK_OK(kept_witness(view, witness));
           return last_entry(view, size, (*workspace)->clock());
@@ -362,6 +398,8 @@ class Examination {
   std::optional<std::string> policy_loaded_;   // its generation and source, and where that stands
   std::optional<std::string> policy_refused_;  // where a newer one is wrong, likewise
   std::vector<core::Fact> degraded_;
+  std::vector<core::Fact> standings_;  // promotions and demotions, by agent
+  std::string origin_;
   const Context& context_;
   Workspace::Place place_;
   std::vector<Check> checks_;

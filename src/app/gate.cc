@@ -7,45 +7,27 @@
 
 #include "app/gateway_plan.h"
 #include "app/governed_process.h"
-#include "app/registered_reviewers.h"
 #include "app/run_on.h"
 #include "base/try.h"
 #include "core/stored_record.h"
-#include "trust/approver_book.h"
+#include "policy/reviewer_file.h"
 
 namespace sallyport::app {
 
 namespace {
 
-// Those of the data folder, as they are when an answer is looked at. Where nobody is registered,
-// nobody can have answered.
-class PeopleOfFolder final : public core::ReviewerBook {
- public:
-  explicit PeopleOfFolder(const Context& context) : context_(context) {}
-
-  Result<void> check(const std::string& reviewer, std::string_view statement,
-                     std::string_view signature) const override {
-    SALLYPORT_TRY(trust::Reviewers people, registered_reviewers(context_, std::nullopt));
-    return trust::ApproverBook(std::move(people)).check(reviewer, statement, signature);
-  }
-  json::value dump() const override { return "reviewers of the data folder"; }
-
- private:
-  const Context& context_;
-};
-
-policy::PolicyLoader::Extend what_the_gate_brings(const Context& context,
+policy::PolicyLoader::Extend what_the_gate_brings(std::filesystem::path data_folder,
                                                   const mcp::PinBook& pins) {
-  return [&context, gateway = what_the_gateway_brings(pins)](core::PlanBuilder& plan) {
+  return [data_folder = std::move(data_folder),
+          gateway = what_the_gateway_brings(pins)](core::PlanBuilder& plan) {
     gateway(plan);
-    plan.reviewers(std::make_shared<const PeopleOfFolder>(context));
+    plan.reviewers(std::make_shared<const policy::PeopleOfFolder>(data_folder));
   };
 }
 
 }  // namespace
 
-Gate::Gate(const Context& context, std::unique_ptr<Workspace> workspace, Options options,
-           const std::string& policy_before)
+Gate::Gate(std::unique_ptr<Workspace> workspace, Options options, const std::string& policy_before)
     : workspace_(std::move(workspace)),
       policy_(std::move(options.policy)),
       recorder_(ledger(), metrics_, workspace_->clock(), std::move(options.front)),
@@ -55,7 +37,7 @@ Gate::Gate(const Context& context, std::unique_ptr<Workspace> workspace, Options
       loader_(policy::PolicyOrigin::named(policy_),
               {workspace_->clock(), workspace_->entropy(), ledger().fingerprint_key(), &ledger(),
                &workspace_->patterns()},
-              what_the_gate_brings(context, pins_)),
+              what_the_gate_brings(workspace_->place().data_dir, pins_)),
       watch_(loader_, plans_, who_runs_this(), [this](std::string_view line) { log(line); }),
       ledger_watch_(ledger(), [this](std::string_view line) { log(line); }),
       governor_({.plans = plans_,
@@ -76,7 +58,7 @@ Result<std::unique_ptr<Gate>> Gate::open(const Context& context, Options options
           {.role = options.role, .in_place = true, .close_interrupted = core::close_interrupted}));
   SALLYPORT_TRY(const auto before, workspace->ledger().fact("policy", "hash"));
   std::unique_ptr<Gate> gate(
-      new Gate(context, std::move(workspace), std::move(options), before.value_or("")));
+      new Gate(std::move(workspace), std::move(options), before.value_or("")));
   SALLYPORT_CHECK_OK(run_on(gate->loop_, gate->watch_.load()));
   SALLYPORT_CHECK_OK(run_on(gate->loop_, gate->governor_.start()));
   SALLYPORT_CHECK_OK(govern_this_process(gate->ledger(), who_runs_this()));

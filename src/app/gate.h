@@ -28,7 +28,6 @@ class Gate {
   };
   // The policy is in force, what a dead process left is closed, and from here on nothing that is
   // started below this process may answer for people (AP-29).
-  // `context` must outlive it.
   static Result<std::unique_ptr<Gate>> open(const Context& context, Options options);
   Gate(const Gate&) = delete;
   ~Gate();
@@ -48,8 +47,7 @@ class Gate {
   std::string about_policy() const;
 
  private:
-  Gate(const Context& context, std::unique_ptr<Workspace> workspace, Options options,
-       const std::string& policy_before);
+  Gate(std::unique_ptr<Workspace> workspace, Options options, const std::string& policy_before);
 
   boost::asio::io_context loop_{1};
   ErrorLines lines_;

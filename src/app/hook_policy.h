@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "app/file_state.h"
 #include "app/workspace.h"
+#include "base/file_state.h"
 #include "core/governor.h"
 #include "core/hand_offs.h"
 #include "hook/origins.h"

@@ -1,54 +1,104 @@
 #include "app/registered_reviewers.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <boost/json.hpp>
 
-#include "app/input.h"
-#include "base/json_members.h"
 #include "base/try.h"
-#include "policy/yaml_json.h"
+#include "core/plan_shelf.h"
+#include "ledger/store_reader.h"
+#include "trust/approver_book.h"
 
 namespace sallyport::app {
 
 namespace {
 
-constexpr std::size_t kMostBytes = 1 << 20;
+Result<trust::Reviewers> of_folder(const std::filesystem::path& folder) {
+  policy::ReviewerFile file(folder / policy::kReviewersFile, true);
+  SALLYPORT_TRY(const policy::ReviewerFile::List list, file.now());
+  return *list;
+}
 
-Result<trust::Reviewers> read_reviewers(const std::filesystem::path& file) {
-  SALLYPORT_TRY(const std::string text, read_input(file, kMostBytes));
-  SALLYPORT_TRY(const policy::YamlNode root, policy::parse_yaml(text, file.string()));
-  SALLYPORT_TRY(const json::value document, policy::to_json(root, file.string()));
-  const json::object* const object = document.if_object();
-  const json::object* const section = object == nullptr ? nullptr : object_in(*object, "approvals");
-  const json::value* list = nullptr;
-  if (section != nullptr) list = section->if_contains("reviewers");
-  if (object != nullptr && list == nullptr) list = object->if_contains("reviewers");
-  if (list == nullptr) return trust::Reviewers{};
-  Result<trust::Reviewers> reviewers = trust::reviewers_from_json(*list);
-  if (!reviewers) return fail(ErrorCode::InvalidInput, reviewers.error().message, file.string());
-  return reviewers;
+// Sources of policies that name reviewers, each with the digest of its list.
+Result<std::vector<core::Fact>> loaded_lists(const Context& context) {
+  SALLYPORT_TRY(const Workspace::Place place, context.place());
+  std::error_code code;
+  if (!std::filesystem::exists(place.ledger_file(), code)) return std::vector<core::Fact>{};
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, Workspace::open_reading(place));
+  return ledger::StoreReader(workspace->store()).facts(core::kPolicyPeople);
+}
+
+std::string digest_of(const trust::Reviewers& people) {
+  return core::digest_of_people(trust::ApproverBook(people));
+}
+
+void add(trust::Reviewers& all, const trust::Reviewers& more) {
+  all.people.insert(all.people.end(), more.people.begin(), more.people.end());
+}
+
+// Those that still stand in their files as they were loaded. `missing` names one that does not.
+trust::Reviewers of_policies(const std::vector<core::Fact>& lists, std::string* missing) {
+  trust::Reviewers all;
+  for (const core::Fact& list : lists) {
+    const Result<trust::Reviewers> read = policy::read_reviewers(list.key);
+    if (read && digest_of(*read) == list.value.value_or("")) {
+      add(all, *read);
+    } else {
+      *missing = list.key;
+    }
+  }
+  return all;
 }
 
 }  // namespace
 
-Result<ReviewerFile::List> ReviewerFile::now() {
-  if (state_ && state_->still_holds(file_)) return list_;
-  state_.reset();
-  const std::optional<FileState> state = FileState::of(file_);
-  if (!state && optional_) return std::make_shared<const trust::Reviewers>();
-  SALLYPORT_TRY(trust::Reviewers read, read_reviewers(file_));
-  list_ = std::make_shared<const trust::Reviewers>(std::move(read));
-  state_ = state;
-  return list_;
+Result<trust::Reviewers> registered_reviewers(const Context& context,
+                                              const std::optional<std::filesystem::path>& named) {
+  SALLYPORT_TRY(const std::filesystem::path folder, context.data_dir());
+  if (named) {
+    std::error_code code;
+    if (std::filesystem::equivalent(*named, folder / policy::kReviewersFile, code)) {
+      return of_folder(folder);
+    }
+    SALLYPORT_TRY(trust::Reviewers people, policy::read_reviewers(*named));
+    SALLYPORT_TRY(const std::vector<core::Fact> lists, loaded_lists(context));
+    const std::string digest = digest_of(people);
+    const bool loaded = std::ranges::any_of(
+        lists, [&](const core::Fact& list) { return list.value.value_or("") == digest; });
+    if (loaded) return people;
+    return fail(ErrorCode::Unauthenticated,
+                fmt::format("no gate on this data folder has loaded the reviewers of `{:.200}`; "
+                            "name its policy, or register people in {}",
+                            named->string(), (folder / policy::kReviewersFile).string()),
+                "--reviewers");
+  }
+  SALLYPORT_TRY(trust::Reviewers people, of_folder(folder));
+  if (!people.people.empty()) return people;
+  SALLYPORT_TRY(const std::vector<core::Fact> lists, loaded_lists(context));
+  std::string missing;
+  people = of_policies(lists, &missing);
+  if (!people.people.empty() || missing.empty()) return people;
+  return fail(ErrorCode::NotFound,
+              fmt::format("the policy `{:.200}` names reviewers and cannot be read from here as it "
+                          "was loaded; run the command where it can, or register people in {}",
+                          missing, (folder / policy::kReviewersFile).string()));
 }
 
-Result<trust::Reviewers> registered_reviewers(const Context& context,
-                                              const std::optional<std::filesystem::path>& file) {
-  if (file) return read_reviewers(*file);
+Result<trust::Reviewers> reviewers_of_all_times(const Context& context,
+                                                const std::vector<std::filesystem::path>& files) {
   SALLYPORT_TRY(const std::filesystem::path folder, context.data_dir());
-  const std::filesystem::path usual = folder / "reviewers.yaml";
-  std::error_code code;
-  if (!std::filesystem::exists(usual, code)) return trust::Reviewers{};
-  return read_reviewers(usual);
+  SALLYPORT_TRY(trust::Reviewers all, of_folder(folder));
+  // A ledger that cannot be read is told of by whoever checks it.
+  if (const Result<std::vector<core::Fact>> lists = loaded_lists(context)) {
+    std::string missing;
+    add(all, of_policies(*lists, &missing));
+  }
+  for (const std::filesystem::path& file : files) {
+    SALLYPORT_TRY(const trust::Reviewers more, policy::read_reviewers(file));
+    add(all, more);
+  }
+  return all;
 }
 
 }  // namespace sallyport::app

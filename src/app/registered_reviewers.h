@@ -1,42 +1,31 @@
-// Who is registered to approve and to control.
+// Who is registered to approve and to control, as commands on a data folder know it.
 //
-//   reviewers:
-//     - {name: "user:ada", key: "ed25519:...", roles: [approver, controller]}
-//
-// The list stands in a file of its own, or under `approvals:` of a policy.
+// The people are those of `<data-dir>/reviewers.yaml`. Where that file registers nobody, they are
+// those of the policies that gates on this data folder have loaded: the ledger keeps the source of
+// each policy that names reviewers, and a digest of the list. A list that only the caller names
+// proves nothing, so it counts only where that digest is its own.
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <optional>
+#include <vector>
 
 #include "app/context.h"
-#include "app/file_state.h"
+#include "policy/reviewer_file.h"
 #include "trust/reviewers.h"
 
 namespace sallyport::app {
 
-// The file that was named, else `<data-dir>/reviewers.yaml`; nobody where there is no such file.
-// `InvalidInput` with its place when it cannot be read.
-Result<trust::Reviewers> registered_reviewers(const Context& context,
-                                              const std::optional<std::filesystem::path>& file);
+// `named`: the policy of a gate on this data folder, or its reviewers.yaml; `Unauthenticated` where
+// it is neither. Nobody is registered where no list is found. `InvalidInput` with its place where
+// one cannot be read; `NotFound` where a policy names people and only that policy knows them.
+Result<trust::Reviewers> registered_reviewers(
+    const Context& context, const std::optional<std::filesystem::path>& named = std::nullopt);
 
-// The list of one file as it is now, for whoever asks often: read again when the file has changed,
-// so that whoever was struck off it is gone at once.
-class ReviewerFile {
- public:
-  using List = std::shared_ptr<const trust::Reviewers>;
-  // `optional`: nobody is registered where there is no such file; else that is an error.
-  explicit ReviewerFile(std::filesystem::path file, bool optional = false)
-      : file_(std::move(file)), optional_(optional) {}
-
-  Result<List> now();
-
- private:
-  std::filesystem::path file_;
-  bool optional_;
-  std::optional<FileState> state_;  // as `list_` was read
-  List list_;
-};
+// For checking old signatures: the people of the data folder, of the policies that were loaded, and
+// of these files. Who checks chooses whom to believe, so lists that were in force earlier may be
+// among them, and one name may stand there with several keys.
+Result<trust::Reviewers> reviewers_of_all_times(const Context& context,
+                                                const std::vector<std::filesystem::path>& files);
 
 }  // namespace sallyport::app

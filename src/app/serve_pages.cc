@@ -61,7 +61,7 @@ std::optional<AgentTokens> metrics_readers(const ServeConfig& config) {
 
 ServePages::ServePages(Parts parts)
     : parts_(std::move(parts)),
-      of_folder_(parts_.gate.workspace().place().data_dir / "reviewers.yaml", true),
+      of_folder_(parts_.gate.workspace().place().data_dir / policy::kReviewersFile, true),
       metrics_({parts_.gate.metrics(), parts_.gate.ledger(), parts_.gate.workspace().clock()},
                metrics_readers(parts_.config)),
       approvals_({parts_.gate.ledger(), parts_.gate.governor(), parts_.gate.workspace().clock(),
@@ -111,9 +111,9 @@ ServerResponse ServePages::readiness() const {
 
 // Those of the policy, where it is a file that names some, else those of the data folder. A shipped
 // policy is none of the files around, whatever they are called.
-Result<ReviewerFile::List> ServePages::people_who_answer() {
+Result<policy::ReviewerFile::List> ServePages::people_who_answer() {
   if (of_policy_) {
-    SALLYPORT_TRY(ReviewerFile::List people, of_policy_->now());
+    SALLYPORT_TRY(policy::ReviewerFile::List people, of_policy_->now());
     if (!people->people.empty()) return people;
   }
   return of_folder_.now();

@@ -8,9 +8,9 @@
 #include "app/approvals_api.h"
 #include "app/gate.h"
 #include "app/metrics_page.h"
-#include "app/registered_reviewers.h"
 #include "app/serve_config.h"
 #include "net/http_server.h"
+#include "policy/reviewer_file.h"
 
 namespace sallyport::app {
 
@@ -34,11 +34,11 @@ class ServePages {
  private:
   net::ServerResponse readiness() const;
   json::object resource_description() const;
-  Result<ReviewerFile::List> people_who_answer();
+  Result<policy::ReviewerFile::List> people_who_answer();
 
   Parts parts_;
-  std::optional<ReviewerFile> of_policy_;
-  ReviewerFile of_folder_;
+  std::optional<policy::ReviewerFile> of_policy_;
+  policy::ReviewerFile of_folder_;
   bool stopping_ = false;
   MetricsPage metrics_;
   ApprovalsApi approvals_;

@@ -44,8 +44,8 @@ Result<trust::ChainReport> check_file(const Context& context, const TrustVerifyO
   trust::ChainVerifier::Rules rules{.origin = options.origin.value_or("")};
   std::optional<trust::Reviewers> reviewers;
   // Without both nobody can say who signed what.
-  if (options.reviewers && options.origin) {
-    SALLYPORT_TRY(reviewers, registered_reviewers(context, options.reviewers));
+  if (!options.reviewers.empty() && options.origin) {
+    SALLYPORT_TRY(reviewers, reviewers_of_all_times(context, options.reviewers));
     rules.reviewers = &*reviewers;
   }
   if (*options.file == "-") return trust::verify_chain_file(std::cin, rules);
@@ -70,7 +70,7 @@ Result<int> trust_verify(const Context& context, const TrustVerifyOptions& optio
     SALLYPORT_TRY(report, check_file(context, options));
   } else {
     SALLYPORT_TRY(const trust::Reviewers reviewers,
-                  registered_reviewers(context, options.reviewers));
+                  reviewers_of_all_times(context, options.reviewers));
     SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
     SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
       SALLYPORT_TRY(report, check_ledger(view, reviewers, UINT64_MAX));
@@ -86,7 +86,8 @@ Result<int> trust_export(const Context& context, const TrustExportOptions& optio
   if (options.limit) {
     SALLYPORT_TRY(most, count_from(*options.limit, "--limit"));
   }
-  SALLYPORT_TRY(const trust::Reviewers reviewers, registered_reviewers(context, options.reviewers));
+  SALLYPORT_TRY(const trust::Reviewers reviewers,
+                reviewers_of_all_times(context, options.reviewers));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
   SALLYPORT_TRY(const std::unique_ptr<Output> out, Output::open(options.out));
   SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {

@@ -11,6 +11,7 @@
 #include "app/trust_commands.h"
 #include "base/try.h"
 #include "base/uuid.h"
+#include "trust/approver_book.h"
 #include "trust/standing.h"
 
 namespace sallyport::app {
@@ -45,18 +46,20 @@ class Change {
                                            Autonomy declared) {
     SALLYPORT_TRY(const std::optional<std::string> stored,
                   view.fact(trust::kStandingSpace, statement.agent));
-    SALLYPORT_TRY(trust::Standing standing, trust::Standing::parse(stored.value_or("")));
+    SALLYPORT_TRY(trust::ControlHistory history, trust::ControlHistory::parse(stored.value_or("")));
     const WallTime now = workspace_.clock().wall();
-    statement.from_tier = standing.effective(declared);
+    const trust::ApproverBook people(reviewers_);
+    statement.from_tier =
+        history.proven(statement.agent, statement.ledger, &people).effective(declared);
     statement.signed_at = trust::whole_seconds(now);
     const std::string signature = key_.sign(statement.text());
     SALLYPORT_CHECK_OK(trust::check_control(statement, signature, reviewers_, now));
-    standing.take(statement.action == "trust.promote", statement.to_tier);
+    history.add(statement, signature);
     const trust::TrustRecord record =
         trust::control_record(statement, signature, fresh_id(), "trace-" + fresh_id(), now);
     SALLYPORT_CHECK_OK(trust::check_record(record));
     core::Draft draft = trust::trust_draft(record);
-    draft.facts.push_back({std::string(trust::kStandingSpace), statement.agent, standing.text()});
+    draft.facts.push_back({std::string(trust::kStandingSpace), statement.agent, history.text()});
     return std::vector{std::move(draft)};
   }
 

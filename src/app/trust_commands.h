@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/context.h"
 #include "sallyport/classification.h"
@@ -42,13 +43,13 @@ Result<Autonomy> tier_named(const std::string& word, std::string_view option);
 struct TrustExportOptions {
   std::optional<std::string> limit;
   std::optional<std::filesystem::path> out;
-  std::optional<std::filesystem::path> reviewers;
+  std::vector<std::filesystem::path> reviewers;
 };
 Result<int> trust_export(const Context& context, const TrustExportOptions& options);
 
 struct TrustVerifyOptions {
   std::optional<std::filesystem::path> file;
-  std::optional<std::filesystem::path> reviewers;
+  std::vector<std::filesystem::path> reviewers;
   std::optional<std::string> origin;
 };
 Result<int> trust_verify(const Context& context, const TrustVerifyOptions& options);

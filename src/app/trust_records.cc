@@ -23,6 +23,15 @@ Result<void> each_trust_text(ledger::ReadView& view, const OnTrustText& on_text)
       });
 }
 
+ledger::CheckControl signed_by(trust::Reviewers reviewers) {
+  return [reviewers = std::move(reviewers)](const json::object& body,
+                                            const std::string& origin) -> Result<void> {
+    SALLYPORT_TRY(const ParsedJson parsed, parse_json(ledger::trust_record_text(body)));
+    SALLYPORT_TRY(const trust::TrustRecord record, trust::trust_record_from_json(parsed.value));
+    return trust::check_recorded_control(record, origin, reviewers);
+  };
+}
+
 Result<void> each_trust_record(ledger::ReadView& view, const OnTrustRecord& on_record) {
   return each_trust_text(view, [&](std::string_view text) -> Result<bool> {
     SALLYPORT_TRY(const ParsedJson parsed, parse_json(text));

@@ -8,6 +8,8 @@
 #include <string_view>
 
 #include "ledger/store.h"
+#include "ledger/verify.h"
+#include "trust/control.h"
 #include "trust/trust_record.h"
 
 namespace sallyport::app {
@@ -17,6 +19,9 @@ using OnTrustText = std::function<Result<bool>(std::string_view text)>;
 
 // In the order of the chain.
 Result<void> each_trust_text(ledger::ReadView& view, const OnTrustText& on_text);
+
+// For `ledger verify`: a control record counts where one of these people signed it.
+ledger::CheckControl signed_by(trust::Reviewers reviewers);
 
 using OnTrustRecord = std::function<void(trust::TrustRecord record)>;
 Result<void> each_trust_record(ledger::ReadView& view, const OnTrustRecord& on_record);

@@ -5,12 +5,14 @@
 #include <map>
 
 #include "app/output.h"
+#include "app/registered_reviewers.h"
 #include "app/selection.h"
 #include "app/trust_commands.h"
 #include "app/trust_records.h"
 #include "base/try.h"
 #include "ledger/store_reader.h"
 #include "ledger/trust_link.h"
+#include "trust/approver_book.h"
 #include "trust/score.h"
 #include "trust/standing.h"
 #include "trust/trust_query.h"
@@ -87,8 +89,10 @@ Result<Found> look(const Context& context, const TrustShowOptions& options,
       [&](ledger::ReadView& view) { return each_trust_record(view, take); }));
   Found found = std::move(finder).found();
   ledger::StoreReader records(workspace->store());
+  SALLYPORT_TRY(trust::Reviewers reviewers, registered_reviewers(context));
+  const trust::ApproverBook people(std::move(reviewers));
   for (const auto& [agent, keeper] : found.scores) {
-    SALLYPORT_TRY(found.standings[agent], trust::standing_of(records, agent));
+    SALLYPORT_TRY(found.standings[agent], trust::standing_of(records, agent, &people));
   }
   return found;
 }

@@ -119,7 +119,8 @@ json::array to_json(const std::vector<std::string>& names) {
 core::AutonomyAnswer PolicyRules::weigh(const core::AutonomyQuestion& question,
                                         core::RecordReader& records, WallTime now) const {
   const Call& call = question.call;
-  const Result<trust::Standing> standing = trust::standing_of(records, call.agent_id);
+  const Result<trust::Standing> standing =
+      trust::standing_of(records, call.agent_id, question.people);
   // A chain that cannot be read promotes nobody, and nobody knows whom it demoted (TR-18).
   if (!standing) {
     if (question.steps) {

@@ -25,6 +25,14 @@ class ReviewerBook {
   // `Unauthenticated`: nobody of that name may approve, or his key did not sign `statement`.
   virtual Result<void> check(const std::string& reviewer, std::string_view statement,
                              std::string_view signature) const = 0;
+  // `Unauthenticated`: no registered controller of that name signed `statement` (TR-15). Asked for
+  // each call of an agent that was promoted or demoted, so it must be cheap the second time.
+  virtual Result<void> check_control(const std::string& reviewer, std::string_view statement,
+                                     std::string_view signature) const;
+  // What the registered person of that name is known by: `key:` and digits of its digest, `token:`
+  // and the same, or `client:` and the client. Equal for one person under two names. Empty: nobody
+  // of that name is registered.
+  virtual std::string credential(const std::string& reviewer) const;
   // All that decides, for the hash of the plan.
   virtual json::value dump() const = 0;
 };

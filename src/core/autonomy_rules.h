@@ -24,11 +24,16 @@ struct TierStep {
   bool operator==(const TierStep&) const = default;
 };
 
+class ReviewerBook;
+
 struct AutonomyQuestion {
   const Call& call;
   const Classification& classification;
   std::optional<Autonomy> grant_ceiling{};
   std::vector<TierStep>* steps = nullptr;  // gets all that was weighed; null: nobody asks
+  // The people of the plan. A promotion or a demotion counts only with the signature of one of
+  // them; null: none counts.
+  const ReviewerBook* people = nullptr;
 };
 
 struct AutonomyAnswer {

@@ -136,9 +136,9 @@ void Governor::find_tier(Trail& trail) const {
   const std::optional<Autonomy> ceiling = trail.grant ? trail.grant->ceiling : std::nullopt;
   trail.spending.reset();
   if (const auto& rules = trail.plan().autonomy_rules()) {
-    AutonomyAnswer answer =
-        rules->weigh({trail.call(), trail.classification(), ceiling, trail.tier_steps},
-                     parts_.recorder, parts_.clock.wall());
+    AutonomyAnswer answer = rules->weigh({trail.call(), trail.classification(), ceiling,
+                                          trail.tier_steps, trail.plan().approvals().people.get()},
+                                         parts_.recorder, parts_.clock.wall());
     trail.autonomy = answer.tier;
     trail.autonomy_source = std::move(answer.source);
     trail.needs_human = answer.needs_human;

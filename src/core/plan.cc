@@ -68,6 +68,17 @@ const Classification& Plan::classify(const Call& call) const {
   return kUnclassified;
 }
 
+Result<void> ReviewerBook::check_control(const std::string& reviewer, std::string_view,
+                                         std::string_view) const {
+  return fail(ErrorCode::Unauthenticated,
+              fmt::format("`{:.80}` is not registered as controller", reviewer), {},
+              "unauthorized_control");
+}
+
+std::string ReviewerBook::credential(const std::string&) const {
+  return {};
+}
+
 json::object ApprovalRules::dump() const {
   json::object rules{{"reviewers", json::value_from(reviewers)},
                      {"quorum", quorum},

@@ -4,6 +4,8 @@
 
 #include <boost/json.hpp>
 
+#include "base/digest.h"
+#include "base/encoding.h"
 #include "base/try.h"
 
 namespace sallyport::core {
@@ -26,7 +28,19 @@ json::value text_or_null(const std::string& text) {
   return text.empty() ? json::value() : json::value(text);
 }
 
+// A list of people is the policy's own; every other dump names people elsewhere.
+Fact people_of(const Plan& plan, const std::string& source) {
+  const auto& people = plan.approvals().people;
+  Fact fact{std::string(kPolicyPeople), source, std::nullopt};
+  if (people && people->dump().is_array()) fact.value = digest_of_people(*people);
+  return fact;
+}
+
 }  // namespace
+
+std::string digest_of_people(const ReviewerBook& people) {
+  return "sha256:" + hex(sha256(canonical_json(people.dump())));
+}
 
 std::shared_ptr<const Plan> closed_plan() {
   return *PlanBuilder().guard(std::make_shared<DenyAll>()).build();
@@ -48,6 +62,7 @@ Task<void> PlanShelf::load(std::shared_ptr<const Plan> plan, Origin origin) {
   draft.facts.push_back(
       {"policy", "loaded", fmt::format("{} {}", origin.generation, origin.source), true});
   draft.facts.push_back({"policy", "refused", std::nullopt});
+  draft.facts.push_back(people_of(*plan, origin.source));
   std::vector<Draft> drafts;
   drafts.push_back(std::move(draft));
   SALLYPORT_CO_TRY([[maybe_unused]] const auto written,

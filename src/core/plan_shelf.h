@@ -35,6 +35,11 @@ class PlanShelf final : public PlanSource {
   std::atomic<std::shared_ptr<const Plan>> plan_;
 };
 
+// By source of a policy that names reviewers: the digest of its list. Commands that have no policy
+// learn from it whom a gate on this ledger believes.
+inline constexpr std::string_view kPolicyPeople = "policy_people";
+std::string digest_of_people(const ReviewerBook& people);
+
 // Denies every call: what is in force while no policy is.
 std::shared_ptr<const Plan> closed_plan();
 

@@ -120,10 +120,25 @@ class Examiner {
       return fault(stored, "trust_chain", "a trust record lacks its links");
     }
     if (trust_entry_hash(body) != *hash) return fault(stored, "trust_chain", "entry_hash mismatch");
-    out_.trust.push_back({stored.sequence, *index,
+    out_.trust.push_back({stored.sequence,
+                          *index,
                           std::string(text_in(body, "previous_hash").value_or("")),
-                          std::string(*hash)});
+                          std::string(*hash),
+                          {}});
+    if (is_trust_control(body)) {
+      const json::object* const metadata = object_in(body, "metadata");
+      if (metadata) out_.trust.back().control_id = text_or_empty(*metadata, "control_id");
+      return look_at_authority(stored, body);
+    }
     return std::nullopt;
+  }
+
+  Found look_at_authority(const StoredEntry& stored, const json::object& record) const {
+    if (!said_.control) return std::nullopt;
+    const std::string origin = said_.keys.empty() ? std::string() : said_.keys.front().key.name;
+    const Result<void> good = said_.control(record, origin);
+    if (good) return std::nullopt;
+    return fault(stored, "trust_chain", "unauthorized control: " + good.error().message);
   }
 
   void note_control(const json::value& entry) {
@@ -180,6 +195,13 @@ class Examiner {
 };
 
 }  // namespace
+
+bool is_trust_control(const json::object& record) {
+  const std::string_view action = text_in(record, "action").value_or("");
+  if (action == "trust.promote" || action == "trust.demote") return true;
+  const json::object* const metadata = object_in(record, "metadata");
+  return metadata != nullptr && metadata->contains("control");
+}
 
 Result<Sayings> sayings(ReadView& view) {
   Sayings said;

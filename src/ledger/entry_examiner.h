@@ -25,6 +25,7 @@ struct Examined {
     std::uint64_t index = 0;
     std::string previous_hash;
     std::string entry_hash;
+    std::string control_id;  // of a control record
   };
   struct State {
     std::uint64_t sequence = 0;
@@ -58,6 +59,7 @@ struct Sayings {
   };
   std::vector<KeyPeriod> keys;
   std::vector<Erasure> erasures;
+  CheckControl control{};
 };
 Result<Sayings> sayings(ReadView& view);
 

@@ -6,6 +6,7 @@
 #include <deque>
 #include <future>
 #include <map>
+#include <set>
 
 #include "base/try.h"
 #include "ledger/entry_examiner.h"
@@ -58,6 +59,10 @@ class Whole {
                      link.index != trust_index_ ? "chain_index" : "previous_hash mismatch"};
       }
       trust_hash_ = link.entry_hash;
+      if (!link.control_id.empty() && !control_ids_.insert(link.control_id).second) {
+        return Fault{link.sequence, "trust_chain",
+                     "unauthorized control: its control_id was used before"};
+      }
     }
     for (const Examined::HoldChange& change : part.holds) holds_[change.id] = change.fact;
     pruned_below_ = std::max(pruned_below_, part.pruned_below);
@@ -208,6 +213,7 @@ class Whole {
   std::map<std::string, std::optional<std::string>> holds_;  // nothing: lifted
   std::uint64_t trust_index_ = 0;
   std::string trust_hash_;
+  std::set<std::string> control_ids_;
   std::optional<std::uint64_t> last_pruned_;
   std::uint64_t pruned_below_ = 0;
   std::uint64_t counts_ = 0;
@@ -267,12 +273,13 @@ Found check_keys(const std::vector<KeyPeriod>& keys, const std::optional<Verifie
 
 Found check_all(ReadView& view, const std::optional<VerifierKey>& pinned,
                 const std::optional<std::string>& since, unsigned threads,
-                const KeyedDigest* digest, LedgerReport& report) {
+                const KeyedDigest* digest, CheckControl control, LedgerReport& report) {
   const Result<std::uint64_t> size = view.size();
   if (!size) return storage(0, size.error());
   report.tree_size = *size;
-  const Result<Sayings> said = sayings(view);
+  Result<Sayings> said = sayings(view);
   if (!said) return storage(0, said.error());
+  said->control = std::move(control);
   if (!said->keys.empty()) report.origin = said->keys.front().key.name;
   if (Found found = check_entries(view, *size, *said, threads)) return found;
   if (Found found = *size == 0 ? std::nullopt : check_keys(said->keys, pinned)) return found;
@@ -298,13 +305,13 @@ json::object LedgerReport::to_json() const {
 
 LedgerReport verify_ledger(LedgerStore& store, const std::optional<VerifierKey>& pinned,
                            const std::optional<std::string>& since, unsigned threads,
-                           const KeyedDigest* digest) {
+                           const KeyedDigest* digest, CheckControl control) {
   LedgerReport report;
   std::future<Result<void>> files =
       std::async(threads > 1 ? std::launch::async : std::launch::deferred,
                  [&store] { return store.check_files(); });
   const Result<void> read = store.read([&](ReadView& view) -> Result<void> {
-    report.first_bad = check_all(view, pinned, since, threads, digest, report);
+    report.first_bad = check_all(view, pinned, since, threads, digest, std::move(control), report);
     return {};
   });
   if (!read) report.first_bad = storage(0, read.error());

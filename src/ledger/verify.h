@@ -1,6 +1,7 @@
 // Checks a whole ledger against itself, and says where it first fails (LE-48..LE-51).
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,14 +29,22 @@ struct LedgerReport {
   json::object to_json() const;
 };
 
+// Judges a control record of the trust chain, which takes the keys of people: an error says why
+// nobody who may has signed it. From any thread; empty: control records are not judged.
+using CheckControl =
+    std::function<Result<void>(const json::object& record, const std::string& origin)>;
+// Does a trust record change a tier, or claim to?
+bool is_trust_control(const json::object& record);
+
 // Recomputes everything that is stored. Key periods come from the log itself; `pinned` must be one
 // of them where it is given. `since` is a checkpoint kept elsewhere. Facts that the log does not
 // tell are checked with the `digest` of the data folder, where it is given.
 LedgerReport verify_ledger(LedgerStore& store, const std::optional<VerifierKey>& pinned,
                            const std::optional<std::string>& since, unsigned threads,
-                           const KeyedDigest* digest = nullptr);
+                           const KeyedDigest* digest = nullptr, CheckControl control = {});
 
 // A JSON Lines export, offline (LE-64).
-LedgerReport verify_export(std::istream& lines, const VerifierKey& key);
+LedgerReport verify_export(std::istream& lines, const VerifierKey& key,
+                           const CheckControl& control = {});
 
 }  // namespace sallyport::ledger

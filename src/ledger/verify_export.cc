@@ -109,7 +109,8 @@ const json::value* member(const json::object& object, std::string_view name, jso
 
 class ExportCheck {
  public:
-  explicit ExportCheck(const VerifierKey& pinned) : origin_(pinned.name), signers_(pinned) {}
+  ExportCheck(const VerifierKey& pinned, const CheckControl& control)
+      : origin_(pinned.name), control_(control), signers_(pinned) {}
 
   Found take(std::string_view line) {
     ++line_;
@@ -222,6 +223,7 @@ class ExportCheck {
     }
     if (Found found = check_topic(members)) return found;
     if (Found found = note_control(members)) return found;
+    if (Found found = check_authority(members)) return found;
     edge_.append(leaf_hash(bytes));
     return std::nullopt;
   }
@@ -262,6 +264,22 @@ class ExportCheck {
     }
     state.last = number;
     return std::nullopt;
+  }
+
+  // Who may change tiers, where the one who checks says so.
+  Found check_authority(const json::object& members) {
+    if (members.at("kind").get_string() != "trust") return std::nullopt;
+    const json::object& body = members.at("body").get_object();
+    if (!is_trust_control(body)) return std::nullopt;
+    const json::value* const metadata = member(body, "metadata", json::kind::object);
+    const json::value* const id =
+        metadata ? member(metadata->get_object(), "control_id", json::kind::string) : nullptr;
+    if (id != nullptr && !control_ids_.emplace(id->get_string()).second) {
+      return fault("trust_chain", "unauthorized control: its control_id was used before");
+    }
+    const Result<void> good = control_ ? control_(body, origin_) : Result<void>{};
+    if (good) return std::nullopt;
+    return fault("trust_chain", "unauthorized control: " + good.error().message);
   }
 
   Found note_control(const json::object& members) {
@@ -347,6 +365,8 @@ class ExportCheck {
   }
 
   std::string origin_;
+  const CheckControl& control_;
+  std::set<std::string> control_ids_;
   Signers signers_;
   Edge edge_;
   std::uint64_t line_ = 0;
@@ -364,9 +384,9 @@ class ExportCheck {
 
 }  // namespace
 
-LedgerReport verify_export(std::istream& in, const VerifierKey& key) {
+LedgerReport verify_export(std::istream& in, const VerifierKey& key, const CheckControl& control) {
   LedgerReport report{.origin = key.name};
-  ExportCheck check(key);
+  ExportCheck check(key, control);
   Lines lines(in);
   std::string line;
   while (!report.first_bad && lines.next(line)) report.first_bad = check.take(line);

@@ -1,7 +1,6 @@
 #include "trust/approver_book.h"
 
 #include <fmt/format.h>
-#include <sodium.h>
 
 #include <boost/json.hpp>
 
@@ -9,15 +8,6 @@
 #include "base/encoding.h"
 
 namespace sallyport::trust {
-
-bool is_signature_of(std::string_view message, std::string_view signature, const PublicKey& key) {
-  constexpr std::string_view kPrefix = "ed25519:";
-  if (!signature.starts_with(kPrefix)) return false;
-  const auto bytes = from_base64(signature.substr(kPrefix.size()));
-  return bytes && bytes->size() == crypto_sign_BYTES &&
-         crypto_sign_ed25519_verify_detached(as_bytes(*bytes).data(), as_bytes(message).data(),
-                                             message.size(), key.data()) == 0;
-}
 
 std::string token_digest(std::string_view token) {
   return "sha256:" + hex(sha256(token));
@@ -35,6 +25,32 @@ Result<void> ApproverBook::check(const std::string& reviewer, std::string_view s
   if (good) return {};
   return fail(ErrorCode::Unauthenticated,
               fmt::format("the answer is not signed by the key of `{:.80}`", reviewer));
+}
+
+Result<void> ApproverBook::check_control(const std::string& reviewer, std::string_view statement,
+                                         std::string_view signature) const {
+  constexpr std::size_t kMostKept = 1024;
+  std::string key = fmt::format("{}\n{}", signature, statement);
+  const auto known = controls_.with([&](const auto& kept) -> std::optional<Result<void>> {
+    const auto found = kept.find(key);
+    return found == kept.end() ? std::nullopt : std::optional(found->second);
+  });
+  if (known) return *known;
+  const Result<void> checked = check_controller(people_, reviewer, statement, signature);
+  controls_.with([&](auto& kept) {
+    if (kept.size() >= kMostKept) kept.clear();
+    kept.insert_or_assign(std::move(key), checked);
+  });
+  return checked;
+}
+
+std::string ApproverBook::credential(const std::string& reviewer) const {
+  constexpr std::size_t kShown = 16;
+  const Reviewer* const person = people_.find(reviewer);
+  if (person == nullptr) return {};
+  if (person->key) return "key:" + hex(sha256(as_text(*person->key))).substr(0, kShown);
+  if (person->token) return "token:" + person->token->substr(7, kShown);
+  return person->client ? "client:" + *person->client : std::string();
 }
 
 json::value ApproverBook::dump() const {

@@ -1,15 +1,14 @@
 // The people of a policy, as those who decide about a held call see them (AP-10, AP-28).
 #pragma once
 
+#include <map>
 #include <string_view>
 
+#include "base/guarded.h"
 #include "core/approval_rules.h"
 #include "trust/control.h"
 
 namespace sallyport::trust {
-
-// `signature` is `ed25519:` and base64.
-bool is_signature_of(std::string_view message, std::string_view signature, const PublicKey& key);
 
 // `sha256:` and hex of a token, which is all that a policy holds of it.
 std::string token_digest(std::string_view token);
@@ -22,10 +21,16 @@ class ApproverBook final : public core::ReviewerBook {
   // was looked at by the door he came through.
   Result<void> check(const std::string& reviewer, std::string_view statement,
                      std::string_view signature) const override;
+  // Looked at once for each statement.
+  Result<void> check_control(const std::string& reviewer, std::string_view statement,
+                             std::string_view signature) const override;
+  std::string credential(const std::string& reviewer) const override;
   json::value dump() const override;
 
  private:
   Reviewers people_;
+  // Statements with their signatures, and what was found. Few, because facts hold few.
+  mutable Guarded<std::map<std::string, Result<void>, std::less<>>> controls_;
 };
 
 }  // namespace sallyport::trust

@@ -34,18 +34,6 @@ std::optional<std::array<std::uint8_t, size>> bytes_from(std::string_view text) 
   return out;
 }
 
-Result<void> check_direction(const ControlStatement& statement) {
-  const bool up = statement.action == "trust.promote";
-  if (!up && statement.action != "trust.demote") {
-    return unauthorized(fmt::format("`{:.40}` is no change of a tier", statement.action));
-  }
-  if (up ? statement.to_tier > statement.from_tier : statement.to_tier < statement.from_tier) {
-    return {};
-  }
-  return unauthorized(fmt::format("`{}` is not {} `{}`", to_string(statement.to_tier),
-                                  up ? "above" : "below", to_string(statement.from_tier)));
-}
-
 }  // namespace
 
 std::string key_text(const PublicKey& key) {
@@ -85,12 +73,45 @@ std::string sign(const ControlStatement& statement, const std::array<std::uint8_
   return std::string(kKeyMark) + base64(signature);
 }
 
+bool is_signature_of(std::string_view message, std::string_view signature, const PublicKey& key) {
+  const auto bytes = bytes_from<64>(signature);
+  return bytes && crypto_sign_ed25519_verify_detached(bytes->data(), as_bytes(message).data(),
+                                                      message.size(), key.data()) == 0;
+}
+
 bool is_signed_by(const ControlStatement& statement, std::string_view signature,
                   const PublicKey& key) {
-  const auto bytes = bytes_from<64>(signature);
-  const std::string text = statement.text();
-  return bytes && crypto_sign_ed25519_verify_detached(bytes->data(), as_bytes(text).data(),
-                                                      text.size(), key.data()) == 0;
+  return is_signature_of(statement.text(), signature, key);
+}
+
+Result<void> check_controller(const Reviewers& reviewers, std::string_view name,
+                              std::string_view statement, std::string_view signature) {
+  bool keyed = false;
+  bool controls = false;
+  for (const Reviewer& reviewer : reviewers.people) {
+    if (reviewer.name != name || !reviewer.key) continue;
+    keyed = true;
+    if (!reviewer.has_role("controller")) continue;
+    controls = true;
+    if (is_signature_of(statement, signature, *reviewer.key)) return {};
+  }
+  if (!keyed) return unauthorized(fmt::format("no key of `{:.60}` is registered", name));
+  if (!controls) {
+    return unauthorized(fmt::format("`{:.60}` does not have the role `controller`", name));
+  }
+  return unauthorized(fmt::format("the signature is not that of `{:.60}`", name));
+}
+
+Result<void> check_direction(const ControlStatement& statement) {
+  const bool up = statement.action == "trust.promote";
+  if (!up && statement.action != "trust.demote") {
+    return unauthorized(fmt::format("`{:.40}` is no change of a tier", statement.action));
+  }
+  if (up ? statement.to_tier > statement.from_tier : statement.to_tier < statement.from_tier) {
+    return {};
+  }
+  return unauthorized(fmt::format("`{}` is not {} `{}`", to_string(statement.to_tier),
+                                  up ? "above" : "below", to_string(statement.from_tier)));
 }
 
 Result<void> check_control(const ControlStatement& statement, std::string_view signature,
@@ -100,18 +121,7 @@ Result<void> check_control(const ControlStatement& statement, std::string_view s
   if (statement.reviewer == statement.agent) {
     return unauthorized(fmt::format("`{:.60}` cannot change its own tier", statement.agent));
   }
-  const Reviewer* const reviewer = reviewers.find(statement.reviewer);
-  if (reviewer == nullptr || !reviewer->key) {
-    return unauthorized(
-        fmt::format("no key of `{:.60}` is registered in the policy", statement.reviewer));
-  }
-  if (!reviewer->has_role("controller")) {
-    return unauthorized(
-        fmt::format("`{:.60}` does not have the role `controller`", statement.reviewer));
-  }
-  if (!is_signed_by(statement, signature, *reviewer->key)) {
-    return unauthorized(fmt::format("the signature is not that of `{:.60}`", statement.reviewer));
-  }
+  SALLYPORT_CHECK_OK(check_controller(reviewers, statement.reviewer, statement.text(), signature));
   const std::optional<WallTime> signed_at = from_rfc3339(statement.signed_at);
   const auto distance = signed_at ? std::chrono::abs(at - *signed_at) : WallTime::duration::max();
   if (distance > kFreshness) {
@@ -165,6 +175,14 @@ Result<ClaimedControl> claimed_control(const TrustRecord& record, std::string le
     in.refuse("to_tier", "is not the tier of the record");
   }
   return core::finished(in, std::move(claimed));
+}
+
+Result<void> check_recorded_control(const TrustRecord& record, std::string ledger,
+                                    const Reviewers& reviewers) {
+  SALLYPORT_TRY(const ClaimedControl claimed, claimed_control(record, std::move(ledger)));
+  if (record.outcome != Outcome::Success) return unauthorized("its outcome is not success");
+  return check_control(claimed.statement, claimed.signature, reviewers,
+                       from_rfc3339(record.timestamp).value_or(WallTime{}));
 }
 
 }  // namespace sallyport::trust

@@ -56,8 +56,19 @@ struct ControlStatement {
 // `ed25519:` and base64 under a secret key as libsodium keeps it (seed and public key).
 std::string sign(const ControlStatement& statement, const std::array<std::uint8_t, 64>& secret);
 
+// `signature` is `ed25519:` and base64.
+bool is_signature_of(std::string_view message, std::string_view signature, const PublicKey& key);
+
 bool is_signed_by(const ControlStatement& statement, std::string_view signature,
                   const PublicKey& key);
+
+// Did a registered controller of that name sign these bytes? One name may stand there with several
+// keys, where lists of different times are looked at together. `Unauthenticated` says why not.
+Result<void> check_controller(const Reviewers& reviewers, std::string_view name,
+                              std::string_view statement, std::string_view signature);
+
+// A promotion goes up and a demotion down, and it is one of them.
+Result<void> check_direction(const ControlStatement& statement);
 
 // Everything that can be said without the log: who signed is registered as `controller`, is not the
 // agent, signed these bytes, and did so within 10 minutes of `at`; a promotion goes up and a
@@ -75,5 +86,9 @@ struct ClaimedControl {
   std::string signature;
 };
 Result<ClaimedControl> claimed_control(const TrustRecord& record, std::string ledger);
+
+// Would this record have been accepted when it was written, had these people been registered then?
+Result<void> check_recorded_control(const TrustRecord& record, std::string ledger,
+                                    const Reviewers& reviewers);
 
 }  // namespace sallyport::trust

@@ -1,23 +1,23 @@
-// What signed control records made of each agent's tier (AT-5, AT-6, TR-18). Pure: whoever keeps
-// the log keeps the text as one fact per agent, changed with the control record.
+// What signed control records make of each agent's tier (AT-5, AT-6, TR-18). One fact per agent
+// keeps the statements with their signatures, changed with the control record, so that every
+// resolution of a tier can check who signed without reading the log.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "core/approval_rules.h"
 #include "core/recorder.h"
-#include "trust/trust_record.h"
+#include "trust/control.h"
 
 namespace sallyport::trust {
 
+// The tiers that believed control records give.
 struct Standing {
   std::optional<Autonomy> promoted_to{};
   std::optional<Autonomy> demoted_to{};  // since the last promotion
-
-  // An empty text is no standing. `Corrupt`: nobody of us wrote this.
-  static Result<Standing> parse(std::string_view stored);
-  std::string text() const;
 
   void take(bool promotion, Autonomy to_tier);
   // Of an agent whose policy declares this tier.
@@ -26,9 +26,43 @@ struct Standing {
   bool operator==(const Standing&) const = default;
 };
 
+// The control statements about one agent, oldest first. An earlier statement stays when a later one
+// comes: the later one may stop counting, and then the earlier one holds.
+class ControlHistory {
+ public:
+  // An empty text is no statement. A text of the first release has no signatures: its promotion
+  // counts for nothing, and its demotion still lowers. `Corrupt`: the text is neither.
+  static Result<ControlHistory> parse(std::string_view stored);
+  std::string text() const;
+
+  // Of more than `kMost` statements the oldest goes.
+  static constexpr std::size_t kMost = 16;
+  void add(ControlStatement statement, std::string signature);
+
+  // What is left when each statement is checked against these people; null: none counts.
+  // `ignored` gets a line for each statement that does not count.
+  Standing proven(const std::string& agent, std::string_view ledger,
+                  const core::ReviewerBook* people,
+                  std::vector<std::string>* ignored = nullptr) const;
+
+ private:
+  struct Signed {
+    ControlStatement statement{};
+    std::string signature{};
+  };
+  static Result<ControlHistory> parse_unsigned(std::string_view stored);
+
+  std::vector<Signed> controls_;
+  // Of the first release. A word without a signature may lower a tier, and never raise one.
+  std::optional<Autonomy> unproven_demotion_;
+  bool unproven_promotion_ = false;
+};
+
 inline constexpr std::string_view kStandingSpace = "trust_standing";  // by agent
 
-// As the ledger has it now. What cannot be read is an error, and its reader's tier is `shadow`.
-Result<Standing> standing_of(core::RecordReader& records, std::string_view agent);
+// As the ledger has it now and these people vouch for it. An error is what cannot be read, and its
+// reader's tier is `shadow`.
+Result<Standing> standing_of(core::RecordReader& records, const std::string& agent,
+                             const core::ReviewerBook* people);
 
 }  // namespace sallyport::trust

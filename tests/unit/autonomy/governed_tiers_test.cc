@@ -17,6 +17,20 @@
 namespace sallyport::autonomy {
 namespace {
 
+// Controls are signed where the signature names the bytes.
+class OnlyAda final : public core::ReviewerBook {
+ public:
+  Result<void> check(const std::string&, std::string_view, std::string_view) const override {
+    return fail(ErrorCode::Unauthenticated, "no approver");
+  }
+  Result<void> check_control(const std::string& reviewer, std::string_view statement,
+                             std::string_view signature) const override {
+    if (reviewer == "user:ada" && signature == "signed " + std::string(statement)) return {};
+    return fail(ErrorCode::Unauthenticated, "not signed by ada");
+  }
+  json::value dump() const override { return "ada"; }
+};
+
 class GovernedTiersTest : public testing::Test {
  protected:
   void use(AutonomyPolicy policy, bool enforce_trust = false) {
@@ -27,6 +41,7 @@ class GovernedTiersTest : public testing::Test {
     builder.tool("", "read_file", {Tier::Observe, "none"});
     builder.autonomy_rules(
         std::make_shared<PolicyRules>(std::move(policy), clock, entropy_, enforce_trust));
+    if (has_controller) builder.reviewers(std::make_shared<OnlyAda>());
     plans_.emplace(*builder.build());
     governor_.emplace(core::Governor::Parts{.plans = *plans_,
                                             .recorder = *ledger_,
@@ -85,12 +100,33 @@ class GovernedTiersTest : public testing::Test {
     return records.empty() ? "" : std::string(records.back().at("autonomy_source").as_string());
   }
 
+  // As `trust promote` writes it, with this signature.
+  void change(bool promotion, Autonomy to, std::optional<std::string> signature = {}) {
+    const auto stored = ledger_->fact(trust::kStandingSpace, "bot");
+    trust::ControlHistory history = *trust::ControlHistory::parse(stored->value_or(""));
+    trust::ControlStatement statement{.action = promotion ? "trust.promote" : "trust.demote",
+                                      .agent = "bot",
+                                      .control_id = std::to_string(++controls_),
+                                      .from_tier = promotion ? Autonomy::Shadow : Autonomy::ActAuto,
+                                      .to_tier = to,
+                                      .ledger = ledger_->origin(),
+                                      .reviewer = "user:ada",
+                                      .signed_at = "2026-11-15T02:01:00Z"};
+    std::string good = "signed " + statement.text();
+    history.add(std::move(statement), signature.value_or(good));
+    core::Draft draft{.kind = core::Kind::Event, .body = {{"n", 1}}};
+    draft.facts.push_back({std::string(trust::kStandingSpace), "bot", history.text()});
+    ledger_.append(std::move(draft));
+  }
+
+  bool has_controller = false;
   test::TestClock clock;
   std::shared_ptr<const core::Approver> approver;
   std::shared_ptr<test::FakeUpstream> upstream = std::make_shared<test::FakeUpstream>();
   test::TestLedger ledger_;
 
  private:
+  int controls_ = 0;
   SystemEntropy entropy_;
   core::NoRedactor none_;
   std::optional<core::FixedPlan> plans_;
@@ -235,14 +271,8 @@ TEST_F(GovernedTiersTest, WhoeverLosesTheRaceForTheLastPlaceIsAskedAbout) {
 
 // AT-5 AT-6 TR-18
 TEST_F(GovernedTiersTest, APromotionAndADemotionHoldForTheNextCall) {
+  has_controller = true;
   use({.tier = Autonomy::Suggest});
-  const auto change = [&](bool promotion, Autonomy to) {
-    trust::Standing standing = *trust::standing_of(*ledger_, "bot");
-    standing.take(promotion, to);
-    core::Draft draft{.kind = core::Kind::Event, .body = {{"n", 1}}};
-    draft.facts.push_back({std::string(trust::kStandingSpace), "bot", standing.text()});
-    ledger_.append(std::move(draft));
-  };
   change(true, Autonomy::ActAuto);
   call();
   EXPECT_EQ(upstream->calls.size(), 1u);
@@ -251,6 +281,25 @@ TEST_F(GovernedTiersTest, APromotionAndADemotionHoldForTheNextCall) {
   call();
   EXPECT_EQ(upstream->calls.size(), 1u);
   EXPECT_EQ(last_source(), "demotion");
+}
+
+// TR-15 TR-18: a self-made key promoted its agent, because only the stored tier was looked at.
+TEST_F(GovernedTiersTest, APromotionThatNoControllerOfThePlanSignedIsNone) {
+  has_controller = true;
+  use({.tier = Autonomy::Suggest});
+  change(true, Autonomy::ActAuto, "ed25519:AAAA");
+  call();
+  EXPECT_TRUE(upstream->calls.empty());
+  EXPECT_EQ(last_source(), "tier");
+}
+
+// TR-15
+TEST_F(GovernedTiersTest, WhereAPlanNamesNobodyNobodyIsPromoted) {
+  use({.tier = Autonomy::Suggest});
+  change(true, Autonomy::ActAuto);
+  call();
+  EXPECT_TRUE(upstream->calls.empty());
+  EXPECT_EQ(last_source(), "tier");
 }
 
 // TR-18

@@ -4,7 +4,6 @@
 
 #include <boost/json.hpp>
 
-#include "trust/standing.h"
 #include "trust/tally.h"
 #include "trust/trust_query.h"
 
@@ -111,32 +110,6 @@ TEST(ScoreTest, AnEnforcedLevelCapsSideEffects) {
   EXPECT_EQ(tier_cap(SideEffectLevel::None), Autonomy::Shadow);
   EXPECT_EQ(tier_cap(SideEffectLevel::ReadOnly), Autonomy::ActWithApproval);
   EXPECT_EQ(tier_cap(SideEffectLevel::Network), std::nullopt);
-}
-
-// TR-18
-TEST(StandingTest, TheLatestControlDecidesAndADemotionHoldsUntilAPromotion) {
-  Standing standing;
-  EXPECT_EQ(standing.effective(Autonomy::Suggest), Autonomy::Suggest);
-  standing.take(true, Autonomy::ActAuto);
-  EXPECT_EQ(standing.effective(Autonomy::Suggest), Autonomy::ActAuto);
-  standing.take(false, Autonomy::ActWithApproval);
-  EXPECT_EQ(standing.effective(Autonomy::Suggest), Autonomy::ActWithApproval);
-  EXPECT_EQ(Standing::parse(standing.text()), standing);
-  standing.take(true, Autonomy::ActAuto);
-  EXPECT_EQ(standing.effective(Autonomy::Shadow), Autonomy::ActAuto);
-  Standing demoted;
-  demoted.take(false, Autonomy::Shadow);
-  EXPECT_EQ(demoted.effective(Autonomy::ActAuto), Autonomy::Shadow);
-  EXPECT_EQ(Standing::parse(""), Standing{});
-}
-
-// TR-18
-TEST(StandingTest, WhatNobodyOfUsWroteIsNoStanding) {
-  for (const char* const stored : {"x", "king;", ";king"}) {
-    const Result<Standing> standing = Standing::parse(stored);
-    ASSERT_FALSE(standing) << stored;
-    EXPECT_EQ(standing.error().code, ErrorCode::Corrupt);
-  }
 }
 
 // TR-12 TR-13 (partly)

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <optional>
 
-namespace sallyport::app {
+namespace sallyport {
 
 class FileState {
  public:
@@ -25,4 +25,4 @@ class FileState {
   bool settled_ = false;
 };
 
-}  // namespace sallyport::app
+}  // namespace sallyport

@@ -1,8 +1,8 @@
-#include "app/file_state.h"
+#include "base/file_state.h"
 
 #include <ctime>
 
-namespace sallyport::app {
+namespace sallyport {
 
 namespace {
 
@@ -28,4 +28,4 @@ bool FileState::still_holds(const std::filesystem::path& file) const {
          changed_.tv_sec == now->changed_.tv_sec && changed_.tv_nsec == now->changed_.tv_nsec;
 }
 
-}  // namespace sallyport::app
+}  // namespace sallyport

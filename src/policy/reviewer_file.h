@@ -1,0 +1,70 @@
+// Who is registered to approve and to control, in a file:
+//
+//   reviewers:
+//     - {name: "user:ada", key: "ed25519:...", roles: [approver, controller]}
+//
+// The list stands in a file of its own, or under `approvals:` of a policy.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "base/file_state.h"
+#include "base/guarded.h"
+#include "core/approval_rules.h"
+#include "trust/approver_book.h"
+#include "trust/control.h"
+
+namespace sallyport::policy {
+
+// Of a data folder, for fronts whose policy names no reviewers.
+inline constexpr const char* kReviewersFile = "reviewers.yaml";
+
+// `InvalidInput` with its place when it cannot be read, or is over 8 MiB.
+Result<trust::Reviewers> read_reviewers(const std::filesystem::path& file);
+
+// The list of one file as it is now, for whoever asks often: read again when the file has changed,
+// so that whoever was struck off it is gone at once.
+class ReviewerFile {
+ public:
+  using List = std::shared_ptr<const trust::Reviewers>;
+  // `optional`: nobody is registered where there is no such file; else that is an error.
+  explicit ReviewerFile(std::filesystem::path file, bool optional = false)
+      : file_(std::move(file)), optional_(optional) {}
+
+  Result<List> now();
+
+ private:
+  std::filesystem::path file_;
+  bool optional_;
+  std::optional<FileState> state_;  // as `list_` was read
+  List list_;
+};
+
+// Those of a data folder, as they are when an answer or a control record is looked at. Where nobody
+// is registered, nobody can have answered.
+class PeopleOfFolder final : public core::ReviewerBook {
+ public:
+  explicit PeopleOfFolder(const std::filesystem::path& data_folder)
+      : now_(Now{ReviewerFile(data_folder / kReviewersFile, true), {}, {}}) {}
+
+  Result<void> check(const std::string& reviewer, std::string_view statement,
+                     std::string_view signature) const override;
+  Result<void> check_control(const std::string& reviewer, std::string_view statement,
+                             std::string_view signature) const override;
+  std::string credential(const std::string& reviewer) const override;
+  json::value dump() const override { return "reviewers of the data folder"; }
+
+ private:
+  struct Now {
+    ReviewerFile file;
+    ReviewerFile::List list;
+    std::shared_ptr<const trust::ApproverBook> book;
+  };
+  Result<std::shared_ptr<const trust::ApproverBook>> book() const;
+
+  mutable Guarded<Now> now_;
+};
+
+}  // namespace sallyport::policy
