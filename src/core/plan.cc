@@ -177,6 +177,12 @@ PlanBuilder& PlanBuilder::redaction_notice(bool shown) {
   return *this;
 }
 
+PlanBuilder& PlanBuilder::pass_methods(std::set<std::string, std::less<>> methods) {
+  plan_.also_["mcp_allow_methods"] = json::value_from(methods);
+  plan_.passed_methods_ = std::move(methods);
+  return *this;
+}
+
 PlanBuilder& PlanBuilder::also(std::string name, json::value digest) {
   plan_.also_[name] = std::move(digest);
   return *this;

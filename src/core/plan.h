@@ -52,6 +52,10 @@ class Plan {
   std::chrono::seconds approval_time() const { return approval_time_; }
   const ApprovalRules& approvals() const { return approvals_; }
   bool redaction_notice() const { return redaction_notice_; }
+  // May a message with a method that its protocol does not have pass?
+  bool passes_method(std::string_view method) const {
+    return passed_methods_.contains(method) || passed_methods_.contains("*");
+  }
 
   // A stable text of all that the policy decides, which is what the hash is over.
   const std::string& dump() const { return dump_; }
@@ -72,6 +76,7 @@ class Plan {
   std::chrono::seconds approval_time_ = std::chrono::hours(24);
   ApprovalRules approvals_;
   bool redaction_notice_ = false;
+  std::set<std::string, std::less<>> passed_methods_;
   json::object also_;
 };
 
@@ -99,6 +104,8 @@ class PlanBuilder {
   // same on every machine.
   PlanBuilder& reviewers(std::shared_ptr<const ReviewerBook> people);
   PlanBuilder& redaction_notice(bool shown);  // tells the agent that something was taken out
+  // Methods beyond those of the protocol that may pass; `*` stands for any.
+  PlanBuilder& pass_methods(std::set<std::string, std::less<>> methods);
 
   // Something that decides elsewhere, as checks of a model's answer do: part of the hash.
   PlanBuilder& also(std::string name, json::value digest);

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
+#include <unordered_set>
 #include <utility>
 
 #include "base/json_members.h"
 #include "base/try.h"
 #include "guards/assignment_checks.h"
+#include "guards/encoded_text.h"
 #include "guards/long_integer.h"
 #include "guards/service_account.h"
 
@@ -15,11 +17,25 @@ namespace sallyport::guards {
 
 namespace {
 
-const json::string* text_of_block(const json::value& value) {
+const json::value* text_member(const json::object& object) {
+  const json::value* const text = object.if_contains("text");
+  return text != nullptr && text->is_string() ? text : nullptr;
+}
+
+// The text that a reader puts behind that of the block before it: of a text block, of an embedded
+// resource, of the contents of a resource, of a message of a prompt.
+const json::value* text_of_block(const json::value& value) {
   const json::object* const block = value.if_object();
-  if (block == nullptr || text_in(*block, "type") != "text") return nullptr;
-  const json::value* const text = block->if_contains("text");
-  return text == nullptr ? nullptr : text->if_string();
+  if (block == nullptr) return nullptr;
+  if (const json::value* const text = text_member(*block)) return text;
+  for (const char* const name : {"resource", "content"}) {
+    if (const json::object* const inner = object_in(*block, name)) return text_member(*inner);
+  }
+  return nullptr;
+}
+
+bool holds_blocks(std::string_view name) {
+  return name == "content" || name == "contents" || name == "messages";
 }
 
 class Gathering {
@@ -72,7 +88,7 @@ class Gathering {
     ++bytes_;
     switch (value.kind()) {
       case json::kind::string:
-        return add_alone(Piece::Kind::Value, &value, value.get_string());
+        return add_text(value);
       case json::kind::int64:
       case json::kind::uint64:
       case json::kind::double_:
@@ -105,8 +121,7 @@ class Gathering {
     if (is_long_integer(number)) add_alone(Piece::Kind::Text, &envelope.code, number);
   }
 
-  void visit_object(const json::value& value, std::size_t depth,
-                    const json::string* already_added = nullptr) {
+  void visit_object(const json::value& value, std::size_t depth) {
     if (!enters(depth)) return;
     const json::object& object = value.get_object();
     if (by_shape_ && is_service_account(object)) {
@@ -118,10 +133,10 @@ class Gathering {
       add_alone(Piece::Kind::Name, &member, name);
       const json::value& inside = member.value();
       if (const json::string* const text = inside.if_string()) {
-        if (text == already_added) continue;
+        if (together_.contains(&inside)) continue;
         note_secret_member(name, *text);
-        add_alone(Piece::Kind::Value, &inside, *text);
-      } else if (const json::array* blocks = name == "content" ? inside.if_array() : nullptr) {
+        add_text(inside);
+      } else if (const json::array* blocks = holds_blocks(name) ? inside.if_array() : nullptr) {
         visit_blocks(*blocks, depth + 1);
       } else {
         visit(inside, depth + 1);
@@ -137,22 +152,15 @@ class Gathering {
     gathered_.suspects.push_back(piece);
   }
 
-  // Neighbouring text blocks are one text (PI-53).
+  // Text blocks of one result are one text (PI-53), whatever stands between them.
   void visit_blocks(const json::array& blocks, std::size_t depth) {
     if (!enters(depth)) return;
-    for (std::size_t i = 0; i < blocks.size();) {
-      std::size_t end = i;
-      while (end < blocks.size() && text_of_block(blocks[end]) != nullptr) ++end;
-      if (end - i < 2) {
-        visit(blocks[i++], depth + 1);
-        continue;
-      }
-      std::vector<const json::value*> texts;
-      for (std::size_t k = i; k < end; ++k)
-        texts.push_back(blocks[k].get_object().if_contains("text"));
-      add_together(texts);
-      for (; i < end; ++i) visit_object(blocks[i], depth + 1, text_of_block(blocks[i]));
+    std::vector<const json::value*> texts;
+    for (const json::value& block : blocks) {
+      if (const json::value* const text = text_of_block(block)) texts.push_back(text);
     }
+    if (texts.size() > 1) add_together(texts);
+    for (const json::value& block : blocks) visit(block, depth + 1);
   }
 
   void visit_chunks(const std::vector<json::value>& chunks) {
@@ -164,19 +172,34 @@ class Gathering {
     if (texts.size() > 1) add_together(texts);
     std::vector<const json::value*> block_texts;
     for (const json::value& chunk : chunks) {
-      if (text_of_block(chunk) != nullptr)
-        block_texts.push_back(chunk.get_object().if_contains("text"));
+      if (const json::value* const text = text_of_block(chunk)) block_texts.push_back(text);
     }
     if (block_texts.size() > 1) add_together(block_texts);
     for (const json::value& chunk : chunks) {
-      if (chunk.is_string()) continue;
-      const json::string* const text = text_of_block(chunk);
-      if (text != nullptr && block_texts.size() > 1) {
-        visit_object(chunk, 0, text);
-      } else {
-        visit(chunk, 0);
-      }
+      if (!chunk.is_string()) visit(chunk, 0);
     }
+  }
+
+  void add_text(const json::value& value) {
+    add_alone(Piece::Kind::Value, &value, value.get_string());
+    add_decoded(value);
+  }
+
+  // What base64 says is read as well, where it is text.
+  void add_decoded(const json::value& value) {
+    const std::string_view text = value.get_string();
+    if (over() || text.size() > settings_.max_string_bytes) return;
+    const std::optional<std::string> said = text_in_base64(text);
+    if (!said) return;
+    const std::uint32_t begin = here();
+    const auto group = static_cast<std::uint32_t>(gathered_.pieces.size());
+    gathered_.pieces.push_back({.place = &value,
+                                .begin = begin,
+                                .size = static_cast<std::uint32_t>(said->size()),
+                                .group = group,
+                                .encoded = true});
+    gathered_.text += *said;
+    close_area(begin, group);
   }
 
   void add_alone(Piece::Kind kind, const void* place, std::string_view text) {
@@ -192,14 +215,17 @@ class Gathering {
     const std::uint32_t begin = here();
     for (const json::value* const text : texts) {
       add_piece(Piece::Kind::Value, text, text->get_string(), group);
+      together_.insert(text);
     }
     close_area(begin, group);
-    for (std::size_t i = group; i < gathered_.pieces.size(); ++i) {
+    const std::size_t end = gathered_.pieces.size();
+    for (std::size_t i = group; i < end; ++i) {
       const Piece& piece = gathered_.pieces[i];
       const std::uint32_t copy = here();
       gathered_.text.append(gathered_.text, piece.begin, piece.size);
       close_area(copy, group);
     }
+    for (const json::value* const text : texts) add_decoded(*text);
   }
 
   void add_piece(Piece::Kind kind, const void* place, std::string_view text, std::uint32_t group) {
@@ -229,6 +255,7 @@ class Gathering {
   bool by_shape_ = false;
   bool too_deep_ = false;
   std::uint64_t bytes_ = 0;
+  std::unordered_set<const json::value*> together_;  // texts that were added with others
   GatheredText gathered_;
 };
 

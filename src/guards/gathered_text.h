@@ -31,6 +31,7 @@ struct Piece {
   Kind kind = Kind::Value;
   bool truncated = false;  // ends in `kTruncated`, which is not gathered, or shall end so
   bool cut = false;        // something of it was left out
+  bool encoded = false;    // its text is what base64 at that place says
 };
 
 // A stretch of text that is searched for itself. Between two of them stands a line feed, which

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/encoding.h"
 #include "base/try.h"
 #include "guards/envelope_edits.h"
 #include "guards/gathered_text.h"
@@ -124,7 +125,11 @@ class Scan {
       if (!part.changed) continue;
       const Piece& piece = text_.pieces[first + i];
       if (part.truncated) part.text += kTruncated;
-      if (piece.kind == Piece::Kind::Name) {
+      if (piece.encoded) {
+        // Where the text as it stands was changed too, nothing of it is left.
+        const bool both = edits_.values.contains(piece.place);
+        edits_.values.insert_or_assign(piece.place, both ? "****" : base64(as_bytes(part.text)));
+      } else if (piece.kind == Piece::Kind::Name) {
         edits_.names.emplace(piece.place, std::move(part.text));
       } else if (piece.kind == Piece::Kind::Text) {
         edits_.texts.emplace(piece.place, std::move(part.text));

@@ -25,9 +25,21 @@ Gateway::Gateway(asio::any_io_executor executor, Parts parts, Settings settings,
       settings_(std::move(settings)),
       client_(std::move(client)),
       tasks_(executor, settings_.log),
-      screen_(parts_.plans, parts_.recorder, parts_.clock),
+      messages_(parts_.recorder, parts_.redactor,
+                {.session_id = settings_.session_id,
+                 .agent_id = settings_.agent_id,
+                 .server = settings_.name}),
+      screen_(parts_.plans, parts_.recorder, parts_.clock,
+              [this](const Screen::Seen& seen) {
+                note(seen.withheld ? MessageLog::What::Withheld : MessageLog::What::Redacted,
+                     Side::Server, seen.method, seen.evidence);
+              }),
       own_server_(settings_.make_server(
-          {executor, settings_.limits, *this, settings_.log,
+          {executor, settings_.limits, *this,
+           // It may quote what the server said.
+           [this](std::string_view line) {
+             settings_.log(core::plain_text(parts_.redactor, std::string(line)));
+           },
            [this](std::string_view line) {
              settings_.log(fmt::format("[{}] {}", settings_.name,
                                        core::plain_text(parts_.redactor, std::string(line))));
@@ -99,6 +111,7 @@ Async<void> Gateway::end() {
   }
   co_await client_->flush(settings_.limits.patience);
   co_await server_.stop();
+  messages_.hurry();
   if (!co_await tasks_.join(4 * settings_.limits.patience)) tasks_.cancel();
   // Calls keep a gateway that is shared; it does not keep them in turn.
   waiting_.clear();
@@ -193,21 +206,58 @@ Task<void> Gateway::server_ready(std::chrono::milliseconds longest) {
   co_return Result<void>{};
 }
 
+// Counts what has no record of its own.
+void Gateway::note(MessageLog::What what, Side from, std::string_view method,
+                   const std::string& evidence) {
+  if (messages_.note(what, from, method, evidence)) tasks_.start(messages_.write());
+}
+
+void Gateway::note_trimmed(Side from, const Message& message, std::string_view method) {
+  if (message.dropped == 0) return;
+  if (!std::exchange(told_of_trimmed_, true)) {
+    settings_.log(
+        fmt::format("the {} sends messages with members that belong to no message; they "
+                    "are left out, and the ledger counts them (topic `mcp`)",
+                    to_string(from)));
+  }
+  note(MessageLog::What::Trimmed, from, method);
+}
+
+// May a notification pass? One that the protocol does not have is dropped unless the policy names
+// its method.
+bool Gateway::passes(Side from, const Message& notification) {
+  if (is_known(from, notification)) return true;
+  // A request without an id is none that could be governed, and some servers run it all the same.
+  const bool allowed = notification.method.starts_with("notifications/") &&
+                       parts_.plans.current()->passes_method(notification.method);
+  note(allowed ? MessageLog::What::Passed : MessageLog::What::Dropped, from, notification.method);
+  return allowed;
+}
+
+// May the server ask this? What the protocol does not have is refused unless the policy names it.
+bool Gateway::may_ask(const Message& request) {
+  if (is_known(Side::Server, request)) return true;
+  if (parts_.plans.current()->passes_method(request.method)) return true;
+  note(MessageLog::What::Refused, Side::Server, request.method);
+  return false;
+}
+
 Async<void> Gateway::server_asks(Message request) {
   if (request.method == "ping") {
     server_.send(result_text(request.id, "{}"));
     co_return;
   }
-  const json::object* const params = request.params();
-  const Screened screened =
-      co_await screen_.pass(request.method, params ? json::value(*params) : json::value());
-  if (screened.blocked) {
-    server_.send(error_text(request.id, kDenied, screened.notice));
+  note_trimmed(Side::Server, request, request.method);
+  if (!may_ask(request)) {
+    server_.send(error_text(request.id, kMethodNotFound, unknown_method(request.method)));
     co_return;
   }
-  if (screened.changed) {
-    request.text = with_member(request.text, "params", json::serialize(screened.value));
+  const Result<std::string> passed = co_await screen_.pass(request.method, request);
+  if (!passed) {
+    server_.send(error_text(request.id, kDenied, passed.error().message));
+    co_return;
   }
+  request.text = *passed;
   if (client_era_ == Era::Modern) {
     if (!park(request)) decline(request);
     co_return;
@@ -225,7 +275,9 @@ Async<void> Gateway::server_asks(Message request) {
 }
 
 Async<void> Gateway::server_tells(Message notification) {
-  const json::object* params = notification.params();
+  note_trimmed(Side::Server, notification, notification.method);
+  if (!passes(Side::Server, notification)) co_return;
+  const json::object* const params = notification.params();
   if (notification.method == "notifications/progress" && params != nullptr) {
     const json::value* const token = params->if_contains("progressToken");
     const auto found = token ? tokens_.find(canonical_json(*token)) : tokens_.end();
@@ -238,9 +290,15 @@ Async<void> Gateway::server_tells(Message notification) {
     const json::value* const id = params->if_contains("requestId");
     for (const auto& [ours, question] : questions_) {
       if (id == nullptr || question.told || question.server_id != canonical_json(*id)) continue;
-      const std::string changed = with_member(notification.params_text(), "requestId", ours);
-      to_client(with_member(notification.text, "params", changed), question.about);
-      questions_.erase(ours);
+      const std::string about = question.about;
+      const std::string known = ours;
+      questions_.erase(known);
+      const Result<std::string> passed = co_await screen_.pass(notification.method, notification);
+      const std::string cancelled = fmt::format("{{\"requestId\":{}}}", known);
+      const auto said = passed ? find(*passed, {"params"}) : std::nullopt;
+      to_client(said ? with_member(*passed, "params", with_member(*said, "requestId", known))
+                     : notification_text(notification.method, cancelled),
+                about);
       break;
     }
     co_return;
@@ -264,14 +322,10 @@ Async<void> Gateway::server_tells(Message notification) {
         Message::read(with_member(notification.text, "params", rest), settings_.limits.json());
     if (!bare) co_return;
     notification = std::move(*bare);
-    params = notification.params();
   }
-  const Screened screened =
-      co_await screen_.pass(notification.method, params ? json::value(*params) : json::value());
-  if (screened.blocked) co_return;
-  if (screened.changed) {
-    notification.text = with_member(notification.text, "params", json::serialize(screened.value));
-  }
+  const Result<std::string> passed = co_await screen_.pass(notification.method, notification);
+  if (!passed) co_return;
+  notification.text = *passed;
   if (!tell_across(notification)) {
     // What is said during a call is mostly about it; lists change by themselves.
     const bool aside =

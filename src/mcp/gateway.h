@@ -19,6 +19,7 @@
 #include "mcp/conversation.h"
 #include "mcp/forwarded_call.h"
 #include "mcp/gateway_meter.h"
+#include "mcp/message_log.h"
 #include "mcp/pins.h"
 #include "mcp/screen.h"
 #include "mcp/sealed_state.h"
@@ -146,13 +147,19 @@ class Gateway final : public Conversation,
   void client_answers(const Message& answer);
   void cancel(const Message& notification);
   void to_client(std::string text, std::string_view about = {});
+  bool refuse_unknown(const Message& request);
+  void note(MessageLog::What what, Side from, std::string_view method,
+            const std::string& evidence = {});
+  void note_trimmed(Side from, const Message& message, std::string_view method);
+  bool passes(Side from, const Message& notification);
+  bool is_call(std::string_view method) const;
   Async<void> end();
 
   // Requests that are passed on.
   void relay(Message request);
   Async<void> relay_later(Message request, net::Quota::Share held);
   Async<void> relay_answer(std::string client_id, std::string method, Reply reply);
-  Task<std::string> passed(const std::string& method, const Message& answer);
+  Task<std::string> passed(const std::string& method, Message answer);
   void note_request(const Message& request);
   std::optional<net::Quota::Share> room_for(const Message& request);
 
@@ -260,7 +267,7 @@ class Gateway final : public Conversation,
   bool refuse_headers(Governed& governed);
   void count(const Governed& governed, SteadyTime begin, const Result<Answer>& answer) const;
   Async<void> run_call(std::shared_ptr<Governed> governed);
-  std::string response_to(const Governed& governed, const Result<Answer>& answer) const;
+  std::string response_to(const Governed& governed, const Result<Answer>& answer);
   void forward_progress(const Governed& governed, const json::value& released);
 
   // Tools.
@@ -270,6 +277,7 @@ class Gateway final : public Conversation,
   void tell_of_held(const HeldBack& held) const;
 
   // The server (gateway.cc).
+  bool may_ask(const Message& request);
   Async<void> server_asks(Message request) override;
   Async<void> server_tells(Message notification) override;
   void server_started(bool again) override;
@@ -285,6 +293,7 @@ class Gateway final : public Conversation,
   Settings settings_;
   std::unique_ptr<ClientLink> client_;
   net::TaskGroup tasks_;
+  MessageLog messages_;
   Screen screen_;
   std::unique_ptr<Server> own_server_;
   Server& server_;
@@ -293,7 +302,8 @@ class Gateway final : public Conversation,
   std::optional<Error> not_let_in_;  // by the server, which wants a login, when it was opened last
   std::optional<Error> unopened_;    // why a client of sessions could not be opened for
   bool stopping_ = false;
-  bool hurries_ = false;  // nobody is waited for
+  bool hurries_ = false;          // nobody is waited for
+  bool told_of_trimmed_ = false;  // that messages had more members than they may have
 
   Era client_era_ = Era::Unknown;
   Era server_era_ = Era::Unknown;

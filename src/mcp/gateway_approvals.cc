@@ -185,7 +185,8 @@ void Gateway::welcome(const std::shared_ptr<Governed>& governed, const Message& 
 // True: it is a call that the client was told to make again.
 bool Gateway::come_back(const Message& request, const Grants& grants) {
   const Result<Asked> asked = read_asked(request);
-  if (!asked || request.params()->contains("requestState")) return false;
+  const json::object* const params = request.params();
+  if (!asked || (params != nullptr && params->contains("requestState"))) return false;
   forget_refusals();
   const auto found = away_.find(identity_of(request, *asked, grants));
   if (found == away_.end()) return false;

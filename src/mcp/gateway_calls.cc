@@ -64,7 +64,7 @@ ForwardedCall::Means Gateway::means_for(const std::string& method, const std::st
   if (method == "tools/call") {
     means.known = [this](const std::string& tool) {
       // What is no tool is judged by the name of its method, and mostly runs without a question.
-      return !is_governed(tool) && (!tools_known_ || tools_.contains(tool));
+      return !is_request_name(tool) && (!tools_known_ || tools_.contains(tool));
     };
     means.cautious = [this](const std::string& tool) {
       const auto found = tools_.find(tool);
@@ -235,7 +235,7 @@ bool Gateway::refuse_headers(Governed& governed) {
   return true;
 }
 
-std::string Gateway::response_to(const Governed& governed, const Result<Answer>& answer) const {
+std::string Gateway::response_to(const Governed& governed, const Result<Answer>& answer) {
   const bool is_tool = governed.upstream->request().method == "tools/call";
   // A call that is parked gets its id when the client comes back.
   const std::string id = governed.client_id.empty() ? "null" : governed.client_id;
@@ -247,6 +247,7 @@ std::string Gateway::response_to(const Governed& governed, const Result<Answer>&
                    : error_text(id, kNotRecorded, answer.error().message);
   }
   const std::optional<Message>& given = governed.upstream->answer();
+  if (given) note_trimmed(Side::Server, *given, governed.upstream->request().method);
   const Envelope& released = answer->released;
   // An error of the server's own stays one.
   const bool shown = released.kind == Envelope::Kind::Value || released.code.has_value();
@@ -282,6 +283,8 @@ void Gateway::forward_progress(const Governed& governed, const json::value& rele
                      progress->to_number<double>() > governed.progress;
   if (!risen) return;
   const bool same = params != nullptr && json::value(*params) == released;
+  if (!same) note(MessageLog::What::Redacted, Side::Server, message->method);
+  note_trimmed(Side::Server, *message, message->method);
   std::string changed = same ? std::string(message->params_text()) : json::serialize(released);
   // A request that goes on with a parked call may have brought a token of its own.
   changed = with_member(changed, "progressToken", governed.client_token);

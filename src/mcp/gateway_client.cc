@@ -1,6 +1,8 @@
 // What the client sends, and what is passed on as it is.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
@@ -24,6 +26,32 @@ constexpr std::string_view kStillStarting =
     R"({"serverInfo":{"name":"sallyport","version":"1"},"capabilities":{"tools":{"listChanged":true},)"
     R"("prompts":{"listChanged":true},"resources":{"listChanged":true,"subscribe":true},)"
     R"("completions":{},"logging":{}}})";
+
+constexpr std::string_view kUnreadable = "(unreadable)";
+
+// The members that a call of a tool has. Others would reach the server past the guards, which see
+// its arguments.
+std::size_t drop_stray_params(Message& request) {
+  constexpr auto kKnown = std::to_array<std::string_view>(
+      {"name", "arguments", "_meta", "task", "inputResponses", "requestState"});
+  const json::object* const params = request.params();
+  if (request.method != "tools/call" || params == nullptr) return 0;
+  std::vector<std::string> strays;
+  for (const auto& member : *params) {
+    if (std::ranges::find(kKnown, std::string_view(member.key())) == kKnown.end()) {
+      strays.emplace_back(member.key());
+    }
+  }
+  if (strays.empty()) return 0;
+  std::string kept(request.params_text());
+  json::object& object = request.value.get_object().at("params").get_object();
+  for (const std::string& name : strays) {
+    kept = without_member(kept, name);
+    object.erase(name);
+  }
+  request.text = with_member(request.text, "params", kept);
+  return strays.size();
+}
 
 }  // namespace
 
@@ -75,7 +103,14 @@ void Gateway::hear_batch(std::string_view text) {
 
 void Gateway::hear_message(std::string text) {
   Result<Message> message = Message::read(text, settings_.limits.json());
-  if (!message) return to_client(unreadable_text(text, message.error()));
+  if (!message) {
+    if (message.error().cause == "request") {
+      note(MessageLog::What::Refused, Side::Client, kUnreadable);
+    }
+    return to_client(unreadable_text(text, message.error()));
+  }
+  const bool answers = message->kind == Message::Kind::Response;
+  note_trimmed(Side::Client, *message, answers ? "(response)" : std::string_view(message->method));
   switch (message->kind) {
     case Message::Kind::Request:
       return client_asks(std::move(*message));
@@ -95,7 +130,8 @@ void Gateway::client_asks(Message request) {
   if (request.method == "ping" && client_era_ != Era::Modern) {
     return to_client(result_text(request.id, "{}"));
   }
-  if (refuse_by_era(request)) return;
+  if (refuse_unknown(request) || refuse_by_era(request)) return;
+  if (drop_stray_params(request) > 0) note(MessageLog::What::Trimmed, Side::Client, request.method);
   if (request.method == "initialize") {
     auto held = room_for(request);
     if (!held) return;
@@ -103,7 +139,7 @@ void Gateway::client_asks(Message request) {
     tasks_.start(open_session(std::move(request), std::move(*held)));
   } else if (refuses_task(request) || answers_task(request) || (ready_ && answer_here(request))) {
     return;
-  } else if (is_governed(request.method)) {
+  } else if (is_call(request.method)) {
     // A call goes on for whoever brings what it was judged with, and for nobody else.
     Grants grants = take_grants(request);
     if (!brings_answer(request, grants) && !unpark(request, grants) &&
@@ -120,6 +156,21 @@ void Gateway::client_asks(Message request) {
     note_request(request);
     relay(std::move(request));
   }
+}
+
+// True: it was answered, because the protocol has no such method and the policy does not name it.
+bool Gateway::refuse_unknown(const Message& request) {
+  if (is_known(Side::Client, request)) return false;
+  if (parts_.plans.current()->passes_method(request.method)) return false;
+  note(MessageLog::What::Refused, Side::Client, request.method);
+  to_client(error_text(request.id, kMethodNotFound, unknown_method(request.method)));
+  return true;
+}
+
+// Requests that are judged and recorded: those that are calls, and those that only the policy
+// knows.
+bool Gateway::is_call(std::string_view method) const {
+  return is_governed(method) || !is_request_name(method);
 }
 
 // What a server that is started again has to hear too.
@@ -217,36 +268,31 @@ Async<void> Gateway::relay_answer(std::string client_id, std::string method, Rep
 }
 
 // The answer as the client may see it.
-Task<std::string> Gateway::passed(const std::string& method, const Message& answer) {
-  const char* const member = answer.is_error() ? "error" : "result";
-  const json::value& given = answer.object().at(member);
-  std::string text = answer.text;
-  json::value value = given;
-  if (method == "tools/list" && given.is_object()) {
-    SALLYPORT_CO_TRY(const std::set<std::string> held, co_await see_tools(given.get_object()));
-    if (!held.empty()) {
-      text = with_member(text, member, without_tools(answer.result_text(), held));
-      SALLYPORT_CO_TRY(const ParsedJson parsed,
-                       parse_json(*find(text, {member}), settings_.limits.json()));
-      value = parsed.value;
-    }
+Task<std::string> Gateway::passed(const std::string& method, Message answer) {
+  note_trimmed(Side::Server, answer, method);
+  const json::value* const given = answer.object().if_contains("result");
+  const json::object* const result = given ? given->if_object() : nullptr;
+  std::string kept;
+  if (method == "tools/list" && result != nullptr) {
+    SALLYPORT_CO_TRY(const std::set<std::string> held, co_await see_tools(*result));
+    if (!held.empty()) kept = without_tools(answer.result_text(), held);
   }
-  if (method == "tasks/list" && given.is_object()) {
-    text = with_member(text, member, tasks_of_server_.without_foreign(*find(text, {member})));
-    SALLYPORT_CO_TRY(const ParsedJson parsed,
-                     parse_json(*find(text, {member}), settings_.limits.json()));
-    value = parsed.value;
+  if (method == "tasks/list" && result != nullptr) {
+    kept = tasks_of_server_.without_foreign(answer.result_text());
   }
-  const Screened screened = co_await screen_.pass(method, std::move(value));
-  if (screened.blocked) co_return fail(ErrorCode::Conflict, screened.notice);
-  if (screened.changed) co_return with_member(text, member, json::serialize(screened.value));
-  co_return text;
+  if (!kept.empty()) {
+    SALLYPORT_CO_TRY(
+        answer, Message::read(with_member(answer.text, "result", kept), settings_.limits.json()));
+  }
+  co_return co_await screen_.pass(method, std::move(answer));
 }
 
 void Gateway::client_tells(const Message& notification) {
-  // A call that asks for no answer is none that we govern, and some servers make it all the same.
-  if (!notification.method.starts_with("notifications/")) {
-    return settings_.log("the client sent a request without an id; it was dropped");
+  if (!passes(Side::Client, notification)) {
+    if (!notification.method.starts_with("notifications/")) {
+      settings_.log("the client sent a request without an id; it was dropped");
+    }
+    return;
   }
   if (notification.method == "notifications/cancelled") return cancel(notification);
   if (notification.method == "notifications/initialized") {

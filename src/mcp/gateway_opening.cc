@@ -193,8 +193,8 @@ Async<void> Gateway::open_session(Message request, net::Quota::Share /*held*/) {
     if (tried) learn_era(Era::Legacy);
     server_era_ = Era::Legacy;
     unopened_.reset();
-    opening_result_ = std::string(answer->result_text());
     const Result<std::string> text = co_await passed("initialize", *answer);
+    opening_result_ = std::string(text ? find(*text, {"result"}).value_or("{}") : "{}");
     to_client(text ? with_member(telling_of_tools(*text), "id", request.id)
                    : error_text(request.id, kDenied, text.error().message));
     relayed_.erase(request.id);
@@ -212,7 +212,9 @@ Async<void> Gateway::open_session(Message request, net::Quota::Share /*held*/) {
     to_client(telling_of_tools(result_text(request.id, opening_from_discovery(discovery_, asked))));
     if (opened_) listen_for_client();
   } else if (answer) {
-    to_client(answer->with_id(request.id));
+    const Result<std::string> text = co_await passed("initialize", *answer);
+    to_client(text ? with_member(*text, "id", request.id)
+                   : error_text(request.id, kDenied, text.error().message));
   } else {
     unopened_ = answer.error();
     to_client(error_text(request.id, kInternalError, answer.error().message));
@@ -295,12 +297,8 @@ Task<void> Gateway::probe() {
     co_return fail(ErrorCode::NotFound, "the server is not stateless");
   }
   server_era_ = Era::Modern;
-  discovery_ = answer->is_error() ? "{}" : std::string(answer->result_text());
-  const Result<ParsedJson> read = parse_json(discovery_, settings_.limits.json());
-  const Screened screened =
-      co_await screen_.pass("server/discover", read ? read->value : json::value());
-  if (screened.blocked) co_return fail(ErrorCode::Conflict, screened.notice);
-  if (screened.changed) discovery_ = json::serialize(screened.value);
+  SALLYPORT_CO_TRY(const std::string text, co_await passed("server/discover", *answer));
+  discovery_ = std::string(find(text, {"result"}).value_or("{}"));
   set_ready();
   co_return Result<void>{};
 }

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
+#include "base/try.h"
 #include "base/uuid.h"
 #include "core/plain_text.h"
 #include "mcp/gateway.h"
@@ -78,10 +79,11 @@ Task<std::string> Gateway::ask_client(std::string method, std::string params, st
   if (questions_.size() >= settings_.limits.requests) {
     co_return fail(ErrorCode::Exhausted, "too many questions wait");
   }
-  const Result<ParsedJson> read = parse_json(params, settings_.limits.json());
-  Screened screened = co_await screen_.pass(method, read ? read->value : json::value());
-  if (screened.blocked) co_return fail(ErrorCode::Conflict, screened.notice);
-  if (screened.changed) params = json::serialize(screened.value);
+  SALLYPORT_CO_TRY(Message asked,
+                   Message::read(request_text("0", method, params), settings_.limits.json()));
+  if (!may_ask(asked)) co_return fail(ErrorCode::NotFound, unknown_method(method));
+  SALLYPORT_CO_TRY(const std::string passed, co_await screen_.pass(method, std::move(asked)));
+  params = std::string(find(passed, {"params"}).value_or("{}"));
   // Sessions tell by an id when a person has been to a page.
   const bool page = asks_for_page(params) && !find(params, {"elicitationId"});
   if (page) {

@@ -29,6 +29,64 @@ bool is_method(std::string_view method) {
   return std::ranges::all_of(method, [](char c) { return c > ' ' && c < 0x7F; });
 }
 
+bool belongs(std::string_view name, Message::Kind kind) {
+  if (name == "jsonrpc") return true;
+  switch (kind) {
+    case Message::Kind::Request:
+      return name == "id" || name == "method" || name == "params";
+    case Message::Kind::Notification:
+      return name == "method" || name == "params";
+    case Message::Kind::Response:
+      return name == "id" || name == "result" || name == "error";
+  }
+  return false;
+}
+
+// Leaves out the members of a message that belong to none of its kind.
+void drop_strangers(Message& message) {
+  json::object& object = message.value.get_object();
+  std::vector<std::string> strangers;
+  for (const auto& member : object) {
+    if (!belongs(member.key(), message.kind)) strangers.emplace_back(member.key());
+  }
+  if (strangers.empty()) return;
+  message.dropped += strangers.size();
+  std::string kept = "{";
+  for (const auto& [name, value] : members(message.text)) {
+    if (!belongs(name, message.kind)) continue;
+    if (kept.size() > 1) kept += ',';
+    kept += quoted(name);
+    kept += ':';
+    kept += value;
+  }
+  message.text = kept + '}';
+  for (const std::string& name : strangers) object.erase(name);
+}
+
+// An error has three members, of these types; guards see it so, and clients too.
+void shape_error(Message& message) {
+  json::object& error = message.value.get_object()["error"].get_object();
+  const json::value* const code = error.if_contains("code");
+  const json::value* const words = error.if_contains("message");
+  const bool has_data = error.contains("data");
+  const bool good_code = code != nullptr && code->is_int64();
+  const bool good_words = words != nullptr && words->is_string();
+  const std::size_t known =
+      (code != nullptr ? 1u : 0u) + (words != nullptr ? 1u : 0u) + (has_data ? 1u : 0u);
+  if (good_code && good_words && known == error.size()) return;
+  message.dropped += error.size() - known;
+  const std::string data(has_data ? *find(message.text, {"error", "data"}) : std::string_view());
+  json::object shaped{{"code", good_code ? code->get_int64() : kInternalError},
+                      {"message", good_words ? words->get_string() : json::string()}};
+  std::string text = json::serialize(shaped);
+  if (has_data) {
+    text = with_member(text, "data", data);
+    shaped["data"] = error.at("data");
+  }
+  message.text = with_member(message.text, "error", text);
+  error = std::move(shaped);
+}
+
 }  // namespace
 
 Result<Message> Message::read(std::string text, const JsonLimits& limits) {
@@ -51,13 +109,23 @@ Result<Message> Message::read(std::string text, const JsonLimits& limits) {
       return no_message("`id` is no text and no integer of 64 bits");
     message.method = std::string(method->get_string());
     if (!is_method(message.method)) return no_message("`method` is no name of a method");
+    const json::value* const params = object.if_contains("params");
+    if (params != nullptr && !params->is_object() && !params->is_null()) {
+      return no_message("`params` is no object");
+    }
     message.kind = id == nullptr ? Kind::Notification : Kind::Request;
+    drop_strangers(message);
     return message;
   }
   if (object.contains("result") == object.contains("error")) {
     return no_message("neither `method` nor exactly one of `result` and `error`");
   }
+  if (object.contains("error") && !object.at("error").is_object()) {
+    return no_message("`error` is no object");
+  }
   message.kind = Kind::Response;
+  drop_strangers(message);
+  if (message.is_error()) shape_error(message);
   return message;
 }
 

@@ -1,4 +1,10 @@
 // One JSON-RPC message of the Model Context Protocol: its text, and what is known about it.
+//
+// A message holds the members of its kind and no others: `jsonrpc`, and of a request `id`, `method`
+// and `params`, of a notification `method` and `params`, of a response `id` and `result` or `error`
+// with `code`, `message` and `data`. Guards look at `params`, `result` and `error`; what stands
+// beside them would pass unseen, so it is left out when a message is read. A message without such
+// members stays the bytes that came.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -17,13 +23,15 @@ struct Message {
   enum class Kind { Request, Notification, Response };
 
   Kind kind = Kind::Notification;
-  std::string text{};    // as it came
-  json::value value{};   // the same, read; always an object
-  bool exact = true;     // false: a double cannot hold one of its numbers
-  std::string id{};      // of a request or response, canonical; empty: none
-  std::string method{};  // of a request or notification
+  std::string text{};       // as it came, without the members that `dropped` counts
+  json::value value{};      // the same, read; always an object
+  bool exact = true;        // false: a double cannot hold one of its numbers
+  std::string id{};         // of a request or response, canonical; empty: none
+  std::string method{};     // of a request or notification
+  std::size_t dropped = 0;  // members that belong to no message of this kind
 
-  // `InvalidInput` for what is no JSON (cause `parse`) or no message (cause `request`).
+  // `InvalidInput` for what is no JSON (cause `parse`) or no message (cause `request`): params are
+  // an object, as the protocol has them.
   static Result<Message> read(std::string text, const JsonLimits& limits);
 
   const json::object& object() const { return value.get_object(); }

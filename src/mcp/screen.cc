@@ -4,6 +4,7 @@
 
 #include "core/pipeline.h"
 #include "core/protocol_frame.h"
+#include "mcp/json_text.h"
 
 namespace sallyport::mcp {
 
@@ -13,15 +14,35 @@ bool is_frame(std::string_view method) {
   return method == "initialize" || method == "server/discover" || method.ends_with("/list");
 }
 
+// The one member of a message that holds what its sender says. There is no other: `Message::read`
+// leaves out what stands beside it.
+std::string_view content_member(const Message& message) {
+  if (message.kind != Message::Kind::Response) return "params";
+  return message.is_error() ? "error" : "result";
+}
+
+std::string evidence_of(const core::Release& release) {
+  std::string text;
+  for (const core::Release::Evidence& one : release.evidence) {
+    if (!text.empty()) text += ", ";
+    text += one.guard;
+    if (!one.details.empty()) text += ": " + one.details;
+  }
+  return text.empty() ? release.guard : text;
+}
+
 }  // namespace
 
-Async<Screened> Screen::pass(std::string what, json::value value) {
+Task<std::string> Screen::pass(std::string what, Message message) {
   const std::shared_ptr<const core::Plan> plan = plans_.current();
-  if (plan->result_guards().empty()) co_return Screened{};
+  const std::string_view member = content_member(message);
+  const json::value* const given = message.object().if_contains(member);
+  if (plan->result_guards().empty() || given == nullptr) co_return std::move(message.text);
   core::FailOpen fail_open(fail_open_);
-  ResultContext context{.tool = std::move(what), .policy_hash = plan->hash()};
+  ResultContext context{.tool = what, .policy_hash = plan->hash()};
   if (is_frame(context.tool)) context.effect_class = core::kProtocolFrame;
-  const bool object = value.is_object();
+  const bool object = given->is_object();
+  json::value value = message.exact ? *given : exact_value(*find(message.text, {member}));
   core::Release release = co_await core::run_pipeline(*plan, Envelope::of(std::move(value)),
                                                       std::move(context), clock_, fail_open);
   core::FailOpenLog::Share share = fail_open.take();
@@ -31,14 +52,17 @@ Async<Screened> Screen::pass(std::string what, json::value value) {
     if (!written) recorder_.owe(std::move(share.drafts));
   }
   if (release.verdict == Verdict::Kind::Deny) {
-    co_return Screened{.blocked = true, .notice = release.released.message};
+    tell_({.withheld = true, .method = std::move(what), .evidence = evidence_of(release)});
+    co_return fail(ErrorCode::Conflict, release.released.message);
   }
-  if (release.verdict != Verdict::Kind::Rewrite) co_return Screened{};
+  if (release.verdict != Verdict::Kind::Rewrite) co_return std::move(message.text);
   // One text in the place of an object is no message any more.
   if (object && !release.released.value.is_object()) {
-    co_return Screened{.blocked = true, .notice = canonical_json(release.released.value)};
+    tell_({.withheld = true, .method = std::move(what), .evidence = evidence_of(release)});
+    co_return fail(ErrorCode::Conflict, canonical_json(release.released.value));
   }
-  co_return Screened{.changed = true, .value = std::move(release.released.value)};
+  tell_({.method = std::move(what), .evidence = evidence_of(release)});
+  co_return with_member(message.text, member, json::serialize(release.released.value));
 }
 
 }  // namespace sallyport::mcp

@@ -1,8 +1,9 @@
-// The second door for what is no result of a call: lists, openings, log messages, questions of a
-// server. It passes the same result guards.
+// The second door for every message that is no result of a call: lists, openings, notifications,
+// requests of a server. It passes the same result guards. Results of calls pass them in the
+// Governor; a message of a server reaches a client in no third way.
 #pragma once
 
-#include <boost/json/value.hpp>
+#include <functional>
 #include <string>
 
 #include "base/async.h"
@@ -10,28 +11,37 @@
 #include "core/fail_open.h"
 #include "core/plan.h"
 #include "core/recorder.h"
+#include "mcp/message.h"
 
 namespace sallyport::mcp {
 
-struct Screened {
-  bool blocked = false;
-  bool changed = false;
-  json::value value{};   // where it was changed
-  std::string notice{};  // where it was blocked
-};
-
 class Screen {
  public:
-  Screen(const core::PlanSource& plans, core::Recorder& recorder, const Clock& clock)
-      : plans_(plans), recorder_(recorder), clock_(clock), fail_open_(recorder.instance_id()) {}
+  // What a guard did to a message, for the record. Must not wait.
+  struct Seen {
+    bool withheld = false;  // else it was changed
+    std::string method{};
+    std::string evidence{};  // what the guards found, without what it was
+  };
+  using Tell = std::function<void(const Seen& seen)>;
 
-  // `what` is how guards know it: the name of a method.
-  Async<Screened> pass(std::string what, json::value value);
+  Screen(const core::PlanSource& plans, core::Recorder& recorder, const Clock& clock, Tell tell)
+      : plans_(plans),
+        recorder_(recorder),
+        clock_(clock),
+        tell_(std::move(tell)),
+        fail_open_(recorder.instance_id()) {}
+
+  // The text of the message with its params, result or error as the guards released them; the bytes
+  // that came where they changed nothing. `what` is how guards know it: the name of a method.
+  // `Conflict`: a guard withholds the message, and the error says why.
+  Task<std::string> pass(std::string what, Message message);
 
  private:
   const core::PlanSource& plans_;
   core::Recorder& recorder_;
   const Clock& clock_;
+  Tell tell_;
   core::FailOpenLog fail_open_;
 };
 

@@ -12,6 +12,7 @@
 #include "autonomy/policy_rules.h"
 #include "base/try.h"
 #include "grants/grant_result_guard.h"
+#include "guards/denied_methods.h"
 #include "guards/guardrail_guards.h"
 #include "guards/output_sanitizer.h"
 #include "guards/query_result.h"
@@ -184,6 +185,10 @@ Result<void> add_to_plan(core::PlanBuilder& plan, const Policy& policy,
   if (policy.call_time) plan.time_limit(*policy.call_time);
   if (policy.stream_limits) plan.stream_limits(*policy.stream_limits);
   SALLYPORT_CHECK_OK(add_grants(plan, policy, surroundings));
+  if (!policy.allowed_methods.empty()) plan.pass_methods(policy.allowed_methods);
+  if (!policy.denied_methods.empty()) {
+    plan.guard(std::make_shared<const guards::DeniedMethods>(policy.denied_methods));
+  }
   if (policy.hook_lets_pass) plan.also("hook", json::object{{"on_failure", "allow"}});
   if (guardrails) add_guardrails(plan, guardrails, excerpts_of(policy));
   for (const ResultHook& hook : policy.results) {

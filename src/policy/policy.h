@@ -17,6 +17,7 @@
 //   autonomy: {tier: act_with_approval, agent_tiers: {deploy-bot: act_auto}}
 //   grants: {required: [{server: fs, tool: write_file}], trusted_issuers: ["ed25519:..."]}
 //   limits: {call_ms: 60000}
+//   mcp: {allow_methods: [x/ping], deny_methods: [sampling/createMessage]}
 //   hook: {on_failure: deny}
 #pragma once
 
@@ -25,6 +26,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -72,6 +74,8 @@ struct Policy {
   std::optional<core::ApprovalRules> approvals{};
   std::optional<std::chrono::milliseconds> call_time{};
   std::optional<core::StreamLimits> stream_limits{};
+  std::set<std::string, std::less<>> allowed_methods{};  // of MCP, beyond those of the protocol
+  std::set<std::string> denied_methods{};                // of MCP that are calls
   bool hook_lets_pass = false;  // what a failure of the hook command does: else it denies
 };
 

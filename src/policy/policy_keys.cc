@@ -255,6 +255,41 @@ Mapping limit_keys(Policy& out) {
   return keys;
 }
 
+// Names as a message may have them: no blank, no control character, nothing beyond ASCII.
+ReadValue read_method(std::set<std::string, std::less<>>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    std::string method;
+    SALLYPORT_CHECK_OK(read_text(method, kLongestName)(place));
+    const bool plain =
+        std::ranges::all_of(method, [](char c) { return c > ' ' && c < 0x7F; }) && !method.empty();
+    if (!plain) {
+      return place.refuse(fmt::format("`{}` is no name of a method; use printable ASCII", method));
+    }
+    if (out.insert(method).second) return {};
+    return place.refuse(fmt::format("method `{}` is there twice", method));
+  };
+}
+
+Mapping mcp_keys(Policy& out) {
+  constexpr std::size_t kMostMethods = 1'000;
+  static const std::vector<std::string> kDeniable = {
+      "completion/complete", "elicitation/create",     "prompts/get", "resources/read",
+      "roots/list",          "sampling/createMessage", "tasks/get",   "tasks/result"};
+  Mapping keys("messages of the Model Context Protocol");
+  keys.optional(
+          "allow_methods",
+          "methods beyond those of the protocol that may pass, in both directions; `*` is any",
+          list_schema(text_schema(kLongestName), kMostMethods),
+          read_list(kMostMethods, read_method(out.allowed_methods)))
+      .optional("deny_methods",
+                "methods of the protocol that are denied, whether a client or a server asks",
+                list_schema(choice_schema(kDeniable), kDeniable.size()),
+                read_list(kDeniable.size(), read_choice(kDeniable, [&out](std::size_t at) {
+                            out.denied_methods.insert(kDeniable[at]);
+                          })));
+  return keys;
+}
+
 Mapping hook_keys(Policy& out) {
   static const std::vector<std::string> kOnFailure = {"deny", "allow"};
   Mapping keys("the hook command of coding agents");
@@ -322,6 +357,8 @@ Mapping policy_keys(Policy& out) {
                 grant_keys(out).schema(), read_grant_section(out))
       .optional("limits", "what a call may take", limit_keys(out).schema(),
                 section(limit_keys, out))
+      .optional("mcp", "messages of the Model Context Protocol", mcp_keys(out).schema(),
+                section(mcp_keys, out))
       .optional("hook", "the hook command of coding agents", hook_keys(out).schema(),
                 section(hook_keys, out));
   return keys;

@@ -179,7 +179,7 @@ def hear(message):
         answer(id, {"messages": [{"role": "user", "content": {"type": "text", "text": "hello"}}]})
     elif method == "x/echo":  # a method nobody knows: says what it got
         answer(id, {"got": params})
-    elif method == "x/never":
+    elif method == "resources/templates/list" and params.get("never"):
         pass
     elif method == "logging/setLevel":
         note(message)

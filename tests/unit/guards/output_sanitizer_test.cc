@@ -4,6 +4,8 @@
 
 #include <random>
 
+#include "base/bytes.h"
+#include "base/encoding.h"
 #include "unit/guards/sanitizing.h"
 
 namespace sallyport::guards {
@@ -62,6 +64,34 @@ TEST(OutputSanitizerTest, ASecretAtTheEndOfOneBlockIsFoundBesideAnotherBlock) {
       sanitize(R"([{"type":"text","text":"AKIAIOSFODNN7EXAMPLE"},{"type":"text","text":"x"}])")
           .text,
       R"([{"type":"text","text":"****"},{"type":"text","text":"x"}])");
+}
+
+// PI-53: an image or an empty block between two texts hid a secret that was cut in two.
+TEST(OutputSanitizerTest, ASecretIsFoundWhateverStandsBetweenItsParts) {
+  EXPECT_EQ(
+      sanitize(
+          R"({"content":[{"type":"text","text":"AKIAIOSF"},{"type":"image","data":"AA=="},)"
+          R"({"type":"text","text":""},{"type":"resource","resource":{"uri":"u","text":"ODNN7EXAMPLE"}}]})")
+          .text,
+      R"({"content":[{"type":"text","text":"****"},{"type":"image","data":"AA=="},)"
+      R"({"type":"text","text":"****"},{"type":"resource","resource":{"uri":"u","text":"****"}}]})");
+  EXPECT_EQ(
+      sanitize(R"({"contents":[{"uri":"a","text":"AKIAIOSF"},{"uri":"b","text":"ODNN7EXAMPLE"}]})")
+          .text,
+      R"({"contents":[{"uri":"a","text":"****"},{"uri":"b","text":"****"}]})");
+}
+
+// PI-51: what base64 says is text as well.
+TEST(OutputSanitizerTest, ASecretThatStandsThereAsBase64IsTakenOutOfIt) {
+  const auto encoded = [](const std::string& text) { return base64(as_bytes(text)); };
+  const std::string dirty =
+      R"({"blob":")" + encoded("key=AKIAIOSFODNN7EXAMPLE, and so on") + R"("})";
+  const std::string clean = R"({"blob":")" + encoded("key=****, and so on") + R"("})";
+  EXPECT_EQ(sanitize(dirty).text, clean);
+  EXPECT_EQ(sanitize(dirty).evidence, "aws_access_key_id=1");
+  EXPECT_EQ(sanitize(clean).text, clean);
+  const std::string image = R"({"data":")" + encoded("\x89PNG AKIAIOSFODNN7EXAMPLE \x01") + R"("})";
+  EXPECT_EQ(sanitize(image).text, image);
 }
 
 // PI-53

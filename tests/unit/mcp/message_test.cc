@@ -44,6 +44,53 @@ TEST(MessageTest, WhatIsNoMessageIsRefusedWithItsCause) {
   }
 }
 
+// PI-27, PI-32: a member beside `result`, `error` or `params` passed every guard unseen.
+TEST(MessageTest, MembersThatBelongToNoMessageAreLeftOut) {
+  const auto result =
+      read(R"({"extra":"k", "jsonrpc":"2.0","id":1,"result":{"a": 1.50},"params":{}})");
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->text, R"({"jsonrpc":"2.0","id":1,"result":{"a": 1.50}})");
+  EXPECT_EQ(result->dropped, 2u);
+  EXPECT_FALSE(result->object().contains("extra"));
+  const auto asked = read(R"({"jsonrpc":"2.0","id":1,"method":"m","result":"k","error":"k"})");
+  EXPECT_EQ(asked->text, R"({"jsonrpc":"2.0","id":1,"method":"m"})");
+  const auto told = read(R"({"jsonrpc":"2.0","method":"m","\u0065xtra":1})");
+  EXPECT_EQ(told->text, R"({"jsonrpc":"2.0","method":"m"})");
+}
+
+TEST(MessageTest, AMessageWithItsOwnMembersAloneStaysTheBytesThatCame) {
+  for (const char* const text :
+       {R"( { "result" : {"z":12345678901234567890123,"a":1.50}, "id":1 ,"jsonrpc":"2.0"} )",
+        R"({"method":"m","params":null,"jsonrpc":"2.0","id":"\u0061"})",
+        R"({"jsonrpc":"2.0","id":1,"error":{"data":[1e2],"message":"\u0061","code":-1}})"}) {
+    const auto message = read(text);
+    ASSERT_TRUE(message) << text;
+    EXPECT_EQ(message->text, text);
+    EXPECT_EQ(message->dropped, 0u);
+  }
+}
+
+// Guards see the code, the message and the data of an error, and so does the client.
+TEST(MessageTest, AnErrorHasThreeMembersOfTheirTypes) {
+  const auto odd = read(
+      R"({"jsonrpc":"2.0","id":1,"error":{"code":"k","message":{"k":1},"data":1.50,"hint":"k"}})");
+  ASSERT_TRUE(odd);
+  EXPECT_EQ(odd->text,
+            R"({"jsonrpc":"2.0","id":1,"error":{"data":1.50,"code":-32603,"message":""}})");
+  EXPECT_EQ(odd->dropped, 1u);
+  EXPECT_EQ(canonical_json(odd->object().at("error")),
+            R"({"code":-32603,"data":1.5,"message":""})");
+  EXPECT_FALSE(read(R"({"jsonrpc":"2.0","id":1,"error":"k"})"));
+}
+
+TEST(MessageTest, ParamsAreAnObject) {
+  for (const char* const params : {"[1]", "\"k\"", "1", "true"}) {
+    const std::string text =
+        std::string(R"({"jsonrpc":"2.0","method":"m","params":)") + params + '}';
+    EXPECT_EQ(read(text).error().cause, "request") << text;
+  }
+}
+
 TEST(MessageTest, TheIdOfAWreckIsFoundAtEitherEnd) {
   EXPECT_EQ(id_in_wreck(R"({"jsonrpc":"2.0","id":12,"result":{"te)", ""), "12");
   EXPECT_EQ(id_in_wreck(R"({"result":{"text":"xxx)", R"(xxx"},"jsonrpc":"2.0","id":"k"})"),

@@ -218,9 +218,10 @@ TEST_F(SwitchboardTest, ACallGoesToTheServerInItsName) {
                 .at_pointer("/result/from"),
             "b");
   for (const char* const params :
-       {R"({"name":"t"})", R"({"name":"d.t"})", R"({"name":"a."})", R"({"name":7})", "{}", "[]"}) {
+       {R"({"name":"t"})", R"({"name":"d.t"})", R"({"name":"a."})", R"({"name":7})", "{}"}) {
     EXPECT_EQ(asked("tools/call", params).at_pointer("/error/code"), kInvalidParams) << params;
   }
+  EXPECT_EQ(asked("tools/call", "[]").at_pointer("/error/code"), kInvalidRequest);
 }
 
 TEST_F(SwitchboardTest, AResourceIsTheServersThatListedIt) {

@@ -1,0 +1,32 @@
+#include "guards/encoded_text.h"
+
+#include <gtest/gtest.h>
+
+#include "base/bytes.h"
+#include "base/encoding.h"
+
+namespace sallyport::guards {
+namespace {
+
+TEST(EncodedTextTest, TextIsReadInEitherAlphabetWithAndWithoutPadding) {
+  const std::string said = "key=AKIAIOSFODNN7EXAMPLE \xc3\xa4\n?_?>";
+  std::string text = base64(as_bytes(said));
+  EXPECT_EQ(text_in_base64(text), said);
+  while (text.back() == '=') text.pop_back();
+  EXPECT_EQ(text_in_base64(text), said);
+  for (char& c : text) c = c == '+' ? '-' : c == '/' ? '_' : c;
+  EXPECT_EQ(text_in_base64(text), said);
+  text.insert(8, "\r\n");
+  EXPECT_EQ(text_in_base64(text + "\n"), said);
+}
+
+TEST(EncodedTextTest, WhatIsNoBase64OfTextIsNothing) {
+  EXPECT_FALSE(text_in_base64("short"));
+  EXPECT_FALSE(text_in_base64("words with blanks between them"));
+  EXPECT_FALSE(text_in_base64(base64(as_bytes("\x89PNG\r\n\x1a\n and so on and on"))));
+  EXPECT_FALSE(text_in_base64(base64(as_bytes("not UTF-8 \xff\xfe at all, no"))));
+  EXPECT_FALSE(text_in_base64("AAAAAAAAAAAAAAAAAAAAA"));
+}
+
+}  // namespace
+}  // namespace sallyport::guards
