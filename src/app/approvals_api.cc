@@ -29,6 +29,7 @@ constexpr std::size_t kShortestToken = 16;
 constexpr std::size_t kLargestAnswer = 64u << 10;
 constexpr std::size_t kLargestBatch = 4u << 20;
 constexpr std::size_t kMostItems = 1000;
+constexpr std::size_t kMostValues = 100'000;  // of a batch
 constexpr std::string_view kDoor = "http:token";
 
 unsigned status_of(const Error& error) {
@@ -203,7 +204,8 @@ Async<void> ApprovalsApi::handle(net::ServerExchange& exchange) {
 
 Task<json::value> ApprovalsApi::take(Asked asked, const ServerRequest& request) {
   SALLYPORT_CO_TRY(trust::Reviewer person, person_of(request));
-  SALLYPORT_CO_TRY(ParsedJson body, parse_json(request.body));
+  SALLYPORT_CO_TRY(ParsedJson body,
+                   parse_json(request.body, {.bytes = kLargestBatch, .values = kMostValues}));
   if (asked.id == "batch") co_return co_await batch(std::move(body.value), std::move(person));
   co_return co_await respond(std::move(asked.id), std::move(body.value), std::move(person));
 }

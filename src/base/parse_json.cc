@@ -5,6 +5,7 @@
 #include <boost/json/value_stack.hpp>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "base/try.h"
@@ -61,16 +62,18 @@ class Builder {
   static constexpr std::size_t max_key_size = std::size_t(-1);
   static constexpr std::size_t max_string_size = std::size_t(-1);
 
-  explicit Builder(Numbers numbers) : numbers_(numbers) { stack_.reset(); }
+  explicit Builder(const JsonLimits& limits) : numbers_(limits.numbers), most_(limits.values) {
+    stack_.reset();
+  }
 
   using Code = boost::system::error_code;
   using View = json::string_view;
 
   bool on_document_begin(Code&) { return true; }
   bool on_document_end(Code&) { return true; }
-  bool on_object_begin(Code&) {
+  bool on_object_begin(Code& code) {
     frames_.push_back(names_.size());
-    return true;
+    return count(code);
   }
   bool on_object_end(std::size_t n, Code& code) {
     if (!names_differ(frames_.back())) return refuse(code);
@@ -79,7 +82,7 @@ class Builder {
     stack_.push_object(n);
     return true;
   }
-  bool on_array_begin(Code&) { return true; }
+  bool on_array_begin(Code& code) { return count(code); }
   bool on_array_end(std::size_t n, Code&) {
     stack_.push_array(n);
     return true;
@@ -89,7 +92,8 @@ class Builder {
     name_.append(s.data(), s.size());
     return true;
   }
-  bool on_key(View s, std::size_t, Code&) {
+  bool on_key(View s, std::size_t, Code& code) {
+    if (!count(code)) return false;
     stack_.push_key(s);
     name_.append(s.data(), s.size());
     names_.push_back(std::move(name_));
@@ -100,7 +104,8 @@ class Builder {
     stack_.push_chars(s);
     return true;
   }
-  bool on_string(View s, std::size_t, Code&) {
+  bool on_string(View s, std::size_t, Code& code) {
+    if (!count(code)) return false;
     stack_.push_string(s);
     return true;
   }
@@ -109,14 +114,10 @@ class Builder {
     return true;
   }
   bool on_int64(std::int64_t i, View s, Code& code) {
-    if (!take_number(s, static_cast<double>(i), code)) return false;
-    stack_.push_int64(i);
-    return true;
+    return take_number(s, static_cast<double>(i), code, [&] { stack_.push_int64(i); });
   }
   bool on_uint64(std::uint64_t u, View s, Code& code) {
-    if (!take_number(s, static_cast<double>(u), code)) return false;
-    stack_.push_uint64(u);
-    return true;
+    return take_number(s, static_cast<double>(u), code, [&] { stack_.push_uint64(u); });
   }
   bool on_double(double, View s, Code& code) {
     // Boost.JSON 1.81 rounds some decimals to a neighbour of the nearest double.
@@ -128,22 +129,22 @@ class Builder {
       const long magnitude = written.exponent + static_cast<long>(written.digits.size());
       nearest = magnitude > 0 ? HUGE_VAL : 0.0;
     }
-    if (!take_number(s, nearest, code)) return false;
-    stack_.push_double(nearest);
-    return true;
+    return take_number(s, nearest, code, [&] { stack_.push_double(nearest); });
   }
-  bool on_bool(bool b, Code&) {
+  bool on_bool(bool b, Code& code) {
     stack_.push_bool(b);
-    return true;
+    return count(code);
   }
-  bool on_null(Code&) {
+  bool on_null(Code& code) {
     stack_.push_null();
-    return true;
+    return count(code);
   }
   bool on_comment_part(View, Code&) { return true; }
   bool on_comment(View, Code&) { return true; }
 
   bool exact() const { return exact_; }
+  std::size_t values() const { return values_; }
+  bool over() const { return values_ > most_; }
   const std::string& refusal() const { return refusal_; }
   json::value release() { return stack_.release(); }
 
@@ -151,6 +152,12 @@ class Builder {
   bool refuse(Code& code) {
     code = json::error::exception;
     return false;
+  }
+
+  bool count(Code& code) {
+    if (++values_ <= most_) return true;
+    refusal_ = fmt::format("over {} values and member names, the limit", most_);
+    return refuse(code);
   }
 
   bool names_differ(std::size_t from) {
@@ -168,7 +175,9 @@ class Builder {
     return true;
   }
 
-  bool take_number(View rest, double number, Code& code) {
+  template <class Push>
+  bool take_number(View rest, double number, Code& code, Push push) {
+    if (!count(code)) return false;
     token_.append(rest.data(), rest.size());
     const std::string token = std::exchange(token_, {});
     if (!std::isfinite(number)) {
@@ -182,11 +191,19 @@ class Builder {
       refusal_ = fmt::format("number `{:.40}` is not in its shortest form within 2^53-1", token);
       return refuse(code);
     }
-    if (!held || (written != token && decimal(written) != decimal(token))) exact_ = false;
+    const bool same = held && (written == token || decimal(written) == decimal(token));
+    exact_ = exact_ && same;
+    if (same || numbers_ != Numbers::Exact) {
+      push();
+    } else {
+      stack_.push_string(token);
+    }
     return true;
   }
 
   Numbers numbers_;
+  std::size_t most_;
+  std::size_t values_ = 0;
   json::value_stack stack_;
   std::vector<std::string> names_;   // of all objects that are open, innermost last
   std::vector<std::size_t> frames_;  // where each open object's names begin
@@ -229,7 +246,8 @@ std::string explain(const boost::system::error_code& code, const JsonLimits& lim
 Result<ParsedJson> parse_json(std::string_view text, const JsonLimits& limits) {
   if (text.size() > limits.bytes) {
     return fail(ErrorCode::InvalidInput,
-                fmt::format("{} bytes, the limit is {}", text.size(), limits.bytes));
+                fmt::format("{} bytes, the limit is {}", text.size(), limits.bytes), {},
+                kOverLimit);
   }
   if (text.starts_with("\xef\xbb\xbf")) {
     return fail(ErrorCode::InvalidInput, "begins with a byte order mark, remove it", "1:1");
@@ -239,20 +257,24 @@ Result<ParsedJson> parse_json(std::string_view text, const JsonLimits& limits) {
   }
   json::parse_options options;
   options.max_depth = limits.depth;
-  json::basic_parser<Builder> parser(options, limits.numbers);
+  json::basic_parser<Builder> parser(options, limits);
   boost::system::error_code code;
   const std::size_t read = parser.write_some(false, text.data(), text.size(), code);
   if (!code && read < text.size()) code = json::error::extra_data;
   if (code) {
     const std::string& refusal = parser.handler().refusal();
+    const bool over = parser.handler().over() || code == json::error::too_deep;
     return fail(ErrorCode::InvalidInput, refusal.empty() ? explain(code, limits) : refusal,
-                place(text, read));
+                place(text, read), over ? kOverLimit : "");
   }
-  return ParsedJson{parser.handler().release(), parser.handler().exact()};
+  const std::size_t values = parser.handler().values();
+  const bool exact = parser.handler().exact();
+  return ParsedJson{parser.handler().release(), exact, values};
 }
 
 Result<json::value> parse_own_json(std::string_view text, JsonLimits limits) {
   limits.numbers = Numbers::Strict;
+  limits.values = std::numeric_limits<std::size_t>::max();
   SALLYPORT_TRY(ParsedJson parsed, parse_json(text, limits));
   return std::move(parsed.value);
 }

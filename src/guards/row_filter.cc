@@ -135,8 +135,10 @@ void RowFilter::filter_block(json::value& block, Count& count) {
 
 void RowFilter::filter_text(json::value& text, Count& count) {
   if (!text.is_string()) return mask_all(text);
-  Result<ParsedJson> parsed = parse_json(std::string_view(text.get_string()));
+  Result<ParsedJson> parsed =
+      parse_json(std::string_view(text.get_string()), {.values = count.values});
   if (!parsed || parsed->value.is_string()) return mask_all(text);
+  count.values -= parsed->values;
   json::value filtered = parsed->value;
   filter_content(filtered, count);
   if (!is_shape(filtered)) return mask_all(text);

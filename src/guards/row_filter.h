@@ -30,6 +30,8 @@ class RowFilter {
   struct Count {
     std::uint64_t kept = 0;
     std::uint64_t total = 0;
+    std::size_t values =
+        250'000;  // that may still be read from JSON texts; beyond, they are masked
   };
 
   void filter_content(json::value& value, Count& count);

@@ -78,7 +78,8 @@ void append_escaped(std::string& path, std::string_view name) {
 // One walk over one value.
 class Walk {
  public:
-  explicit Walk(const Detectors& detectors) : detectors_(detectors) {}
+  explicit Walk(const Detectors& detectors, std::size_t values = kMostInTexts)
+      : detectors_(detectors), values_(values) {}
 
   void visit(json::value& value, Reach reach) {
     if (value.is_object()) {
@@ -149,10 +150,16 @@ class Walk {
     if (text.size() < 8 || text.size() > kLongest || (text[0] != '{' && text[0] != '[')) {
       return false;
     }
-    Result<ParsedJson> parsed = parse_json(text);
-    if (!parsed || !parsed->exact) return false;
-    Walk inner(detectors_);
+    Result<ParsedJson> parsed = parse_json(text, {.values = values_});
+    if (!parsed || !parsed->exact) {
+      // Looking at it was not free either.
+      values_ -= std::min(values_, text.size() / 16);
+      return false;
+    }
+    values_ -= parsed->values;
+    Walk inner(detectors_, values_);
     inner.visit(parsed->value, Reach::Plain);
+    values_ = inner.values_;
     const std::vector<core::Removal> removals = inner.take_removals();
     if (removals.empty()) return false;
     const std::string here = path();
@@ -201,7 +208,12 @@ class Walk {
     return path;
   }
 
+  // Of all JSON texts in one value: each is read as a whole, and a megabyte of text may hold half a
+  // million values. Texts beyond this are searched as texts.
+  static constexpr std::size_t kMostInTexts = 250'000;
+
   const Detectors& detectors_;
+  std::size_t values_;
   std::vector<Step> steps_;
   std::vector<core::Removal> removals_;
 };

@@ -109,7 +109,7 @@ class Copilot final : public Dialect {
     SALLYPORT_TRY(const std::string tool, needed_text(object, "toolName"));
     name_tool(event, tool);
     SALLYPORT_TRY(const json::value given, needed(object, permission ? "toolInput" : "toolArgs"));
-    event.input = json_inside(given);
+    SALLYPORT_TRY(event.input, input_inside(given));
     name_session(event);
     if (error) {
       take_error(event, *error);

@@ -118,7 +118,7 @@ class Cursor final : public Dialect {
       SALLYPORT_TRY(event.tool, needed_text(object, "tool_name"));
       event.server = "mcp";
       SALLYPORT_TRY(const json::value input, needed(object, "tool_input"));
-      event.input = json_inside(input);
+      SALLYPORT_TRY(event.input, input_inside(input));
       if (event.kind == After) {
         SALLYPORT_TRY(const json::value output, needed(object, "result_json"));
         event.output = json_inside(output);
@@ -149,7 +149,7 @@ class Cursor final : public Dialect {
     SALLYPORT_TRY(const std::string tool, needed_text(object, "tool_name"));
     name_cursor_tool(event, tool);
     SALLYPORT_TRY(const json::value input, needed(object, "tool_input"));
-    event.input = json_inside(input);
+    SALLYPORT_TRY(event.input, input_inside(input));
     event.replaceable = event.server == "mcp";
     if (before) return {};
     const bool failed = event.name == "postToolUseFailure";

@@ -23,7 +23,7 @@ void tell_from_hosts(Event& event) {
 }  // namespace
 
 Result<void> read_event(const Dialect& dialect, std::string_view text, Event& event) {
-  const Result<ParsedJson> parsed = parse_json(text, {.bytes = kLargestEvent});
+  const Result<ParsedJson> parsed = parse_json(text, kEventLimits);
   if (!parsed) {
     const std::string& place = parsed.error().where;
     return fail(ErrorCode::InvalidInput, parsed.error().message,

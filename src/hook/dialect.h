@@ -53,6 +53,7 @@ class Dialect {
 };
 
 inline constexpr std::size_t kLargestEvent = 16u << 20;
+inline constexpr JsonLimits kEventLimits{.bytes = kLargestEvent, .values = 250'000};
 
 // One event as its host wrote it. `InvalidInput` says what is wrong with it, and where.
 Result<void> read_event(const Dialect& dialect, std::string_view text, Event& event);

@@ -88,8 +88,20 @@ Result<json::value> needed(const json::object& object, std::string_view name) {
 
 json::value json_inside(const json::value& value) {
   if (!value.is_string()) return value;
-  const Result<ParsedJson> parsed = parse_json(std::string_view(value.get_string()));
+  const Result<ParsedJson> parsed = parse_json(std::string_view(value.get_string()), kEventLimits);
   return parsed ? parsed->value : value;
+}
+
+Result<json::value> input_inside(const json::value& value) {
+  if (!value.is_string()) return value;
+  const std::string_view text = value.get_string();
+  Result<ParsedJson> parsed = parse_json(text, kEventLimits);
+  if (parsed) return std::move(parsed->value);
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos || text[begin] != '{') return value;
+  return fail(ErrorCode::InvalidInput,
+              "the input of the tool cannot be read: " + parsed.error().message, {},
+              parsed.error().cause);
 }
 
 void name_tool(Event& event, std::string_view name) {

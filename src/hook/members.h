@@ -19,6 +19,9 @@ Result<json::value> needed(const json::object& object, std::string_view name);
 
 // The value of a text that holds JSON; what is none stays a text.
 json::value json_inside(const json::value& value);
+// The same for what a tool is given. `InvalidInput` for an object that cannot be read: the host may
+// read it all the same, and no rule about its members would see them.
+Result<json::value> input_inside(const json::value& value);
 
 // `mcp__server__tool` is a tool of a server; any other name is the host's own.
 void name_tool(Event& event, std::string_view name);

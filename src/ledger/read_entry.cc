@@ -125,7 +125,7 @@ json::value opened_body(const json::value& entry, const std::vector<Opening>& op
       }
       continue;
     }
-    Result<ParsedJson> value = parse_json(opening.value, {.bytes = 1u << 30});
+    Result<ParsedJson> value = parse_json(opening.value, {.bytes = 1u << 30, .values = 1u << 30});
     if (value) {
       *field = std::move(value->value);
     } else {

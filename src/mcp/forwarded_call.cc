@@ -223,6 +223,10 @@ Task<std::string> ForwardedCall::answers_to(std::string questions) {
 
 Envelope ForwardedCall::envelope_of(Reply reply) {
   if (reply.malformed) return Envelope::malformed_output(std::move(*reply.malformed));
+  if (!means_.held.grow_to(request_.weight() + reply.message->weight())) {
+    return Envelope::error(
+        "the answer was dropped: too much waits for this agent; try again later");
+  }
   answer_ = std::move(reply.message);
   const json::object& object = answer_->object();
   if (const json::value* const result = object.if_contains("result")) {

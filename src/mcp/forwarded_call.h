@@ -47,7 +47,7 @@ class ForwardedCall final : public core::Upstream {
     std::function<Task<std::string>(std::string method, std::string params)> ask{};
     const Clock* clock = nullptr;  // where it is to be told how long the server took
     std::shared_ptr<void> keep{};  // whatever the above needs to be there
-    net::Quota::Share held{};      // by the request, for as long as somebody keeps it
+    net::Quota::Share held{};      // by the request and its answer, while somebody keeps them
   };
   ForwardedCall(Means means, Message request, Asked asked, std::shared_ptr<Inbox> inbox);
 

@@ -56,7 +56,7 @@ class Gateway final : public Conversation,
     Entropy& entropy;
     PinBook& pins;
     GatewayMeter* meter = nullptr;  // none: nobody wants to know
-    net::Quota held{};              // by requests, of all gateways that are given the same
+    net::Quota held{};  // by requests and answers, of all gateways that are given the same
   };
   struct Settings {
     std::string name;         // of the server, in records

@@ -191,7 +191,7 @@ void Gateway::note_request(const Message& request) {
 // What waits here for long is counted. Nothing: the client has heard that there is no room.
 std::optional<net::Quota::Share> Gateway::room_for(const Message& request) {
   net::Quota::Share held = parts_.held.share_of(settings_.agent_id);
-  if (relayed_.size() < settings_.limits.requests && held.grow_to(request.text.size())) {
+  if (relayed_.size() < settings_.limits.requests && held.grow_to(request.weight())) {
     return held;
   }
   to_client(error_text(request.id, kTooMuch, "too much waits; try again later"));

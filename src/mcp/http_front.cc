@@ -39,6 +39,10 @@ ServerResponse refusal(const Error& error, std::string_view id) {
   return response;
 }
 
+unsigned unreadable_status(const Error& error) {
+  return error.cause == kOverLimit ? 413 : 400;
+}
+
 ServerResponse not_allowed() {
   ServerResponse response = ServerResponse::text(405, "POST a message here\n");
   response.headers.emplace_back("allow", "POST");
@@ -134,7 +138,8 @@ Async<void> HttpFront::post(net::ServerExchange& exchange, std::string principal
   }
   Result<Message> message = Message::read(body, settings_.limits.json());
   if (!message) {
-    co_await exchange.respond(ServerResponse::json(400, unreadable_text(body, message.error())));
+    co_await exchange.respond(ServerResponse::json(unreadable_status(message.error()),
+                                                   unreadable_text(body, message.error())));
   } else if (is_modern(exchange.request(), *message)) {
     co_await post_modern(exchange, std::move(principal), std::move(*message));
   } else if (message->method == "initialize" && message->kind == Message::Kind::Request) {
@@ -217,11 +222,15 @@ Async<void> HttpFront::post_batch(net::ServerExchange& exchange, std::string pri
   constexpr std::size_t kLargest = 256;
   const std::vector<std::string_view> messages =
       read ? elements(request.body) : std::vector<std::string_view>{};
-  if (!read || messages.empty() || messages.size() > kLargest || !session ||
+  if (!read) {
+    co_await exchange.respond(ServerResponse::json(unreadable_status(read.error()),
+                                                   unreadable_text(request.body, read.error())));
+    co_return;
+  }
+  if (messages.empty() || messages.size() > kLargest || !session ||
       (*session)->version != "2025-03-26") {
-    const Refused refused{
-        .code = read ? kInvalidRequest : kParseError,
-        .message = read ? "batches belong to sessions of 2025-03-26" : read.error().message};
+    const Refused refused{.code = kInvalidRequest,
+                          .message = "batches belong to sessions of 2025-03-26"};
     co_await exchange.respond(refusal(refused, {}));
     co_return;
   }

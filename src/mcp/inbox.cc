@@ -14,6 +14,7 @@ Async<Inbox::Item> Inbox::take() {
   }
   Item item = std::move(items_.front());
   items_.pop_front();
+  if (const Message* const message = std::get_if<Message>(&item)) weight_ -= message->weight();
   co_return item;
 }
 
@@ -33,7 +34,13 @@ void Inbox::hears_nothing() {
 
 void Inbox::put(Message on_the_way) {
   if (replied_) return;
-  if (items_.size() >= bound_) items_.pop_front();
+  // By weight too: as many of the largest messages would take all memory.
+  constexpr std::size_t kMostBytes = 16u << 20;
+  weight_ += on_the_way.weight();
+  while (!items_.empty() && (items_.size() >= bound_ || weight_ > kMostBytes)) {
+    weight_ -= std::get<Message>(items_.front()).weight();
+    items_.pop_front();
+  }
   items_.push_back(std::move(on_the_way));
   bell_.cancel();
 }

@@ -12,7 +12,7 @@ namespace sallyport::mcp {
 // On the strand of its server.
 class Inbox final : public Waiter {
  public:
-  // `bound`: messages that wait; older ones go when more come.
+  // `bound`: messages that wait; older ones go when more come, or when they are large.
   Inbox(const boost::asio::any_io_executor& executor, std::size_t bound)
       : bell_(executor), bound_(bound) {
     bell_.expires_at(boost::asio::steady_timer::time_point::max());
@@ -33,6 +33,7 @@ class Inbox final : public Waiter {
   boost::asio::steady_timer bell_;
   std::size_t bound_;
   std::deque<Item> items_;
+  std::size_t weight_ = 0;  // of messages in it
   bool replied_ = false;
 };
 

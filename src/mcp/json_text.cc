@@ -101,6 +101,16 @@ std::string decoded(std::string_view name) {
   return parsed ? std::string(parsed->value.get_string()) : std::string(inner);
 }
 
+// Does this name, as it is written, say `wanted`? Names that do not are told apart without decoding
+// them: a message may have a hundred thousand, and each search looks at all of them.
+bool says(std::string_view name, std::string_view wanted) {
+  const std::string_view inner = name.substr(1, name.size() - 2);
+  const std::size_t plain = std::min(inner.find('\\'), inner.size());
+  if (plain == inner.size()) return inner == wanted;
+  return wanted.starts_with(inner.substr(0, plain)) && inner.size() <= 6 * wanted.size() &&
+         decoded(name) == wanted;
+}
+
 template <class Visit>  // of name and value; true goes on
 void walk_members(std::string_view object, Visit visit) {
   Walk walk(object);
@@ -129,13 +139,23 @@ std::optional<std::string_view> find(std::string_view text,
   for (const std::string_view wanted : path) {
     std::optional<std::string_view> found;
     walk_members(text, [&](std::string_view name, std::string_view value) {
-      if (decoded(name) == wanted) found = value;
+      if (says(name, wanted)) found = value;
       return !found;
     });
     if (!found) return std::nullopt;
     text = *found;
   }
   return text;
+}
+
+std::vector<std::string_view> values_named(std::string_view name, std::string_view object,
+                                           std::size_t most) {
+  std::vector<std::string_view> found;
+  walk_members(object, [&](std::string_view raw, std::string_view value) {
+    if (says(raw, name)) found.push_back(value);
+    return --most > 0;
+  });
+  return found;
 }
 
 std::vector<std::string_view> elements(std::string_view array) {
@@ -181,7 +201,7 @@ std::string with_member(std::string_view object, std::string_view name, std::str
 std::string without_member(std::string_view object, std::string_view name) {
   std::string out = "{";
   walk_members(object, [&](std::string_view raw, std::string_view value) {
-    if (decoded(raw) == name) return true;
+    if (says(raw, name)) return true;
     if (out.size() > 1) out += ',';
     out += raw;
     out += ':';
@@ -198,19 +218,9 @@ std::string quoted(std::string_view text) {
 }
 
 json::value exact_value(std::string_view text) {
-  if (text.starts_with('{')) {
-    json::object object;
-    for (const auto& [name, value] : members(text)) object[name] = exact_value(value);
-    return object;
-  }
-  if (text.starts_with('[')) {
-    json::array array;
-    for (const std::string_view value : elements(text)) array.push_back(exact_value(value));
-    return array;
-  }
-  Result<ParsedJson> parsed = parse_json(text, {.bytes = text.size()});
-  if (!parsed) return nullptr;
-  return parsed->exact ? std::move(parsed->value) : json::value(text);
+  Result<ParsedJson> parsed =
+      parse_json(text, {.bytes = text.size(), .numbers = Numbers::Exact, .values = text.size()});
+  return parsed ? std::move(parsed->value) : json::value(nullptr);
 }
 
 }  // namespace sallyport::mcp

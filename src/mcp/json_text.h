@@ -24,6 +24,9 @@ std::optional<std::string_view> find(std::string_view text,
 
 // Members of an object in their order, names decoded. Empty for anything else.
 std::vector<std::pair<std::string, std::string_view>> members(std::string_view object);
+// The values of all members of this name among the first `most` members.
+std::vector<std::string_view> values_named(std::string_view name, std::string_view object,
+                                           std::size_t most);
 // Elements of an array.
 std::vector<std::string_view> elements(std::string_view array);
 

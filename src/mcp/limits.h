@@ -9,8 +9,11 @@
 namespace sallyport::mcp {
 
 struct Limits {
-  std::size_t frame_bytes = 64u << 20;  // of one message
+  // Of one message. Records, digests and checks hold about 25 copies of a text for a moment and
+  // take some 7 us for each member: the largest message costs 400 MiB and 1.7 s of one processor.
+  std::size_t frame_bytes = 16u << 20;
   std::size_t depth = 128;              // of its nesting
+  std::size_t values = 250'000;         // with the names of members
   std::size_t queue_bytes = 72u << 20;  // that wait for a peer who does not read
   std::size_t calls = 64;               // that run at once; more wait for their turn
   std::size_t waiting_calls = 1024;     // more are refused
@@ -34,7 +37,7 @@ struct Limits {
   std::chrono::milliseconds last_answers{1'000};  // for calls in flight when the client goes
   std::chrono::milliseconds patience{500};        // for a server that is asked to end
 
-  JsonLimits json() const { return {.bytes = frame_bytes, .depth = depth}; }
+  JsonLimits json() const { return {.bytes = frame_bytes, .depth = depth, .values = values}; }
 };
 
 }  // namespace sallyport::mcp

@@ -93,11 +93,12 @@ Result<Message> Message::read(std::string text, const JsonLimits& limits) {
   Result<ParsedJson> parsed = parse_json(text, limits);
   if (!parsed) {
     Error error = parsed.error();
-    error.cause = "parse";
+    if (error.cause != kOverLimit) error.cause = "parse";
     return std::unexpected(std::move(error));
   }
   Message message{.text = std::move(text), .value = std::move(parsed->value)};
   message.exact = parsed->exact;
+  message.values = parsed->values;
   if (!message.value.is_object()) return no_message("a message is an object");
   const json::object& object = message.object();
   if (text_in(object, "jsonrpc") != "2.0") return no_message("`jsonrpc` is not \"2.0\"");
@@ -127,6 +128,12 @@ Result<Message> Message::read(std::string text, const JsonLimits& limits) {
   drop_strangers(message);
   if (message.is_error()) shape_error(message);
   return message;
+}
+
+std::size_t Message::weight() const {
+  constexpr std::size_t kCopies = 2;  // that stay while it waits
+  constexpr std::size_t kValue = 128;
+  return kCopies * text.size() + kValue * values;
 }
 
 const json::object* Message::params() const {
@@ -181,13 +188,10 @@ std::string id_in_wreck(std::string_view beginning, std::string_view end) {
 }
 
 std::string awaited_id(std::string_view text) {
-  bool asks = false;
-  std::vector<std::string_view> ids;
-  for (const auto& [name, value] : members(text)) {
-    asks = asks || name == "method";
-    if (name == "id") ids.push_back(value);
-  }
-  if (!asks || ids.size() != 1) return {};  // of two nobody knows which one counts
+  constexpr std::size_t kMostMembers = 1000;  // of what may be anything
+  const std::vector<std::string_view> ids = values_named("id", text, kMostMembers);
+  if (ids.size() != 1) return {};  // of two nobody knows which one counts
+  if (values_named("method", text, kMostMembers).empty()) return {};
   const Result<ParsedJson> id = parse_json(ids.front());
   return id && is_id(id->value) ? canonical_json(id->value) : std::string();
 }
@@ -222,9 +226,16 @@ std::string error_text(std::string_view id, std::int64_t code, std::string_view 
          ",\"error\":" + json::serialize(error) + '}';
 }
 
+namespace {
+bool is_request_error(const Error& why) {
+  return why.cause == "request" || why.cause == kOverLimit;
+}
+}  // namespace
+
 std::string unreadable_text(std::string_view request, const Error& why) {
-  return error_text(awaited_id(request), why.cause == "request" ? kInvalidRequest : kParseError,
-                    why.message);
+  return error_text(
+      awaited_id(request), is_request_error(why) ? kInvalidRequest : kParseError,
+      why.cause == kOverLimit ? "the message is too large: " + why.message : why.message);
 }
 
 std::string too_long_text(std::string_view beginning, std::string_view end, std::size_t most) {

@@ -26,13 +26,17 @@ struct Message {
   std::string text{};       // as it came, without the members that `dropped` counts
   json::value value{};      // the same, read; always an object
   bool exact = true;        // false: a double cannot hold one of its numbers
+  std::size_t values = 0;   // in it, with the names of members
   std::string id{};         // of a request or response, canonical; empty: none
   std::string method{};     // of a request or notification
   std::size_t dropped = 0;  // members that belong to no message of this kind
 
-  // `InvalidInput` for what is no JSON (cause `parse`) or no message (cause `request`): params are
-  // an object, as the protocol has them.
+  // `InvalidInput` for what is no JSON (cause `parse`), no message (cause `request`; params are an
+  // object, as the protocol has them) or over a limit (cause `kOverLimit`).
   static Result<Message> read(std::string text, const JsonLimits& limits);
+
+  // About the bytes of memory that it takes while it waits.
+  std::size_t weight() const;
 
   const json::object& object() const { return value.get_object(); }
   const json::object* params() const;

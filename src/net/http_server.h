@@ -56,7 +56,7 @@ class HttpHandler {
 struct HttpLimits {
   std::size_t connections = 1024;
   std::size_t header_bytes = 32u << 10;
-  std::size_t body_bytes = 64u << 20;
+  std::size_t body_bytes = 16u << 20;
   // Of bodies that are being read or handled; small ones always find room.
   Quota::Limits bodies{};
   std::chrono::milliseconds idle{75'000};    // between two requests

@@ -54,8 +54,8 @@ class Chaos(McpTest):
             return client.ask("tools/call", {"name": tool, "arguments": arguments})
         client.said("echo", {"message": "opened"})
         ask("slow", {"seconds": 600})
-        text = "x" * (60 << 20)
-        for _ in range(2):
+        text = "x" * (15 << 20)
+        for _ in range(4):
             ask("echo", {"message": text})
         refused = client.answer(ask("echo", {"message": text}))
         self.assertEqual(refused["error"]["code"], -31429)
@@ -87,7 +87,7 @@ class Chaos(McpTest):
         client.open()
         size = 4 << 20
         self.assertEqual(len(client.result("huge", {"bytes": size}, timeout=280)["content"][0]["text"]), size)
-        too_large = client.result("huge", {"bytes": (64 << 20) + 1}, timeout=280)
+        too_large = client.result("huge", {"bytes": (16 << 20) + 1}, timeout=280)
         self.assertTrue(too_large["isError"])
         self.assertIn("malformed", too_large["content"][0]["text"])
         self.assertEqual(client.said("echo", {"message": "x"}), "x")

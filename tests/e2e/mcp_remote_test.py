@@ -210,7 +210,7 @@ class Accidents(RemoteTest):
         client.open()
         size = 4 << 20
         self.assertEqual(len(client.result("huge", {"bytes": size}, timeout=280)["content"][0]["text"]), size)
-        too_large = client.result("huge", {"bytes": (64 << 20) + 1}, timeout=280)
+        too_large = client.result("huge", {"bytes": (16 << 20) + 1}, timeout=280)
         self.assertTrue(too_large["isError"])
         self.assertIn("malformed", too_large["content"][0]["text"])
         self.assertEqual(client.said("echo", {"message": "x"}), "x")

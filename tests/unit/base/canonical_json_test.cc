@@ -288,8 +288,8 @@ TEST(CanonicalJsonTest, MembersAreSortedByUtf16CodeUnits) {
     EXPECT_EQ(canonical_less(a, b), utf16(a) < utf16(b)) << a << ' ' << b;
     EXPECT_FALSE(canonical_less(a, a));
   }
-  EXPECT_EQ(canonical(R"({"é":1,"z":2,"":3,"\uffff":4,"😀":5,"\ud7ff":6,"aa":7,"a":8})"),
-            "{\"\":3,\"a\":8,\"aa\":7,\"z\":2,\"é\":1,\"\ud7ff\":6,\"😀\":5,\"\uffff\":4}");
+  EXPECT_EQ(canonical(R"({"é":1,"z":2,"":3,"\uffff":4,"😀":5,"\ud7fe":6,"aa":7,"a":8})"),
+            "{\"\":3,\"a\":8,\"aa\":7,\"z\":2,\"é\":1,\"\ud7fe\":6,\"😀\":5,\"\uffff\":4}");
 }
 
 json::value random_value(std::mt19937& random, int depth) {
@@ -433,6 +433,34 @@ TEST(CanonicalJsonTest, WholeNumbersArePrintedAsTheDoubleTheyAre) {
   EXPECT_EQ(canonical_json(std::numeric_limits<std::int64_t>::min()), "-9223372036854776000");
   EXPECT_EQ(canonical_json(-0.0), "0");
   EXPECT_EQ(canonical_json(56.0), "56");
+}
+
+// Objects of many members are ordered by numbers made of their names.
+TEST(CanonicalJsonTest, ManyMembersHaveTheOrderOfFew) {
+  std::vector<std::string> parts{"",           "a",           "ab",          std::string("a\0", 2),
+                                 "\x7f",       "\u00e9",      "\u07ff",      "\u0800",
+                                 "\ud7fe",     "\ue000",      "\uffff",      "\U00010000",
+                                 "\U0010ffff", "zzzzzzzzzzz", "zzzzzzzzzzzz"};
+  for (const std::string& prefix : {std::string(), std::string("common "), std::string("\uffff")}) {
+    json::object object;
+    std::vector<std::string> names;
+    for (const std::string& a : parts) {
+      for (const std::string& b : parts) names.push_back(prefix + a + b);
+    }
+    std::ranges::reverse(names);
+    for (const std::string& name : names) object[name] = 1;
+    ASSERT_GT(object.size(), 64u);
+    std::ranges::sort(names, canonical_less);
+    const auto [first, last] = std::ranges::unique(names);
+    names.erase(first, last);
+    std::string expected = "{";
+    for (const std::string& name : names) {
+      if (expected.size() > 1) expected += ',';
+      append_canonical_string(expected, name);
+      expected += ":1";
+    }
+    EXPECT_EQ(canonical_json(object), expected + "}");
+  }
 }
 
 }  // namespace

@@ -240,5 +240,18 @@ TEST(StorageRedactorTest, DeepValuesAreWalkedToTheirEnd) {
   EXPECT_EQ(result.removals[0].path.size(), 240U);
 }
 
+// A megabyte of JSON in a text holds half a million values, and a message has many such texts.
+TEST(StorageRedactorTest, JsonTextsBeyondABoundAreSearchedAsTexts) {
+  std::string many = "[1";
+  for (int i = 0; i < 200'000; ++i) many += ",1";
+  json::array texts;
+  for (int i = 0; i < 3; ++i) texts.push_back(json::value(many + ",\"" + kAwsId + "\"]"));
+  texts.push_back(json::value(R"({"password":"opensesame"})"));
+  json::value value = texts;
+  const std::vector<Removal> removals = redactor().redact("body", value);
+  EXPECT_EQ(json::serialize(value).find(kAwsId), std::string::npos);
+  EXPECT_GE(removals.size(), 3u);
+}
+
 }  // namespace
 }  // namespace sallyport::guards

@@ -176,5 +176,36 @@ TEST(DialectTest, AMemberThatIsMissingIsNamed) {
   EXPECT_EQ(event.kind, Event::Kind::After);
 }
 
+// What a host reads and we do not would pass all rules about its members.
+TEST(DialectTest, AnInputThatIsATextOfJsonMustBeReadable) {
+  const auto refused = [](std::string_view host, json::object event) {
+    Event read;
+    return !read_event(*dialect_named(host), json::serialize(event), read);
+  };
+  const std::string deep =
+      R"({"command":"ls","x":)" + std::string(200, '[') + std::string(200, ']') + "}";
+  for (const std::string& text :
+       {deep, std::string(R"({"command":"ls","command":"rm"})"), std::string(" {\"command\":")}) {
+    EXPECT_TRUE(refused("copilot", {{"sessionId", "c"}, {"toolName", "bash"}, {"toolArgs", text}}));
+    EXPECT_TRUE(refused("cursor", {{"conversation_id", "k"},
+                                   {"hook_event_name", "beforeMCPExecution"},
+                                   {"tool_name", "put"},
+                                   {"tool_input", text}}));
+  }
+  EXPECT_FALSE(
+      refused("copilot", {{"sessionId", "c"}, {"toolName", "x"}, {"toolArgs", "ls { -l"}}));
+}
+
+TEST(DialectTest, AnEventOfTooManyValuesIsRefused) {
+  json::array many(250'000);
+  Event event;
+  const Result<void> read = read_event(
+      *dialect_named("claude-code"),
+      json::serialize(json::object{{"hook_event_name", "PreToolUse"}, {"tool_input", many}}),
+      event);
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message.find("250000 values"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace sallyport::hook

@@ -48,5 +48,26 @@ TEST(JsonTextTest, WhatIsNoJsonIsReadNoFurtherThanItGoes) {
   EXPECT_EQ(find(R"({"id":5,"result":{"cut off)", {"id"}), "5");
 }
 
+TEST(JsonTextTest, NamesAreFoundHoweverTheyAreWritten) {
+  EXPECT_EQ(find(R"({"\u0069\u0064":1})", {"id"}), "1");
+  EXPECT_EQ(find(R"({"i\u0064x":1,"id":2})", {"id"}), "2");
+  EXPECT_EQ(find(R"({"\u0069\u0064\u0020":1})", {"id"}), std::nullopt);
+  EXPECT_EQ(without_member(R"({"\u0069d":1,"a":2})", "id"), R"({"a":2})");
+  EXPECT_EQ(values_named("a", R"({"a":1,"b":2,"\u0061":3})", 10).size(), 2u);
+  EXPECT_EQ(values_named("a", R"({"a":1,"b":2,"\u0061":3})", 2).size(), 1u);
+}
+
+// Each level of nesting was another walk over the whole text.
+TEST(JsonTextTest, ExactValuesAreReadInOnePass) {
+  const std::string deep =
+      std::string(100, '[') + "12345678901234567890123" + std::string(100, ']');
+  const json::value* value = nullptr;
+  const json::value whole = exact_value(deep);
+  for (value = &whole; value->is_array(); value = &value->get_array().front()) {
+  }
+  EXPECT_EQ(value->get_string(), "12345678901234567890123");
+  EXPECT_EQ(json::serialize(exact_value(R"( {"a":[1.0,"x",{"b":1e400}]})")), "null");
+}
+
 }  // namespace
 }  // namespace sallyport::mcp

@@ -139,5 +139,36 @@ TEST(AskedTest, ACallWithoutANameOrWithOtherArgumentsIsNone) {
   }
 }
 
+TEST(MessageTest, AMessageOverALimitIsAnsweredUnderItsIdWithTheLimit) {
+  const JsonLimits few{.values = 20};
+  const std::string request =
+      R"({"jsonrpc":"2.0","method":"tools/call","params":{"n":[1,2,3,4,5,6,7,8,9,10,11]},"id":5})";
+  const auto refused = Message::read(request, few);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().cause, kOverLimit);
+  EXPECT_EQ(unreadable_text(request, refused.error()),
+            R"({"jsonrpc":"2.0","id":5,"error":{"code":-32600,"message":)"
+            R"("the message is too large: over 20 values and member names, the limit"}})");
+  EXPECT_EQ(Message::read(std::string(200, ' ') + request, {.bytes = 200}).error().cause,
+            kOverLimit);
+}
+
+TEST(MessageTest, AMessageKnowsWhatItWeighs) {
+  const auto small = read(R"({"jsonrpc":"2.0","method":"m"})");
+  const auto many = read(R"({"jsonrpc":"2.0","method":"m","params":{"n":[1,1,1,1,1,1,1,1]}})");
+  EXPECT_EQ(small->values, 5u);
+  EXPECT_EQ(many->values, 17u);
+  EXPECT_GT(many->weight(), small->weight() + 12 * 100);
+}
+
+// The first thousand members are enough to find an id, and the rest is not paid for.
+TEST(MessageTest, TheIdOfAWreckIsLookedForAmongTheFirstMembersOnly) {
+  std::string many = R"({"method":"m")";
+  for (int i = 0; i < 2000; ++i) many += R"(,"\u006eame":1)";
+  EXPECT_EQ(awaited_id(many + R"(,"id":5})"), "");
+  EXPECT_EQ(awaited_id(R"({"method":"m","i\u0064":5})"), "5");
+  EXPECT_EQ(awaited_id(R"({"method":"m","id":5,"i\u0064":6})"), "");
+}
+
 }  // namespace
 }  // namespace sallyport::mcp
