@@ -4,6 +4,7 @@
 
 #include "app/environment.h"
 #include "base/json_members.h"
+#include "guards/form_guard.h"
 
 namespace sallyport::app {
 
@@ -11,10 +12,14 @@ policy::PolicyLoader::Extend what_the_gateway_brings(const mcp::PinBook& pins) {
   return [&pins](core::PlanBuilder& plan) {
     const Classification lookup{.tier = Tier::Observe, .effect_class = "none"};
     for (const char* const method :
-         {"resources/read", "prompts/get", "completion/complete", "tasks/result", "tasks/get"}) {
+         {"resources/read", "prompts/get", "completion/complete", "tasks/result", "tasks/get",
+          // Asked by servers.
+          "sampling/createMessage", "elicitation/create", "roots/list", "tasks/list",
+          "tasks/cancel"}) {
       plan.brings_tool("", method, lookup);
     }
     plan.brings_guard(std::make_shared<mcp::PinGuard>(pins));
+    plan.brings_guard(std::make_shared<guards::FormGuard>());
   };
 }
 

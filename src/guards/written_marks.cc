@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::string_view kRedacted = "[REDACTED:";
 constexpr std::string_view kFingerprint = "[FP:";
-constexpr std::string_view kCustom = "custom:";
+constexpr std::string_view kCustomMark = "custom:";
 
 bool is_written_name(std::string_view name, const SanitizerSettings& settings) {
   if (detector_named(name) || category_named(name)) return true;
-  if (!name.starts_with(kCustom)) return false;
-  return std::ranges::find(settings.deny, name.substr(kCustom.size()), &DenyEntry::name) !=
+  if (!name.starts_with(kCustomMark)) return false;
+  return std::ranges::find(settings.deny, name.substr(kCustomMark.size()), &DenyEntry::name) !=
          settings.deny.end();
 }
 

@@ -86,32 +86,6 @@ std::string params_with_input(const Message& request, std::string_view input) {
   return meta ? with_member(input, "_meta", *meta) : std::string(input);
 }
 
-namespace {
-
-std::string one_text(const json::value& value) {
-  return value.is_string() ? std::string(value.get_string()) : canonical_json(value);
-}
-
-}  // namespace
-
-json::value error_of(const Envelope& envelope) {
-  json::object error{{"code", envelope.code.value_or(kInternalError)},
-                     {"message", envelope.message}};
-  if (!envelope.data.is_null()) error["data"] = envelope.data;
-  return error;
-}
-
-std::string ForwardedCall::answer_showing(const Envelope& released, std::string_view id) const {
-  const bool is_error = released.kind == Envelope::Kind::Error;
-  json::value shown = is_error ? error_of(released) : released.value;
-  if (shown == given_) return answer_->with_id(id);
-  // A guard has put one text in the place of everything.
-  if (!is_error && !shown.is_object()) return error_text(id, kDenied, one_text(shown));
-  const std::string text =
-      with_member(answer_->text, is_error ? "error" : "result", json::serialize(shown));
-  return with_member(text, "id", id);
-}
-
 ForwardedCall::ForwardedCall(Means means, Message request, Asked asked,
                              std::shared_ptr<Inbox> inbox)
     : means_(std::move(means)),
@@ -227,21 +201,8 @@ Envelope ForwardedCall::envelope_of(Reply reply) {
     return Envelope::error(
         "the answer was dropped: too much waits for this agent; try again later");
   }
-  answer_ = std::move(reply.message);
-  const json::object& object = answer_->object();
-  if (const json::value* const result = object.if_contains("result")) {
-    given_ = answer_->exact ? *result : exact_value(answer_->result_text());
-    return Envelope::of(given_);
-  }
-  const json::object* const error = &object.at("error").get_object();
-  Envelope envelope = Envelope::error(text_or_empty(*error, "message"));
-  const json::value* const code = error->if_contains("code");
-  envelope.code = code != nullptr && code->is_int64() ? code->get_int64() : kInternalError;
-  if (const auto data = find(answer_->error_text(), {"data"})) {
-    envelope.data = answer_->exact ? error->at("data") : exact_value(*data);
-  }
-  given_ = error_of(envelope);
-  return envelope;
+  answer_.emplace(std::move(*reply.message));
+  return answer_->envelope();
 }
 
 }  // namespace sallyport::mcp

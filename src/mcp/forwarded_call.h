@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "core/upstream.h"
+#include "mcp/given_answer.h"
 #include "mcp/inbox.h"
 #include "mcp/server.h"
 #include "net/quota.h"
@@ -29,9 +30,6 @@ std::string identity_of(const Message& request, const Asked& asked,
                         const std::vector<std::string>& grants);
 // The params with another input; everything else stays as it came.
 std::string params_with_input(const Message& request, std::string_view input);
-
-// The error object of an answer.
-json::value error_of(const Envelope& envelope);
 
 class ForwardedCall final : public core::Upstream {
  public:
@@ -71,10 +69,8 @@ class ForwardedCall final : public core::Upstream {
   };
   const std::optional<Span>& span() const { return span_; }
 
-  // The server's answer as it came, except for what was changed in `released`.
-  std::string answer_showing(const Envelope& released, std::string_view id) const;
   // What the server said, if it did; and the message on the way that is being looked at.
-  const std::optional<Message>& answer() const { return answer_; }
+  const std::optional<GivenAnswer>& answer() const { return answer_; }
   const std::optional<Message>& on_the_way() const { return on_the_way_; }
 
  private:
@@ -92,8 +88,7 @@ class ForwardedCall final : public core::Upstream {
   std::shared_ptr<Inbox> inbox_;  // shared with the server, which fills it
   std::string reason_;
   std::optional<Span> span_;
-  std::optional<Message> answer_;
-  json::value given_;  // the part of it that passed the second door
+  std::optional<GivenAnswer> answer_;
   std::optional<Message> on_the_way_;
 };
 

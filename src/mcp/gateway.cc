@@ -98,6 +98,7 @@ Async<void> Gateway::end() {
   for (const auto& [state, governed] : parked_) governed->stop.request_stop();
   for (const auto& [identity, governed] : away_) governed->stop.request_stop();
   for (const auto& [id, governed] : given_) governed->stop.request_stop();
+  for (const auto& [id, asking] : std::map(asking_)) asking->stop.request_stop();
   proposals_.request_stop();
   bell_.ring("proposals");
   const auto busy = [&] {
@@ -252,25 +253,17 @@ Async<void> Gateway::server_asks(Message request) {
     server_.send(error_text(request.id, kMethodNotFound, unknown_method(request.method)));
     co_return;
   }
-  const Result<std::string> passed = co_await screen_.pass(request.method, request);
-  if (!passed) {
-    server_.send(error_text(request.id, kDenied, passed.error().message));
-    co_return;
-  }
-  request.text = *passed;
-  if (client_era_ == Era::Modern) {
-    if (!park(request)) decline(request);
-    co_return;
-  }
-  if (!may_be_asked(request.method, request.params_text(), client_capabilities_) ||
-      questions_.size() >= settings_.limits.requests) {
+  const bool can = client_era_ == Era::Modern
+                       ? call_to_ask(request.method, request.params_text()) != nullptr
+                       : may_be_asked(request.method, request.params_text(), client_capabilities_);
+  if (!can || asking_.size() >= settings_.limits.requests || asking_.contains(request.id)) {
     decline(request);
     co_return;
   }
-  const std::string id = std::to_string(++last_question_);
-  Question question{.server_id = request.id, .generation = generation_, .about = newest_call()};
-  to_client(request.with_id(id), question.about);
-  questions_[id] = std::move(question);
+  const auto asking = std::make_shared<Asking>();
+  asking->about = newest_call();
+  asking_[request.id] = asking;
+  tasks_.start(answer_server(std::move(request), asking));
   co_await client_->room(settings_.limits.start);
 }
 
@@ -288,19 +281,12 @@ Async<void> Gateway::server_tells(Message notification) {
   }
   if (notification.method == "notifications/cancelled" && params != nullptr) {
     const json::value* const id = params->if_contains("requestId");
-    for (const auto& [ours, question] : questions_) {
-      if (id == nullptr || question.told || question.server_id != canonical_json(*id)) continue;
-      const std::string about = question.about;
-      const std::string known = ours;
-      questions_.erase(known);
-      const Result<std::string> passed = co_await screen_.pass(notification.method, notification);
-      const std::string cancelled = fmt::format("{{\"requestId\":{}}}", known);
-      const auto said = passed ? find(*passed, {"params"}) : std::nullopt;
-      to_client(said ? with_member(*passed, "params", with_member(*said, "requestId", known))
-                     : notification_text(notification.method, cancelled),
-                about);
-      break;
-    }
+    const auto found = id ? asking_.find(canonical_json(*id)) : asking_.end();
+    if (found == asking_.end()) co_return;
+    const std::shared_ptr<Asking> asking = found->second;
+    const Result<std::string> passed = co_await screen_.pass(notification.method, notification);
+    if (passed) asking->why = std::string(find(*passed, {"params"}).value_or("{}"));
+    asking->stop.request_stop();
     co_return;
   }
   if (notification.method == "notifications/tools/list_changed") {
@@ -314,10 +300,12 @@ Async<void> Gateway::server_tells(Message notification) {
     co_return;
   }
   if (notification.method == "notifications/tasks" && params != nullptr) {
-    // What came of a task is recorded when it is asked for (`tasks/get`), and comes in no other
-    // way.
-    const std::string rest =
-        without_member(without_member(notification.params_text(), "result"), "error");
+    // What came of a task, and what it asks for, is recorded when it is asked for (`tasks/get`),
+    // and comes in no other way.
+    std::string rest(notification.params_text());
+    for (const char* const name : {"result", "error", "inputRequests"}) {
+      rest = without_member(rest, name);
+    }
     Result<Message> bare =
         Message::read(with_member(notification.text, "params", rest), settings_.limits.json());
     if (!bare) co_return;

@@ -81,6 +81,8 @@ class Gateway final : public Conversation,
 
  private:
   using Grants = std::vector<std::string>;  // tokens, as they came or as the front was given one
+  // Waits for an answer of the client.
+  class Told;
   // A call in flight, as the client knows it.
   struct Governed {
     std::string client_id;  // empty: the client was asked something and has not come back
@@ -93,7 +95,8 @@ class Gateway final : public Conversation,
     json::object capabilities;   // that the client has for this request
     std::string client_token{};  // of progress, as it knows it now
     std::string state{};         // names the call while it is parked
-    std::map<std::string, std::pair<std::string, std::string>> open{};  // key: server id, question
+    std::map<std::string, std::pair<std::shared_ptr<Told>, std::string>>
+        open{};              // by key: question
     std::string response{};  // of a call that ended while it was parked
     // While a person is asked about it (gateway_approvals.cc).
     std::optional<core::WaitingCall> waits{};
@@ -121,14 +124,11 @@ class Gateway final : public Conversation,
   class Place;
   // A request that is only passed on.
   class Relayed;
-  // Waits for an answer of the client.
-  class Told;
-  // A question that the client has not answered: whose it is.
-  struct Question {
-    std::string server_id{};
-    std::uint64_t generation = 0;
-    std::string about{};           // the client's request in whose course it is asked
-    std::shared_ptr<Told> told{};  // of one that we ask ourselves
+  // A request of the server that is being governed.
+  struct Asking {
+    std::stop_source stop{};
+    std::string why{};    // the server took it back: params of its notice, JSON text
+    std::string about{};  // the client's request in whose course it is asked
   };
   // What a client of the stateless era wants to hear of.
   struct Listening {
@@ -204,7 +204,18 @@ class Gateway final : public Conversation,
 
   // Questions of a server during a call (gateway_questions.cc).
   Task<std::string> ask_client(std::string method, std::string params, std::string about);
-  bool park(const Message& question);
+  Async<void> answer_server(Message request, std::shared_ptr<Asking> asking);
+  Async<std::string> ask_governed(Message request, std::shared_ptr<Asking> asking);
+  Call question_call(const Asked& asked) const;
+  Task<Message> put_question(std::string frame, std::string method, std::string params,
+                             std::shared_ptr<Asking> asking, std::stop_token cancel);
+  Task<Message> park(std::string method, std::string params, std::stop_token cancel);
+  std::shared_ptr<Governed> call_to_ask(std::string_view method, std::string_view params) const;
+  Async<std::string> hand_over(std::string response);
+  Async<bool> hand_one_over(std::string_view key, std::string_view question);
+  bool brings_answers(const Message& request) const;
+  Async<void> pass_answers(Message request);
+  void go_on_asking(Message request);
   bool unpark(Message& request, const Grants& grants);
   std::string with_sealed_state(std::string response, const Governed& governed);
   bool refuse_foreign_state(const Message& request);
@@ -337,7 +348,9 @@ class Gateway final : public Conversation,
   std::deque<std::shared_ptr<Governed>> waiting_;                // shared with the maps above
   std::size_t running_ = 0;
   std::uint64_t last_call_ = 0;
-  std::map<std::string, Question> questions_;  // by our id
+  std::map<std::string, std::shared_ptr<Told>> questions_;  // shared with those who wait, by our id
+  std::map<std::string, std::shared_ptr<Asking>>
+      asking_;  // shared with its call; by the server's id
   std::uint64_t last_question_ = 0;
 
   std::map<std::string, ToolDefinition> tools_;

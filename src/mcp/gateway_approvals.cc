@@ -227,7 +227,7 @@ Async<void> Gateway::ask_in_session(std::shared_ptr<Governed> governed, Form for
   if (questions_.size() >= settings_.limits.requests) co_return;
   const std::string id = std::to_string(++last_question_);
   const auto told = std::make_shared<Told>(executor_);
-  questions_[id] = {.told = told};
+  questions_[id] = told;
   governed->form = id;
   to_client(request_text(id, "elicitation/create", json::serialize(form.params)),
             governed->client_id);
@@ -246,7 +246,7 @@ void Gateway::take_form_back(Governed& governed) {
   const auto found = questions_.find(std::exchange(governed.form, {}));
   if (found == questions_.end()) return;
   const std::string id = found->first;
-  const std::shared_ptr<Told> told = found->second.told;
+  const std::shared_ptr<Told> told = found->second;
   questions_.erase(found);
   to_client(notification_text("notifications/cancelled",
                               fmt::format(R"({{"requestId":{},"reason":"it is decided"}})", id)),

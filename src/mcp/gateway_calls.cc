@@ -188,8 +188,9 @@ Async<void> Gateway::run_call(std::shared_ptr<Governed> governed) {
                    .server = settings_.name});
     if (!noted) response = error_text(governed->client_id, kNotRecorded, noted.error().message);
   }
-  governed->response = with_sealed_state(
-      answer_for_client(governed->upstream->request().method, std::move(response)), *governed);
+  response = answer_for_client(governed->upstream->request().method, std::move(response));
+  governed->response = co_await hand_over(with_sealed_state(std::move(response), *governed));
+  for (const auto& [key, question] : governed->open) question.first->stop();
   if (!governed->task_made.empty()) {
     governed->ended_at = parts_.clock.steady();
     if (!governed->cancelled) tell_task(*governed);
@@ -246,12 +247,12 @@ std::string Gateway::response_to(const Governed& governed, const Result<Answer>&
     return is_tool ? result_text(id, unrecorded_result(answer.error()))
                    : error_text(id, kNotRecorded, answer.error().message);
   }
-  const std::optional<Message>& given = governed.upstream->answer();
-  if (given) note_trimmed(Side::Server, *given, governed.upstream->request().method);
+  const std::optional<GivenAnswer>& given = governed.upstream->answer();
+  if (given) note_trimmed(Side::Server, given->message(), governed.upstream->request().method);
   const Envelope& released = answer->released;
   // An error of the server's own stays one.
   const bool shown = released.kind == Envelope::Kind::Value || released.code.has_value();
-  if (shown && given) return governed.upstream->answer_showing(released, id);
+  if (shown && given) return given->showing(released, id);
   // What the server said to an identical call.
   if (shown && answer->outcome.kind == Outcome::Kind::Cached) {
     const bool is_error = released.kind == Envelope::Kind::Error;

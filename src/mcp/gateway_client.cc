@@ -132,6 +132,12 @@ void Gateway::client_asks(Message request) {
   }
   if (refuse_unknown(request) || refuse_by_era(request)) return;
   if (drop_stray_params(request) > 0) note(MessageLog::What::Trimmed, Side::Client, request.method);
+  if (!brings_answers(request)) return go_on_asking(std::move(request));
+  relayed_[request.id] = 0;
+  tasks_.start(pass_answers(std::move(request)));
+}
+
+void Gateway::go_on_asking(Message request) {
   if (request.method == "initialize") {
     auto held = room_for(request);
     if (!held) return;
@@ -331,13 +337,9 @@ void Gateway::cancel(const Message& notification) {
 void Gateway::client_answers(const Message& answer) {
   const auto found = questions_.find(answer.id);
   if (found == questions_.end()) return;
-  const Question question = std::move(found->second);
+  const std::shared_ptr<Told> told = std::move(found->second);
   questions_.erase(found);
-  if (question.told) {
-    question.told->hear(answer);
-  } else if (question.generation == generation_) {
-    server_.send(answer.with_id(question.server_id));
-  }
+  told->hear(answer);
 }
 
 }  // namespace sallyport::mcp

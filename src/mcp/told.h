@@ -19,12 +19,15 @@ class Gateway::Told {
     bell_.cancel();
   }
 
-  void stop() { bell_.cancel(); }  // nobody needs the answer any more
+  void stop() {  // nobody needs the answer any more
+    stopped_ = true;
+    bell_.cancel();
+  }
 
   Async<std::optional<Message>> wait(std::chrono::milliseconds longest) {
     bell_.expires_after(longest);
     boost::system::error_code ignored;
-    if (!answer_) {
+    if (!answer_ && !stopped_) {
       co_await bell_.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
     }
     co_return answer_;
@@ -33,6 +36,7 @@ class Gateway::Told {
  private:
   boost::asio::steady_timer bell_;
   std::optional<Message> answer_;
+  bool stopped_ = false;
 };
 
 }  // namespace sallyport::mcp
