@@ -28,6 +28,7 @@ CommandLine::CommandLine()
   add_mcp();
   add_serve();
   add_hook();
+  add_setup();
   add_guard();
   add_policy();
   add_ledger();

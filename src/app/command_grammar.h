@@ -19,7 +19,7 @@ class CommandLine {
 
   void parse(std::vector<std::string> arguments);
 
-  Invocation invocation() { return {globals_, run_}; }
+  Invocation invocation() { return {globals_, {}, run_}; }
   CLI::App& app() { return app_; }
   CommandInfo table() const { return describe(app_); }
 
@@ -58,6 +58,7 @@ class CommandLine {
   void add_oauth(CLI::App& sub, OAuthOptions& options);
   void add_mcp();
   void add_hook();
+  void add_setup();
   void add_guard();
   void add_policy();
   void add_ledger();
@@ -119,6 +120,7 @@ class CommandLine {
   ServeOptions serve_;
   HookOptions hook_;
   InitOptions init_;
+  SetupOptions setup_;
   PinsOptions pins_list_;
   PinsOptions pins_diff_;
   PinsOptions pins_accept_;

@@ -117,6 +117,17 @@ void CommandLine::add_hook() {
   init.add_flag("--dry-run", init_.dry_run, "say what would be changed");
 }
 
+void CommandLine::add_setup() {
+  CLI::App& sub = command(
+      app_, "setup", "set up this machine: a service with an account of its own", setup_, setup);
+  sub.add_flag("--system", setup_.system, "install account, folders, unit and sockets; needs root");
+  sub.add_flag("--undo", setup_.undo, "remove what was installed; the ledger stays");
+  sub.add_flag("--purge", setup_.purge, "with --undo: also the ledger, its keys and its account");
+  sub.add_flag("--dry-run", setup_.dry_run, "say each step, change nothing");
+  text(sub, "--user", setup_.user, "the account of the service [sallyport]", "NAME");
+  file(sub, "--root", setup_.root, "below this folder instead of /", "DIR");
+}
+
 void CommandLine::add_guard() {
   const std::vector<std::string> stages = {"input", "output", "tool_use", "tool_output"};
   CLI::App& guard = *app_.add_subcommand("guard", "try guardrails; nothing is recorded");

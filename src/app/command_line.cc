@@ -83,7 +83,9 @@ Result<std::variant<Invocation, Answer>> parse_command_line(std::vector<std::str
   } catch (const CLI::ParseError& error) {
     return explain(line, error);
   }
-  return line.invocation();
+  Invocation invocation = line.invocation();
+  invocation.command = understood(line.app());
+  return invocation;
 }
 
 CommandInfo command_table() {

@@ -14,6 +14,7 @@ namespace sallyport::app {
 // What was asked for, still to be done.
 struct Invocation {
   Globals globals;
+  std::string command;  // as `approvals approve`
   std::function<Result<int>(const Context&)> run;
 };
 

@@ -279,6 +279,16 @@ struct InitOptions {
 };
 Result<int> init(const Context& context, const InitOptions& options);
 
+struct SetupOptions {
+  bool system = false;
+  bool undo = false;
+  bool purge = false;
+  bool dry_run = false;
+  std::string user = "sallyport";
+  std::optional<std::filesystem::path> root;
+};
+Result<int> setup(const Context& context, const SetupOptions& options);
+
 struct PinsOptions {
   std::optional<std::string> server;
   std::optional<std::string> tool;

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <charconv>
 
+#include "app/config_values.h"
 #include "app/input.h"
 #include "base/try.h"
 #include "core/recorder.h"
@@ -112,6 +113,8 @@ Mapping config_keys(Config& out, const std::filesystem::path& folder) {
                   out.data_dir = std::filesystem::absolute(folder / path);
                   return {};
                 })
+      .optional("reviewers", "the file that registers who may approve [in the data folder]",
+                policy::text_schema(kLongestText), read_file_name(out.reviewers, folder))
       .optional("serve", "the server", serve_keys(unused, folder).schema(),
                 [&out, &folder](const Place& place) {
                   return read_serve(out.serve.emplace(), folder, place);

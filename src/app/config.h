@@ -3,6 +3,7 @@
 //
 //   version: 1
 //   data_dir: /var/lib/sallyport           # only in a file that --config names
+//   reviewers: /etc/sallyport/reviewers.yaml  # default: <data-dir>/reviewers.yaml
 //   ledger:
 //     origin: ledger.example.com/agents    # before the first entry only
 //     witness_path: /mnt/other/witness     # or `off`; default: <data-dir>/witness
@@ -37,7 +38,8 @@ struct LedgerConfig {
 };
 
 struct Config {
-  std::optional<std::filesystem::path> data_dir;  // only of a file that --config names
+  std::optional<std::filesystem::path> data_dir;   // only of a file that --config names
+  std::optional<std::filesystem::path> reviewers;  // nothing: in the data folder
   LedgerConfig ledger;
   std::optional<ServeConfig> serve;
   // A variable that `serve` needs is not set here. Others than the server can do without it.

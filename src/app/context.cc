@@ -2,10 +2,39 @@
 
 #include <fmt/format.h>
 
+#include "app/refused_to_user.h"
 #include "base/try.h"
 #include "base/visible_text.h"
 
 namespace sallyport::app {
+
+namespace {
+
+bool same_place(const std::filesystem::path& one, const std::filesystem::path& other) {
+  std::error_code code;
+  const std::filesystem::path first =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(one, code), code);
+  return first == std::filesystem::weakly_canonical(other, code);
+}
+
+}  // namespace
+
+bool Context::names_own_folder() const {
+  if (!globals.data_dir && !globals.config && !environment.data_dir) return false;
+  if (!system || !*system) return true;
+  const SystemSetup& service = **system;
+  const bool same_config = globals.config && same_place(*globals.config, service.config);
+  const Result<std::filesystem::path> folder = named_data_dir();
+  return !same_config && folder && !same_place(*folder, service.data_dir);
+}
+
+Result<void> Context::admit(bool own_folder) const {
+  if (!system) return std::unexpected(system.error());
+  if (!*system || belongs_to_service(**system) || own_folder) return {};
+  return refused_to_user(
+      **system, command,
+      fmt::format("use `sudo -u {} sallyport {} ...`", (*system)->service_user, command));
+}
 
 Result<std::filesystem::path> Context::named_data_dir() const {
   if (!globals.data_dir) return default_data_dir(environment);
@@ -14,6 +43,7 @@ Result<std::filesystem::path> Context::named_data_dir() const {
 }
 
 Result<std::optional<std::filesystem::path>> Context::config_file() const {
+  SALLYPORT_CHECK_OK(admit(names_own_folder()));
   if (globals.config) return globals.config;
   SALLYPORT_TRY(const std::filesystem::path folder, named_data_dir());
   std::error_code code;
@@ -24,8 +54,8 @@ Result<std::optional<std::filesystem::path>> Context::config_file() const {
 
 Result<Workspace::Place> Context::place() const {
   Workspace::Place place{.allow_network_fs = globals.allow_network_fs};
-  SALLYPORT_TRY(place.data_dir, named_data_dir());
   SALLYPORT_TRY(const std::optional<std::filesystem::path> file, config_file());
+  SALLYPORT_TRY(place.data_dir, named_data_dir());
   if (file) {
     SALLYPORT_TRY(place.config, load_config(*file));
     if (place.config.data_dir && !globals.config) {
@@ -33,6 +63,10 @@ Result<Workspace::Place> Context::place() const {
                   file->string());
     }
     if (place.config.data_dir && !globals.data_dir) place.data_dir = *place.config.data_dir;
+  }
+  // A file of the user's own may name the folder of the service.
+  if (system && *system) {
+    SALLYPORT_CHECK_OK(admit(!same_place(place.data_dir, (*system)->data_dir)));
   }
   return place;
 }

@@ -7,6 +7,7 @@
 
 #include "app/config.h"
 #include "app/environment.h"
+#include "app/system_setup.h"
 #include "app/terminal.h"
 #include "app/workspace.h"
 
@@ -24,6 +25,9 @@ struct Context {
   Globals globals;
   Environment environment;
   Terminal terminal;
+  std::string command{};  // as `approvals approve`
+  // Of this machine. An error: it cannot be believed, and nothing may be done that depends on it.
+  Result<std::optional<SystemSetup>> system = std::optional<SystemSetup>();
 
   bool json() const { return globals.json; }
 
@@ -31,7 +35,11 @@ struct Context {
   Result<std::filesystem::path> data_dir() const;
   // The file that was named, else <data-dir>/config.yaml when it is there.
   Result<std::optional<std::filesystem::path>> config_file() const;
+  // Under the system set-up a user who names no folder of his own is refused (`Unauthenticated`),
+  // and the service is told: its folder is for its own account.
   Result<Workspace::Place> place() const;
+  // A folder was named that is not the service's.
+  bool names_own_folder() const;
 
   Result<std::unique_ptr<Workspace>> open_reading() const;
   Result<std::unique_ptr<Workspace>> open_maintaining() const;
@@ -39,6 +47,7 @@ struct Context {
   static void tell_newer(Workspace& workspace);
 
  private:
+  Result<void> admit(bool own_folder) const;
   Result<std::filesystem::path> named_data_dir() const;
 };
 

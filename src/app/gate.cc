@@ -16,12 +16,12 @@ namespace sallyport::app {
 
 namespace {
 
-policy::PolicyLoader::Extend what_the_gate_brings(std::filesystem::path data_folder,
+policy::PolicyLoader::Extend what_the_gate_brings(std::filesystem::path reviewers,
                                                   const mcp::PinBook& pins) {
-  return [data_folder = std::move(data_folder),
+  return [reviewers = std::move(reviewers),
           gateway = what_the_gateway_brings(pins)](core::PlanBuilder& plan) {
     gateway(plan);
-    plan.reviewers(std::make_shared<const policy::PeopleOfFolder>(data_folder));
+    plan.reviewers(std::make_shared<const policy::PeopleOfFolder>(reviewers));
   };
 }
 
@@ -37,7 +37,7 @@ Gate::Gate(std::unique_ptr<Workspace> workspace, Options options, const std::str
       loader_(policy::PolicyOrigin::named(policy_),
               {workspace_->clock(), workspace_->entropy(), ledger().fingerprint_key(), &ledger(),
                &workspace_->patterns()},
-              what_the_gate_brings(workspace_->place().data_dir, pins_)),
+              what_the_gate_brings(workspace_->place().reviewers_file(), pins_)),
       watch_(loader_, plans_, who_runs_this(), [this](std::string_view line) { log(line); }),
       ledger_watch_(ledger(), [this](std::string_view line) { log(line); }),
       governor_({.plans = plans_,

@@ -1,6 +1,7 @@
 // `sallyport hook`: one event of a coding agent in, one decision out. A daemon that runs is asked;
-// else the event is judged here. Whatever goes wrong is answered with exit code 0, and with 2 only
-// where no answer can be written.
+// else the event is judged here. On a machine with the system set-up the service alone judges, and
+// without it everything is refused. Whatever goes wrong is answered with exit code 0, and with 2
+// only where no answer can be written.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "app/input.h"
 #include "app/last_word.h"
 #include "app/run_on.h"
+#include "app/service_line.h"
 #include "base/try.h"
 #include "core/stored_record.h"
 
@@ -83,22 +85,35 @@ Result<HookAnswer> judge_here(Workspace::Place place, HookQuestion question) {
   return run_on(loop, judged(desk, std::move(question)));
 }
 
-Result<HookAnswer> judge(const Context& context, const HookQuestion& question, std::string text) {
-  SALLYPORT_TRY(Workspace::Place place, context.place());
-  const HookMessage message{.agent = std::string(question.dialect->name()),
-                            .policy = known_everywhere(question.policy),
-                            .interactive = question.setting.interactive,
-                            .event = std::move(text)};
+struct Means {
+  const Context& context;
+  const HookOptions& options;
+
+  // Else the service alone judges: neither this process nor what its options name.
+  bool may_judge_here() const { return context.system && !*context.system; }
+};
+
+Result<HookAnswer> judge(const Means& means, const HookQuestion& question, std::string text) {
+  if (!means.context.system) return std::unexpected(means.context.system.error());
+  HookMessage message{.agent = std::string(question.dialect->name()),
+                      .policy = known_everywhere(question.policy),
+                      .interactive = question.setting.interactive,
+                      .event = std::move(text)};
+  if (!means.may_judge_here()) {
+    if (!means.options.policy) message.policy.clear();
+    return ask_service(**means.context.system, message);
+  }
+  SALLYPORT_TRY(Workspace::Place place, means.context.place());
   SALLYPORT_TRY(std::optional<HookAnswer> answer, ask_daemon(place.data_dir, message));
   if (answer) return std::move(*answer);
   return judge_here(std::move(place), question);
 }
 
 // Of libraries, for want of threads or open files. A host would take our exit code for a yes.
-Result<HookAnswer> judge_in_any_case(const Context& context, const HookQuestion& question,
+Result<HookAnswer> judge_in_any_case(const Means& means, const HookQuestion& question,
                                      std::string text) {
   try {
-    return judge(context, question, std::move(text));
+    return judge(means, question, std::move(text));
   } catch (const std::exception& fault) {
     return fail(ErrorCode::Internal, fmt::format("unexpected: {}", fault.what()));
   }
@@ -132,13 +147,17 @@ Result<int> answer_hook(const Context& context, const HookOptions& options) {
   LastWord last(kBudget);
   HookQuestion question = question_of(context, options);
   last.prepare(last_word(question));
+  const Means means{context, options};
   Result<std::string> text = read_input("-", hook::kLargestEvent + 1);
   const Result<void> read = read_event(question, text);
   if (question.event.kind == Event::Kind::Other) return 0;
   last.prepare(last_word(question));
-  Result<HookAnswer> answer = read ? judge_in_any_case(context, question, std::move(*text))
+  Result<HookAnswer> answer = read ? judge_in_any_case(means, question, std::move(*text))
                                    : Result<HookAnswer>(std::unexpected(read.error()));
-  if (!answer) answer = failure(question, answer.error());
+  if (!answer) {
+    answer = means.may_judge_here() ? failure(question, answer.error())
+                                    : refusal(question, answer.error());
+  }
   last.leave_to_us();
   return tell(*answer);
 }

@@ -39,6 +39,11 @@ HookAnswer not_ended(const HookQuestion& question, const Error& error) {
 
 }  // namespace
 
+std::string HookQuestion::agent() const {
+  std::string name(dialect->name());
+  return asker ? name + '@' + asker->user : name;
+}
+
 HookAnswer refusal(const HookQuestion& question, const Error& error) {
   const std::string reason = error_line(error) + ". Sallyport could not judge this and refuses it.";
   const Event::Kind kind = question.event.kind;
@@ -64,7 +69,7 @@ Async<HookAnswer> HookDesk::answer(HookQuestion question) {
   const HookAnswer failed = aside_ ? co_await on_pool<HookAnswer>(*aside_, failing) : failing();
   const bool let_pass = !failed.notice.empty() && question.event.kind != Event::Kind::End;
   if (let_pass) {
-    co_await note_passed(std::string(question.dialect->name()), decision.error().message);
+    co_await note_passed(question.agent(), decision.error().message);
   }
   co_return failed;
 }
@@ -81,7 +86,8 @@ Async<void> HookDesk::note_passed(std::string agent, std::string reason) {
 
 Task<Decision> HookDesk::judge(HookQuestion question) {
   SALLYPORT_CO_TRY(const std::shared_ptr<HookPolicy> policy, co_await policy_of(question.policy));
-  const std::string agent(question.dialect->name());
+  const std::string agent = question.agent();
+  const bool own = !question.asker;
   if (question.host) SALLYPORT_CO_CHECK_OK(co_await mark_host(*question.host, agent));
   const Event& event = question.event;
   // A run without a terminal is gone on with later, and what it asked waits for that.
@@ -95,14 +101,15 @@ Task<Decision> HookDesk::judge(HookQuestion question) {
     co_return co_await judge_text(recorder_, std::move(rules), agent, event);
   }
   SALLYPORT_CO_CHECK_OK(co_await policy->governor().tidy());
-  hook::Front::Settings settings{.agent = agent_of_policy(policy->plan()).value_or(agent),
-                                 .host = agent,
-                                 .person = who_runs_this(),
-                                 .host_asks = question.dialect->asks(question.setting),
-                                 .origin = origin_of(question),
-                                 .local_yes_counts = [policy](const json::object& request) {
-                                   return policy->local_yes_counts(request);
-                                 }};
+  hook::Front::Settings settings{
+      .agent = own ? agent_of_policy(policy->plan()).value_or(agent) : agent,
+      .host = std::string(question.dialect->name()),
+      .person = own ? who_runs_this() : "uid:" + question.asker->user,
+      .host_asks = own && question.dialect->asks(question.setting),
+      .origin = origin_of(question),
+      .local_yes_counts = [policy, own](const json::object& request) {
+        return own && policy->local_yes_counts(request);
+      }};
   hook::Front front(
       {policy->governor(), policy->hand_offs(), recorder_, workspace_.ledger().digest(), origins_},
       std::move(settings));
@@ -172,18 +179,24 @@ Task<void> HookDesk::mark_host(int host, std::string agent) {
 // Where the call comes from, for its record (AT-12).
 json::value HookDesk::origin_of(const HookQuestion& question) {
   const Event& event = question.event;
-  const std::string agent(question.dialect->name());
   autonomy::DispatchContext context{
       .dispatch_id = uuid7_text(workspace_.clock(), workspace_.entropy()),
-      .trigger = {.id = event.call_id, .provider = agent, .kind = event.name},
+      .trigger = {.id = event.call_id,
+                  .provider = std::string(question.dialect->name()),
+                  .kind = event.name},
       .binding_id = "hook",
       .binding_version = 1,
-      .agent_id = agent,
+      .agent_id = question.agent(),
       .action = event.tool};
   for (const auto& [name, value] :
        {std::pair("cwd", event.folder), std::pair("permission_mode", event.permission_mode),
         std::pair("sub_agent", event.sub_agent)}) {
     if (!value.empty()) context.trigger.headers[name] = value;
+  }
+  if (const std::optional<HookAsker>& asker = question.asker) {
+    context.trigger.headers["user"] = asker->user;
+    context.trigger.headers["uid"] = std::to_string(asker->uid);
+    context.trigger.headers["pid"] = std::to_string(asker->pid);
   }
   return autonomy::to_json(context);
 }

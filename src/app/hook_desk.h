@@ -16,12 +16,25 @@
 
 namespace sallyport::app {
 
+// A user of this machine who asks the service of the system set-up, as the kernel names him.
+struct HookAsker {
+  std::string user{};
+  unsigned uid = 0;
+  int pid = 0;
+};
+
 struct HookQuestion {
   const hook::Dialect* dialect = nullptr;
   std::string policy = "starter";  // a file, or a shipped one by its name
   hook::Setting setting{};
   hook::Event event{};
   std::optional<int> host{};  // the process that runs the agent, where it is there
+  // Nothing: it runs under the account of whoever judges. The yes of a host that runs under another
+  // account than the judge counts for nothing: the agent could give it.
+  std::optional<HookAsker> asker{};
+
+  // Whose event it is: `claude-code`, or `claude-code@dana`.
+  std::string agent() const;
 };
 
 struct HookAnswer {

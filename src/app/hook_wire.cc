@@ -39,6 +39,10 @@ std::string to_frame(const HookMessage& message) {
       message.event);
 }
 
+std::string to_frame(const RefusedCommand& refused) {
+  return joined({{"refused", refused.what}}, "");
+}
+
 std::string to_frame(const HookAnswer& answer) {
   return joined({{"notice", answer.notice}}, answer.output);
 }
@@ -52,7 +56,7 @@ Result<HookMessage> hook_message_in(std::string_view frame) {
     return fail(ErrorCode::InvalidInput, "a question names `agent`, `policy` and `interactive`");
   }
   // A relative path would be one of the daemon's folder, and another file.
-  if (!policy::PolicyOrigin::shipped(std::string(*policy)) &&
+  if (!policy->empty() && !policy::PolicyOrigin::shipped(std::string(*policy)) &&
       !std::filesystem::path(*policy).is_absolute()) {
     return fail(ErrorCode::InvalidInput, "the file of a policy is named by its full path");
   }
@@ -67,6 +71,13 @@ Result<HookAnswer> hook_answer_in(std::string_view frame) {
   const auto notice = text_in(parts.head, "notice");
   if (!notice) return fail(ErrorCode::InvalidInput, "an answer has a `notice`");
   return HookAnswer{.output = std::string(parts.body), .notice = std::string(*notice)};
+}
+
+std::optional<RefusedCommand> refused_command_in(std::string_view frame) {
+  const Result<Parts> parts = parts_of(frame);
+  const auto what = parts ? text_in(parts->head, "refused") : std::nullopt;
+  if (!what) return std::nullopt;
+  return RefusedCommand{std::string(*what)};
 }
 
 }  // namespace sallyport::app

@@ -107,6 +107,14 @@ Result<int> init(const Context& context, const InitOptions& options) {
         ErrorCode::InvalidInput,
         "--agent and --client are settings of different programs; run `init` once for each");
   }
+  if (!context.system) return std::unexpected(context.system.error());
+  if (*context.system && options.client && !options.undo && !context.globals.data_dir) {
+    return fail(
+        ErrorCode::InvalidInput,
+        fmt::format("on this machine the service starts tool servers; name them in `{}` and "
+                    "let the client run `sallyport mcp --name NAME`",
+                    (*context.system)->config.string()));
+  }
   SALLYPORT_TRY(const std::filesystem::path path, file_of(context, options));
   SALLYPORT_TRY(const SettingsFile file, SettingsFile::read(path));
   if (options.client && !file.existed()) {

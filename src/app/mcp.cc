@@ -14,6 +14,7 @@
 #include "app/gate.h"
 #include "app/gateway_plan.h"
 #include "app/grant_files.h"
+#include "app/mcp_relay.h"
 #include "app/mcp_upstream.h"
 #include "base/try.h"
 #include "base/uuid.h"
@@ -89,6 +90,8 @@ Result<void> serve(Gate& gate, mcp::Gateway& gateway) {
 
 Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
   SALLYPORT_CHECK_OK(check_streams());
+  if (!context.system) return std::unexpected(context.system.error());
+  if (*context.system && !context.names_own_folder()) return relay_mcp(context, options);
   const SystemClock clock;
   SystemEntropy entropy;
   SALLYPORT_TRY(const std::filesystem::path data_dir, context.data_dir());

@@ -78,7 +78,8 @@ Result<McpUpstream> remote(const McpOptions& options, const LoginMeans& means) {
 
 }  // namespace
 
-Result<McpUpstream> upstream_of(const McpOptions& options, const LoginMeans& means) {
+Result<McpUpstream> upstream_of(const McpOptions& options, const LoginMeans& means,
+                                std::optional<net::RunAs> run_as) {
   if (options.url) return remote(options, means);
   if (options.bearer_env || options.allow_http || options.login ||
       options.oauth != OAuthOptions{}) {
@@ -94,7 +95,7 @@ Result<McpUpstream> upstream_of(const McpOptions& options, const LoginMeans& mea
   std::string identity;
   for (const std::string& word : options.command) identity += word + '\0';
   return McpUpstream{mcp::name_of_command(options.command), std::move(identity),
-                     mcp::StdioServer::maker(options.command)};
+                     mcp::StdioServer::maker(options.command, std::move(run_as))};
 }
 
 mcp::EraHint era_hint(const McpOptions& options, EraCache cache, WallTime now) {

@@ -8,6 +8,7 @@
 #include "app/era_cache.h"
 #include "base/entropy.h"
 #include "mcp/server.h"
+#include "net/spawn.h"
 
 namespace sallyport::app {
 
@@ -22,8 +23,10 @@ struct LoginMeans {
   const Clock& clock;
   Entropy& entropy;
 };
-// `InvalidInput`: none is named, or one that cannot be.
-Result<McpUpstream> upstream_of(const McpOptions& options, const LoginMeans& means);
+// `InvalidInput`: none is named, or one that cannot be. `run_as`: the account of one that a command
+// starts.
+Result<McpUpstream> upstream_of(const McpOptions& options, const LoginMeans& means,
+                                std::optional<net::RunAs> run_as = std::nullopt);
 
 // What is known about its era, and where that is kept.
 mcp::EraHint era_hint(const McpOptions& options, EraCache cache, WallTime now);

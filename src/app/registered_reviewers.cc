@@ -14,9 +14,9 @@ namespace sallyport::app {
 
 namespace {
 
-Result<trust::Reviewers> of_folder(const std::filesystem::path& folder) {
-  policy::ReviewerFile file(folder / policy::kReviewersFile, true);
-  SALLYPORT_TRY(const policy::ReviewerFile::List list, file.now());
+Result<trust::Reviewers> of_folder(const std::filesystem::path& file) {
+  policy::ReviewerFile reviewers(file, true);
+  SALLYPORT_TRY(const policy::ReviewerFile::List list, reviewers.now());
   return *list;
 }
 
@@ -55,11 +55,12 @@ trust::Reviewers of_policies(const std::vector<core::Fact>& lists, std::string* 
 
 Result<trust::Reviewers> registered_reviewers(const Context& context,
                                               const std::optional<std::filesystem::path>& named) {
-  SALLYPORT_TRY(const std::filesystem::path folder, context.data_dir());
+  SALLYPORT_TRY(const Workspace::Place place, context.place());
+  const std::filesystem::path usual = place.reviewers_file();
   if (named) {
     std::error_code code;
-    if (std::filesystem::equivalent(*named, folder / policy::kReviewersFile, code)) {
-      return of_folder(folder);
+    if (std::filesystem::equivalent(*named, usual, code)) {
+      return of_folder(usual);
     }
     SALLYPORT_TRY(trust::Reviewers people, policy::read_reviewers(*named));
     SALLYPORT_TRY(const std::vector<core::Fact> lists, loaded_lists(context));
@@ -70,10 +71,10 @@ Result<trust::Reviewers> registered_reviewers(const Context& context,
     return fail(ErrorCode::Unauthenticated,
                 fmt::format("no gate on this data folder has loaded the reviewers of `{:.200}`; "
                             "name its policy, or register people in {}",
-                            named->string(), (folder / policy::kReviewersFile).string()),
+                            named->string(), usual.string()),
                 "--reviewers");
   }
-  SALLYPORT_TRY(trust::Reviewers people, of_folder(folder));
+  SALLYPORT_TRY(trust::Reviewers people, of_folder(usual));
   if (!people.people.empty()) return people;
   SALLYPORT_TRY(const std::vector<core::Fact> lists, loaded_lists(context));
   std::string missing;
@@ -82,13 +83,14 @@ Result<trust::Reviewers> registered_reviewers(const Context& context,
   return fail(ErrorCode::NotFound,
               fmt::format("the policy `{:.200}` names reviewers and cannot be read from here as it "
                           "was loaded; run the command where it can, or register people in {}",
-                          missing, (folder / policy::kReviewersFile).string()));
+                          missing, usual.string()));
 }
 
 Result<trust::Reviewers> reviewers_of_all_times(const Context& context,
                                                 const std::vector<std::filesystem::path>& files) {
-  SALLYPORT_TRY(const std::filesystem::path folder, context.data_dir());
-  SALLYPORT_TRY(trust::Reviewers all, of_folder(folder));
+  SALLYPORT_TRY(const Workspace::Place place, context.place());
+  const std::filesystem::path usual = place.reviewers_file();
+  SALLYPORT_TRY(trust::Reviewers all, of_folder(usual));
   // A ledger that cannot be read is told of by whoever checks it.
   if (const Result<std::vector<core::Fact>> lists = loaded_lists(context)) {
     std::string missing;

@@ -7,6 +7,7 @@
 
 #include "app/command_line.h"
 #include "app/output.h"
+#include "app/refused_to_user.h"
 #include "app/terminal.h"
 
 namespace sallyport::app {
@@ -21,8 +22,14 @@ int tell(const Error& error) {
 
 Result<int> carry_out(const Invocation& invocation) {
   const Environment environment = Environment::of_this_process();
-  const Context context{invocation.globals, environment,
-                        Terminal::on(STDOUT_FILENO, invocation.globals.color, environment)};
+  Context context{invocation.globals, environment,
+                  Terminal::on(STDOUT_FILENO, invocation.globals.color, environment),
+                  invocation.command, system_setup()};
+  // The service's own account finds its folder by itself.
+  const bool of_service = context.system && *context.system && belongs_to_service(**context.system);
+  if (of_service && !context.globals.data_dir && !context.globals.config && !environment.data_dir) {
+    context.globals.config = (*context.system)->config;
+  }
   return invocation.run(context);
 }
 

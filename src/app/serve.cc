@@ -17,6 +17,7 @@
 #include "app/gateway_plan.h"
 #include "app/hook_door.h"
 #include "app/output.h"
+#include "app/relay_door.h"
 #include "app/serve_pages.h"
 #include "app/served_upstreams.h"
 #include "base/try.h"
@@ -74,9 +75,9 @@ std::string public_address(const ServeConfig& config, std::string_view path) {
   return fmt::format("{}{}", base, path);
 }
 
-// Where there are no tools nobody needs a token for them, and none is made.
+// Where there are no tools over HTTP nobody needs a token for them, and none is made.
 Result<AgentTokens> tokens_of(const ServeConfig& config, Gate& gate) {
-  if (config.is_for_hooks_alone()) return AgentTokens::of({});
+  if (config.is_for_hooks_alone() || !config.has_http()) return AgentTokens::of({});
   Workspace& workspace = gate.workspace();
   return AgentTokens::open(config, acting_agent(*gate.plans().current()),
                            workspace.place().data_dir, workspace.entropy());
@@ -96,6 +97,10 @@ std::string about_tokens(const ServeConfig& config, const AgentTokens& tokens) {
 
 std::string about_service(const ServeConfig& config, const Gate& gate, const AgentTokens& tokens,
                           const std::string& url) {
+  if (!config.has_http()) {
+    return fmt::format("users of this machine are served at {}, {} tool servers; {}",
+                       config.socket_dir->string(), config.upstreams.size(), gate.about_policy());
+  }
   if (config.is_for_hooks_alone()) {
     return fmt::format(
         "hooks of coding agents are answered, each by the policy that it names; people answer at "
@@ -113,13 +118,35 @@ Result<void> announce(const Context& context, const ServeConfig& config, Gate& g
   gate.log(
       fmt::format("{}; all is recorded in {}", about_service(config, gate, tokens, url), folder));
   if (!context.json()) return {};
-  json::object said{{"url", url},
-                    {"policy", config.policy},
+  json::object said{{"policy", config.policy},
                     {"policy_hash", gate.plans().current()->hash()},
                     {"data_dir", folder}};
+  if (config.has_http()) said["url"] = url;
   if (!tokens.file().empty()) said["token_file"] = tokens.file().string();
+  if (config.is_system_service()) said["socket_dir"] = config.socket_dir->string();
   say(json::serialize(said));
   return finish_output();
+}
+
+// Something that is not ours stands where the sockets of the service belong: on record, because
+// clients may have met it.
+void tell_of_stranger(Gate& gate, const Error& error) {
+  const json::object body{
+      {"who", "unknown"}, {"what", "socket"}, {"place", error.where}, {"reason", error.message}};
+  const auto told =
+      gate.ledger().transact([&](ledger::WriteView&) -> Result<std::vector<core::Draft>> {
+        return std::vector{ledger::control("refused_control", body)};
+      });
+  if (!told) gate.log(told.error().message);
+}
+
+// Users of this machine have nobody else, so all sockets or nothing.
+Result<void> open_system(HookDoor& hooks, RelayDoor& relays, Gate& gate) {
+  Result<void> open = hooks.open();
+  if (open) open = relays.open();
+  if (open) return {};
+  if (open.error().code == ErrorCode::Unauthenticated) tell_of_stranger(gate, open.error());
+  return open;
 }
 
 // Without the socket hooks decide alone. That is told, and an error only where nobody else comes.
@@ -144,12 +171,15 @@ struct Running {
   mcp::HttpFront& front;
   ServePages& pages;
   HookDoor& hooks;
+  RelayDoor* relays;  // null: no service of the system set-up
+  bool http;
 
   void stop() const {
     pages.stop();
     server.stop();
     front.stop();
     hooks.stop();
+    if (relays != nullptr) relays->stop();
     gate.stop_watching();
   }
 };
@@ -162,7 +192,7 @@ bool was_started_to_outlive_its_terminal() {
 
 // Until a signal comes and all that runs has ended.
 void run_until_stopped(const Running& running, asio::signal_set& signals) {
-  auto& [gate, server, front, pages, hooks] = running;
+  auto& [gate, server, front, pages, hooks, relays, http] = running;
   asio::io_context& loop = gate.loop();
   signals.async_wait([&](const boost::system::error_code& error, int number) {
     if (error) return;
@@ -170,7 +200,8 @@ void run_until_stopped(const Running& running, asio::signal_set& signals) {
                          sigabbrev_np(number)));
     running.stop();
   });
-  asio::co_spawn(loop, server.run(kGoodbye), asio::detached);
+  if (http) asio::co_spawn(loop, server.run(kGoodbye), asio::detached);
+  if (relays != nullptr) asio::co_spawn(loop, relays->run(kGoodbye), asio::detached);
   asio::co_spawn(loop, front.run(), asio::detached);
   asio::co_spawn(loop, hooks.run(kGoodbye), asio::detached);
   gate.start_watching();
@@ -217,7 +248,8 @@ struct Addresses {
 };
 
 Addresses addresses_of(const ServeConfig& config, std::uint16_t port) {
-  const std::string origin = "http://" + authority(config, port);
+  const std::string origin =
+      "http://" + (config.has_http() ? authority(config, port) : std::string("localhost"));
   const std::string url = config.is_for_hooks_alone() ? origin : origin + "/mcp";
   return {url, config.public_url.empty() ? url : public_address(config, "/mcp")};
 }
@@ -251,7 +283,10 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   Authenticator authenticator(std::move(tokens));
 
   net::HttpServer server(gate->loop().get_executor(), {}, log);
-  SALLYPORT_TRY(const std::uint16_t port, server.listen(config.address, config.port));
+  std::uint16_t port = 0;
+  if (config.has_http()) {
+    SALLYPORT_TRY(port, server.listen(config.address, config.port));
+  }
   server.serve_only(names_of(config, port));
   const auto [url, resource] = addresses_of(config, port);
   SALLYPORT_TRY(mcp::HttpFront::Settings settings, front_settings(config, resource));
@@ -274,11 +309,19 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   // Whoever hears that it listens may end it at once.
   asio::signal_set signals(gate->loop(), SIGINT, SIGTERM);
   if (!was_started_to_outlive_its_terminal()) signals.add(SIGHUP);
-  HookDoor hooks(*gate);
-  SALLYPORT_CHECK_OK(open_hooks(hooks, config, *gate));
+  HookDoor hooks(*gate, config);
+  std::optional<RelayDoor> relays;
+  if (config.is_system_service()) {
+    relays.emplace(*gate, config, upstreams);
+    SALLYPORT_CHECK_OK(open_system(hooks, *relays, *gate));
+  } else {
+    SALLYPORT_CHECK_OK(open_hooks(hooks, config, *gate));
+  }
   asio::co_spawn(gate->loop(), authenticator.warm_up(), asio::detached);
   SALLYPORT_CHECK_OK(announce(context, config, *gate, authenticator.tokens(), url));
-  run_until_stopped({*gate, server, front, pages, hooks}, signals);
+  run_until_stopped(
+      {*gate, server, front, pages, hooks, relays ? &*relays : nullptr, config.has_http()},
+      signals);
   return 0;
 }
 

@@ -32,6 +32,10 @@ ReadValue read_listen(ServeConfig& out) {
   return [&out](const Place& place) -> Result<void> {
     std::string text;
     SALLYPORT_CHECK_OK(policy::read_text(text, kLongestConfigText)(place));
+    if (text == "none") {
+      out.address.clear();
+      return {};
+    }
     const std::size_t colon = text.rfind(':');
     std::string address = text.substr(0, colon);
     if (address.starts_with('[') && address.ends_with(']')) {
@@ -137,6 +141,8 @@ Mapping upstream_keys(ServeConfig::Upstream& out, const std::filesystem::path& f
                 })
       .optional("allow_http", "no encryption on the way to another machine [false]",
                 policy::truth_schema(), policy::read_truth(out.allow_http))
+      .optional("run_as", "the account that its command runs as [`serve.run_as`]", name_schema(),
+                read_name(out.run_as))
       .optional("era", "of the protocol that it speaks [auto]",
                 policy::choice_schema({"auto", "legacy", "modern"}),
                 policy::read_choice({"auto", "legacy", "modern"}, [&out](std::size_t choice) {
@@ -200,6 +206,7 @@ ReadValue read_idle(ServeConfig& out) {
 }  // namespace
 
 bool ServeConfig::is_local() const {
+  if (!has_http()) return true;
   boost::system::error_code error;
   const auto ip = boost::asio::ip::make_address(address, error);
   return !error && ip.is_loopback();
@@ -217,7 +224,7 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
   const json::object names =
       policy::list_schema(policy::text_schema(kLongestConfigText), kMostNames);
   Mapping keys("the server");
-  keys.optional("listen", "address and port [127.0.0.1:8765]",
+  keys.optional("listen", "address and port, or `none` beside `socket_dir` [127.0.0.1:8765]",
                 policy::text_schema(kLongestConfigText), read_listen(out))
       .optional("public_url", "under which agents and people reach this server, through a proxy",
                 policy::text_schema(kLongestConfigText), read_url(out.public_url))
@@ -243,6 +250,11 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
       .optional("allowed_hosts", "names in `Host` beside the address itself", names,
                 read_texts(out.hosts))
       .optional("allowed_origins", "pages that may connect", names, read_texts(out.origins))
+      .optional("socket_dir", "the folder of sockets for all users, under the system set-up",
+                policy::text_schema(kLongestConfigText), read_file_name(out.socket_dir, folder))
+      .optional("run_as",
+                "the account of tool servers that a command starts [that of this process]",
+                name_schema(), read_name(out.run_as))
       .optional(
           "sessions", "that are open at once [64]", policy::number_schema(1, 10'000),
           policy::read_number(1, 10'000, [&out](std::uint64_t count) { out.sessions = count; }))
@@ -263,6 +275,23 @@ Result<void> read_serve(ServeConfig& out, const std::filesystem::path& folder, c
       return place.refuse(
           fmt::format("`auth` of `{}` is for a `url` without `bearer_env`", upstream.name));
     }
+    if (!upstream.run_as.empty() && upstream.command.empty()) {
+      return place.refuse(fmt::format("`run_as` of `{}` is for a `command`", upstream.name));
+    }
+    const bool named = !upstream.run_as.empty() || !out.run_as.empty();
+    if (out.is_system_service() && !upstream.command.empty() && !named) {
+      return place.refuse(fmt::format(
+          "`run_as` must say which account `{}` runs as: a tool server never runs as the service",
+          upstream.name));
+    }
+  }
+  if (!out.has_http() && !out.is_system_service()) {
+    return place.refuse("`listen: none` is for a service with a `socket_dir`");
+  }
+  if (out.is_system_service() && out.has_http() && !out.needs_token) {
+    return place.refuse(
+        "`auth: none` lets every user of this machine be the same agent; beside `socket_dir` those "
+        "who come over HTTP need tokens");
   }
   if (!out.needs_token && (!out.agents.empty() || out.authorization)) {
     return place.refuse(fmt::format("`auth: none` and `{}` exclude each other",

@@ -17,6 +17,8 @@
 //     allowed_origins: ["https://console.example.com"]
 //     sessions: 64
 //     idle: 30m
+//     socket_dir: /run/sallyport           # the service of the system set-up, for all users
+//     run_as: sallyport-tools              # the account of tool servers that a command starts
 #pragma once
 
 #include <chrono>
@@ -44,6 +46,7 @@ struct ServeConfig {
     bool allow_http = false;             // without encryption, to other machines too
     OAuthOptions oauth{};                // who we are where it asks for a login
     std::string era = "auto";
+    std::string run_as{};  // the account that its command runs as; empty: that of all, below
   };
 
   std::string address = "127.0.0.1";
@@ -57,9 +60,15 @@ struct ServeConfig {
   std::vector<Upstream> upstreams{};
   std::vector<std::string> hosts{};
   std::vector<std::string> origins{};
+  // Where programs of all users of this machine come. Nothing: this is no service of the system
+  // set-up.
+  std::optional<std::filesystem::path> socket_dir{};
+  std::string run_as{};  // of commands that name no account; empty: the account of this process
   std::uint64_t sessions = 64;
   std::chrono::seconds idle{1800};
 
+  bool is_system_service() const { return socket_dir.has_value(); }
+  bool has_http() const { return !address.empty(); }
   bool is_local() const;   // only programs of this machine can connect
   bool only_here() const;  // and none of them brings others here, as a proxy does
   bool is_for_hooks_alone() const { return upstreams.empty(); }

@@ -61,7 +61,7 @@ std::optional<AgentTokens> metrics_readers(const ServeConfig& config) {
 
 ServePages::ServePages(Parts parts)
     : parts_(std::move(parts)),
-      of_folder_(parts_.gate.workspace().place().data_dir / policy::kReviewersFile, true),
+      of_folder_(parts_.gate.workspace().place().reviewers_file(), true),
       metrics_({parts_.gate.metrics(), parts_.gate.ledger(), parts_.gate.workspace().clock()},
                metrics_readers(parts_.config)),
       approvals_({parts_.gate.ledger(), parts_.gate.governor(), parts_.gate.workspace().clock(),

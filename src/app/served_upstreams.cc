@@ -1,14 +1,35 @@
 #include "app/served_upstreams.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <boost/json.hpp>
 
+#include "app/accounts.h"
 #include "app/mcp_upstream.h"
 #include "app/missing_program.h"
+#include "base/try.h"
 #include "mcp/switchboard.h"
 
 namespace sallyport::app {
+
+namespace {
+
+// Never that of the service, whose files a tool server could read and change then, and never root.
+Result<std::optional<net::RunAs>> account_of(const ServeConfig& config,
+                                             const ServeConfig::Upstream& upstream) {
+  const std::string& name = upstream.run_as.empty() ? config.run_as : upstream.run_as;
+  if (upstream.command.empty() || name.empty()) return std::nullopt;
+  SALLYPORT_TRY(net::RunAs account, account_named(name));
+  if (account.uid == 0 || account.uid == ::geteuid()) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("`run_as: {}` names {}; a tool server has an account of its own", name,
+                            account.uid == 0 ? "root" : "the account of the gate itself"));
+  }
+  return account;
+}
+
+}  // namespace
 
 Result<std::vector<ServedUpstream>> served_upstreams(const ServeConfig& config,
                                                      Workspace& workspace) {
@@ -20,8 +41,14 @@ Result<std::vector<ServedUpstream>> served_upstreams(const ServeConfig& config,
     if (!named.url.empty()) options.url = named.url;
     if (!named.bearer_env.empty()) options.bearer_env = named.bearer_env;
     options.oauth = named.oauth;
+    Result<std::optional<net::RunAs>> account = account_of(config, named);
+    if (!account) {
+      return fail(account.error().code,
+                  fmt::format("the upstream `{}`: {}", named.name, account.error().message));
+    }
     Result<McpUpstream> upstream =
-        upstream_of(options, {workspace.place().data_dir, workspace.clock(), workspace.entropy()});
+        upstream_of(options, {workspace.place().data_dir, workspace.clock(), workspace.entropy()},
+                    std::move(*account));
     if (!upstream) {
       return fail(upstream.error().code,
                   fmt::format("the upstream `{}`: {}", named.name, upstream.error().message));

@@ -30,6 +30,9 @@ class Workspace {
     std::filesystem::path ledger_file() const { return data_dir / "ledger.db"; }
     std::filesystem::path key_file() const { return data_dir / "keys" / "signing.key"; }
     std::filesystem::path witness_file() const;  // empty: none is kept
+    std::filesystem::path reviewers_file() const {
+      return config.reviewers.value_or(data_dir / "reviewers.yaml");
+    }
   };
 
   struct Writing {

@@ -24,16 +24,18 @@ StdioServer::Connection::Connection(std::unique_ptr<net::ChildProcess> child, co
       error_reader(process->errors(), kLongestErrorLine),
       writer(process->input(), limits.queue_bytes) {}
 
-StdioServer::StdioServer(Means means, std::vector<std::string> command)
+StdioServer::StdioServer(Means means, std::vector<std::string> command,
+                         std::optional<net::RunAs> run_as)
     : means_(std::move(means)),
       limits_(means_.limits),
       command_(std::move(command)),
+      run_as_(std::move(run_as)),
       pending_(limits_.requests, means_.log),
       pause_(means_.executor) {}
 
-ServerMaker StdioServer::maker(std::vector<std::string> command) {
-  return [command = std::move(command)](Means means) {
-    return std::make_unique<StdioServer>(std::move(means), command);
+ServerMaker StdioServer::maker(std::vector<std::string> command, std::optional<net::RunAs> run_as) {
+  return [command = std::move(command), run_as = std::move(run_as)](Means means) {
+    return std::make_unique<StdioServer>(std::move(means), command, run_as);
   };
 }
 
@@ -41,7 +43,7 @@ Task<void> StdioServer::run() {
   unsigned failures = 0;
   bool again = false;
   while (!stopping_) {
-    auto child = net::ChildProcess::start(means_.executor, command_);
+    auto child = net::ChildProcess::start(means_.executor, command_, run_as_);
     const auto begin = std::chrono::steady_clock::now();
     std::string how;
     if (child) {

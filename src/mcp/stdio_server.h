@@ -15,9 +15,11 @@ namespace sallyport::mcp {
 
 class StdioServer final : public Server {
  public:
-  StdioServer(Means means, std::vector<std::string> command);
+  // `run_as`: the account that it runs as. Nothing: that of this process.
+  StdioServer(Means means, std::vector<std::string> command, std::optional<net::RunAs> run_as);
   // A maker of such servers.
-  static ServerMaker maker(std::vector<std::string> command);
+  static ServerMaker maker(std::vector<std::string> command,
+                           std::optional<net::RunAs> run_as = std::nullopt);
 
   // Starts it, and starts it again when it ends.
   Task<void> run() override;
@@ -50,6 +52,7 @@ class StdioServer final : public Server {
   Means means_;
   const Limits& limits_;
   std::vector<std::string> command_;
+  std::optional<net::RunAs> run_as_;
   std::unique_ptr<Connection> connection_;
   PendingRequests pending_;
   bool was_ready_ = false;

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "base/try.h"
-#include "net/spawn.h"
 
 namespace sallyport::net {
 
@@ -44,8 +43,9 @@ std::string ExitStatus::text() const {
   return signal != 0 ? fmt::format("signal {}", signal) : fmt::format("exit code {}", code);
 }
 
-Result<std::unique_ptr<ChildProcess>> ChildProcess::start(
-    asio::any_io_executor executor, const std::vector<std::string>& arguments) {
+Result<std::unique_ptr<ChildProcess>> ChildProcess::start(asio::any_io_executor executor,
+                                                          const std::vector<std::string>& arguments,
+                                                          const std::optional<RunAs>& run_as) {
   SALLYPORT_TRY(const Pipe input_pipe, make_pipe());
   Ends input(input_pipe);
   SALLYPORT_TRY(const Pipe output_pipe, make_pipe());
@@ -55,7 +55,8 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(
   SALLYPORT_TRY(const pid_t pid, spawn({.arguments = arguments,
                                         .input = input.read_end(),
                                         .output = output.write_end(),
-                                        .errors = errors.write_end()}));
+                                        .errors = errors.write_end(),
+                                        .run_as = run_as}));
   return std::unique_ptr<ChildProcess>(
       new ChildProcess(std::move(executor), pid, input.take_write_end(), output.take_read_end(),
                        errors.take_read_end()));

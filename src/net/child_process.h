@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/async.h"
+#include "net/spawn.h"
 
 namespace sallyport::net {
 
@@ -26,9 +27,11 @@ class ChildProcess {
  public:
   using Stream = boost::asio::posix::stream_descriptor;
 
-  // Its folder is the current one. `Unavailable` says why it cannot be started.
+  // Its folder is the current one, or the home of the account that it runs as. `Unavailable` says
+  // why it cannot be started.
   static Result<std::unique_ptr<ChildProcess>> start(boost::asio::any_io_executor executor,
-                                                     const std::vector<std::string>& arguments);
+                                                     const std::vector<std::string>& arguments,
+                                                     const std::optional<RunAs>& run_as = {});
   ChildProcess(const ChildProcess&) = delete;
   ~ChildProcess();
 

@@ -33,24 +33,29 @@ struct FrameServer::Acceptor {
 
 class FrameServer::Connection {
  public:
-  Connection(const Settings& settings, stream_protocol::socket socket)
+  Connection(const Settings& settings, stream_protocol::socket socket, Peer peer,
+             Quota::Share place)
       : settings_(settings),
+        peer_(peer),
+        place_(std::move(place)),
         socket_(std::make_shared<stream_protocol::socket>(std::move(socket))),
         timer_(socket_->get_executor()) {}
 
   Async<void> serve(Answer answer) {
-    const Result<Peer> peer = peer_of(socket_->native_handle());
-    if (!peer || peer->uid != ::geteuid()) co_return;
     end_after(settings_.read);
     if (!co_await write(settings_.greeting)) co_return;
     std::optional<std::string> question = co_await read();
     timer_.cancel();
     if (!question) co_return;
-    const std::optional<std::string> said = co_await answer(*peer, std::move(*question));
+    const std::optional<Reply> said = co_await answer(peer_, std::move(*question));
     if (!said) co_return;
     end_after(settings_.write);
-    (void)co_await write(*said);
+    const bool written = co_await write(said->frame);
     timer_.cancel();
+    if (!written || !said->then) co_return;
+    boost::system::error_code error;
+    const int descriptor = socket_->release(error);
+    if (!error) co_await said->then(descriptor);
   }
 
  private:
@@ -90,6 +95,8 @@ class FrameServer::Connection {
   }
 
   const Settings& settings_;
+  const Peer peer_;
+  const Quota::Share place_;
   // Shared with the timer's handler, which may be on its way when this ends.
   std::shared_ptr<stream_protocol::socket> socket_;
   asio::steady_timer timer_;
@@ -98,12 +105,13 @@ class FrameServer::Connection {
 FrameServer::FrameServer(asio::any_io_executor executor, Settings settings, Log log)
     : executor_(std::move(executor)),
       settings_(std::move(settings)),
+      places_({.all = settings_.connections, .each = settings_.connections_each}),
       tasks_(executor_, std::move(log)) {}
 
 FrameServer::~FrameServer() = default;
 
 Result<void> FrameServer::listen(const std::filesystem::path& folder, const std::string& name) {
-  SALLYPORT_TRY(UnixName taken, UnixName::listen(folder, name));
+  SALLYPORT_TRY(UnixName taken, UnixName::listen(folder, name, settings_.reach));
   acceptor_ = std::make_unique<Acceptor>(executor_);
   boost::system::error_code error;
   const int listening = taken.release();
@@ -136,13 +144,18 @@ Async<void> FrameServer::accept(Answer answer) {
       co_await pause.async_wait(kAwait);
       continue;
     }
-    if (tasks_.size() >= settings_.connections) continue;
+    const Result<Peer> peer = peer_of(socket.native_handle());
+    if (!peer || (settings_.reach == Reach::Private && peer->uid != ::geteuid())) continue;
+    Quota::Share place = places_.share_of(std::to_string(peer->uid));
+    if (!place.grow_to(1)) continue;
     // What is started here must not keep it open.
     ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
     const auto serve = [](std::unique_ptr<Connection> connection, Answer with) -> Async<void> {
       co_await connection->serve(std::move(with));
     };
-    tasks_.start(serve(std::make_unique<Connection>(settings_, std::move(socket)), answer));
+    tasks_.start(
+        serve(std::make_unique<Connection>(settings_, std::move(socket), *peer, std::move(place)),
+              answer));
   }
   boost::system::error_code ignored;
   acceptor_->socket.close(ignored);

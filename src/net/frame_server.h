@@ -1,12 +1,13 @@
-// Answers one question a connection, on a Unix socket, for programs of this user alone: bounded in
-// connections, sizes and time.
+// Answers one question a connection, on a Unix socket, for programs of this user or of every user:
+// bounded in connections, sizes and time.
 //
 //   FrameServer server(executor, {.greeting = "echo/1"}, log);
 //   SALLYPORT_CHECK_OK(server.listen(folder, "echo.sock"));
 //   co_await server.run(answer);   // until stop()
 //
-// Who connects is greeted with a frame, sends a frame, gets one, and is gone. Whoever is not
-// greeted has asked nothing: there are too many, or the server is not well.
+// Who connects is greeted with a frame, sends a frame, gets one, and is gone, unless the answer
+// goes on with the connection. Whoever is not greeted has asked nothing: there are too many, or the
+// server is not well.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -14,6 +15,7 @@
 #include <memory>
 
 #include "base/async.h"
+#include "net/quota.h"
 #include "net/task_group.h"
 #include "net/unix_socket.h"
 
@@ -24,7 +26,9 @@ class FrameServer {
  public:
   struct Settings {
     std::string greeting;
+    Reach reach = Reach::Private;
     std::size_t connections = 32;
+    std::size_t connections_each = 32;  // of one user
     std::size_t question_bytes = 1u << 20;
     std::chrono::milliseconds read{2000};
     std::chrono::milliseconds write{5000};
@@ -36,8 +40,13 @@ class FrameServer {
 
   Result<void> listen(const std::filesystem::path& folder, const std::string& name);
 
+  struct Reply {
+    std::string frame;
+    // Takes over the descriptor behind the answer, and closes it. Empty: the connection ends.
+    std::function<Async<void>(int descriptor)> then{};
+  };
   // Nothing: the question gets no answer.
-  using Answer = std::function<Async<std::optional<std::string>>(Peer peer, std::string question)>;
+  using Answer = std::function<Async<std::optional<Reply>>(Peer peer, std::string question)>;
   // Until `stop`, and until those who are being answered have their answer.
   Async<void> run(Answer answer, std::chrono::milliseconds patience);
   void stop();
@@ -52,6 +61,7 @@ class FrameServer {
   Settings settings_;
   std::optional<UnixName> name_;
   std::unique_ptr<Acceptor> acceptor_;
+  Quota places_;  // connections, by uid
   TaskGroup tasks_;
   bool stopping_ = false;
 };

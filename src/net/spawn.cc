@@ -2,8 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/close_range.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,17 +25,70 @@ bool connect_streams(const SpawnSpec& spec) {
          dup2(spec.errors, 2) >= 0;
 }
 
+constexpr std::size_t kCapabilityWords = 2;  // of version 3
+
+bool may_switch_accounts() {
+  __user_cap_header_struct head{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct held[kCapabilityWords]{};
+  if (syscall(SYS_capget, &head, held) != 0) return false;
+  constexpr __u32 kNeeded = 1u << CAP_SETUID | 1u << CAP_SETGID | 1u << CAP_KILL;
+  return (held[0].effective & kNeeded) == kNeeded;
+}
+
+// A change between two accounts that are not root keeps capabilities, so they are given up by name.
+bool switch_account(const RunAs& account) {
+  __user_cap_header_struct head{_LINUX_CAPABILITY_VERSION_3, 0};
+  const __user_cap_data_struct none[kCapabilityWords]{};
+  return syscall(SYS_setgroups, account.groups.size(), account.groups.data()) == 0 &&
+         syscall(SYS_setresgid, account.gid, account.gid, account.gid) == 0 &&
+         syscall(SYS_setresuid, account.uid, account.uid, account.uid) == 0 &&
+         prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == 0 &&
+         syscall(SYS_capset, &head, none) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+}
+
+bool enter_folder(const char* folder, const SpawnSpec& spec) {
+  if (folder != nullptr) return chdir(folder) == 0;
+  return !spec.run_as || chdir(spec.run_as->home.c_str()) == 0 || chdir("/") == 0;
+}
+
+// Only calls that a signal handler could make come between fork and exec, so the environment is
+// made before.
+std::vector<std::string> environment_of(const RunAs& account) {
+  std::vector<std::string> out{"HOME=" + account.home, "USER=" + account.user,
+                               "LOGNAME=" + account.user};
+  for (char** at = environ; *at != nullptr; ++at) {
+    const std::string_view variable(*at);
+    const std::string_view name = variable.substr(0, variable.find('='));
+    // What names folders of the account that it does not run under would only mislead it.
+    const bool replaced = name == "HOME" || name == "USER" || name == "LOGNAME" ||
+                          name == "SHELL" || name == "MAIL" || name.starts_with("XDG_") ||
+                          name.ends_with("_DIRECTORY") || name == "SALLYPORT_DATA_DIR";
+    if (!replaced) out.emplace_back(variable);
+  }
+  return out;
+}
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
 // In the child, between fork and exec: only calls that a signal handler could make.
-[[noreturn]] void become(char* const* arguments, const char* folder, const SpawnSpec& spec,
-                         int failure, pid_t parent) {
+[[noreturn]] void become(char* const* arguments, char* const* environment, const char* folder,
+                         const SpawnSpec& spec, int failure, pid_t parent) {
+  const bool switched = !spec.run_as || switch_account(*spec.run_as);
+  // Behind the switch, which forgets it.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);
   setpgid(0, 0);
   // What this program ignores is none of the other's business.
   signal(SIGPIPE, SIG_DFL);
   signal(SIGXFSZ, SIG_DFL);
-  if (connect_streams(spec) && (folder == nullptr || chdir(folder) == 0)) {
-    execvp(arguments[0], arguments);
+  if (switched && connect_streams(spec) && enter_folder(folder, spec) &&
+      (syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC) == 0 || !spec.run_as)) {
+    execvpe(arguments[0], arguments, environment);
   }
   const int error = errno;
   [[maybe_unused]] const ssize_t told = ::write(failure, &error, sizeof error);
@@ -50,18 +107,24 @@ Result<Pipe> make_pipe() {
 
 Result<pid_t> spawn(const SpawnSpec& spec) {
   if (spec.arguments.empty()) return fail(ErrorCode::InvalidInput, "no program is named");
-  std::vector<char*> arguments;
-  for (const std::string& argument : spec.arguments) {
-    arguments.push_back(const_cast<char*>(argument.c_str()));
+  if (spec.run_as && !may_switch_accounts()) {
+    return fail(ErrorCode::Unavailable,
+                fmt::format("`{}` cannot be started as `{}`: this process may not switch accounts; "
+                            "give it CAP_SETUID, CAP_SETGID and CAP_KILL, as the unit of "
+                            "`sallyport setup --system` does",
+                            spec.arguments[0], spec.run_as->user));
   }
-  arguments.push_back(nullptr);
+  const std::vector<char*> arguments = pointers_to(spec.arguments);
+  const std::vector<std::string> variables =
+      spec.run_as ? environment_of(*spec.run_as) : std::vector<std::string>{};
+  const std::vector<char*> environment = pointers_to(variables);
   const std::string folder = spec.folder.string();
   SALLYPORT_TRY(const Pipe failure, make_pipe());  // closes by itself when exec works
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid == 0) {
-    become(arguments.data(), folder.empty() ? nullptr : folder.c_str(), spec, failure.write_end,
-           parent);
+    become(arguments.data(), spec.run_as ? environment.data() : environ,
+           folder.empty() ? nullptr : folder.c_str(), spec, failure.write_end, parent);
   }
   int error = pid < 0 ? errno : 0;
   ::close(failure.write_end);
@@ -69,7 +132,9 @@ Result<pid_t> spawn(const SpawnSpec& spec) {
   ::close(failure.read_end);
   if (error == 0) return pid;
   return fail(ErrorCode::Unavailable,
-              fmt::format("`{}` cannot be started: {}", spec.arguments[0], std::strerror(error)));
+              fmt::format("`{}` cannot be started{}: {}", spec.arguments[0],
+                          spec.run_as ? fmt::format(" as `{}`", spec.run_as->user) : "",
+                          std::strerror(error)));
 }
 
 }  // namespace sallyport::net

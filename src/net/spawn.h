@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,15 +19,30 @@ struct Pipe {
 };
 Result<Pipe> make_pipe();
 
+// The account under which a program runs that must not run under ours.
+struct RunAs {
+  std::string user;
+  std::string home;
+  uid_t uid = 0;
+  gid_t gid = 0;
+  std::vector<gid_t> groups{};
+};
+
 struct SpawnSpec {
   const std::vector<std::string>& arguments;  // the first is the program, looked up in PATH
   std::filesystem::path folder{};             // empty: the current one
   int input = -1;                             // becomes standard input; none: nothing to read
   int output = -1;                            // becomes standard output
   int errors = -1;                            // becomes standard error
+  // Another account: no capability is left then, none can be gained (no_new_privs), and the folder
+  // is that account's home, or `/` where that cannot be entered. Nothing: the account of this
+  // process.
+  std::optional<RunAs> run_as{};
 };
 
 // `Unavailable` says why it cannot be started. The caller reaps it, and closes its own descriptors.
+// It inherits no descriptors but the three. To run it under another account this process needs
+// CAP_SETUID, CAP_SETGID and CAP_KILL.
 // It is killed when the calling thread ends, so that a gate that is killed leaves no tools behind.
 Result<pid_t> spawn(const SpawnSpec& spec);
 

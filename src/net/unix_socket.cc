@@ -41,19 +41,38 @@ class Descriptor {
 };
 
 // Looked at once and used by its descriptor: what has been checked is what is entered.
-Result<int> open_private(const std::filesystem::path& folder) {
+Result<int> open_folder(const std::filesystem::path& folder, Reach reach, uid_t owner) {
   Descriptor opened(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (opened.number() < 0) return failed(ErrorCode::Unavailable, "the folder cannot be entered");
   struct stat status{};
   if (::fstat(opened.number(), &status) != 0) {
     return failed(ErrorCode::Unavailable, "the folder cannot be looked at");
   }
-  constexpr mode_t kOthers = 077;
-  if (status.st_uid != ::geteuid() || (status.st_mode & kOthers) != 0) {
+  const mode_t others = reach == Reach::Private ? 077 : 022;
+  if (status.st_uid == owner && (status.st_mode & others) == 0) return opened.release();
+  if (reach == Reach::Private) {
     return fail(ErrorCode::Unauthenticated,
                 "others may enter the folder of the socket; `chmod 700` it", folder.string());
   }
-  return opened.release();
+  return fail(
+      ErrorCode::Unauthenticated,
+      fmt::format("the folder of the socket belongs to uid {} with mode {:o}; it must belong "
+                  "to uid {} and others must not write in it",
+                  status.st_uid, status.st_mode & 07777, owner),
+      folder.string());
+}
+
+// What a process of this user left behind is a socket of this user. Anything else was put there.
+Result<void> check_name(int folder, const std::string& name, const std::filesystem::path& where) {
+  struct stat status{};
+  if (::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return {};
+  if (S_ISSOCK(status.st_mode) && status.st_uid == ::geteuid()) return {};
+  return fail(
+      ErrorCode::Unauthenticated,
+      fmt::format("in the place of the socket stands what is not ours: it belongs to uid {}; "
+                  "find out where it comes from, then remove it",
+                  status.st_uid),
+      where.string());
 }
 
 // By way of the descriptor, since an address has room for 107 bytes only.
@@ -106,15 +125,31 @@ Result<Peer> peer_of(int descriptor) {
 
 Result<UnixSocket> UnixSocket::connect(const std::filesystem::path& folder,
                                        const std::string& name) {
-  SALLYPORT_TRY(const int opened, open_private(folder));
+  return connect(folder, name, Reach::Private, ::geteuid());
+}
+
+Result<UnixSocket> UnixSocket::connect_public(const std::filesystem::path& folder,
+                                              const std::string& name, unsigned owner) {
+  return connect(folder, name, Reach::Public, owner);
+}
+
+Result<UnixSocket> UnixSocket::connect(const std::filesystem::path& folder, const std::string& name,
+                                       Reach reach, unsigned owner) {
+  SALLYPORT_TRY(const int opened, open_folder(folder, reach, owner));
   const Descriptor entered(opened);
   SALLYPORT_TRY(const int descriptor, connected(opened, name));
   UnixSocket socket(descriptor);
   SALLYPORT_TRY(socket.peer_, peer_of(descriptor));
-  if (socket.peer_.uid != ::geteuid()) {
-    return fail(ErrorCode::Unauthenticated, "another user listens here", folder.string());
+  if (socket.peer_.uid != owner) {
+    return fail(ErrorCode::Unauthenticated,
+                fmt::format("another user (uid {}) listens here", socket.peer_.uid),
+                folder.string());
   }
   return socket;
+}
+
+int UnixSocket::release() {
+  return std::exchange(descriptor_, -1);
 }
 
 UnixSocket::UnixSocket(UnixSocket&& other) noexcept
@@ -184,9 +219,11 @@ Result<std::string> UnixSocket::receive_frame(std::size_t most, Deadline deadlin
   return content;
 }
 
-Result<UnixName> UnixName::listen(const std::filesystem::path& folder, const std::string& name) {
-  SALLYPORT_TRY(const int opened, open_private(folder));
+Result<UnixName> UnixName::listen(const std::filesystem::path& folder, const std::string& name,
+                                  Reach reach) {
+  SALLYPORT_TRY(const int opened, open_folder(folder, reach, ::geteuid()));
   UnixName taken(opened, name);
+  if (reach == Reach::Public) SALLYPORT_CHECK_OK(check_name(opened, name, folder / name));
   const Result<int> other = connected(opened, name);
   const Descriptor closed(other.value_or(-1));
   if (other || other.error().code == ErrorCode::Exhausted) {
@@ -201,7 +238,7 @@ Result<UnixName> UnixName::listen(const std::filesystem::path& folder, const std
   // Nobody connects between the name and its mode: it does not listen yet.
   if (socket.number() < 0 ||
       ::bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) ||
-      ::fchmodat(opened, name.c_str(), 0600, 0) ||
+      ::fchmodat(opened, name.c_str(), reach == Reach::Private ? 0600 : 0666, 0) ||
       ::fstatat(opened, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) ||
       ::listen(socket.number(), kBacklog)) {
     return failed(ErrorCode::Unavailable, "cannot listen on " + (folder / name).string());

@@ -1,5 +1,9 @@
-// Sockets with a name in a private folder, for programs of one user, and the frames that go over
-// them: four bytes of length, the most significant first, then that many bytes.
+// Sockets with a name in a folder, and the frames that go over them: four bytes of length, the most
+// significant first, then that many bytes.
+//
+// A private socket is for programs of one user, in a folder that others cannot enter. A public one
+// is for programs of every user, in a folder where only its owner can make names: the client knows
+// the owner's uid beforehand and believes no other listener.
 #pragma once
 
 #include <chrono>
@@ -23,6 +27,8 @@ struct Peer {
 };
 Result<Peer> peer_of(int descriptor);
 
+enum class Reach { Private, Public };
+
 // An end of a connection, closed when it goes. For a program that may wait; every wait has an end.
 class UnixSocket {
  public:
@@ -31,11 +37,17 @@ class UnixSocket {
   // At once, or not at all. `Unavailable`: nobody listens there. `Exhausted`: too many wait.
   // `Unauthenticated`: the folder is not this user's alone, or another user listens.
   static Result<UnixSocket> connect(const std::filesystem::path& folder, const std::string& name);
+  // To a public socket of the user `owner`. `Unauthenticated`: the folder is not the owner's,
+  // others can write in it, or another user listens.
+  static Result<UnixSocket> connect_public(const std::filesystem::path& folder,
+                                           const std::string& name, unsigned owner);
   UnixSocket(UnixSocket&& other) noexcept;
   UnixSocket& operator=(UnixSocket&&) = delete;
   ~UnixSocket();
 
   const Peer& peer() const { return peer_; }
+  // The descriptor, for a caller that closes it.
+  int release();
 
   // An error: not all of it has left.
   Result<void> send_frame(std::string_view content, Deadline deadline);
@@ -44,6 +56,8 @@ class UnixSocket {
 
  private:
   explicit UnixSocket(int descriptor) : descriptor_(descriptor) {}
+  static Result<UnixSocket> connect(const std::filesystem::path& folder, const std::string& name,
+                                    Reach reach, unsigned owner);
   Result<void> wait_for(short event, Deadline deadline) const;
   Result<void> send(std::string_view bytes, Deadline deadline);
   Result<void> receive(std::string& into, std::size_t size, Deadline deadline);
@@ -56,8 +70,10 @@ class UnixSocket {
 // the end.
 class UnixName {
  public:
-  // `Conflict`: somebody listens there. `Unauthenticated`: the folder is not this user's alone.
-  static Result<UnixName> listen(const std::filesystem::path& folder, const std::string& name);
+  // `Conflict`: another process listens there. `Unauthenticated`: the folder is not as its reach
+  // demands, or what stands under a public name is not a socket of this user.
+  static Result<UnixName> listen(const std::filesystem::path& folder, const std::string& name,
+                                 Reach reach = Reach::Private);
   UnixName(UnixName&& other) noexcept;
   UnixName& operator=(UnixName&&) = delete;
   ~UnixName();

@@ -46,8 +46,9 @@ class ReviewerFile {
 // is registered, nobody can have answered.
 class PeopleOfFolder final : public core::ReviewerBook {
  public:
-  explicit PeopleOfFolder(const std::filesystem::path& data_folder)
-      : now_(Now{ReviewerFile(data_folder / kReviewersFile, true), {}, {}}) {}
+  // `file`: `kReviewersFile` of the folder, or the one that the configuration names instead.
+  explicit PeopleOfFolder(std::filesystem::path file)
+      : now_(Now{ReviewerFile(std::move(file), true), {}, {}}) {}
 
   Result<void> check(const std::string& reviewer, std::string_view statement,
                      std::string_view signature) const override;

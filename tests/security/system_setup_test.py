@@ -1,0 +1,631 @@
+#!/usr/bin/env python3
+"""Under `sallyport setup --system` the account of an agent can only ask: everything else it tries is refused, and what goes
+through our program is told in the ledger of the service."""
+import json
+import os
+import pathlib
+import pwd
+import shutil
+import socket
+import stat
+import struct
+import subprocess
+import time
+import unittest
+
+from system_support import (DATA, ETC, PATIENCE, PROGRAM, PYTHON, RUN, MachineTest, Service, claude, enter_machine, options_of,
+                            ran, run, sallyport, setup)
+
+# Tries everything with a file, as the user who runs it. Prints what worked.
+TRY_FILES = r'''
+import os, sys
+worked = []
+def attempt(name, action):
+    try:
+        action()
+        worked.append(name)
+    except OSError:
+        pass
+for path in sys.stdin.read().splitlines():
+    attempt("read " + path, lambda: open(path, "rb").read(1) if not os.path.isdir(path) else os.listdir(path))
+    attempt("write " + path, lambda: os.close(os.open(path, os.O_WRONLY)))
+    attempt("append " + path, lambda: os.close(os.open(path, os.O_WRONLY | os.O_APPEND)))
+    attempt("truncate " + path, lambda: os.truncate(path, 0))
+    attempt("unlink " + path, lambda: os.unlink(path))
+    attempt("rename " + path, lambda: os.rename(path, path + ".gone"))
+    attempt("take " + path, lambda: os.rename(path, os.path.expanduser("~/taken")))
+    attempt("link " + path, lambda: os.link(path, os.path.expanduser("~/linked-" + str(len(path)))))
+    attempt("symlink " + path, lambda: os.symlink("/etc/passwd", path + ".link"))
+    attempt("make " + path, lambda: os.mkdir(path + ".made"))
+    attempt("chmod " + path, lambda: os.chmod(path, 0o777))
+    attempt("chown " + path, lambda: os.chown(path, os.getuid(), -1))
+    attempt("stat " + path, lambda: os.stat(path))
+print("\n".join(worked))
+'''
+
+
+class Asking(MachineTest):
+    """The hook and the relay ask the service, and nothing else judges."""
+
+    # AT-12, AU-59
+    def test_a_hook_of_another_account_is_judged_by_the_policy_of_the_service(self):
+        self.assertIsNone(self.hook(claude("PreToolUse", "toolu_a", session="s-a")))
+        self.assertIsNone(self.hook(ran("toolu_a", session="s-a")))
+        denied = self.hook(claude("PreToolUse", "toolu_b", "git push --force", session="s-a"))
+        self.assertEqual(denied["permissionDecision"], "deny")
+        lines = self.shown("--kind", "tool_audit", "--session", "agent/s-a")
+        self.assertEqual({line["entry"]["agent_id"] for line in lines}, {"claude-code@agent"})
+        self.assertEqual([line["body"]["outcome"]["kind"] for line in lines], ["completed", "blocked"])
+        origin = next(guard for guard in lines[0]["body"]["guards"] if guard["guard"] == "hook.origin")["evidence"]
+        headers = origin["trigger"]["headers"]
+        self.assertEqual((headers["user"], headers["uid"]), ("agent", str(pwd.getpwnam("agent").pw_uid)))
+        self.assertGreater(int(headers["pid"]), 0)
+
+    def test_a_policy_that_the_agent_names_is_not_used_and_the_attempt_is_on_record(self):
+        mine = pathlib.Path("/home/agent/mine.yaml")
+        mine.write_text("version: 1\nautonomy: {tier: act_auto}\nhook: {on_failure: allow}\n")
+        mine.chmod(0o644)
+        event = claude("PreToolUse", "toolu_p", "git push --force")
+        for _ in range(2):
+            self.assertEqual(self.hook(event, "--policy", mine)["permissionDecision"], "deny")
+        self.assertEqual(self.hook(event, "--data-dir", "/home/agent/own")["permissionDecision"], "deny")
+        self.assertFalse(pathlib.Path("/home/agent/own").exists())
+        told = [body for body in self.controls() if body["what"] == "hook --policy"]
+        self.assertEqual([body["who"] for body in told], ["uid:agent"])
+
+    def test_a_result_without_a_call_is_recorded_with_the_account_that_sent_it(self):
+        self.hook(ran("toolu_forged", "rm -rf /", "all tests pass", session="s-f"))
+        lines = self.shown("--kind", "tool_audit", "--session", "agent/s-f")
+        self.assertEqual(len(lines), 1)
+        self.assertIn('"uid": "%d"' % pwd.getpwnam("agent").pw_uid, json.dumps(lines[0]["body"]["guards"]))
+        notes = [line["body"]["kind"] for line in self.shown("--topic", "hooks", "--session", "agent/s-f")]
+        self.assertIn("ran_unasked", notes)
+
+    def test_a_user_reaches_no_call_and_no_session_of_another_user(self):
+        self.assertIsNone(self.hook(claude("PreToolUse", "toolu_x", session="s-x")))
+        self.hook(ran("toolu_x", text="forged", session="s-x"), user="other")
+        self.hook({"hook_event_name": "SessionEnd", "session_id": "s-x"}, user="other")
+        self.assertEqual(self.records("--session", "agent/s-x"), [])
+        self.assertIsNone(self.hook(ran("toolu_x", text="real", session="s-x")))
+        self.assertEqual([body["outcome"]["kind"] for body in self.records("--session", "agent/s-x")], ["completed"])
+        self.assertEqual({line["entry"]["agent_id"] for line in self.shown("--session", "other/s-x", "--kind", "tool_audit")},
+                         {"claude-code@other"})
+
+    # AP-33
+    def test_the_yes_of_a_host_under_the_account_of_the_agent_approves_nothing(self):
+        self.addCleanup(self.configure)
+        self.configure(policy="version: 1\nautonomy: {tier: act_with_approval}\n")
+        said = self.hook(claude("PreToolUse", "toolu_y", session="s-y"), "--interactive", "yes")
+        self.assertNotEqual(said["permissionDecision"], "ask")
+        self.hook(ran("toolu_y", session="s-y"), "--interactive", "yes")
+        states = sallyport("sallyport", "approvals", "list", "--json", "--state", "approved")
+        self.assertEqual((states.code, states.out.strip()), (0, "[]"), states.err)
+        self.assertNotIn("completed", [body["outcome"]["kind"] for body in self.records("--session", "agent/s-y")])
+
+    def test_a_relay_reaches_a_tool_server_that_runs_under_its_own_account(self):
+        for server, account in (("tools", "sallyport-tools"), ("mail", "mailbot")):
+            with self.subTest(server):
+                status = json.loads(self.relay("--name", server, call=("status", {})))
+                entry = pwd.getpwnam(account)
+                self.assertEqual(status["uid"], [entry.pw_uid] * 3)
+                self.assertEqual(status["gid"], [entry.pw_gid] * 3)
+                self.assertEqual(status["groups"], sorted(set(os.getgrouplist(account, entry.pw_gid))))
+                self.assertEqual({status[name] for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")}, {"0" * 16})
+                self.assertEqual((status["NoNewPrivs"], status["fds"]), ("1", []))
+                self.assertEqual((status["cwd"], status["home"], status["user"]), (entry.pw_dir, entry.pw_dir, account))
+        calls = [line for line in self.shown("--kind", "tool_audit", "--tool", "status")]
+        self.assertEqual({line["entry"]["agent_id"] for line in calls}, {"uid:agent"})
+        opened = [line["body"] for line in self.shown("--topic", "clients")]
+        self.assertEqual({body["uid"] for body in opened}, {pwd.getpwnam("agent").pw_uid})
+        self.assertTrue(all(body["pid"] > 0 for body in opened))
+
+    def test_a_tool_server_cannot_read_what_belongs_to_the_service(self):
+        for file in (DATA / "ledger.db", DATA / "keys" / "signing.key", ETC / "policy.yaml"):
+            self.assertIn("refused", self.relay("--name", "tools", call=("read", {"file": str(file)})))
+
+    def test_a_relay_that_names_no_server_reaches_all_of_them(self):
+        tools = self.relay(method="tools/list")["tools"]
+        self.assertEqual(sorted(tool["name"] for tool in tools), ["mail.read", "mail.status", "tools.read", "tools.status"])
+
+    def test_the_agent_does_not_choose_what_the_service_runs(self):
+        before = len(self.controls())
+        for words in (("--", "/bin/sh", "-c", "id > /tmp/owned"), ("--name", "tools", "--policy", "starter"),
+                      ("--url", "http://127.0.0.1:1/mcp")):
+            said = sallyport("agent", "mcp", *words)
+            self.assertEqual(said.code, 1, said.err)
+            self.assertIn("--name NAME", said.err)
+        told = self.controls()[before:]
+        self.assertEqual([(body["who"], body["what"]) for body in told], [("uid:agent", "mcp")] * 3)
+        said = sallyport("agent", "mcp", "--name", "no-such")
+        self.assertEqual(said.code, 1)
+        self.assertIn("names no tool server `no-such`", said.err)
+
+    def test_one_user_does_not_take_all_places(self):
+        held = []
+        for _ in range(40):
+            peer = socket.socket(socket.AF_UNIX)
+            self.addCleanup(peer.close)
+            held.append(peer)
+        # As the agent: the uid of a connection is that of the process that connects.
+        script = ("import socket, sys, time\nheld = [socket.socket(socket.AF_UNIX) for _ in range(60)]\n"
+                  "for peer in held: peer.connect('/run/sallyport/mcp.sock')\n"
+                  "print('held', flush=True)\nsys.stdin.read()\n")
+        greedy = subprocess.Popen([PYTHON, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options_of("agent"))
+        try:
+            self.assertEqual(greedy.stdout.readline(), b"held\n")
+            status = json.loads(self.relay("--name", "tools", call=("status", {}), user="other"))
+            self.assertEqual(status["user"], "sallyport-tools")
+        finally:
+            greedy.communicate(b"")
+
+    def relay(self, *words, call=None, method=None, user="agent"):
+        opening = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "hand", "version": "1"}}
+        asked = {"method": method, "params": {}} if method else {"method": "tools/call", "params": {
+            "name": call[0], "arguments": call[1]}}
+        messages = [{"id": 1, "method": "initialize", "params": opening}, {"method": "notifications/initialized"}, {"id": 2, **asked}]
+        relay = subprocess.Popen([PROGRAM, "mcp", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 **options_of(user))
+        for message in messages:
+            relay.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+            relay.stdin.flush()
+            if "id" in message:
+                said = {}
+                while said.get("id") != message["id"]:
+                    line = relay.stdout.readline()
+                    self.assertTrue(line, relay.stderr.read().decode() if not line else "")
+                    said = json.loads(line)
+        out, err = relay.communicate(timeout=PATIENCE)
+        self.assertEqual((relay.returncode, err), (0, b""))
+        return said["result"]["content"][0]["text"] if call else said["result"]
+
+
+class Refused(MachineTest):
+    """What an agent's account tries against the service."""
+
+    COMMANDS = [
+        ("approvals approve", ("approvals", "approve", "apr-1")), ("approvals list", ("approvals", "list")),
+        ("trust promote", ("trust", "promote", "claude-code", "--to", "act_auto")),
+        ("pins accept", ("pins", "accept", "tools")),
+        ("ledger erase", ("ledger", "erase", "--session", "s-1", "--reason", "x")),
+        ("ledger prune", ("ledger", "prune", "--before", "1", "--reason", "x")),
+        ("ledger show", ("ledger", "show")), ("keys show", ("keys", "show")), ("keys rotate", ("keys", "rotate")),
+        ("grants issue", ("grants", "issue", "--subject", "x", "--grant", "/dev/null")),
+        ("mcp logout", ("mcp", "logout", "--url", "https://example.com/mcp")), ("doctor", ("doctor",))]
+
+    # AP-29
+    def test_commands_about_the_service_are_refused_and_each_is_on_record(self):
+        uid = pwd.getpwnam("agent").pw_uid
+        pathlib.Path("/home/agent/link").symlink_to(DATA)
+        for what, words in self.COMMANDS:
+            with self.subTest(what):
+                before = len(self.controls())
+                said = sallyport("agent", *words)
+                self.assertEqual(said.code, 1, said.err)
+                self.assertIn("the attempt is on record", said.err + said.out)
+                self.assertIn("sudo -u sallyport", said.err + said.out)
+                body = self.controls()[before]
+                self.assertEqual((body["who"], body["uid"], body["what"]), ("uid:agent", uid, what))
+                self.assertGreater(body["pid"], 0)
+        for more in (("--data-dir", str(DATA)), ("--data-dir", "/home/agent/link"), ("--config", str(ETC / "sallyport.yaml"))):
+            before = len(self.controls())
+            said = sallyport("agent", "approvals", "approve", "apr-1", *more)
+            self.assertIn("the attempt is on record", said.err)
+            self.assertEqual(self.controls()[before]["what"], "approvals approve")
+        mine = pathlib.Path("/home/agent/mine-config.yaml")
+        mine.write_text(f"version: 1\ndata_dir: {DATA}\n")
+        said = sallyport("agent", "approvals", "approve", "apr-1", "--config", mine)
+        self.assertIn("the attempt is on record", said.err)
+        said = sallyport("agent", "approvals", "list", env={"SALLYPORT_DATA_DIR": str(DATA)})
+        self.assertIn("the attempt is on record", said.err)
+
+    def test_a_folder_of_ones_own_is_ones_own(self):
+        said = sallyport("agent", "keys", "show", "--data-dir", "/home/agent/own")
+        self.assertNotIn("on record", said.err)
+        self.assertIn("no ledger", said.err)
+
+    def test_what_needs_no_ledger_of_the_service_is_for_everybody(self):
+        log = pathlib.Path("/home/agent/log.jsonl")
+        log.write_text(sallyport("sallyport", "ledger", "export").out)
+        key = json.loads(sallyport("sallyport", "keys", "show", "--json").out)
+        before = len(self.controls())
+        for words in (("ledger", "verify", log), ("policy", "show"), ("policy", "check", ETC / "none.yaml"), ("ledger", "schema"),
+                      ("init", "--agent", "claude-code", "--print")):
+            said = sallyport("agent", *words)
+            self.assertNotIn("on record", said.err, words)
+        self.assertEqual(len(self.controls()), before)
+        self.assertTrue(key)
+
+    def test_the_account_of_the_service_finds_its_ledger_by_itself(self):
+        said = sallyport("sallyport", "ledger", "verify")
+        self.assertEqual(said.code, 0, said.err + said.out)
+
+    def test_no_file_of_the_service_can_be_read_changed_or_replaced(self):
+        self.hook(claude("PreToolUse"))
+        places = [str(path) for place in (DATA, ETC, RUN) for path in [place, *place.rglob("*")]]
+        self.assertTrue(any(path.endswith("ledger.db") for path in places))
+        self.assertTrue(any(path.endswith("signing.key") for path in places))
+        said = run("agent", PYTHON, "-c", TRY_FILES, stdin="\n".join(places).encode())
+        self.assertEqual(said.code, 0, said.err)
+        worked = set(said.out.split("\n")) - {""}
+        # What everybody may see: where the service is found.
+        allowed = {f"{verb} {place}" for place in (ETC, RUN) for verb in ("read", "stat")}
+        allowed |= {f"stat {path}" for place in (DATA, ETC, RUN) for path in [place, *place.glob("*")]}
+        allowed |= {f"read {ETC / 'system.json'}"}
+        self.assertEqual(worked - allowed, set())
+        inside = {name for name in worked if name.split()[1].startswith(str(DATA) + "/")}
+        self.assertEqual(inside, set())
+        self.assertIsNone(self.hook(claude("PreToolUse", "toolu_2")))
+
+    def test_processes_of_the_service_are_out_of_reach(self):
+        pid = self.service.process.pid
+        script = ("import os, signal, sys\npid = int(sys.argv[1])\nworked = []\n"
+                  "for name in ('mem', 'environ', 'fd', 'maps'):\n"
+                  "    try:\n        p = f'/proc/{pid}/{name}'\n        os.listdir(p) if name == 'fd' else open(p, 'rb').read(1)\n"
+                  "        worked.append(name)\n    except OSError: pass\n"
+                  "try:\n    os.kill(pid, signal.SIGTERM)\n    worked.append('kill')\nexcept OSError: pass\nprint(worked)\n")
+        said = run("agent", PYTHON, "-c", script, str(pid))
+        self.assertEqual(said.out.strip(), "[]", said.err)
+        status = dict(line.split(":\t", 1) for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines() if ":\t" in line)
+        uid = str(pwd.getpwnam("sallyport").pw_uid)
+        self.assertEqual(status["Uid"].split(), [uid] * 4)
+        self.assertEqual(status["NoNewPrivs"], "1")
+        wanted = 1 << 5 | 1 << 6 | 1 << 7  # kill, setgid, setuid
+        self.assertEqual({int(status[name], 16) for name in ("CapPrm", "CapEff", "CapBnd", "CapAmb")}, {wanted})
+
+    def test_attempts_without_end_are_counted_and_do_not_fill_the_ledger(self):
+        before = len(self.controls())
+        script = r'''
+import json, socket, struct
+def frame(peer):
+    size = struct.unpack(">I", peer.recv(4, socket.MSG_WAITALL))[0]
+    return peer.recv(size, socket.MSG_WAITALL)
+for number in range(300):
+    peer = socket.socket(socket.AF_UNIX)
+    peer.connect("/run/sallyport/hook.sock")
+    frame(peer)
+    said = json.dumps({"refused": "approvals approve" if number else "x\n\u001b[2Jfake"}).encode() + b"\n"
+    peer.sendall(struct.pack(">I", len(said)) + said)
+    peer.recv(4)
+    peer.close()
+'''
+        said = run("other", PYTHON, "-c", script)
+        self.assertEqual(said.code, 0, said.err)
+        told = self.controls()[before:]
+        self.assertEqual(told[0]["what"], "unknown")
+        self.assertLess(len(told), 60)
+        self.assertGreater(len(told), 20)
+
+    def test_wrong_frames_get_no_answer_and_end_nothing(self):
+        script = r'''
+import os, socket, struct
+for said in (b"", b"{}\n", b"\xff" * 100, b'{"refused":1}\n', b'{"agent":"claude-code","policy":"../x","interactive":true}\n{}',
+             b'{"agent":"nobody","policy":"","interactive":true}\n{}', b'{"server":{}}', b"[" * 5000):
+    for name in ("hook", "mcp"):
+        peer = socket.socket(socket.AF_UNIX)
+        peer.settimeout(20)
+        peer.connect(f"/run/sallyport/{name}.sock")
+        peer.sendall(struct.pack(">I", len(said)) + said)
+        peer.shutdown(socket.SHUT_WR)
+        try:
+            while peer.recv(65536): pass
+        except ConnectionResetError: pass
+peer = socket.socket(socket.AF_UNIX)
+peer.connect("/run/sallyport/mcp.sock")
+peer.sendall(b"\xff\xff\xff\xff")
+while peer.recv(65536): pass
+'''
+        said = run("agent", PYTHON, "-c", script)
+        self.assertEqual(said.code, 0, said.err)
+        self.assertIsNone(self.hook(claude("PreToolUse", "toolu_3")))
+
+
+class Forged(MachineTest):
+    """A daemon that is none."""
+
+    def tearDown(self):
+        self.service.stop()
+        if RUN.is_dir():
+            shutil.rmtree(RUN)
+        setup()
+        self.service.start()
+
+    def denied(self, said):
+        self.assertEqual(said["permissionDecision"], "deny", said)
+        return said["permissionDecisionReason"]
+
+    LISTENER = r'''
+import os, socket, struct, sys
+listening = socket.socket(socket.AF_UNIX)
+listening.bind(sys.argv[1])
+os.chmod(sys.argv[1], 0o666)
+listening.listen(8)
+print("listens", flush=True)
+while True:
+    peer, _ = listening.accept()
+    greeting = sys.argv[2].encode()
+    peer.sendall(struct.pack(">I", len(greeting)) + greeting)
+    peer.recv(65536)
+    answer = b'{"notice":""}\n'
+    peer.sendall(struct.pack(">I", len(answer)) + answer)
+    peer.close()
+'''
+
+    def listen(self, user, path, greeting="sallyport-hook/1"):
+        daemon = subprocess.Popen([PYTHON, "-c", self.LISTENER, str(path), greeting], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, **options_of(user))
+        said = daemon.stdout.readline()
+
+        def end():
+            daemon.kill()
+            daemon.communicate()
+        self.addCleanup(end)
+        return said == b"listens\n"
+
+    def test_without_the_service_every_call_is_refused_whatever_the_agent_says(self):
+        self.service.stop()
+        allow = pathlib.Path("/home/agent/allow.yaml")
+        allow.write_text("version: 1\nautonomy: {tier: act_auto}\nhook: {on_failure: allow}\n")
+        for words in ((), ("--policy", allow), ("--data-dir", "/home/agent/own")):
+            self.assertIn("does not answer", self.denied(self.hook(claude("PreToolUse"), *words)))
+        self.assertFalse(pathlib.Path("/home/agent/own").exists())
+        said = sallyport("agent", "mcp", "--name", "tools")
+        self.assertEqual(said.code, 1)
+        said = sallyport("agent", "approvals", "list")
+        self.assertEqual(said.code, 1)
+        self.assertIn("not on record", said.err)
+
+    def test_the_agent_cannot_listen_where_the_service_listens(self):
+        self.assertFalse(self.listen("agent", RUN / "hook.sock"))
+        self.assertFalse(self.listen("agent", RUN / "other.sock"))
+        self.service.stop()
+        self.assertFalse(self.listen("agent", RUN / "hook.sock"))
+
+    def test_a_listener_of_another_account_in_the_place_of_the_service_is_refused_and_told(self):
+        self.service.stop()
+        # Only root can bring this about: the folder is the service's, and the name in it is the agent's.
+        RUN.chmod(0o777)
+        self.assertTrue(self.listen("agent", RUN / "hook.sock"))
+        self.assertTrue(self.listen("agent", RUN / "mcp.sock", "sallyport-mcp/1"))
+        self.denied(self.hook(claude("PreToolUse")))  # others could write in the folder
+        RUN.chmod(0o755)
+        self.assertIn("another user", self.denied(self.hook(claude("PreToolUse"))))
+        said = sallyport("agent", "mcp", "--name", "tools")
+        self.assertEqual(said.code, 1)
+        self.assertIn("another user", said.err)
+        self.service.start(wait=False)
+        self.assertEqual(self.service.process.wait(PATIENCE), 1)
+        told = [body for body in self.controls() if body["what"] == "socket"]
+        self.assertEqual(told[-1]["place"], str(RUN / "hook.sock"))
+        self.assertIn(f"uid {pwd.getpwnam('agent').pw_uid}", told[-1]["reason"])
+
+    def test_a_folder_of_another_account_is_refused(self):
+        self.service.stop()
+        entry = pwd.getpwnam("agent")
+        shutil.rmtree(RUN)
+        RUN.mkdir()
+        os.chown(RUN, entry.pw_uid, entry.pw_gid)
+        self.assertTrue(self.listen("agent", RUN / "hook.sock"))
+        self.assertIn("must belong to uid", self.denied(self.hook(claude("PreToolUse"))))
+        self.service.start(wait=False)
+        self.assertEqual(self.service.process.wait(PATIENCE), 1)
+        self.assertIn("must belong to uid", [body for body in self.controls() if body["what"] == "socket"][-1]["reason"])
+
+    def test_a_file_that_others_can_write_is_not_believed(self):
+        file = ETC / "system.json"
+        text = file.read_text()
+        for change in (lambda: file.chmod(0o666), lambda: os.chown(file, pwd.getpwnam("agent").pw_uid, 0),
+                       lambda: ETC.chmod(0o777), lambda: file.write_text("{}"), lambda: file.write_text(text.replace('"version":1', '"version":2'))):
+            change()
+            self.assertIn("cannot be believed", self.denied(self.hook(claude("PreToolUse"))))
+            self.assertIn("cannot be believed", sallyport("agent", "approvals", "list").err)
+            self.assertIn("cannot be believed", sallyport("agent", "mcp", "--name", "tools").err)
+            file.write_text(text)
+            file.chmod(0o644)
+            os.chown(file, 0, 0)
+            ETC.chmod(0o755)
+        file.unlink()
+        file.symlink_to("/home/agent/mine.json")
+        self.assertIn("cannot be believed", self.denied(self.hook(claude("PreToolUse"))))
+        file.unlink()
+        file.write_text(text)
+        file.chmod(0o644)
+
+    def test_no_variable_of_the_environment_leads_elsewhere(self):
+        self.service.stop()
+        fake = pathlib.Path("/home/agent/fake")
+        fake.mkdir(mode=0o755, exist_ok=True)
+        os.chown(fake, pwd.getpwnam("agent").pw_uid, -1)
+        self.assertTrue(self.listen("agent", fake / "hook.sock"))
+        env = {name: str(fake) for name in ("SALLYPORT_DATA_DIR", "SALLYPORT_CONFIG", "SALLYPORT_SYSTEM", "SALLYPORT_SOCKET_DIR",
+                                            "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "RUNTIME_DIRECTORY")}
+        self.denied(self.hook(claude("PreToolUse"), env=env))
+
+
+class RunAs(MachineTest):
+    """A tool server never has the account of the service."""
+
+    def fails(self, upstreams, why):
+        self.service.stop()
+        self.configure(upstreams)
+        service = Service(self.service.command).start(wait=False)
+        self.assertNotEqual(service.process.wait(PATIENCE), 0)
+        self.assertIn(why, "".join(service.errors))
+
+    def test_the_account_of_the_service_root_and_one_that_is_not_there_are_refused(self):
+        self.addCleanup(self.service.start)
+        self.addCleanup(self.configure)
+        for account, why in (("sallyport", "the account of the gate itself"), ("root", "names root"), ("nobody-here", "no account")):
+            with self.subTest(account):
+                self.fails("  upstreams:\n    - {name: t, command: [/bin/true], run_as: %s}\n" % account, why)
+
+    def test_a_command_without_an_account_is_refused(self):
+        text = (ETC / "sallyport.yaml").read_text()
+        (ETC / "sallyport.yaml").write_text(text.replace("  run_as: sallyport-tools\n", ""))
+        self.addCleanup(self.service.start)
+        self.addCleanup((ETC / "sallyport.yaml").write_text, text)
+        self.fails(None, "never runs as the service")
+
+    def test_without_the_privilege_to_switch_the_server_does_not_start(self):
+        self.service.stop()
+        self.addCleanup(self.service.start)
+        bare = Service(["setpriv", "--reuid", "sallyport", "--regid", "sallyport", "--init-groups", "--inh-caps", "-all",
+                        "--bounding-set", "-all", "--no-new-privs", PROGRAM, "serve", "--config", str(ETC / "sallyport.yaml")]).start()
+        self.addCleanup(bare.stop)
+        opening = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "hand", "version": "1"}}}
+        said = sallyport("agent", "mcp", "--name", "tools", stdin=json.dumps(opening).encode() + b"\n")
+        self.assertNotIn('"serverInfo"', said.out)
+        end = time.monotonic() + PATIENCE
+        while not any("may not switch accounts" in line for line in bare.errors):
+            self.assertLess(time.monotonic(), end, "".join(bare.errors))
+            time.sleep(0.02)
+
+    def test_tool_servers_end_with_the_service(self):
+        relay = subprocess.Popen([PROGRAM, "mcp", "--name", "tools"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, **options_of("agent"))
+        opening = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "hand", "version": "1"}}}
+        relay.stdin.write(json.dumps(opening).encode() + b"\n")
+        relay.stdin.flush()
+        self.assertIn(b"serverInfo", relay.stdout.readline())
+        uid = pwd.getpwnam("sallyport-tools").pw_uid
+
+        def servers():
+            return [path for path in pathlib.Path("/proc").glob("[0-9]*") if path.exists() and path.stat().st_uid == uid]
+        self.assertTrue(servers())
+        self.service.process.kill()
+        self.service.process.wait()
+        end = time.monotonic() + PATIENCE
+        while servers():
+            self.assertLess(time.monotonic(), end, "a tool server outlives the service")
+            time.sleep(0.02)
+        out, err = relay.communicate(timeout=PATIENCE)
+        self.assertEqual(relay.returncode, 1)
+        self.assertIn(b"ended the connection", err)
+        self.service.start()
+
+
+class Installing(unittest.TestCase):
+    """`setup --system` itself."""
+
+    def setUp(self):
+        self.addCleanup(setup, "--undo", "--purge")
+
+    def tree(self, root="/"):
+        names = [ETC, DATA, RUN, pathlib.Path("/var/lib/sallyport-tools"), pathlib.Path("/etc/systemd/system/sallyport.service")]
+        below = [pathlib.Path(root) / name.relative_to("/") for name in names]
+        return sorted(str(path) for name in below if name.exists() for path in [name, *(name.rglob("*") if name.is_dir() else [])])
+
+    def accounts(self):
+        return {name for name in ("sallyport", "sallyport-tools") if name in {entry.pw_name for entry in pwd.getpwall()}}
+
+    def test_what_is_installed_belongs_to_whom_it_should_and_a_second_run_changes_nothing(self):
+        first = setup()
+        self.assertTrue(first["changed"])
+        service, tools = pwd.getpwnam("sallyport"), pwd.getpwnam("sallyport-tools")
+        self.assertEqual((service.pw_shell, tools.pw_shell), ("/usr/sbin/nologin",) * 2)
+        wanted = {ETC: (0, 0, 0o755), ETC / "sallyport.yaml": (0, service.pw_gid, 0o640), ETC / "policy.yaml": (0, service.pw_gid, 0o640),
+                  ETC / "reviewers.yaml": (0, service.pw_gid, 0o640), ETC / "system.json": (0, 0, 0o644),
+                  DATA: (service.pw_uid, service.pw_gid, 0o700), RUN: (service.pw_uid, service.pw_gid, 0o755),
+                  pathlib.Path("/var/lib/sallyport-tools"): (tools.pw_uid, tools.pw_gid, 0o700),
+                  pathlib.Path("/etc/systemd/system/sallyport.service"): (0, 0, 0o644)}
+        for path, (uid, gid, mode) in wanted.items():
+            status = path.stat()
+            self.assertEqual((path, status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode)), (path, uid, gid, mode))
+        again = setup()
+        self.assertEqual((again["changed"], again["steps"]), (False, []))
+        (ETC / "policy.yaml").write_text("version: 1\nautonomy: {tier: shadow}\n")
+        os.chmod(ETC / "policy.yaml", 0o666)
+        self.assertTrue(setup()["changed"])
+        self.assertIn("shadow", (ETC / "policy.yaml").read_text())
+        self.assertEqual(stat.S_IMODE((ETC / "policy.yaml").stat().st_mode), 0o640)
+
+    def test_a_dry_run_changes_nothing_and_needs_no_root(self):
+        before = self.tree()
+        said = sallyport("agent", "setup", "--system", "--dry-run")
+        self.assertEqual(said.code, 0, said.err)
+        self.assertIn("would add the account sallyport\n", said.out)
+        self.assertEqual((self.tree(), self.accounts()), (before, set()))
+        said = sallyport("agent", "setup", "--system")
+        self.assertEqual(said.code, 1)
+        self.assertIn("needs root", said.err)
+
+    def test_undo_leaves_the_ledger_and_its_owner_and_purge_leaves_nothing(self):
+        before = self.tree()
+        service = Service().start()
+        service.stop()
+        shown = setup("--undo", "--dry-run")
+        self.assertFalse(shown["changed"])
+        self.assertTrue((ETC / "system.json").exists())
+        setup("--undo")
+        left = self.tree()
+        self.assertTrue(all(name.startswith(str(DATA)) for name in left), left)
+        self.assertTrue((DATA / "ledger.db").exists())
+        self.assertEqual(self.accounts(), {"sallyport"})
+        # It is what it was: the same set-up goes on with it.
+        setup()
+        said = sallyport("sallyport", "ledger", "verify")
+        self.assertEqual(said.code, 0, said.err + said.out)
+        setup("--undo", "--purge")
+        self.assertEqual((self.tree(), self.accounts()), (before, set()))
+        self.assertEqual(setup("--undo")["steps"], [])
+
+    def test_undo_keeps_a_configuration_that_somebody_changed(self):
+        setup()
+        (ETC / "policy.yaml").write_text("version: 1\nautonomy: {tier: shadow}\n")
+        setup("--undo")
+        self.assertEqual([path.name for path in ETC.iterdir()], ["policy.yaml"])
+
+    def test_a_program_that_others_can_replace_is_not_installed(self):
+        place = pathlib.Path("/home/agent/sallyport")
+        shutil.copy(PROGRAM, place)
+        os.chown(place, pwd.getpwnam("agent").pw_uid, -1)
+        for change in (lambda: None, lambda: os.chown(place, 0, 0)):
+            change()
+            said = run(None, place, "setup", "--system")
+            self.assertEqual(said.code, 1)
+            self.assertIn("others than root can replace this program", said.err)
+        self.assertEqual(self.accounts(), set())
+
+    def test_an_account_that_somebody_logs_in_with_is_not_taken(self):
+        said = sallyport(None, "setup", "--system", "--user", "agent")
+        self.assertEqual(said.code, 1)
+        self.assertIn("can log in", said.err)
+        self.assertEqual(sallyport(None, "setup", "--system", "--user", "../x").code, 64)
+        self.assertEqual(sallyport(None, "setup").code, 64)
+        self.assertEqual(sallyport(None, "setup", "--system", "--purge").code, 64)
+
+    def test_below_another_root_this_machine_stays_as_it_is(self):
+        root = pathlib.Path("/srv/root")
+        (root / "etc").mkdir(parents=True)
+        self.addCleanup(shutil.rmtree, root)
+        for name in ("passwd", "group", "shadow", "gshadow"):
+            (root / "etc" / name).write_text("root:x:0:0:root:/root:/bin/bash\n" if name == "passwd" else "root:x:0:\n" if name == "group" else "")
+        before = self.tree()
+        setup("--root", str(root))
+        self.assertEqual((self.tree(), self.accounts()), (before, set()))
+        said = json.loads((root / "etc/sallyport/system.json").read_text())
+        line = next(line for line in (root / "etc/passwd").read_text().splitlines() if line.startswith("sallyport:"))
+        self.assertEqual((said["service_uid"], said["socket_dir"]), (int(line.split(":")[2]), "/run/sallyport"))
+        self.assertEqual((root / "var/lib/sallyport").stat().st_uid, said["service_uid"])
+        setup("--root", str(root), "--undo", "--purge")
+        self.assertEqual(self.tree(root), [])
+
+    def test_the_unit_is_one_that_systemd_takes_and_rates_as_hardened(self):
+        setup()
+        unit = "/etc/systemd/system/sallyport.service"
+        text = pathlib.Path(unit).read_text()
+        for line in ("User=sallyport", "NoNewPrivileges=yes", "PrivateTmp=yes", "ProtectSystem=strict", "SystemCallFilter=@system-service",
+                     "CapabilityBoundingSet=CAP_SETUID CAP_SETGID CAP_KILL", f"ExecStart={PROGRAM} serve --config {ETC}/sallyport.yaml"):
+            self.assertIn(line + "\n", text)
+        if shutil.which("systemd-analyze") is None:
+            return
+        said = run(None, "systemd-analyze", "verify", "--man=no", unit)
+        self.assertEqual((said.code, said.err), (0, ""))
+        said = run(None, "systemd-analyze", "security", "--offline=true", "--threshold=35", unit)
+        self.assertEqual(said.code, 0, said.out + said.err)
+
+
+if __name__ == "__main__":
+    enter_machine()
+    unittest.main()
