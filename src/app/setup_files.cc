@@ -48,7 +48,6 @@ std::string reviewers_text() {
 std::string unit_text(const SetupPlace& place, const std::string& program) {
   return fmt::format(R"([Unit]
 Description=Sallyport, a gate around the tool calls of AI agents
-Documentation=man:sallyport(1)
 After=network.target
 
 [Service]
@@ -85,7 +84,6 @@ ProtectKernelLogs=yes
 ProtectKernelModules=yes
 ProtectKernelTunables=yes
 ProtectControlGroups=yes
-ProtectProc=default
 RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
 RestrictNamespaces=yes
 RestrictRealtime=yes

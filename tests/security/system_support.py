@@ -23,7 +23,7 @@ PATIENCE = 60
 
 # A tool server that says under which account it runs.
 TOOL_SERVER = r'''
-import json, os, sys
+import json, os, sys, time
 def status():
     lines = dict(line.split(":", 1) for line in open("/proc/self/status").read().splitlines() if ":" in line)
     fds = sorted(int(fd) for fd in os.listdir("/proc/self/fd") if int(fd) > 2 and os.path.exists("/proc/self/fd/" + fd))
@@ -51,6 +51,8 @@ for line in sys.stdin:
         result = {}
     sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}) + "\n")
     sys.stdout.flush()
+if "stubborn" in sys.argv:  # that nobody speaks to it any more is no reason to end
+    time.sleep(3600)
 '''
 
 
@@ -60,10 +62,12 @@ def mount(*words):
 
 def enter_machine():
     """Starts this program again in a mount namespace; returns in there. Where that cannot be, says so and ends."""
-    if os.geteuid() != 0:
-        sys.stderr.write("SKIPPED: the system set-up is tested as root only; CI runs it as root\n")
-        sys.exit(0)
     if os.environ.get(MARK) is None:
+        may_mount = os.geteuid() == 0 and subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode == 0
+        if not may_mount:
+            sys.stderr.write("SKIPPED: the system set-up is tested by root in a mount namespace of its own, and this is not "
+                             "allowed here. CI runs it.\n")
+            sys.exit(77)
         os.environ[MARK] = "entering"
         program = os.path.abspath(sys.argv[0])
         os.environ["SALLYPORT_BIN"] = os.path.abspath(os.environ.get("SALLYPORT_BIN", "build/bin/sallyport"))
@@ -186,6 +190,7 @@ guardrails:
     UPSTREAMS = """  upstreams:
     - {name: tools, command: [/usr/bin/python3, /opt/sallyport/server.py]}
     - {name: mail, command: [/usr/bin/python3, /opt/sallyport/server.py], run_as: mailbot}
+    - {name: stubborn, command: [/usr/bin/python3, /opt/sallyport/server.py, stubborn]}
 """
 
     @classmethod
