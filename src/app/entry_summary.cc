@@ -38,6 +38,19 @@ const json::value* first_of(const json::object& object, std::initializer_list<co
   return nullptr;
 }
 
+std::string process_text(const json::object& by) {
+  const json::value* const pid = by.if_contains("pid");
+  std::string text = visible(text_or_empty(by, "host"));
+  if (pid == nullptr || pid->is_null()) return text + ", a process that could not be seen";
+  text += fmt::format(", process {}", compact(*pid));
+  if (const auto program = text_in(by, "program")) text += fmt::format(" ({})", visible(*program));
+  if (const auto started = text_in(by, "started")) text += fmt::format(" of {}", visible(*started));
+  if (const json::value* const uid = by.if_contains("uid")) {
+    text += fmt::format(", uid {}", compact(*uid));
+  }
+  return text;
+}
+
 // What was asked, and what came of it.
 std::string of_audit(const json::object& body) {
   std::string out;
@@ -46,6 +59,10 @@ std::string of_audit(const json::object& body) {
   if (outcome == nullptr) return out;
   if (const json::object* const result = object_in(*outcome, "result")) {
     const bool failed = bool_in(*result, "success") == false;
+    const json::object* const release = object_in(body, "post_invocation");
+    const json::object* const asserted = release ? object_in(*release, "asserted") : nullptr;
+    const std::string standing = asserted ? text_or_empty(*asserted, "standing") : "";
+    if (standing == "other" || standing == "unasked") out += " -> asserted, not verified";
     add(out, failed ? " -> failed: " : " -> ", first_of(*result, {"output", "data", "$sealed"}));
   } else {
     add(out, ": ", first_of(*outcome, {"reason", "error", "description", "result"}));
@@ -77,6 +94,22 @@ std::string of_other(const json::object& body) {
 }
 
 }  // namespace
+
+std::string assertion_in(const json::value& body) {
+  const json::object* const object = body.if_object();
+  const json::object* const release = object ? object_in(*object, "post_invocation") : nullptr;
+  const json::object* const asserted = release ? object_in(*release, "asserted") : nullptr;
+  const json::object* const by = asserted ? object_in(*asserted, "by") : nullptr;
+  if (by == nullptr) return {};
+  const std::string standing = text_or_empty(*asserted, "standing");
+  const char* const weight = standing == "holder"      ? "the process that was handed the call"
+                             : standing == "successor" ? "the successor of the process that was "
+                                                         "handed the call"
+                             : standing == "other"     ? "not verified: another process was handed "
+                                                         "the call"
+                                                       : "not verified: no call was handed out";
+  return fmt::format("by {}; {}", process_text(*by), weight);
+}
 
 std::string summary_of(const json::value& entry, const json::value& body) {
   const json::object* const object = body.if_object();

@@ -118,6 +118,9 @@ std::string entry_page(const OpenedEntry& entry, const Terminal& terminal) {
     if (const std::string text = member(entry, name); !text.empty()) row(name, text);
   }
   if (const auto topic = number_in(object, "topic_id")) row("topic_id", std::to_string(*topic));
+  if (const std::string asserted = assertion_in(entry.body); !asserted.empty()) {
+    row("asserted", asserted);
+  }
   row("body", pretty_json(entry.body, 2));
   for (const ledger::Opening& opening : entry.openings) {
     row("field", fmt::format("{:<9} {}", state_name(opening.state), visible(opening.path)));

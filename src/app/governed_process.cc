@@ -1,9 +1,14 @@
 #include "app/governed_process.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <charconv>
+#include <filesystem>
 #include <fstream>
+#include <limits>
 #include <sstream>
 
 #include "base/try.h"
@@ -69,6 +74,52 @@ std::optional<std::string> process_key(int pid) {
   const std::optional<Process> process = look_at(pid);
   if (!process) return std::nullopt;
   return key_of(pid, *process);
+}
+
+namespace {
+
+// In seconds since 1970; nothing: it cannot be known.
+std::optional<long> boot_time() {
+  std::ifstream in("/proc/stat");
+  std::string word;
+  long seconds = 0;
+  while (in >> word) {
+    if (word == "btime" && in >> seconds) return seconds;
+    in.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return std::nullopt;
+}
+
+std::string start_of(const Process& process) {
+  const std::optional<long> boot = boot_time();
+  const long ticks = sysconf(_SC_CLK_TCK);
+  if (!boot || ticks <= 0) return {};
+  const std::time_t at = *boot + std::strtol(process.started.c_str(), nullptr, 10) / ticks;
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(at));
+}
+
+}  // namespace
+
+std::optional<SeenProcess> see_process(int pid) {
+  const std::optional<Process> process = look_at(pid);
+  if (!process) return std::nullopt;
+  SeenProcess seen{.pid = pid, .key = key_of(pid, *process), .started = start_of(*process)};
+  if (!adopts_orphans(process->parent)) seen.parent = process_key(process->parent).value_or("");
+  std::error_code code;
+  seen.program = std::filesystem::read_symlink(fmt::format("/proc/{}/exe", pid), code).string();
+  struct stat owner{};
+  if (stat(fmt::format("/proc/{}", pid).c_str(), &owner) == 0) seen.uid = owner.st_uid;
+  return seen;
+}
+
+bool still_runs(const std::string& key) {
+  const std::size_t begin = key.find('/');
+  const std::size_t end = key.find('/', begin + 1);
+  if (begin == std::string::npos || end == std::string::npos) return false;
+  int pid = 0;
+  const char* const first = key.data() + begin + 1;
+  if (std::from_chars(first, key.data() + end, pid).ec != std::errc()) return false;
+  return process_key(pid) == key;
 }
 
 std::optional<int> parent_of_shell(int pid) {

@@ -17,6 +17,20 @@ inline constexpr std::string_view kGovernedSpace = "governed_process";
 // there is no such process.
 std::optional<std::string> process_key(int pid);
 
+// What can be seen of a process.
+struct SeenProcess {
+  int pid = 0;
+  std::string key{};      // as `process_key` names it
+  std::string parent{};   // the same; empty: it takes in all orphans, or is gone
+  std::string program{};  // the file it runs; empty: not to be seen
+  std::string started{};  // RFC 3339, to the second
+  std::optional<unsigned> uid{};
+};
+std::optional<SeenProcess> see_process(int pid);
+
+// Is it still there?
+bool still_runs(const std::string& process_key);
+
 // Who started a shell that runs one command for somebody (`sh -c ...`). Nothing: it is no such
 // shell.
 std::optional<int> parent_of_shell(int pid);

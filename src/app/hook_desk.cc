@@ -107,6 +107,8 @@ Task<Decision> HookDesk::judge(HookQuestion question) {
       .person = own ? who_runs_this() : "uid:" + question.asker->user,
       .host_asks = own && question.dialect->asks(question.setting),
       .origin = origin_of(question),
+      .speaker = speaker_of(question),
+      .runs = still_runs,
       .local_yes_counts = [policy, own](const json::object& request) {
         return own && policy->local_yes_counts(request);
       }};
@@ -174,6 +176,26 @@ Task<void> HookDesk::mark_host(int host, std::string agent) {
                     .facts = {governed}});
   SALLYPORT_CO_CHECK_OK(co_await recorder_.append(std::move(drafts), core::Urgency::Announces));
   co_return Result<void>{};
+}
+
+// Whose word it is. A process that is not to be seen is named by what the hook was told alone.
+hook::Speaker HookDesk::speaker_of(const HookQuestion& question) const {
+  hook::Speaker speaker{.facts = {{"host", question.dialect->name()}}};
+  if (question.asker) speaker.facts["uid"] = question.asker->uid;  // as the kernel says
+  const std::optional<SeenProcess> seen =
+      question.host ? see_process(*question.host) : std::nullopt;
+  if (!seen) {
+    speaker.facts["pid"] = nullptr;
+    return speaker;
+  }
+  speaker.process = seen->key;
+  speaker.parent = seen->parent;
+  speaker.program = seen->program;
+  speaker.facts["pid"] = seen->pid;
+  if (!seen->started.empty()) speaker.facts["started"] = seen->started;
+  if (!seen->program.empty()) speaker.facts["program"] = seen->program;
+  if (seen->uid) speaker.facts["uid"] = *seen->uid;
+  return speaker;
 }
 
 // Where the call comes from, for its record (AT-12).

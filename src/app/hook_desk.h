@@ -12,6 +12,7 @@
 #include "app/workspace.h"
 #include "base/bell.h"
 #include "hook/dialect.h"
+#include "hook/front.h"
 #include "hook/origins.h"
 
 namespace sallyport::app {
@@ -70,6 +71,7 @@ class HookDesk {
   std::shared_ptr<HookPolicy> known(const std::string& name);
   Task<void> mark_host(int host, std::string agent);
   json::value origin_of(const HookQuestion& question);
+  hook::Speaker speaker_of(const HookQuestion& question) const;
   Async<void> note_passed(std::string agent, std::string reason);
 
   Workspace& workspace_;

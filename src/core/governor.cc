@@ -273,6 +273,9 @@ Async<Ending> Governor::release(Trail& trail, Performed performed, const Upstrea
   Release release = co_await look_at(trail.plan(), std::move(performed.envelope),
                                      std::move(context), trail.fail_open, std::move(cancel));
   release.advisory = !upstream.shows_release();
+  release.asserted = upstream.assertion();
+  // What nobody was asked about is what somebody says, and no more.
+  if (release.asserted && !release.asserted->counts()) performed.effect = EffectState::Unknown;
   if (performed.other_revision) {
     trail.note(std::move(release.findings));
     co_return Ending{.outcome = Outcome::invalidated(release.released.message)};

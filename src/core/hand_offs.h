@@ -12,6 +12,12 @@
 
 namespace sallyport::core {
 
+// How results come back.
+struct Report {
+  bool advisory = false;  // the host that ran the calls has no place for what we release (PI-33)
+  std::optional<Assertion> asserted{};  // who says so; nothing: whoever holds the continuation
+};
+
 class HandOffs {
  public:
   HandOffs(Governor& governor, Continuations& continuations)
@@ -34,13 +40,16 @@ class HandOffs {
 
   // One result for each call handed out, all of them in one transaction or none. The first
   // submission completes the calls; a later one is answered with what was recorded first.
-  // `advisory`: the host that ran the calls has no place for what we release (PI-33).
   Task<std::vector<Answer>> submit(Submission submission, std::string session_id,
-                                   bool advisory = false);
+                                   Report report = {});
+
+  // A result of a call that is handed out, from another process than the one that was handed it:
+  // looked at and recorded beside the call, which goes on waiting for its own.
+  Task<Answer> note_asserted(CallResult said, std::string session_id, Report report);
 
   // A result that comes once more for a call that is on record as run elsewhere, from a host that
   // names its call and nothing else. Nothing: there is no such call.
-  Task<std::optional<Answer>> submit_again(CallResult again, std::string session_id, bool advisory);
+  Task<std::optional<Answer>> submit_again(CallResult again, std::string session_id, Report report);
 
   // The hand-off that a call belongs to, for a host that names its call and nothing else. Nothing:
   // no such call is out.
@@ -53,10 +62,10 @@ class HandOffs {
  private:
   struct Returned;
 
-  // What came back, and whether its host can show anything else.
+  // What came back, and how.
   struct Returning {
     const std::vector<CallResult>& results;
-    bool advisory;
+    const Report& report;
   };
   Task<std::vector<Answer>> complete(const Continuations::Found& found, Returning returning);
   Task<std::vector<Answer>> replay(const Kept& kept, Returning returning);

@@ -73,7 +73,8 @@ std::optional<Fact> row_after(const Trail& trail, const Ending& ending) {
     return Idempotency::fact(trail.row_key, earlier);
   }
   const bool cancelled = ending.release && ending.release->cancelled;
-  const bool answered = ending.effect == EffectState::Done && !cancelled;
+  const bool asserted = ending.release && ending.release->asserted;
+  const bool answered = (ending.effect == EffectState::Done || asserted) && !cancelled;
   return Idempotency::fact(trail.row_key, {.call_id = trail.call().call_id,
                                            .request_digest = trail.request_digest(),
                                            .status = answered ? Idempotency::Status::Completed

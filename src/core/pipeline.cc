@@ -219,6 +219,7 @@ json::object Release::to_json() const {
   if (changed) object["original"] = original.to_json();
   if (!guard.empty()) object["guard"] = guard;
   if (advisory) object["enforcement"] = "advisory";
+  if (asserted) object["asserted"] = asserted->to_json();
   if (failure) {
     object["failure"] = json::object{{"guard", failure->guard}, {"class", failure->failure_class}};
   }

@@ -8,6 +8,7 @@
 
 #include "base/async.h"
 #include "base/clock.h"
+#include "core/assertion.h"
 #include "core/fail_open.h"
 #include "core/plan.h"
 
@@ -55,6 +56,7 @@ struct Release {
   Envelope original{};
   Envelope released{};    // the notice, when it was blocked
   bool advisory = false;  // the host that ran the tool shows its own result all the same (PI-33)
+  std::optional<Assertion> asserted{};  // by whom; nothing: it ran here
 
   json::object to_json() const;  // `post_invocation` of a record
 };

@@ -73,7 +73,7 @@ struct HandOffs::Returned {
 };
 
 Task<std::vector<Answer>> HandOffs::submit(Submission submission, std::string session_id,
-                                           bool advisory) {
+                                           Report report) {
   SALLYPORT_CO_CHECK_OK(governor_.parts_.recorder.accept_call());
   SALLYPORT_CO_CHECK_OK(co_await expire());
   SALLYPORT_CO_TRY(Continuations::Found found,
@@ -85,7 +85,7 @@ Task<std::vector<Answer>> HandOffs::submit(Submission submission, std::string se
   const std::vector<std::string> ids = ids_of(found.kept.continuation.payload.pending_tool_calls);
   SALLYPORT_CO_CHECK_OK(check_results(ids, submission));
   SALLYPORT_CO_CHECK_OK(check_content(submission.results));
-  const Returning returning{submission.results, advisory};
+  const Returning returning{submission.results, report};
   if (found.state == "open") {
     Result<std::vector<Answer>> first = co_await complete(found, returning);
     if (first || first.error().code != ErrorCode::Conflict) co_return first;
@@ -107,7 +107,7 @@ Result<std::optional<std::uint64_t>> HandOffs::record_of(const Call& call) {
 }
 
 Task<std::optional<Answer>> HandOffs::submit_again(CallResult again, std::string session_id,
-                                                   bool advisory) {
+                                                   Report report) {
   SALLYPORT_CO_CHECK_OK(governor_.parts_.recorder.accept_call());
   const Call named{.tool_call_id = again.tool_call_id, .session_id = std::move(session_id)};
   SALLYPORT_CO_TRY(const std::optional<std::uint64_t> at, record_of(named));
@@ -117,7 +117,7 @@ Task<std::optional<Answer>> HandOffs::submit_again(CallResult again, std::string
   call.tool_call_id = again.tool_call_id;
   const std::vector<CallResult> results{std::move(again)};
   const Kept kept{.calls = {std::move(call)}};
-  SALLYPORT_CO_TRY(std::vector<Answer> answers, co_await replay(kept, {results, advisory}));
+  SALLYPORT_CO_TRY(std::vector<Answer> answers, co_await replay(kept, {results, report}));
   co_return std::move(answers.front());
 }
 
@@ -220,7 +220,8 @@ Task<std::vector<Answer>> HandOffs::complete(const Continuations::Found& found,
     const auto given =
         std::ranges::find(returning.results, call.tool_call_id, &CallResult::tool_call_id);
     SALLYPORT_CO_TRY(Returned returned, co_await receive(found.kept, call, given->result));
-    returned.ending.release->advisory = returning.advisory;
+    returned.ending.release->advisory = returning.report.advisory;
+    returned.ending.release->asserted = returning.report.asserted;
     add_record(returned, call, drafts);
     all.push_back(std::move(returned));
   }
@@ -335,7 +336,8 @@ Task<std::vector<Answer>> HandOffs::replay(const Kept& kept, Returning returning
         co_await says_other(kept, call, given->result, recalled.envelope, fail_open);
     Ending ending = co_await pass_second_door(kept, call, std::move(recalled.envelope), fail_open);
     ending.outcome = Outcome::replayed(*ending.outcome.result);
-    ending.release->advisory = returning.advisory;
+    ending.release->advisory = returning.report.advisory;
+    ending.release->asserted = returning.report.asserted;
     ending.effect = EffectState::None;
     Draft record = record_beside(first, uuid7_text(parts.clock, parts.entropy), differs);
     record.redactions = std::move(recalled.redactions);
@@ -361,6 +363,50 @@ Task<std::vector<Answer>> HandOffs::replay(const Kept& kept, Returning returning
   }
   co_await governor_.note_failures(std::move(failed));
   co_return answers;
+}
+
+Task<Answer> HandOffs::note_asserted(CallResult said, std::string session_id, Report report) {
+  Governor::Parts& parts = governor_.parts_;
+  SALLYPORT_CO_CHECK_OK(parts.recorder.accept_call());
+  SALLYPORT_CO_CHECK_OK(check_content({said}));
+  Idempotency& rows = governor_.idempotency_;
+  const Call named{.tool_call_id = said.tool_call_id, .session_id = std::move(session_id)};
+  SALLYPORT_CO_TRY(const std::optional<Idempotency::Row> row, rows.row(rows.key(named)));
+  const Result<std::optional<std::string>> handed_out =
+      row ? parts.recorder.fact(kHandedOut, row->call_id) : std::optional<std::string>();
+  if (!handed_out) co_return std::unexpected(handed_out.error());
+  const std::optional<Placed> placed = *handed_out ? split_place(**handed_out) : std::nullopt;
+  if (!placed) co_return fail(ErrorCode::Conflict, "the call is no longer handed out");
+  SALLYPORT_CO_TRY(const json::object intent, parts.recorder.entry(placed->sequence));
+  Draft record = record_beside(intent, uuid7_text(parts.clock, parts.entropy), false);
+  SALLYPORT_CO_TRY(const auto found,
+                   continuations_.load(text_or_empty(record.body, "continuation_id")));
+  const Kept kept = found ? found->kept : Kept{};
+  const auto call = std::ranges::find(kept.calls, row->call_id, &Call::call_id);
+  if (call == kept.calls.end()) {
+    co_return fail(ErrorCode::Conflict, "the call is no longer handed out");
+  }
+  take_row(record, std::nullopt);
+  record.body["asserted_of"] = row->call_id;
+  FailOpen fail_open(governor_.fail_open_);
+  Ending ending = co_await pass_second_door(kept, *call, envelope_of(said.result), fail_open);
+  ending.outcome.result->duration_ms = said.result.duration_ms;
+  ending.effect = EffectState::Unknown;
+  ending.release->advisory = report.advisory;
+  ending.release->asserted = report.asserted;
+  Answer answer{.call_id = record.subject.call_id,
+                .outcome = ending.outcome,
+                .effect = ending.effect,
+                .result = *ending.outcome.result,
+                .released = ending.release->released};
+  std::vector<Draft> drafts;
+  add_fail_open(fail_open.take(), record, drafts);
+  append(drafts, governor_.journal_.complete(std::move(record), ending));
+  const auto written = co_await parts.recorder.append(std::move(drafts), Urgency::Reports);
+  if (!written) co_return std::unexpected(written.error());
+  answer.sequence = written->back().sequence;
+  answer.record_id = written->back().id;
+  co_return answer;
 }
 
 Task<void> HandOffs::expire() {

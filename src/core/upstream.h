@@ -5,6 +5,7 @@
 #include <stop_token>
 
 #include "base/async.h"
+#include "core/assertion.h"
 #include "core/delivery.h"
 #include "sallyport/call.h"
 #include "sallyport/envelope.h"
@@ -38,6 +39,9 @@ class Upstream {
 
   // False: whoever ran the tool shows what it gave, whatever the second door says (PI-33).
   virtual bool shows_release() const { return true; }
+
+  // Who says that it ran, where nobody here saw that. Nothing: `invoke` runs it.
+  virtual std::optional<Assertion> assertion() const { return std::nullopt; }
 
   // How the tool understands the input, for the preview. An error denies the call (EV-86).
   virtual Result<json::value> structured_input(const Call& call) const { return call.input; }

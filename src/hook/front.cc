@@ -140,9 +140,10 @@ Task<core::HandOffs::Given> Front::hand_out(const Event& event) {
     const Origins::Told told = parts_.origins.tell(call, settings_.origin);
     std::vector<Call> calls;
     calls.push_back(std::move(call));
-    SALLYPORT_CO_TRY(core::HandOffs::Given given,
-                     co_await parts_.hand_offs.hand_out({.session_id = event.session_id},
-                                                        std::move(calls), {.leaves = true}));
+    SALLYPORT_CO_TRY(
+        core::HandOffs::Given given,
+        co_await parts_.hand_offs.hand_out({.session_id = event.session_id, .state = holder()},
+                                           std::move(calls), {.leaves = true}));
     const bool again = event.call_id.empty() && !given.clashes.empty() && draws < kDraws;
     if (!again) co_return given;
     co_await moment(draws);
@@ -161,8 +162,9 @@ Task<Decision> Front::wait_for_person(const Event& event, const Answer& answer) 
                     answer.outcome.text, id));
   }
   if (settings_.host_asks && settings_.local_yes_counts(request)) {
-    core::Fact asked{std::string(kAskedSpace), asked_key(event),
-                     fmt::format("{} {} {}", id, answer.call_id, what_of(event))};
+    core::Fact asked{
+        std::string(kAskedSpace), asked_key(event),
+        fmt::format("{} {} {} {}", id, answer.call_id, what_of(event), canonical_json(holder()))};
     SALLYPORT_CO_CHECK_OK(co_await note(
         "asked_locally", event, {{"approval_id", id}, {"call_id", answer.call_id}}, {asked}));
     co_return Decision{.kind = Decision::Kind::Ask,
@@ -199,25 +201,60 @@ Task<Decision> Front::say_again(const Event& event, const std::string& id) {
   SALLYPORT_CO_TRY(
       const std::optional<Answer> replayed,
       co_await parts_.hand_offs.submit_again({.tool_call_id = id, .result = result_of(event)},
-                                             event.session_id, !event.replaceable));
+                                             event.session_id, {!event.replaceable, unasked()}));
   if (!replayed) co_return co_await observe(event);
   co_return decision_of(event, *replayed);
 }
 
+json::object Front::holder() const {
+  const Speaker& speaker = settings_.speaker;
+  return {{"process", speaker.process}, {"parent", speaker.parent}, {"program", speaker.program}};
+}
+
+// Hosts end and are started again between a call and its result, and some have every hook started
+// by a helper of its own. Whoever takes over runs the same program for the same parent, and the one
+// before is gone; what a tool of the agent starts does not.
+core::Assertion Front::assertion_beside(const json::value& holder) const {
+  using Standing = core::Assertion::Standing;
+  const Speaker& speaker = settings_.speaker;
+  const json::object* const held = holder.if_object();
+  const auto member = [&](std::string_view name) {
+    return held ? text_or_empty(*held, name) : std::string();
+  };
+  const std::string process = member("process");
+  core::Assertion said{.standing = Standing::Other, .by = speaker.facts};
+  if (process == speaker.process) {
+    said.standing = Standing::Holder;
+  } else if (!process.empty() && !speaker.parent.empty() && settings_.runs &&
+             !settings_.runs(process) && member("parent") == speaker.parent &&
+             member("program") == speaker.program) {
+    said.standing = Standing::Successor;
+  }
+  return said;
+}
+
 Task<Decision> Front::take_back(const Event& event, std::string id, Continuation handed_out) {
+  core::Report report{!event.replaceable, assertion_beside(handed_out.payload.state)};
+  if (!report.asserted->counts()) {
+    CallResult said{.tool_call_id = std::move(id), .result = result_of(event)};
+    SALLYPORT_CO_TRY(const Answer answer,
+                     co_await parts_.hand_offs.note_asserted(std::move(said), event.session_id,
+                                                             std::move(report)));
+    co_return decision_of(event, answer);
+  }
   Submission submission{.continuation = std::move(handed_out)};
   submission.results.push_back({.tool_call_id = std::move(id), .result = result_of(event)});
-  SALLYPORT_CO_TRY(const std::vector<Answer> answers,
-                   co_await parts_.hand_offs.submit(std::move(submission), event.session_id,
-                                                    !event.replaceable));
+  SALLYPORT_CO_TRY(
+      const std::vector<Answer> answers,
+      co_await parts_.hand_offs.submit(std::move(submission), event.session_id, std::move(report)));
   co_return decision_of(event, answers.front());
 }
 
 Task<Decision> Front::permission(Event event) {
   SALLYPORT_CO_CHECK_OK(check(event));
-  SALLYPORT_CO_TRY(
-      const core::Rehearsal seen,
-      co_await parts_.governor.rehearse(call_of(event), std::make_shared<Observed>(event)));
+  SALLYPORT_CO_TRY(const core::Rehearsal seen,
+                   co_await parts_.governor.rehearse(call_of(event),
+                                                     std::make_shared<Observed>(event, unasked())));
   if (!seen.refusal) co_return Decision::allow();
   SALLYPORT_CO_CHECK_OK(co_await note("permission_refused", event, {{"reason", *seen.refusal}}));
   co_return Decision::deny(*seen.refusal);
@@ -250,7 +287,9 @@ Task<Decision> Front::end_session(Event event) {
 // The host asked its user and does not say what he chose. That the tool ran says it, if it is what
 // he was asked about.
 Task<Decision> Front::observe_approved(const Event& event, Asked asked) {
-  if (asked.what != what_of(event)) co_return co_await observe(event);
+  core::Assertion said = assertion_beside(asked.holder);
+  // Nor is it his yes, if another process says that it ran.
+  if (asked.what != what_of(event) || !said.counts()) co_return co_await observe(event);
   SALLYPORT_CO_TRY(const auto state, parts_.governor.approvals().state(asked.approval_id));
   if (state && state->open()) {
     SALLYPORT_CO_TRY(const json::object request,
@@ -270,7 +309,7 @@ Task<Decision> Front::observe_approved(const Event& event, Asked asked) {
   core::Governor::Resumption waited{.call = std::move(call), .approval_id = asked.approval_id};
   waited.closing.push_back({std::string(kAskedSpace), asked_key(event), std::nullopt});
   const Result<Answer> answer = co_await parts_.governor.resume(
-      std::move(waited), std::make_shared<Observed>(event), {.leaves = true});
+      std::move(waited), std::make_shared<Observed>(event, std::move(said)), {.leaves = true});
   if (!answer && answer.error().code == ErrorCode::Conflict) co_return co_await observe(event);
   if (!answer) co_return std::unexpected(answer.error());
   if (answer->outcome.kind == Outcome::Kind::Completed) co_return decision_of(event, *answer);
@@ -283,9 +322,10 @@ Task<Decision> Front::observe_approved(const Event& event, Asked asked) {
 Task<Decision> Front::observe(const Event& event) {
   SALLYPORT_CO_TRY(Call call, named_call(event));
   const Origins::Told told = parts_.origins.tell(call, settings_.origin);
-  SALLYPORT_CO_TRY(const Answer answer,
-                   co_await parts_.governor.run(std::move(call), std::make_shared<Observed>(event),
-                                                {.leaves = true}));
+  SALLYPORT_CO_TRY(
+      const Answer answer,
+      co_await parts_.governor.run(std::move(call), std::make_shared<Observed>(event, unasked()),
+                                   {.leaves = true}));
   const bool ran = answer.outcome.kind == Outcome::Kind::Completed ||
                    answer.outcome.kind == Outcome::Kind::Cached;
   SALLYPORT_CO_CHECK_OK(
@@ -352,6 +392,9 @@ Result<std::optional<Front::Asked>> Front::asked_about(const Event& event) {
   Asked asked;
   if (!(words >> asked.approval_id >> asked.call_id)) return std::nullopt;
   words >> asked.what;
+  std::string holder;
+  std::getline(words >> std::ws, holder);
+  if (const Result<json::value> read = parse_own_json(holder)) asked.holder = *read;
   return asked;
 }
 

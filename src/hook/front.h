@@ -16,6 +16,15 @@
 
 namespace sallyport::hook {
 
+// The process that an event comes from, as far as it can be seen. Names of processes are never used
+// twice.
+struct Speaker {
+  std::string process{};  // empty: it cannot be seen
+  std::string parent{};
+  std::string program{};
+  json::object facts{};  // for records
+};
+
 class Front {
  public:
   struct Parts {
@@ -31,6 +40,9 @@ class Front {
     std::string person{};    // who sits before the host
     bool host_asks = false;  // the host can ask that person
     json::value origin{};    // of the event, for the record of its call
+    Speaker speaker{};       // whose word the event is
+    // Is this process still there? None: nobody knows.
+    std::function<bool(const std::string& process)> runs{};
     // May his yes, given to the host, stand for this request (AP-33)?
     std::function<bool(const json::object& request)> local_yes_counts{};
   };
@@ -58,6 +70,7 @@ class Front {
     std::string approval_id;
     std::string call_id;
     std::string what;  // as `what_of` names it
+    json::value holder{};
   };
 
   std::string server_of(const Event& event) const;
@@ -67,6 +80,10 @@ class Front {
   Task<core::HandOffs::Given> hand_out(const Event& event);
   Task<Decision> take_back(const Event& event, std::string id, Continuation handed_out);
   Task<Decision> wait_for_person(const Event& event, const Answer& answer);
+  // Who was handed a call, and what the one who speaks now is beside him.
+  json::object holder() const;
+  core::Assertion assertion_beside(const json::value& holder) const;
+  core::Assertion unasked() const { return {.by = settings_.speaker.facts}; }
   Task<Decision> observe_approved(const Event& event, Asked asked);
   Task<Decision> observe(const Event& event);
   Task<Decision> say_again(const Event& event, const std::string& id);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <set>
 
 #include "hook/observed.h"
 #include "support/governed.h"
@@ -69,6 +70,8 @@ class FrontTest : public testing::Test {
                 {.agent = "claude-code",
                  .person = "uid:eli",
                  .host_asks = host_asks,
+                 .speaker = speaker,
+                 .runs = [this](const std::string& process) { return running.contains(process); },
                  .local_yes_counts = [this](const json::object&) { return counts; }});
     return run_now(event.kind == Event::Kind::Before ? front.before(event) : front.after(event));
   }
@@ -94,6 +97,8 @@ class FrontTest : public testing::Test {
   test::TestClock clock;
   bool host_asks = true;
   bool counts = true;
+  Speaker speaker{"boot/7/1", "boot/1/1", "/bin/host", {{"pid", 7}}};
+  std::set<std::string> running{"boot/7/1"};
 
  private:
   SystemEntropy entropy_;
@@ -109,6 +114,64 @@ TEST_F(FrontTest, ACallThatNeverComesBackIsClosedAsUnknownWhenItsTimeIsOver) {
   EXPECT_EQ(tell(before("t-2")), Decision::allow());
   EXPECT_EQ(ends(), std::vector<std::string>({"invalidated"}));
   EXPECT_EQ(governed.recorder.records().front().body.at("effect_state"), "unknown");
+}
+
+// A result that anybody wrote looked like one of the process that was handed the call.
+TEST_F(FrontTest, AResultCountsByWhoBringsIt) {
+  using Case = std::tuple<Speaker, bool, const char*, const char*>;
+  const Speaker host = speaker;
+  for (const auto& [brings, host_runs, standing, effect] : std::initializer_list<Case>{
+           {host, true, "holder", "done"},
+           {{"boot/8/2", "boot/1/1", "/bin/host", {}}, false, "successor", "done"},
+           {{"boot/8/2", "boot/1/1", "/bin/host", {}}, true, "other", "unknown"},
+           {{"boot/8/2", "boot/7/1", "/bin/host", {}}, false, "other", "unknown"},
+           {{"boot/8/2", "boot/1/1", "/bin/sh", {}}, false, "other", "unknown"},
+           {{}, false, "other", "unknown"}}) {
+    const std::string id = std::string("t-") + standing + brings.parent + brings.program;
+    const std::string name = id + (host_runs ? "r" : "g");
+    speaker = host;
+    EXPECT_EQ(tell(before(name)), Decision::allow());
+    speaker = brings;
+    running = host_runs ? std::set<std::string>{host.process} : std::set<std::string>{};
+    EXPECT_EQ(tell(after(name, "made")), Decision::allow());
+    const core::Draft record = governed.recorder.records().back();
+    EXPECT_EQ(record.body.at("post_invocation").at("asserted").at("standing"), standing) << name;
+    EXPECT_EQ(record.body.at("effect_state"), effect) << name;
+    EXPECT_EQ(record.body.contains("asserted_of"), effect == std::string("unknown")) << name;
+  }
+}
+
+// AU-59: what was made up first does not keep the result out that comes from the host.
+TEST_F(FrontTest, ACallWaitsForItsHostWhateverOthersSay) {
+  const Speaker host = speaker;
+  EXPECT_EQ(tell(before("t-1")), Decision::allow());
+  speaker = {"boot/9/9", "boot/7/1", "/bin/sh", {{"pid", 9}}};
+  EXPECT_EQ(tell(after("t-1", "made up")), Decision::allow());
+  speaker = host;
+  EXPECT_EQ(tell(after("t-1", "true")), Decision::allow());
+  const std::vector<core::Draft> records = governed.recorder.records();
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].body.at("asserted_of").as_string(), records[1].subject.call_id);
+  EXPECT_NE(records[0].subject.call_id, records[1].subject.call_id);
+  EXPECT_EQ(records[1].body.at("outcome").at("result").at("output"), "true");
+}
+
+// AP-33
+TEST_F(FrontTest, AnotherProcessDoesNotSayYesForTheUser) {
+  governed.plan.autonomy(Autonomy::ActWithApproval);
+  EXPECT_EQ(tell(before("t-1")).kind, Decision::Kind::Ask);
+  const Speaker host = speaker;
+  speaker = {"boot/9/9", "boot/7/1", "/bin/sh", {}};
+  EXPECT_EQ(tell(after("t-1", "made up")).kind, Decision::Kind::Withhold);
+  EXPECT_EQ(decided("approved"), 0);
+}
+
+TEST_F(FrontTest, WhatNobodyAskedAboutIsNotKnownToHaveHappened) {
+  EXPECT_EQ(tell(after("t-1", "made up")), Decision::allow());
+  const core::Draft record = governed.recorder.records().back();
+  EXPECT_EQ(record.body.at("post_invocation").at("asserted"),
+            (json::object{{"standing", "unasked"}, {"by", json::object{{"pid", 7}}}}));
+  EXPECT_EQ(record.body.at("effect_state"), "unknown");
 }
 
 // AP-33 AP-20

@@ -1,0 +1,31 @@
+// A result that another process reports: it ran the tool, and nobody here saw that.
+#pragma once
+
+#include <boost/json/object.hpp>
+
+#include "sallyport/json.h"
+
+namespace sallyport::core {
+
+struct Assertion {
+  enum class Standing {
+    Holder,     // the process that was handed the call
+    Successor,  // that process is gone; this one runs the same program for the same parent
+    Other,      // another process than the one that was handed the call
+    Unasked,    // no call was handed out
+  };
+
+  Standing standing = Standing::Unasked;
+  json::object by{};  // the process, as far as it can be seen
+
+  // May its word count as the end of a call?
+  bool counts() const { return standing == Standing::Holder || standing == Standing::Successor; }
+
+  json::object to_json() const;  // `asserted` of a record
+
+  bool operator==(const Assertion&) const = default;
+};
+
+std::string_view to_string(Assertion::Standing standing);
+
+}  // namespace sallyport::core
