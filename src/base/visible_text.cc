@@ -1,57 +1,61 @@
 #include "base/visible_text.h"
 
 #include <fmt/format.h>
+#include <unicode/uchar.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 
+#include "base/look_alike.h"
+
 namespace sallyport {
 
 namespace {
 
-struct Range {
-  char32_t first;
-  char32_t last;
-};
-
-// Sorted. What has no shape of its own, changes the order of its neighbours, ends a line, or looks
-// like whatever a font makes of it.
-constexpr auto kHidden = std::to_array<Range>({
-    {0x0000, 0x001f},   {0x007f, 0x009f},    {0x00ad, 0x00ad},   {0x034f, 0x034f},
-    {0x061c, 0x061c},   {0x115f, 0x1160},    {0x17b4, 0x17b5},   {0x180b, 0x180f},
-    {0x200b, 0x200f},   {0x2028, 0x202e},    {0x2060, 0x206f},   {0x3164, 0x3164},
-    {0xe000, 0xf8ff},   {0xfe00, 0xfe0f},    {0xfeff, 0xfeff},   {0xffa0, 0xffa0},
-    {0xfff0, 0xfffb},   {0xfffe, 0xffff},    {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
-    {0xe0000, 0xe0fff}, {0xf0000, 0x10ffff},
-});
-
-bool is_hidden(char32_t point) {
-  const auto* const range = std::ranges::lower_bound(kHidden, point, {}, &Range::last);
-  return range != kHidden.end() && range->first <= point;
+// The format controls of Egyptian hieroglyphs join and stack their neighbours. Some of them are
+// marks, not format characters.
+bool is_hieroglyph_control(char32_t character) {
+  return character >= 0x13430 && character <= 0x1345F;
 }
 
-// Scripts and blocks whose letters pass for those of ASCII. Whole blocks, because which letters do
-// depends on the font.
-constexpr auto kLikeAscii = std::to_array<Range>({
-    {0x0131, 0x0131},    // dotless i
-    {0x017F, 0x017F},    // long s
-    {0x0251, 0x0261},    // script a and g of phonetics
-    {0x0370, 0x03FF},    // Greek
-    {0x0400, 0x052F},    // Cyrillic
-    {0x0531, 0x058F},    // Armenian
-    {0x13A0, 0x13FF},    // Cherokee
-    {0x2100, 0x218F},    // letter-like signs, Roman numerals
-    {0x2C60, 0x2C7F},    // Latin extended C
-    {0x2C80, 0x2CFF},    // Coptic
-    {0xA4D0, 0xA4FF},    // Lisu
-    {0xFF01, 0xFF5E},    // full width
-    {0x1D400, 0x1D7FF},  // mathematical
-});
+// What has no shape of its own, changes the order of its neighbours, ends a line, or looks like
+// whatever a font makes of it: by property, so that the next version of Unicode needs no new list.
+bool is_hidden(char32_t character) {
+  const auto point = static_cast<UChar32>(character);
+  switch (u_charType(point)) {
+    case U_CONTROL_CHAR:
+    case U_FORMAT_CHAR:
+    case U_LINE_SEPARATOR:
+    case U_PARAGRAPH_SEPARATOR:
+    case U_PRIVATE_USE_CHAR:
+    case U_SURROGATE:
+    case U_UNASSIGNED:  // and the noncharacters
+      return true;
+    default:
+      break;
+  }
+  // Assigned and empty: the place of an object that is not there, a Braille cell without dots.
+  constexpr char32_t kObject = 0xFFFC;
+  constexpr char32_t kNoDots = 0x2800;
+  return character == kObject || character == kNoDots || is_hieroglyph_control(character) ||
+         u_hasBinaryProperty(point, UCHAR_DEFAULT_IGNORABLE_CODE_POINT) != 0;
+}
 
-bool looks_like_ascii(char32_t point) {
-  return std::ranges::any_of(
-      kLikeAscii, [&](const Range& range) { return point >= range.first && point <= range.last; });
+constexpr bool is_plain(char c) {
+  return c >= 0x20 && c < 0x7f;
+}
+
+// Dashes, quotes and dots of prose. They pass for ASCII, and everybody writes them.
+bool is_typographic(char32_t point) {
+  constexpr auto kSigns =
+      std::to_array<char32_t>({0x2013, 0x2014, 0x2018, 0x2019, 0x201C, 0x201D, 0x2026});
+  return std::ranges::find(kSigns, point) != kSigns.end();
+}
+
+// How many bytes at the beginning are visible ASCII, as most are.
+std::size_t plain_bytes(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
 }
 
 template <class Escape>
@@ -59,6 +63,10 @@ std::string with_escapes(std::string_view text, const Escape& escape) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
+    const std::size_t plain = plain_bytes(text);
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const Utf8Point next = decode_utf8(text);
     const std::size_t length = std::max<std::size_t>(next.length, 1);
     if (next.length == 0) {
@@ -109,11 +117,16 @@ std::string visible_json(std::string_view json) {
 
 std::string with_lookalikes(std::string_view text) {
   std::string marked;
+  marked.reserve(text.size());
   while (!text.empty()) {
+    const std::size_t plain = plain_bytes(text);
+    marked += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const Utf8Point next = decode_utf8(text);
     const std::size_t length = std::max<std::size_t>(next.length, 1);
     marked += text.substr(0, length);
-    if (looks_like_ascii(next.point)) {
+    if (looks_like_ascii(next.point) && !is_typographic(next.point)) {
       marked += fmt::format("\\u{{{:04X}}}", static_cast<std::uint32_t>(next.point));
     }
     text.remove_prefix(length);

@@ -8,15 +8,15 @@
 
 namespace sallyport {
 
-// Control, bidirectional, zero-width, tag and private-use characters and line separators as
-// `\u{XXXX}`; bytes that are not UTF-8 as `\x{XX}`. The result is one line.
+// Control, format, bidirectional, zero-width, tag, private-use and unassigned characters and line
+// separators as `\u{XXXX}`; bytes that are not UTF-8 as `\x{XX}`. The result is one line.
 std::string visible(std::string_view text);
 
 // The same characters inside JSON text as JSON's own escapes, so that the value stays what it is.
 std::string visible_json(std::string_view json);
 
-// Each letter that looks like one of ASCII and is not is followed by its number as `\u{0430}`;
-// everything else stays as it is.
+// Each character that looks like one of ASCII and is not is followed by its number as `\u{0430}`;
+// everything else stays as it is, also the quotes and dashes of prose.
 std::string with_lookalikes(std::string_view text);
 
 struct Utf8Point {

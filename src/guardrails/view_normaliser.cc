@@ -1,6 +1,6 @@
 #include "guardrails/view_normaliser.h"
 
-#include "guardrails/view_confusables.h"
+#include "base/look_alike.h"
 #include "match/utf8.h"
 
 namespace sallyport::guardrails {

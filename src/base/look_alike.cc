@@ -1,9 +1,11 @@
-#include "guardrails/view_confusables.h"
+#include "base/look_alike.h"
 
+#include <unicode/normalizer2.h>
 #include <unicode/uchar.h>
 #include <unicode/unistr.h>
 #include <unicode/uspoof.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -15,12 +17,14 @@
 #include <tuple>
 #include <vector>
 
-namespace sallyport::guardrails {
+namespace sallyport {
 
 namespace {
 
 constexpr std::size_t kBlock = 256;
-using Block = std::array<char, kBlock>;  // 0: the character itself
+// 0: the character itself; `kSeveral`: it is no look-alike of one character, but passes for ASCII.
+using Block = std::array<char, kBlock>;
+constexpr char kSeveral = 1;
 
 struct CloseChecker {
   void operator()(USpoofChecker* checker) const { uspoof_close(checker); }
@@ -62,12 +66,27 @@ class LookAlikes {
     if (character < 0x80 || U_IS_SURROGATE(point)) return 0;
     const std::string wanted = skeleton(point);
     const auto found = by_skeleton_.find(wanted);
-    if (found == by_skeleton_.end()) return 0;
+    if (found == by_skeleton_.end()) {
+      return is_ascii(wanted) || is_ascii(folded(point)) ? kSeveral : '\0';
+    }
     char best = 0;
     for (const char candidate : found->second) {
       if (best == 0 || rank(candidate, point, wanted) < rank(best, point, wanted)) best = candidate;
     }
     return best;
+  }
+
+  static bool is_ascii(const std::string& text) {
+    return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= 0x20 && c < 0x7F; });
+  }
+
+  // Full-width letters and the like are ASCII in another form, and have skeletons of their own.
+  static std::string folded(UChar32 character) {
+    UErrorCode error = U_ZERO_ERROR;
+    const icu::Normalizer2* const nfkc = icu::Normalizer2::getNFKCInstance(error);
+    if (U_FAILURE(error) != 0) throw std::runtime_error("no data of compatible characters");
+    std::string bytes;
+    return nfkc->normalize(icu::UnicodeString(character), error).toUTF8String(bytes);
   }
 
   static Rank rank(char candidate, UChar32 point, const std::string& skeleton) {
@@ -93,13 +112,21 @@ class LookAlikes {
   std::vector<std::unique_ptr<const Block>> owned_;
 };
 
+LookAlikes& table() {
+  static LookAlikes table;
+  return table;
+}
+
 }  // namespace
 
 char32_t look_alike(char32_t character) {
   if (character < 0x80) return character;
-  static LookAlikes table;
-  const char found = table.of(character);
-  return found == 0 ? character : static_cast<unsigned char>(found);
+  const char found = table().of(character);
+  return found == 0 || found == kSeveral ? character : static_cast<unsigned char>(found);
 }
 
-}  // namespace sallyport::guardrails
+bool looks_like_ascii(char32_t character) {
+  return character >= 0x80 && table().of(character) != 0;
+}
+
+}  // namespace sallyport
