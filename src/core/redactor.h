@@ -2,6 +2,8 @@
 #pragma once
 
 #include <boost/json/value.hpp>
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,9 +16,15 @@ namespace sallyport::core {
 struct Removal {
   std::string path;
   std::string category;
-  std::string removed;  // the bytes themselves, for the keyed digest; never stored
+  std::string removed;              // the bytes themselves, for the keyed digest; never stored
+  std::string detector{};           // what found it
+  std::optional<std::size_t> at{};  // its first byte in the text it was in, where that has one
+  std::size_t of = 0;               // bytes of that text
 
-  bool operator==(const Removal&) const = default;
+  // Where in its text it was does not tell two removals apart.
+  bool operator==(const Removal& other) const {
+    return path == other.path && category == other.category && removed == other.removed;
+  }
 };
 
 class Redactor {

@@ -5,6 +5,7 @@
 #include "guards/address_checks.h"
 #include "guards/assignment_checks.h"
 #include "guards/number_checks.h"
+#include "guards/private_key_check.h"
 #include "guards/token_checks.h"
 
 namespace sallyport::guards {
@@ -36,6 +37,8 @@ constexpr auto kPatterns = std::to_array<AnchorPattern>({
     {Detector::PasswordAssignment,
      "(?:password|passwd|pwd|secret|token|api[_-]?key)" SALLYPORT_NAME_END, true, 1,
      check_password_assignment},
+    {Detector::PassphraseAssignment, "(?:password|passwd|passphrase)" SALLYPORT_NAME_END, true, 1,
+     check_passphrase_assignment},
     {Detector::UsSsn, "[0-9]{3}-[0-9]{2}-[0-9]{4}", false, 11, check_us_ssn},
     {Detector::CreditCard, "\\b[0-9](?:[ -]?[0-9]){12}", false, 1, check_credit_card},
     {Detector::Email, "[A-Za-z0-9._%+-]@[A-Za-z0-9]", false, 3, check_email},

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "base/lower_case.h"
 #include "guards/char_class.h"
 #include "guards/redaction_mark.h"
 
@@ -75,25 +76,116 @@ bool looks_like_password(std::string_view value) {
   return characters >= kLeast && holds(value, kLetter | kBeyondAscii) && holds(value, kDigit);
 }
 
-void check_rest_of_line(Candidates& found, std::size_t begin) {
+// What ends a value without quotes in a command line or a query: what follows it is something else.
+bool is_delimiter(char c) {
+  return c == ';' || c == '&' || c == '|';
+}
+
+bool is_path(std::string_view value) {
+  constexpr CharMask kInPath = kWord | kDash | kDot | kSlash;
+  return value.starts_with('/') &&
+         std::ranges::all_of(value, [](char c) { return is(c, kInPath); });
+}
+
+void check_bare_value(Candidates& found, std::size_t begin) {
   const std::string_view text = found.text();
-  // From any place inside a stretch that was read, the rest of the line is a part of it.
+  // From any place inside a stretch that was read, the rest of the value is a part of it.
   if (found.examined(Detector::PasswordAssignment, begin)) return;
   std::size_t end = begin;
-  while (end < text.size() && !is(text[end], kNeverInPassword | kLineEnd | kQuote)) ++end;
+  while (end < text.size() && !is(text[end], kNeverInPassword | kLineEnd | kQuote) &&
+         !is_delimiter(text[end])) {
+    ++end;
+  }
   found.set_examined(Detector::PasswordAssignment, begin, end);
-  const std::size_t blanks = run_end(text, end, kBlank);
-  const bool line_ends = blanks == text.size() || is(text[blanks], kLineEnd);
-  if (!line_ends && !is(text[end], kQuote)) return;
+  if (is_at(text, end, kBracket | kDollar)) return;
+  if (end > begin && text[end - 1] == ',') --end;
+  if (is_path(text.substr(begin, end - begin))) return;
   if (!looks_like_password(text.substr(begin, end - begin))) return;
   found.add(Detector::PasswordAssignment, begin, end);
 }
 
+// `password: hunter22`, as YAML and people write it. Of the other names, types of program code
+// stand there.
+bool is_plain_password_name(std::string_view text, std::size_t name_end) {
+  constexpr auto kNames = std::to_array<std::string_view>({"password", "passwd", "passphrase"});
+  return std::ranges::any_of(kNames, [&](std::string_view name) {
+    if (name_end < name.size()) return false;
+    return std::ranges::equal(text.substr(name_end - name.size(), name.size()), name, {},
+                              [](char c) { return is(c, kUpper) ? c - 'A' + 'a' : c; });
+  });
+}
+
+constexpr std::size_t kLongestPassphrase = 160;
+
+// Words of sentences about passwords. Sorted.
+constexpr auto kProse = std::to_array<std::string_view>(
+    {"a",        "an",        "and",       "any",        "are",       "as",        "at",
+     "be",       "been",      "but",       "by",         "can",       "cannot",    "change",
+     "changed",  "char",      "character", "characters", "contain",   "contains",  "could",
+     "default",  "denied",    "did",       "do",         "does",      "each",      "empty",
+     "enter",    "error",     "expected",  "expired",    "failed",    "failure",   "field",
+     "for",      "forgot",    "from",      "has",        "have",      "hidden",    "if",
+     "in",       "incorrect", "input",     "invalid",    "is",        "it",        "its",
+     "least",    "length",    "may",       "minimum",    "missing",   "must",      "new",
+     "no",       "none",      "not",       "null",       "of",        "old",       "on",
+     "one",      "only",      "optional",  "or",         "password",  "passwords", "please",
+     "provided", "required",  "reset",     "same",       "see",       "sent",      "set",
+     "shall",    "should",    "so",        "string",     "than",      "that",      "the",
+     "then",     "this",      "to",        "too",        "undefined", "use",       "used",
+     "user",     "users",     "value",     "was",        "were",      "when",      "which",
+     "will",     "with",      "without",   "wrong",      "you",       "your"});
+static_assert(std::ranges::is_sorted(kProse));
+
+bool is_prose(std::string_view word) {
+  while (!word.empty() && !is(word.back(), kAlnum | kBeyondAscii)) word.remove_suffix(1);
+  return std::ranges::binary_search(kProse, lower_case(word));
+}
+
+// Three words or more, or two of which one has more than letters; none of prose.
+bool is_passphrase(std::string_view value) {
+  constexpr std::size_t kShortest = 12;
+  if (value.size() < kShortest || value.size() > kLongestPassphrase) return false;
+  std::size_t words = 0;
+  bool odd = false;
+  for (std::size_t at = 0; at < value.size();) {
+    const std::size_t end = std::min(value.find(' ', at), value.size());
+    const std::string_view word = value.substr(at, end - at);
+    if (word.empty() || is_prose(word)) return false;
+    odd = odd || !std::ranges::all_of(word, [](char c) { return is(c, kLetter | kBeyondAscii); });
+    ++words;
+    at = end + 1;
+  }
+  constexpr std::size_t kMostWords = 16;
+  return words <= kMostWords && words >= (odd ? 2 : 3);
+}
+
+// Where words without quotes end.
+std::size_t words_end(std::string_view text, std::size_t begin) {
+  constexpr CharMask kStops = kLineEnd | kQuote | kBracket | kDollar;
+  std::size_t end = begin;
+  while (end < text.size() && end - begin <= kLongestPassphrase && !is(text[end], kStops) &&
+         !is_delimiter(text[end]) && text[end] != ',' && text[end] != '\\' &&
+         !is(text[end], kEquals | kColon | kSlash)) {
+    ++end;
+  }
+  // The last word is the name of something else, or a path.
+  if (is_at(text, end, kEquals | kColon | kSlash)) {
+    while (end > begin && text[end - 1] != ' ') --end;
+  }
+  while (end > begin && is(text[end - 1], kBlank | kDot)) --end;
+  return end;
+}
+
 constexpr std::size_t kAwsSecretSize = 40;
 
+// Not a path: 40 random characters have letters of both cases, digits and few `/`.
 bool is_aws_secret(std::string_view value) {
+  constexpr std::ptrdiff_t kMostSlashes = 4;
   return value.size() == kAwsSecretSize &&
-         std::ranges::all_of(value, [](char c) { return is(c, kAlnum | kSlash | kPlus); });
+         std::ranges::all_of(value, [](char c) { return is(c, kAlnum | kSlash | kPlus); }) &&
+         (!holds(value, kSlash) ||
+          (holds(value, kUpper) && holds(value, kLower) && holds(value, kDigit) &&
+           std::ranges::count(value, '/') <= kMostSlashes));
 }
 
 // Letters and digits alone, in lower case: `AWS_Secret-Key` is `awssecretkey`.
@@ -129,7 +221,7 @@ std::optional<Detector> secret_of_member(std::string_view name, std::string_view
                                          const DetectorSet& wanted) {
   // Most members are neither, and this is asked of every one.
   constexpr std::size_t kShortest = 8;
-  constexpr std::string_view kLastLetters = "dtnyDTNY";
+  constexpr std::string_view kLastLetters = "dtnyeDTNYE";
   if (value.size() < kShortest || name.empty()) return std::nullopt;
   if (kLastLetters.find(name.back()) == std::string_view::npos) return std::nullopt;
   constexpr std::size_t kLongestEnding = 24;
@@ -142,6 +234,10 @@ std::optional<Detector> secret_of_member(std::string_view name, std::string_view
   if (wanted.test(index_of(Detector::PasswordAssignment)) &&
       ends_in_one_of(letters, kPasswordNames) && is_password(value)) {
     return Detector::PasswordAssignment;
+  }
+  if (wanted.test(index_of(Detector::PassphraseAssignment)) &&
+      is_plain_password_name(name, name.size()) && is_passphrase(value)) {
+    return Detector::PassphraseAssignment;
   }
   return std::nullopt;
 }
@@ -161,12 +257,38 @@ void check_password_assignment(Candidates& found, Anchor at) {
   const std::optional<Value> value = value_behind_name(text, at.end - 1);
   if (!value) return;
   if (value->quote == '\0') {
-    if (value->bare_equals) check_rest_of_line(found, value->begin);
+    const std::size_t name_end = at.end - 1;
+    const bool listed = is_plain_password_name(text, name_end) && is_at(text, name_end, kColon) &&
+                        is_at(text, name_end + 1, kBlank);
+    if (value->bare_equals || listed) check_bare_value(found, value->begin);
     return;
   }
   const std::optional<std::size_t> end = quoted_end(text, *value);
   if (!end || !looks_like_password(text.substr(value->begin, *end - value->begin))) return;
   found.add(Detector::PasswordAssignment, value->begin, *end);
+}
+
+void check_passphrase_assignment(Candidates& found, Anchor at) {
+  const std::string_view text = found.text();
+  const std::optional<Value> value = value_behind_name(text, at.end - 1);
+  if (!value) return;
+  std::size_t end = value->begin;
+  if (value->quote == '\0') {
+    end = words_end(text, value->begin);
+  } else {
+    const std::string_view rest = text.substr(value->begin, kLongestPassphrase + 1);
+    const std::size_t closing = rest.find(value->quote);
+    if (closing == std::string_view::npos || closing < value->escapes) return;
+    end = value->begin + closing - value->escapes;
+  }
+  if (!is_passphrase(text.substr(value->begin, end - value->begin))) return;
+  found.add(Detector::PassphraseAssignment, value->begin, end);
+}
+
+// What runs a command where a shell reads the URL without quotes; a password that has it is
+// percent-encoded.
+bool may_run(std::string_view password) {
+  return std::ranges::any_of(password, is_delimiter) || holds(password, kBracket);
 }
 
 void check_url_password(Candidates& found, Anchor at) {
@@ -183,7 +305,7 @@ void check_url_password(Candidates& found, Anchor at) {
   }
   if (colon == 0 || sign < colon + 2) return;
   const std::string_view password = text.substr(colon + 1, sign - colon - 1);
-  if (is_redaction_mark(password)) return;
+  if (is_redaction_mark(password) || may_run(password)) return;
   found.add(Detector::UrlPassword, colon + 1, sign);
 }
 

@@ -28,6 +28,7 @@ constexpr std::array<Row, kDetectorCount> kRows{{
     {"bearer_header", Category::Secret},
     {"url_password", Category::Secret},
     {"password_assignment", Category::Secret},
+    {"passphrase_assignment", Category::Secret},
     {"us_ssn", Category::Pii},
     {"credit_card", Category::Pii},
     {"email", Category::Pii},

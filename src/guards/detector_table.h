@@ -30,6 +30,7 @@ enum class Detector : std::uint8_t {
   BearerHeader,
   UrlPassword,
   PasswordAssignment,
+  PassphraseAssignment,
   UsSsn,
   CreditCard,
   Email,

@@ -42,6 +42,7 @@ class Gathering {
  public:
   explicit Gathering(const SanitizerSettings& settings) : settings_(settings) {
     by_name_ = settings.detectors.test(index_of(Detector::PasswordAssignment)) ||
+               settings.detectors.test(index_of(Detector::PassphraseAssignment)) ||
                settings.detectors.test(index_of(Detector::AwsSecretAccessKey));
     by_shape_ = settings.detectors.test(index_of(Detector::GcpServiceAccount));
   }

@@ -54,6 +54,7 @@ bool may_be_secret(const Census& text) {
   const std::size_t size = text.size();
   const bool assigned = text.has(Colon) || text.has(Equals);
   if (assigned && text.has(Digit) && size >= 12) return true;         // password_assignment
+  if (assigned && text.has(Blank) && size >= 20) return true;         // passphrase_assignment
   if (assigned && size >= 50) return true;                            // aws_secret_access_key
   if (text.of(Colon) >= 2 && text.has(At)) return true;               // url_password
   if (text.has(Dash) && size >= 15) return true;                      // slack, gitlab, model

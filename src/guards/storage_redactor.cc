@@ -12,6 +12,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/command_names.h"
 #include "guards/long_integer.h"
 #include "guards/member_names.h"
 #include "guards/redaction_mark.h"
@@ -78,8 +79,13 @@ void append_escaped(std::string& path, std::string_view name) {
 // One walk over one value.
 class Walk {
  public:
-  explicit Walk(const Detectors& detectors, std::size_t values = kMostInTexts)
-      : detectors_(detectors), values_(values) {}
+  // `outer`: the walk that found this value as JSON in a text, if one did; its budget of values
+  // goes on in this one.
+  Walk(const Detectors& detectors, std::string_view name, const Walk* outer = nullptr)
+      : detectors_(detectors),
+        values_(outer != nullptr ? outer->values_ : kMostInTexts),
+        name_(name),
+        outer_(outer) {}
 
   void visit(json::value& value, Reach reach) {
     if (value.is_object()) {
@@ -101,7 +107,7 @@ class Walk {
   void visit_object(json::value& value, Reach reach) {
     json::object& object = value.get_object();
     if (is_service_account(object)) {
-      record(Category::Secret, canonical_json(value));
+      record(Detector::GcpServiceAccount, canonical_json(value));
       value = nullptr;
       return;
     }
@@ -121,7 +127,8 @@ class Walk {
   void visit_names(json::object& object) {
     for (RenamedMember& member : redact_member_names(detectors_, object)) {
       steps_.emplace_back(std::string_view(member.name));
-      for (RemovedText& removed : member.removed) record(removed.category, removed.bytes);
+      // Of a name there is no text to say a place of.
+      for (RemovedText& removed : member.removed) record(removed.detector, removed.bytes);
       steps_.pop_back();
     }
   }
@@ -157,14 +164,15 @@ class Walk {
       return false;
     }
     values_ -= parsed->values;
-    Walk inner(detectors_, values_);
+    Walk inner(detectors_, {}, this);
     inner.visit(parsed->value, Reach::Plain);
     values_ = inner.values_;
     const std::vector<core::Removal> removals = inner.take_removals();
     if (removals.empty()) return false;
     const std::string here = path();
     for (const core::Removal& removal : removals) {
-      removals_.push_back({here, removal.category, removal.removed});
+      removals_.push_back(
+          {here, removal.category, removal.removed, removal.detector, std::nullopt, text.size()});
     }
     value = canonical_json(parsed->value);
     return true;
@@ -180,19 +188,44 @@ class Walk {
   }
 
   void replace_whole(json::value& value, std::string_view text) {
-    record(Category::Secret, text);
+    removals_.push_back({path(), std::string(to_string(Category::Secret)), std::string(text),
+                         "member_name", 0, text.size()});
     value = redaction_mark(Category::Secret);
   }
 
   void replace_matches(json::value& value, std::string_view text) {
     RedactedText redacted = redact_text(detectors_, text);
+    // In a shell, the words behind `password=x` are a command: they stay visible.
+    const bool words = std::ranges::any_of(redacted.removed, [](const RemovedText& removed) {
+      return removed.detector == Detector::PassphraseAssignment;
+    });
+    if (words && in_command()) {
+      redacted = redact_text(detectors_, text,
+                             default_detectors().reset(index_of(Detector::PassphraseAssignment)));
+    }
     if (redacted.removed.empty()) return;
-    for (const RemovedText& removed : redacted.removed) record(removed.category, removed.bytes);
+    for (const RemovedText& removed : redacted.removed) {
+      record(removed.detector, removed.bytes);
+      removals_.back().at = removed.at;
+      removals_.back().of = text.size();
+    }
     value = redacted.text;
   }
 
-  void record(Category category, std::string_view bytes) {
-    removals_.push_back({path(), std::string(to_string(category)), std::string(bytes)});
+  // One of the names around the value says that it holds a command. `args` of a record is the list
+  // of inputs.
+  bool in_command() const {
+    if (name_ != "args" && core::is_command_name(name_)) return true;
+    for (const Step& step : steps_) {
+      const std::string_view* const name = std::get_if<std::string_view>(&step);
+      if (name != nullptr && core::is_command_name(*name)) return true;
+    }
+    return outer_ != nullptr && outer_->in_command();
+  }
+
+  void record(Detector detector, std::string_view bytes) {
+    removals_.push_back({path(), std::string(to_string(category_of(detector))), std::string(bytes),
+                         std::string(name_of(detector)), std::nullopt, bytes.size()});
   }
 
   std::string path() const {
@@ -216,6 +249,8 @@ class Walk {
   std::size_t values_;
   std::vector<Step> steps_;
   std::vector<core::Removal> removals_;
+  std::string_view name_;
+  const Walk* outer_;
 };
 
 }  // namespace
@@ -225,7 +260,7 @@ StorageRedactor::StorageRedactor(std::shared_ptr<const Detectors> detectors)
 
 std::vector<core::Removal> StorageRedactor::redact(std::string_view name,
                                                    json::value& value) const {
-  Walk walk(*detectors_);
+  Walk walk(*detectors_, name);
   walk.visit(value, reach_of_member(Reach::Plain, name, value));
   return walk.take_removals();
 }

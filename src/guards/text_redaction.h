@@ -10,8 +10,11 @@
 namespace sallyport::guards {
 
 struct RemovedText {
-  Category category = Category::Secret;
+  Detector detector = Detector::AwsAccessKeyId;
   std::string bytes;
+  std::size_t at = 0;  // its first byte in the text as it was given
+
+  Category category() const { return category_of(detector); }
 };
 
 struct RedactedText {

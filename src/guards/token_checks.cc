@@ -44,36 +44,15 @@ void check_exact(Candidates& found, Anchor at, Detector detector, CharMask chars
   found.add(detector, at.begin, end);
 }
 
-// The end of the boundary line whose `PRIVATE KEY` ends at `at`: ` BLOCK` and the dashes.
-std::size_t boundary_end(std::string_view text, std::size_t at) {
-  constexpr std::string_view kBlock = " BLOCK";
-  if (text.substr(at).starts_with(kBlock)) at += kBlock.size();
-  if (is_at(text, at, kBlank) && is_at(text, at + 1, kDash)) ++at;
-  return run_end(text, at, kDash);
-}
-
-// True when the `PRIVATE KEY` at `key` closes a boundary that `word` opens, as in
-// `END RSA PRIVATE KEY`. `begin` is then the place of the word.
-bool has_boundary_word(std::string_view text, std::size_t key, std::string_view word,
-                       std::size_t& begin) {
-  constexpr std::size_t kLongestLabel = 40;
-  std::size_t from = key;
-  while (from > 0 && key - from < kLongestLabel && is(text[from - 1], kUpper | kDigit | kBlank)) {
-    --from;
-  }
-  const std::size_t place = text.substr(from, key - from).rfind(word);
-  begin = from + place;
-  return place != std::string_view::npos && left_edge(text, begin);
-}
-
-std::size_t end_of_key_block(std::string_view text, std::size_t from) {
-  constexpr std::string_view kKey = "PRIVATE KEY";
-  for (std::size_t key = text.find(kKey, from); key != std::string_view::npos;
-       key = text.find(kKey, key + kKey.size())) {
-    std::size_t begin = 0;
-    if (has_boundary_word(text, key, "END ", begin)) return boundary_end(text, key + kKey.size());
-  }
-  return text.size();
+// A path is no credential. Base64 may hold `/`, and then has letters of both cases and digits, and
+// none of the characters that only the URL-safe alphabet or a path has.
+bool looks_like_token(std::string_view token) {
+  if (is(token[0], kSlash | kDot | kTilde | kDash)) return false;
+  if (!holds(token, kDigit)) return false;
+  if (!holds(token, kSlash)) return true;
+  return holds(token, kUpper) && holds(token, kLower) &&
+         !holds(token, kDot | kTilde | kDash | kUnderscore) &&
+         token.find("//") == std::string_view::npos;
 }
 
 }  // namespace
@@ -115,20 +94,6 @@ void check_stripe_key(Candidates& found, Anchor at) {
   check_prefixed(found, at, Detector::StripeKey, {.chars = kAlnum, .least = 16});
 }
 
-void check_private_key_pem(Candidates& found, Anchor at) {
-  const std::string_view text = found.text();
-  if (found.examined(Detector::PrivateKeyPem, at.begin)) return;
-  std::size_t begin = 0;
-  if (!has_boundary_word(text, at.begin, "BEGIN ", begin)) return;
-  if (begin > 0 && is(text[begin - 1], kBlank)) --begin;
-  const std::size_t dashes = run_begin(text, begin, kDash);
-  // A page that merely speaks of BEGIN PRIVATE KEY would otherwise be taken to its end.
-  if (begin - dashes < 2) return;
-  const std::size_t end = end_of_key_block(text, at.end);
-  found.set_examined(Detector::PrivateKeyPem, dashes, end);
-  found.add(Detector::PrivateKeyPem, dashes, end);
-}
-
 void check_jwt(Candidates& found, Anchor at) {
   const std::string_view text = found.text();
   const std::size_t second_end = run_end(text, at.end, kBase64Url);
@@ -148,7 +113,7 @@ void check_bearer_header(Candidates& found, Anchor at) {
   if (!left_edge(text, at.begin)) return;
   const std::size_t begin = run_end(text, at.end, kBlank);
   const std::size_t end = run_end(text, begin, kBearerToken);
-  if (end - begin < kLeast || !holds(text.substr(begin, end - begin), kDigit)) return;
+  if (end - begin < kLeast || !looks_like_token(text.substr(begin, end - begin))) return;
   found.add(Detector::BearerHeader, begin, end);
 }
 

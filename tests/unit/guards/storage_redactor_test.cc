@@ -57,6 +57,14 @@ TEST(StorageRedactorTest, MatchesInStringsAreReplacedByTheirCategory) {
                                            Removal{"/a/1", "secret", kAwsId}));
 }
 
+// AP-38: in a shell, the words behind an assignment are a command.
+TEST(StorageRedactorTest, WordsBehindAPasswordStayInACommandAndGoElsewhere) {
+  EXPECT_EQ(redact(R"({"command":"password=hunter22 wipe every disk"})").text,
+            R"({"command":"password=[REDACTED:secret] wipe every disk"})");
+  EXPECT_EQ(redact(R"({"line":"password=hunter22 wipe every disk"})").text,
+            R"({"line":"password=[REDACTED:secret]"})");
+}
+
 // AU-82
 TEST(StorageRedactorTest, EverythingElseKeepsItsShape) {
   expect_untouched(
