@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <boost/json.hpp>
+#include <map>
 #include <tuple>
 
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/approval_request.h"
+#include "core/reply_check.h"
 
 namespace sallyport::app {
 
@@ -27,6 +29,11 @@ std::size_t rank_of(std::string_view action) {
   return found == kOrder.end() ? 1 : static_cast<std::size_t>(found - kOrder.begin());
 }
 
+std::size_t rank_of(const std::vector<core::HiddenPart>& hidden) {
+  if (core::any_command(hidden)) return 0;
+  return hidden.empty() ? 2 : 1;
+}
+
 std::string member(const ApprovalItem& item, std::string_view name) {
   return text_or_empty(item.request, name);
 }
@@ -42,6 +49,21 @@ std::string word_of(const core::ApprovalState& state, WallTime now) {
   const bool over = now >= state.expires_at;
   const bool may_expire = state.open() || state.yes_expires();
   return over && may_expire && !(state.open() && state.folded()) ? "expired" : state.word;
+}
+
+// Keeps the order, but for what is beyond the share of one agent: that comes behind.
+void share_out(std::vector<ApprovalItem>& items) {
+  constexpr std::size_t kShare = 16;
+  std::map<std::string, std::size_t> seen;
+  std::vector<std::pair<std::size_t, ApprovalItem>> turns;
+  turns.reserve(items.size());
+  for (ApprovalItem& item : items) {
+    const std::size_t turn = seen[member(item, "agent_id")]++ / kShare;
+    turns.emplace_back(turn, std::move(item));
+  }
+  std::ranges::stable_sort(turns, {}, &std::pair<std::size_t, ApprovalItem>::first);
+  items.clear();
+  for (auto& [turn, item] : turns) items.push_back(std::move(item));
 }
 
 Result<void> check_word(const std::optional<std::string>& word, std::string_view what,
@@ -77,6 +99,7 @@ Result<ApprovalItem> approval_item(core::RecordReader& records, const std::strin
                     .description = {}};
   if (const json::object* const body = object_in(entry, "body")) {
     item.description = text_in(*body, "description").value_or("");
+    item.hidden = core::hidden_in(body->if_contains("hidden"));
   }
   item.answer = words_of(records, item);
   return item;
@@ -100,9 +123,19 @@ Result<std::vector<ApprovalItem>> approval_items(core::RecordReader& records,
     items.push_back(std::move(item));
   }
   std::ranges::sort(items, {}, [](const ApprovalItem& item) {
-    return std::tuple(rank_of(member(item, "action")), member(item, "requested_at"), item.id);
+    return std::tuple(rank_of(member(item, "action")), rank_of(item.hidden),
+                      member(item, "requested_at"), item.id);
   });
+  share_out(items);
   return items;
+}
+
+Result<void> reveal(core::RecordReader& records, const core::Decrypt& decrypt,
+                    const std::string& name, ApprovalItem& item) {
+  if (item.hidden.empty() || item.word != "pending") return {};
+  SALLYPORT_CHECK_OK(core::check_reviewer({.by = name}, item.request, item.state));
+  SALLYPORT_TRY(item.exact, core::bound_input(records, decrypt, item.id, member(item, "binding")));
+  return {};
 }
 
 }  // namespace sallyport::app

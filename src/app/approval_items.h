@@ -7,6 +7,8 @@
 
 #include "app/commands.h"
 #include "core/approval_state.h"
+#include "core/bound_input.h"
+#include "core/hidden_parts.h"
 #include "core/recorder.h"
 
 namespace sallyport::app {
@@ -17,7 +19,9 @@ struct ApprovalItem {
   std::string word;      // the state; a pending one whose time is over is `expired`
   json::object request;  // of AP-1
   std::string description;
-  std::string answer{};  // in words, to a question that is about no call
+  std::string answer{};                    // in words, to a question that is about no call
+  std::vector<core::HiddenPart> hidden{};  // what `request` does not show of the input
+  std::optional<json::value> exact{};      // the input with nothing hidden, once it was revealed
 };
 
 // `NotFound`: nobody asked that.
@@ -28,8 +32,15 @@ Result<ApprovalItem> approval_item(core::RecordReader& records, const std::strin
 const std::vector<std::string>& approval_kinds();
 const std::vector<std::string>& approval_states();
 
-// `InvalidInput`: there is no such kind or state. The riskiest class first, in it the oldest
-// (AP-43).
+// Puts the exact input into an item that hides some of it, for `name`, who has proved who that is.
+// Nothing happens where nothing is hidden or the question is decided. `Unauthenticated`: that
+// person may not answer this question; `Corrupt`: what is kept is not what the binding covers.
+Result<void> reveal(core::RecordReader& records, const core::Decrypt& decrypt,
+                    const std::string& name, ApprovalItem& item);
+
+// `InvalidInput`: there is no such kind or state. The riskiest class first, in it those that hide
+// something, then the oldest (AP-43). No agent fills the first page: behind the first sixteen
+// questions of one agent come those of all others.
 Result<std::vector<ApprovalItem>> approval_items(core::RecordReader& records,
                                                  const ApprovalsListOptions& options, WallTime now);
 

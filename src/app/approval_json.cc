@@ -38,6 +38,7 @@ json::object to_json(const ApprovalItem& item) {
         "requested_at", "deadline", "approvers_required", "reviewers", "binding", "proposal"}) {
     object[name] = item.request.at(name);
   }
+  object["hidden"] = core::to_json(item.hidden);
   return object;
 }
 
@@ -56,12 +57,15 @@ Result<json::value> result_of_approval(core::RecordReader& records, const std::s
 json::object page_json(const ApprovalItem& item, json::value result) {
   json::array responses;
   for (const core::Vote& vote : item.state.votes) responses.push_back(to_json(vote));
-  return {{"request", item.request},
-          {"state", item.word},
-          {"description", item.description},
-          {"answer", item.answer.empty() ? json::value() : json::value(item.answer)},
-          {"responses", std::move(responses)},
-          {"result", std::move(result)}};
+  json::object page{{"request", item.request},
+                    {"state", item.word},
+                    {"description", item.description},
+                    {"answer", item.answer.empty() ? json::value() : json::value(item.answer)},
+                    {"responses", std::move(responses)},
+                    {"result", std::move(result)},
+                    {"hidden", core::to_json(item.hidden)}};
+  if (item.exact) page["exact_input"] = *item.exact;
+  return page;
 }
 
 }  // namespace sallyport::app

@@ -45,6 +45,7 @@ class Page {
     if (text("kind") != "question") {
       add("input      " + with_lookalikes(pretty_json(shown(input()), 11)));
     }
+    add_hidden();
     add("binding    " + text("binding").substr(7, 8));
     return std::move(lines_);
   }
@@ -68,7 +69,18 @@ class Page {
     if (!vote.approved) return "no";
     return item_.answer.empty() ? "yes" : "`" + visible(item_.answer) + "`";
   }
+  // What the input above does not show, and how to see it.
+  void add_hidden() {
+    for (const core::HiddenPart& part : item_.hidden) {
+      add(fmt::format("{:<10} {}{}", item_.exact ? "secret" : "hidden", visible(part.text()),
+                      part.command ? "; it is part of a command" : ""));
+    }
+    if (item_.hidden.empty() || item_.exact || item_.word != "pending") return;
+    add(fmt::format("{:<10} see it with `sallyport approvals show {} --reveal`, as a reviewer", "",
+                    item_.id));
+  }
   json::value input() const {
+    if (item_.exact) return *item_.exact;
     const json::value* const args = item_.request.if_contains("args");
     const bool one = args != nullptr && args->is_array() && args->get_array().size() == 1;
     return one ? args->get_array().front() : json::value();

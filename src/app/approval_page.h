@@ -1,5 +1,6 @@
 // One question as a person sees it: made from the bound input itself, hidden characters visible,
-// secrets as the ledger masked them, and the binding at its end (AP-38, AP-39, AP-41).
+// and the binding at its end (AP-38, AP-39, AP-41). Secrets are as the ledger masked them, each
+// with its size and place; an item that was revealed shows them.
 #pragma once
 
 #include <string>

@@ -4,6 +4,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
+#include <map>
 
 #include "app/approval_items.h"
 #include "app/approval_json.h"
@@ -22,6 +23,22 @@ namespace sallyport::app {
 
 namespace {
 
+// What those have in common that are listed once.
+std::string likeness(const ApprovalItem& item) {
+  json::array same{item.word, item.description, core::to_json(item.hidden)};
+  for (const char* const name : {"kind", "agent_id", "server", "tool_name", "action"}) {
+    same.push_back(item.request.at(name));
+  }
+  return canonical_json(same);
+}
+
+void say_hidden(const ApprovalItem& item) {
+  for (const core::HiddenPart& part : item.hidden) {
+    say(fmt::format("  hidden: {}{}", visible(part.text()),
+                    part.command ? "; it is part of a command" : ""));
+  }
+}
+
 void say_question(const ApprovalItem& item, WallTime now) {
   const auto text = [&](std::string_view name) { return text_or_empty(item.request, name); };
   if (text("kind") == "question") {
@@ -39,6 +56,22 @@ void say_question(const ApprovalItem& item, WallTime now) {
                   visible(text("agent_id")), visible(item.description)));
   say(fmt::format("  {}, class {}, until {}; look at it with `sallyport approvals show {}`",
                   text("kind"), visible(text("action")), text("deadline"), item.id));
+  say_hidden(item);
+}
+
+// Those that look alike once, with their number, unless all are wanted.
+void say_questions(const std::vector<ApprovalItem>& questions, bool all, WallTime now) {
+  std::map<std::string, std::size_t> counts;
+  for (const ApprovalItem& item : questions) ++counts[likeness(item)];
+  for (const ApprovalItem& item : questions) {
+    std::size_t& count = counts[likeness(item)];
+    if (!all && count == 0) continue;
+    say_question(item, now);
+    if (all || count == 1) continue;
+    say(fmt::format("  x {}: {} more like it, `sallyport approvals list --all` names them", count,
+                    count - 1));
+    count = 0;
+  }
 }
 
 Result<int> settle(const Context& context, const SettleOptions& options, bool accepted) {
@@ -79,7 +112,7 @@ Result<int> approvals_list(const Context& context, const ApprovalsListOptions& o
     return 0;
   }
   if (items.empty() && questions.empty()) say("nothing waits");
-  for (const ApprovalItem& item : questions) say_question(item, now);
+  say_questions(questions, options.all, now);
   for (const EscalationItem& item : items) {
     say(fmt::format("{}  {} ago  {} by {}: {}{}", item.id, age_of(item.opened_at, now),
                     visible(item.tool), visible(item.agent_id), visible(item.message),

@@ -5,11 +5,13 @@
 
 #include "app/answer_limits.h"
 #include "app/answering.h"
+#include "app/approval_items.h"
 #include "app/commands.h"
 #include "app/governed_process.h"
 #include "app/output.h"
 #include "base/json_members.h"
 #include "base/try.h"
+#include "ledger/store_reader.h"
 
 namespace sallyport::app {
 
@@ -44,12 +46,26 @@ Result<void> check_haste(const Answering& person) {
                           recent));
 }
 
+// A yes to a command of which a part was redacted names what was seen.
+Result<void> check_seen(const Context& context, const std::string& id) {
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
+  ledger::StoreReader records(workspace->store());
+  SALLYPORT_TRY(const ApprovalItem item, approval_item(records, id, workspace->clock().wall()));
+  if (!core::any_command(item.hidden)) return {};
+  return fail(ErrorCode::Exhausted,
+              fmt::format("redaction hides a part of this command: look at it with `sallyport "
+                          "approvals show {} --reveal`, then say `--binding` with the digits at "
+                          "its end",
+                          id));
+}
+
 Result<int> answer(const Context& context, const ApprovalsAnswerOptions& options,
                    std::string_view verb, Reply::Kind kind) {
   SALLYPORT_CHECK_OK(refuse_agents(context, fmt::format("approvals {}", verb)));
   // Before anybody is asked for a passphrase in vain.
   SALLYPORT_TRY(const json::object request, pending_request(context, options.id));
   const bool yes = kind == Reply::Kind::Approved;
+  if (yes && !options.binding) SALLYPORT_CHECK_OK(check_seen(context, options.id));
   if (yes && text_in(request, "kind") == "question") {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("`{}` is a question: answer it with `sallyport approvals answer {} "

@@ -189,7 +189,7 @@ Async<void> ApprovalsApi::handle(net::ServerExchange& exchange) {
   const Asked asked = asked_in(request);
   if (asked.id == "stream" && asked.verb.empty()) co_return co_await stream(exchange);
   if (request.method == "GET") {
-    const auto said = asked.id.empty() ? list(request) : show(asked.id);
+    const auto said = asked.id.empty() ? list(request) : show(asked.id, request);
     co_await exchange.respond(response_to(said));
     co_return;
   }
@@ -232,10 +232,19 @@ Result<json::value> ApprovalsApi::list(const ServerRequest& request) const {
   return json::object{{"approvals", std::move(all)}, {"more", more}};
 }
 
-Result<json::value> ApprovalsApi::show(const std::string& id) const {
+// With the exact input: whoever comes as far as this has shown the token of an approver.
+Result<json::value> ApprovalsApi::show(const std::string& id, const ServerRequest& request) const {
+  SALLYPORT_TRY(const trust::Reviewer person, person_of(request));
   SALLYPORT_TRY(const auto escalation, core::waiting_escalation(parts_.ledger, id));
   if (escalation) return to_json(*escalation);
-  SALLYPORT_TRY(const ApprovalItem item, approval_item(parts_.ledger, id, parts_.clock.wall()));
+  SALLYPORT_TRY(ApprovalItem item, approval_item(parts_.ledger, id, parts_.clock.wall()));
+  const Result<void> revealed = reveal(
+      parts_.ledger, [&](std::string_view sealed) { return parts_.ledger.decrypt(sealed); },
+      person.name, item);
+  // An approver who may not answer this one still sees that it is there.
+  if (!revealed && revealed.error().code != ErrorCode::Unauthenticated) {
+    return std::unexpected(revealed.error());
+  }
   SALLYPORT_TRY(json::value result, result_of_approval(parts_.ledger, id));
   return page_json(item, std::move(result));
 }
@@ -271,6 +280,15 @@ Result<void> ApprovalsApi::check_haste(const std::string& person) const {
               fmt::format("{} approvals in ten minutes: the next ones say `binding`", recent));
 }
 
+// A yes to a command of which a part was redacted names what was seen.
+Result<void> ApprovalsApi::check_seen(const ApprovalItem& item) {
+  if (!core::any_command(item.hidden)) return {};
+  return fail(ErrorCode::Exhausted,
+              fmt::format("redaction hides a part of this command: look at `exact_input` of "
+                          "GET {}/{}, then say `binding`",
+                          kPath, item.id));
+}
+
 // `approved` is a yes only as the JSON value true (AP-12).
 Task<json::value> ApprovalsApi::answer(std::string id, json::object body, trust::Reviewer person) {
   SALLYPORT_CO_CHECK_OK(check_verdict(body));
@@ -278,7 +296,10 @@ Task<json::value> ApprovalsApi::answer(std::string id, json::object body, trust:
   SALLYPORT_CO_TRY(const ApprovalItem item, approval_item(parts_.ledger, id, parts_.clock.wall()));
   const std::string asked = text_or_empty(item.request, "binding");
   const bool yes = words || bool_in(body, "approved").value_or(false);
-  if (yes && !body.contains("binding")) SALLYPORT_CO_CHECK_OK(check_haste(person.name));
+  if (yes && !body.contains("binding")) {
+    SALLYPORT_CO_CHECK_OK(check_seen(item));
+    SALLYPORT_CO_CHECK_OK(check_haste(person.name));
+  }
   Reply reply{.kind = yes ? Reply::Kind::Approved : Reply::Kind::Denied,
               .by = person.name,
               .reason = text_or_empty(body, "reason"),

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "app/approval_items.h"
 #include "core/governor.h"
 #include "ledger/ledger.h"
 #include "net/http_server.h"
@@ -39,9 +40,10 @@ class ApprovalsApi final : public net::HttpHandler {
   Result<trust::Reviewer> person_of(const net::ServerRequest& request) const;
 
   Result<json::value> list(const net::ServerRequest& request) const;
-  Result<json::value> show(const std::string& id) const;
+  Result<json::value> show(const std::string& id, const net::ServerRequest& request) const;
   Task<json::value> take(Asked asked, const net::ServerRequest& request);
   Task<json::value> respond(std::string id, json::value body, trust::Reviewer person);
+  static Result<void> check_seen(const ApprovalItem& item);
   Result<void> check_haste(const std::string& person) const;
   Task<json::value> answer(std::string id, json::object body, trust::Reviewer person);
   Task<json::value> batch(json::value body, trust::Reviewer person);

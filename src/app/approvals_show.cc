@@ -6,8 +6,10 @@
 #include "app/approval_items.h"
 #include "app/approval_json.h"
 #include "app/approval_page.h"
+#include "app/bound_inputs.h"
 #include "app/commands.h"
 #include "app/governed_process.h"
+#include "app/login.h"
 #include "app/output.h"
 #include "base/json_members.h"
 #include "base/try.h"
@@ -35,6 +37,13 @@ void say_escalation(const EscalationItem& item) {
   line("calls", std::to_string(item.count));
 }
 
+// Whoever says who he is wants to see everything.
+bool reveals(const ApprovalsShowOptions& options) {
+  const LoginOptions& login = options.login;
+  return options.reveal || login.key_file || login.passphrase_file || login.passphrase_fd ||
+         login.token_file || login.name;
+}
+
 }  // namespace
 
 Result<int> approvals_show(const Context& context, const ApprovalsShowOptions& options) {
@@ -50,8 +59,11 @@ Result<int> approvals_show(const Context& context, const ApprovalsShowOptions& o
     say_escalation(*escalation);
     return 0;
   }
-  SALLYPORT_TRY(const ApprovalItem item,
-                approval_item(records, options.id, workspace->clock().wall()));
+  SALLYPORT_TRY(ApprovalItem item, approval_item(records, options.id, workspace->clock().wall()));
+  if (reveals(options)) {
+    SALLYPORT_TRY(const Login login, log_in(context, options.login));
+    SALLYPORT_CHECK_OK(reveal(records, decrypt_with(*workspace), login.name, item));
+  }
   SALLYPORT_TRY(const json::value result, result_of_approval(records, options.id));
   if (!context.json()) {
     for (const std::string& line : approval_page(item, result, options.full)) say(line);

@@ -10,6 +10,7 @@
 #include "app/answer_limits.h"
 #include "app/answering.h"
 #include "app/approval_items.h"
+#include "app/bound_inputs.h"
 #include "app/commands.h"
 #include "app/governed_process.h"
 #include "app/ledger_bell.h"
@@ -45,8 +46,17 @@ class Queue {
   WallTime now() const { return clock_.wall(); }
   Result<std::vector<ApprovalItem>> pending() {
     SALLYPORT_CHECK_OK(open());
-    return approval_items(*records_, {.kind = kind_, .state = "pending"}, now());
+    SALLYPORT_TRY(std::vector<ApprovalItem> items,
+                  approval_items(*records_, {.kind = kind_, .state = "pending"}, now()));
+    for (ApprovalItem& item : items) {
+      if (person_.empty()) break;
+      // One that may not be seen, or is no longer what was bound, stays hidden, and says so.
+      (void)reveal(*records_, decrypt_with(*workspace_), person_, item);
+    }
+    return items;
   }
+  // From now on with what redaction took out, as far as this person may answer.
+  void reveal_to(std::string person) { person_ = std::move(person); }
   Result<ApprovalItem> item(const std::string& id) {
     SALLYPORT_CHECK_OK(open());
     return approval_item(*records_, id, now());
@@ -68,6 +78,7 @@ class Queue {
 
   const Context& context_;
   std::optional<std::string> kind_;
+  std::string person_;  // who has logged in; empty: nobody
   SystemClock clock_;
   std::unique_ptr<Workspace> workspace_;
   std::optional<ledger::StoreReader> records_;
@@ -169,6 +180,7 @@ class WatchScreen {
     if (key == "b" || key == "back") view_.turn_page(-1);
     if (key == "f") view_.toggle_full();
     if (key == "a" || key == "d") begin_answer(key == "a");
+    if (key == "r") (void)logged_in();
   }
 
   // The passphrase is asked once, when it is first needed.
@@ -181,6 +193,7 @@ class WatchScreen {
       view_.say(visible(login.error().message));
       return false;
     }
+    queue_.reveal_to(login->name);
     person_.emplace(context_, std::move(*login));
     return true;
   }

@@ -17,10 +17,14 @@ void CommandLine::add_approvals() {
   choice(text(list, "--kind", approvals_list_.kind, "only of this kind"), approval_kinds());
   choice(text(list, "--state", approvals_list_.state, "in this state [pending]"),
          approval_states());
+  list.add_flag("--all", approvals_list_.all, "those that look alike too, each by itself");
   CLI::App& show = command(approvals, "show", "one question, and exactly what would run",
                            approvals_show_, approvals_show);
   text(show, "id", approvals_show_.id, "which one", "ID")->required();
   show.add_flag("--full", approvals_show_.full, "long values whole");
+  show.add_flag("--reveal", approvals_show_.reveal,
+                "show what redaction took out of the input; asks who you are");
+  add_login(show, approvals_show_.login);
   add_answer(approvals, "approve", "say yes: the call runs, once", approve_, approvals_approve);
   add_answer(approvals, "deny", "say no: the call does not run", deny_, approvals_deny);
   add_answer(approvals, "cancel", "take a question back: the call does not run", cancel_,

@@ -78,13 +78,9 @@ Result<int> ledger_verify(const Context& context, const LedgerVerifyOptions& opt
 struct ApprovalsListOptions {
   std::optional<std::string> kind;
   std::optional<std::string> state;
+  bool all = false;  // those that look alike too, each by itself
 };
 Result<int> approvals_list(const Context& context, const ApprovalsListOptions& options);
-struct ApprovalsShowOptions {
-  std::string id;
-  bool full = false;
-};
-Result<int> approvals_show(const Context& context, const ApprovalsShowOptions& options);
 // How a person says who he is.
 struct LoginOptions {
   std::optional<std::filesystem::path> key_file;
@@ -94,6 +90,13 @@ struct LoginOptions {
   std::optional<std::string> name;  // whose token it is
   std::optional<std::filesystem::path> reviewers;
 };
+struct ApprovalsShowOptions {
+  std::string id;
+  bool full = false;
+  bool reveal = false;  // with what redaction took out, for a reviewer
+  LoginOptions login{};
+};
+Result<int> approvals_show(const Context& context, const ApprovalsShowOptions& options);
 struct ApprovalsAnswerOptions {
   std::string id;
   std::optional<std::string> reason;

@@ -86,7 +86,7 @@ std::vector<std::string> WatchView::lines(RawTerminal::Size size, const Terminal
   lines.push_back(shortened(question_.empty() ? message_ : question_, size.columns));
   lines.push_back(terminal.paint(
       Paint::Faint,
-      shortened("a approve   d deny   j/k move   space/b page   f show whole   q quit",
+      shortened("a approve   d deny   j/k move   space/b page   f show whole   r reveal   q quit",
                 size.columns)));
   return lines;
 }
@@ -104,6 +104,7 @@ void WatchView::add_list(std::vector<std::string>& lines, std::size_t rows, std:
       line +=
           fmt::format("  ({} of {} said yes)", item.state.counted().size(), item.state.required);
     }
+    if (!item.hidden.empty()) line += item.exact ? "  (has secrets)" : "  (hides something)";
     line = shortened(line, width);
     lines.push_back(i == at_ ? terminal.paint(Paint::Strong, line) : line);
   }

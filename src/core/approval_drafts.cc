@@ -5,6 +5,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/approval_request.h"
+#include "core/bound_input.h"
 #include "core/budgets.h"
 #include "core/topic_event.h"
 
@@ -83,7 +84,7 @@ json::object decision_body(const std::string& approval_id, const ApprovalState& 
 }  // namespace
 
 std::vector<Draft> question_drafts(const Question& question, std::chrono::seconds use_within,
-                                   const Subject& subject) {
+                                   const Subject& subject, const std::vector<HiddenPart>& hidden) {
   Draft draft{.kind = Kind::Approval, .subject = subject, .body = request_json(question)};
   Draft event = event_about(draft.body, asked_event(question.kind),
                             {{"request_id", question.approval_id},
@@ -96,6 +97,7 @@ std::vector<Draft> question_drafts(const Question& question, std::chrono::second
   draft.body["state"] = "pending";
   draft.body["description"] = question.description;
   draft.body["call_digest"] = question.call_digest;
+  if (!hidden.empty()) draft.body["hidden"] = to_json(hidden);
   const ApprovalState pending{.call_id = question.call_id,
                               .call_digest = question.call_digest,
                               .expires_at = from_rfc3339(question.expires_at).value_or(WallTime{}),
@@ -159,6 +161,7 @@ std::vector<Draft> decision_drafts(const std::string& approval_id, ApprovalState
   state.word = closing.word;
   if (approved) state.expires_at = now + state.use_within;
   draft.facts.push_back(state.fact(approval_id));
+  draft.facts.push_back(no_kept_input(approval_id));
   // Nobody may come back for a call that was refused (CG-50).
   if (!approved && !state.call_id.empty()) {
     draft.changes.push_back(budgets::reverse(state.call_id));

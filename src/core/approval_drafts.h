@@ -10,14 +10,17 @@
 #include <vector>
 
 #include "core/approval_state.h"
+#include "core/hidden_parts.h"
 #include "core/recorder.h"
 #include "sallyport/approval.h"
 
 namespace sallyport::core {
 
-// With the facts that it is pending, and where it was asked.
+// With the facts that it is pending, and where it was asked. `hidden`: what the record of it will
+// not show of the input.
 std::vector<Draft> question_drafts(const Question& question, std::chrono::seconds use_within,
-                                   const Subject& subject);
+                                   const Subject& subject,
+                                   const std::vector<HiddenPart>& hidden = {});
 
 std::vector<Draft> response_drafts(const std::string& approval_id, const Reply& reply,
                                    const Vote& vote, const json::object& request);

@@ -44,19 +44,21 @@ std::string fresh_nonce(Entropy& entropy) {
   return hex(bytes);
 }
 
-std::string binding_of(const Question& question, const std::string& exact) {
+std::string bound_text(const Question& question, const std::string& exact) {
   const json::value input =
       exact.empty() ? question.input : json::value(json::object{{"raw", exact}});
-  const std::string text =
-      canonical_json(json::object{{"input", input},
-                                  {"nonce", question.nonce},
-                                  {"policy_hash", question.policy_hash},
-                                  {"principal", question.agent_id},
-                                  {"schema", "sallyport.binding.v1"},
-                                  {"server", question.server},
-                                  {"tool_definition", text_or_null(question.tool_definition)},
-                                  {"tool_name", question.tool}});
-  return "sha256:" + hex(sha256(text));
+  return canonical_json(json::object{{"input", input},
+                                     {"nonce", question.nonce},
+                                     {"policy_hash", question.policy_hash},
+                                     {"principal", question.agent_id},
+                                     {"schema", "sallyport.binding.v1"},
+                                     {"server", question.server},
+                                     {"tool_definition", text_or_null(question.tool_definition)},
+                                     {"tool_name", question.tool}});
+}
+
+std::string binding_of(const Question& question, const std::string& exact) {
+  return "sha256:" + hex(sha256(bound_text(question, exact)));
 }
 
 std::string ResponseStatement::text() const {

@@ -15,8 +15,10 @@ inline constexpr std::string_view kRequestSpace = "approval_request";
 // 16 fresh random bytes in hex.
 std::string fresh_nonce(Entropy& entropy);
 
-// `sha256:` and hex. `question` has all but the binding; `exact` is the text of an input that JSON
-// numbers cannot hold, else empty.
+// The canonical JSON that a binding is the digest of. `question` has all but the binding; `exact`
+// is the text of an input that JSON numbers cannot hold, else empty.
+std::string bound_text(const Question& question, const std::string& exact = {});
+// `sha256:` and hex.
 std::string binding_of(const Question& question, const std::string& exact = {});
 
 // The bytes that a reviewer signs.

@@ -42,6 +42,7 @@ struct ApprovalRules {
   std::uint64_t quorum = 1;
   std::chrono::seconds use_within{600};
   std::set<std::string> dual_control{};  // tools and side-effect classes
+  std::uint64_t most_open = 64;          // questions of one agent that wait at the same time
   std::chrono::seconds hold{50};         // how long a front keeps its client waiting (AP-34)
   // Principal: the reviewer as whom its user answers in the client itself (AP-31).
   std::map<std::string, std::string> clients{};

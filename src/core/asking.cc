@@ -10,9 +10,12 @@
 #include "base/uuid.h"
 #include "core/approval_drafts.h"
 #include "core/approval_request.h"
+#include "core/bound_input.h"
 #include "core/drafts.h"
 #include "core/governor.h"
+#include "core/hidden_parts.h"
 #include "core/not_run.h"
+#include "core/open_questions.h"
 #include "core/pending_call.h"
 #include "core/preparing.h"
 #include "core/waiting_facts.h"
@@ -162,8 +165,18 @@ Governor::AskingRows Governor::rows_of(Trail& trail, const Asking& asking) {
         trail.grant->spending, {call_id, parts_.recorder.instance_id()}, parts_.clock.wall()));
   }
   void_consent(trail, rows);
+  const std::vector<HiddenPart> hidden =
+      hidden_parts(parts_.redactor, question.input, trail.classification());
+  if (!hidden.empty()) {
+    record.facts.push_back(kept_input(parts_.recorder, question.approval_id,
+                                      bound_text(question, trail.exact_text())));
+  }
   std::vector<Draft> opening =
-      question_drafts(question, trail.plan().approvals().use_within, trail.subject());
+      question_drafts(question, trail.plan().approvals().use_within, trail.subject(), hidden);
+  opening.back().changes.push_back(open_questions::add({.agent_id = question.agent_id,
+                                                        .approval_id = question.approval_id,
+                                                        .most = trail.plan().approvals().most_open},
+                                                       parts_.clock.wall()));
   rows.behind = opening.size();
   append(rows.drafts, std::move(opening));
   return rows;
@@ -196,6 +209,10 @@ void Governor::void_consent(Trail& trail, AskingRows& rows) {
 
 // True: the call is refused for it, and goes on to its record.
 Result<bool> Governor::question_refused(Trail& trail, const Error& error) {
+  if (error.code == ErrorCode::Exhausted && error.cause == open_questions::kTooMany) {
+    trail.refuse({error.message});
+    return true;
+  }
   if (error.code == ErrorCode::Exhausted && !error.cause.empty()) {
     refuse_spending(trail, error);
     return true;

@@ -12,6 +12,7 @@
 #include "core/call_preview.h"
 #include "core/decision.h"
 #include "core/governor.h"
+#include "core/hidden_parts.h"
 #include "core/not_run.h"
 #include "core/pending_call.h"
 #include "core/preparing.h"
@@ -67,6 +68,11 @@ Async<void> Governor::authorize(Trail& trail, const std::shared_ptr<Upstream>& u
   } else if (!structured) {
     trail.refuse(
         {"the call cannot be previewed: " + structured.error().message, Refusal::By::Tool});
+  }
+  // What guards may change later is judged as it came: it is the agent that hides something.
+  if (!trail.consent && may_hold_command(trail.call().input, trail.classification())) {
+    trail.note(redacted_commands(
+        hidden_parts(parts_.redactor, trail.call().input, trail.classification())));
   }
   if (trail.open()) {
     co_await judge_call(trail, preview, upstream, cancel);

@@ -10,6 +10,7 @@
 #include "core/approval_drafts.h"
 #include "core/approval_request.h"
 #include "core/call_check.h"
+#include "core/open_questions.h"
 
 namespace sallyport::core {
 
@@ -88,9 +89,12 @@ Task<std::string> Questions::ask(HumanQuestion asked) {
                           .session_id = question.session_id,
                           .agent_id = question.agent_id,
                           .trace_id = question.trace_id};
-    const auto written = co_await parts_.recorder.append(
-        question_drafts(question, plan->approvals().use_within, subject), Urgency::Announces,
-        {{std::string(kRequestSpace), id}});
+    std::vector<Draft> drafts = question_drafts(question, plan->approvals().use_within, subject);
+    drafts.back().changes.push_back(open_questions::add(
+        {.agent_id = question.agent_id, .approval_id = id, .most = plan->approvals().most_open},
+        parts_.clock.wall()));
+    const auto written = co_await parts_.recorder.append(std::move(drafts), Urgency::Announces,
+                                                         {{std::string(kRequestSpace), id}});
     if (written) co_return id;
     // Somebody else asked in the same dispatch at the same moment.
     if (written.error().code != ErrorCode::Conflict) co_return std::unexpected(written.error());

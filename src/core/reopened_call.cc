@@ -4,6 +4,7 @@
 
 #include "base/json_members.h"
 #include "core/approvals.h"
+#include "core/bound_input.h"
 #include "sallyport/event.h"
 
 namespace sallyport::core {
@@ -72,6 +73,7 @@ std::vector<Draft> close_interrupted(const json::object& entry) {
                            "interrupted: what was prepared did not outlive its process")});
     draft.facts.push_back(Approvals::invalidated(member("approval_id"), draft.subject.call_id,
                                                  member("call_digest")));
+    draft.facts.push_back(no_kept_input(member("approval_id")));
     drafts.push_back(std::move(draft));
     return drafts;
   }

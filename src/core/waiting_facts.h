@@ -23,6 +23,10 @@ inline constexpr std::string_view kApprovalResult = "approval_result";
 // Approval: the proposed call, encrypted (AP-22).
 inline constexpr std::string_view kProposedCall = "proposed_call";
 
+// Approval: the text that its binding covers, encrypted, while it is pending and the record of the
+// question has the input redacted.
+inline constexpr std::string_view kApprovalInput = "approval_input";
+
 // Row of idempotency: what was prepared and may outlive this process, encrypted, until its end is
 // known (AU-78).
 inline constexpr std::string_view kPreparedCall = "prepared_call";

@@ -16,7 +16,8 @@ std::string shown(const json::object& request, std::string_view name) {
   return visible(text_in(request, name).value_or(""));
 }
 
-std::string message(const json::object& request, std::string_view description) {
+std::string message(const json::object& request, std::string_view description,
+                    const std::vector<core::HiddenPart>& hidden) {
   const json::value* const args = request.if_contains("args");
   const bool one = args != nullptr && args->is_array() && args->get_array().size() == 1;
   const json::value input = one ? args->get_array().front() : json::value();
@@ -29,6 +30,14 @@ std::string message(const json::object& request, std::string_view description) {
   text += fmt::format("asked by: {}\n", shown(request, "agent_id"));
   text += fmt::format("input: {}\n",
                       with_lookalikes(pretty_json(with_long_texts_cut(input, whole), 0)));
+  for (const core::HiddenPart& part : hidden) {
+    text += fmt::format("hidden: {}{}\n", visible(part.text()),
+                        part.command ? "; it is part of a command" : "");
+  }
+  if (!hidden.empty()) {
+    text += fmt::format("see it with `sallyport approvals show {} --reveal`\n",
+                        shown(request, "request_id"));
+  }
   text += fmt::format("until: {}\n", shown(request, "deadline"));
   text += fmt::format("approval: {}\n", shown(request, "request_id"));
   constexpr std::size_t kScheme = 7;  // `sha256:`
@@ -38,7 +47,8 @@ std::string message(const json::object& request, std::string_view description) {
 
 }  // namespace
 
-json::object approval_form(const json::object& request, std::string_view description) {
+json::object approval_form(const json::object& request, std::string_view description,
+                           const std::vector<core::HiddenPart>& hidden) {
   constexpr int kLongestNote = 1000;
   const json::object decision{{"type", "string"},
                               {"title", "Decision"},
@@ -48,7 +58,7 @@ json::object approval_form(const json::object& request, std::string_view descrip
                           {"title", "Note"},
                           {"description", "why; becomes part of the record"},
                           {"maxLength", kLongestNote}};
-  return {{"message", message(request, description)},
+  return {{"message", message(request, description, hidden)},
           {"requestedSchema",
            json::object{{"type", "object"},
                         {"properties", json::object{{"decision", decision}, {"note", note}}},

@@ -94,7 +94,8 @@ std::optional<Gateway::Form> Gateway::form_for(const Governed& governed) {
               .binding = member("binding"),
               .deadline = from_rfc3339(member("deadline")).value_or(parts_.clock.wall()),
               .params = approval_form(
-                  request, body ? text_in(*body, "description").value_or("") : std::string_view())};
+                  request, body ? text_in(*body, "description").value_or("") : std::string_view(),
+                  core::hidden_in(body ? body->if_contains("hidden") : nullptr))};
 }
 
 Async<void> Gateway::hold(std::shared_ptr<Governed> governed) {

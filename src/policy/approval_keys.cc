@@ -19,6 +19,7 @@ constexpr std::size_t kMostReviewers = 1000;
 constexpr std::size_t kMostNames = 1000;
 constexpr std::uint64_t kLongestTime = 604'800;
 constexpr std::uint64_t kLongestHold = 3'600;
+constexpr std::uint64_t kMostPending = 1000;
 
 core::ApprovalRules& rules_of(Policy& policy) {
   if (!policy.approvals) policy.approvals.emplace();
@@ -106,6 +107,12 @@ Mapping approval_keys(Policy& out) {
                             [&out](std::uint64_t seconds) {
                               rules_of(out).hold = std::chrono::seconds(seconds);
                             }))
+      .optional("pending_per_agent",
+                "how many approval requests of one agent may wait at the same time; a call that "
+                "needs one more is refused",
+                number_schema(1, kMostPending),
+                read_number(1, kMostPending,
+                            [&out](std::uint64_t most) { rules_of(out).most_open = most; }))
       .optional("dual_control", "tools and side-effect classes that need two people",
                 list_schema(text_schema(512), kMostNames), [&out](const Place& place) {
                   return read_list(kMostNames, read_action(rules_of(out).dual_control))(place);

@@ -9,6 +9,7 @@
 //     deadline_s: 3600
 //     use_within_s: 600
 //     hold_s: 50
+//     pending_per_agent: 64
 //     dual_control: [process.exec, deploy]
 #pragma once
 

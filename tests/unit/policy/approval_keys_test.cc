@@ -122,6 +122,17 @@ TEST(ApprovalKeysTest, WhatAutonomySaysOfAskingOnlyNarrows) {
   EXPECT_EQ(alone->approvals->use_within, std::chrono::seconds(5));
 }
 
+// AP-43
+TEST(ApprovalKeysTest, HowManyRequestsOfAnAgentMayWaitIsSaidOr64) {
+  const auto plain = read_policy(with(kTwo), "p.yaml");
+  const auto few = read_policy(with(kTwo + "  pending_per_agent: 3\n"), "p.yaml");
+  ASSERT_TRUE(plain && few);
+  EXPECT_EQ(plain->approvals->most_open, 64u);
+  EXPECT_EQ(few->approvals->most_open, 3u);
+  EXPECT_NE(plain->approvals->dump(), few->approvals->dump());
+  EXPECT_FALSE(read_policy(with(kTwo + "  pending_per_agent: 0\n"), "p.yaml"));
+}
+
 // AT-32 (partly)
 TEST(ApprovalKeysTest, MorePeopleThanThereAreCannotBeAskedFor) {
   for (const std::string& bad :
