@@ -9,6 +9,7 @@
 #include "app/governed_process.h"
 #include "app/run_on.h"
 #include "base/try.h"
+#include "core/plain_text.h"
 #include "core/stored_record.h"
 #include "policy/reviewer_file.h"
 
@@ -29,6 +30,7 @@ policy::PolicyLoader::Extend what_the_gate_brings(std::filesystem::path reviewer
 
 Gate::Gate(std::unique_ptr<Workspace> workspace, Options options, const std::string& policy_before)
     : workspace_(std::move(workspace)),
+      log_redactor_(workspace_->redactor(), workspace_->detectors()),
       policy_(std::move(options.policy)),
       recorder_(ledger(), metrics_, workspace_->clock(), std::move(options.front)),
       meter_(metrics_),
@@ -48,6 +50,11 @@ Gate::Gate(std::unique_ptr<Workspace> workspace, Options options, const std::str
                  .digest = ledger().digest(),
                  .log = [this](std::string_view line) { log(line); },
                  .approvals_url = std::move(options.approvals_url)}) {}
+
+Error Gate::without_secrets(Error error) const {
+  error.message = core::plain_text(workspace_->redactor(), std::move(error.message));
+  return error;
+}
 
 Result<std::unique_ptr<Gate>> Gate::open(const Context& context, Options options) {
   SALLYPORT_TRY(Workspace::Place place, context.place());

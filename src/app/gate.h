@@ -14,6 +14,7 @@
 #include "core/governor.h"
 #include "core/metered_recorder.h"
 #include "core/plan_shelf.h"
+#include "guards/log_redactor.h"
 #include "mcp/gateway.h"
 
 namespace sallyport::app {
@@ -43,7 +44,12 @@ class Gate {
   core::Governor& governor() { return governor_; }
   Metrics& metrics() { return metrics_; }
   mcp::Gateway::Parts parts();
-  void log(std::string_view line) { lines_.say(std::string("sallyport: ").append(line)); }
+  // Secrets are taken out of the line, because much of it is what servers and clients said.
+  void log(std::string_view line) {
+    lines_.say(std::string("sallyport: ").append(log_redactor_.line(line)));
+  }
+  // An error that may quote a server, as it may be told on the command line.
+  Error without_secrets(Error error) const;
   std::string about_policy() const;
 
  private:
@@ -52,6 +58,7 @@ class Gate {
   boost::asio::io_context loop_{1};
   ErrorLines lines_;
   std::unique_ptr<Workspace> workspace_;
+  guards::LogRedactor log_redactor_;
   std::string policy_;
   Metrics metrics_;
   core::MeteredRecorder recorder_;  // everybody below writes through it

@@ -123,7 +123,9 @@ Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
        .log = [&](std::string_view line) { gate->log(line); }},
       std::make_unique<mcp::StreamLink>(gate->loop().get_executor(), mcp::Limits{},
                                         dup(STDIN_FILENO), dup(STDOUT_FILENO)));
-  SALLYPORT_CHECK_OK(serve(*gate, gateway));
+  if (Result<void> served = serve(*gate, gateway); !served) {
+    return std::unexpected(gate->without_secrets(std::move(served.error())));
+  }
   return 0;
 }
 

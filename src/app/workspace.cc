@@ -89,9 +89,9 @@ Result<std::unique_ptr<Workspace>> Workspace::open_writing(Place place, Writing 
   SALLYPORT_CHECK_OK(make_data_folder(place.data_dir));
   std::unique_ptr<Workspace> workspace(new Workspace(std::move(place)));
   const Place& here = workspace->place_;
-  SALLYPORT_TRY(std::shared_ptr<const guards::Detectors> detectors,
+  SALLYPORT_TRY(workspace->detectors_,
                 guards::Detectors::build(guards::default_detectors(), &workspace->patterns_));
-  workspace->redactor_ = std::make_unique<guards::StorageRedactor>(std::move(detectors));
+  workspace->redactor_ = std::make_unique<guards::StorageRedactor>(workspace->detectors_);
   SALLYPORT_TRY(workspace->store_, open_store(here, SqliteStore::Mode::ReadWrite, writing.passing));
   ledger::Ledger::Parts parts{*workspace->store_, *workspace->redactor_, workspace->clock_,
                               workspace->entropy_, std::move(writing.close_interrupted)};

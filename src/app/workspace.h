@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/entropy.h"
 #include "core/redactor.h"
+#include "guards/detectors.h"
 #include "ledger/ledger.h"
 #include "store/sqlite_store.h"
 
@@ -65,6 +66,8 @@ class Workspace {
   const Clock& clock() const { return clock_; }
   Entropy& entropy() { return entropy_; }
   const core::Redactor& redactor() const { return *redactor_; }  // where it was opened for writing
+  // Where it was opened for writing.
+  std::shared_ptr<const guards::Detectors> detectors() const { return detectors_; }
   const guardrails::PatternStore& patterns() const { return patterns_; }
 
  private:
@@ -75,6 +78,7 @@ class Workspace {
   SystemClock clock_;
   SystemEntropy entropy_;
   PatternFiles patterns_;
+  std::shared_ptr<const guards::Detectors> detectors_;
   std::unique_ptr<core::Redactor> redactor_;
   std::unique_ptr<store::SqliteStore> store_;
   std::unique_ptr<ledger::Ledger> ledger_;  // goes first: it writes `stopped`

@@ -10,6 +10,13 @@ bool continues_a_code_point(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
 }
 
+// What keys, tokens, addresses and numbers are made of.
+bool continues_a_word(char c) {
+  constexpr std::string_view kSigns = "_-+/=.~%@:";
+  const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  return letter || (c >= '0' && c <= '9') || kSigns.contains(c);
+}
+
 }  // namespace
 
 std::string cut_utf8_bytes(std::string_view text, std::size_t limit) {
@@ -17,6 +24,13 @@ std::string cut_utf8_bytes(std::string_view text, std::size_t limit) {
   std::size_t end = limit;
   while (end > 0 && continues_a_code_point(text[end])) --end;
   return std::string(text.substr(0, end));
+}
+
+std::string cut_whole_words(std::string_view text, std::size_t limit) {
+  std::string cut = cut_utf8_bytes(text, limit);
+  const bool breaks = cut.size() < text.size() && continues_a_word(text[cut.size()]);
+  while (breaks && !cut.empty() && continues_a_word(cut.back())) cut.pop_back();
+  return cut;
 }
 
 std::string cut_code_points(std::string_view text, std::size_t limit) {

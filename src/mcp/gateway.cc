@@ -7,7 +7,6 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
-#include "core/plain_text.h"
 #include "mcp/json_text.h"
 
 namespace sallyport::mcp {
@@ -34,16 +33,11 @@ Gateway::Gateway(asio::any_io_executor executor, Parts parts, Settings settings,
                 note(seen.withheld ? MessageLog::What::Withheld : MessageLog::What::Redacted,
                      Side::Server, seen.method, seen.evidence);
               }),
-      own_server_(settings_.make_server(
-          {executor, settings_.limits, *this,
-           // It may quote what the server said.
-           [this](std::string_view line) {
-             settings_.log(core::plain_text(parts_.redactor, std::string(line)));
-           },
-           [this](std::string_view line) {
-             settings_.log(fmt::format("[{}] {}", settings_.name,
-                                       core::plain_text(parts_.redactor, std::string(line))));
-           }})),
+      own_server_(settings_.make_server({executor, settings_.limits, *this, settings_.log,
+                                         [this](std::string_view line) {
+                                           settings_.log(
+                                               fmt::format("[{}] {}", settings_.name, line));
+                                         }})),
       server_(*own_server_),
       bridge_(parts_.recorder, settings_.name),
       tasks_of_server_(parts_.recorder, settings_.serves_others ? settings_.name : std::string(),

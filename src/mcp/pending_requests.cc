@@ -99,7 +99,7 @@ void PendingRequests::forget(std::uint64_t id) {
 void PendingRequests::complain(std::string_view what, std::string_view about) {
   ++complaints_;
   if (complaints_ > kComplaints) return;
-  log_(fmt::format("the server sent {}: `{}`", what, readable(cut_utf8_bytes(about, 200))));
+  log_(fmt::format("the server sent {}: `{}`", what, readable(cut_whole_words(about, 200))));
   if (complaints_ == kComplaints) log_("more of that kind is not reported");
 }
 

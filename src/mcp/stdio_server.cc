@@ -6,6 +6,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "base/cut_text.h"
 #include "base/try.h"
 
 namespace sallyport::mcp {
@@ -139,7 +140,10 @@ Async<void> StdioServer::hear(net::Line line) {
 Async<void> StdioServer::copy_errors() {
   net::LineReader& reader = connection_->error_reader;
   while (std::optional<net::Line> line = co_await reader.next()) {
-    means_.server_log(line->too_long ? line->text + " [...]" : line->text);
+    // The reader has cut a long line anywhere; half a word may be half a secret.
+    means_.server_log(line->too_long
+                          ? cut_whole_words(line->text + "-", line->text.size()) + " [...]"
+                          : line->text);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "base/cut_text.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "base/visible_text.h"
@@ -45,7 +46,7 @@ std::unexpected<Error> refused(unsigned status, std::string_view body, std::stri
   return fail(ErrorCode::Unauthenticated,
               fmt::format("the {} refuses (HTTP {}{}{})", what, status,
                           code.empty() ? "" : ", `" + visible(code.substr(0, 100)) + '`',
-                          why.empty() ? "" : ": " + visible(why.substr(0, 200))),
+                          why.empty() ? "" : ": " + visible(cut_whole_words(why, 200))),
               {}, code == "invalid_grant" ? "invalid_grant" : "");
 }
 

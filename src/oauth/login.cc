@@ -6,6 +6,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <charconv>
 
+#include "base/cut_text.h"
 #include "base/digest.h"
 #include "base/try.h"
 #include "base/visible_text.h"
@@ -138,7 +139,7 @@ Result<std::string> code_in(const Fields& brought, const ServerMetadata& server)
     return fail(
         ErrorCode::Unauthenticated,
         fmt::format("the authorization server refuses: `{}` {}", visible(error.substr(0, 100)),
-                    visible(field(brought, "error_description").substr(0, 200))));
+                    visible(cut_whole_words(field(brought, "error_description"), 200))));
   }
   const std::string_view code = field(brought, "code");
   if (code.empty()) return fail(ErrorCode::Corrupt, "the browser came back without a code");
