@@ -8,6 +8,7 @@
 
 #include "autonomy/effect_table.h"
 #include "base/try.h"
+#include "guardrails/gallery.h"
 #include "guardrails/schema.h"
 #include "guards/sanitizer_settings.h"
 #include "guards/size_limiter.h"
@@ -117,9 +118,56 @@ ReadValue read_result_hook(std::vector<ResultHook>& out) {
   };
 }
 
+std::vector<std::string> preset_names() {
+  std::vector<std::string> names;
+  for (const guardrails::Preset& preset : guardrails::gallery()) names.push_back(preset.id);
+  return names;
+}
+
+// The section of a policy is a document that may also name documents of the gallery.
+json::object guardrails_schema() {
+  json::object schema = guardrails::document_schema().as_object();
+  schema.at("properties").as_object()["gallery"] =
+      list_schema(choice_schema(preset_names()), preset_names().size());
+  return schema;
+}
+
+// Puts the checks of the gallery behind those of the section, so that places in it stay right.
+Result<void> take_gallery(const Place& place, json::value& section) {
+  json::object* const object = section.if_object();
+  if (object == nullptr || !object->contains("gallery")) return {};
+  object->erase("gallery");
+  json::value& checks = (*object)["checks"];
+  if (checks.is_null()) checks = json::array();
+  const Place listed{node_at(place.node, "/gallery"), place.file};
+  std::vector<std::string> names;
+  SALLYPORT_CHECK_OK(read_list(preset_names().size(), [&](const Place& item) -> Result<void> {
+    std::string name;
+    SALLYPORT_CHECK_OK(read_text(name, 100)(item));
+    if (guardrails::preset(name) == nullptr) {
+      return item.refuse(fmt::format("there is no `{}` in the gallery; one of {}", name,
+                                     fmt::join(preset_names(), ", ")));
+    }
+    if (std::ranges::find(names, name) != names.end()) {
+      return item.refuse(fmt::format("`{}` is there twice", name));
+    }
+    names.push_back(std::move(name));
+    return {};
+  })(listed));
+  if (!checks.is_array()) return {};  // the document says what is wrong
+  for (const std::string& name : names) {
+    SALLYPORT_TRY(const ParsedJson parsed, parse_json(guardrails::preset(name)->document));
+    for (const json::value& check : parsed.value.at("checks").as_array()) {
+      checks.get_array().push_back(check);
+    }
+  }
+  return {};
+}
+
 ReadValue read_guardrails(std::optional<guardrails::Document>& out) {
   return [&out](const Place& place) -> Result<void> {
-    SALLYPORT_TRY(const json::value section, to_json(place.node, place.file));
+    SALLYPORT_TRY(json::value section, to_json(place.node, place.file));
+    SALLYPORT_CHECK_OK(take_gallery(place, section));
     auto document = guardrails::read_document(section);
     if (!document) {
       const guardrails::DocumentError& error = document.error();
@@ -336,7 +384,7 @@ Mapping policy_keys(Policy& out) {
       .optional("tools", "what tools are; one that nobody names has effects",
                 list_schema(tool_keys(any_tool).schema(), kMostTools),
                 read_list(kMostTools, read_tool(out.tools)))
-      .optional("guardrails", "declarative checks", guardrails::document_schema().as_object(),
+      .optional("guardrails", "declarative checks", guardrails_schema(),
                 read_guardrails(out.guardrails))
       .optional("keep_excerpts",
                 "stores in the ledger what a check found; never what was taken out, nor secrets",

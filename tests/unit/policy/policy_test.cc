@@ -78,6 +78,24 @@ TEST(PolicyTest, EveryKeyIsReadAndEndsInThePlan) {
   EXPECT_EQ(plan->result_guards()[2]->traits().name, "size-limiter");
 }
 
+// GR-69 (partly)
+TEST(PolicyTest, ChecksOfTheGalleryAreTakenByName) {
+  const auto policy = read_policy(
+      "version: 1\nguardrails:\n  gallery: [dangerous-shell]\n  checks:\n"
+      "    - {type: blocklist, stage: input, id: own, words: [x]}\n",
+      "policy.yaml");
+  ASSERT_TRUE(policy) << policy.error().message;
+  ASSERT_GT(policy->guardrails->checks.size(), 5u);
+  EXPECT_EQ(policy->guardrails->checks.front().id, "own");
+  EXPECT_EQ(policy->guardrails->checks[1].id, "shell-remove-root");
+  const auto alone = read_policy("version: 1\nguardrails: {gallery: [secrets]}\n", "policy.yaml");
+  ASSERT_TRUE(alone) << alone.error().message;
+  EXPECT_FALSE(alone->guardrails->checks.empty());
+  const Error unknown = error_of("version: 1\nguardrails: {gallery: [nothing]}\n");
+  EXPECT_EQ(unknown.where, "policy.yaml:2:24");
+  EXPECT_FALSE(read_policy("version: 1\nguardrails: {gallery: [pii, pii]}\n", "policy.yaml"));
+}
+
 // An empty or absent section adds no guard: GR-1 GR-43 (partly)
 TEST(PolicyTest, WithoutChecksNoGuardIsAdded) {
   for (const char* const text :
