@@ -38,7 +38,7 @@ json::object to_json(const ApprovalItem& item) {
         "requested_at", "deadline", "approvers_required", "reviewers", "binding", "proposal"}) {
     object[name] = item.request.at(name);
   }
-  object["hidden"] = core::to_json(item.hidden);
+  object["hidden"] = core::hidden_json(item.hidden);
   return object;
 }
 
@@ -63,7 +63,7 @@ json::object page_json(const ApprovalItem& item, json::value result) {
                     {"answer", item.answer.empty() ? json::value() : json::value(item.answer)},
                     {"responses", std::move(responses)},
                     {"result", std::move(result)},
-                    {"hidden", core::to_json(item.hidden)}};
+                    {"hidden", core::hidden_json(item.hidden)}};
   if (item.exact) page["exact_input"] = *item.exact;
   return page;
 }

@@ -25,7 +25,7 @@ namespace {
 
 // What those have in common that are listed once.
 std::string likeness(const ApprovalItem& item) {
-  json::array same{item.word, item.description, core::to_json(item.hidden)};
+  json::array same{item.word, item.description, core::hidden_json(item.hidden)};
   for (const char* const name : {"kind", "agent_id", "server", "tool_name", "action"}) {
     same.push_back(item.request.at(name));
   }

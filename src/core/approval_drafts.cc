@@ -97,7 +97,7 @@ std::vector<Draft> question_drafts(const Question& question, std::chrono::second
   draft.body["state"] = "pending";
   draft.body["description"] = question.description;
   draft.body["call_digest"] = question.call_digest;
-  if (!hidden.empty()) draft.body["hidden"] = to_json(hidden);
+  if (!hidden.empty()) draft.body["hidden"] = hidden_json(hidden);
   const ApprovalState pending{.call_id = question.call_id,
                               .call_digest = question.call_digest,
                               .expires_at = from_rfc3339(question.expires_at).value_or(WallTime{}),

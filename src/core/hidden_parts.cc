@@ -76,7 +76,7 @@ std::vector<HiddenPart> hidden_parts(const Redactor& redactor, const json::value
   return parts;
 }
 
-json::array to_json(const std::vector<HiddenPart>& parts) {
+json::array hidden_json(const std::vector<HiddenPart>& parts) {
   json::array all;
   for (const HiddenPart& part : parts) {
     json::object object{{"path", part.path},

@@ -35,7 +35,7 @@ struct HiddenPart {
 std::vector<HiddenPart> hidden_parts(const Redactor& redactor, const json::value& input,
                                      const Classification& tool);
 
-json::array to_json(const std::vector<HiddenPart>& parts);
+json::array hidden_json(const std::vector<HiddenPart>& parts);
 std::vector<HiddenPart> hidden_in(const json::value* stored);
 
 // May the input hold a command? If not, looking for hidden parts of one is in vain.

@@ -39,7 +39,7 @@ TEST(HiddenPartsTest, AMemberIsHiddenWholeByItsName) {
 // AP-38
 TEST(HiddenPartsTest, TheyAreReadBackFromWhatWasStored) {
   const auto parts = hidden(json::object{{"argv", json::array{"x", kToken}}});
-  const json::value stored = to_json(parts);
+  const json::value stored = hidden_json(parts);
   EXPECT_EQ(hidden_in(&stored), parts);
   EXPECT_TRUE(any_command(parts));
   EXPECT_THAT(redacted_commands(parts), SizeIs(1));
