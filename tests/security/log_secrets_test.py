@@ -44,6 +44,8 @@ for line in sys.stdin:
 """ % (KEY, TOKEN)
 
 
+
+
 class Planted:
     def expect_clean(self, log):
         self.assertIn("all said", log)
@@ -63,30 +65,22 @@ class LogOfMcp(McpTest, Planted):
         self.expect_clean("".join(client.errors))
 
     # AU-84
-    def test_a_server_that_refuses_to_open_is_quoted_without_its_secrets(self):
-        client = self.client(sys.executable, "-c",
-                             "import sys, json\n"
-                             "m = json.loads(sys.stdin.readline())\n"
-                             "print(json.dumps({'jsonrpc': '2.0', 'id': m['id'], 'error': {'code': -32000,"
-                             " 'message': 'bad key %s here'}}), flush=True)\n"
-                             "sys.exit(0)\n" % TOKEN)
-        client.ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {},
-                                  "clientInfo": {"name": "c", "version": "1"}})
-        client.close()
-        self.assertNotIn(TOKEN, "".join(client.errors))
-
-    # AU-84
-    def test_an_http_server_that_fails_is_quoted_without_its_secrets(self):
+    def test_what_a_server_says_wrongly_over_http_is_redacted(self):
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
-                self.rfile.read(int(self.headers.get("content-length", 0)))
-                body = ("boom with %s" % TOKEN).encode()
-                self.send_response(500, "bad " + TOKEN)
-                self.send_header("content-type", "text/plain")
+                message = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))))
+                answer = {"jsonrpc": "2.0", "id": message.get("id"), "result": {
+                    "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}}}
+                body = f"data: not json: {TOKEN}\n\ndata: {json.dumps(answer)}\n\n".encode() if "id" in message else b""
+                self.send_response(200 if body else 202)
+                self.send_header("content-type", "text/event-stream")
                 self.send_header("content-length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
-            do_GET = do_POST
+
+            def do_GET(self):
+                self.send_error(405)
+            do_DELETE = do_GET
 
             def log_message(self, *_):
                 pass
@@ -96,12 +90,9 @@ class LogOfMcp(McpTest, Planted):
         self.addCleanup(server.shutdown)
         client = Client(self, (), None, ("--name", "far", "--url", f"http://127.0.0.1:{server.server_port}/mcp"))
         self.addCleanup(self.end, client)
-        client.ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {},
-                                  "clientInfo": {"name": "c", "version": "1"}})
-        client.answer(client.last_id)
-        client.close()
-        self.assertNotIn(TOKEN, "".join(client.errors))
-        self.assertNotIn(TOKEN[:20], "".join(client.errors))
+        client.open()
+        said = client.wait_for_error("the server sent")
+        self.assertIn("not json: [REDACTED:secret]", said)
 
 
 class LogOfServe(ServeTest, Planted):
