@@ -17,11 +17,11 @@
 #include "core/recorder.h"
 #include "guards/detectors.h"
 #include "hook/dialect.h"
-#include "ledger/fact_seal.h"
 #include "ledger/instance_lock.h"
 #include "ledger/key_folder.h"
 #include "ledger/opening_check.h"
 #include "ledger/private_file.h"
+#include "ledger/seals.h"
 #include "mcp/bridge_log.h"
 #include "trust/approver_book.h"
 #include "trust/standing.h"
@@ -282,9 +282,18 @@ class Examination {
     // That it is open to others was told above.
     if (!secret && secret.error().cause == "not_private") return;
     const KeyedDigest digest(secret ? secret->value_or("") : "");
-    if (const auto seal = ledger::FactSeal::stored(view, digest); !seal) {
-      bad("facts", seal.error().message, "run `sallyport ledger verify`");
+    const auto state = ledger::newest_state(view, digest);
+    if (!state) return bad("facts", state.error().message, "run `sallyport ledger verify`");
+    if (!*state) return;
+    const Result<void> good = ledger::check_facts(view, digest, (*state)->sums);
+    if (good) return;
+    const auto changed = ledger::changed_facts(view, digest);
+    std::string names;
+    for (const std::string& name : changed ? *changed : std::vector<std::string>{}) {
+      names += (names.empty() ? "" : "; ") + visible(name);
     }
+    bad("facts", names.empty() ? good.error().message : names,
+        "find out why, then run `sallyport ledger acknowledge --reason TEXT`");
   }
 
   Result<void> newest_checkpoint(ledger::ReadView& view, std::uint64_t size) {

@@ -9,10 +9,10 @@
 #include "app/selection.h"
 #include "base/encoding.h"
 #include "base/try.h"
-#include "ledger/fact_seal.h"
 #include "ledger/key_folder.h"
 #include "ledger/opening_check.h"
 #include "ledger/private_file.h"
+#include "ledger/seals.h"
 
 namespace sallyport::app {
 
@@ -89,7 +89,7 @@ Result<void> check_contradicted(const Workspace::Place& place) {
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, Workspace::open_reading(place));
   Result<void> agrees;
   SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
-    agrees = ledger::check_fact_seal(view, KeyedDigest(secret.value_or("")));
+    agrees = ledger::check_seals(view, KeyedDigest(secret.value_or("")));
     if (!kept || !agrees) return {};
     SALLYPORT_TRY(const std::vector<ledger::KeyPeriod> keys, ledger::key_history(view));
     agrees = ledger::check_against(view, *kept, keys);

@@ -44,10 +44,14 @@ Result<Pin> pinned_key(const LedgerVerifyOptions& options, const Workspace::Plac
   return Pin{key->verifier(), place.key_file().string()};
 }
 
-// Nothing for an auditor, whose copy holds no secrets.
+// Nothing for an auditor, whose copy holds no secrets. Where the signing key is, the other belongs
+// too: without it no seal holds.
 std::optional<KeyedDigest> digest_of(const Workspace::Place& place) {
   const Result<std::optional<std::string>> key = ledger::KeyFolder::kept_digest_key(place.data_dir);
-  if (key) return *key ? std::optional<KeyedDigest>(**key) : std::nullopt;
+  std::error_code code;
+  if (key && *key) return KeyedDigest(**key);
+  if (key && std::filesystem::exists(place.key_file(), code)) return KeyedDigest("");
+  if (key) return std::nullopt;
   fmt::print(stderr, "sallyport: the facts beside the entries were not checked: {}\n",
              key.error().message);
   return std::nullopt;
@@ -95,6 +99,13 @@ void print(const Context& context, const ledger::LedgerReport& report, const Gap
                     report.first_bad->check, report.first_bad->sequence,
                     visible(report.first_bad->detail)));
     return;
+  }
+  if (report.openings_missing) {
+    say(*report.openings_missing == 0
+            ? "openings   all that the log has"
+            : terminal.paint(Paint::Doubtful,
+                             fmt::format("openings   {} are left out, and no erasure explains that",
+                                         *report.openings_missing)));
   }
   print_gaps(gaps, terminal);
   say(terminal.paint(Paint::Good, "verified"));

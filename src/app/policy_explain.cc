@@ -17,6 +17,7 @@
 #include "core/governor.h"
 #include "core/reading_recorder.h"
 #include "ledger/entry.h"
+#include "ledger/opening_check.h"
 #include "ledger/query.h"
 #include "ledger/store_reader.h"
 
@@ -95,8 +96,7 @@ Result<void> visit_entries(
     return ledger::find_entries(
         view, filter,
         [&](const ledger::StoredEntry& stored, const ledger::EntryView&) -> Result<bool> {
-          SALLYPORT_TRY(const json::object entry,
-                        ledger::open_entry(*stored.bytes, stored.openings));
+          SALLYPORT_TRY(const json::object entry, ledger::opened_entry(stored));
           const json::object* const body = object_in(entry, "body");
           return body == nullptr || visit(entry, *body);
         });

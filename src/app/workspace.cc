@@ -6,6 +6,8 @@
 #include "base/try.h"
 #include "guards/detectors.h"
 #include "guards/storage_redactor.h"
+#include "ledger/key_folder.h"
+#include "ledger/opening_check.h"
 #include "ledger/private_file.h"
 
 namespace sallyport::app {
@@ -66,6 +68,13 @@ Result<std::unique_ptr<SqliteStore>> open_store(const Workspace::Place& place,
                             .passing = passing});
 }
 
+// An auditor's copy has no secret, and a secret that is open to others is told by `doctor`.
+Result<void> read_with_seals(const Workspace::Place& place, SqliteStore& store) {
+  const auto secret = ledger::KeyFolder::kept_digest_key(place.data_dir);
+  if (!secret || !*secret) return {};
+  return ledger::check_seals_of(store, std::make_shared<const KeyedDigest>(**secret));
+}
+
 }  // namespace
 
 std::filesystem::path Workspace::Place::witness_file() const {
@@ -80,6 +89,7 @@ Result<std::unique_ptr<Workspace>> Workspace::open_reading(Place place) {
   SALLYPORT_CHECK_OK(must_exist(place));
   std::unique_ptr<Workspace> workspace(new Workspace(std::move(place)));
   SALLYPORT_TRY(workspace->store_, open_store(workspace->place_, SqliteStore::Mode::ReadOnly));
+  SALLYPORT_CHECK_OK(read_with_seals(workspace->place_, *workspace->store_));
   return workspace;
 }
 
@@ -120,6 +130,7 @@ Result<std::vector<core::Draft>> Workspace::rehearse(const Place& place,
   SALLYPORT_CHECK_OK(must_exist(place));
   SALLYPORT_TRY(const std::unique_ptr<SqliteStore> store,
                 open_store(place, SqliteStore::Mode::ReadWrite));
+  SALLYPORT_CHECK_OK(read_with_seals(place, *store));
   Result<std::vector<core::Draft>> drafts;
   const Result<void> undone = store->write([&](ledger::WriteView& view) -> Result<void> {
     drafts = compose(view);

@@ -6,6 +6,7 @@
 #include "core/stored_record.h"
 #include "embed/engine_body.h"
 #include "ledger/maintenance.h"
+#include "ledger/opening_check.h"
 #include "ledger/query.h"
 #include "ledger/receipt.h"
 #include "ledger/verify.h"
@@ -83,8 +84,7 @@ Result<std::vector<json::object>> find(ledger::LedgerStore& store, const ledger:
     return ledger::find_entries(
         view, filter,
         [&](const ledger::StoredEntry& stored, const ledger::EntryView&) -> Result<bool> {
-          SALLYPORT_TRY(const json::object entry,
-                        ledger::open_entry(*stored.bytes, stored.openings));
+          SALLYPORT_TRY(const json::object entry, ledger::opened_entry(stored));
           found.push_back(shape(entry));
           return true;
         });

@@ -6,7 +6,6 @@
 
 #include "base/try.h"
 #include "ledger/block_index.h"
-#include "ledger/fact_seal.h"
 #include "ledger/tree.h"
 #include "ledger/trust_link.h"
 #include "ledger/written_ids.h"
@@ -167,7 +166,8 @@ Result<void> Committer::commit(const std::vector<Group*>& groups, LedgerStore::M
   Stored next;
   std::shared_ptr<const SigningKey> rotate_to;
   const auto work = [&](WriteView& view) -> Result<void> {
-    SALLYPORT_CHECK_OK(follow_others(view));
+    const bool accepts = std::ranges::any_of(groups, &Group::accepts_unsealed);
+    SALLYPORT_CHECK_OK(follow_others(view, accepts));
     Batch batch(view, stored_);
     batch.next.wall = means_.clock.wall();
     batch.next.steady = means_.clock.steady();
@@ -177,9 +177,8 @@ Result<void> Committer::commit(const std::vector<Group*>& groups, LedgerStore::M
       if (group->rotate_to && group->result) rotate_to = group->rotate_to;
     }
     SALLYPORT_CHECK_OK(finish(batch, rotate_to));
-    // `stored_` is still what was stored before.
-    SALLYPORT_CHECK_OK(seal_facts(view, means_.digest, stored_.edge.size() == 0,
-                                  std::ranges::any_of(groups, &Group::accepts_facts)));
+    SALLYPORT_CHECK_OK(seal_state(batch, accepts));
+    SALLYPORT_CHECK_OK(write_rows(batch));
     next = std::move(batch.next);
     return {};
   };
@@ -194,11 +193,10 @@ Result<void> Committer::commit(const std::vector<Group*>& groups, LedgerStore::M
   return {};
 }
 
-// INVARIANT: inside a transaction `stored_` is what is stored, whoever wrote it. What
-// others wrote counts only under their signature: building on it would sign it for them.
-Result<void> Committer::follow_others(WriteView& view) {
-  constexpr std::uint64_t kFewLeaves = 4096;
+// INVARIANT: inside a transaction `stored_` is what is stored, whoever wrote it.
+Result<void> Committer::follow_others(WriteView& view, bool accepts) {
   SALLYPORT_TRY(const ReadView::Head head, view.head());
+  const bool changed = view.changed_elsewhere();
   const std::uint64_t size = head.size;
   const std::uint64_t known = stored_.edge.size();
   if (size == 0 && known == 0) return follow_key(view);
@@ -206,11 +204,52 @@ Result<void> Committer::follow_others(WriteView& view) {
     return ledger_unavailable("corrupt",
                               fmt::format("the ledger shrank from {} to {} entries", known, size));
   }
-  if (size == known) {
-    if (head.checkpoint == stored_.checkpoint) return {};
+  if (size == known && head.checkpoint != stored_.checkpoint) {
     return ledger_unavailable("corrupt",
                               fmt::format("entry {} was exchanged behind the ledger", size - 1));
   }
+  if (size > known) SALLYPORT_CHECK_OK(follow_tree(view, head));
+  if (accepts) return {};
+  if (size > known || head.seal != stored_.seal) SALLYPORT_CHECK_OK(follow_state(view, head));
+  followed_ = followed_ || (size > known && known > 0);
+  // Whoever adds entries is another process of ours. Whoever changes something without adding any
+  // is looked at, and so is what was there before this process came.
+  if (known > 0 && (size > known || !changed)) return {};
+  if (known == 0 && means_.most_facts != UINT64_MAX) {
+    SALLYPORT_TRY(const bool too_many, view.has_more_facts_than(means_.most_facts));
+    if (too_many) return {};
+  }
+  return ledger::check_facts(view, means_.digest, stored_.state.sums);
+}
+
+Result<void> Committer::check_facts() {
+  return means_.store.read([&](ReadView& view) -> Result<void> {
+    SALLYPORT_TRY(const std::optional<SealedState> state, newest_state(view, means_.digest));
+    if (!state) return {};
+    return ledger::check_facts(view, means_.digest, state->sums);
+  });
+}
+
+// The state beside the newest checkpoint. At the same size only facts without an entry may have
+// changed, and those count up.
+Result<void> Committer::follow_state(WriteView& view, const ReadView::Head& head) {
+  SALLYPORT_TRY(const std::optional<SealedState> state, newest_state(view, means_.digest));
+  const bool same_size = !stored_.seal.empty() && head.checkpoint == stored_.checkpoint;
+  if (same_size && state->revision <= stored_.state.revision) {
+    return ledger_unavailable(
+        "corrupt", fmt::format("an earlier seal of entry {} was put back", head.size - 1));
+  }
+  stored_.state = *state;
+  stored_.seal = head.seal;
+  stored_.checkpoint = head.checkpoint;
+  return {};
+}
+
+// What others wrote counts only under their signature: building on it would sign it for them.
+Result<void> Committer::follow_tree(WriteView& view, const ReadView::Head& head) {
+  constexpr std::uint64_t kFewLeaves = 4096;
+  const std::uint64_t size = head.size;
+  const std::uint64_t known = stored_.edge.size();
   // A rotation is an entry like any other: where there is no new one, the key is the same.
   SALLYPORT_CHECK_OK(follow_key(view));
   SALLYPORT_TRY(const std::optional<StoredEntry> last, view.entry(size - 1));
@@ -227,6 +266,7 @@ Result<void> Committer::follow_others(WriteView& view) {
   }
   stored_.edge = std::move(edge);
   stored_.checkpoint = last->checkpoint;
+  stored_.seal.clear();
   indexer_ = {};
   if (!last->bytes) return {};
   const Result<EntryView> seen = view_entry(*last->bytes);
@@ -354,6 +394,47 @@ Result<void> Committer::finish(Batch& batch, const std::shared_ptr<const Signing
   const Edge& edge = batch.next.edge;
   batch.next.checkpoint = Checkpoint{key_.verifier().name, edge.size(), edge.root()}.sign(keys);
   batch.entries.back().checkpoint = batch.next.checkpoint;
+  return {};
+}
+
+// What the commit leaves behind, under its checkpoint. Facts may change without an entry: then the
+// seal of the newest one is made anew.
+Result<void> Committer::seal_state(Batch& batch, bool accepts) {
+  const Seals seals(means_.digest);
+  SealedState& state = batch.next.state;
+  const bool lone = batch.entries.empty();
+  if (lone && batch.view.changed_facts().empty() && batch.view.altered().empty()) return {};
+  if (!lone) {
+    state.marks.clear();
+    state.revision = 0;
+    state.anew = false;
+  } else if (batch.next.edge.size() == 0) {
+    return fail(ErrorCode::Internal, "a fact has no entry before it that could seal it");
+  } else {
+    ++state.revision;
+  }
+  if (accepts) {
+    SALLYPORT_TRY(state, reseal_all(batch.view, means_.digest));
+  } else {
+    SALLYPORT_CHECK_OK(reseal_altered(batch.view, means_.digest, state));
+    seals.take(batch.view.changed_facts(), state);
+  }
+  const std::string sealed = seals.state_seal(batch.next.checkpoint, state);
+  for (StoredEntry& entry : batch.entries) {
+    entry.seal = seals.row_seal(entry, entry.checkpoint.empty() ? std::string_view{} : sealed);
+  }
+  if (!lone) {
+    batch.next.seal = batch.entries.back().seal;
+    return {};
+  }
+  SALLYPORT_TRY(const std::optional<StoredEntry> last,
+                batch.view.entry(batch.next.edge.size() - 1));
+  batch.next.seal = seals.row_seal(*last, sealed);
+  return batch.view.replace_seal(last->sequence, batch.next.seal);
+}
+
+Result<void> Committer::write_rows(Batch& batch) {
+  const Seals seals(means_.digest);
   auto index = batch.indexes.begin();
   for (const StoredEntry& entry : batch.entries) {
     SALLYPORT_CHECK_OK(batch.view.insert(entry));
@@ -362,10 +443,11 @@ Result<void> Committer::finish(Batch& batch, const std::shared_ptr<const Signing
     if (size % kBlock != 0) continue;
     const std::uint64_t block = entry.sequence / kBlock;
     if (index != batch.indexes.end() && index->block == block) {
-      SALLYPORT_CHECK_OK(batch.view.put_block_index(*index++));
+      SALLYPORT_CHECK_OK(batch.view.put_block_index(*index, seals.block_seal(*index)));
+      ++index;
     } else {
       SALLYPORT_TRY(const BlockIndex read, index_block(batch.view, block));
-      SALLYPORT_CHECK_OK(batch.view.put_block_index(read));
+      SALLYPORT_CHECK_OK(batch.view.put_block_index(read, seals.block_seal(read)));
     }
   }
   return {};

@@ -13,6 +13,7 @@
 #include "ledger/entry.h"
 #include "ledger/key_folder.h"
 #include "ledger/merkle.h"
+#include "ledger/seals.h"
 #include "ledger/store.h"
 
 namespace sallyport::ledger {
@@ -33,8 +34,8 @@ struct Group {
   // Facts as they must still be; else this group alone is refused with `Conflict`.
   std::vector<core::Fact> expected;
 
-  // A person has looked at the facts and takes them as they are, whoever changed them.
-  bool accepts_facts = false;
+  // A person has looked at what stands beside the entries and takes it as it is.
+  bool accepts_unsealed = false;
 
   bool waits_for_disk = true;
   bool owed = false;       // an effect is waiting to be told: kept until it is written
@@ -56,6 +57,8 @@ class Committer {
     const Clock& clock;
     Entropy& entropy;
     std::string instance_id;
+    // A process that begins to write checks the facts, unless there are more than this.
+    std::uint64_t most_facts = UINT64_MAX;
   };
   Committer(Means means, SigningKey key);
 
@@ -68,6 +71,10 @@ class Committer {
   Result<SealedDraft> seal(core::Draft draft);
   const std::string& newest_checkpoint() const { return stored_.checkpoint; }
   bool is_on_disk() const { return is_on_disk_; }  // what was committed last
+  // The facts are those of the newest commit. For between commits: others may write them too.
+  Result<void> check_facts();
+  // Other processes have written since this was last asked.
+  bool take_followed() { return std::exchange(followed_, false); }
   const SigningKey& key() const { return key_; }
 
  private:
@@ -77,6 +84,8 @@ class Committer {
   struct Stored {
     Edge edge{};
     std::string checkpoint{};
+    std::string seal{};  // of the row of that checkpoint
+    SealedState state{};
     WallTime last_recorded{};  // of the newest entry, whoever wrote it
     // Both clocks as the last commit began, to notice a step; one during the commit is noticed by
     // the next.
@@ -85,13 +94,17 @@ class Committer {
   };
 
   Result<void> commit(const std::vector<Group*>& groups, LedgerStore::Manner manner);
-  Result<void> follow_others(WriteView& view);
+  Result<void> follow_others(WriteView& view, bool accepts);
+  Result<void> follow_tree(WriteView& view, const ReadView::Head& head);
+  Result<void> follow_state(WriteView& view, const ReadView::Head& head);
   Result<void> follow_key(WriteView& view);
   Result<void> note_clock_step(Batch& batch);
   Result<void> write_group(Batch& batch, Group& group);
   Result<void> place(Batch& batch, const SealedDraft& draft, Positions& positions);
   void index(Batch& batch, const SealedDraft& draft, WallTime recorded);
   Result<void> finish(Batch& batch, const std::shared_ptr<const SigningKey>& rotate_to);
+  Result<void> seal_state(Batch& batch, bool accepts);
+  Result<void> write_rows(Batch& batch);
 
   Means means_;
   SigningKey key_;
@@ -100,6 +113,7 @@ class Committer {
   // when others wrote too, or when a commit failed.
   BlockIndexer indexer_;
   bool is_on_disk_ = true;
+  bool followed_ = false;
 };
 
 // The draft of a control entry (LE-68).

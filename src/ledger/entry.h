@@ -101,7 +101,4 @@ Result<void> check_meaning(const json::value& entry);
 // `{"$sealed":..,"state":"withheld"|"erased"|"sealed"}`.
 json::value opened_body(const json::value& entry, const std::vector<Opening>& openings);
 
-// The whole entry as readers see it, from bytes and openings as they are stored.
-Result<json::object> open_entry(std::string_view bytes, std::string_view packed_openings);
-
 }  // namespace sallyport::ledger

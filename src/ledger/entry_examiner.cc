@@ -41,7 +41,10 @@ class Examiner {
       if (block_is_whole_) out_.blocks.push_back(std::move(index));
       block_is_whole_ = true;
     }
-    return stored.checkpoint.empty() ? std::nullopt : look_at_checkpoint(stored);
+    if (!stored.checkpoint.empty()) {
+      if (Found fault = look_at_checkpoint(stored)) return fault;
+    }
+    return said_.secret == nullptr ? std::nullopt : look_at_seal(stored);
   }
 
  private:
@@ -102,6 +105,20 @@ class Examiner {
       return fault(stored, "opening",
                    fmt::format("{} openings are kept of {} sealed fields", paths.size(), fields));
     }
+    return std::nullopt;
+  }
+
+  Found look_at_seal(const StoredEntry& stored) {
+    const Seals seals(*said_.secret);
+    if (!seals.holds(stored)) {
+      return fault(stored, "opening",
+                   "states of openings, or where commits end, are not as they were sealed");
+    }
+    if (!stored.checkpoint.empty() && !seals.state(stored.checkpoint, stored.seal)) {
+      return fault(stored, "checkpoint_consistency",
+                   "the state of this commit is not sealed for this checkpoint");
+    }
+    if (const std::optional<Tag> part = seals.row_part(stored)) toggle(out_.altered, *part);
     return std::nullopt;
   }
 

@@ -8,6 +8,7 @@
 
 #include "ledger/maintenance.h"
 #include "ledger/opening_check.h"
+#include "ledger/seals.h"
 #include "ledger/store.h"
 #include "ledger/verify.h"
 
@@ -48,6 +49,7 @@ struct Examined {
   std::vector<BlockIndex> blocks;            // of whole blocks that are not pruned
   std::optional<std::uint64_t> last_pruned;  // greatest sequence without bytes
   std::uint64_t pruned_below = 0;            // as `pruned` control entries say
+  Tag altered{};                             // sum over rows that lost content, see seals.h
   std::optional<Fault> fault;                // the first
 };
 
@@ -60,6 +62,7 @@ struct Sayings {
   std::vector<KeyPeriod> keys;
   std::vector<Erasure> erasures;
   CheckControl control{};
+  const KeyedDigest* secret = nullptr;  // none: seals are not checked row by row
 };
 Result<Sayings> sayings(ReadView& view);
 

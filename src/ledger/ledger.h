@@ -123,7 +123,7 @@ class Ledger final : public core::Recorder {
   struct Queue;
 
   struct Secrets {
-    std::unique_ptr<KeyedDigest> digest;
+    std::shared_ptr<const KeyedDigest> digest;
     SecretBox box;
   };
   struct Locks {
@@ -154,6 +154,7 @@ class Ledger final : public core::Recorder {
   void restore_reserve();
   void settle_account(const TurnedAway& told);
   void probe();
+  void watch_facts();
   Result<void> write_nothing(std::string why);
   Result<void> commit(std::vector<Group>& groups);
   void commit_reports(std::vector<Group>& groups);
@@ -164,7 +165,7 @@ class Ledger final : public core::Recorder {
   Parts parts_;
   Settings settings_;
   KeyFolder keys_;
-  std::unique_ptr<KeyedDigest> digest_;
+  std::shared_ptr<const KeyedDigest> digest_;
   SecretBox box_;
   InstanceLock lock_;
   CallClaims claims_;
@@ -183,6 +184,7 @@ class Ledger final : public core::Recorder {
   std::optional<SteadyTime> witness_written_;
   std::string witnessed_;
   std::optional<SteadyTime> retention_applied_;
+  std::optional<SteadyTime> watch_at_;
   Guarded<std::vector<std::uint64_t>> unheard_;
   std::function<void()> unheard_bell_;  // none: nobody asks for what was owed
   std::thread writer_;

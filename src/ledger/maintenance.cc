@@ -164,6 +164,8 @@ Group::Compose prune(std::uint64_t minimum, std::string who, std::string reason)
       if (!stored.bytes || tells_key(stored)) return true;
       SALLYPORT_TRY(const EntryView entry, view_entry(*stored.bytes));
       SALLYPORT_CHECK_OK(refuse_if_held(kept, entry));
+      // What another program changed is not taken out of sight.
+      SALLYPORT_TRY([[maybe_unused]] const std::vector<Opening> openings, openings_of(stored));
       for (const core::Fact& open : open_calls) {
         if (open.key == entry.call_id) {
           return fail(ErrorCode::Conflict,

@@ -152,6 +152,49 @@ Result<Opening> take_opening(Fields& fields) {
 
 }  // namespace
 
+namespace {
+
+// Calls `look(kind, path, salt)` for each packed opening, as long as they can be read. False: not
+// to the end.
+template <class Look>
+bool look_through(std::string_view packed, const Look& look) {
+  Fields fields(packed);
+  while (!fields.empty()) {
+    const std::string_view kind = fields.take(2);
+    const std::string_view path = fields.take_sized();
+    const bool erased = kind.ends_with('e');
+    const std::string_view salt = erased ? std::string_view{} : fields.take(Salt{}.size());
+    if (kind.ends_with('o')) fields.take_sized();
+    if (!fields.good()) return false;
+    look(kind, path, salt);
+  }
+  return true;
+}
+
+}  // namespace
+
+void append_manifest(std::string& out, std::string_view packed) {
+  const std::size_t before = out.size();
+  const bool good = look_through(
+      packed, [&](std::string_view kind, std::string_view path, std::string_view salt) {
+        out += kind;
+        put_sized(out, path);
+        if (kind.ends_with('w')) out += salt;
+      });
+  if (good) return;
+  out.resize(before);
+  out += '!';
+  out += packed;
+}
+
+bool has_erased(std::string_view packed) {
+  bool found = false;
+  look_through(packed, [&](std::string_view kind, std::string_view, std::string_view) {
+    found = found || kind.ends_with('e');
+  });
+  return found;
+}
+
 std::string pack_openings(const std::vector<Opening>& openings) {
   std::string out;
   for (const Opening& opening : openings) {

@@ -36,6 +36,12 @@ std::string seal_digest(Form form, const Salt& salt, std::string_view value);
 
 // The form of our own store (docs/formats.md); receipts and exports show the open ones as JSON.
 std::string pack_openings(const std::vector<Opening>& openings);
+
+// What a seal says of packed openings: all but what the commitments of the entry bind, which are
+// salts and values of open ones. Damaged ones are said as they are.
+void append_manifest(std::string& out, std::string_view packed);
+bool has_erased(std::string_view packed);
+
 Result<std::vector<Opening>> unpack_openings(std::string_view packed);
 
 // `{"form":..,"path":..,"salt":..,"value":..}` as in a receipt. Only for open ones.

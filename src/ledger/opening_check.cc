@@ -7,7 +7,9 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "ledger/entry.h"
+#include "ledger/entry_reader.h"
 #include "ledger/merkle.h"
+#include "ledger/seals.h"
 #include "ledger/tree.h"
 
 namespace sallyport::ledger {
@@ -38,6 +40,23 @@ Result<void> check_tail(ReadView& view, std::uint64_t size, std::uint64_t looks_
   return {};
 }
 
+Result<void> check_commitments(const std::vector<Opening>& openings, const EntryReader& reader) {
+  for (const Opening& opening : openings) {
+    const auto commitment = reader.commitment(opening.path);
+    if (!commitment) {
+      return fail(ErrorCode::Corrupt, "an opening points at no sealed field at " + opening.path);
+    }
+    if (opening.state == OpeningState::Open &&
+        seal_digest(opening.form, opening.salt, opening.value) != *commitment) {
+      return fail(ErrorCode::Corrupt,
+                  "an opening does not match its commitment at " + opening.path);
+    }
+  }
+  if (openings.size() == reader.sealed_fields()) return {};
+  return fail(ErrorCode::Corrupt, fmt::format("{} openings are kept of {} sealed fields",
+                                              openings.size(), reader.sealed_fields()));
+}
+
 }  // namespace
 
 Result<void> check_leaf(const StoredEntry& stored) {
@@ -46,9 +65,32 @@ Result<void> check_leaf(const StoredEntry& stored) {
 }
 
 Result<std::vector<Opening>> openings_of(const StoredEntry& stored) {
+  thread_local EntryReader reader;
   Result<std::vector<Opening>> openings = unpack_openings(stored.openings);
-  if (openings) return openings;
-  return damaged(fmt::format("entry {}: {}", stored.sequence, openings.error().message));
+  Result<void> good = openings ? Result<void>{} : std::unexpected(openings.error());
+  if (good && stored.bytes) good = reader.read(*stored.bytes);
+  if (good && stored.bytes) good = check_commitments(*openings, reader);
+  if (good && stored.secret != nullptr && !Seals(*stored.secret).holds(stored)) {
+    good = fail(ErrorCode::Corrupt, "what stands beside it is not as it was sealed");
+  }
+  if (good) return openings;
+  return damaged(fmt::format("entry {}: {}", stored.sequence, good.error().message));
+}
+
+Result<json::object> opened_entry(const StoredEntry& stored) {
+  SALLYPORT_TRY(const std::vector<Opening> openings, openings_of(stored));
+  SALLYPORT_TRY(json::value entry, parse_own_json(*stored.bytes));
+  json::value body = opened_body(entry, openings);
+  entry.get_object()["body"] = std::move(body);
+  return std::move(entry.get_object());
+}
+
+Result<void> check_seals_of(LedgerStore& store, std::shared_ptr<const KeyedDigest> secret) {
+  return store.read([&](ReadView& view) -> Result<void> {
+    SALLYPORT_TRY(const ReadView::Head head, view.head());
+    if (head.size == 0 || !head.seal.empty()) store.check_seals_with(std::move(secret));
+    return {};
+  });
 }
 
 Result<void> check_before_writing(ReadView& view, const VerifierKey& key,

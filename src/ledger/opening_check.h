@@ -27,8 +27,16 @@ Result<std::vector<KeyPeriod>> key_history(ReadView& view);
 // The entry has the bytes that were hashed, or was pruned; `corrupt` names the place.
 Result<void> check_leaf(const StoredEntry& stored);
 
-// The openings of an entry; damage is an error that names the place.
+// The openings of an entry. `corrupt` names the place where one does not match its commitment, is
+// missing, or where the row is not as it was sealed: nothing of such an entry is handed out.
 Result<std::vector<Opening>> openings_of(const StoredEntry& stored);
+
+// The whole entry as readers see it, its body opened.
+Result<json::object> opened_entry(const StoredEntry& stored);
+
+// Rows are read with their seals from now on, unless the newest has none: then an earlier release
+// wrote the ledger, and verifying says so.
+Result<void> check_seals_of(LedgerStore& store, std::shared_ptr<const KeyedDigest> secret);
 
 // A checkpoint kept elsewhere is a state this ledger went through, signed by a key of `keys`.
 Result<void> check_against(ReadView& view, std::string_view kept_note,

@@ -135,12 +135,4 @@ json::value opened_body(const json::value& entry, const std::vector<Opening>& op
   return std::move(copy.get_object()["body"]);
 }
 
-Result<json::object> open_entry(std::string_view bytes, std::string_view packed_openings) {
-  SALLYPORT_TRY(json::value entry, parse_own_json(bytes));
-  SALLYPORT_TRY(const std::vector<Opening> openings, unpack_openings(packed_openings));
-  json::value body = opened_body(entry, openings);
-  entry.get_object()["body"] = std::move(body);
-  return std::move(entry.get_object());
-}
-
 }  // namespace sallyport::ledger

@@ -137,7 +137,7 @@ class Start {
       if (!placed || InstanceLock::alive(settings_.data_folder, placed->value)) continue;
       SALLYPORT_TRY(const std::optional<StoredEntry> stored, view_.entry(placed->sequence));
       if (stored && stored->bytes) {
-        SALLYPORT_TRY(const json::object entry, open_entry(*stored->bytes, stored->openings));
+        SALLYPORT_TRY(const json::object entry, opened_entry(*stored));
         for (core::Draft& draft : close_(entry)) drafts.push_back(std::move(draft));
       }
       // Whatever was found, the call is closed now.
@@ -215,6 +215,8 @@ Result<std::unique_ptr<Ledger>> Ledger::open(Parts parts, Settings settings) {
   if (!settings.passing) remove_what_the_dead_left(settings, keys);
   SALLYPORT_TRY(const bool has_signed, keys.has_signed());
   std::optional<SigningKey> key;
+  const auto digest = std::make_shared<const KeyedDigest>(std::move(digest_key));
+  SALLYPORT_CHECK_OK(check_seals_of(parts.store, digest));
   // Before the view is taken: another process may write both meanwhile, and what is kept must not
   // be newer than what it is held against.
   SALLYPORT_TRY(const std::optional<std::string> kept, kept_checkpoint(settings));
@@ -229,7 +231,7 @@ Result<std::unique_ptr<Ledger>> Ledger::open(Parts parts, Settings settings) {
     key = std::move(found);
     return {};
   }));
-  Secrets secrets{std::make_unique<KeyedDigest>(std::move(digest_key)), SecretBox(box_key)};
+  Secrets secrets{digest, SecretBox(box_key)};
   std::unique_ptr<Ledger> ledger(
       new Ledger(std::move(parts), std::move(settings), std::move(keys), std::move(secrets),
                  {std::move(lock), std::move(claims)}, *key, instance_id));
@@ -249,9 +251,10 @@ Result<void> Ledger::start() {
     }
     return drafts;
   };
-  first.accepts_facts = !settings_.acknowledged_rollback.empty();
+  first.accepts_unsealed = !settings_.acknowledged_rollback.empty();
   SALLYPORT_CHECK_OK(committer_.commit({&first}));
   if (!first.result) return std::unexpected(first.result.error());
+  parts_.store.check_seals_with(digest_);  // also where a person has just accepted what had none
   note_unheard(*first.result, closed);
   SALLYPORT_CHECK_OK(keys_.mark_signed(origin_));
   keep_witness(!settings_.acknowledged_rollback.empty());

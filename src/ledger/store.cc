@@ -20,4 +20,14 @@ Result<void> WriteView::put_fact(const core::Fact& written) {
   return store_fact(written);
 }
 
+Result<void> WriteView::replace_openings(std::uint64_t sequence, std::string_view packed) {
+  altered_.push_back({sequence, sequence + 1});
+  return store_openings(sequence, packed);
+}
+
+Result<void> WriteView::drop_bytes(std::uint64_t begin, std::uint64_t end) {
+  altered_.push_back({begin, end});
+  return clear_bytes(begin, end);
+}
+
 }  // namespace sallyport::ledger

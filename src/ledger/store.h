@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/digest.h"
+#include "base/keyed_digest.h"
 #include "base/uuid.h"
 #include "core/recorder.h"
 
@@ -30,6 +32,10 @@ struct StoredEntry {
   Hash leaf{};
   std::string openings;    // packed
   std::string checkpoint;  // the signed note that ended the commit of this entry, else empty
+  std::string seal{};      // of all that stands beside the entry, see seals.h
+  bool odd = false;        // a column holds what this program does not write there
+  // The secret of the seal. None: it cannot be checked, as in an auditor's copy.
+  const KeyedDigest* secret = nullptr;
 };
 
 // How entries are found again without reading them all.
@@ -63,6 +69,7 @@ class ReadView {
   struct Head {
     std::uint64_t size = 0;
     std::string checkpoint;
+    std::string seal;
   };
   virtual Result<Head> head() = 0;
   virtual Result<std::optional<StoredEntry>> entry(std::uint64_t sequence) = 0;
@@ -84,6 +91,12 @@ class ReadView {
   virtual Result<std::vector<std::uint64_t>> blocks_with_id(const Uuid& id) = 0;
   // Is exactly this stored for the block?
   virtual Result<bool> has_block_index(const BlockIndex& index) = 0;
+  // Every block without its counts, and its seal, in order.
+  using OnBlock = std::function<Result<void>(const BlockIndex&, std::string_view seal)>;
+  virtual Result<void> scan_blocks(const OnBlock& on_block) = 0;
+  // Every count, sorted as in a block, of all blocks.
+  using OnCount = std::function<Result<void>(std::uint64_t block, const BlockIndex::Count&)>;
+  virtual Result<void> scan_counts(const OnCount& on_count) = 0;
   // How many rows there are beside the entries, and how many entries no sequence names: rows that
   // nothing asks for are found by counting.
   struct Rows {
@@ -99,6 +112,8 @@ class ReadView {
 
   virtual Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) = 0;
   virtual Result<std::vector<core::Fact>> facts(std::string_view space) = 0;
+  // Costs no more than `count` facts, however many there are.
+  virtual Result<bool> has_more_facts_than(std::uint64_t count) = 0;
   // Of every space, one after the other.
   using OnFact = std::function<Result<void>(const core::Fact&)>;
   virtual Result<void> scan_facts(const OnFact& on_fact) = 0;
@@ -108,7 +123,9 @@ class WriteView : public ReadView {
  public:
   virtual Result<void> insert(const StoredEntry& entry) = 0;
   virtual Result<void> put_node(int level, std::uint64_t position, const Hash& hash) = 0;
-  virtual Result<void> put_block_index(const BlockIndex& index) = 0;
+  virtual Result<void> put_block_index(const BlockIndex& index, std::string_view seal) = 0;
+  virtual Result<void> replace_seal(std::uint64_t sequence, std::string_view seal) = 0;
+  virtual Result<void> replace_block_seal(std::uint64_t block, std::string_view seal) = 0;
   // A transaction remembers which facts it changed, for whoever seals them.
   Result<void> put_fact(const core::Fact& fact);
   struct ChangedFact {
@@ -120,13 +137,25 @@ class WriteView : public ReadView {
   const ChangedFacts& changed_facts() const { return changed_facts_; }
 
   // The two things that may be taken away from a written entry, neither of which is its hash.
-  virtual Result<void> replace_openings(std::uint64_t sequence, std::string_view packed) = 0;
-  virtual Result<void> drop_bytes(std::uint64_t begin, std::uint64_t end) = 0;
+  Result<void> replace_openings(std::uint64_t sequence, std::string_view packed);
+  Result<void> drop_bytes(std::uint64_t begin, std::uint64_t end);
+  struct Range {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+  };
+  // Rows from which this transaction took something: their seals must follow.
+  const std::vector<Range>& altered() const { return altered_; }
+
+  // Another connection has written since a transaction that asked this was committed.
+  virtual bool changed_elsewhere() = 0;
 
  private:
   virtual Result<void> store_fact(const core::Fact& fact) = 0;
+  virtual Result<void> store_openings(std::uint64_t sequence, std::string_view packed) = 0;
+  virtual Result<void> clear_bytes(std::uint64_t begin, std::uint64_t end) = 0;
 
   ChangedFacts changed_facts_;
+  std::vector<Range> altered_;
 };
 
 class LedgerStore {
@@ -150,6 +179,12 @@ class LedgerStore {
   // One snapshot; blocks no writer. From any thread.
   using Look = std::function<Result<void>(ReadView&)>;
   virtual Result<void> read(const Look& look) = 0;
+
+  // The same between transactions.
+  virtual Result<bool> changed_elsewhere() = 0;
+
+  // From now on rows are handed out with the secret of their seals. Before the first read.
+  virtual void check_seals_with(std::shared_ptr<const KeyedDigest> secret) = 0;
 
   // Makes sure that no file of the store still holds what was taken away.
   virtual Result<void> scrub() = 0;

@@ -5,7 +5,7 @@
 #include <boost/json.hpp>
 
 #include "base/try.h"
-#include "ledger/entry.h"
+#include "ledger/opening_check.h"
 
 namespace sallyport::ledger {
 
@@ -34,7 +34,7 @@ Result<json::object> StoreReader::entry(std::uint64_t sequence) {
     if (!stored || !stored->bytes) {
       return fail(ErrorCode::NotFound, fmt::format("there is no entry {} any more", sequence));
     }
-    SALLYPORT_TRY(found, open_entry(*stored->bytes, stored->openings));
+    SALLYPORT_TRY(found, opened_entry(*stored));
     return {};
   }));
   return found;

@@ -7,6 +7,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "ledger/opening_check.h"
 #include "ledger/query.h"
 #include "ledger/topic_name.h"
 
@@ -24,7 +25,7 @@ std::string text_or_empty(const json::object& object, std::string_view name) {
 
 // Entries of other kinds stand on topics too: their body is the payload.
 Result<StoredEvent> event_of(const StoredEntry& stored, const EntryView& view) {
-  SALLYPORT_TRY(const json::object entry, open_entry(*stored.bytes, stored.openings));
+  SALLYPORT_TRY(const json::object entry, opened_entry(stored));
   const json::object* const body = object_in(entry, "body");
   if (body == nullptr) return ledger_unavailable("corrupt", "an entry has no body");
   StoredEvent event{.topic = view.topic, .id = view.topic_id, .sequence = stored.sequence};

@@ -10,8 +10,8 @@
 
 #include "base/try.h"
 #include "ledger/entry_examiner.h"
-#include "ledger/fact_seal.h"
 #include "ledger/merkle.h"
+#include "ledger/seals.h"
 #include "ledger/trust_link.h"
 
 namespace sallyport::ledger {
@@ -66,6 +66,7 @@ class Whole {
     }
     for (const Examined::HoldChange& change : part.holds) holds_[change.id] = change.fact;
     pruned_below_ = std::max(pruned_below_, part.pruned_below);
+    toggle(altered_, part.altered);
     return part.fault;
   }
 
@@ -88,8 +89,28 @@ class Whole {
     return std::nullopt;
   }
 
+  // What stands beside the entries is as the newest commit left it (LE-46).
+  Found check_seals(const KeyedDigest& secret) {
+    const Result<std::optional<SealedState>> state = newest_state(view_, secret);
+    if (!state) return storage(size_, state.error());
+    if (!*state) return check_nothing_is_there();
+    if (altered_ != (*state)->sums.rows) return put_back();
+    const Result<std::optional<std::uint64_t>> block = bad_block(view_, secret, size_);
+    if (!block) return storage(size_, block.error());
+    if (*block) {
+      return Fault{std::min(size_, **block * kBlock), "storage",
+                   fmt::format("the index of block {} is not as it was sealed", **block)};
+    }
+    const Result<void> facts = check_facts(view_, secret, (*state)->sums);
+    if (facts) return std::nullopt;
+    const Result<std::vector<std::string>> names = changed_facts(view_, secret, 1);
+    Fault fault = storage(size_, facts.error());
+    if (names && !names->empty()) fault.detail = names->front() + "; " + fault.detail;
+    return fault;
+  }
+
   // Facts that can be told from the log again say what it says.
-  Found check_facts(const std::vector<KeyPeriod>& keys) {
+  Found check_told_facts(const std::vector<KeyPeriod>& keys) {
     const auto wrong = [&](std::string_view space, std::string_view key) {
       return Fault{size_, "storage",
                    fmt::format("the fact `{}` of `{}` is not what the entries say", space, key)};
@@ -138,6 +159,27 @@ class Whole {
   }
 
  private:
+  // Of a ledger without entries.
+  Found check_nothing_is_there() {
+    const Result<bool> facts = view_.has_more_facts_than(0);
+    if (!facts) return storage(0, facts.error());
+    if (!*facts) return std::nullopt;
+    return Fault{0, "storage", "there are facts, and no entry that could have written them"};
+  }
+
+  // Some entry has content again that was erased or pruned. A pruned one has a place: none of those
+  // below the index has bytes but the ones that tell keys.
+  Fault put_back() {
+    Fault fault{size_, "opening", "content that was erased or pruned stands beside entries again"};
+    const Result<void> read =
+        view_.scan(0, pruned_below_, [&](const StoredEntry& entry) -> Result<bool> {
+          const bool back = entry.bytes && !entry.bytes->contains(R"("control":"key_)");
+          if (back) fault.sequence = entry.sequence;
+          return !back;
+        });
+    return read ? fault : storage(fault.sequence, read.error());
+  }
+
   // The first entry without bytes that no `pruned` entry speaks of.
   Fault unexplained() {
     Fault fault{pruned_below_, "entry_bytes", "bytes are missing that no `pruned` entry speaks of"};
@@ -217,13 +259,14 @@ class Whole {
   std::optional<std::uint64_t> last_pruned_;
   std::uint64_t pruned_below_ = 0;
   std::uint64_t counts_ = 0;
+  Tag altered_{};
   bool covered_ = false;
   bool all_blocks_indexed_ = true;
 };
 
 // Reads stretches in order and lets `threads` of them be examined at a time.
-Found check_entries(ReadView& view, std::uint64_t size, const Sayings& said, unsigned threads) {
-  Whole whole(view, size);
+Found check_entries(ReadView& view, std::uint64_t size, const Sayings& said, unsigned threads,
+                    Whole& whole) {
   std::deque<std::future<Examined>> running;
   std::uint64_t next = 0;
   Found found;
@@ -256,7 +299,7 @@ Found check_entries(ReadView& view, std::uint64_t size, const Sayings& said, uns
   while (!running.empty()) take_oldest();
   if (!found) found = missing;
   if (!found) found = whole.finish();
-  if (!found) found = whole.check_facts(said.keys);
+  if (!found) found = whole.check_told_facts(said.keys);
   Found duplicate = whole.duplicate();
   if (duplicate && (!found || duplicate->sequence < found->sequence)) return duplicate;
   return found;
@@ -271,6 +314,12 @@ Found check_keys(const std::vector<KeyPeriod>& keys, const std::optional<Verifie
                fmt::format("this ledger was never signed with `{}`", pinned->text())};
 }
 
+// Else every entry would be told as a bad one, where one file was replaced.
+bool is_secret_of(ReadView& view, const KeyedDigest& digest) {
+  const Result<std::optional<StoredEntry>> first = view.entry(0);
+  return (first && *first && Seals(digest).holds(**first)) || newest_state(view, digest);
+}
+
 Found check_all(ReadView& view, const std::optional<VerifierKey>& pinned,
                 const std::optional<std::string>& since, unsigned threads,
                 const KeyedDigest* digest, CheckControl control, LedgerReport& report) {
@@ -280,21 +329,22 @@ Found check_all(ReadView& view, const std::optional<VerifierKey>& pinned,
   Result<Sayings> said = sayings(view);
   if (!said) return storage(0, said.error());
   said->control = std::move(control);
+  if (digest != nullptr && is_secret_of(view, *digest)) said->secret = digest;
   if (!said->keys.empty()) report.origin = said->keys.front().key.name;
-  if (Found found = check_entries(view, *size, *said, threads)) return found;
+  Whole whole(view, *size);
+  if (Found found = check_entries(view, *size, *said, threads, whole)) return found;
   if (Found found = *size == 0 ? std::nullopt : check_keys(said->keys, pinned)) return found;
   const Result<void> kept = since ? check_against(view, *since, said->keys) : Result<void>{};
   if (!kept) return Fault{*size, "checkpoint_consistency", kept.error().message};
   // Last: a log that was cut back by hand has facts of later, and that it was cut says more.
-  const Result<void> sealed = digest != nullptr ? check_fact_seal(view, *digest) : Result<void>{};
-  if (!sealed) return storage(*size, sealed.error());
-  return std::nullopt;
+  return digest != nullptr ? whole.check_seals(*digest) : std::nullopt;
 }
 
 }  // namespace
 
 json::object LedgerReport::to_json() const {
   json::object object{{"ok", ok}, {"tree_size", tree_size}, {"origin", origin}};
+  if (openings_missing) object["openings_missing"] = *openings_missing;
   if (first_bad) {
     object["first_bad"] = json::object{{"sequence", first_bad->sequence},
                                        {"check", first_bad->check},

@@ -25,6 +25,9 @@ struct LedgerReport {
   std::uint64_t tree_size = 0;
   std::string origin;
   std::optional<Fault> first_bad;
+  // Of an export: openings that are left out, and that no `erased` entry of it explains. The
+  // entries stay proved without them (LE-37).
+  std::optional<std::uint64_t> openings_missing;
 
   json::object to_json() const;
 };

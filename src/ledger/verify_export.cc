@@ -9,8 +9,10 @@
 
 #include "base/encoding.h"
 #include "base/try.h"
+#include "ledger/absent_openings.h"
 #include "ledger/entry.h"
 #include "ledger/export.h"
+#include "ledger/maintenance.h"
 #include "ledger/merkle.h"
 #include "ledger/verify.h"
 
@@ -153,8 +155,31 @@ class ExportCheck {
   }
 
   std::uint64_t size() const { return edge_.size(); }
+  bool lacks_openings() const { return lacks_openings_; }
+
+  // Of the line of an entry that was taken before, once all erasures are known.
+  std::uint64_t missing_openings(std::string_view line) const {
+    const Result<json::value> value = parse_own_json(line, {.bytes = kMaxExportLine, .depth = 132});
+    const json::object* const object = value ? value->if_object() : nullptr;
+    if (object == nullptr || !object->contains("entry")) return 0;
+    const json::object& entry = object->at("entry").get_object();
+    const std::vector<std::string> absent =
+        absent_openings(entry, object->at("openings").get_array());
+    if (absent.empty()) return 0;
+    const Result<EntryView> view = view_entry(canonical_json(entry));
+    if (!view) return absent.size();
+    return static_cast<std::uint64_t>(std::ranges::count_if(absent, [&](const std::string& path) {
+      return std::ranges::none_of(erasures_, [&](const Erasure& erasure) {
+        return erasure.sequence > view->sequence && selects(erasure.selection, *view, path);
+      });
+    }));
+  }
 
  private:
+  struct Erasure {
+    std::uint64_t sequence = 0;
+    Selection selection;
+  };
   struct Unknown {
     Note note;
     std::uint64_t line = 0;
@@ -221,6 +246,7 @@ class ExportCheck {
     if (!ids_.insert(*parse_uuid(members.at("id").get_string())).second) {
       return fault("duplicate_id", "an earlier entry has the same id");
     }
+    lacks_openings_ = lacks_openings_ || !absent_openings(members, openings->get_array()).empty();
     if (Found found = check_topic(members)) return found;
     if (Found found = note_control(members)) return found;
     if (Found found = check_authority(members)) return found;
@@ -293,6 +319,12 @@ class ExportCheck {
         return malformed("a `pruned` entry lacks its minimum index");
       }
       pruned_below_ = std::max(pruned_below_, static_cast<std::uint64_t>(minimum->get_int64()));
+    }
+    if (name->get_string() == "erased") {
+      const json::value* const selected = member(body, "selection", json::kind::object);
+      Result<Selection> selection = Selection::from_json(selected ? *selected : json::value());
+      if (!selection) return malformed("an `erased` entry does not say what it erased");
+      erasures_.push_back({edge_.size(), std::move(*selection)});
     }
     if (name->get_string() != "key_rotated") return std::nullopt;
     const json::value* const before = member(body, "old", json::kind::string);
@@ -380,7 +412,20 @@ class ExportCheck {
   std::uint64_t pruned_ = 0;
   std::uint64_t pruned_end_ = 0;
   std::uint64_t pruned_below_ = 0;
+  std::vector<Erasure> erasures_;
+  bool lacks_openings_ = false;
 };
+
+// Read again: only then is it known what was erased later.
+std::uint64_t count_missing(std::istream& in, const ExportCheck& check) {
+  if (!check.lacks_openings()) return 0;
+  in.clear();
+  in.seekg(0);
+  Lines lines(in);
+  std::uint64_t count = 0;
+  for (std::string line; lines.next(line);) count += check.missing_openings(line);
+  return count;
+}
 
 }  // namespace
 
@@ -397,6 +442,7 @@ LedgerReport verify_export(std::istream& in, const VerifierKey& key, const Check
   if (!report.first_bad && !lines.fault.empty()) report.first_bad = check.refuse(lines.fault);
   if (!report.first_bad) report.first_bad = check.finish();
   report.ok = !report.first_bad;
+  if (report.ok) report.openings_missing = count_missing(in, check);
   return report;
 }
 

@@ -56,9 +56,10 @@ class Connection {
     bool sync = true;
     std::chrono::milliseconds lock_wait{5000};
     std::string vfs;
-    bool frozen = false;   // nobody can write here, not even lock files
-    bool passing = false;  // whoever closes last need not copy a short log
-    int schema = 0;        // newer than ours where it is above zero
+    bool frozen = false;    // nobody can write here, not even lock files
+    bool passing = false;   // whoever closes last need not copy a short log
+    int schema = 0;         // newer than ours where it is above zero
+    bool unsealed = false;  // of schema 1: no column holds seals
   };
 
   static Result<std::unique_ptr<Connection>> open(Options options);
@@ -95,6 +96,7 @@ class Connection {
   Result<bool> copy_log();
 
   const std::filesystem::path& file() const { return options_.file; }
+  bool unsealed() const { return options_.unsealed; }
 
  private:
   explicit Connection(Options options) : options_(std::move(options)) {}

@@ -21,7 +21,8 @@ CREATE TABLE entries (
   bytes BLOB,
   leaf BLOB NOT NULL,
   openings BLOB,
-  checkpoint TEXT
+  checkpoint TEXT,
+  seal BLOB
 ) STRICT;
 CREATE TABLE nodes (
   level INTEGER NOT NULL,
@@ -34,7 +35,8 @@ CREATE TABLE blocks (
   first_time INTEGER NOT NULL,
   last_time INTEGER NOT NULL,
   least_id BLOB NOT NULL,
-  greatest_id BLOB NOT NULL
+  greatest_id BLOB NOT NULL,
+  seal BLOB
 ) STRICT;
 CREATE TABLE facets (
   facet INTEGER NOT NULL,
@@ -49,6 +51,46 @@ CREATE TABLE facts (
   value TEXT NOT NULL,
   PRIMARY KEY (space, key)
 ) STRICT, WITHOUT ROWID;
+)sql";
+
+// The two tables as a file of schema 1 has them, and as they are once it was brought up to date.
+constexpr const char* kTablesWithoutSeals = R"sql(
+CREATE TABLE entries (
+  sequence INTEGER PRIMARY KEY,
+  bytes BLOB,
+  leaf BLOB NOT NULL,
+  openings BLOB,
+  checkpoint TEXT
+) STRICT;
+CREATE TABLE blocks (
+  block INTEGER PRIMARY KEY,
+  first_time INTEGER NOT NULL,
+  last_time INTEGER NOT NULL,
+  least_id BLOB NOT NULL,
+  greatest_id BLOB NOT NULL
+) STRICT;
+)sql";
+constexpr const char* kTablesWithSealsAdded = R"sql(
+CREATE TABLE entries (
+  sequence INTEGER PRIMARY KEY,
+  bytes BLOB,
+  leaf BLOB NOT NULL,
+  openings BLOB,
+  checkpoint TEXT
+, seal BLOB) STRICT;
+CREATE TABLE blocks (
+  block INTEGER PRIMARY KEY,
+  first_time INTEGER NOT NULL,
+  last_time INTEGER NOT NULL,
+  least_id BLOB NOT NULL,
+  greatest_id BLOB NOT NULL
+, seal BLOB) STRICT;
+)sql";
+// `probed` and `witnessed` were marks of time that no seal covered.
+constexpr const char* kAddSeals = R"sql(
+ALTER TABLE entries ADD COLUMN seal BLOB;
+ALTER TABLE blocks ADD COLUMN seal BLOB;
+DELETE FROM facts WHERE space = 'ledger' AND key IN ('probed', 'witnessed', 'seal');
 )sql";
 
 constexpr std::array kNames{"entries", "nodes", "blocks", "facets", "facts"};
@@ -86,23 +128,41 @@ Result<int> schema_version(Connection& connection) {
     return ledger::ledger_unavailable(
         "corrupt", fmt::format("{} is a database, but not a ledger", connection.file().string()));
   }
-  if (version == kSchemaVersion) SALLYPORT_CHECK_OK(check_tables(connection));
+  if (version <= kSchemaVersion) SALLYPORT_CHECK_OK(check_tables(connection));
   return version;
 }
 
-Result<void> check_nothing_else(Connection& connection) {
+Result<void> check_nothing_else(Connection& connection, int version) {
   const std::string_view ours = kTables;
+  const std::string_view as_well =
+      version == kSchemaWithoutSeals ? kTablesWithoutSeals : kTablesWithSealsAdded;
+  const bool is_newer = version > kSchemaVersion;
   Query query = connection.query("SELECT name, sql FROM sqlite_schema ORDER BY name");
   while (true) {
     SALLYPORT_TRY(const bool row, query.step());
-    if (!row) return {};
+    if (!row) break;
     // SQLite keeps the statement as it was given, up to its semicolon.
     const std::string made = fmt::format("\n{};", query.bytes(1));
-    if (query.bytes(1).empty() || !ours.contains(made)) {
-      return ledger::ledger_unavailable("corrupt",
-                                        fmt::format("`{}` is not of this program", query.bytes(0)));
+    const bool of_version = version != kSchemaWithoutSeals || !made.contains("seal BLOB");
+    if (!query.bytes(1).empty() && of_version && (ours.contains(made) || as_well.contains(made))) {
+      continue;
     }
+    if (is_newer) return {};
+    return ledger::ledger_unavailable(
+        "corrupt", fmt::format("`{}` in {} is not of this program; find out who made it, and "
+                               "remove it or restore a backup",
+                               query.bytes(0), connection.file().string()));
   }
+  if (!is_newer) return {};
+  return ledger::ledger_unavailable(
+      "corrupt", fmt::format("{} calls itself schema {}, but has the tables of schema {}",
+                             connection.file().string(), version, kSchemaVersion));
+}
+
+Result<std::int64_t> schema_cookie(Connection& connection) {
+  Query query = connection.query("PRAGMA schema_version");
+  SALLYPORT_TRY([[maybe_unused]] const bool row, query.step());
+  return query.number(0);
 }
 
 Result<void> bring_up_to_date(Connection& connection) {
@@ -115,6 +175,11 @@ Result<void> bring_up_to_date(Connection& connection) {
     SALLYPORT_CHECK_OK(connection.run(kTables));
     SALLYPORT_CHECK_OK(
         connection.run(fmt::format("PRAGMA application_id={}", kApplicationId).c_str()));
+  } else if (version == kSchemaWithoutSeals) {
+    SALLYPORT_CHECK_OK(check_nothing_else(connection, version));
+    SALLYPORT_CHECK_OK(connection.run(kAddSeals));
+  }
+  if (version < kSchemaVersion) {
     SALLYPORT_CHECK_OK(
         connection.run(fmt::format("PRAGMA user_version={}", kSchemaVersion).c_str()));
   }

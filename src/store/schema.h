@@ -5,14 +5,20 @@
 
 namespace sallyport::store {
 
-inline constexpr int kSchemaVersion = 1;
+// 2: rows of entries and blocks have seals.
+inline constexpr int kSchemaVersion = 2;
+inline constexpr int kSchemaWithoutSeals = 1;
 
 // 0 for an empty file. `Corrupt` for a database that is not a ledger.
 Result<int> schema_version(Connection& connection);
 
 // `corrupt` names what this release would not have made: a table that was changed, or a table,
-// index, view or trigger of somebody else.
-Result<void> check_nothing_else(Connection& connection);
+// index, view or trigger of another program. For a file that calls itself newer: `corrupt` where
+// every table is as this release makes it, so that the number alone was changed.
+Result<void> check_nothing_else(Connection& connection, int version);
+
+// Changes with every change of tables, triggers and views.
+Result<std::int64_t> schema_cookie(Connection& connection);
 
 // Creates or migrates inside one transaction; no entry's bytes change.
 Result<void> bring_up_to_date(Connection& connection);

@@ -98,7 +98,9 @@ struct SqliteStore::State {
   bool memory = false;
   bool read_only = false;
   bool frozen = false;
-  int newer_schema = 0;  // zero: ours, or an older one
+  int newer_schema = 0;                       // zero: ours, or an older one
+  bool unsealed = false;                      // of an older release, opened for reading
+  std::shared_ptr<const KeyedDigest> secret;  // of the seals; set before the first read
   FileIdentity identity;
   std::mutex writing;                  // one write transaction at a time in this process
   std::unique_ptr<Connection> writer;  // GUARDED_BY(writing); in memory it also reads
@@ -106,10 +108,12 @@ struct SqliteStore::State {
   std::unique_ptr<Checkpointer> checkpointer;  // GUARDED_BY(writing); made when first needed
   int copy_at = 0;                             // GUARDED_BY(writing); the length of the log then
   int commits = 0;                             // GUARDED_BY(writing)
+  std::int64_t seen = 0;                       // GUARDED_BY(writing); what others have written
+  std::int64_t schema_cookie = 0;              // GUARDED_BY(writing); of tables that are ours
 
   Connection::Options connection_options(bool writable) const {
-    return {options.file, writable, options.sync,    options.lock_wait,
-            options.vfs,  frozen,   options.passing, newer_schema};
+    return {options.file, writable,        options.sync, options.lock_wait, options.vfs,
+            frozen,       options.passing, newer_schema, unsealed};
   }
 
   Result<void> still_the_same_file() const {
@@ -143,10 +147,36 @@ struct SqliteStore::State {
     return writer->query("BEGIN IMMEDIATE").run();
   }
 
+  // SQLite's own number: it changes when another connection commits, and not with our commits.
+  Result<std::int64_t> data_version() {
+    Query query = writer->query("PRAGMA data_version");
+    SALLYPORT_TRY([[maybe_unused]] const bool row, query.step());
+    return query.number(0);
+  }
+
+  // A trigger of another program would change what we write.
+  Result<void> check_tables_are_ours() {
+    SALLYPORT_TRY(const std::int64_t cookie, store::schema_cookie(*writer));
+    if (cookie == schema_cookie) return {};
+    SALLYPORT_CHECK_OK(check_nothing_else(*writer, kSchemaVersion));
+    schema_cookie = cookie;
+    return {};
+  }
+
+  Result<void> work_and_commit(const Work& work) {
+    SALLYPORT_TRY(const std::int64_t version, data_version());
+    const bool changed = version != seen;
+    if (changed) SALLYPORT_CHECK_OK(check_tables_are_ours());
+    SqlView view(*writer, secret.get(), changed);
+    SALLYPORT_CHECK_OK(work(view));
+    SALLYPORT_CHECK_OK(writer->query("COMMIT").run());
+    // Whoever fails is told again: what it found is not lost.
+    if (view.asked()) seen = version;
+    return {};
+  }
+
   Result<void> finish(const Work& work) {
-    SqlView view(*writer);
-    Result<void> done = work(view);
-    if (done) done = writer->query("COMMIT").run();
+    Result<void> done = work_and_commit(work);
     // Some failures roll back by themselves.
     if (!done && writer->in_transaction()) (void)writer->run("ROLLBACK");
     if (done && !memory) keep_log_in_shape();
@@ -232,6 +262,10 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Options options) {
     SALLYPORT_CHECK_OK(state->writer->run("PRAGMA page_size=8192"));
     SALLYPORT_CHECK_OK(use_write_ahead_log(*state->writer, state->options.lock_wait));
     SALLYPORT_CHECK_OK(bring_up_to_date(*state->writer));
+    SALLYPORT_CHECK_OK(state->check_tables_are_ours());
+  } else if (version == kSchemaWithoutSeals) {
+    state->unsealed = true;
+    SALLYPORT_TRY(state->writer, Connection::open(state->connection_options(false)));
   } else if (version == 0) {
     return fail(ErrorCode::NotFound,
                 fmt::format("{} holds no ledger yet", state->options.file.string()));
@@ -269,16 +303,27 @@ Result<void> SqliteStore::write(const Work& work, Manner manner) {
 Result<void> SqliteStore::read(const Look& look) {
   if (state_->memory) {
     const std::lock_guard lock(state_->writing);
-    SqlView view(*state_->writer);
+    SqlView view(*state_->writer, state_->secret.get());
     return look(view);
   }
   SALLYPORT_TRY(std::unique_ptr<Connection> reader, state_->take_reader());
   SALLYPORT_CHECK_OK(reader->query("BEGIN").run());
-  SqlView view(*reader);
+  SqlView view(*reader, state_->secret.get());
   Result<void> done = look(view);
   (void)reader->query("ROLLBACK").run();
   state_->give_back(std::move(reader));
   return done;
+}
+
+Result<bool> SqliteStore::changed_elsewhere() {
+  if (state_->memory || state_->read_only) return false;
+  const std::lock_guard lock(state_->writing);
+  SALLYPORT_TRY(const std::int64_t version, state_->data_version());
+  return version != state_->seen;
+}
+
+void SqliteStore::check_seals_with(std::shared_ptr<const KeyedDigest> secret) {
+  state_->secret = std::move(secret);
 }
 
 Result<void> SqliteStore::scrub() {
@@ -299,7 +344,9 @@ Result<void> SqliteStore::check_files() {
   return read([this](ledger::ReadView& view) -> Result<void> {
     auto& sql = static_cast<SqlView&>(view);
     SALLYPORT_CHECK_OK(sql.check_integrity());
-    return state_->newer_schema > 0 ? Result<void>{} : sql.check_nothing_else();
+    return sql.check_nothing_else(state_->newer_schema > 0 ? state_->newer_schema
+                                  : state_->unsealed       ? kSchemaWithoutSeals
+                                                           : kSchemaVersion);
   });
 }
 

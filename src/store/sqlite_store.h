@@ -36,6 +36,8 @@ class SqliteStore final : public ledger::LedgerStore {
   Result<void> write(const Work& work, Manner manner) override;
   using LedgerStore::write;
   Result<void> read(const Look& look) override;
+  Result<bool> changed_elsewhere() override;
+  void check_seals_with(std::shared_ptr<const KeyedDigest> secret) override;
   Result<void> scrub() override;
   Result<void> check_files() override;
 

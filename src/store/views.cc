@@ -18,17 +18,32 @@ Hash hash_from(std::string_view bytes) {
   return hash;
 }
 
+// The same for ids.
+Uuid id_from(std::string_view bytes) {
+  Uuid id{};
+  if (bytes.size() == id.size()) std::ranges::copy(bytes, id.begin());
+  return id;
+}
+
+WallTime time_of(std::int64_t number) {
+  return WallTime(WallTime::duration(number));
+}
+
 std::int64_t number_of(WallTime time) {
   return time.time_since_epoch().count();
 }
 
-StoredEntry entry_from(const Query& row) {
-  StoredEntry entry;
+StoredEntry entry_from(const Query& row, const KeyedDigest* secret) {
+  StoredEntry entry{.secret = secret};
   entry.sequence = static_cast<std::uint64_t>(row.number(0));
   if (!row.is_null(1)) entry.bytes = std::string(row.bytes(1));
   entry.leaf = hash_from(row.bytes(2));
   entry.openings = row.bytes(3);
   entry.checkpoint = row.bytes(4);
+  entry.seal = row.bytes(5);
+  // What is not there is null, never empty.
+  entry.odd = (entry.openings.empty() && !row.is_null(3)) ||
+              (entry.checkpoint.empty() && !row.is_null(4)) || row.bytes(2).size() != Hash{}.size();
   return entry;
 }
 
@@ -59,31 +74,39 @@ Result<std::uint64_t> SqlView::size() {
 }
 
 Result<SqlView::Head> SqlView::head() {
-  Query query =
-      db_.query("SELECT sequence, checkpoint FROM entries ORDER BY sequence DESC LIMIT 1");
+  Query query = db_.query(
+      db_.unsealed()
+          ? "SELECT sequence, checkpoint, NULL FROM entries ORDER BY sequence DESC LIMIT 1"
+          : "SELECT sequence, checkpoint, seal FROM entries ORDER BY sequence DESC LIMIT 1");
   SALLYPORT_TRY(const bool row, query.step());
   if (!row) return Head{};
-  return Head{static_cast<std::uint64_t>(query.number(0)) + 1, std::string(query.bytes(1))};
+  return Head{static_cast<std::uint64_t>(query.number(0)) + 1, std::string(query.bytes(1)),
+              std::string(query.bytes(2))};
 }
 
 Result<std::optional<StoredEntry>> SqlView::entry(std::uint64_t sequence) {
   Query query = db_.query(
-      "SELECT sequence, bytes, leaf, openings, checkpoint FROM entries WHERE sequence = ?");
+      db_.unsealed() ? "SELECT sequence, bytes, leaf, openings, checkpoint, NULL FROM entries "
+                       "WHERE sequence = ?"
+                     : "SELECT sequence, bytes, leaf, openings, checkpoint, seal FROM entries "
+                       "WHERE sequence = ?");
   query.bind(sequence);
   SALLYPORT_TRY(const bool row, query.step());
   if (!row) return std::nullopt;
-  return entry_from(query);
+  return entry_from(query, secret_);
 }
 
 Result<void> SqlView::scan(std::uint64_t begin, std::uint64_t end, const Visit& visit) {
   Query query = db_.query(
-      "SELECT sequence, bytes, leaf, openings, checkpoint FROM entries "
-      "WHERE sequence >= ? AND sequence < ? ORDER BY sequence");
+      db_.unsealed() ? "SELECT sequence, bytes, leaf, openings, checkpoint, NULL FROM entries "
+                       "WHERE sequence >= ? AND sequence < ? ORDER BY sequence"
+                     : "SELECT sequence, bytes, leaf, openings, checkpoint, seal FROM entries "
+                       "WHERE sequence >= ? AND sequence < ? ORDER BY sequence");
   query.bind(begin).bind(end);
   while (true) {
     SALLYPORT_TRY(const bool row, query.step());
     if (!row) return {};
-    SALLYPORT_TRY(const bool more, visit(entry_from(query)));
+    SALLYPORT_TRY(const bool more, visit(entry_from(query, secret_)));
     if (!more) return {};
   }
 }
@@ -139,6 +162,36 @@ Result<bool> SqlView::has_block_index(const BlockIndex& index) {
   return true;
 }
 
+Result<void> SqlView::scan_blocks(const OnBlock& on_block) {
+  Query query =
+      db_.query(db_.unsealed() ? "SELECT block, first_time, last_time, least_id, greatest_id, NULL "
+                                 "FROM blocks ORDER BY block"
+                               : "SELECT block, first_time, last_time, least_id, greatest_id, seal "
+                                 "FROM blocks ORDER BY block");
+  while (true) {
+    SALLYPORT_TRY(const bool row, query.step());
+    if (!row) return {};
+    BlockIndex block{.block = static_cast<std::uint64_t>(query.number(0)),
+                     .first_time = time_of(query.number(1)),
+                     .last_time = time_of(query.number(2)),
+                     .least_id = id_from(query.bytes(3)),
+                     .greatest_id = id_from(query.bytes(4))};
+    SALLYPORT_CHECK_OK(on_block(block, query.bytes(5)));
+  }
+}
+
+Result<void> SqlView::scan_counts(const OnCount& on_count) {
+  Query query =
+      db_.query("SELECT facet, value, block, count FROM facets ORDER BY facet, value, block");
+  while (true) {
+    SALLYPORT_TRY(const bool row, query.step());
+    if (!row) return {};
+    SALLYPORT_CHECK_OK(on_count(static_cast<std::uint64_t>(query.number(2)),
+                                {static_cast<Facet>(query.number(0)), std::string(query.bytes(1)),
+                                 static_cast<std::uint64_t>(query.number(3))}));
+  }
+}
+
 Result<SqlView::Rows> SqlView::rows() {
   Query query = db_.query(
       "SELECT (SELECT COUNT(*) FROM nodes), (SELECT COUNT(*) FROM blocks), "
@@ -180,6 +233,11 @@ Result<std::vector<core::Fact>> SqlView::facts(std::string_view space) {
   }
 }
 
+Result<bool> SqlView::has_more_facts_than(std::uint64_t count) {
+  Query query = db_.query("SELECT 1 FROM facts LIMIT 1 OFFSET ?");
+  return query.bind(count).step();
+}
+
 Result<void> SqlView::scan_facts(const OnFact& on_fact) {
   Query query = db_.query("SELECT space, key, value FROM facts");
   while (true) {
@@ -192,10 +250,12 @@ Result<void> SqlView::scan_facts(const OnFact& on_fact) {
 
 Result<void> SqlView::insert(const StoredEntry& entry) {
   Query query = db_.query(
-      "INSERT INTO entries (sequence, bytes, leaf, openings, checkpoint) VALUES (?, ?, ?, ?, ?)");
+      "INSERT INTO entries (sequence, bytes, leaf, openings, checkpoint, seal) "
+      "VALUES (?, ?, ?, ?, ?, ?)");
   query.bind(entry.sequence).bind_blob(*entry.bytes).bind_blob(text_of(entry.leaf));
   entry.openings.empty() ? query.bind_null() : query.bind_blob(entry.openings);
   entry.checkpoint.empty() ? query.bind_null() : query.bind_text(entry.checkpoint);
+  entry.seal.empty() ? query.bind_null() : query.bind_blob(entry.seal);
   return query.run();
 }
 
@@ -204,12 +264,13 @@ Result<void> SqlView::put_node(int level, std::uint64_t position, const Hash& ha
   return query.bind(level).bind(position).bind_blob(text_of(hash)).run();
 }
 
-Result<void> SqlView::put_block_index(const BlockIndex& index) {
+Result<void> SqlView::put_block_index(const BlockIndex& index, std::string_view seal) {
   Query block = db_.query(
-      "INSERT INTO blocks (block, first_time, last_time, least_id, greatest_id) "
-      "VALUES (?, ?, ?, ?, ?)");
+      "INSERT INTO blocks (block, first_time, last_time, least_id, greatest_id, seal) "
+      "VALUES (?, ?, ?, ?, ?, ?)");
   block.bind(index.block).bind(number_of(index.first_time)).bind(number_of(index.last_time));
   block.bind_blob(as_text(index.least_id)).bind_blob(as_text(index.greatest_id));
+  seal.empty() ? block.bind_null() : block.bind_blob(seal);
   SALLYPORT_CHECK_OK(block.run());
   for (const BlockIndex::Count& count : index.counts) {
     Query facet = db_.query("INSERT INTO facets (facet, value, block, count) VALUES (?, ?, ?, ?)");
@@ -230,13 +291,23 @@ Result<void> SqlView::store_fact(const core::Fact& fact) {
   return query.bind_text(fact.space).bind_text(fact.key).bind_text(*fact.value).run();
 }
 
-Result<void> SqlView::replace_openings(std::uint64_t sequence, std::string_view packed) {
+Result<void> SqlView::replace_seal(std::uint64_t sequence, std::string_view seal) {
+  Query query = db_.query("UPDATE entries SET seal = ? WHERE sequence = ?");
+  return query.bind_blob(seal).bind(sequence).run();
+}
+
+Result<void> SqlView::replace_block_seal(std::uint64_t block, std::string_view seal) {
+  Query query = db_.query("UPDATE blocks SET seal = ? WHERE block = ?");
+  return query.bind_blob(seal).bind(block).run();
+}
+
+Result<void> SqlView::store_openings(std::uint64_t sequence, std::string_view packed) {
   Query query = db_.query("UPDATE entries SET openings = ? WHERE sequence = ?");
   packed.empty() ? query.bind_null() : query.bind_blob(packed);
   return query.bind(sequence).run();
 }
 
-Result<void> SqlView::drop_bytes(std::uint64_t begin, std::uint64_t end) {
+Result<void> SqlView::clear_bytes(std::uint64_t begin, std::uint64_t end) {
   Query query = db_.query(
       "UPDATE entries SET bytes = NULL, openings = NULL "
       "WHERE sequence >= ? AND sequence < ? AND bytes IS NOT NULL");
@@ -250,8 +321,8 @@ Result<void> SqlView::check_integrity() {
   return ledger::ledger_unavailable("corrupt", query.bytes(0));
 }
 
-Result<void> SqlView::check_nothing_else() {
-  return store::check_nothing_else(db_);
+Result<void> SqlView::check_nothing_else(int version) {
+  return store::check_nothing_else(db_, version);
 }
 
 }  // namespace sallyport::store

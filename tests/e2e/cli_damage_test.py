@@ -32,7 +32,7 @@ class Damage(CliTest):
 
     def test_a_position_beyond_all_reason_is_not_counted_up_to(self):
         # LE-54: `doctor` and every writer looked for the width of that tree without an end
-        self.sql("INSERT INTO entries SELECT 9223372036854775807, bytes, leaf, openings, checkpoint FROM entries LIMIT 1")
+        self.sql("INSERT INTO entries SELECT 9223372036854775807, bytes, leaf, openings, checkpoint, seal FROM entries LIMIT 1")
         self.assertEqual(self.cli("doctor").code, 1)
         self.assertEqual(self.cli("ledger", "verify").code, 1)
         self.refused(1, "keys", "rotate")
@@ -113,7 +113,8 @@ class Damage(CliTest):
 
     def test_a_ledger_of_a_newer_release_is_read_with_a_message(self):
         # LE-81
-        self.sql("PRAGMA user_version = 2")
+        self.sql("PRAGMA user_version = 3")
+        self.sql("ALTER TABLE facts ADD COLUMN later TEXT")
         read = self.cli("ledger", "tail", "-n", 1, "--json")
         self.assertEqual((read.code, len(read.lines())), (0, 1))
         self.assertRegex(read.err, "written by a newer release, and is read only here")
@@ -163,17 +164,20 @@ class Sql(CliTest):
         for space in spaces:
             self.assertEqual(self.after(f"DELETE FROM facts WHERE space = '{space}'"), "storage", space)
             self.assertEqual(self.after(f"UPDATE facts SET value = value || '1' WHERE space = '{space}'"), "storage", space)
-            self.assertEqual(self.after(f"INSERT INTO facts VALUES ('{space}', 'another', '1')" if space != "ledger" else
-                                        "UPDATE facts SET value = '0' WHERE key = 'seal'"), "storage", space)
-        # Whoever writes next does not seal it for them.
-        self.after("DELETE FROM facts WHERE key = 'seal'")
-        self.assertIn("corrupt", self.refused(1, "ledger", "hold", "add", "--kind", "event", "--reason", "r"))
-        self.assertRegex(self.cli("doctor").out, "fail facts +")
+            self.assertEqual(self.after(f"INSERT INTO facts VALUES ('{space}', 'another', '1')"), "storage", space)
+            # The next writer does not seal it for them.
+            self.assertIn("corrupt", self.refused(1, "ledger", "hold", "add", "--kind", "event", "--reason", "r"))
+            self.assertRegex(self.cli("doctor").out, f"fail facts +the fact `another` of `{space}` was written by no entry")
 
     def test_a_damaged_fact_is_told_as_damage_by_whoever_starts(self):
         # LE-46: it ended the process as unexpected
         for value in ("[]", "{}", '{"instance":1}'):
             self.after(f"INSERT INTO facts VALUES ('fail_open', 'another', '{value}')")
+            outcome = self.run_bare("mcp", "--data-dir", self.data, "--", "true")
+            self.assertEqual(outcome.code, 1, outcome.err)
+            self.assertIn("corrupt: the facts beside the entries are not those that were written", outcome.err)
+            # A person who accepts it does not make it readable.
+            self.good("ledger", "acknowledge", "--reason", "it was me")
             outcome = self.run_bare("mcp", "--data-dir", self.data, "--", "true")
             self.assertEqual(outcome.code, 1, outcome.err)
             self.assertIn("corrupt: a fact `fail_open` is damaged", outcome.err)

@@ -208,12 +208,13 @@ class Releases(CliTest):
     # LE-81
     def test_a_ledger_of_a_newer_release_is_read_and_not_written(self):
         self.make_ledger()
-        self.sql("PRAGMA user_version = 2")
+        self.sql("PRAGMA user_version = 3")
+        self.sql("ALTER TABLE facts ADD COLUMN later TEXT")
         for command in (["ledger", "tail"], ["ledger", "verify"]):
             read = self.cli(*command)
             self.assertEqual(read.code, 0, read.err)
             self.assertRegex(read.err, "written by a newer release, and is read only here")
-        self.assertIn("newer release (schema 2, this one knows 1); use that release to write", self.refused(1, "keys", "rotate"))
+        self.assertIn("newer release (schema 3, this one knows 2); use that release to write", self.refused(1, "keys", "rotate"))
         doctor = self.cli("doctor")
         self.assertEqual(doctor.code, 1)
         self.assertRegex(doctor.out, "fail ledger +.* written by a newer release")
@@ -221,12 +222,12 @@ class Releases(CliTest):
     # LE-81
     def test_one_that_cannot_be_read_says_who_can(self):
         self.make_ledger()
-        self.sql("PRAGMA user_version = 2")
+        self.sql("PRAGMA user_version = 3")
         self.sql("ALTER TABLE entries RENAME COLUMN openings TO seals")
         for command in (["ledger", "tail"], ["ledger", "verify"], ["keys", "rotate"], ["ledger", "export"]):
             outcome = self.cli(*command)
             self.assertEqual(outcome.code, 1, command)
-            self.assertIn("newer release (schema 2)", outcome.err, command)
+            self.assertIn("newer release (schema 3)", outcome.err, command)
             self.assertIn("use that release", outcome.err, command)
 
     def sql(self, statement):

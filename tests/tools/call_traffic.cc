@@ -32,6 +32,7 @@
 #include "core/journal.h"
 #include "guards/storage_redactor.h"
 #include "ledger/ledger.h"
+#include "ledger/opening_check.h"
 #include "ledger/private_file.h"
 #include "store/sqlite_store.h"
 
@@ -256,7 +257,7 @@ int dump(const Arguments& arguments) {
   if (!store) return complain(store.error());
   const Result<void> dumped = (*store)->read([](ledger::ReadView& view) {
     return view.scan(0, INT64_MAX, [](const ledger::StoredEntry& stored) -> Result<bool> {
-      SALLYPORT_TRY(const json::object entry, ledger::open_entry(*stored.bytes, stored.openings));
+      SALLYPORT_TRY(const json::object entry, ledger::opened_entry(stored));
       std::cout << json::serialize(entry) << '\n';
       return true;
     });

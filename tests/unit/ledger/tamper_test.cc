@@ -135,17 +135,19 @@ TEST_F(TamperTest, RemovedInsertedAndSwappedRowsAreFound) {
             "entry_bytes at 300");
   const std::string end = std::to_string(size_);
   EXPECT_EQ(tried("INSERT INTO entries SELECT " + end +
-                      ", bytes, leaf, openings, checkpoint FROM entries WHERE sequence = 5",
+                      ", bytes, leaf, openings, checkpoint, seal FROM entries WHERE sequence = 5",
                   "entries"),
             "entry_bytes at " + end);
-  EXPECT_EQ(tried("INSERT INTO entries SELECT " + end +
-                      " + 1, bytes, leaf, openings, checkpoint FROM entries WHERE sequence = 5",
-                  "entries"),
-            "missing_sequence at " + end);
-  EXPECT_EQ(tried("INSERT INTO entries SELECT -1, bytes, leaf, openings, checkpoint FROM entries "
-                  "WHERE sequence = 5",
-                  "entries"),
-            "missing_sequence at 0");
+  EXPECT_EQ(
+      tried("INSERT INTO entries SELECT " + end +
+                " + 1, bytes, leaf, openings, checkpoint, seal FROM entries WHERE sequence = 5",
+            "entries"),
+      "missing_sequence at " + end);
+  EXPECT_EQ(
+      tried("INSERT INTO entries SELECT -1, bytes, leaf, openings, checkpoint, seal FROM entries "
+            "WHERE sequence = 5",
+            "entries"),
+      "missing_sequence at 0");
   EXPECT_EQ(tried("UPDATE entries SET sequence = -7 WHERE sequence = 20; "
                   "UPDATE entries SET sequence = 20 WHERE sequence = 21; "
                   "UPDATE entries SET sequence = 21 WHERE sequence = -7",
@@ -241,7 +243,7 @@ TEST_F(TamperTest, EditedNodesBlocksAndFacetsAreFound) {
         "storage at 4095");
   }
   EXPECT_EQ(tried("DELETE FROM blocks WHERE block = 0", "blocks"), "storage at 4095");
-  EXPECT_EQ(tried("INSERT INTO blocks VALUES (9, 1, 1, x'00', x'00')", "blocks"),
+  EXPECT_EQ(tried("INSERT INTO blocks VALUES (9, 1, 1, x'00', x'00', NULL)", "blocks"),
             "storage at " + std::to_string(size_));
   EXPECT_EQ(tried("UPDATE facets SET count = count + 1 WHERE value = 'call-300'", "facets"),
             "storage at 4095");
@@ -317,7 +319,7 @@ TEST_F(TamperTest, AnEntryPutInBehindARunningLedgerIsNotBuiltOn) {
     SystemEntropy entropy;
     const SigningKey other = SigningKey::generate(ledger_->origin(), entropy);
     const Checkpoint state{ledger_->origin(), edge.size(), edge.root()};
-    ledger_.sql(fmt::format("INSERT INTO entries VALUES ({}, x'{}', x'{}', NULL, '{}')",
+    ledger_.sql(fmt::format("INSERT INTO entries VALUES ({}, x'{}', x'{}', NULL, '{}', NULL)",
                             last.sequence + 1, hex(as_bytes(forged)), hex(leaf_hash(forged)),
                             state.sign({&other})));
     return {};

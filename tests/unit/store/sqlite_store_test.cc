@@ -9,6 +9,7 @@
 
 #include "base/try.h"
 #include "ledger/merkle.h"
+#include "ledger/opening_check.h"
 #include "ledger/query.h"
 #include "support/ledger_checks.h"
 
@@ -172,7 +173,7 @@ TEST(SqliteStoreTest, ALedgerOfANewerSchemaOpensReadOnlyWithAMessage) {
   ledger.open();
   ledger.append_many(5);
   ledger.close();
-  ledger.sql("PRAGMA user_version = 99");
+  ledger.sql("PRAGMA user_version = 99; ALTER TABLE facts ADD COLUMN later TEXT");
   const auto store = SqliteStore::open({.file = ledger.file()});
   ASSERT_TRUE(store) << store.error().message;
   EXPECT_TRUE((*store)->read_only());
@@ -259,8 +260,7 @@ std::vector<std::string> found(ledger::LedgerStore& store, const ledger::Filter&
   EXPECT_TRUE(store.read([&](ReadView& view) {
     return ledger::find_entries(
         view, filter, [&](const StoredEntry& stored, const ledger::EntryView&) -> Result<bool> {
-          SALLYPORT_TRY(const json::object entry,
-                        ledger::open_entry(*stored.bytes, stored.openings));
+          SALLYPORT_TRY(const json::object entry, ledger::opened_entry(stored));
           bodies.push_back(canonical_json(entry.at("body")));
           return true;
         });

@@ -1,0 +1,220 @@
+#include "ledger/seals.h"
+
+#include <gtest/gtest.h>
+
+#include "base/encoding.h"
+#include "base/try.h"
+#include "ledger/key_folder.h"
+#include "ledger/maintenance.h"
+#include "ledger/opening.h"
+#include "ledger/topics.h"
+#include "ledger/verify.h"
+#include "support/ledger_checks.h"
+#include "support/test_ledger.h"
+
+namespace sallyport::ledger {
+
+namespace {
+
+using test::TestLedger;
+
+core::Draft with_fact(std::string key, std::optional<std::string> value) {
+  core::Draft draft = TestLedger::event({{"n", 1}});
+  draft.facts.push_back({"approval", std::move(key), std::move(value)});
+  return draft;
+}
+
+KeyedDigest secret_of(const TestLedger& ledger) {
+  return KeyedDigest(KeyFolder::kept_digest_key(ledger.folder.path())->value());
+}
+
+std::string verdict_with_seals(TestLedger& ledger) {
+  const KeyedDigest secret = secret_of(ledger);
+  const LedgerReport report = verify_ledger(ledger.store(), {}, {}, 2, &secret);
+  return report.ok ? "ok" : report.first_bad->check + ": " + report.first_bad->detail;
+}
+
+std::vector<std::string> named(TestLedger& ledger) {
+  const KeyedDigest secret = secret_of(ledger);
+  std::vector<std::string> names;
+  EXPECT_TRUE(ledger.store().read([&](ReadView& view) -> Result<void> {
+    SALLYPORT_TRY(names, changed_facts(view, secret));
+    return {};
+  }));
+  return names;
+}
+
+Result<Positions> tried(TestLedger& ledger) {
+  return ledger->append_blocking({TestLedger::event({{"n", 2}})}, core::Urgency::Announces);
+}
+
+// AP-8, LE-46, LE-54
+TEST(SealsTest, AFactThatIsPutBackStopsTheRunningLedgerAtItsNextCommit) {
+  TestLedger ledger;
+  ledger.open();
+  ledger.append(with_fact("a", "approved"));
+  ledger.append(with_fact("a", "used"));
+  ledger.append_many(3);
+  EXPECT_EQ(verdict_with_seals(ledger), "ok");
+  ledger.sql("UPDATE facts SET value = 'approved' WHERE key = 'a'");
+  const Result<Positions> refused = tried(ledger);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().cause, "corrupt");
+  EXPECT_EQ(ledger->health().cause, "corrupt");
+  EXPECT_FALSE(tried(ledger));
+  ASSERT_EQ(named(ledger).size(), 1u);
+  EXPECT_THAT(named(ledger).front(), testing::HasSubstr("the fact `a` of `approval` was restored"));
+}
+
+// AP-8, LE-46
+TEST(SealsTest, AFactThatWasRemovedAndOneThatNobodyWroteAreNamed) {
+  TestLedger ledger;
+  ledger.open();
+  const core::Position written = ledger.append(with_fact("a", "used"));
+  ledger.append(with_fact("b", "x"));
+  ledger.append(with_fact("b", std::nullopt));
+  EXPECT_EQ(named(ledger), std::vector<std::string>{});
+  ledger.sql("DELETE FROM facts WHERE key = 'a'; INSERT INTO facts VALUES ('approval', 'c', 'y')");
+  const std::vector<std::string> names = named(ledger);
+  ASSERT_EQ(names.size(), 2u);
+  EXPECT_EQ(names[0], "the fact `c` of `approval` was written by no entry");
+  EXPECT_EQ(names[1], fmt::format("a fact that entry {} wrote was removed", written.sequence));
+  ledger.sql("DELETE FROM facts WHERE key = 'c'; INSERT INTO facts VALUES ('approval', 'b', 'x')");
+  EXPECT_THAT(named(ledger).front(), testing::HasSubstr("`b` of `approval` was restored"));
+}
+
+// LE-46: facts of an earlier commit with the seal of that commit
+TEST(SealsTest, AStateOfAnEarlierCommitDoesNotPassForALaterOne) {
+  TestLedger ledger;
+  ledger.open();
+  ledger.append(with_fact("a", "approved"));
+  const std::string seal = test::all_entries(ledger.store()).back().stored.seal;
+  ledger.append(with_fact("a", "used"));
+  ledger.close();
+  ledger.sql(
+      fmt::format("UPDATE entries SET seal = x'{}' WHERE sequence = (SELECT MAX(sequence) FROM "
+                  "entries); UPDATE facts SET value = 'approved' WHERE key = 'a'",
+                  hex(as_bytes(seal))));
+  const Result<void> opened = ledger.try_open();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().cause, "corrupt");
+  EXPECT_THAT(opened.error().message, testing::HasSubstr("the newest, is not the one"));
+}
+
+// LE-46: what others may see of the sums tells them nothing about a single fact
+TEST(SealsTest, TheSameFactsLookDifferentInEveryCommit) {
+  TestLedger ledger;
+  ledger.open();
+  const KeyedDigest secret = secret_of(ledger);
+  std::vector<std::string> hidden;
+  std::vector<SealedSums> sums;
+  for (int i = 0; i < 3; ++i) {
+    ledger.append_many(1);
+    const StoredEntry last = test::all_entries(ledger.store()).back().stored;
+    hidden.push_back(std::string(state_part(last.seal)).substr(21, 32));
+    sums.push_back(Seals(secret).state(last.checkpoint, last.seal).value().sums);
+  }
+  EXPECT_EQ(sums[0], sums[1]);
+  EXPECT_EQ(sums[1], sums[2]);
+  EXPECT_NE(hidden[0], hidden[1]);
+  EXPECT_NE(hidden[1], hidden[2]);
+}
+
+// LE-46: a cursor moves without an entry
+TEST(SealsTest, FactsThatChangeWithoutAnEntryAreSealedToo) {
+  TestLedger ledger;
+  ledger.open();
+  ledger.append_many(2);
+  const auto move = [&](const char* value) {
+    return ledger->transact([value](WriteView& view) -> Result<std::vector<core::Draft>> {
+      SALLYPORT_CHECK_OK(view.put_fact({"cursor", "c", value}));
+      return std::vector<core::Draft>{};
+    });
+  };
+  EXPECT_TRUE(move("1"));
+  EXPECT_TRUE(move("2"));
+  EXPECT_EQ(verdict_with_seals(ledger), "ok");
+  ledger.append_many(1);
+  EXPECT_TRUE(move("3"));
+  ledger.close();
+  ledger.open();
+  EXPECT_EQ(verdict_with_seals(ledger), "ok");
+  ledger.sql("UPDATE facts SET value = '1' WHERE space = 'cursor'");
+  EXPECT_THAT(verdict_with_seals(ledger), testing::HasSubstr("the fact `c` of `cursor`"));
+}
+
+// LE-42, LE-46, LE-54: while another process writes, a changed fact is found a moment later
+TEST(SealsTest, AFactChangedBesideTheEntriesOfAnotherProcessIsFoundSoon) {
+  TestLedger ledger;
+  ledger.open();
+  ledger.append(with_fact("a", "approved"));
+  ledger.append(with_fact("a", "used"));
+  const auto store = store::SqliteStore::open({.file = ledger.file()});
+  ASSERT_TRUE(store);
+  SystemClock clock;
+  SystemEntropy entropy;
+  core::NoRedactor redactor;
+  Ledger::Settings settings = ledger.settings;
+  const auto second = Ledger::open({**store, redactor, clock, entropy}, settings);
+  ASSERT_TRUE(second) << second.error().message;
+  ASSERT_TRUE((*second)->append_blocking({TestLedger::event({{"n", 3}})}, core::Urgency::Reports));
+  ledger.sql("UPDATE facts SET value = 'approved' WHERE key = 'a'");
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (ledger->health().ok && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_EQ(ledger->health().cause, "corrupt");
+}
+
+// LE-46, LE-60: of a pruned block nobody can make the index again
+TEST(SealsTest, TheIndexOfAPrunedBlockIsSealed) {
+  TestLedger ledger;
+  ledger.open();
+  for (int i = 0; i < 3; ++i) ledger.append_many(1400);
+  ASSERT_TRUE(ledger->transact(prune(4000, "test", "old")));
+  EXPECT_EQ(verdict_with_seals(ledger), "ok");
+  const std::pair<const char*, const char*> edits[] = {
+      {"UPDATE facets SET count = count + 1 WHERE facet = 6 AND value = 'event'",
+       "UPDATE facets SET count = count - 1 WHERE facet = 6 AND value = 'event'"},
+      {"INSERT INTO facets VALUES (2, 'agent', 0, 1)", "DELETE FROM facets WHERE value = 'agent'"},
+      {"UPDATE blocks SET first_time = first_time - 1",
+       "UPDATE blocks SET first_time = first_time + 1"},
+      {"UPDATE blocks SET seal = CAST(seal || x'00' AS BLOB)",
+       "UPDATE blocks SET seal = substr(seal, 1, 16)"}};
+  for (const auto& [edit, undo] : edits) {
+    ledger.sql(edit);
+    EXPECT_THAT(verdict_with_seals(ledger), testing::HasSubstr("the index")) << edit;
+    ledger.sql(undo);
+    EXPECT_EQ(verdict_with_seals(ledger), "ok");
+  }
+}
+
+// LE-46: what binds an opening beside its commitment
+TEST(SealsTest, AManifestHoldsAllThatTheCommitmentsDoNot) {
+  Opening open{.path = "/body/a", .value = "1"};
+  Opening withheld{.path = "/body/b", .state = OpeningState::Withheld};
+  const auto manifest = [&] {
+    std::string out;
+    append_manifest(out, pack_openings({open, withheld}));
+    return out;
+  };
+  const std::string before = manifest();
+  open.value = "2";
+  open.salt[0] = 1;
+  EXPECT_EQ(manifest(), before);
+  withheld.salt[0] = 1;
+  EXPECT_NE(manifest(), before);
+  withheld.salt[0] = 0;
+  open.state = OpeningState::Withheld;
+  EXPECT_NE(manifest(), before);
+  EXPECT_FALSE(has_erased(pack_openings({open, withheld})));
+  withheld.state = OpeningState::Erased;
+  EXPECT_TRUE(has_erased(pack_openings({open, withheld})));
+  std::string damaged;
+  append_manifest(damaged, "\xff\xff");
+  EXPECT_EQ(damaged, "!\xff\xff");
+}
+
+}  // namespace
+
+}  // namespace sallyport::ledger
