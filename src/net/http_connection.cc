@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/write.hpp>
@@ -12,6 +13,7 @@
 #include <boost/beast/http/write.hpp>
 
 #include "base/lower_case.h"
+#include "net/folded_header.h"
 
 namespace sallyport::net {
 
@@ -175,8 +177,29 @@ Async<HttpServer::Connection::Refusal> HttpServer::Connection::read_request() {
   co_return refusal;
 }
 
+// Reads until the head is there as a whole, as the parser would: it joins such lines in silence.
+Async<bool> HttpServer::Connection::folds_a_line() {
+  while (true) {
+    const auto data = buffer_.data();
+    const std::string_view bytes(static_cast<const char*>(data.data()), data.size());
+    if (has_folded_line(bytes)) co_return true;
+    const std::size_t room = buffer_.max_size() - buffer_.size();
+    // What is wrong with it otherwise is the parser's to say.
+    if (!whole_head(bytes).empty() || bytes.size() > server_.limits_.header_bytes || room == 0) {
+      co_return false;
+    }
+    const auto [error, size] = co_await stream_.async_read_some(
+        buffer_.prepare(std::min<std::size_t>(room, 4096)), kAwait);
+    if (error) co_return false;
+    buffer_.commit(size);
+  }
+}
+
 Async<HttpServer::Connection::Refusal> HttpServer::Connection::read_head(Parser& parser) {
   stream_.expires_after(server_.limits_.header);
+  if (co_await folds_a_line()) {
+    co_return ServerResponse::text(400, "a header line must not go on in the next one\n");
+  }
   const auto [error, size] = co_await http::async_read_header(stream_, buffer_, parser, kAwait);
   if (error) co_return refused(error);
   const auto& head = parser.get();

@@ -47,6 +47,7 @@ class HttpServer::Connection final : public ServerExchange {
   void forget_last_request();
   Async<bool> first_bytes();  // false: none came
   Async<Refusal> read_request();
+  Async<bool> folds_a_line();
   Async<Refusal> read_head(Parser& parser);
   Async<Refusal> judge_head();
   Async<Refusal> read_body(Parser& parser);

@@ -6,6 +6,8 @@
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 
+#include "net/folded_header.h"
+
 namespace sallyport::net {
 
 namespace http = boost::beast::http;
@@ -64,6 +66,9 @@ Result<void> HttpParser::feed(std::string_view bytes) {
   rest_.append(bytes);
   std::size_t used = 0;
   while (used < rest_.size() && !parser_->is_done()) {
+    if (!parser_->is_header_done() && has_folded_line(std::string_view(rest_).substr(used))) {
+      return fail(ErrorCode::Corrupt, "the server folds a header line, which HTTP/1.1 forbids");
+    }
     error_code error;
     const std::size_t taken =
         parser_->put(boost::asio::const_buffer(rest_.data() + used, rest_.size() - used), error);

@@ -31,6 +31,25 @@ TEST(HttpParserTest, WhatIsNoHttpIsRefused) {
   }
 }
 
+// Lines that go on in the next one were joined in silence.
+TEST(HttpParserTest, AFoldedHeaderIsRefusedHoweverItIsCut) {
+  const std::string_view text =
+      "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n text/event-stream\r\nContent-Length: "
+      "0\r\n\r\n";
+  for (std::size_t piece = 1; piece <= text.size(); ++piece) {
+    HttpParser parser(1000);
+    Result<void> fed;
+    for (std::size_t at = 0; at < text.size() && fed; at += piece) {
+      fed = parser.feed(text.substr(at, piece));
+    }
+    ASSERT_FALSE(fed) << piece;
+    EXPECT_EQ(fed.error().code, ErrorCode::Corrupt);
+  }
+  HttpParser body(1000);
+  EXPECT_TRUE(body.feed("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n a\r\n b\r\n"));
+  EXPECT_TRUE(body.done());
+}
+
 TEST(HttpParserTest, AHeadHasALimit) {
   HttpParser parser(1000);
   const Result<void> fed = parser.feed("HTTP/1.1 200 OK\r\nX: " + std::string(5000, 'x'));

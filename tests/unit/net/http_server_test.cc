@@ -209,6 +209,8 @@ TEST(HttpServerTest, WhatIsNoRequestIsRefusedAndClosed) {
         {head + "Transfer-Encoding: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", " 501 "},
         {"POST /echo HTTP/1.0\r\n" + kHost + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
          " 501 "},
+        {head + "X: 1\r\n Content-Length: 1\r\n\r\n1", " 400 "},
+        {head + "X-Refuse: 0\r\n\t1\r\nContent-Length: 0\r\n\r\n", " 400 "},
         {head + "X-Refuse: 1\r\nContent-Length: 50\r\n\r\n", " 403 "},
     };
     for (const auto& [text, status] : cases) {
