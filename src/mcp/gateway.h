@@ -285,6 +285,9 @@ class Gateway final : public Conversation,
   Async<void> know_tools(std::string wanted);
   Task<void> list_tools();
   Task<std::set<std::string>> see_tools(const json::object& result);
+  void note_doubled(const std::string& name);
+  Async<void> list_then_relay(Message request);
+  Async<bool> may_instruct(const json::object& opening);
   void tell_of_held(const HeldBack& held) const;
 
   // The server (gateway.cc).
@@ -354,6 +357,7 @@ class Gateway final : public Conversation,
   std::uint64_t last_question_ = 0;
 
   std::map<std::string, ToolDefinition> tools_;
+  std::set<std::string> doubled_;    // names of two tools
   std::set<std::string> held_back_;  // of them, as long as nobody has accepted their change
   bool tools_known_ = false;
   bool listing_ = false;

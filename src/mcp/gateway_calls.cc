@@ -5,6 +5,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/plain_text.h"
 #include "mcp/answers.h"
 #include "mcp/attendant.h"
 #include "mcp/gateway.h"
@@ -34,7 +35,7 @@ constexpr std::size_t kLongestName = 512;
 std::set<std::string> take_nameless(std::vector<ToolDefinition>& tools) {
   std::set<std::string> names;
   std::erase_if(tools, [&](const ToolDefinition& tool) {
-    const bool taken = tool.name.size() > kLongestName;
+    const bool taken = tool.name.size() > kLongestName || tool.name == kInstructionsPin;
     if (taken) names.insert(tool.name);
     return taken;
   });
@@ -64,7 +65,8 @@ ForwardedCall::Means Gateway::means_for(const std::string& method, const std::st
   if (method == "tools/call") {
     means.known = [this](const std::string& tool) {
       // What is no tool is judged by the name of its method, and mostly runs without a question.
-      return !is_request_name(tool) && (!tools_known_ || tools_.contains(tool));
+      return !is_request_name(tool) && tool != kInstructionsPin && !doubled_.contains(tool) &&
+             (!tools_known_ || tools_.contains(tool));
     };
     means.cautious = [this](const std::string& tool) {
       const auto found = tools_.find(tool);
@@ -316,6 +318,8 @@ Task<void> Gateway::list_tools() {
   std::string params = "{}";
   std::map<std::string, ToolDefinition> before = std::exchange(tools_, {});
   tools_known_ = false;
+  doubled_.clear();
+  std::set<std::string> earlier;  // on pages before
   const std::uint64_t generation = generation_;
   const std::uint64_t changes = list_changes_;
   for (std::size_t page = 0; page < settings_.limits.pages; ++page) {
@@ -326,6 +330,11 @@ Task<void> Gateway::list_tools() {
       tools_ = std::move(before);
       co_return fail(ErrorCode::Unavailable,
                      answer ? "the server refuses" : answer.error().message);
+    }
+    std::set<std::string> here;
+    for (const ToolDefinition& tool : definitions_in(*result)) here.insert(tool.name);
+    for (const std::string& name : here) {
+      if (!earlier.insert(name).second) note_doubled(name);
     }
     SALLYPORT_CO_TRY([[maybe_unused]] const auto held, co_await see_tools(*result));
     if (tools_.size() > settings_.limits.tools) {
@@ -347,6 +356,9 @@ Task<std::set<std::string>> Gateway::see_tools(const json::object& result) {
     co_return fail(ErrorCode::Exhausted, "the server lists too many tools");
   }
   std::set<std::string> unusable = take_nameless(definitions);
+  for (const std::string& name : take_doubled(definitions)) note_doubled(name);
+  std::erase_if(definitions,
+                [&](const ToolDefinition& tool) { return doubled_.contains(tool.name); });
   // Names of earlier lists stay until the next one that we read ourselves.
   if (tools_.size() > settings_.limits.tools) {
     tools_.clear();
@@ -365,12 +377,29 @@ Task<std::set<std::string>> Gateway::see_tools(const json::object& result) {
     if (held_back_.size() < kMostWatched) held_back_.insert(name);
   }
   if (!unusable.empty()) {
-    settings_.log(fmt::format("{} tools are held back: their names are over {} bytes",
+    settings_.log(fmt::format("{} tools are held back: their names are over {} bytes, or ours",
                               unusable.size(), kLongestName));
   }
+  unusable.insert(doubled_.begin(), doubled_.end());
   unusable.merge(held.changed);
   unusable.merge(held.beyond);
   co_return unusable;
+}
+
+// Two tools have this name, on one page of the list or on two: a call could mean either, so neither
+// is listed or called until the list has changed.
+void Gateway::note_doubled(const std::string& name) {
+  if (doubled_.size() >= settings_.limits.tools || !doubled_.insert(name).second) return;
+  tools_.erase(name);
+  settings_.log(fmt::format("the server lists two tools called `{}`; neither can be called",
+                            core::plain_text(parts_.redactor, name)));
+}
+
+// A client that reads the list page by page: the gate knows all pages before the second one, and
+// so which names stand on two of them.
+Async<void> Gateway::list_then_relay(Message request) {
+  co_await know_tools({});
+  if (relayed_.erase(request.id) > 0) relay(std::move(request));
 }
 
 void Gateway::tell_of_held(const HeldBack& held) const {

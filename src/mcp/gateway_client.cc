@@ -160,6 +160,12 @@ void Gateway::go_on_asking(Message request) {
     Call nobody;  // what is not governed needs no grant, and hands none on
     take_grant(request, nobody);
     note_request(request);
+    if (request.method == "tools/list" && !tools_known_ &&
+        find(request.params_text(), {"cursor"})) {
+      relayed_[request.id] = 0;
+      tasks_.start(list_then_relay(std::move(request)));
+      return;
+    }
     relay(std::move(request));
   }
 }
@@ -282,6 +288,10 @@ Task<std::string> Gateway::passed(const std::string& method, Message answer) {
   if (method == "tools/list" && result != nullptr) {
     SALLYPORT_CO_TRY(const std::set<std::string> held, co_await see_tools(*result));
     if (!held.empty()) kept = without_tools(answer.result_text(), held);
+  }
+  if ((method == "initialize" || method == "server/discover") && result != nullptr &&
+      !co_await may_instruct(*result)) {
+    kept = without_member(answer.result_text(), "instructions");
   }
   if (method == "tasks/list" && result != nullptr) {
     kept = tasks_of_server_.without_foreign(answer.result_text());

@@ -318,6 +318,17 @@ Task<void> Gateway::open_legacy(std::string params) {
   co_return Result<void>{};
 }
 
+// May the model see the server's instructions? What has changed since it was first seen is held
+// back like a tool, and so is what cannot be pinned.
+Async<bool> Gateway::may_instruct(const json::object& opening) {
+  std::vector<ToolDefinition> said;
+  said.push_back(instructions_in(opening));
+  const Result<HeldBack> held = co_await parts_.pins.look(settings_.name, std::move(said));
+  if (!held) co_return false;
+  tell_of_held(*held);
+  co_return held->changed.empty() && held->beyond.empty();
+}
+
 ClientFacts Gateway::client_facts() const {
   ClientFacts facts{.capabilities = json::serialize(client_capabilities_), .info = client_info_};
   const auto level = find(log_level_, {"level"});

@@ -19,6 +19,10 @@ using core::Fact;
 constexpr std::string_view kPinned = "tool_pin";
 constexpr std::string_view kChanged = "tool_pin_changed";
 
+std::string digest_of(const ToolDefinition& tool) {
+  return "2:" + tool.hash;
+}
+
 std::string key_of(const std::string& server, const std::string& tool) {
   return canonical_json(json::array{server, tool});
 }
@@ -136,8 +140,10 @@ Result<std::size_t> PinBook::room(const std::string& server) {
   SALLYPORT_TRY(const std::vector<Fact> facts, recorder_.facts(kPinned));
   std::string begin = canonical_json(json::array{server});
   begin.back() = ',';
-  const auto pinned = static_cast<std::size_t>(
-      std::ranges::count_if(facts, [&](const Fact& fact) { return fact.key.starts_with(begin); }));
+  const std::string instructions = key_of(server, std::string(kInstructionsPin));  // no tool
+  const auto pinned = static_cast<std::size_t>(std::ranges::count_if(facts, [&](const Fact& fact) {
+    return fact.key.starts_with(begin) && fact.key != instructions;
+  }));
   return most_of_server_ - std::min(pinned, most_of_server_);
 }
 
@@ -148,8 +154,13 @@ Task<HeldBack> PinBook::look(std::string server, std::vector<ToolDefinition> too
   for (ToolDefinition& tool : tools) {
     SALLYPORT_CO_TRY(const std::optional<Pin> pin, find_pin(recorder_, server, tool.name));
     const std::string key = key_of(server, tool.name);
-    if (pin && pin->hash != tool.hash) held.changed.insert(tool.name);
-    if (!pin) {
+    const std::string digest = digest_of(tool);
+    const bool fits = pin && (pin->hash == digest || pin->hash == tool.first_hash);
+    if (pin && !fits) held.changed.insert(tool.name);
+    if (!pin && tool.name == kInstructionsPin) {
+      drafts.push_back(entry("tool_pinned", server, tool.name, digest, std::move(tool.pinned)));
+      drafts.back().facts.push_back({std::string(kPinned), key, digest, true});
+    } else if (!pin) {
       if (!room) {
         SALLYPORT_CO_TRY(room, this->room(server));
       }
@@ -158,13 +169,17 @@ Task<HeldBack> PinBook::look(std::string server, std::vector<ToolDefinition> too
         continue;
       }
       --*room;
-      drafts.push_back(entry("tool_pinned", server, tool.name, tool.hash, std::move(tool.pinned)));
-      drafts.back().facts.push_back({std::string(kPinned), key, tool.hash, true});
-    } else if (pin->hash != tool.hash && pin->changed_hash != tool.hash) {
-      drafts.push_back(entry("tool_changed", server, tool.name, tool.hash, std::move(tool.pinned)));
-      drafts.back().facts.push_back({std::string(kChanged), key, tool.hash, true});
-    } else if (pin->hash == tool.hash && pin->held()) {
-      drafts.push_back(entry("tool_unchanged", server, tool.name, tool.hash, nullptr));
+      drafts.push_back(entry("tool_pinned", server, tool.name, digest, std::move(tool.pinned)));
+      drafts.back().facts.push_back({std::string(kPinned), key, digest, true});
+    } else if (!fits && pin->changed_hash != digest) {
+      drafts.push_back(entry("tool_changed", server, tool.name, digest, std::move(tool.pinned)));
+      drafts.back().facts.push_back({std::string(kChanged), key, digest, true});
+    } else if (fits && pin->hash != digest) {
+      drafts.push_back(entry("tool_repinned", server, tool.name, digest, std::move(tool.pinned)));
+      drafts.back().facts.push_back({std::string(kPinned), key, digest, true});
+      if (pin->held()) drafts.back().facts.push_back({std::string(kChanged), key, std::nullopt});
+    } else if (fits && pin->held()) {
+      drafts.push_back(entry("tool_unchanged", server, tool.name, digest, nullptr));
       drafts.back().facts.push_back({std::string(kChanged), key, std::nullopt});
     }
   }

@@ -19,6 +19,8 @@ namespace sallyport::mcp {
 struct Pin {
   std::string server;
   std::string tool;
+  // `2:` and the digest of the whole definition; of a pin that an earlier release wrote, the digest
+  // of the members that it looked at.
   std::string hash;
   std::uint64_t sequence = 0;  // of the entry that has the definition
   // Of the definition that waits to be accepted, if there is one.
@@ -57,7 +59,8 @@ class PinBook {
   explicit PinBook(core::Recorder& recorder, std::size_t most_of_server = kMostOfServer)
       : recorder_(recorder), most_of_server_(most_of_server) {}
 
-  // Pins what is new while there is room, and notes what has changed.
+  // Pins what is new while there is room, and notes what has changed. A pin of an earlier release
+  // that still fits is written anew over the whole definition, once.
   Task<HeldBack> look(std::string server, std::vector<ToolDefinition> tools);
 
   // What earlier looks found changed, for whoever only decides.

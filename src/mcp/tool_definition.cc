@@ -21,13 +21,14 @@ bool raises(const json::object& tool) {
 
 ToolDefinition definition_of(std::string_view name, const json::object& tool) {
   ToolDefinition definition{.name = std::string(name)};
+  json::object first;
   for (const std::string_view member :
        {"name", "title", "description", "inputSchema", "outputSchema", "annotations"}) {
-    if (const json::value* const value = tool.if_contains(member)) {
-      definition.pinned[member] = *value;
-    }
+    if (const json::value* const value = tool.if_contains(member)) first[member] = *value;
   }
-  definition.hash = hex(sha256(canonical_json(definition.pinned)));
+  definition.first_hash = hex(sha256(canonical_json(first)));
+  definition.pinned = tool;
+  definition.hash = hex(sha256(canonical_json(tool)));
   definition.has_output_schema = tool.contains("outputSchema");
   definition.raises_caution = raises(tool);
   return definition;
@@ -45,6 +46,22 @@ std::vector<ToolDefinition> definitions_in(const json::object& result) {
     if (name) definitions.push_back(definition_of(*name, *object));
   }
   return definitions;
+}
+
+ToolDefinition instructions_in(const json::object& opening) {
+  const json::value* const said = opening.if_contains("instructions");
+  return definition_of(kInstructionsPin,
+                       {{"name", kInstructionsPin}, {"instructions", said ? *said : nullptr}});
+}
+
+std::set<std::string> take_doubled(std::vector<ToolDefinition>& tools) {
+  std::set<std::string> names;
+  std::set<std::string> doubled;
+  for (const ToolDefinition& tool : tools) {
+    if (!names.insert(tool.name).second) doubled.insert(tool.name);
+  }
+  std::erase_if(tools, [&](const ToolDefinition& tool) { return doubled.contains(tool.name); });
+  return doubled;
 }
 
 std::string without_tools(std::string_view result, const std::set<std::string>& names) {

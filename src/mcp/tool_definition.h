@@ -13,14 +13,24 @@ namespace sallyport::mcp {
 
 struct ToolDefinition {
   std::string name;
-  std::string hash;     // of what a model and a person are told: see `pinned`
-  json::object pinned;  // name, title, description, schemas, annotations
+  std::string hash;        // of all that the server says about it
+  std::string first_hash;  // of fewer members, as earlier releases pinned it
+  json::object pinned;     // all of it
   bool has_output_schema = false;
   bool raises_caution = false;  // it says of itself that it is no harmless lookup (AT-25)
 };
 
 // Of a result of `tools/list`. Whatever has no name is passed over.
 std::vector<ToolDefinition> definitions_in(const json::object& result);
+
+// What a server says about itself to the model (`instructions`), or that it says nothing. It is
+// pinned like a tool of this name, which no tool may have.
+inline constexpr std::string_view kInstructionsPin = "server/instructions";
+ToolDefinition instructions_in(const json::object& opening);
+
+// Takes out definitions whose name stands there twice, and returns these names: nobody could say
+// which of them a call means.
+std::set<std::string> take_doubled(std::vector<ToolDefinition>& tools);
 
 // The text of such a result without these tools.
 std::string without_tools(std::string_view result, const std::set<std::string>& names);

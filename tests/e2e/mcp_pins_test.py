@@ -105,7 +105,7 @@ class Pins(McpTest):
         client.open()
         self.assertIn("too many tools", client.request("tools/list")["error"]["message"])
         client.close()
-        self.assertEqual(self.good("pins", "list", "--json").lines(), [])
+        self.assertEqual([pin["tool"] for pin in self.good("pins", "list", "--json").lines()], ["server/instructions"])
 
     # No record could hold its name: that one is held back, the others are there and pinned.
     def test_a_tool_whose_name_is_too_long_does_not_cost_the_list(self):
@@ -116,7 +116,7 @@ class Pins(McpTest):
         self.assertEqual([len(name) for name in self.names(client)], [1, 512])
         client.wait_for_error("2 tools are held back: their names are over 512 bytes")
         client.close()
-        self.assertEqual(len(self.good("pins", "list", "--json").lines()), 2)
+        self.assertEqual(len(self.good("pins", "list", "--json").lines()), 3)  # and the instructions
 
     # A pin is kept for good, so a server that changes the names of its tools without end must not get one for each.
     def test_beyond_a_number_of_tools_new_ones_are_held_back(self):
@@ -134,7 +134,7 @@ class Pins(McpTest):
         self.assertRegex(denied["content"][0]["text"], "`t3_1` is a new tool, and 20000 tools of `fake` are pinned.*`sallyport pins list fake`")
         self.assertIn("result", client.request("resources/read", {"uri": "a:b"}))  # no tool, so no pin is missed
         client.close()
-        self.assertEqual(len(self.good("pins", "list", "--json").lines()), 20000)
+        self.assertEqual(len(self.good("pins", "list", "--json").lines()), 20001)  # and the instructions
 
     def test_a_change_while_it_runs_is_noticed(self):
         client = self.session()

@@ -57,6 +57,29 @@ TEST_F(PinsTest, AChangedDefinitionIsHeldUntilItIsAccepted) {
   EXPECT_THAT(look("second"), IsEmpty());
 }
 
+// Earlier releases pinned fewer members: such a pin is good once, and is written anew.
+TEST_F(PinsTest, APinOfAnEarlierReleaseThatFitsIsWrittenAnewOverTheWholeDefinition) {
+  const auto definition = [](json::object more) {
+    more["name"] = "a";
+    more["description"] = "first";
+    const json::value list{{"tools", json::array{more}}};
+    return definitions_in(list.as_object());
+  };
+  const auto seen = [&](json::object more) {
+    return test::run_now(book.look("files", definition(std::move(more))))->changed;
+  };
+  const ToolDefinition first = definition({}).front();
+  core::Draft old{.kind = core::Kind::Topic, .topic = "tool_pins"};
+  old.facts.push_back({"tool_pin", R"(["files","a"])", first.first_hash, true});
+  std::vector<core::Draft> drafts;
+  drafts.push_back(std::move(old));
+  ASSERT_TRUE(test::run_now(recorder.append(std::move(drafts), core::Urgency::Announces)));
+  EXPECT_THAT(seen({{"_meta", 1}}), IsEmpty());
+  EXPECT_TRUE((*find_pin(recorder, "files", "a"))->hash.starts_with("2:"));
+  EXPECT_THAT(seen({{"_meta", 1}}), IsEmpty());
+  EXPECT_THAT(seen({{"_meta", 2}}), ElementsAre("a"));
+}
+
 TEST_F(PinsTest, OneThatBecomesWhatItWasIsFreeAgain) {
   (void)look("first");
   EXPECT_THAT(look("second"), ElementsAre("a"));

@@ -14,10 +14,10 @@ ToolDefinition only(const std::string& tool) {
   return definitions_in(list.as_object()).at(0);
 }
 
-TEST(ToolDefinitionTest, TheHashCoversWhatAModelIsTold) {
-  const std::string base = only(R"({"name":"t","description":"d","inputSchema":{"a":1}})").hash;
-  EXPECT_EQ(only(R"({"inputSchema":{"a":1},"description":"d","name":"t","_meta":{"x":1}})").hash,
-            base);
+// Members beside six known ones could change without a word.
+TEST(ToolDefinitionTest, TheHashCoversAllThatTheServerSays) {
+  const ToolDefinition base = only(R"({"name":"t","description":"d","inputSchema":{"a":1}})");
+  EXPECT_EQ(only(R"({"inputSchema":{"a":1.0},"description":"d","name":"t"})").hash, base.hash);
   for (
       const char* const other :
       {R"({"name":"u","description":"d","inputSchema":{"a":1}})",
@@ -25,9 +25,25 @@ TEST(ToolDefinitionTest, TheHashCoversWhatAModelIsTold) {
        R"({"name":"t","description":"d","inputSchema":{"a":2}})",
        R"({"name":"t","description":"d","inputSchema":{"a":1},"outputSchema":{}})",
        R"({"name":"t","description":"d","inputSchema":{"a":1},"annotations":{"readOnlyHint":true}})",
-       R"({"name":"t","title":"T","description":"d","inputSchema":{"a":1}})"}) {
-    EXPECT_NE(only(other).hash, base) << other;
+       R"({"name":"t","title":"T","description":"d","inputSchema":{"a":1}})",
+       R"({"name":"t","description":"d","inputSchema":{"a":1},"_meta":{"x":1}})",
+       R"({"name":"t","description":"d","inputSchema":{"a":1},"icons":[{"src":"x"}]})",
+       R"({"name":"t","description":"d","inputSchema":{"a":1},"execution":{"taskSupport":"required"}})",
+       R"({"name":"t","description":"d","inputSchema":{"a":1},"x-unknown":1})"}) {
+    EXPECT_NE(only(other).hash, base.hash) << other;
   }
+  EXPECT_EQ(
+      only(R"({"name":"t","description":"d","inputSchema":{"a":1},"_meta":{"x":1}})").first_hash,
+      base.first_hash);
+}
+
+TEST(ToolDefinitionTest, OfTwoToolsWithOneNameNoneIsLeft) {
+  const json::value list =
+      json::parse(R"({"tools":[{"name":"a"},{"name":"b"},{"name":"a","x":1}]})");
+  std::vector<ToolDefinition> tools = definitions_in(list.as_object());
+  EXPECT_EQ(take_doubled(tools), std::set<std::string>{"a"});
+  ASSERT_EQ(tools.size(), 1u);
+  EXPECT_EQ(tools[0].name, "b");
 }
 
 // AT-25 (partly)
