@@ -83,11 +83,11 @@ class SessionsToStateless(Eras):
         client = self.session(MODERN, {"elicitation": {}})
         id = client.ask("tools/call", {"name": "ask", "arguments": {}})
         question = client.next(lambda m: m.get("method") == "elicitation/create")
-        self.assertEqual(question["params"]["message"], "Your name?")
+        self.assertEqual(question["params"]["message"], "[from server `server`] Your name?")
         client.send({"id": question["id"], "result": {"action": "accept", "content": {"name": "Ann"}}})
         self.assertEqual(client.answer(id)["result"]["content"][0]["text"], 'state-1 {"k": {"action": "accept", "content": {"name": "Ann"}}}')
         client.close()
-        self.one_end_for_each_call(1)
+        self.one_end_for_each_call(2)  # and the question
 
     def test_a_client_that_cannot_answer_is_told_what_is_missing(self):
         result = self.session(MODERN).result("ask")
@@ -166,7 +166,7 @@ class StatelessToSessions(Eras):
         again = client.call("ask_roots", requestState=asked["requestState"], inputResponses={})
         self.assertEqual(again["error"]["code"], -32602, "good for one answer only")
         client.close()
-        self.one_end_for_each_call(1)
+        self.one_end_for_each_call(2)  # and the question
 
     def test_a_retry_without_the_answer_is_asked_again(self):
         client = self.stateless(FAKE, {"roots": {}})
@@ -228,7 +228,7 @@ class StatelessToSessions(Eras):
         server = self.write("page.py", PAGE)
         client = self.stateless(server, {"elicitation": {"form": {}, "url": {}}})
         asked = client.result("login")
-        self.assertEqual(list(asked["inputRequests"].values()), [{"method": "elicitation/create", "params": {"mode": "url", "message": "m", "url": "https://example.org/"}}])
+        self.assertEqual(list(asked["inputRequests"].values()), [{"method": "elicitation/create", "params": {"mode": "url", "message": "[from server `server`] m", "url": "https://example.org/"}}])
         [key] = asked["inputRequests"]
         done = client.result("login", requestState=asked["requestState"], inputResponses={key: {"action": "accept"}})
         self.assertEqual(done["content"][0]["text"], '{"action": "accept"}')
@@ -279,7 +279,7 @@ class StatelessToStateless(Eras):
         again = client.call("ask", requestState=state, inputResponses=said)
         self.assertIn("was used before", again["error"]["message"])
         client.close()
-        self.one_end_for_each_call(2)
+        self.one_end_for_each_call(3)  # and the question
 
     def test_questions_of_a_kind_that_the_client_did_not_declare_are_an_error(self):
         for declared in ({}, {"elicitation": {"url": {}}}, {"sampling": {}}):

@@ -131,7 +131,7 @@ TEST(AskedTest, OtherMethodsAreCallsOfTheirName) {
 
 TEST(AskedTest, ACallWithoutANameOrWithOtherArgumentsIsNone) {
   for (const char* const params :
-       {R"({})", R"({"name":1})", R"({"name":""})", R"([])", R"({"name":"t","arguments":[1]})",
+       {R"({})", R"({"name":1})", R"({"name":""})", R"({"name":"t","arguments":[1]})",
         R"({"name":"t","arguments":"x"})"}) {
     const auto request = read(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":)" +
                               std::string(params) + "}");
