@@ -43,7 +43,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   json::object expected = message->object();
   expected["id"] = 7;
   SALLYPORT_INVARIANT(renamed->object() == expected);
-  if (message->exact) SALLYPORT_INVARIANT(exact_value(*find(text, {})) == message->value);
+  if (message->exact) SALLYPORT_INVARIANT(exact_value(message->text) == message->value);
+  // Whatever belongs to no message is gone, and a message without it stays as it came.
+  SALLYPORT_INVARIANT(renamed->dropped == 0);
+  if (message->dropped == 0 && !message->is_error()) SALLYPORT_INVARIANT(message->text == text);
   (void)read_asked(*message);
   check_translations(message->params_text());
   check_translations(message->result_text());
