@@ -24,6 +24,14 @@ void check_event(const Event& event) {
   }
 }
 
+// An input is never a text that its host could read as an object (`{`): no rule would see its
+// members.
+void check_input(const Event& event) {
+  if (event.kind != Event::Kind::Before || !event.input.is_string()) return;
+  const Result<ParsedJson> parsed = parse_json(std::string_view(event.input.get_string()));
+  SALLYPORT_INVARIANT(!parsed || !parsed->value.is_object());
+}
+
 void check_words(const Dialect& dialect, const Event& event, const Decision& decision,
                  const Setting& setting) {
   const std::string said = dialect.write(event, decision, setting);
@@ -47,7 +55,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const std::string& name : dialect_names()) {
     const Dialect& dialect = *dialect_named(name);
     Event event;
-    if (read_event(dialect, text, event)) check_event(event);
+    if (read_event(dialect, text, event)) {
+      check_event(event);
+      if (name == "copilot" || name == "cursor") check_input(event);
+    }
     check_denial(dialect, event);
     for (int kind = 0; kind <= static_cast<int>(Decision::Kind::Withhold); ++kind) {
       const Decision decision{static_cast<Decision::Kind>(kind), "no", event.output};

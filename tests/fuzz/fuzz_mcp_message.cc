@@ -29,6 +29,16 @@ void check_translations(std::string_view object) {
   }
 }
 
+// What is counted is what bounds it, and what is over a bound is answered with it.
+void check_limits(const std::string& text, std::size_t values) {
+  SALLYPORT_INVARIANT(Message::read(text, {.values = values}).has_value());
+  const Result<Message> over = Message::read(text, {.values = values - 1});
+  SALLYPORT_INVARIANT(!over && over.error().cause == kOverLimit);
+  SALLYPORT_INVARIANT(parse_json(unreadable_text(text, over.error())).has_value());
+  const Result<Message> longer = Message::read(text, {.bytes = text.size() - 1});
+  SALLYPORT_INVARIANT(!longer && longer.error().cause == kOverLimit);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -36,8 +46,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)id_in_wreck(text, text);
   (void)members(text);
   (void)elements(text);
+  (void)awaited_id(text);
+  SALLYPORT_INVARIANT(values_named("id", text, 3).size() <= 3);
   const Result<Message> message = Message::read(std::string(text), {});
-  if (!message) return 0;
+  if (!message) {
+    SALLYPORT_INVARIANT(parse_json(unreadable_text(text, message.error())).has_value());
+    return 0;
+  }
+  check_limits(message->text, message->values);
   const Result<Message> renamed = Message::read(message->with_id("7"), {});
   SALLYPORT_INVARIANT(renamed.has_value());
   json::object expected = message->object();
