@@ -344,7 +344,7 @@ Result<void> Setup::finish() const {
   return finish_output();
 }
 
-Result<void> check_options(const SetupOptions& options) {
+Result<void> check_setup_options(const SetupOptions& options) {
   if (!options.system) {
     return fail(ErrorCode::InvalidInput, "name what to set up: `sallyport setup --system`");
   }
@@ -371,7 +371,7 @@ Result<void> check_options(const SetupOptions& options) {
 }  // namespace
 
 Result<int> setup(const Context& context, const SetupOptions& options) {
-  SALLYPORT_CHECK_OK(check_options(options));
+  SALLYPORT_CHECK_OK(check_setup_options(options));
   Setup run(context, options);
   SALLYPORT_CHECK_OK(options.undo ? run.remove() : run.install());
   SALLYPORT_CHECK_OK(run.finish());

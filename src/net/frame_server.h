@@ -13,6 +13,8 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "base/async.h"
 #include "net/quota.h"
