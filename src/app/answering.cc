@@ -70,7 +70,8 @@ Result<Answering::Given> Answering::answer(const std::string& id, Said said) con
                                                  .approved = said.kind == Reply::Kind::Approved}
                              .text());
   }
-  core::Approvals approvals(workspace->ledger(), workspace->clock(), workspace->redactor());
+  core::Approvals approvals(workspace->ledger(), workspace->clock(), workspace->redactor(),
+                            [this] { return login_.rules; });
   SALLYPORT_CHECK_OK(run_on(loop, approvals.answer(id, reply)));
   SALLYPORT_TRY(const auto state, approvals.state(id));
   return Given{state.value_or(core::ApprovalState{}), std::move(reply)};
@@ -80,7 +81,8 @@ Result<void> Answering::escalate(const std::string& id, std::vector<std::string>
                                  std::string reason) const {
   boost::asio::io_context loop(1);  // behind the ledger, which may still tell it something
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context_.open_maintaining());
-  core::Approvals approvals(workspace->ledger(), workspace->clock(), workspace->redactor());
+  core::Approvals approvals(workspace->ledger(), workspace->clock(), workspace->redactor(),
+                            [this] { return login_.rules; });
   const Reply by{.kind = Reply::Kind::Approved,
                  .by = login_.name,
                  .reason = std::move(reason),

@@ -72,7 +72,7 @@ Result<int> answer(const Context& context, const ApprovalsAnswerOptions& options
                             "--text TEXT`",
                             options.id, options.id));
   }
-  SALLYPORT_TRY(Login login, log_in(context, options.login));
+  SALLYPORT_TRY(Login login, log_in(context, options.login, fmt::format("approvals {}", verb)));
   const Answering person(context, std::move(login));
   if (yes && !options.binding) SALLYPORT_CHECK_OK(check_haste(person));
   SALLYPORT_TRY(const Answering::Given given,

@@ -111,7 +111,7 @@ Result<int> answer_question(const Context& context, const std::string& id,
   if (!options.words || options.words->empty()) {
     return fail(ErrorCode::InvalidInput, "say what you answer with `--text`");
   }
-  SALLYPORT_TRY(Login login, log_in(context, options.login));
+  SALLYPORT_TRY(Login login, log_in(context, options.login, "approvals answer"));
   const Answering person(context, std::move(login));
   SALLYPORT_TRY(const Answering::Given given,
                 person.answer(id, {.kind = Reply::Kind::Approved, .answer = *options.words}));
@@ -134,7 +134,7 @@ Result<int> approvals_answer(const Context& context, const ApprovalsBatchOptions
                 "name a question and what you answer with `--text`, or a list with `--batch`");
   }
   SALLYPORT_TRY(const std::vector<Item> items, read_batch(*options.batch));
-  SALLYPORT_TRY(Login login, log_in(context, options.login));
+  SALLYPORT_TRY(Login login, log_in(context, options.login, "approvals answer"));
   const Answering person(context, std::move(login));
   bool all = true;
   for (const Item& item : items) {

@@ -38,7 +38,7 @@ Result<int> approvals_escalate(const Context& context, const ApprovalsEscalateOp
   SALLYPORT_TRY(const trust::Reviewers people,
                 registered_reviewers(context, options.answer.login.reviewers));
   SALLYPORT_TRY(const std::vector<std::string> to, people_named(people, options.to));
-  SALLYPORT_TRY(Login login, log_in(context, options.answer.login));
+  SALLYPORT_TRY(Login login, log_in(context, options.answer.login, "approvals escalate"));
   const Answering person(context, std::move(login));
   SALLYPORT_CHECK_OK(person.escalate(options.answer.id, to, options.answer.reason.value_or("")));
   say(context.json()

@@ -187,7 +187,7 @@ class WatchScreen {
   bool logged_in() {
     if (person_) return true;
     terminal_.leave();
-    Result<Login> login = log_in(context_, options_.login);
+    Result<Login> login = log_in(context_, options_.login, "approvals watch");
     terminal_.enter();
     if (!login) {
       view_.say(visible(login.error().message));

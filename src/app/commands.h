@@ -9,6 +9,7 @@
 
 #include "app/context.h"
 #include "app/grants_commands.h"
+#include "app/login_options.h"
 #include "app/oauth_options.h"
 #include "app/policy_commands.h"
 #include "app/trust_commands.h"
@@ -81,15 +82,6 @@ struct ApprovalsListOptions {
   bool all = false;  // those that look alike too, each by itself
 };
 Result<int> approvals_list(const Context& context, const ApprovalsListOptions& options);
-// How a person says who he is.
-struct LoginOptions {
-  std::optional<std::filesystem::path> key_file;
-  std::optional<std::filesystem::path> passphrase_file;
-  std::optional<std::string> passphrase_fd;
-  std::optional<std::filesystem::path> token_file;
-  std::optional<std::string> name;  // whose token it is
-  std::optional<std::filesystem::path> reviewers;
-};
 struct ApprovalsShowOptions {
   std::string id;
   bool full = false;
@@ -129,6 +121,7 @@ Result<int> approvals_watch(const Context& context, const ApprovalsWatchOptions&
 struct SettleOptions {
   std::string id;
   std::optional<std::string> note;
+  LoginOptions login;
 };
 Result<int> approvals_accept(const Context& context, const SettleOptions& options);
 Result<int> approvals_dismiss(const Context& context, const SettleOptions& options);
@@ -177,6 +170,7 @@ struct EraseOptions {
   SelectionOptions selection;
   std::string reason;
   bool dry_run = false;
+  LoginOptions login;
 };
 Result<int> ledger_erase(const Context& context, const EraseOptions& options);
 
@@ -184,6 +178,7 @@ struct PruneOptions {
   std::string before;
   std::string reason;
   bool dry_run = false;
+  LoginOptions login;
 };
 Result<int> ledger_prune(const Context& context, const PruneOptions& options);
 
@@ -191,18 +186,21 @@ struct HoldAddOptions {
   std::optional<std::string> id;
   SelectionOptions selection;
   std::string reason;
+  LoginOptions login;
 };
 Result<int> ledger_hold_add(const Context& context, const HoldAddOptions& options);
 
 struct HoldLiftOptions {
   std::string id;
   std::string reason;
+  LoginOptions login;
 };
 Result<int> ledger_hold_lift(const Context& context, const HoldLiftOptions& options);
 Result<int> ledger_hold_list(const Context& context);
 
 struct AcknowledgeOptions {
   std::string reason;
+  LoginOptions login;
 };
 Result<int> ledger_acknowledge(const Context& context, const AcknowledgeOptions& options);
 
@@ -222,6 +220,7 @@ Result<int> keys_show(const Context& context);
 
 struct RotateOptions {
   bool compromised = false;
+  LoginOptions login;
 };
 Result<int> keys_rotate(const Context& context, const RotateOptions& options);
 
@@ -295,6 +294,7 @@ Result<int> setup(const Context& context, const SetupOptions& options);
 struct PinsOptions {
   std::optional<std::string> server;
   std::optional<std::string> tool;
+  LoginOptions login;
 };
 Result<int> pins_list(const Context& context, const PinsOptions& options);
 Result<int> pins_diff(const Context& context, const PinsOptions& options);

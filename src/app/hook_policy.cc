@@ -8,6 +8,7 @@
 #include "base/try.h"
 #include "core/plan_shelf.h"
 #include "hook/dialect.h"
+#include "policy/reviewer_file.h"
 
 namespace sallyport::app {
 
@@ -70,6 +71,7 @@ Result<HookPolicy::Read> HookPolicy::read(const Means& means, policy::PolicyOrig
   SALLYPORT_TRY(read.guardrails, policy::compile_guardrails(read.policy, 1, &workspace.patterns()));
   core::PlanBuilder builder;
   bring_along(builder, means.origins);
+  builder.reviewers(std::make_shared<const policy::PeopleOfFolder>(workspace.place().data_dir));
   ledger::Ledger& ledger = workspace.ledger();
   SALLYPORT_CHECK_OK(
       policy::add_to_plan(builder, read.policy, read.guardrails,
@@ -107,7 +109,8 @@ Task<std::shared_ptr<HookPolicy>> HookPolicy::load(Means means, std::string name
 bool HookPolicy::local_yes_counts(const json::object& request) const {
   const json::value* const listed = request.if_contains("reviewers");
   const bool anybody = listed == nullptr || !listed->is_array() || listed->get_array().empty();
-  if (!anybody || plan_->approvals().people || text_in(request, "kind") != "approval") return false;
+  const bool named = policy_.approvals && policy_.approvals->people;
+  if (!anybody || named || text_in(request, "kind") != "approval") return false;
   if (number_in(request, "approvers_required").value_or(1) > 1) return false;
   if (!policy_.autonomy) return true;
   const auto member = [&](std::string_view name) { return text_or_empty(request, name); };

@@ -5,6 +5,7 @@
 
 #include <charconv>
 
+#include "app/governed_process.h"
 #include "app/registered_reviewers.h"
 #include "base/try.h"
 #include "ledger/private_file.h"
@@ -16,16 +17,21 @@ namespace {
 
 constexpr std::size_t kShortestToken = 16;
 
-Result<const trust::Reviewer*> approver(const trust::Reviewers& people, const std::string& name) {
-  const trust::Reviewer* const person = people.find(name);
-  if (person == nullptr || !person->has_role("approver")) {
-    return fail(ErrorCode::Unauthenticated,
-                fmt::format("`{:.80}` is not registered as approver; the lines that `sallyport "
-                            "approvals init` printed belong in reviewers.yaml of the data folder, "
-                            "or in a file that --reviewers names",
-                            name));
+// The entry of that name with the role; of several the one that `fits`.
+template <class Fits>
+Result<const trust::Reviewer*> registered(const trust::Reviewers& people, const std::string& name,
+                                          std::string_view role, Fits fits) {
+  const trust::Reviewer* found = nullptr;
+  for (const trust::Reviewer& person : people.people) {
+    if (person.name != name || !person.has_role(role)) continue;
+    if (found == nullptr || fits(person)) found = &person;
   }
-  return person;
+  if (found != nullptr) return found;
+  return fail(ErrorCode::Unauthenticated,
+              fmt::format("`{:.80}` is not registered as {}; the lines that `sallyport "
+                          "approvals init` printed belong in reviewers.yaml of the data folder, "
+                          "or in the policy of the gate",
+                          name, role));
 }
 
 Result<std::string> passphrase_of(const LoginOptions& options, const std::string& name) {
@@ -43,25 +49,31 @@ Result<std::string> passphrase_of(const LoginOptions& options, const std::string
 }
 
 Result<Login> by_key(const Context& context, const LoginOptions& options,
-                     const trust::Reviewers& people) {
+                     const trust::Reviewers& people, std::string_view role) {
   SALLYPORT_TRY(const std::filesystem::path folder, context.data_dir());
   SALLYPORT_TRY(const std::filesystem::path file, find_approver_key(folder, options.key_file));
   SALLYPORT_TRY(const std::string name, approver_name(file));
-  SALLYPORT_TRY(const trust::Reviewer* const person, approver(people, name));
+  // Before a passphrase is asked for in vain.
+  SALLYPORT_CHECK_OK(registered(people, name, role, [](const auto&) { return true; }));
   SALLYPORT_TRY(const std::string passphrase, passphrase_of(options, name));
   SALLYPORT_TRY(ApproverKey key, ApproverKey::open(file, passphrase));
+  SALLYPORT_TRY(
+      const trust::Reviewer* const person,
+      registered(people, name, role, [&](const auto& one) { return one.key == key.key(); }));
   if (person->key != key.key()) {
     return fail(ErrorCode::Unauthenticated,
                 fmt::format("another key is registered for `{:.80}`", name));
   }
-  return Login{.name = name, .door = "cli:key", .key = std::move(key)};
+  return Login{.name = name, .door = "cli:key", .known_by = {}, .key = std::move(key), .rules = {}};
 }
 
-Result<Login> by_token(const LoginOptions& options, const trust::Reviewers& people) {
+Result<Login> by_token(const LoginOptions& options, const trust::Reviewers& people,
+                       std::string_view role) {
   if (!options.name) {
     return fail(ErrorCode::InvalidInput, "whose token is it? name the person", "--name");
   }
-  SALLYPORT_TRY(const trust::Reviewer* const person, approver(people, *options.name));
+  SALLYPORT_TRY(const trust::Reviewer* const person,
+                registered(people, *options.name, role, [](const auto&) { return false; }));
   SALLYPORT_TRY(const std::optional<std::string> text,
                 ledger::read_private_file(*options.token_file));
   if (!text) {
@@ -77,14 +89,67 @@ Result<Login> by_token(const LoginOptions& options, const trust::Reviewers& peop
     return fail(ErrorCode::Unauthenticated,
                 fmt::format("that is not the token of `{:.80}`", *options.name));
   }
-  return Login{.name = *options.name, .door = "cli:token", .key = std::nullopt};
+  return Login{.name = *options.name,
+               .door = "cli:token",
+               .known_by = "token",
+               .key = std::nullopt,
+               .rules = {}};
+}
+
+// A failed attempt to act as somebody is evidence. That it cannot be written changes no refusal.
+void record_refusal(const Context& context, std::string_view command, const Error& error) {
+  const Result<Workspace::Place> place = context.place();
+  std::error_code code;
+  if (!place || !std::filesystem::exists(place->ledger_file(), code)) return;
+  const Result<std::unique_ptr<Workspace>> workspace = context.open_maintaining();
+  if (!workspace) return;
+  (void)(*workspace)
+      ->ledger()
+      .transact([&](ledger::WriteView&) -> Result<std::vector<core::Draft>> {
+        return std::vector{ledger::control(
+            "refused_control",
+            {{"who", who_runs_this()}, {"what", command}, {"cause", error.message}})};
+      });
+}
+
+Result<Login> find_person(const Context& context, const LoginOptions& options,
+                          const trust::Reviewers& people, std::string_view role) {
+  SALLYPORT_TRY(Login login, options.token_file ? by_token(options, people, role)
+                                                : by_key(context, options, people, role));
+  const auto book = std::make_shared<const trust::ApproverBook>(people);
+  login.known_by = login.key ? book->credential(login.name) : "token";
+  auto rules = std::make_shared<core::ApprovalRules>();
+  rules->people = book;
+  login.rules = std::move(rules);
+  return login;
+}
+
+Result<Login> log_in_among(const Context& context, const LoginOptions& options,
+                           const Result<trust::Reviewers>& people, std::string_view command,
+                           std::string_view role) {
+  Result<Login> login = people ? find_person(context, options, *people, role)
+                               : Result<Login>(std::unexpected(people.error()));
+  if (!login && login.error().code == ErrorCode::Unauthenticated) {
+    record_refusal(context, command, login.error());
+  }
+  return login;
 }
 
 }  // namespace
 
-Result<Login> log_in(const Context& context, const LoginOptions& options) {
-  SALLYPORT_TRY(const trust::Reviewers people, registered_reviewers(context, options.reviewers));
-  return options.token_file ? by_token(options, people) : by_key(context, options, people);
+Result<Login> log_in(const Context& context, const LoginOptions& options, std::string_view command,
+                     std::string_view role) {
+  return log_in_among(context, options, registered_reviewers(context, options.reviewers), command,
+                      role);
+}
+
+Result<Person> authorize_change(const Context& context, const LoginOptions& options,
+                                std::string_view command, std::string_view role) {
+  SALLYPORT_CHECK_OK(refuse_agents(context, command));
+  SALLYPORT_TRY(const trust::Reviewers people, registered_reviewers(context));
+  if (people.people.empty()) return Person{who_runs_this()};
+  SALLYPORT_TRY(const Login login, log_in_among(context, options, people, command, role));
+  return Person{fmt::format("{} ({})", login.name, login.known_by)};
 }
 
 }  // namespace sallyport::app

@@ -108,6 +108,19 @@ std::vector<Draft> question_drafts(const Question& question, std::chrono::second
   return with_event(std::move(event), std::move(draft));
 }
 
+Draft refused_draft(const std::string& approval_id, const Vote& vote, std::string_view cause,
+                    const json::object& request) {
+  return {.kind = Kind::Approval,
+          .subject = subject_of_request(request),
+          .body = {{"record", "approval_response_refused"},
+                   {"request_id", approval_id},
+                   {"reviewer", vote.by},
+                   {"approved", vote.approved},
+                   {"responded_at", vote.at},
+                   {"door", vote.door},
+                   {"cause", cause}}};
+}
+
 std::vector<Draft> response_drafts(const std::string& approval_id, const Reply& reply,
                                    const Vote& vote, const json::object& request) {
   Draft draft{.kind = Kind::Approval,

@@ -22,6 +22,10 @@ std::vector<Draft> question_drafts(const Question& question, std::chrono::second
                                    const Subject& subject,
                                    const std::vector<HiddenPart>& hidden = {});
 
+// An answer that does not count, and why. It changes nothing.
+Draft refused_draft(const std::string& approval_id, const Vote& vote, std::string_view cause,
+                    const json::object& request);
+
 std::vector<Draft> response_drafts(const std::string& approval_id, const Reply& reply,
                                    const Vote& vote, const json::object& request);
 

@@ -48,6 +48,13 @@ struct ApprovalRules {
   std::map<std::string, std::string> clients{};
   // Null: who answers is vouched for by the program he answers through.
   std::shared_ptr<const ReviewerBook> people{};
+  // The program that holds the plan answers for its own people: only what comes through the command
+  // line and the HTTP API of other processes is checked against `people`.
+  bool program_vouches = false;
+
+  // Did a registered person give this answer, as far as the door and the signature tell (AP-10)?
+  Result<void> check(std::string_view door, const std::string& reviewer, std::string_view statement,
+                     std::string_view signature) const;
 
   bool needs_two(std::string_view tool, const Classification& classification) const {
     return dual_control.contains(std::string(tool)) ||

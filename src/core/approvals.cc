@@ -12,6 +12,7 @@
 #include "core/drafts.h"
 #include "core/plain_text.h"
 #include "core/reply_check.h"
+#include "core/waiting_facts.h"
 
 namespace sallyport::core {
 
@@ -44,6 +45,26 @@ Result<void> add_reviewers(ApprovalState& state, const std::vector<std::string>&
     if (!known) state.also.push_back(name);
   }
   return {};
+}
+
+// A yes that a host reports is no answer of a registered person; whether it counts is decided where
+// it is used (AP-33).
+Result<void> check_vote(const ApprovalRules* rules, const std::string& approval_id,
+                        const Vote& vote, const json::object& request) {
+  if (rules == nullptr || vote.door == kHostDoor) return {};
+  const ResponseStatement statement{.request_id = approval_id,
+                                    .reviewer = vote.by,
+                                    .binding = text_or_empty(request, "binding"),
+                                    .responded_at = vote.at,
+                                    .approved = vote.approved};
+  return rules->check(vote.door, vote.by, statement.text(), vote.signature);
+}
+
+// For the record: which key, or that it was a token or a client.
+std::string known_as(const ApprovalRules* rules, const std::string& reviewer) {
+  if (rules == nullptr || !rules->people) return {};
+  const std::string credential = rules->people->credential(reviewer);
+  return credential.starts_with("key:") ? credential : credential.substr(0, credential.find(':'));
 }
 
 }  // namespace
@@ -108,9 +129,19 @@ Task<void> Approvals::respond(std::string approval_id, Reply reply) {
     SALLYPORT_CO_TRY(const json::object request, stored_request(recorder_, approval_id));
     SALLYPORT_CO_CHECK_OK(check_reply(reply, request, now));
     const Vote vote = vote_of(reply);
+    const std::shared_ptr<const ApprovalRules> rules = this->rules();
+    const Result<void> his = check_vote(rules.get(), approval_id, vote, request);
+    if (!his) {
+      std::vector<Draft> refused;
+      refused.push_back(refused_draft(approval_id, vote, his.error().message, request));
+      SALLYPORT_CO_CHECK_OK(co_await recorder_.append(std::move(refused), Urgency::Reports));
+      co_return std::unexpected(his.error());
+    }
     State next = now;
     next.votes.push_back(vote);
     std::vector<Draft> drafts = response_drafts(approval_id, reply, vote, request);
+    const std::string known_by = known_as(rules.get(), vote.by);
+    if (!known_by.empty()) drafts.back().body["known_by"] = known_by;
     const auto folded = next.folded();
     // What has no signature is proved by the place of its entry, which is not known yet; and what
     // was said to a question is looked up there.
@@ -130,6 +161,43 @@ Task<void> Approvals::respond(std::string approval_id, Reply reply) {
       SALLYPORT_CO_CHECK_OK(co_await settle(approval_id));
     }
     bell_.ring(approval_id);
+    co_return Result<void>{};
+  }
+  co_return too_many();
+}
+
+Task<void> Approvals::disown_forged(std::string approval_id) {
+  const std::shared_ptr<const ApprovalRules> rules = this->rules();
+  if (!rules || !rules->people) co_return Result<void>{};
+  for (unsigned tried = 0; tried < kTries; ++tried) {
+    SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));
+    const bool decided = now && (now->word == "approved" || now->word == "denied");
+    if (!decided && !(now && now->open() && !now->votes.empty())) co_return Result<void>{};
+    SALLYPORT_CO_TRY(const json::object request, stored_request(recorder_, approval_id));
+    State next = *now;
+    std::vector<Draft> drafts;
+    std::erase_if(next.votes, [&](const Vote& vote) {
+      Result<void> his = check_vote(rules.get(), approval_id, vote, request);
+      // The host of another call cannot have been asked about this one.
+      if (his && vote.door == kHostDoor) {
+        his = fail(ErrorCode::Unauthenticated, "it was observed at a host, for another call");
+      }
+      if (!his) drafts.push_back(refused_draft(approval_id, vote, his.error().message, request));
+      return !his;
+    });
+    if (decided && next.folded() == now->word) co_return Result<void>{};
+    if (decided && drafts.empty()) {
+      drafts.push_back(refused_draft(approval_id, {.approved = now->word == "approved"},
+                                     "nobody has answered so", request));
+    }
+    if (drafts.empty()) co_return Result<void>{};
+    next.word = "pending";
+    next.expires_at = from_rfc3339(text_or_empty(request, "deadline")).value_or(WallTime{});
+    drafts.back().facts.push_back(next.fact(approval_id));
+    const auto written = co_await recorder_.append(std::move(drafts), Urgency::Reports,
+                                                   {now->expected(approval_id)});
+    if (!written && written.error().code == ErrorCode::Conflict) continue;
+    if (!written) co_return std::unexpected(written.error());
     co_return Result<void>{};
   }
   co_return too_many();

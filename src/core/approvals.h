@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "base/bell.h"
 #include "base/clock.h"
+#include "core/approval_rules.h"
 #include "core/approval_state.h"
 #include "core/recorder.h"
 #include "core/redactor.h"
@@ -24,9 +26,11 @@ class Approvals {
  public:
   using State = ApprovalState;
 
+  // Who is registered now. Null: whoever uses this vouches for those who answer.
+  using Rules = std::function<std::shared_ptr<const ApprovalRules>()>;
   // What people call themselves is kept outside entries too, so it is redacted here.
-  Approvals(Recorder& recorder, const Clock& clock, const Redactor& redactor)
-      : recorder_(recorder), clock_(clock), redactor_(redactor) {}
+  Approvals(Recorder& recorder, const Clock& clock, const Redactor& redactor, Rules rules = {})
+      : recorder_(recorder), clock_(clock), redactor_(redactor), rules_(std::move(rules)) {}
 
   // Nothing: there is no such question.
   Result<std::optional<State>> state(const std::string& approval_id) {
@@ -35,7 +39,9 @@ class Approvals {
 
   // What one person says; who he is was found out by the door. `Conflict` with the state as cause
   // when it is no longer pending, with the cause `binding_mismatch` when he saw something else;
-  // `Unauthenticated`: his answer does not count here. `expired` and `cancelled` are answers too.
+  // `Unauthenticated`: his answer does not count here; one that is not his by its signature is on
+  // record as refused, and the question stays as it is (AP-44). `expired` and `cancelled` are
+  // answers too.
   Task<void> answer(std::string approval_id, Reply reply);
 
   // Until it is decided, `until` or a cancel; those two are answers too, and are recorded. The
@@ -43,6 +49,10 @@ class Approvals {
   enum class Role { Owner, Guest };
   Task<Reply> wait(std::string approval_id, WallTime until, std::stop_token cancel,
                    Role role = Role::Owner);
+  // Takes out answers that no registered person gave: another process believed other people, or
+  // somebody wrote to the ledger. A decision that rests on them is none, so the question is pending
+  // again (AP-44). For the process whose call waits: its plan says who is registered.
+  Task<void> disown_forged(std::string approval_id);
   // As long as one look of `wait` takes, or until something happens to it in this process.
   Async<void> pause(std::string approval_id);
   void ring(const std::string& approval_id) { bell_.ring(approval_id); }
@@ -84,6 +94,7 @@ class Approvals {
   Result<State> open_state(const std::string& approval_id);
   Task<void> respond(std::string approval_id, Reply reply);
   Vote vote_of(const Reply& reply) const;
+  std::shared_ptr<const ApprovalRules> rules() const { return rules_ ? rules_() : nullptr; }
   // Nothing is written where the state is no longer `from`.
   Task<bool> close(std::string approval_id, std::string_view from, Closing closing);
   Task<void> settle(std::string approval_id);
@@ -92,6 +103,7 @@ class Approvals {
   Recorder& recorder_;
   const Clock& clock_;
   const Redactor& redactor_;
+  Rules rules_;
   Bell bell_;
   // How many wait. Shared: a call that is given up on may outlive this.
   std::shared_ptr<std::atomic<unsigned>> waiting_ = std::make_shared<std::atomic<unsigned>>(0);

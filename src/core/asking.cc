@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
+#include <set>
 
 #include "base/json_members.h"
 #include "base/race.h"
@@ -305,8 +306,9 @@ void Governor::check_consent(Trail& trail) {
   for (const Vote& vote : trail.consent->votes) {
     if (strict && vote.door == kClientDoor) return refuse("a person has to answer elsewhere");
   }
-  const auto& people = trail.plan().approvals().people;
-  if (!people) return;
+  const ApprovalRules& rules = trail.plan().approvals();
+  if (!rules.people) return;
+  std::set<std::string> credentials;
   const std::uint64_t required = number_in(request, "approvers_required").value_or(1);
   if (trail.consent->votes.size() < required) return refuse("too few people said yes");
   for (const Vote& vote : trail.consent->votes) {
@@ -315,9 +317,18 @@ void Governor::check_consent(Trail& trail) {
                                       .binding = trail.consent->binding,
                                       .responded_at = vote.at,
                                       .approved = vote.approved};
-    const Result<void> good = people->check(vote.by, statement.text(), vote.signature);
+    // The front that saw the call run has asked whether such a yes counts (AP-33).
+    const bool at_host = vote.door == kHostDoor;
+    if (at_host && !trail.observed) return refuse("the yes was given to a host, for another call");
+    const Result<void> good =
+        at_host ? Result<void>{}
+                : rules.check(vote.door, vote.by, statement.text(), vote.signature);
     if (!good) return refuse(good.error().message);
+    // One person under two names is one person (AP-14).
+    const std::string credential = rules.people->credential(vote.by);
+    credentials.insert(credential.empty() ? "name:" + vote.by : credential);
   }
+  if (credentials.size() < required) return refuse("too few people said yes");
 }
 
 Answer Governor::waiting(const Trail& trail) const {

@@ -57,6 +57,7 @@ Task<bool> Governor::attach(Trail& trail, const Caller& caller, std::string appr
   trail.asked_at = written->back();
   co_await tell_sinks(trail, trail.asked_at.sequence);
   if (caller.leaves) {
+    SALLYPORT_CO_CHECK_OK(co_await approvals_.disown_forged(approval_id));
     SALLYPORT_CO_CHECK_OK(co_await approvals_.expire(approval_id));
     SALLYPORT_CO_TRY(const auto state, approvals_.state(approval_id));
     if (state && state->open()) co_return false;

@@ -81,7 +81,11 @@ Governor::Governor(Parts parts)
     : parts_(std::move(parts)),
       emitter_({parts_.recorder, parts_.redactor, parts_.clock, std::move(parts_.hooks)}),
       escalations_(parts_.recorder, parts_.clock, parts_.entropy),
-      approvals_(parts_.recorder, parts_.clock, parts_.redactor),
+      approvals_(parts_.recorder, parts_.clock, parts_.redactor,
+                 [&plans = parts_.plans] {
+                   const std::shared_ptr<const Plan> plan = plans.current();
+                   return std::shared_ptr<const ApprovalRules>(plan, &plan->approvals());
+                 }),
       idempotency_(parts_.recorder, parts_.digest),
       journal_({parts_.recorder, parts_.clock, parts_.entropy, escalations_, parts_.redactor,
                 parts_.digest}),
@@ -188,6 +192,9 @@ Task<Answer> Governor::end_unrun(Trail& trail, std::optional<Performed> recalled
 Task<Answer> Governor::resume(Resumption waited, std::shared_ptr<Upstream> upstream,
                               Caller caller) {
   SALLYPORT_CO_CHECK_OK(check_call(waited.call));
+  if (!waited.observed) {
+    SALLYPORT_CO_CHECK_OK(co_await approvals_.disown_forged(waited.approval_id));
+  }
   SALLYPORT_CO_TRY(const auto state, approvals_.state(waited.approval_id));
   SALLYPORT_CO_TRY(const std::optional<Fact> waits,
                    fact_of_waiting(parts_.recorder, waited.call.call_id, waited.approval_id));
@@ -211,6 +218,7 @@ Task<Answer> Governor::resume(Resumption waited, std::shared_ptr<Upstream> upstr
     trail.opened = trail.recovery_class() != RecoveryClass::Resumable;
   }
   trail.approval_id = waited.approval_id;
+  trail.observed = waited.observed;
   trail.closing_facts = std::move(waited.closing);
   trail.closing_facts.push_back({waits->space, waits->key, std::nullopt});
   trail.closing_expected.push_back(*waits);

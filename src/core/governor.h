@@ -95,6 +95,7 @@ class Governor {
     std::string approval_id;
     std::optional<Prepared> prepared{};
     std::vector<Fact> closing{};  // travel with the terminal record
+    bool observed = false;        // it has run: the host's own yes may stand for it (AP-33)
   };
   // Goes on with it. `Conflict` with the cause `approval_pending` while nobody has answered, with
   // the state of the approval where it can no longer be used.

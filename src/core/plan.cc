@@ -79,6 +79,13 @@ std::string ReviewerBook::credential(const std::string&) const {
   return {};
 }
 
+Result<void> ApprovalRules::check(std::string_view door, const std::string& reviewer,
+                                  std::string_view statement, std::string_view signature) const {
+  const bool elsewhere = door.starts_with("cli:") || door.starts_with("http:");
+  if (!people || (program_vouches && !elsewhere)) return {};
+  return people->check(reviewer, statement, signature);
+}
+
 json::object ApprovalRules::dump() const {
   json::object rules{{"reviewers", json::value_from(reviewers)},
                      {"quorum", quorum},
@@ -157,8 +164,10 @@ PlanBuilder& PlanBuilder::durability(IntentDurability durability) {
   return *this;
 }
 
-PlanBuilder& PlanBuilder::reviewers(std::shared_ptr<const ReviewerBook> people) {
+PlanBuilder& PlanBuilder::reviewers(std::shared_ptr<const ReviewerBook> people,
+                                    bool program_vouches) {
   people_elsewhere_ = std::move(people);
+  program_vouches_ = program_vouches;
   return *this;
 }
 
@@ -268,7 +277,10 @@ void PlanBuilder::add_what_was_brought() {
 }
 
 Result<std::shared_ptr<const Plan>> PlanBuilder::build() && {
-  if (!plan_.approvals_.people) plan_.approvals_.people = people_elsewhere_;
+  if (!plan_.approvals_.people) {
+    plan_.approvals_.people = people_elsewhere_;
+    plan_.approvals_.program_vouches = program_vouches_;
+  }
   SALLYPORT_CHECK_OK(check_names());
   SALLYPORT_CHECK_OK(check_order());
   if (plan_.autonomy_rules_) plan_.also_["autonomy"] = plan_.autonomy_rules_->dump();

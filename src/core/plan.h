@@ -101,8 +101,8 @@ class PlanBuilder {
   PlanBuilder& approval_time(std::chrono::seconds time);
   PlanBuilder& approvals(ApprovalRules rules);
   // People whom the policy does not name, where it names none. No part of the hash: a policy is the
-  // same on every machine.
-  PlanBuilder& reviewers(std::shared_ptr<const ReviewerBook> people);
+  // same on every machine. `program_vouches` as in the rules.
+  PlanBuilder& reviewers(std::shared_ptr<const ReviewerBook> people, bool program_vouches = false);
   PlanBuilder& redaction_notice(bool shown);  // tells the agent that something was taken out
   // Methods beyond those of the protocol that may pass; `*` stands for any.
   PlanBuilder& pass_methods(std::set<std::string, std::less<>> methods);
@@ -125,6 +125,7 @@ class PlanBuilder {
   std::map<std::pair<std::string, std::string>, Classification> brought_tools_;
   std::vector<std::shared_ptr<const Guard>> brought_guards_;
   std::shared_ptr<const ReviewerBook> people_elsewhere_;
+  bool program_vouches_ = false;
 };
 
 // The plan in force. A reload swaps it; calls that run keep theirs.

@@ -107,6 +107,7 @@ class Trail {
   std::string autonomy_source = "plan";
   std::vector<TierStep>* tier_steps = nullptr;  // of whoever wants to know why
   bool needs_human = false;                     // and no program near the agent may answer
+  bool observed = false;                        // its host has run it (AP-33)
   bool weighed = false;                         // grants and guards let it come as far as the tiers
   bool weighs_again = false;                    // others took the last place of the budget
   unsigned lost_places = 0;                     // how often they did

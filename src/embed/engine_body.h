@@ -71,7 +71,7 @@ struct Engine::Body {
   }
 
   // `EngineBuilder::open` goes through these in turn (engine_builder.cc).
-  Result<void> open_ledger(std::filesystem::path folder);
+  Result<void> open_ledger(std::filesystem::path data_folder);
   void start_threads(unsigned for_functions);
   void add_tools(std::vector<Tool> given);
   Result<void> start();
@@ -81,6 +81,7 @@ struct Engine::Body {
   void listen_for_unheard();
 
   Visitors visitors;
+  std::filesystem::path folder;     // of the ledger
   std::filesystem::path temporary;  // removed at the end; empty: the host's own folder
   SystemClock clock;
   SystemEntropy entropy;

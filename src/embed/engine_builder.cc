@@ -16,6 +16,7 @@
 #include "guards/storage_redactor.h"
 #include "ledger/private_file.h"
 #include "policy/policy.h"
+#include "policy/reviewer_file.h"
 
 namespace sallyport {
 
@@ -276,13 +277,13 @@ Result<void> EngineBuilder::Parts::check_listeners() const {
   return {};
 }
 
-Result<void> Engine::Body::open_ledger(std::filesystem::path folder) {
-  if (folder.empty()) {
+Result<void> Engine::Body::open_ledger(std::filesystem::path data_folder) {
+  if (data_folder.empty()) {
     SALLYPORT_TRY(temporary, temporary_folder());
-    folder = temporary;
+    data_folder = temporary;
   }
   // The program may change its directory later.
-  folder = std::filesystem::absolute(folder);
+  folder = std::filesystem::absolute(data_folder);
   SALLYPORT_CHECK_OK(ledger::make_private_folder(folder));
   SALLYPORT_TRY(std::shared_ptr<const guards::Detectors> detectors, guards::Detectors::build());
   redactor = std::make_unique<guards::StorageRedactor>(std::move(detectors));
@@ -301,6 +302,9 @@ void Engine::Body::start_threads(unsigned for_functions) {
 
 Result<void> EngineBuilder::Parts::load_plan(Engine::Body& body) {
   for (const AddToPlan& step : plan) SALLYPORT_CHECK_OK(step(settings, body));
+  // The program vouches for its own people. Answers of other processes on the same folder, and
+  // promotions, need somebody who is registered there.
+  settings.reviewers(std::make_shared<const policy::PeopleOfFolder>(body.folder), true);
   SALLYPORT_TRY(auto built, settings.build());
   body.policy_hash = built->hash();
   SALLYPORT_TRY(const auto before, body.ledger->fact("policy", "hash"));

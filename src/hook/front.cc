@@ -307,6 +307,7 @@ Task<Decision> Front::observe_approved(const Event& event, Asked asked) {
   call.call_id = asked.call_id;
   const Origins::Told told = parts_.origins.tell(call, settings_.origin);
   core::Governor::Resumption waited{.call = std::move(call), .approval_id = asked.approval_id};
+  waited.observed = true;
   waited.closing.push_back({std::string(kAskedSpace), asked_key(event), std::nullopt});
   const Result<Answer> answer = co_await parts_.governor.resume(
       std::move(waited), std::make_shared<Observed>(event, std::move(said)), {.leaves = true});

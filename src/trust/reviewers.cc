@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <boost/json.hpp>
+#include <set>
 
 #include "base/encoding.h"
+#include "base/lower_case.h"
 #include "base/object_reader.h"
 
 namespace sallyport::trust {
@@ -58,6 +59,19 @@ Reviewer reviewer_in(ObjectReader& in, const json::value& item) {
   return reviewer;
 }
 
+// Two names that share what they are known by are one person, who would count twice (AP-14). Names
+// that differ by capital letters alone would look like one.
+void refuse_twice(ObjectReader& in, const Reviewer& reviewer, std::set<std::string>& known) {
+  const auto first = [&](const std::string& what) { return known.insert(what).second; };
+  if (!first("name:" + lower_case(reviewer.name))) {
+    in.refuse("name", "is registered twice; capital letters make no other name");
+  }
+  constexpr std::string_view kShared = "is registered for somebody else too";
+  if (reviewer.key && !first(key_text(*reviewer.key))) in.refuse("key", kShared);
+  if (reviewer.token && !first(*reviewer.token)) in.refuse("token", kShared);
+  if (reviewer.client && !first("client:" + *reviewer.client)) in.refuse("client", kShared);
+}
+
 }  // namespace
 
 Result<Reviewers> reviewers_from_json(const json::value& value, std::string where) {
@@ -65,14 +79,11 @@ Result<Reviewers> reviewers_from_json(const json::value& value, std::string wher
     return fail(ErrorCode::InvalidInput, fmt::format("`{}` must be a list", where), where);
   }
   Reviewers reviewers;
+  std::set<std::string> known;
   for (const json::value& item : value.get_array()) {
     ObjectReader in(item, fmt::format("{}[{}]", where, reviewers.people.size()));
     Reviewer reviewer = reviewer_in(in, item);
-    if (reviewers.find(reviewer.name) != nullptr) in.refuse("name", "is registered twice");
-    const bool shared = reviewer.key && std::ranges::any_of(reviewers.people, [&](const auto& one) {
-                          return one.key == reviewer.key;
-                        });
-    if (shared) in.refuse("key", "is registered for somebody else too");
+    refuse_twice(in, reviewer, known);
     if (!in.ok()) return std::unexpected(in.error());
     reviewers.people.push_back(std::move(reviewer));
   }

@@ -221,9 +221,10 @@ class ApprovalsOverHttp(ServeTest):
         mine = self.write("mine.yaml", f'reviewers:\n  - {{name: "user:mallory", token: "{digest(EVE)}", roles: [approver]}}\n')
         token = self.write("token", EVE + "\n")
         token.chmod(0o600)
-        self.good("approvals", "approve", item["request_id"], "--reviewers", mine, "--name", "user:mallory", "--token-file", token)
-        self.assertIn("mallory", result.get(timeout=20))
+        self.refused(1, "approvals", "approve", item["request_id"], "--reviewers", mine, "--name", "user:mallory", "--token-file", token)
         self.assertEqual(len(self.ran()), 1)
+        self.assertEqual(self.respond(item, {"approved": True})[1]["state"], "approved")
+        self.assertEqual(result.get(timeout=20), "written")
 
     def test_whoever_is_struck_off_hears_no_more(self):
         self.start()

@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/json_members.h"
 #include "core/approval_request.h"
 #include "core/waiting_facts.h"
 #include "support/governed.h"
@@ -251,27 +252,86 @@ class OnlyAda final : public ReviewerBook {
   json::value dump() const override { return "ada"; }
 };
 
-// AP-10 AP-16 (partly): whoever can write to the ledger still cannot sign.
-TEST_F(ApprovalLifeTest, WhereKeysAreRegisteredAYesCountsOnlyWithItsSignature) {
+// AP-10 AP-16 (partly) AP-44: whoever can write to the ledger still cannot sign, and what he writes
+// leaves the question to those who can.
+TEST_F(ApprovalLifeTest, WhereKeysAreRegisteredAnAnswerCountsOnlyWithItsSignature) {
   governed.plan.approvals({.people = std::make_shared<OnlyAda>()});
-  bool sign = false;
-  governed.approver = std::make_shared<FunctionApprover>([&](const Question& question) {
-    Reply reply = Reply::approve("user:ada");
-    reply.responded_at = "2026-11-15T02:02:00Z";
-    const ResponseStatement statement{question.approval_id, "user:ada", question.binding,
-                                      reply.responded_at, true};
-    reply.signature = sign ? "signed " + statement.text() : "signed otherwise";
-    return reply;
-  });
-  const Result<Answer> forged = governed.call(Governed::read_file());
-  ASSERT_TRUE(forged);
-  EXPECT_EQ(forged->outcome, Outcome::blocked("approval_invalid: not signed by ada"));
-  EXPECT_EQ(state_of(forged->approval_id), "invalidated");
-  EXPECT_TRUE(governed.upstream->calls.empty());
-  sign = true;
+  const Result<Answer> asked = governed.call(Governed::read_file(), Caller{.holds = false});
+  ASSERT_TRUE(asked);
+  const std::string& id = asked->approval_id;
+  const auto reply = [&](bool yes, bool sign) {
+    Reply said = yes ? Reply::approve("user:ada") : Reply::deny("user:ada", "no");
+    said.responded_at = "2026-11-15T02:02:00Z";
+    const ResponseStatement statement{
+        id, "user:ada", text_or_empty(*stored_request(governed.recorder, id), "binding"),
+        said.responded_at, yes};
+    said.signature = sign ? "signed " + statement.text() : "signed otherwise";
+    return said;
+  };
+  for (const bool yes : {false, true}) {
+    const Result<void> forged = say(id, reply(yes, false));
+    ASSERT_FALSE(forged);
+    EXPECT_EQ(forged.error().code, ErrorCode::Unauthenticated);
+    EXPECT_EQ(state_of(id), "pending");
+  }
+  ASSERT_TRUE(say(id, reply(true, true)));
   Call call = Governed::read_file();
-  call.tool_call_id = "toolu_2";
-  EXPECT_TRUE(governed.call(call)->result.success);
+  call.call_id = asked->call_id;
+  call.trace_id = "t";
+  const Result<Answer> ended =
+      run_now(governed.governor().resume({.call = call, .approval_id = id}, governed.upstream));
+  ASSERT_TRUE(ended) << ended.error().message;
+  EXPECT_TRUE(ended->result.success);
+}
+
+// AP-44: another process took a forged answer for one, and its decision blocked the real person.
+TEST_F(ApprovalLifeTest, ADecisionThatRestsOnForgedAnswersIsNone) {
+  const Result<Answer> asked = governed.call(Governed::read_file(), Caller{.holds = false});
+  ASSERT_TRUE(asked);
+  const std::string& id = asked->approval_id;
+  for (const bool yes : {false, true}) {
+    ASSERT_TRUE(say(id, yes ? Reply::approve("user:ada") : Reply::deny("user:ada", "no")));
+    EXPECT_EQ(state_of(id), yes ? "approved" : "denied");
+    governed.change_plan(PlanBuilder()
+                             .autonomy(Autonomy::ActWithApproval)
+                             .approvals({.people = std::make_shared<OnlyAda>()}));
+    Call call = Governed::read_file();
+    call.call_id = asked->call_id;
+    call.trace_id = "t";
+    const Result<Answer> ended =
+        run_now(governed.governor().resume({.call = call, .approval_id = id}, governed.upstream));
+    ASSERT_FALSE(ended);
+    EXPECT_EQ(ended.error().cause, "approval_pending");
+    EXPECT_EQ(state_of(id), "pending");
+    EXPECT_TRUE(governed.upstream->calls.empty());
+    governed.change_plan(PlanBuilder().autonomy(Autonomy::ActWithApproval));
+  }
+}
+
+class OneToken final : public ReviewerBook {
+ public:
+  Result<void> check(const std::string&, std::string_view, std::string_view) const override {
+    return {};
+  }
+  std::string credential(const std::string&) const override { return "token:1"; }
+  json::value dump() const override { return "one"; }
+};
+
+// AP-14: one token under two names satisfied dual control.
+TEST_F(ApprovalLifeTest, OnePersonUnderTwoNamesIsNotTwo) {
+  governed.plan.approvals({.quorum = 2, .people = std::make_shared<OneToken>()});
+  const Result<Answer> asked = governed.call(Governed::read_file(), Caller{.holds = false});
+  ASSERT_TRUE(asked);
+  ASSERT_TRUE(say(asked->approval_id, Reply::approve("user:ada")));
+  ASSERT_TRUE(say(asked->approval_id, Reply::approve("user:bo")));
+  Call call = Governed::read_file();
+  call.call_id = asked->call_id;
+  call.trace_id = "t";
+  const Result<Answer> ended = run_now(governed.governor().resume(
+      {.call = call, .approval_id = asked->approval_id}, governed.upstream));
+  ASSERT_TRUE(ended) << ended.error().message;
+  EXPECT_EQ(ended->outcome, Outcome::blocked("approval_invalid: too few people said yes"));
+  EXPECT_TRUE(governed.upstream->calls.empty());
 }
 
 }  // namespace

@@ -48,5 +48,20 @@ TEST(ReviewersTest, WhatIsWrongIsNamedWithItsPlace) {
   EXPECT_EQ(place(json::array{ada(), twin}), "reviewers[1].key");
 }
 
+// AP-14: one token under two names satisfied dual control.
+TEST(ReviewersTest, OneCredentialUnderTwoNamesIsOnePerson) {
+  const std::string token = "sha256:" + std::string(64, 'a');
+  const auto person = [](const char* name, const char* member, const std::string& known) {
+    return json::object{{"name", name}, {member, known}, {"roles", {"approver"}}};
+  };
+  EXPECT_EQ(
+      place(json::array{person("user:bo", "token", token), person("user:cy", "token", token)}),
+      "reviewers[1].token");
+  EXPECT_EQ(place(json::array{person("user:bo", "client", "a"), person("user:cy", "client", "a")}),
+            "reviewers[1].client");
+  EXPECT_EQ(place(json::array{person("user:bo", "client", "a"), person("user:Bo", "client", "b")}),
+            "reviewers[1].name");
+}
+
 }  // namespace
 }  // namespace sallyport::trust
