@@ -13,8 +13,9 @@ namespace sallyport::app {
 
 inline constexpr std::string_view kGovernedSpace = "governed_process";
 
-// Names one process of this machine for as long as it runs: boot, number and start time. Nothing:
-// there is no such process.
+// Names one process of this machine for as long as it runs: boot, PID namespace, number in it and
+// start time, so that it is the same seen from every namespace around its own. Nothing: there is no
+// such process, or /proc does not show it.
 std::optional<std::string> process_key(int pid);
 
 // What can be seen of a process.
@@ -43,8 +44,9 @@ bool adopts_orphans(int pid);
 // it is gone, and whoever took the hook in is no agent.
 std::optional<int> host_of_hook(int pid);
 
-// This process and all it descends from, nearest first.
-std::vector<std::string> ancestry();
+// This process and all it descends from that /proc can show, nearest first. `Unauthenticated` where
+// the walk does not come to an end.
+Result<std::vector<std::string>> ancestry();
 
 // To be written by a front with any entry, when it starts to govern a process or lets go of it.
 core::Fact governs(int pid, const std::string& agent);
@@ -56,8 +58,9 @@ Result<void> govern_this_process(ledger::Ledger& ledger, const std::string& agen
 // Before it ends. Numbers of processes are used again, but never with the same start.
 Result<void> govern_no_more(ledger::Ledger& ledger);
 
-// `Unauthenticated` where an agent's process is among the ancestors, or the environment names an
-// agent; the attempt is on record then. `command` is what was tried.
+// `Unauthenticated` where an agent's process is among the ancestors, the environment names an
+// agent, or the ancestors cannot be seen although agents are there; the attempt is on record then.
+// `command` is what was tried.
 Result<void> refuse_agents(const Context& context, std::string_view command);
 
 }  // namespace sallyport::app

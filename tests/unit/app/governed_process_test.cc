@@ -26,10 +26,11 @@ void write(const std::filesystem::path& folder, core::Fact fact) {
 
 // AP-29 (partly)
 TEST(GovernedProcessTest, AProcessKnowsItselfAndItsAncestors) {
-  const std::vector<std::string> keys = ancestry();
-  ASSERT_GE(keys.size(), 2u);
-  EXPECT_EQ(keys[0], process_key(getpid()));
-  EXPECT_EQ(keys[1], process_key(getppid()));
+  const Result<std::vector<std::string>> keys = ancestry();
+  ASSERT_TRUE(keys) << keys.error().message;
+  ASSERT_GE(keys->size(), 2u);
+  EXPECT_EQ(keys->at(0), process_key(getpid()));
+  EXPECT_EQ(keys->at(1), process_key(getppid()));
   EXPECT_FALSE(process_key(-1));
 }
 
