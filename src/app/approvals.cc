@@ -11,6 +11,7 @@
 #include "app/commands.h"
 #include "app/entry_text.h"
 #include "app/governed_process.h"
+#include "app/login.h"
 #include "app/output.h"
 #include "app/run_on.h"
 #include "app/watch_view.h"
@@ -75,12 +76,15 @@ void say_questions(const std::vector<ApprovalItem>& questions, bool all, WallTim
 }
 
 Result<int> settle(const Context& context, const SettleOptions& options, bool accepted) {
-  SALLYPORT_CHECK_OK(refuse_agents(context, accepted ? "approvals accept" : "approvals dismiss"));
+  // It releases nothing, so who may approve may do it.
+  SALLYPORT_TRY(const Person person,
+                authorize_change(context, options.login,
+                                 accepted ? "approvals accept" : "approvals dismiss", "approver"));
   boost::asio::io_context loop(1);  // behind the ledger, which may still tell it something
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
   core::Escalations escalations(workspace->ledger(), workspace->clock(), workspace->entropy());
   SALLYPORT_CHECK_OK(run_on(
-      loop, escalations.settle(options.id, accepted, who_runs_this(), options.note.value_or(""))));
+      loop, escalations.settle(options.id, accepted, person.who, options.note.value_or(""))));
   say(context.json()
           ? canonical_json(json::object{{"request_id", options.id}, {"accepted", accepted}})
           : fmt::format("{} {}", options.id, accepted ? "accepted" : "dismissed"));

@@ -70,6 +70,8 @@ class CommandLine {
   void add_answer(CLI::App& approvals, const char* name, const char* about,
                   ApprovalsAnswerOptions& options, Command<ApprovalsAnswerOptions> run);
   void add_login(CLI::App& answer, LoginOptions& login);
+  // Of a command that changes evidence or authority (`authorize_change`).
+  void add_person(CLI::App& change, LoginOptions& login);
   void add_trust();
   void add_tier_change(CLI::App& sub, TrustChangeOptions& options);
   void add_grant(CLI::App& app, GrantOptions& options);

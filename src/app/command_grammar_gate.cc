@@ -91,6 +91,7 @@ void CommandLine::add_mcp() {
     text(*app, "server", options->server, "only of this server", "SERVER");
     text(*app, "tool", options->tool, "only this tool", "TOOL");
   }
+  add_person(accept, pins_accept_.login);
 }
 
 void CommandLine::add_hook() {

@@ -71,11 +71,13 @@ void CommandLine::add_maintaining(CLI::App& ledger) {
   add_selection(erase, erase_.selection);
   text(erase, "--path", erase_.selection.path, "only this field, as /body/result", "POINTER");
   text(erase, "--reason", erase_.reason, "why; becomes part of the record")->required();
+  add_person(erase, erase_.login);
   erase.add_flag("--dry-run", erase_.dry_run, "only say what would be removed");
   CLI::App& prune = command(ledger, "prune", "drop the bytes of old entries; their hashes stay",
                             prune_, ledger_prune);
   text(prune, "--before", prune_.before, "entries below this sequence", "SEQUENCE")->required();
   text(prune, "--reason", prune_.reason, "why; becomes part of the record")->required();
+  add_person(prune, prune_.login);
   prune.add_flag("--dry-run", prune_.dry_run, "only say what would be dropped");
   CLI::App& hold = *ledger.add_subcommand("hold", "forbid erasing and pruning");
   hold.require_subcommand(1);
@@ -83,14 +85,17 @@ void CommandLine::add_maintaining(CLI::App& ledger) {
   text(add, "--id", hold_add_.id, "its name [a fresh one]", "NAME");
   add_selection(add, hold_add_.selection);
   text(add, "--reason", hold_add_.reason, "why; becomes part of the record")->required();
+  add_person(add, hold_add_.login);
   CLI::App& lift = command(hold, "lift", "lift a hold", hold_lift_, ledger_hold_lift);
   text(lift, "id", hold_lift_.id, "its name", "NAME")->required();
   text(lift, "--reason", hold_lift_.reason, "why; becomes part of the record")->required();
+  add_person(lift, hold_lift_.login);
   simple(hold, "list", "holds in force", ledger_hold_list);
   CLI::App& acknowledge =
       command(ledger, "acknowledge", "let a ledger go on that its witness contradicts",
               acknowledge_, ledger_acknowledge);
   text(acknowledge, "--reason", acknowledge_.reason, "why; becomes part of the record")->required();
+  add_person(acknowledge, acknowledge_.login);
 }
 
 void CommandLine::add_verify() {
@@ -117,6 +122,7 @@ void CommandLine::add_keys() {
       command(keys, "rotate", "sign with a new key from now on", rotate_, keys_rotate);
   rotate.add_flag("--compromised", rotate_.compromised,
                   "the old key is in other hands: do not vouch for the new one");
+  add_person(rotate, rotate_.login);
 }
 
 }  // namespace sallyport::app

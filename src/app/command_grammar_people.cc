@@ -63,8 +63,10 @@ void CommandLine::add_approvals() {
               approvals_dismiss);
   text(accept, "id", accept_.id, "which one", "ID")->required();
   text(accept, "--note", accept_.note, "becomes part of the record", "TEXT");
+  add_person(accept, accept_.login);
   text(dismiss, "id", dismiss_.id, "which one", "ID")->required();
   text(dismiss, "--note", dismiss_.note, "becomes part of the record", "TEXT");
+  add_person(dismiss, dismiss_.login);
 }
 
 void CommandLine::add_answer(CLI::App& approvals, const char* name, const char* about,
@@ -78,6 +80,12 @@ void CommandLine::add_answer(CLI::App& approvals, const char* name, const char* 
 }
 
 void CommandLine::add_login(CLI::App& answer, LoginOptions& login) {
+  add_person(answer, login);
+  file(answer, "--reviewers", login.reviewers,
+       "policy of a gate here that names reviewers [<data-dir>/reviewers.yaml]");
+}
+
+void CommandLine::add_person(CLI::App& answer, LoginOptions& login) {
   file(answer, "--key-file", login.key_file, "your approver key [the one in <data-dir>]");
   CLI::Option* const words = file(answer, "--passphrase-file", login.passphrase_file,
                                   "holds its passphrase [asked at the terminal]");
@@ -85,8 +93,6 @@ void CommandLine::add_login(CLI::App& answer, LoginOptions& login) {
       ->excludes(words);
   file(answer, "--token-file", login.token_file, "your token, instead of a key");
   text(answer, "--name", login.name, "whose token it is", "NAME");
-  file(answer, "--reviewers", login.reviewers,
-       "policy of a gate here that names reviewers [<data-dir>/reviewers.yaml]");
 }
 
 void CommandLine::add_trust() {
@@ -150,6 +156,7 @@ void CommandLine::add_grants() {
   CLI::App& issue = command(grants, "issue", "make a token", grants_issue_, grants_issue);
   add_grant(issue, grants_issue_);
   text(issue, "--ttl", grants_issue_.ttl, "how long it is valid, at most 30d [1h]", "DURATION");
+  add_person(issue, grants_issue_.login);
   CLI::App& less = command(grants, "attenuate", "hand on less than a token allows",
                            grants_attenuate_, grants_attenuate);
   text(less, "token", grants_attenuate_.token, "a file, -, or the token itself", "TOKEN")
@@ -176,6 +183,7 @@ void CommandLine::add_grants() {
       command(grants, "revoke", "let a token count no longer", grants_revoke_, grants_revoke);
   text(revoke, "id", grants_revoke_.id, "its id", "ID")->required();
   text(revoke, "--reason", grants_revoke_.reason, "why; becomes part of the record")->required();
+  add_person(revoke, grants_revoke_.login);
   simple(grants, "list", "tokens issued or seen, with their uses", grants_list);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/context.h"
+#include "app/login_options.h"
 
 namespace sallyport::app {
 
@@ -15,6 +16,7 @@ struct GrantOptions {
   std::filesystem::path grant;
   std::optional<std::string> ttl;
   std::optional<std::string> subject_key;
+  LoginOptions login;
 };
 Result<int> grants_issue(const Context& context, const GrantOptions& options);
 
@@ -37,6 +39,7 @@ Result<int> grants_inspect(const Context& context, const InspectOptions& options
 struct RevokeOptions {
   std::string id;
   std::string reason;
+  LoginOptions login;
 };
 Result<int> grants_revoke(const Context& context, const RevokeOptions& options);
 Result<int> grants_list(const Context& context);

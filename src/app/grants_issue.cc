@@ -4,10 +4,10 @@
 
 #include <boost/json.hpp>
 
-#include "app/governed_process.h"
 #include "app/grant_authority.h"
 #include "app/grant_files.h"
 #include "app/grants_commands.h"
+#include "app/login.h"
 #include "app/output.h"
 #include "app/selection.h"
 #include "base/try.h"
@@ -34,8 +34,8 @@ std::uint64_t second_of(WallTime time) {
       std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count());
 }
 
-core::Draft issued_entry(const grants::Token& token) {
-  core::Draft draft = ledger::control("grant_issued", {{"who", who_runs_this()},
+core::Draft issued_entry(const grants::Token& token, const std::string& who) {
+  core::Draft draft = ledger::control("grant_issued", {{"who", who},
                                                        {"grant_id", token.id},
                                                        {"grant_digest", token.digest},
                                                        {"issuer", token.issuer},
@@ -48,12 +48,13 @@ core::Draft issued_entry(const grants::Token& token) {
 }
 
 // On record first, and only then in somebody's hands.
-Result<int> hand_out(Workspace& workspace, const Result<grants::IssuedToken>& issued) {
+Result<int> hand_out(Workspace& workspace, const Result<grants::IssuedToken>& issued,
+                     const std::string& who) {
   if (!issued) {
     return fail(ErrorCode::Conflict, issued.error().message, issued.error().where);
   }
   std::vector<core::Draft> drafts;
-  drafts.push_back(issued_entry(issued->token));
+  drafts.push_back(issued_entry(issued->token, who));
   SALLYPORT_CHECK_OK(
       workspace.ledger().append_blocking(std::move(drafts), core::Urgency::Announces));
   say(visible_json(issued->text));
@@ -82,15 +83,15 @@ void name_only_parent(json::array& grants, const grants::Token& parent) {
 }  // namespace
 
 Result<int> grants_issue(const Context& context, const GrantOptions& options) {
-  SALLYPORT_CHECK_OK(refuse_agents(context, "grants issue"));
   SALLYPORT_TRY(const std::chrono::seconds lifetime, lifetime_from(options.ttl));
   SALLYPORT_CHECK_OK(check_subject_key(options.subject_key));
   SALLYPORT_TRY(json::array grants, read_grants(options.grant));
+  SALLYPORT_TRY(const Person person, authorize_change(context, options.login, "grants issue"));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, open_for_grants(context));
   SALLYPORT_TRY(const grants::Signer authority, grant_authority(*workspace));
   SALLYPORT_TRY(const grants::NewToken wanted,
                 wanted_token(*workspace, options, lifetime, std::move(grants)));
-  return hand_out(*workspace, grants::issue(wanted, authority));
+  return hand_out(*workspace, grants::issue(wanted, authority), person.who);
 }
 
 Result<int> grants_attenuate(const Context& context, const AttenuateOptions& options) {
@@ -109,12 +110,12 @@ Result<int> grants_attenuate(const Context& context, const AttenuateOptions& opt
   // Where nobody asks for less, it lives as long as it may.
   if (!options.grant.ttl) wanted.expires_at = parent.expires_at;
   wanted.issued_at = std::max(wanted.issued_at, parent.issued_at);
-  return hand_out(*workspace, grants::attenuate(parent_text, wanted, holder));
+  return hand_out(*workspace, grants::attenuate(parent_text, wanted, holder), who_runs_this());
 }
 
 Result<int> grants_revoke(const Context& context, const RevokeOptions& options) {
-  SALLYPORT_CHECK_OK(refuse_agents(context, "grants revoke"));
   SALLYPORT_CHECK_OK(check_reason(options.reason));
+  SALLYPORT_TRY(const Person person, authorize_change(context, options.login, "grants revoke"));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
   ledger::Ledger& ledger = workspace->ledger();
   SALLYPORT_TRY(const auto known, grants::known_token(ledger, options.id));
@@ -128,7 +129,7 @@ Result<int> grants_revoke(const Context& context, const RevokeOptions& options) 
   if (revoked) {
     return fail(ErrorCode::Conflict, fmt::format("grant `{}` is already revoked", options.id));
   }
-  core::Draft draft = ledger::control("grant_revoked", {{"who", who_runs_this()},
+  core::Draft draft = ledger::control("grant_revoked", {{"who", person.who},
                                                         {"grant_id", options.id},
                                                         {"grant_digest", known->digest},
                                                         {"reason", options.reason}});

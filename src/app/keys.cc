@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "app/commands.h"
+#include "app/login.h"
 #include "app/output.h"
 #include "base/json_members.h"
 #include "base/try.h"
@@ -64,8 +65,10 @@ Result<int> keys_show(const Context& context) {
 }
 
 Result<int> keys_rotate(const Context& context, const RotateOptions& options) {
+  SALLYPORT_TRY(const Person person, authorize_change(context, options.login, "keys rotate"));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
-  SALLYPORT_TRY(const ledger::VerifierKey key, workspace->ledger().rotate_key(options.compromised));
+  SALLYPORT_TRY(const ledger::VerifierKey key,
+                workspace->ledger().rotate_key(options.compromised, person.who));
   SALLYPORT_TRY(const std::optional<std::uint64_t> sequence, rotation_to(workspace->store(), key));
   if (context.json()) {
     json::object object{{"key", key.text()}, {"compromised", options.compromised}};

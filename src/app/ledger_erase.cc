@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "app/commands.h"
+#include "app/login.h"
 #include "app/output.h"
 #include "app/selection.h"
 #include "base/json_members.h"
@@ -64,21 +65,32 @@ Result<int> take_out(const Context& context, std::string_view verb,
   return 0;
 }
 
+// A rehearsal changes nothing, and so anybody may have one.
+Result<std::string> who_takes_out(const Context& context, const LoginOptions& login, bool dry_run,
+                                  std::string_view command) {
+  if (dry_run) return who_runs_this();
+  SALLYPORT_TRY(Person person, authorize_change(context, login, command));
+  return std::move(person.who);
+}
+
 }  // namespace
 
 Result<int> ledger_erase(const Context& context, const EraseOptions& options) {
   SALLYPORT_CHECK_OK(check_reason(options.reason));
   SALLYPORT_TRY(ledger::Selection selection, selection_from(options.selection));
-  return take_out(context, "erased values:",
-                  ledger::erase(std::move(selection), who_runs_this(), options.reason),
+  SALLYPORT_TRY(const std::string who,
+                who_takes_out(context, options.login, options.dry_run, "ledger erase"));
+  return take_out(context,
+                  "erased values:", ledger::erase(std::move(selection), who, options.reason),
                   options.dry_run);
 }
 
 Result<int> ledger_prune(const Context& context, const PruneOptions& options) {
   SALLYPORT_CHECK_OK(check_reason(options.reason));
   SALLYPORT_TRY(const std::uint64_t before, count_from(options.before, "--before"));
-  return take_out(context,
-                  "pruned entries:", ledger::prune(before, who_runs_this(), options.reason),
+  SALLYPORT_TRY(const std::string who,
+                who_takes_out(context, options.login, options.dry_run, "ledger prune"));
+  return take_out(context, "pruned entries:", ledger::prune(before, who, options.reason),
                   options.dry_run);
 }
 

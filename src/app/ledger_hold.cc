@@ -5,6 +5,7 @@
 
 #include "app/commands.h"
 #include "app/entry_text.h"
+#include "app/login.h"
 #include "app/output.h"
 #include "app/selection.h"
 #include "base/encoding.h"
@@ -40,17 +41,19 @@ Result<int> ledger_hold_add(const Context& context, const HoldAddOptions& option
   SALLYPORT_CHECK_OK(check_reason(options.reason));
   SALLYPORT_TRY(ledger::Selection selection, selection_from(options.selection));
   if (options.id) SALLYPORT_CHECK_OK(target_from(*options.id));
+  SALLYPORT_TRY(const Person person, authorize_change(context, options.login, "ledger hold add"));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
   const std::string id = options.id.value_or(fresh_id(workspace->entropy()));
   return record(context, *workspace, id, "set",
-                ledger::set_hold(id, std::move(selection), who_runs_this(), options.reason));
+                ledger::set_hold(id, std::move(selection), person.who, options.reason));
 }
 
 Result<int> ledger_hold_lift(const Context& context, const HoldLiftOptions& options) {
   SALLYPORT_CHECK_OK(check_reason(options.reason));
+  SALLYPORT_TRY(const Person person, authorize_change(context, options.login, "ledger hold lift"));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
   return record(context, *workspace, options.id, "lifted",
-                ledger::lift_hold(options.id, who_runs_this(), options.reason));
+                ledger::lift_hold(options.id, person.who, options.reason));
 }
 
 Result<int> ledger_hold_list(const Context& context) {
@@ -107,11 +110,13 @@ Result<int> ledger_acknowledge(const Context& context, const AcknowledgeOptions&
   SALLYPORT_CHECK_OK(check_reason(options.reason));
   SALLYPORT_TRY(const Workspace::Place place, context.place());
   SALLYPORT_CHECK_OK(check_contradicted(place));
+  SALLYPORT_TRY(const Person person,
+                authorize_change(context, options.login, "ledger acknowledge"));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace,
                 Workspace::open_writing(place, {.role = "maintenance",
                                                 .announced = false,
                                                 .acknowledged_rollback = options.reason,
-                                                .acknowledged_by = who_runs_this()}));
+                                                .acknowledged_by = person.who}));
   std::uint64_t size = 0;
   SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
     SALLYPORT_TRY(size, view.size());

@@ -8,6 +8,7 @@
 
 #include "app/commands.h"
 #include "app/entry_text.h"
+#include "app/login.h"
 #include "app/output.h"
 #include "app/run_on.h"
 #include "base/try.h"
@@ -111,13 +112,14 @@ Result<int> pins_accept(const Context& context, const PinsOptions& options) {
   if (!options.server) {
     return fail(ErrorCode::InvalidInput, "name the server, and the tool unless all are meant");
   }
+  SALLYPORT_TRY(const Person person, authorize_change(context, options.login, "pins accept"));
   boost::asio::io_context loop(1);  // behind the ledger, which may still tell it something
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
   SALLYPORT_TRY(const std::vector<mcp::Pin> pins, selected(workspace->ledger(), options));
   std::size_t accepted = 0;
   for (const mcp::Pin& pin : pins) {
     if (!pin.held()) continue;
-    SALLYPORT_CHECK_OK(run_on(loop, mcp::accept_pin(workspace->ledger(), pin, who_runs_this())));
+    SALLYPORT_CHECK_OK(run_on(loop, mcp::accept_pin(workspace->ledger(), pin, person.who)));
     ++accepted;
     say(context.json()
             ? visible_json(canonical_json(json::object{

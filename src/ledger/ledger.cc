@@ -372,7 +372,7 @@ void Ledger::keep_witness(bool now) {
   if (replace_private_file(settings_.witness, newest)) witnessed_ = newest;
 }
 
-Result<VerifierKey> Ledger::rotate_key(bool compromised) {
+Result<VerifierKey> Ledger::rotate_key(bool compromised, std::string who) {
   const auto next =
       std::make_shared<const SigningKey>(SigningKey::generate(origin_, parts_.entropy));
   Group group{.rotate_to = next};
@@ -381,9 +381,11 @@ Result<VerifierKey> Ledger::rotate_key(bool compromised) {
     SALLYPORT_CHECK_OK(finish_rotation(view));
     SALLYPORT_CHECK_OK(keys_.stage(*next));
     SALLYPORT_CHECK_OK(view.put_fact({"ledger", "key", next->verifier().text()}));
-    return std::vector{control("key_rotated", {{"old", committer_.key().verifier().text()},
-                                               {"new", next->verifier().text()},
-                                               {"compromised", compromised}})};
+    core::Draft rotated = control("key_rotated", {{"old", committer_.key().verifier().text()},
+                                                  {"new", next->verifier().text()},
+                                                  {"compromised", compromised}});
+    if (!who.empty()) rotated.body["who"] = who;
+    return std::vector{std::move(rotated)};
   };
   SALLYPORT_CHECK_OK(submit_and_wait(std::move(group)));
   SALLYPORT_CHECK_OK(parts_.store.write([this](WriteView& view) { return finish_rotation(view); }));

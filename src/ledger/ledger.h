@@ -109,7 +109,7 @@ class Ledger final : public core::Recorder {
   Result<Positions> transact(Group::Compose compose);
 
   // Signs with both keys once, then with the new one (LE-26).
-  Result<VerifierKey> rotate_key(bool compromised);
+  Result<VerifierKey> rotate_key(bool compromised, std::string who = {});
 
   Health health() const;
   const std::string& instance_id() const override { return means_.instance_id; }
