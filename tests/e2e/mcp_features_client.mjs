@@ -28,7 +28,7 @@ client.setRequestHandler('sampling/createMessage', ({ params }) => {
 });
 const content = { username: 'ann', email: 'ann@example.org', name: 'Ann', color: 'blue', context: 'tests', ok: true };
 client.setRequestHandler('elicitation/create', ({ params }) => {
-  seen.asked.push(`elicitation/create ${params.message}`);
+  seen.asked.push(`elicitation/create ${params.message.replace(/^\[from server `[^`]+`\] /, '')}`);
   const known = Object.keys(params.requestedSchema?.properties ?? {}).filter((name) => name in content);
   return { action: 'accept', content: Object.fromEntries(known.map((name) => [name, content[name]])) };
 });
