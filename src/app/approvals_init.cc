@@ -25,7 +25,8 @@ std::string usual_name() {
 Result<int> approvals_init(const Context& context, const ApprovalsInitOptions& options) {
   SALLYPORT_CHECK_OK(refuse_agents(context, "approvals init"));
   const std::string name = options.name.value_or(usual_name());
-  SALLYPORT_TRY(const std::filesystem::path folder, context.data_dir());
+  SALLYPORT_TRY(const Workspace::Place place, context.place());
+  const std::filesystem::path& folder = place.data_dir;
   const std::filesystem::path file = options.key_file.value_or(approver_key_file(folder, name));
   SALLYPORT_TRY(const std::string passphrase,
                 read_passphrase(options.passphrase_file,
@@ -46,7 +47,7 @@ Result<int> approvals_init(const Context& context, const ApprovalsInitOptions& o
   say(fmt::format("the key of {} is in {}, sealed with your passphrase", visible(name),
                   visible(file.string())));
   say(fmt::format("these lines register it, in {} or under `approvals:` of a policy:",
-                  visible((folder / "reviewers.yaml").string())));
+                  visible(place.reviewers_file().string())));
   say("reviewers:");
   say(fmt::format("  - {{name: \"{}\", key: \"{}\", roles: [approver, controller]}}", visible(name),
                   text));

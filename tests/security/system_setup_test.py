@@ -346,6 +346,43 @@ while peer.recv(65536): pass
         self.assertIsNone(self.hook(claude("PreToolUse", "toolu_3")))
 
 
+class Approving(MachineTest):
+    """Who may approve: a registered person, through the account of the service."""
+
+    POLICY = "version: 1\nautonomy: {tier: act_with_approval}\n"
+
+    def pending(self):
+        return [request["request_id"] for request in json.loads(sallyport("sallyport", "approvals", "list", "--json").out)]
+
+    # AP-29, AP-36
+    def test_a_person_approves_what_the_agent_cannot(self):
+        words = RUN / "words"
+        words.write_text("correct horse battery\n")
+        words.chmod(0o600)
+        shutil.chown(words, "sallyport")
+        self.addCleanup(words.unlink)
+        said = sallyport("sallyport", "approvals", "init", "--name", "user:ada", "--passphrase-file", words)
+        self.assertEqual(said.code, 0, said.err)
+        self.assertIn(str(ETC / "reviewers.yaml"), said.out)
+        (ETC / "reviewers.yaml").write_text(said.out[said.out.index("reviewers:\n"):])
+        said = self.hook(claude("PreToolUse", "toolu_q", session="s-q"))
+        self.assertIn("approvals approve", said["permissionDecisionReason"])
+        [approval] = self.pending()
+        before = len(self.controls())
+        for words_of_agent in (("approve", approval), ("deny", approval), ("cancel", approval), ("answer", approval, "--text", "yes")):
+            refused = sallyport("agent", "approvals", *words_of_agent)
+            self.assertEqual(refused.code, 1, refused.err)
+        self.assertEqual([body["what"] for body in self.controls()[before:]],
+                         ["approvals approve", "approvals deny", "approvals cancel", "approvals answer"])
+        # A ledger of its own with the same id is not the ledger of the service.
+        sallyport("agent", "approvals", "approve", approval, "--data-dir", "/home/agent/own")
+        self.assertEqual(self.pending(), [approval])
+        self.assertEqual(self.hook(claude("PreToolUse", "toolu_q2", session="s-q"))["permissionDecision"], "deny")
+        said = sallyport("sallyport", "approvals", "approve", approval, "--passphrase-file", words)
+        self.assertEqual(said.code, 0, said.err)
+        self.assertIsNone(self.hook(claude("PreToolUse", "toolu_q3", session="s-q")))
+
+
 class Forged(MachineTest):
     """A daemon that is none."""
 
