@@ -71,7 +71,8 @@ Result<HookPolicy::Read> HookPolicy::read(const Means& means, policy::PolicyOrig
   SALLYPORT_TRY(read.guardrails, policy::compile_guardrails(read.policy, 1, &workspace.patterns()));
   core::PlanBuilder builder;
   bring_along(builder, means.origins);
-  builder.reviewers(std::make_shared<const policy::PeopleOfFolder>(workspace.place().data_dir));
+  builder.reviewers(
+      std::make_shared<const policy::PeopleOfFolder>(workspace.place().reviewers_file()));
   ledger::Ledger& ledger = workspace.ledger();
   SALLYPORT_CHECK_OK(
       policy::add_to_plan(builder, read.policy, read.guardrails,

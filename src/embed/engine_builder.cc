@@ -304,7 +304,8 @@ Result<void> EngineBuilder::Parts::load_plan(Engine::Body& body) {
   for (const AddToPlan& step : plan) SALLYPORT_CHECK_OK(step(settings, body));
   // The program vouches for its own people. Answers of other processes on the same folder, and
   // promotions, need somebody who is registered there.
-  settings.reviewers(std::make_shared<const policy::PeopleOfFolder>(body.folder), true);
+  settings.reviewers(
+      std::make_shared<const policy::PeopleOfFolder>(body.folder / policy::kReviewersFile), true);
   SALLYPORT_TRY(auto built, settings.build());
   body.policy_hash = built->hash();
   SALLYPORT_TRY(const auto before, body.ledger->fact("policy", "hash"));
