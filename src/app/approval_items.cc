@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/json.hpp>
+#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -55,15 +56,13 @@ std::string word_of(const core::ApprovalState& state, WallTime now) {
 void share_out(std::vector<ApprovalItem>& items) {
   constexpr std::size_t kShare = 16;
   std::map<std::string, std::size_t> seen;
-  std::vector<std::pair<std::size_t, ApprovalItem>> turns;
-  turns.reserve(items.size());
+  std::map<std::size_t, std::vector<ApprovalItem>> turns;
   for (ApprovalItem& item : items) {
     const std::size_t turn = seen[member(item, "agent_id")]++ / kShare;
-    turns.emplace_back(turn, std::move(item));
+    turns[turn].push_back(std::move(item));
   }
-  std::ranges::stable_sort(turns, {}, &std::pair<std::size_t, ApprovalItem>::first);
   items.clear();
-  for (auto& [turn, item] : turns) items.push_back(std::move(item));
+  for (auto& [turn, shared] : turns) std::ranges::move(shared, std::back_inserter(items));
 }
 
 Result<void> check_word(const std::optional<std::string>& word, std::string_view what,
