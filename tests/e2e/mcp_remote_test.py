@@ -345,7 +345,7 @@ class OldTransport(RemoteTest):
         self.assertEqual(client.answer(waiting)["result"]["content"][0]["text"], '{"roots": []}')
         self.assertEqual(client.close(), 0)
         self.assertFalse([head for head, _ in server.requests if "mcp-session-id" in head or "mcp-protocol-version" in head])
-        self.one_end_for_each_call(2)
+        self.one_end_for_each_call(3)  # and the question
 
     def test_a_stream_that_breaks_is_opened_again_and_the_call_on_it_is_unknown(self):
         server = self.server(OldServer)
