@@ -8,7 +8,6 @@
 #include <limits>
 #include <vector>
 
-#include "base/try.h"
 #include "sallyport/json.h"
 
 namespace sallyport {
@@ -275,8 +274,11 @@ Result<ParsedJson> parse_json(std::string_view text, const JsonLimits& limits) {
 Result<json::value> parse_own_json(std::string_view text, JsonLimits limits) {
   limits.numbers = Numbers::Strict;
   limits.values = std::numeric_limits<std::size_t>::max();
-  SALLYPORT_TRY(ParsedJson parsed, parse_json(text, limits));
-  return std::move(parsed.value);
+  Result<ParsedJson> parsed = parse_json(text, limits);
+  if (parsed) return std::move(parsed->value);
+  Error error = parsed.error();
+  error.cause.clear();  // of a document of ours it is damage, like any other fault
+  return std::unexpected(std::move(error));
 }
 
 }  // namespace sallyport
