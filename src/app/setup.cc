@@ -26,6 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kUnit = "sallyport.service";
+
 struct SetupAccount {
   uid_t uid = 0;
   gid_t gid = 0;
@@ -72,6 +74,7 @@ class Setup {
   Result<void> remove_folder(const fs::path& path, bool with_content);
   Result<void> run(std::vector<std::string> words) const;
   bool has_systemd() const;
+  Result<void> start();
 
   const Context& context_;
   const SetupOptions& options_;
@@ -296,18 +299,28 @@ Result<void> Setup::install() {
     advise(start_command(place_, program));
     return {};
   }
-  step("start the service: systemctl enable --now sallyport");
+  return start();
+}
+
+// Again where something has changed: the program of the unit may be another one.
+Result<void> Setup::start() {
+  const bool runs = run({"systemctl", "is-active", "--quiet", kUnit}).has_value();
+  if (runs && steps_.empty()) return {};
+  step(fmt::format("{} the service", runs ? "restart" : "start"));
   if (options_.dry_run) return {};
   SALLYPORT_CHECK_OK(run({"systemctl", "daemon-reload"}));
-  return run({"systemctl", "enable", "--now", "sallyport.service"});
+  SALLYPORT_CHECK_OK(run({"systemctl", "enable", kUnit}));
+  return run({"systemctl", "restart", kUnit});
 }
 
 Result<void> Setup::remove() {
   std::error_code code;
+  if (!options_.root && context_.system && *context_.system) {
+    place_.user = (*context_.system)->service_user;
+  }
   if (has_systemd() && fs::exists(place_.unit(), code)) {
-    step("stop the service: systemctl disable --now sallyport");
-    if (!options_.dry_run)
-      SALLYPORT_CHECK_OK(run({"systemctl", "disable", "--now", "sallyport.service"}));
+    step("stop the service");
+    if (!options_.dry_run) SALLYPORT_CHECK_OK(run({"systemctl", "disable", "--now", kUnit}));
   } else if (!options_.root && fs::exists(place_.sockets() / "hook.sock", code)) {
     advise("end the service that still runs");
   }

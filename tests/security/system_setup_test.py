@@ -699,6 +699,39 @@ class Installing(unittest.TestCase):
         setup("--root", str(root), "--undo", "--purge")
         self.assertEqual(self.tree(root), [])
 
+    def test_where_systemd_runs_the_service_is_started_once_and_stopped(self):
+        log = pathlib.Path("/run/systemctl.log")
+        fake = pathlib.Path("/opt/fake")
+        fake.mkdir(exist_ok=True)
+        (fake / "systemctl").write_text(f"#!/bin/sh\necho \"$@\" >> {log}\n[ \"$1\" != is-active ] || [ -e /run/active ]\n")
+        (fake / "systemctl").chmod(0o755)
+        pathlib.Path("/run/systemd/system").mkdir(parents=True)
+        self.addCleanup(shutil.rmtree, "/run/systemd")
+        env = {"PATH": f"{fake}:/usr/sbin:/usr/bin:/sbin:/bin"}
+
+        def calls(*words):
+            log.write_text("")
+            said = sallyport(None, "setup", "--system", "--json", *words, env=env)
+            self.assertEqual(said.code, 0, said.err)
+            return json.loads(said.out), [line for line in log.read_text().splitlines() if not line.startswith("is-active")]
+        said, made = calls()
+        self.assertEqual(made, ["daemon-reload", "enable sallyport.service", "restart sallyport.service"])
+        self.assertFalse(RUN.exists())  # the unit makes it
+        pathlib.Path("/run/active").touch()
+        said, made = calls()
+        self.assertEqual((said["changed"], made), (False, []))
+        (ETC / "system.json").chmod(0o600)
+        self.assertEqual(calls()[1], ["daemon-reload", "enable sallyport.service", "restart sallyport.service"])
+        self.assertEqual(calls("--undo", "--dry-run")[1], [])
+        self.assertEqual(calls("--undo")[1], ["disable --now sallyport.service", "daemon-reload"])
+
+    def test_another_account_is_found_again_by_undo(self):
+        setup("--user", "gatekeeper")
+        self.assertEqual(json.loads((ETC / "system.json").read_text())["service_user"], "gatekeeper")
+        setup("--undo", "--purge")
+        self.assertEqual([entry.pw_name for entry in pwd.getpwall() if entry.pw_name.startswith("gatekeeper")], [])
+        self.assertEqual(self.tree(), [])
+
     def test_the_unit_is_one_that_systemd_takes_and_rates_as_hardened(self):
         setup()
         unit = "/etc/systemd/system/sallyport.service"
