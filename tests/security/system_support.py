@@ -14,7 +14,7 @@ import time
 import unittest
 
 MARK = "SALLYPORT_TEST_MACHINE"
-PROGRAM = "/opt/sallyport/bin/sallyport"
+PROGRAM = "/srv/sallyport/bin/sallyport"
 PYTHON = "/usr/bin/python3"
 DATA = pathlib.Path("/var/lib/sallyport")
 ETC = pathlib.Path("/etc/sallyport")
@@ -89,17 +89,19 @@ def make_machine():
     mount("--bind", str(copy), "/etc")
     subprocess.run(["umount", str(copy)], check=True)
     copy.rmdir()
-    for place in ("/var/lib", "/run", "/opt", "/home", "/srv"):
-        mount("-t", "tmpfs", "-o", "mode=0755", "none", place)
+    mount("-t", "tmpfs", "-o", "mode=0755", "none", "/srv")
     pathlib.Path(PROGRAM).parent.mkdir(parents=True)
-    shutil.copy(os.environ["SALLYPORT_BIN"], PROGRAM)
+    pathlib.Path("/srv/home").mkdir()
+    shutil.copy(os.environ["SALLYPORT_BIN"], PROGRAM)  # before anything else is out of sight
     os.chmod(PROGRAM, 0o755)
-    server = pathlib.Path("/opt/sallyport/server.py")
+    for place in ("/var/lib", "/run"):
+        mount("-t", "tmpfs", "-o", "mode=0755", "none", place)
+    server = pathlib.Path("/srv/sallyport/server.py")
     server.write_text(TOOL_SERVER)
     server.chmod(0o644)
     for user in ("agent", "other", "mailbot"):
-        subprocess.run(["useradd", "--create-home", "--shell", "/bin/bash", user], check=True, capture_output=True)
-        os.chmod(f"/home/{user}", 0o700)
+        subprocess.run(["useradd", "--create-home", "--base-dir", "/srv/home", "--shell", "/bin/bash", user], check=True, capture_output=True)
+        os.chmod(f"/srv/home/{user}", 0o700)
 
 
 class Said:
@@ -188,9 +190,9 @@ guardrails:
     - {type: regex, stage: tool_use, id: no-force, args: [/command], patterns: ['--force']}
 """
     UPSTREAMS = """  upstreams:
-    - {name: tools, command: [/usr/bin/python3, /opt/sallyport/server.py]}
-    - {name: mail, command: [/usr/bin/python3, /opt/sallyport/server.py], run_as: mailbot}
-    - {name: stubborn, command: [/usr/bin/python3, /opt/sallyport/server.py, stubborn]}
+    - {name: tools, command: [/usr/bin/python3, /srv/sallyport/server.py]}
+    - {name: mail, command: [/usr/bin/python3, /srv/sallyport/server.py], run_as: mailbot}
+    - {name: stubborn, command: [/usr/bin/python3, /srv/sallyport/server.py, stubborn]}
 """
 
     @classmethod
