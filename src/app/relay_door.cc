@@ -1,5 +1,6 @@
 #include "app/relay_door.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -103,8 +104,14 @@ Async<std::optional<RelayDoor::Reply>> RelayDoor::answer(net::Peer peer, std::st
 
 Async<void> RelayDoor::converse(mcp::HttpFront::Caller caller, mcp::HttpFront::Open open,
                                 int descriptor) {
-  auto link = std::make_unique<mcp::StreamLink>(gate_.loop().get_executor(), mcp::Limits{},
-                                                ::dup(descriptor), descriptor);
+  const int other = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (other < 0) {
+    ::close(descriptor);
+    gate_.log("a relay is turned away: no open files are left");
+    co_return;
+  }
+  auto link = std::make_unique<mcp::StreamLink>(gate_.loop().get_executor(), mcp::Limits{}, other,
+                                                descriptor);
   const std::shared_ptr<mcp::Conversation> conversation = open(caller, std::move(link));
   running_.insert(conversation);
   const Result<void> ended = co_await conversation->run();
