@@ -147,7 +147,7 @@ class Openings(Beside):
 
     # LE-46: each entry was told as a bad one
     def test_another_secret_is_told_as_such(self):
-        (self.data / "keys" / "digest.key").write_text("0" * 64 + "\n")
+        (self.data / "keys" / "digest.key").write_text("5a" * 32 + "\n")
         self.assertRegex(self.verified()["detail"], "keys/digest.key is not the key that sealed this ledger")
         self.assertIn("keys/digest.key is not the key", self.refused(1, "keys", "rotate"))
         self.assertRegex(self.cli("doctor").out, "fail facts +.*keys/digest.key is not the key that sealed")
