@@ -61,7 +61,7 @@ Result<int> approvals_show(const Context& context, const ApprovalsShowOptions& o
   }
   SALLYPORT_TRY(ApprovalItem item, approval_item(records, options.id, workspace->clock().wall()));
   if (reveals(options)) {
-    SALLYPORT_TRY(const Login login, log_in(context, options.login));
+    SALLYPORT_TRY(const Login login, log_in(context, options.login, "approvals show"));
     SALLYPORT_CHECK_OK(reveal(records, decrypt_with(*workspace), login.name, item));
   }
   SALLYPORT_TRY(const json::value result, result_of_approval(records, options.id));

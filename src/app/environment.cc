@@ -16,18 +16,18 @@ std::optional<std::string> variable(const char* name) {
   return value;
 }
 
-struct Person {
+struct Account {
   std::string name;
   std::string home;
 };
 
-std::optional<Person> person() {
+std::optional<Account> account() {
   std::array<char, 16384> buffer;
   passwd entry{};
   passwd* found = nullptr;
   if (getpwuid_r(geteuid(), &entry, buffer.data(), buffer.size(), &found) != 0) return std::nullopt;
   if (found == nullptr) return std::nullopt;
-  return Person{found->pw_name, found->pw_dir};
+  return Account{found->pw_name, found->pw_dir};
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ Environment Environment::of_this_process() {
                           .no_color = variable("NO_COLOR"),
                           .term = variable("TERM")};
   if (!environment.home) {
-    if (const std::optional<Person> user = person()) environment.home = user->home;
+    if (const std::optional<Account> user = account()) environment.home = user->home;
   }
   for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     if (!environment.locale) environment.locale = variable(name);
@@ -62,7 +62,7 @@ Result<std::filesystem::path> default_data_dir(const Environment& environment) {
 }
 
 std::string who_runs_this() {
-  const std::optional<Person> user = person();
+  const std::optional<Account> user = account();
   return "uid:" + (user ? user->name : std::to_string(geteuid()));
 }
 
