@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "app/commands.h"
+#include "app/governed_process.h"
 #include "app/output.h"
 #include "app/settings_file.h"
 #include "app/wiring.h"
@@ -114,6 +115,11 @@ Result<int> init(const Context& context, const InitOptions& options) {
         fmt::format("on this machine the service starts tool servers; name them in `{}` and "
                     "let the client run `sallyport mcp --name NAME`",
                     (*context.system)->config.string()));
+  }
+  // What takes the gate away is not for agents. Under the system set-up the ledger is the
+  // service's, and settings of a user's own account are that user's affair.
+  if (options.undo && !options.dry_run && !options.print && !*context.system) {
+    SALLYPORT_CHECK_OK(refuse_agents(context, "init --undo"));
   }
   SALLYPORT_TRY(const std::filesystem::path path, file_of(context, options));
   SALLYPORT_TRY(const SettingsFile file, SettingsFile::read(path));

@@ -8,6 +8,7 @@
 #include "app/governed_process.h"
 #include "app/registered_reviewers.h"
 #include "base/try.h"
+#include "core/reply_check.h"
 #include "ledger/private_file.h"
 #include "trust/approver_book.h"
 
@@ -116,8 +117,13 @@ Result<Login> find_person(const Context& context, const LoginOptions& options,
                           const trust::Reviewers& people, std::string_view role) {
   SALLYPORT_TRY(Login login, options.token_file ? by_token(options, people, role)
                                                 : by_key(context, options, people, role));
-  const auto book = std::make_shared<const trust::ApproverBook>(people);
-  login.known_by = login.key ? book->credential(login.name) : "token";
+  // Of several entries of one name it is the one that was used.
+  trust::Reviewers found = people;
+  std::erase_if(found.people, [&](const trust::Reviewer& one) {
+    return login.key && one.name == login.name && one.key != login.key->key();
+  });
+  const auto book = std::make_shared<const trust::ApproverBook>(std::move(found));
+  login.known_by = core::shown_credential(book->credential(login.name));
   auto rules = std::make_shared<core::ApprovalRules>();
   rules->people = book;
   login.rules = std::move(rules);

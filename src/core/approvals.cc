@@ -60,13 +60,6 @@ Result<void> check_vote(const ApprovalRules* rules, const std::string& approval_
   return rules->check(vote.door, vote.by, statement.text(), vote.signature);
 }
 
-// For the record: which key, or that it was a token or a client.
-std::string known_as(const ApprovalRules* rules, const std::string& reviewer) {
-  if (rules == nullptr || !rules->people) return {};
-  const std::string credential = rules->people->credential(reviewer);
-  return credential.starts_with("key:") ? credential : credential.substr(0, credential.find(':'));
-}
-
 }  // namespace
 
 Approvals::Change Approvals::change(const std::string& approval_id, const State& state,
@@ -140,7 +133,8 @@ Task<void> Approvals::respond(std::string approval_id, Reply reply) {
     State next = now;
     next.votes.push_back(vote);
     std::vector<Draft> drafts = response_drafts(approval_id, reply, vote, request);
-    const std::string known_by = known_as(rules.get(), vote.by);
+    const std::string known_by =
+        rules && rules->people ? shown_credential(rules->people->credential(vote.by)) : "";
     if (!known_by.empty()) drafts.back().body["known_by"] = known_by;
     const auto folded = next.folded();
     // What has no signature is proved by the place of its entry, which is not known yet; and what

@@ -137,8 +137,8 @@ Result<HumanAnswer> Questions::answer_in(const std::string& request_id,
 
 Result<void> Questions::check_people(const std::string& request_id, const ApprovalState& state) {
   const std::shared_ptr<const Plan> plan = parts_.plans.current();
-  const auto& people = plan->approvals().people;
-  if (!people) return {};
+  const ApprovalRules& rules = plan->approvals();
+  if (!rules.people) return {};
   SALLYPORT_TRY(const json::object request, stored_request(parts_.recorder, request_id));
   for (const Vote& vote : state.counted()) {
     const ResponseStatement statement{.request_id = request_id,
@@ -146,7 +146,7 @@ Result<void> Questions::check_people(const std::string& request_id, const Approv
                                       .binding = text_or_empty(request, "binding"),
                                       .responded_at = vote.at,
                                       .approved = vote.approved};
-    SALLYPORT_CHECK_OK(people->check(vote.by, statement.text(), vote.signature));
+    SALLYPORT_CHECK_OK(rules.check(vote.door, vote.by, statement.text(), vote.signature));
   }
   return {};
 }

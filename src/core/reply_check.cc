@@ -32,6 +32,13 @@ Result<void> check_answer(const Reply& reply, const json::object& request) {
 
 }  // namespace
 
+std::string shown_credential(std::string_view credential) {
+  constexpr std::string_view kKey = "key:";
+  constexpr std::size_t kShown = 16;
+  if (credential.starts_with(kKey)) return std::string(credential.substr(0, kKey.size() + kShown));
+  return std::string(credential.substr(0, credential.find(':')));
+}
+
 bool is_requester(std::string_view name, const json::object& request) {
   for (const char* const member : {"agent_id", "principal"}) {
     const std::string who = text_or_empty(request, member);

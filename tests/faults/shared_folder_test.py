@@ -52,6 +52,11 @@ class Seen:
         self.kept = []              # (checkpoint, receipt, key) as they were handed out
         self.lock = threading.Lock()
 
+# Runs the hook as a coding agent does, and takes it along when it is killed. This process must not be its parent: what an agent
+# started changes no evidence.
+HOST = [sys.executable, "-c", "import ctypes, subprocess, sys; "
+        "sys.exit(subprocess.run(sys.argv[1:], preexec_fn=lambda: ctypes.CDLL(None).prctl(1, 9)).returncode)"]
+
 
 class SharedFolder(ServeTest):
     def setUp(self):
@@ -63,7 +68,8 @@ class SharedFolder(ServeTest):
         self.words.chmod(0o600)
         self.key = self.folder / "ada.key"
         made = self.good("approvals", "init", "--name", "user:ada", "--key-file", self.key, "--passphrase-file", self.words, "--json")
-        ada = f'    - {{name: "user:ada", key: "{made.json()["key"]}", roles: [approver]}}\n'
+        ada = f'    - {{name: "user:ada", key: "{made.json()["key"]}", roles: [approver, controller]}}\n'
+        self.as_ada = ("--key-file", self.key, "--passphrase-file", self.words)
         self.data.mkdir(mode=0o700, exist_ok=True)
         (self.data / "reviewers.yaml").write_text(f"reviewers:\n{ada}")
         self.asking = self.write("asking.yaml", "version: 1\nautonomy: {tier: act_with_approval}\napprovals:\n"
@@ -150,7 +156,7 @@ class SharedFolder(ServeTest):
         id = self.new_id()
         event = {"session_id": "s", "cwd": "/", "tool_name": "Read", "tool_use_id": id, "tool_input": {"file_path": id}}
         for kind in ({"hook_event_name": "PreToolUse"}, {"hook_event_name": "PostToolUse", "tool_response": {"text": "x"}}):
-            code, out, error = self.command("hooked", "hook", "--agent", "claude-code", stdin=json.dumps({**event, **kind}))
+            code, out, error = self.command("hooked", "hook", "--agent", "claude-code", stdin=json.dumps({**event, **kind}), host=HOST)
             if code == -signal.SIGKILL:
                 return
             self.assertEqual(code, 0, error)
@@ -159,9 +165,9 @@ class SharedFolder(ServeTest):
                 return
         self.seen.hooked.add(id)
 
-    def command(self, name, *arguments, stdin="", mortal=True):
+    def command(self, name, *arguments, stdin="", mortal=True, host=()):
         """Exit code, output and errors; a mortal one is killed now and then."""
-        process = subprocess.Popen([BIN, *map(str, arguments), "--data-dir", str(self.data)], stdin=subprocess.PIPE,
+        process = subprocess.Popen([*host, BIN, *map(str, arguments), "--data-dir", str(self.data)], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.environment(), cwd=self.folder, text=True)
         self.alive[name] = process
         if mortal and self.chance.random() < 0.15:
@@ -220,7 +226,7 @@ class SharedFolder(ServeTest):
         call = self.a_call()
         if call is None:
             return 0, ""
-        code, _, error = self.command(name, "ledger", "erase", "--call", call[0], "--reason", "asked for")
+        code, _, error = self.command(name, "ledger", "erase", "--call", call[0], "--reason", "asked for", *self.as_ada)
         if code == 1 and "read" in error:  # somebody reads: the values are out, but not yet overwritten
             return 0, ""
         if code == 0:
@@ -229,7 +235,7 @@ class SharedFolder(ServeTest):
 
     def prune(self, name):
         before = self.chance.randrange(max(1, self.seen.last // 2))
-        code, _, error = self.command(name, "ledger", "prune", "--before", before, "--reason", "old")
+        code, _, error = self.command(name, "ledger", "prune", "--before", before, "--reason", "old", *self.as_ada)
         if code == 1 and any(word in error for word in ("hold", "read", "nothing to prune")):
             return 0, ""
         return code, error
@@ -240,17 +246,17 @@ class SharedFolder(ServeTest):
         if call is None:
             return 0, ""
         id = "h-" + self.new_id()
-        code, _, error = self.command(name, "ledger", "hold", "add", "--id", id, "--call", call[0], "--reason", "kept", mortal=False)
+        code, _, error = self.command(name, "ledger", "hold", "add", "--id", id, "--call", call[0], "--reason", "kept", *self.as_ada, mortal=False)
         if code != 0:
             return code, error
-        code, _, error = self.command(name, "ledger", "erase", "--call", call[0], "--reason", "asked for", mortal=False)
+        code, _, error = self.command(name, "ledger", "erase", "--call", call[0], "--reason", "asked for", *self.as_ada, mortal=False)
         if code != 1 or id not in error:
             return 99, f"erased in spite of a hold: {code} {error}"
-        code, _, error = self.command(name, "ledger", "hold", "lift", id, "--reason", "settled", mortal=False)
+        code, _, error = self.command(name, "ledger", "hold", "lift", id, "--reason", "settled", *self.as_ada, mortal=False)
         return code, error
 
     def rotate(self, name):
-        code, _, error = self.command(name, "keys", "rotate")
+        code, _, error = self.command(name, "keys", "rotate", *self.as_ada)
         return code, error
 
     def export(self, name):

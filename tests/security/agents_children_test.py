@@ -122,7 +122,7 @@ wait
                       ["grants", "issue", "--subject", "agent:x", "--grant", grant], ["grants", "revoke", "x", "--reason", "r"],
                       ["trust", "promote", "agent:x", "--to", "act_auto"], ["trust", "demote", "agent:x", "--to", "shadow"],
                       ["approvals", "init", "--name", "user:eve", "--passphrase-file", self.words],
-                      ["approvals", "accept", "x"], ["approvals", "dismiss", "x"], ["approvals", "approve", "x"]):
+                      ["init", "--agent", "claude-code", "--undo"], ["approvals", "accept", "x"], ["approvals", "dismiss", "x"], ["approvals", "approve", "x"]):
             before = len(self.refusals())
             code, said = self.run_as_agent(*self.command(*words))
             self.assertEqual(code, 1, (words, said))
