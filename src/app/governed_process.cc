@@ -318,13 +318,13 @@ Result<void> govern_no_more(ledger::Ledger& ledger) {
 
 Result<void> refuse_agents(const Context& context, std::string_view command) {
   SALLYPORT_TRY(const Workspace::Place place, context.place());
-  std::error_code code;
-  const bool has_ledger = std::filesystem::exists(place.ledger_file(), code);
+  const Result<std::unique_ptr<Workspace>> reading = Workspace::open_reading(place);
+  // A folder without a ledger, or with an emptied one, knows no agents. The command itself says what
+  // is wrong with it.
+  const bool has_ledger = reading || reading.error().code != ErrorCode::NotFound;
+  if (has_ledger && !reading) return std::unexpected(reading.error());
   Result<std::optional<std::string>> agent = context.environment.agent;
-  if (!*agent && has_ledger) {
-    SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
-    agent = agent_above(*workspace);
-  }
+  if (!*agent && has_ledger) agent = agent_above(**reading);
   if (agent && !*agent) return {};
   if (!agent && agent.error().code != ErrorCode::Unauthenticated) {
     return std::unexpected(agent.error());

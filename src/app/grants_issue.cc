@@ -83,10 +83,10 @@ void name_only_parent(json::array& grants, const grants::Token& parent) {
 }  // namespace
 
 Result<int> grants_issue(const Context& context, const GrantOptions& options) {
+  SALLYPORT_TRY(const Person person, authorize_change(context, options.login, "grants issue"));
   SALLYPORT_TRY(const std::chrono::seconds lifetime, lifetime_from(options.ttl));
   SALLYPORT_CHECK_OK(check_subject_key(options.subject_key));
   SALLYPORT_TRY(json::array grants, read_grants(options.grant));
-  SALLYPORT_TRY(const Person person, authorize_change(context, options.login, "grants issue"));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, open_for_grants(context));
   SALLYPORT_TRY(const grants::Signer authority, grant_authority(*workspace));
   SALLYPORT_TRY(const grants::NewToken wanted,

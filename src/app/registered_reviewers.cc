@@ -23,10 +23,10 @@ Result<trust::Reviewers> of_folder(const std::filesystem::path& file) {
 // Sources of policies that name reviewers, each with the digest of its list.
 Result<std::vector<core::Fact>> loaded_lists(const Context& context) {
   SALLYPORT_TRY(const Workspace::Place place, context.place());
-  std::error_code code;
-  if (!std::filesystem::exists(place.ledger_file(), code)) return std::vector<core::Fact>{};
-  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, Workspace::open_reading(place));
-  return ledger::StoreReader(workspace->store()).facts(core::kPolicyPeople);
+  const Result<std::unique_ptr<Workspace>> workspace = Workspace::open_reading(place);
+  if (workspace) return ledger::StoreReader((*workspace)->store()).facts(core::kPolicyPeople);
+  if (workspace.error().code == ErrorCode::NotFound) return std::vector<core::Fact>{};
+  return std::unexpected(workspace.error());
 }
 
 std::string digest_of(const trust::Reviewers& people) {

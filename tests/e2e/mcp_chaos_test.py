@@ -29,7 +29,7 @@ class Chaos(McpTest):
     def test_requests_in_flight_are_answered_when_the_server_dies(self):
         client = self.client()
         client.open()
-        id = client.ask("x/never", {})
+        id = client.ask("resources/templates/list", {"never": True})
         client.call("die")
         self.assertIn("the server ended", client.answer(id)["error"]["message"])
 

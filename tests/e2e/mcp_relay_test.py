@@ -156,7 +156,7 @@ class Relay(McpTest):
         client = self.client()
         client.open()
         for text, code in (("hello", -32700), ("[1,", -32700), ("{}", -32600), ('{"jsonrpc":"2.0","id":{},"method":"x"}', -32600),
-                           ('{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}', -32700), ("[" * 1000 + "]" * 1000, -32700)):
+                           ('{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}', -32700), ("[" * 1000 + "]" * 1000, -32600)):
             client.send_text(text)
             said = client.next(lambda m: m.get("id", 0) is None)
             self.assertEqual(said["error"]["code"], code, text[:60])
@@ -169,9 +169,10 @@ class Relay(McpTest):
         client = self.client()
         client.open()
         call = '{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"echo","arguments":%s}}'
-        for id, arguments in ((71, '{"a":1,"a":2}'), ('"b"', r'{"a":"\ud83d"}'), (72, '{"a":1e400}'), (73, '{"a":' + "[" * 200 + "]" * 200 + "}")):
+        deep = '{"a":' + "[" * 200 + "]" * 200 + "}"
+        for id, arguments, code in ((71, '{"a":1,"a":2}', -32700), ('"b"', r'{"a":"\ud83d"}', -32700), (72, '{"a":1e400}', -32700), (73, deep, -32600)):
             client.send_text(call % (id, arguments))
-            self.assertEqual(client.answer(json.loads(str(id)))["error"]["code"], -32700, arguments[:60])
+            self.assertEqual(client.answer(json.loads(str(id)))["error"]["code"], code, arguments[:60])
         client.send_text('{"jsonrpc":"2.0","id":74,"method":5}')
         self.assertEqual(client.answer(74)["error"]["code"], -32600)
         # An id among the arguments is another one's.

@@ -274,7 +274,7 @@ approvals:
 
     # AP-8, LE-46, LE-54
     def test_one_yes_runs_once_whatever_facts_are_put_back(self):
-        reviewers = self.init("user:ada")
+        reviewers = self.init("user:ada").replace("[approver]", "[approver, controller]")
         self.policy_file = self.write("policy.yaml", self.POLICY + reviewers.split("\n", 1)[1])
         holder = self.held("--propose", "1")
         self.said(holder, "proposed")
@@ -300,7 +300,8 @@ approvals:
             self.follow()
             self.assertEqual(len(self.ran()), 1)
             self.assertEqual(self.cli("ledger", "verify").code, 1)
-            self.assertIn("corrupt", self.refused(1, "keys", "rotate"))
+            self.assertIn("corrupt", self.refused(1, "keys", "rotate", "--key-file", self.folder / "user-ada.key",
+                                                  "--passphrase-file", self.words))
             doctor = self.cli("doctor")
             self.assertEqual(doctor.code, 1)
             if not with_seal:

@@ -177,10 +177,10 @@ class SqlEdits(CliTest):
         for writer in writers:
             self.assertEqual(writer.wait(120), 0)
         self.good("trust", "promote", AGENT, "--to", "act_auto", "--passphrase-file", words)
-        self.good("keys", "rotate")
-        self.good("ledger", "erase", "--call", "call-00007", "--reason", "asked for")
-        self.good("ledger", "prune", "--before", "60", "--reason", "old")
-        self.good("ledger", "hold", "add", "--call", "call-00009", "--reason", "a case")
+        for change in (["keys", "rotate"], ["ledger", "erase", "--call", "call-00007", "--reason", "asked for"],
+                       ["ledger", "prune", "--before", "60", "--reason", "old"],
+                       ["ledger", "hold", "add", "--call", "call-00009", "--reason", "a case"]):
+            self.good(*change, "--passphrase-file", words)
         self.good("trust", "demote", AGENT, "--to", "shadow", "--passphrase-file", words)
         with database(self.data) as db:
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
