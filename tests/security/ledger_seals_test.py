@@ -275,6 +275,7 @@ approvals:
     # AP-8, LE-46, LE-54
     def test_one_yes_runs_once_whatever_facts_are_put_back(self):
         reviewers = self.init("user:ada").replace("[approver]", "[approver, controller]")
+        (self.data / "reviewers.yaml").write_text(reviewers)
         self.policy_file = self.write("policy.yaml", self.POLICY + reviewers.split("\n", 1)[1])
         holder = self.held("--propose", "1")
         self.said(holder, "proposed")
