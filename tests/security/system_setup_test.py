@@ -511,6 +511,7 @@ class RunAs(MachineTest):
         self.configure(upstreams)
         service = Service(self.service.command).start(wait=False)
         self.assertNotEqual(service.process.wait(PATIENCE), 0)
+        service.hearing.join(PATIENCE)  # the last line may come after the process has ended
         self.assertIn(why, "".join(service.errors))
 
     def test_the_account_of_the_service_root_and_one_that_is_not_there_are_refused(self):

@@ -148,13 +148,15 @@ class Service:
     def __init__(self, command=None):
         self.command = command or setup()["then"][0].split()
         self.process = None
+        self.hearing = None
         self.errors = []
 
     def start(self, wait=True):
         self.errors = []
         self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
                                         env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}, cwd="/")
-        threading.Thread(target=self.hear, args=(self.process.stderr,), daemon=True).start()
+        self.hearing = threading.Thread(target=self.hear, args=(self.process.stderr,), daemon=True)
+        self.hearing.start()
         atexit.register(self.stop)
         end = time.monotonic() + PATIENCE
         while wait and not any("all is recorded" in line for line in self.errors):
