@@ -16,7 +16,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PREFIXES = "EV|AU|PI|LE|GR|AT|AP|TR|LG|CG|RT"
+PREFIXES = "EV|AU|PI|LE|GR|AT|AP|TR|LG|CG|RT|RU|WB|MP|CO|SC"
 SPEC_LINE = re.compile(rf"^[\s|*-]*((?:{PREFIXES})-\d+)\**\s*(.*)$")
 MENTION = re.compile(
     rf"\b(?P<prefix>{PREFIXES})[-_](?P<first>\d+)(?:\.\.(?:(?P=prefix)-)?(?P<last>\d+))?(?P<partly> \(partly\))?"
@@ -54,6 +54,11 @@ def import_lines(folder, target):
                 rows.append(Line(match[1], page.stem, shorten(match[2])))
     if not rows:
         sys.exit(f"make_status: no specification lines in `{folder}`")
+    # A page may amend lines of another; the line itself stands on the page that has most of its prefix.
+    pages = collections.Counter((prefix(row.id), row.page) for row in rows)
+    home = {name: max((page for other, page in pages if other == name), key=lambda page: pages[name, page])
+            for name in {prefix(row.id) for row in rows}}
+    rows = [row for row in rows if home[prefix(row.id)] == row.page]
     target.write_text("id\tpage\ttext\n" + "".join("\t".join(row) + "\n" for row in rows))
     print(f"make_status: {len(rows)} lines from {len({row.page for row in rows})} pages")
 
