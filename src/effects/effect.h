@@ -1,0 +1,92 @@
+// What a call would do to the world, as far as its arguments say: one value for each path, host,
+// command or statement (RU-23). Rules match effects, not tool names.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sallyport::effects {
+
+// A path as the call writes it. `rules::PathForms` makes the written and the resolved form of it.
+struct EffectPath {
+  std::string text{};                   // as written, quotes and `~` already processed
+  std::optional<std::string> folder{};  // absolute, what a relative text starts from; none: unknown
+  bool unknown = false;                 // no text is known (an expansion, a link made in the line)
+  bool below = false;  // some path below this folder, as with `find D -delete` (RU-40)
+
+  bool operator==(const EffectPath&) const = default;
+};
+
+struct EffectHost {
+  std::string text{};  // as compared: lower case, no port, no user (RU-59)
+  bool unknown = false;
+
+  bool operator==(const EffectHost&) const = default;
+};
+
+// A word of a command line after quotes and expansions: one of a set of literals, or unknown.
+struct Word {
+  std::vector<std::string> values{};  // what it may be; empty: unknown
+  bool many = false;                  // stands for any number of words
+
+  bool known() const { return !values.empty() && !many; }
+  bool operator==(const Word&) const = default;
+};
+
+// A command with the program first and without its wrappers (RU-50, RU-51).
+struct Command {
+  std::vector<Word> words{};
+  bool has_profile = false;  // its program is one that the table of section 6 knows
+
+  bool operator==(const Command&) const = default;
+};
+
+// RU-54.
+enum class OpaqueReason {
+  Syntax,
+  Function,
+  Alias,
+  Expansion,
+  Eval,
+  Builtin,
+  Code,
+  Heredoc,
+  Stdin,
+  Interpreter,
+  Configuration,
+  Environment,
+  Remote,
+  Encoding,
+  Limit,
+};
+
+struct Effect {
+  std::string effect_class{};  // `fs.write`, `git.push`, ...
+  std::optional<EffectPath> path{};
+  std::optional<EffectHost> host{};
+  std::optional<Command> command{};  // the command it comes from; none for a redirection (RU-49)
+  bool recursive = false;
+  bool opaque = false;  // the program that runs is not known
+
+  bool operator==(const Effect&) const = default;
+};
+
+// A part of a command line that the reader cannot look into: bytes [start, end) of the line.
+struct OpaqueSpan {
+  OpaqueReason reason = OpaqueReason::Syntax;
+  std::size_t start = 0;
+  std::size_t end = 0;
+
+  bool operator==(const OpaqueSpan&) const = default;
+};
+
+struct Effects {
+  std::vector<Effect> effects{};
+  std::vector<OpaqueSpan> opaque{};
+
+  bool operator==(const Effects&) const = default;
+};
+
+}  // namespace sallyport::effects
