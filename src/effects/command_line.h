@@ -1,8 +1,10 @@
 // Reads a command line as a POSIX shell or bash would and says what it would do (RU-43..RU-57).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "effects/effect.h"
 #include "effects/file_view.h"
@@ -33,8 +35,10 @@ struct CommandPattern {
 enum class Match { No, Unknown, Yes };
 
 // `restrictive`: asked for a rule that denies, asks or logs; an `allow` rule is stricter about the
-// place of the program (RU-51, RU-53).
-Match matches(const CommandPattern& pattern, const Command& command, bool restrictive);
+// place of the program (RU-51, RU-53). `workspaces`: the folders that a relative program of a rule
+// (`./gradlew`) starts from.
+Match matches(const CommandPattern& pattern, const Command& command, bool restrictive,
+              const std::vector<std::string>& workspaces = {});
 
 // Does the profile of the program know this flag (RU-74, `unknown_flag`)? True where it has none.
 bool knows_flag(const CommandPattern& pattern, std::string_view flag);

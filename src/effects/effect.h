@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,9 +39,34 @@ struct Word {
 // A command with the program first and without its wrappers (RU-50, RU-51).
 struct Command {
   std::vector<Word> words{};
-  bool has_profile = false;  // its program is one that the table of section 6 knows
+  bool has_profile = false;             // its program is one that the table of section 6 knows
+  std::optional<std::string> folder{};  // absolute, where it starts; none: unknown
 
   bool operator==(const Command&) const = default;
+};
+
+// A command or nothing, read like a std::optional<Command>. All effects of a command share it: a
+// command of a thousand words may have a thousand effects.
+class SharedCommand {
+ public:
+  SharedCommand() = default;
+  SharedCommand(std::nullopt_t) {}  // NOLINT
+  SharedCommand(Command command)    // NOLINT
+      : command_(std::make_shared<const Command>(std::move(command))) {}
+
+  bool has_value() const { return command_ != nullptr; }
+  explicit operator bool() const { return has_value(); }
+  const Command& operator*() const { return *command_; }
+  const Command* operator->() const { return command_.get(); }
+  const Command& value() const { return *command_; }
+
+  bool operator==(const SharedCommand& other) const {
+    if (command_ == other.command_) return true;
+    return has_value() && other.has_value() && *command_ == *other.command_;
+  }
+
+ private:
+  std::shared_ptr<const Command> command_{};
 };
 
 // RU-54.
@@ -66,7 +92,7 @@ struct Effect {
   std::string effect_class{};  // `fs.write`, `git.push`, ...
   std::optional<EffectPath> path{};
   std::optional<EffectHost> host{};
-  std::optional<Command> command{};  // the command it comes from; none for a redirection (RU-49)
+  SharedCommand command{};  // the command it comes from; none for a redirection (RU-49)
   bool recursive = false;
   bool opaque = false;  // the program that runs is not known
 

@@ -19,6 +19,13 @@ class FileView {
   virtual std::optional<std::vector<std::string>> names(const std::string& folder,
                                                         std::size_t most) const = 0;
 
+  // Is there certainly no such folder? Asked where `names` has nothing: a glob in a folder that
+  // does not exist stays as it is written, and one in a folder that may not be read is unknown
+  // (RU-47).
+  virtual bool missing(const std::string& folder) const {
+    return !names(folder, static_cast<std::size_t>(-1));
+  }
+
   // Where an absolute path leads: each link followed, and what does not exist appended behind the
   // deepest folder that does (RU-32). Nothing: a magic link, a loop, or a folder that may not be
   // read (RU-34).

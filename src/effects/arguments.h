@@ -1,0 +1,45 @@
+// The words of a command, as options and operands.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "effects/program_table.h"
+#include "effects/shell_reader.h"
+
+namespace sallyport::effects {
+
+struct GivenOption {
+  const Option* option = nullptr;  // null: the profile does not know it
+  std::string spelling{};
+  std::optional<Argument> value{};
+};
+
+struct Arguments {
+  std::vector<Argument> operands{};
+  std::vector<GivenOption> options{};
+  bool unclear = false;           // a word before `--` that may be an option
+  std::size_t next = 0;           // where a wrapper's command starts
+  bool dashes = false;            // `--` was there
+  std::size_t before_dashes = 0;  // how many operands stand before it
+
+  bool has(char meaning) const;
+  bool has(std::string_view spelling) const;
+  const Argument* value(char meaning) const;
+  const Argument* value(std::string_view spelling) const;
+};
+
+struct ArgumentRules {
+  const std::vector<Option>& options;
+  bool single_dash = false;
+  bool stop_at_operand = false;  // a wrapper: what follows the first operand is not its own
+};
+
+// `from`: the first word to read.
+Arguments read_arguments(const std::vector<Argument>& words, std::size_t from,
+                         const ArgumentRules& rules);
+
+Argument literal(std::string text);
+
+}  // namespace sallyport::effects

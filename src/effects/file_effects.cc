@@ -1,0 +1,344 @@
+// Programs for files whose words are a language of their own.
+#include <algorithm>
+#include <array>
+
+#include "effects/path_text.h"
+#include "effects/program_effects.h"
+
+namespace sallyport::effects {
+
+namespace {
+
+constexpr std::string_view kSed =
+    "-e,--expression=s -f,--file=f -i,--in-place=? -l,--line-length= -n,--quiet,--silent "
+    "-E,-r,--regexp-extended -s,--separate -u -z --posix --debug --follow-symlinks --sandbox";
+constexpr std::string_view kAwk =
+    "-f,--file=f -E,--exec=f -F,--field-separator= -v,--assign= -i,--include=! -l,--load=! "
+    "-e,--source=s -o,--pretty-print=? -p,--profile=? -d,--dump-variables=? -D,--debug=?";
+constexpr std::string_view kTar =
+    "-f,--file= -C,--directory= -I,--use-compress-program=! --to-command=! --checkpoint-action=! "
+    "-F,--info-script,--new-volume-script=! --rsh-command=! --rmt-command=! "
+    "-T,--files-from=< -X,--exclude-from=< --exclude= -g,--listed-incremental=> --index-file=> "
+    "--transform,--xform= --strip-components= --owner= --group= --mode= --mtime= "
+    "-b,--blocking-factor= -N,--newer,--after-date= -K,--starting-file= -L,--tape-length= "
+    "-V,--label= --suffix= --backup=? --one-top-level=? --checkpoint=? --sort= --format= -H= "
+    "--occurrence=? "
+    "-c,--create -x,--extract,--get -t,--list -r,--append -u,--update -A,--catenate --delete "
+    "--diff,--compare -d -z -j -J -a -v -p -k -m -h -P,--absolute-names --remove-files";
+constexpr std::string_view kUnzip = "-d= -x= -P= -O= -I= -l -t -p -v -Z -z -q -o -n -j -a -u -f";
+constexpr std::string_view kPatch =
+    "-d,--directory= -i,--input=< -o,--output=> -r,--reject-file=> -p,--strip= -B,--prefix= -D= "
+    "-F= -V= -Y= -z= -g,--get=! -R -N -s -f -E -b --dry-run";
+constexpr std::string_view kMktemp = "-p,--tmpdir= -d -q -u -t --suffix=";
+
+void read_script(ShellReader& reader, const Invocation& call, const Argument& script,
+                 bool (*plain)(std::string_view)) {
+  const bool good = script.word.known() && std::ranges::all_of(script.word.values, plain);
+  if (!good) {
+    if (script.remote) reader.remote_code();
+    reader.opaque(OpaqueReason::Code, call);
+  }
+}
+
+void sed_or_awk(ShellReader& reader, const Invocation& call, bool sed) {
+  static const std::vector<Option> kSedOptions = read_option_groups(kSed);
+  static const std::vector<Option> kAwkOptions = read_option_groups(kAwk);
+  const std::vector<Option>& options = sed ? kSedOptions : kAwkOptions;
+  const Arguments arguments =
+      sed ? read_arguments(call.words, 1, {.options = options})
+          : read_arguments(call.words, 1, {.options = options, .stop_at_operand = true});
+  std::vector<Argument> operands = arguments.operands;
+  if (!sed) {
+    // What follows the script belongs to it.
+    for (std::size_t i = arguments.next; i < call.words.size(); ++i)
+      operands.push_back(call.words[i]);
+  }
+  const std::size_t before = reader.effect_count();
+  option_effects(reader, call, arguments);
+  bool given = false;
+  for (const GivenOption& option : arguments.options) {
+    if (option.option == nullptr || !option.value) continue;
+    if (option.option->meaning == 's') {
+      given = true;
+      read_script(reader, call, *option.value, sed ? is_plain_sed_script : is_plain_awk_script);
+    }
+    if (option.option->meaning == 'f') {
+      given = true;
+      reader.add_path("fs.read", *option.value);
+      if (reader.was_downloaded(*option.value)) reader.remote_code();
+      reader.opaque(OpaqueReason::Code, call);
+    }
+  }
+  if (!given && !operands.empty()) {
+    read_script(reader, call, operands[0], sed ? is_plain_sed_script : is_plain_awk_script);
+    operands.erase(operands.begin());
+  }
+  const bool writes = sed ? arguments.has("-i") : arguments.has("-i");
+  for (const Argument& file : operands) {
+    const std::string* text = file.text();
+    if (text != nullptr && (*text == "-" || (!sed && text->contains('=') && !text->contains('/'))))
+      continue;
+    if (writes) reader.add_path("fs.write", file);
+    reader.add_path("fs.read", file);
+  }
+  if (arguments.unclear && sed) reader.opaque(OpaqueReason::Expansion, call);
+  if (reader.effect_count() == before) reader.add_plain("none");
+}
+
+void tar(ShellReader& reader, const Invocation& given) {
+  static const std::vector<Option> kOptions = read_option_groups(kTar);
+  Invocation call = given;
+  // `tar xf a.tar`: the first word is options without a dash.
+  if (call.words.size() > 1 && call.words[1].text() != nullptr &&
+      !call.words[1].text()->starts_with('-') && !call.words[1].text()->empty()) {
+    const std::string letters = *call.words[1].text();
+    call.words[1] = literal("-" + letters);
+    // Their values follow in order; only the last letter could take one behind a dash.
+    std::vector<Argument> apart;
+    std::size_t next = 2;
+    apart.push_back(call.words[0]);
+    for (const char letter : letters) {
+      apart.push_back(literal(std::string{'-', letter}));
+      const Option* option = find_option(kOptions, std::string{'-', letter});
+      if (option != nullptr && option->takes_value && next < call.words.size())
+        apart.push_back(call.words[next++]);
+    }
+    for (; next < call.words.size(); ++next) apart.push_back(call.words[next]);
+    call.words = std::move(apart);
+  }
+  const Arguments arguments = read_arguments(call.words, 1, {.options = kOptions});
+  const bool creates = arguments.has("-c") || arguments.has("-r") || arguments.has("-u") ||
+                       arguments.has("-A") || arguments.has("--delete");
+  const bool extracts = arguments.has("-x");
+  const std::size_t before = reader.effect_count();
+  option_effects(reader, call, arguments);
+  if (const Argument* archive = arguments.value("-f")) {
+    const std::string* text = archive->text();
+    if (text == nullptr || *text != "-")
+      reader.add_path(creates ? "fs.write" : "fs.read", *archive);
+    // `host:file`: it starts a remote shell.
+    if (text != nullptr && text->contains(':') && !arguments.has("--force-local")) {
+      reader.add_host(literal(text->substr(0, text->find(':'))));
+      reader.opaque(OpaqueReason::Interpreter, call);
+    }
+  }
+  const ShellState state = reader.state();
+  if (const Argument* folder = arguments.value("-C")) reader.set_folder(*folder);
+  if (extracts) {
+    if (arguments.has("-P")) {
+      reader.add_path("fs.write", {}, true);
+    } else {
+      reader.add_here("fs.write", true);
+    }
+  }
+  if (creates) {
+    for (const Argument& file : arguments.operands) reader.add_path("fs.read", file, true);
+    if (arguments.has("--remove-files")) {
+      for (const Argument& file : arguments.operands) reader.add_path("fs.delete", file, true);
+    }
+  }
+  reader.state() = state;
+  if (arguments.unclear) reader.opaque(OpaqueReason::Expansion, call);
+  if (reader.effect_count() == before) reader.add_plain("none");
+}
+
+void unzip(ShellReader& reader, const Invocation& call) {
+  static const std::vector<Option> kOptions = read_option_groups(kUnzip);
+  const Arguments arguments = read_arguments(call.words, 1, {.options = kOptions});
+  if (!arguments.operands.empty()) reader.add_path("fs.read", arguments.operands[0]);
+  const bool looks = arguments.has("-l") || arguments.has("-t") || arguments.has("-p") ||
+                     arguments.has("-Z") || arguments.has("-z") || arguments.has("-v");
+  if (const Argument* folder = arguments.value("-d")) {
+    reader.add_path("fs.write", *folder, true);
+  } else if (!looks || arguments.unclear) {
+    reader.add_here("fs.write", true);
+  }
+}
+
+void patch(ShellReader& reader, const Invocation& call) {
+  static const std::vector<Option> kOptions = read_option_groups(kPatch);
+  const Arguments arguments = read_arguments(call.words, 1, {.options = kOptions});
+  option_effects(reader, call, arguments);
+  const ShellState state = reader.state();
+  if (const Argument* folder = arguments.value("-d")) reader.set_folder(*folder);
+  if (arguments.operands.empty()) {
+    reader.add_here("fs.write", true);
+  } else {
+    reader.add_path("fs.write", arguments.operands[0]);
+    if (arguments.operands.size() > 1) reader.add_path("fs.read", arguments.operands[1]);
+  }
+  reader.state() = state;
+}
+
+void dd(ShellReader& reader, const Invocation& call) {
+  const std::size_t before = reader.effect_count();
+  for (std::size_t i = 1; i < call.words.size(); ++i) {
+    const Word& word = call.words[i].word;
+    if (!word.known()) reader.add_path("fs.write", {});
+    for (const std::string& value : word.values) {
+      if (value.starts_with("if=")) reader.add_path("fs.read", literal(value.substr(3)));
+      if (value.starts_with("of=")) reader.add_path("fs.write", literal(value.substr(3)));
+    }
+  }
+  if (reader.effect_count() == before) reader.add_plain("none");
+}
+
+void mktemp(ShellReader& reader, const Invocation& call) {
+  static const std::vector<Option> kOptions = read_option_groups(kMktemp);
+  const Arguments arguments = read_arguments(call.words, 1, {.options = kOptions});
+  const Argument* folder = arguments.value("-p");
+  if (folder != nullptr) return reader.add_path("fs.write", *folder, false, true);
+  const bool in_temp =
+      arguments.operands.empty() || arguments.has("-t") || arguments.has("--tmpdir");
+  if (in_temp) return reader.add_path("fs.write", literal("/tmp"), false, true);
+  reader.add_path("fs.write", arguments.operands[0]);
+}
+
+// `find`: paths, then an expression.
+class Find {
+ public:
+  Find(ShellReader& reader, const Invocation& call) : reader_(reader), call_(call) {}
+
+  void run() {
+    read_paths();
+    for (const Argument& path : paths_) reader_.add_path("fs.read", path, true);
+    for (; at_ < call_.words.size(); ++at_) {
+      const std::string* word = call_.words[at_].text();
+      if (word == nullptr) {
+        unclear_ = true;
+      } else {
+        read_word(*word);
+      }
+    }
+    if (deletes_) {
+      for (const Argument& path : paths_) reader_.add_path("fs.delete", path, !tests_, tests_);
+    }
+    if (unclear_) reader_.opaque(OpaqueReason::Expansion, call_);
+  }
+
+ private:
+  static bool is_expression(std::string_view word) {
+    return (word.starts_with('-') && word.size() > 1) || word == "(" || word == ")" ||
+           word == "!" || word == ",";
+  }
+
+  void read_paths() {
+    at_ = 1;
+    while (at_ < call_.words.size()) {
+      const std::string* word = call_.words[at_].text();
+      if (word != nullptr &&
+          (*word == "-H" || *word == "-L" || *word == "-P" || word->starts_with("-O"))) {
+        ++at_;
+        continue;
+      }
+      if (word != nullptr && *word == "-D") {
+        at_ += 2;
+        continue;
+      }
+      if (word != nullptr && is_expression(*word)) break;
+      if (word == nullptr) unclear_ = true;
+      paths_.push_back(call_.words[at_++]);
+    }
+    if (paths_.empty()) paths_.push_back(literal("."));
+  }
+
+  void read_word(const std::string& word) {
+    constexpr auto kFiles =
+        std::to_array<std::string_view>({"-fprint", "-fprint0", "-fprintf", "-fls"});
+    constexpr auto kNoTests = std::to_array<std::string_view>(
+        {"-print", "-print0", "-delete", "-depth", "-d", "-xdev", "-mount", "-follow", "-ls",
+         "-ignore_readdir_race", "-noleaf", "-daystart", "-true"});
+    if (word == "-delete") deletes_ = true;
+    if (std::ranges::find(kFiles, word) != kFiles.end()) {
+      if (at_ + 1 < call_.words.size()) reader_.add_path("fs.write", call_.words[at_ + 1]);
+      ++at_;
+    } else if (word == "-files0-from") {
+      if (at_ + 1 < call_.words.size()) reader_.add_path("fs.read", call_.words[at_ + 1]);
+      paths_.emplace_back();
+    } else if (word == "-exec" || word == "-execdir" || word == "-ok" || word == "-okdir") {
+      execute(word.ends_with("dir"));
+    } else if (is_expression(word) && std::ranges::find(kNoTests, word) == kNoTests.end()) {
+      tests_ = true;
+    }
+  }
+
+  // A command up to `;` or `{} +`, with a path of what was found in the place of `{}`.
+  void execute(bool in_folder) {
+    Invocation made = call_;
+    made.words.clear();
+    ++made.level;
+    for (++at_; at_ < call_.words.size(); ++at_) {
+      const Argument& argument = call_.words[at_];
+      const std::string* word = argument.text();
+      if (word != nullptr && (*word == ";" || (*word == "+" && !made.words.empty() &&
+                                               !made.words.back().below.empty())))
+        break;
+      const bool holds = std::ranges::any_of(
+          argument.word.values, [](const std::string& value) { return value.contains("{}"); });
+      if (word != nullptr && *word == "{}") {
+        made.words.push_back(found());
+      } else if (holds) {
+        made.words.emplace_back();
+      } else {
+        made.words.push_back(argument);
+      }
+    }
+    made.input = {};
+    const ShellState before = reader_.state();
+    if (in_folder) {
+      reader_.state().folders.clear();
+    }
+    if (!made.words.empty()) reader_.run(std::move(made));
+    reader_.state() = before;
+  }
+
+  Argument found() const {
+    Argument out;
+    for (const Argument& path : paths_) {
+      if (!path.word.known()) return {};
+      for (const std::string& text : path.word.values) {
+        // Where the command starts in another folder, the path must not depend on it.
+        const auto& folders = reader_.state().folders;
+        const std::optional<std::string> folder =
+            folders.size() == 1 ? std::optional(folders[0]) : std::nullopt;
+        out.below.push_back(absolute_path(text, folder).value_or(text));
+      }
+    }
+    return out;
+  }
+
+  ShellReader& reader_;
+  const Invocation& call_;
+  std::vector<Argument> paths_{};
+  std::size_t at_ = 1;
+  bool deletes_ = false;
+  bool tests_ = false;
+  bool unclear_ = false;
+};
+
+}  // namespace
+
+bool file_effects(ShellReader& reader, const Invocation& call, const std::string& name) {
+  if (name == "sed") {
+    sed_or_awk(reader, call, true);
+  } else if (name == "awk" || name == "gawk" || name == "mawk" || name == "nawk") {
+    sed_or_awk(reader, call, false);
+  } else if (name == "tar") {
+    tar(reader, call);
+  } else if (name == "unzip") {
+    unzip(reader, call);
+  } else if (name == "patch") {
+    patch(reader, call);
+  } else if (name == "dd") {
+    dd(reader, call);
+  } else if (name == "mktemp") {
+    mktemp(reader, call);
+  } else if (name == "find") {
+    Find(reader, call).run();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace sallyport::effects

@@ -1,0 +1,312 @@
+// git: its subcommands are programs of their own.
+#include <algorithm>
+#include <array>
+
+#include "effects/host.h"
+#include "effects/path_text.h"
+#include "effects/program_effects.h"
+
+namespace sallyport::effects {
+
+namespace {
+
+constexpr std::string_view kGlobal =
+    "-C= -c=C --config-env=C --exec-path=C --git-dir= --work-tree= --namespace= --super-prefix= "
+    "--attr-source= -p,--paginate --no-pager -P --bare --no-replace-objects "
+    "--no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs "
+    "--html-path:N --man-path:N --info-path:N -v,--version:N -h,--help:N";
+
+// Settings that say who and how, not what runs.
+constexpr auto kHarmlessSettings = std::to_array<std::string_view>({"user.name",
+                                                                    "user.email",
+                                                                    "init.defaultbranch",
+                                                                    "pull.rebase",
+                                                                    "pull.ff",
+                                                                    "push.default",
+                                                                    "push.autosetupremote",
+                                                                    "fetch.prune",
+                                                                    "merge.ff",
+                                                                    "merge.conflictstyle",
+                                                                    "rebase.autostash",
+                                                                    "color.ui",
+                                                                    "core.autocrlf",
+                                                                    "core.eol",
+                                                                    "core.filemode",
+                                                                    "core.ignorecase",
+                                                                    "core.quotepath",
+                                                                    "diff.algorithm",
+                                                                    "rerere.enabled",
+                                                                    "commit.gpgsign",
+                                                                    "tag.gpgsign"});
+
+class Git {
+ public:
+  Git(ShellReader& reader, const Invocation& call, const Subcommand& row, std::string name,
+      std::size_t at)
+      : reader_(reader),
+        call_(call),
+        row_(row),
+        name_(std::move(name)),
+        arguments_(read_arguments(call.words, at + 1, {.options = options_of(row.options)})) {}
+
+  void run() {
+    const std::size_t before = reader_.effect_count();
+    option_effects(reader_, call_, arguments_);
+    if (row_.effect_class == "fs.read") {
+      read();
+    } else if (row_.effect_class == "git.write") {
+      write();
+    } else if (row_.effect_class == "git.push") {
+      push();
+    } else if (row_.effect_class == "network.request") {
+      fetch();
+    } else if (row_.effect_class == "message.send") {
+      reader_.add_plain("message.send");
+    } else {
+      reader_.add_plain("process.exec");
+      const bool runs = name_ == "filter-branch" || name_ == "difftool" || name_ == "mergetool";
+      if (runs) reader_.opaque(OpaqueReason::Configuration, call_);
+    }
+    if (arguments_.unclear && has_dangerous_option(options_of(row_.options)))
+      reader_.opaque(OpaqueReason::Expansion, call_);
+    if (reader_.effect_count() == before) reader_.add_here("fs.read", true);
+  }
+
+ private:
+  bool has(std::string_view spelling) const { return arguments_.has(spelling); }
+  const std::string* operand(std::size_t index) const {
+    return index < arguments_.operands.size() ? arguments_.operands[index].text() : nullptr;
+  }
+  bool first_is(std::initializer_list<std::string_view> words) const {
+    const std::string* first = operand(0);
+    return first != nullptr && std::ranges::find(words, *first) != words.end();
+  }
+  std::size_t count() const { return arguments_.operands.size(); }
+
+  void read() {
+    reader_.add_here("fs.read", true);
+    if (name_ == "diff" && (has("--no-index") || arguments_.dashes)) {
+      for (const Argument& path : arguments_.operands) reader_.add_path("fs.read", path, true);
+    }
+  }
+
+  void write() {
+    if (name_ == "config") return config();
+    if (name_ == "remote") return remote();
+    if (name_ == "submodule") return submodule();
+    if (name_ == "worktree" && first_is({"list"})) return reader_.add_here("fs.read", true);
+    if (name_ == "worktree" && first_is({"add"}) && count() > 1)
+      reader_.add_path("fs.write", arguments_.operands[1], true);
+    if (name_ == "worktree" && first_is({"remove"}) && count() > 1)
+      reader_.add_path("fs.delete", arguments_.operands[1], true);
+    if (name_ == "init" && count() > 0)
+      return reader_.add_path("git.write", arguments_.operands[0]);
+    if (name_ == "archive" || name_ == "bundle") {
+      reader_.add_here("fs.read", true);
+      if (name_ == "bundle" && first_is({"create"}) && count() > 1)
+        reader_.add_path("fs.write", arguments_.operands[1]);
+      return;
+    }
+    if (name_ == "format-patch") {
+      reader_.add_here("fs.read", true);
+      if (!has("--stdout") && arguments_.value("-o") == nullptr) reader_.add_here("fs.write");
+      return;
+    }
+    if (name_ == "bisect" && first_is({"run"})) reader_.opaque(OpaqueReason::Configuration, call_);
+    if (name_ == "apply" || name_ == "am") {
+      for (const Argument& file : arguments_.operands) reader_.add_path("fs.read", file);
+    }
+    if (lists()) return reader_.add_here("fs.read", true);
+    reader_.add_here(discards() ? "git.discard" : "git.write");
+  }
+
+  bool lists() const {
+    if (name_ == "branch" || name_ == "tag") {
+      const bool listing = has("-l") || has("--list") || has("-a") || has("--all") || has("-r") ||
+                           has("-v") || has("-vv") || has("--contains") || has("--show-current") ||
+                           has("--merged") || has("--no-merged") || has("--points-at") || has("-n");
+      const bool changes = has("-d") || has("-D") || has("-m") || has("-M") || has("-c") ||
+                           has("-C") || has("-u") || has("-f") || has("--delete") ||
+                           has("--move") || has("--force") || has("--unset-upstream") ||
+                           has("--edit-description");
+      return !changes && !arguments_.unclear && (listing || count() == 0);
+    }
+    if (name_ == "stash") return first_is({"list", "show"});
+    if (name_ == "reflog") return count() == 0 || first_is({"show", "exists"});
+    if (name_ == "notes") return count() == 0 || first_is({"list", "show"});
+    if (name_ == "bisect") return first_is({"log", "view"});
+    if (name_ == "clean") return (has("-n") || has("--dry-run")) && !arguments_.unclear;
+    if (name_ == "sparse-checkout") return first_is({"list"});
+    if (name_ == "hash-object") return !has("-w");
+    return false;
+  }
+
+  bool discards() const {
+    if (name_ == "reset") return has("--hard") || has("--merge") || has("--keep");
+    if (name_ == "clean") return true;
+    if (name_ == "restore")
+      return !has("--staged") && !has("-S") ? true : has("--worktree") || has("-W");
+    if (name_ == "checkout" || name_ == "switch") {
+      if (has("-f") || has("--force") || has("--discard-changes") || has("-B") || has("-C"))
+        return true;
+      if (name_ == "switch") return false;
+      if (arguments_.dashes || has("-p") || has("--ours") || has("--theirs")) return true;
+      if (has("-b") || has("--orphan")) return false;
+      const std::string* first = operand(0);
+      return count() > 1 ||
+             (first != nullptr &&
+              (first->starts_with('.') || first->starts_with('/') || first->starts_with(':')));
+    }
+    if (name_ == "branch")
+      return has("-D") || has("-M") || has("-C") ||
+             ((has("-d") || has("--delete")) && (has("-f") || has("--force"))) ||
+             (has("-f") && count() > 0);
+    if (name_ == "tag") return has("-d") || has("--delete") || has("-f") || has("--force");
+    if (name_ == "stash") return first_is({"drop", "clear"});
+    if (name_ == "reflog") return first_is({"expire", "delete"});
+    if (name_ == "gc" || name_ == "prune") return name_ == "prune" || has("--prune");
+    if (name_ == "update-ref") return has("-d") || has("--stdin");
+    if (name_ == "worktree") return first_is({"remove"}) && (has("-f") || has("--force"));
+    if (name_ == "rm") return has("-f") || has("--force");
+    if (name_ == "checkout-index") return has("-f");
+    if (name_ == "read-tree") return has("--reset");
+    return false;
+  }
+
+  void config() {
+    const bool asks =
+        has("--get") || has("--get-all") || has("--get-regexp") || has("-l") || has("--list") ||
+        has("--get-urlmatch") || has("--show-origin") || first_is({"get", "list"}) ||
+        (count() == 1 && !has("--unset") && !has("--unset-all") && !has("--remove-section") &&
+         !has("-e") && !has("--edit") && !arguments_.unclear);
+    if (asks) return reader_.add_here("fs.read", true);
+    if (has("--global")) {
+      reader_.add_path("fs.write", literal(reader_.setting().home + "/.gitconfig"));
+    } else if (has("--system")) {
+      reader_.add_path("fs.write", literal("/etc/gitconfig"));
+    } else if (const Argument* file = arguments_.value("-f")) {
+      reader_.add_path("fs.write", *file);
+    } else {
+      reader_.add_path("fs.write", literal(".git/config"));
+    }
+    reader_.add_here("git.write");
+    const std::string* key = operand(first_is({"set", "unset"}) ? 1 : 0);
+    std::string lower = key == nullptr ? "" : *key;
+    std::ranges::transform(lower, lower.begin(), [](char c) {
+      return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    });
+    if (std::ranges::find(kHarmlessSettings, lower) == kHarmlessSettings.end())
+      reader_.opaque(OpaqueReason::Configuration, call_);
+  }
+
+  void remote() {
+    if (count() == 0 || first_is({"get-url"})) return reader_.add_here("fs.read", true);
+    if (first_is({"show", "update", "prune"})) reader_.add_host({});
+    reader_.add_here("git.write");
+    for (const Argument& word : arguments_.operands) {
+      const std::string* text = word.text();
+      if (text != nullptr && text->contains("::")) reader_.opaque(OpaqueReason::Interpreter, call_);
+    }
+  }
+
+  void submodule() {
+    if (count() == 0 || first_is({"status", "summary"})) return reader_.add_here("fs.read", true);
+    if (first_is({"foreach"})) reader_.opaque(OpaqueReason::Code, call_);
+    if (first_is({"add", "update"}))
+      address(count() > 1 && first_is({"add"}) ? arguments_.operands[1] : Argument{});
+    reader_.add_here("git.write");
+  }
+
+  void push() {
+    const Argument* target = arguments_.value("--repo");
+    if (target == nullptr && count() > 0) target = &arguments_.operands[0];
+    EffectHost host{.unknown = true};
+    if (const std::string* text = target == nullptr ? nullptr : target->text()) {
+      if (text->contains("::")) reader_.opaque(OpaqueReason::Interpreter, call_);
+      if (const auto named = host_of(*text)) host = host_from(*named);
+    }
+    for (const auto& folder : folders()) {
+      reader_.add({.effect_class = "git.push",
+                   .path = EffectPath{.text = ".", .folder = folder},
+                   .host = host,
+                   .command = reader_.command()});
+    }
+  }
+
+  void fetch() {
+    const bool bare = count() == 0;
+    address(bare ? Argument{} : arguments_.operands[0]);
+    if (name_ == "ls-remote") return;
+    if (name_ != "clone") return reader_.add_here("git.write");
+    if (count() > 1) return reader_.add_path("fs.write", arguments_.operands[1], true);
+    const std::string* text = operand(0);
+    if (text == nullptr) return reader_.add_path("fs.write", {}, true);
+    std::string name = *text;
+    while (name.ends_with('/')) name.pop_back();
+    if (name.ends_with(".git")) name.resize(name.size() - 4);
+    while (name.ends_with('/')) name.pop_back();
+    const std::size_t cut = name.find_last_of("/:");
+    reader_.add_path("fs.write", literal(cut == std::string::npos ? name : name.substr(cut + 1)),
+                     true);
+  }
+
+  // Where a repository is: another machine, a folder, or a name that only the repository knows.
+  void address(const Argument& where) {
+    const std::string* text = where.text();
+    if (text == nullptr) return reader_.add_host({});
+    if (text->contains("::")) reader_.opaque(OpaqueReason::Interpreter, call_);
+    if (text->starts_with("file:")) return reader_.add_host(where);
+    if (const auto host = host_of(*text)) return reader_.add_host(literal(*host));
+    const bool path = text->starts_with('/') || text->starts_with('.') || text->starts_with('~') ||
+                      (name_ == "clone" && !text->contains(':'));
+    if (path) return reader_.add_path("fs.read", where, true);
+    reader_.add_host({});
+  }
+
+  static std::optional<std::string> host_of(const std::string& text) {
+    if (text.contains("://")) return text;
+    const std::size_t colon = text.find(':');
+    const std::size_t slash = text.find('/');
+    if (colon == std::string::npos || (slash != std::string::npos && slash < colon))
+      return std::nullopt;
+    return text.substr(0, colon);
+  }
+
+  std::vector<std::optional<std::string>> folders() const {
+    std::vector<std::optional<std::string>> out;
+    for (const std::string& folder : reader_.state().folders) out.emplace_back(folder);
+    if (out.empty()) out.emplace_back();
+    return out;
+  }
+
+  ShellReader& reader_;
+  const Invocation& call_;
+  const Subcommand& row_;
+  std::string name_;
+  Arguments arguments_;
+};
+
+}  // namespace
+
+void git_effects(ShellReader& reader, const Invocation& call) {
+  static const std::vector<Option> kOptions = read_option_groups(kGlobal);
+  const Arguments arguments =
+      read_arguments(call.words, 1, {.options = kOptions, .stop_at_operand = true});
+  option_effects(reader, call, arguments);
+  const std::size_t at = arguments.next;
+  if (at >= call.words.size()) return reader.add_plain("none");
+  const std::string* name = call.words[at].text();
+  if (name == nullptr) return reader.opaque(OpaqueReason::Expansion, call);
+  const Subcommand* row = find_subcommand("git", *name);
+  if (row == nullptr) return reader.opaque(OpaqueReason::Alias, call);
+  const ShellState before = reader.state();
+  for (const GivenOption& given : arguments.options) {
+    const bool moves =
+        given.spelling == "-C" || given.spelling == "--git-dir" || given.spelling == "--work-tree";
+    if (moves && given.value) reader.set_folder(*given.value);
+  }
+  Git(reader, call, *row, *name, at).run();
+  reader.state() = before;
+}
+
+}  // namespace sallyport::effects

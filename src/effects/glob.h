@@ -1,0 +1,38 @@
+// Patterns for file names, as shells match them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sallyport::effects {
+
+// One segment of a glob. `active`: for each byte, whether it may have a meaning.
+class GlobSegment {
+ public:
+  // Nothing where the meaning depends on the locale, or where the segment is too long.
+  static std::optional<GlobSegment> read(std::string_view text, std::string_view active);
+
+  bool literal() const { return literal_; }
+  std::string text() const;  // of a literal one
+  bool matches(std::string_view name) const;
+
+ private:
+  struct Item {
+    enum class Kind { Letter, Any, Star, Set };
+    Kind kind = Kind::Letter;
+    char letter = 0;
+    std::string set{};
+    bool negated = false;
+  };
+  bool matches_item(const Item& item, char c) const;
+
+  std::vector<Item> items_{};
+  bool literal_ = true;
+};
+
+// Does the text have a letter that makes it a glob?
+bool has_glob(std::string_view text, std::string_view active);
+
+}  // namespace sallyport::effects

@@ -1,0 +1,642 @@
+#include "effects/program_table.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+
+namespace sallyport::effects {
+
+namespace {
+
+constexpr auto kPrograms = std::to_array<Program>({
+    {.names = "echo true false : date pwd which whereis ps sleep id whoami hostname uname "
+              "uptime free groups tty seq yes basename dirname expr nproc arch cal clear tput "
+              "jobs bg fg dirs umask ulimit times getconf locale logname users who w tty "
+              "lsblk lscpu lsusb lspci vmstat pgrep pidof top printenv shift return exit break "
+              "continue suspend logout disown caller tr"},
+    {.names = "test [ printf wait getopts cd pushd popd export declare typeset local readonly "
+              "unset set shopt read "
+              "let eval trap source . alias unalias hash enable bind complete compgen compopt "
+              "mapfile readarray history fc type crontab at batch",
+     .operands = Operands::Special},
+
+    {.names = "cat tac wc rev file md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum "
+              "cksum sum "
+              "readlink realpath zcat bzcat xzcat zstdcat cmp more less lsof tsort strings",
+     .operands = Operands::Read},
+    {.names = "stat", .operands = Operands::Read, .options = "-c,--format= --printf="},
+    {.names = "cut paste join comm nl fold fmt expand unexpand column od base64 base32 iconv pr",
+     .operands = Operands::Read,
+     .options = "-d,--delimiter,--delimiters= -f,--fields= --characters= --output-delimiter= "
+                "-w,--width,--wrap= "
+                "-o,--output=>"},
+    {.names = "hexdump", .operands = Operands::Read, .options = "-n= -s= -e= -f=<"},
+    {.names = "head tail",
+     .operands = Operands::Read,
+     .options = "-n,--lines= -c,--bytes= -f -F -q -v -z --pid= -s,--sleep-interval= --retry"},
+    {.names = "diff sdiff",
+     .operands = Operands::Read,
+     .options = "-r,--recursive:R -U,--unified=? -C,--context=? -x,--exclude= -X,--exclude-from=< "
+                "-I= -W= -L,--label= --from-file=< --to-file=< -F= -S= -o,--output=>"},
+    {.names = "ls dir vdir",
+     .operands = Operands::ReadHere,
+     .options = "-R,--recursive:R -I,--ignore= -T= -w= --block-size= --sort= --time= --color"},
+    {.names = "du df",
+     .operands = Operands::ReadHere,
+     .options = "-d,--max-depth= -B,--block-size= -t,--type= -x --exclude= -X,--exclude-from=< "
+                "--files0-from=<",
+     .always_recursive = true},
+    {.names = "tree",
+     .operands = Operands::ReadHere,
+     .options = "-o=> -L= -P= -I= --filelimit= --charset= -H= -T= --fromfile",
+     .always_recursive = true},
+    {.names = "grep egrep fgrep zgrep",
+     .operands = Operands::PatternRead,
+     .options = "-e,--regexp=~ -f,--file=~ -r,-R,--recursive,--dereference-recursive:R "
+                "-A,--after-context= -B,--before-context= -C,--context= -m,--max-count= --include= "
+                "--exclude= --exclude-dir= --exclude-from=< -d,--directories= -D,--devices= "
+                "--label= --color --colour --binary-files="},
+    {.names = "rg",
+     .operands = Operands::PatternRead,
+     .options = "-e,--regexp=~ -f,--file=~ --pre=! --hostname-bin=! -A,--after-context= "
+                "-B,--before-context= -C,--context= -m,--max-count= -g,--glob= --iglob= -t,--type= "
+                "-T,--type-not= -M,--max-columns= -j,--threads= -r,--replace= -d,--max-depth= "
+                "--ignore-file=< --sort= --sortr= --color= --colors= -E,--encoding= "
+                "--files:~ --type-list:N -z,--search-zip",
+     .always_recursive = true},
+    {.names = "jq",
+     .operands = Operands::PatternRead,
+     .options = "-f,--from-file=~ --indent= -L= -n -r -c -s -S -e -M -C -a -j --tab --seq"},
+    {.names = "sort",
+     .operands = Operands::Read,
+     .options = "-o,--output=> --compress-program=! -k,--key= -t,--field-separator= "
+                "-S,--buffer-size= -T,--temporary-directory= --parallel= --files0-from=< "
+                "--batch-size= --sort= --random-source=<"},
+    {.names = "shuf",
+     .operands = Operands::Read,
+     .options = "-o,--output=> -n,--head-count= -i,--input-range= --random-source=< -e"},
+    {.names = "uniq",
+     .operands = Operands::ReadWrite,
+     .options = "-f,--skip-fields= -s,--skip-chars= -w,--check-chars= -c -d -u -i -z"},
+    {.names = "xxd",
+     .operands = Operands::ReadWrite,
+     .options = "-l,-len= -s,-seek= -c,-cols= -g= -o="},
+    {.names = "find", .operands = Operands::Special, .single_dash = true, .always_recursive = true},
+
+    {.names = "rm",
+     .operands = Operands::Delete,
+     .options = "-r,-R,--recursive:R -f,--force -i -I --interactive=? -d,--dir -v,--verbose "
+                "--one-file-system --no-preserve-root --preserve-root --help --version",
+     .complete = true},
+    {.names = "rmdir",
+     .operands = Operands::Delete,
+     .options = "-p,--parents -v,--verbose --ignore-fail-on-non-empty"},
+    {.names = "unlink shred",
+     .operands = Operands::Delete,
+     .options = "-n,--iterations= -s,--size= --random-source=< -u,--remove=? -z -v -x -f"},
+    {.names = "mv",
+     .operands = Operands::Move,
+     .options = "-t,--target-directory=T -S,--suffix= -f,--force -i,--interactive -n,--no-clobber "
+                "-u,--update=? -v,--verbose -b --backup=? -T,--no-target-directory -Z --context=? "
+                "--strip-trailing-slashes --debug --help --version",
+     .complete = true},
+    {.names = "cp",
+     .operands = Operands::Copy,
+     .options =
+         "-r,-R,--recursive:R -a,--archive:L -d:L -P,--no-dereference:L -t,--target-directory=T "
+         "-S,--suffix= -f,--force -i,--interactive -n,--no-clobber -u,--update=? -v,--verbose "
+         "-b --backup=? -T,--no-target-directory -p --preserve=? --no-preserve= --parents "
+         "-l,--link -s,--symbolic-link:L -L,--dereference -H -x,--one-file-system --reflink=? "
+         "--sparse= --attributes-only --remove-destination --copy-contents -Z --context=? "
+         "--strip-trailing-slashes --debug --help --version",
+     .complete = true},
+    {.names = "install",
+     .operands = Operands::Copy,
+     .options = "-t,--target-directory=T -m,--mode= -o,--owner= -g,--group= -S,--suffix= "
+                "-d,--directory:W -D -s -b -p -v -T --strip-program=! --backup=?"},
+    {.names = "ln",
+     .operands = Operands::Link,
+     .options = "-t,--target-directory=T -S,--suffix= -s,--symbolic -f,--force -n,--no-dereference "
+                "-r,--relative -v -i -b -T -L -P -d -F"},
+    {.names = "touch",
+     .operands = Operands::Write,
+     .options = "-d,--date= -t= -r,--reference=< -a -m -c,--no-create -h --time="},
+    {.names = "mkdir mkfifo mknod",
+     .operands = Operands::Write,
+     .options = "-m,--mode= -p,--parents -v,--verbose -Z --context=?"},
+    {.names = "mktemp",
+     .operands = Operands::Special,
+     .options = "-p,--tmpdir=T -d -q -u -t --suffix="},
+    {.names = "tee",
+     .operands = Operands::Write,
+     .options = "-a,--append -i,--ignore-interrupts -p --output-error=?"},
+    {.names = "truncate",
+     .operands = Operands::Write,
+     .options = "-s,--size= -r,--reference=< -c,--no-create -o,--io-blocks"},
+    {.names = "chmod chown chgrp",
+     .operands = Operands::ModeWrite,
+     .options = "-R,--recursive:R --reference=~ --from= -v -c -f -h -H -L -P --preserve-root "
+                "--no-preserve-root"},
+    {.names = "dd", .operands = Operands::Special},
+    {.names = "mkfs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mke2fs "
+              "mkswap wipefs",
+     .operands = Operands::Write,
+     .options = "-t,--type= -L= -U= -b= -m= -E= -F -f -q -v"},
+    {.names = "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lzma",
+     .operands = Operands::Replace,
+     .options = "-S,--suffix= -k,--keep -c,--stdout,--to-stdout -d -l -t -r,--recursive:R "
+                "-T,--threads= -o=> -f -q -v"},
+    {.names = "zip",
+     .operands = Operands::WriteRead,
+     .options = "-r:R -m:! -TT,--unzip-command=! -x= -i= -b= -n= -t= -P= -q -j -u -9"},
+
+    {.names = "sed awk gawk mawk nawk tar unzip rsync patch curl wget scp ssh sftp git xargs "
+              "parallel watch "
+              "flock env sudo doas pkexec su command exec builtin",
+     .operands = Operands::Special},
+    {.names = "nc ncat netcat", .operands = Operands::Special},
+    {.names = "telnet ftp ping ping6 traceroute host nslookup dig whois",
+     .operands = Operands::Hosts,
+     .options = "-c= -i= -W= -w= -t= -p= -q= -x= -b= -k= -f=< -I= -s= -l= -m="},
+
+    {.names = "npm pnpm yarn bun pip uv cargo go gem apt apt-get brew bundle composer",
+     .operands = Operands::Packages,
+     .options =
+         "--prefix= -C,--dir,--cwd= -w,--workspace= --manifest-path= -F,--filter= --registry= "
+         "--project= --directory= --color= --config= --toolchain= -o= -t= -v,--version --python="},
+    {.names = "npx uvx pipx bunx", .operands = Operands::Packages},
+
+    {.names = "nohup setsid",
+     .operands = Operands::Wrapper,
+     .options = "-c,--ctty -f,--fork -w,--wait"},
+    {.names = "nice", .operands = Operands::Wrapper, .options = "-n,--adjustment="},
+    {.names = "ionice",
+     .operands = Operands::Wrapper,
+     .options = "-c,--class= -n,--classdata= -p,--pid= -P= -u= -t,--ignore"},
+    {.names = "timeout",
+     .operands = Operands::Wrapper,
+     .options = "-k,--kill-after= -s,--signal= --preserve-status --foreground -v,--verbose",
+     .skip = 1},
+    {.names = "time",
+     .operands = Operands::Wrapper,
+     .options = "-f,--format= -o,--output=> -a,--append -p,--portability -v,--verbose -q,--quiet"},
+    {.names = "stdbuf",
+     .operands = Operands::Wrapper,
+     .options = "-i,--input= -o,--output= -e,--error="},
+    {.names = "busybox", .operands = Operands::Wrapper},
+    {.names = "chroot",
+     .operands = Operands::Wrapper,
+     .options = "--groups= --userspec= --skip-chdir",
+     .skip = 1},
+    {.names = "strace",
+     .operands = Operands::Wrapper,
+     .options = "-o,--output=> -e= -p,--attach= -s= -S= -a= -b= -E,--env=! -I= -O= -P= -u,--user= "
+                "-U= -X= -f -ff "
+                "-t -tt -T -v -x -y -c -C -q"},
+
+    {.names = "sh bash dash zsh ksh ash",
+     .operands = Operands::Shell,
+     .options = "-o,+o,-O,+O= --rcfile,--init-file=!"},
+    {.names = "python",
+     .operands = Operands::Interpreter,
+     .options = "-c=c -m= -W= -X= -V,--version:N -h,--help:N --check-hash-based-pycs= -i:!"},
+    {.names = "perl",
+     .operands = Operands::Interpreter,
+     .options = "-e=c -E=c -n -p -i=? -I= -M=! -m=! -F= -l=? -0=? -C=? -x=? -d=? -D=? "
+                "-v,--version:N -c -w -T -s -S -a"},
+    {.names = "ruby",
+     .operands = Operands::Interpreter,
+     .options = "-e=c -r=! -I= -E= -C= -F= -K= -T= -x= -v,--version:N -n -p -a -l -c -w -s -S"},
+    {.names = "node nodejs",
+     .operands = Operands::Interpreter,
+     .options = "-e,--eval=c -p,--print=c -r,--require=! --import=! "
+                "--loader,--experimental-loader=! -v,--version:N "
+                "-h,--help:N -C,--conditions= --env-file=C --input-type= -c,--check "
+                "-i,--interactive --test"},
+    {.names = "php",
+     .operands = Operands::Interpreter,
+     .options = "-r=c -B=c -R=c -E=c -F=! -d=C -c=C -f= -z=! -t= -S= -v,--version:N -i -l -m -n"},
+    {.names = "lua luajit deno tclsh expect osascript Rscript fish pwsh powershell elixir julia "
+              "gdb ed ex vim vi nvim emacs",
+     .operands = Operands::Interpreter,
+     .options = "-e,-E,--eval,--command=c -c=c -l=! -i -v,--version:N"},
+});
+
+constexpr auto kSubcommands = std::to_array<Subcommand>({
+    // git: reading, changing, losing work, sending.
+    {"git",
+     "status log diff show blame annotate ls-files ls-tree rev-parse describe shortlog cat-file "
+     "rev-list grep "
+     "for-each-ref show-ref name-rev merge-base diff-tree diff-files diff-index count-objects "
+     "check-ignore check-attr whatchanged cherry var version help range-diff fsck verify-commit "
+     "verify-tag get-tar-commit-id column show-branch merge-tree patch-id check-ref-format "
+     "diagnose",
+     "fs.read",
+     "--output=> -O,--open-files-in-pager:! --ext-diff:C --textconv:C -n= -G= -S= -L= --format= "
+     "--pretty= "
+     "-U,--unified= --since= --until= --author= --grep= -e=~ -f=~ -A= -B= -C= --no-index"},
+    {"git",
+     "add commit merge stash switch checkout rebase cherry-pick revert tag branch init mv rm notes "
+     "apply am "
+     "config remote worktree submodule update-index reset gc prune pack-refs update-ref "
+     "symbolic-ref replace "
+     "bisect reflog maintenance repack rerere sparse-checkout read-tree write-tree commit-tree "
+     "hash-object mktag "
+     "mktree checkout-index prune-packed unpack-objects index-pack pack-objects merge-file "
+     "commit-graph multi-pack-index stage bundle archive format-patch clean restore",
+     "git.write",
+     "-m,--message= -F,--file=< -C,--reuse-message= -c,--reedit-message= -t,--template=< --author= "
+     "--date= "
+     "-x,--exec=C -s,--strategy= -X,--strategy-option= -b= -B= --onto= -u,--set-upstream-to= "
+     "--pathspec-from-file=< "
+     "-o,--output,--output-directory=> -e,--exclude= --fixup= --squash= --cleanup= --gpg-sign=? "
+     "-S=? --orphan= --source= "
+     "-U,--unified= --format= --prefix= --remote=@ --upload-pack=C --template=C"},
+    {"git", "push", "git.push",
+     "-f,--force --force-with-lease=? --force-if-includes --no-force-if-includes --mirror "
+     "-d,--delete --all --branches "
+     "--tags --follow-tags --atomic -u,--set-upstream -n,--dry-run --prune --receive-pack,--exec=C "
+     "-q,--quiet -v,--verbose "
+     "--progress --no-verify --verify --repo= -o,--push-option= --recurse-submodules= "
+     "--no-recurse-submodules "
+     "--signed=? --no-signed --thin --no-thin --porcelain -4,--ipv4 -6,--ipv6",
+     true},
+    {"git", "fetch pull clone ls-remote fetch-pack remote-update", "network.request",
+     "--upload-pack=C -u=C --depth= --deepen= --shallow-since= --shallow-exclude= -j,--jobs= "
+     "-b,--branch= -o,--origin= "
+     "--refmap= -c,--config=C --template=C --reference=< --reference-if-able=< "
+     "--separate-git-dir=> --filter= "
+     "--server-option= --recurse-submodules=? -s,--strategy= -X,--strategy-option= "
+     "--negotiation-tip= --bundle-uri=@ "
+     "-q -v -f -p -t -a -n --all --tags --prune --rebase=? --no-rebase --ff-only --bare --mirror "
+     "--single-branch"},
+    {"git", "send-email", "message.send"},
+    {"git",
+     "daemon http-backend instaweb gui citool gitk difftool mergetool filter-branch fast-import "
+     "fast-export "
+     "credential shell request-pull svn p4 cvsimport cvsserver http-push imap-send upload-pack "
+     "receive-pack",
+     "process.exec"},
+
+    {"npm",
+     "install i in add ci update up upgrade dedupe ddp link ln exec x create init rebuild it cit",
+     "package.install"},
+    {"npm", "publish unpublish deprecate dist-tag", "package.publish"},
+    {"npm",
+     "ls list ll la view info show v outdated why explain search s find root prefix bin help fund "
+     "ping whoami doctor "
+     "completion docs query sbom",
+     "none"},
+    {"pnpm", "install i add update up upgrade dlx exec create import link fetch",
+     "package.install"},
+    {"pnpm", "publish", "package.publish"},
+    {"pnpm", "ls list ll la why outdated root bin help licenses", "none"},
+    {"yarn", "install add up upgrade dlx create import link global upgrade-interactive",
+     "package.install"},
+    {"yarn", "publish", "package.publish"},
+    {"yarn", "list info why outdated help versions", "none"},
+    {"bun", "install i add update link create x", "package.install"},
+    {"bun", "publish", "package.publish"},
+    {"bun", "outdated help", "none"},
+    {"pip", "install download wheel", "package.install"},
+    {"pip", "list show freeze check search index help inspect debug", "none"},
+    {"uv", "add sync tool lock pip venv python", "package.install"},
+    {"uv", "publish", "package.publish"},
+    {"uv", "tree version help", "none"},
+    {"cargo", "install add update fetch binstall vendor generate-lockfile", "package.install"},
+    {"cargo", "publish yank owner", "package.publish"},
+    {"cargo", "tree metadata search version help info locate-project pkgid read-manifest", "none"},
+    {"go", "get install mod work", "package.install"},
+    {"go", "version list doc help", "none"},
+    {"gem", "install update", "package.install"},
+    {"gem", "push yank", "package.publish"},
+    {"gem", "list search info help which environment contents", "none"},
+    {"apt", "install upgrade full-upgrade dist-upgrade update build-dep reinstall source download",
+     "package.install"},
+    {"apt", "list show search policy depends rdepends help changelog", "none"},
+    {"brew", "install upgrade reinstall tap bundle update fetch", "package.install"},
+    {"brew", "list ls info search deps uses outdated doctor help config desc leaves", "none"},
+    {"bundle", "install update add exec", "package.install"},
+    {"bundle", "list show info outdated help check", "none"},
+    {"composer", "install require update create-project global", "package.install"},
+    {"composer", "show search info outdated help licenses", "none"},
+});
+
+struct Alias {
+  std::string_view name;
+  std::string_view program;
+};
+constexpr auto kAliases = std::to_array<Alias>({{"python2", "python"},
+                                                {"python3", "python"},
+                                                {"pypy", "python"},
+                                                {"pypy3", "python"},
+                                                {"pip2", "pip"},
+                                                {"pip3", "pip"},
+                                                {"apt-get", "apt"},
+                                                {"apt-cache", "apt"},
+                                                {"nodejs", "node"},
+                                                {"gsed", "sed"},
+                                                {"gtar", "tar"},
+                                                {"ggrep", "grep"},
+                                                {"bsdtar", "tar"},
+                                                {"rbash", "bash"},
+                                                {"perl5", "perl"}});
+
+constexpr auto kHarmless = std::to_array<std::string_view>({"NODE_ENV",       "CI",
+                                                            "LANG",           "LANGUAGE",
+                                                            "LC_*",           "TZ",
+                                                            "NO_COLOR",       "FORCE_COLOR",
+                                                            "CLICOLOR",       "CLICOLOR_FORCE",
+                                                            "TERM",           "COLORTERM",
+                                                            "COLUMNS",        "LINES",
+                                                            "DEBUG",          "VERBOSE",
+                                                            "RUST_BACKTRACE", "RUST_LOG",
+                                                            "LOG_LEVEL",      "DEBIAN_FRONTEND",
+                                                            "PORT",           "V"});
+
+constexpr auto kSteering = std::to_array<std::string_view>({"PATH",
+                                                            "IFS",
+                                                            "LD_*",
+                                                            "DYLD_*",
+                                                            "GIT_*",
+                                                            "PROMPT_COMMAND",
+                                                            "NODE_OPTIONS",
+                                                            "NODE_PATH",
+                                                            "NODE_EXTRA_*",
+                                                            "PYTHON*",
+                                                            "PYTEST_*",
+                                                            "HOME",
+                                                            "ENV",
+                                                            "BASH*",
+                                                            "SHELLOPTS",
+                                                            "PS0",
+                                                            "PS1",
+                                                            "PS2",
+                                                            "PS3",
+                                                            "PS4",
+                                                            "CDPATH",
+                                                            "GLOBIGNORE",
+                                                            "EXECIGNORE",
+                                                            "FIGNORE",
+                                                            "PERL*",
+                                                            "RUBY*",
+                                                            "GEM_*",
+                                                            "BUNDLE_*",
+                                                            "JAVA_*",
+                                                            "_JAVA_*",
+                                                            "JDK_*",
+                                                            "MAVEN_*",
+                                                            "GRADLE_*",
+                                                            "CLASSPATH",
+                                                            "EDITOR",
+                                                            "VISUAL",
+                                                            "PAGER",
+                                                            "MANPAGER",
+                                                            "LESS*",
+                                                            "SSH_*",
+                                                            "SHELL",
+                                                            "BROWSER",
+                                                            "RUSTC*",
+                                                            "RUSTFLAGS",
+                                                            "RUSTDOC*",
+                                                            "CARGO_*",
+                                                            "GO*",
+                                                            "CC",
+                                                            "CXX",
+                                                            "CPP",
+                                                            "LD",
+                                                            "AR",
+                                                            "AS",
+                                                            "MAKE*",
+                                                            "MFLAGS",
+                                                            "CMAKE_*",
+                                                            "CFLAGS",
+                                                            "CXXFLAGS",
+                                                            "LDFLAGS",
+                                                            "npm_*",
+                                                            "NPM_*",
+                                                            "YARN_*",
+                                                            "PIP_*",
+                                                            "UV_*",
+                                                            "XDG_*",
+                                                            "HTTP_PROXY",
+                                                            "HTTPS_PROXY",
+                                                            "ALL_PROXY",
+                                                            "FTP_PROXY",
+                                                            "http_proxy",
+                                                            "https_proxy",
+                                                            "all_proxy",
+                                                            "ftp_proxy",
+                                                            "CURL_*",
+                                                            "WGETRC",
+                                                            "TAR_OPTIONS",
+                                                            "GREP_OPTIONS",
+                                                            "GZIP",
+                                                            "BZIP2",
+                                                            "XZ_*",
+                                                            "ZIPOPT",
+                                                            "UNZIP",
+                                                            "RSYNC_*",
+                                                            "TMPDIR",
+                                                            "PWD",
+                                                            "OLDPWD",
+                                                            "POSIXLY_CORRECT",
+                                                            "ZDOTDIR",
+                                                            "LOCPATH",
+                                                            "NLSPATH",
+                                                            "GCONV_PATH",
+                                                            "HOSTALIASES",
+                                                            "RES_OPTIONS",
+                                                            "OPENSSL_*",
+                                                            "TERMINFO*",
+                                                            "TERMCAP",
+                                                            "DOCKER_*",
+                                                            "KUBECONFIG",
+                                                            "INPUTRC",
+                                                            "HIST*",
+                                                            "MAIL*",
+                                                            "TEXTDOMAIN*",
+                                                            "SUDO_*",
+                                                            "ASAN_*",
+                                                            "UBSAN_*",
+                                                            "LUA_*",
+                                                            "PHP*",
+                                                            "R_*",
+                                                            "SYSTEMD_*",
+                                                            "FCEDIT",
+                                                            "fpath",
+                                                            "cdpath",
+                                                            "KRB5*",
+                                                            "AWS_CONFIG_FILE",
+                                                            "PROMPT_DIRTRIM",
+                                                            "COMP_*",
+                                                            "BASHPID",
+                                                            "MALLOC_*",
+                                                            "GLIBC_*",
+                                                            "NIX_*",
+                                                            "RIPGREP_*",
+                                                            "GREP_COLOR*"});
+
+bool is_in(std::span<const std::string_view> patterns, std::string_view name) {
+  return std::ranges::any_of(patterns, [&](std::string_view pattern) {
+    if (!pattern.ends_with('*')) return pattern == name;
+    return name.starts_with(pattern.substr(0, pattern.size() - 1));
+  });
+}
+
+template <class Each>
+void each_word(std::string_view text, char separator, const Each& each) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.size(), text.find(separator));
+    if (end > 0) each(text.substr(0, end));
+    text.remove_prefix(std::min(text.size(), end + 1));
+  }
+}
+
+}  // namespace
+
+std::span<const Program> programs() {
+  return kPrograms;
+}
+
+std::span<const Subcommand> subcommands() {
+  return kSubcommands;
+}
+
+std::string_view program_alias(std::string_view name) {
+  const auto* const alias = std::ranges::find(kAliases, name, &Alias::name);
+  if (alias != kAliases.end()) return alias->program;
+  // `python3.11`, `mkfs.anything`.
+  if (name.starts_with("python3.") || name.starts_with("python2.")) return "python";
+  if (name.starts_with("pip3.")) return "pip";
+  if (name.starts_with("mkfs.")) return "mkfs";
+  return name;
+}
+
+const Program* find_program(std::string_view name) {
+  static const std::unordered_map<std::string_view, const Program*> kByName = [] {
+    std::unordered_map<std::string_view, const Program*> out;
+    for (const Program& program : kPrograms) {
+      each_word(program.names, ' ', [&](std::string_view one) { out.emplace(one, &program); });
+    }
+    return out;
+  }();
+  const auto found = kByName.find(program_alias(name));
+  return found == kByName.end() ? nullptr : found->second;
+}
+
+const Subcommand* find_subcommand(std::string_view program, std::string_view name) {
+  static const std::map<std::pair<std::string_view, std::string_view>, const Subcommand*> kByName =
+      [] {
+        std::map<std::pair<std::string_view, std::string_view>, const Subcommand*> out;
+        for (const Subcommand& row : kSubcommands) {
+          each_word(row.names, ' ',
+                    [&](std::string_view one) { out.emplace(std::pair(row.program, one), &row); });
+        }
+        return out;
+      }();
+  const auto found = kByName.find(std::pair(program_alias(program), name));
+  return found == kByName.end() ? nullptr : found->second;
+}
+
+std::vector<Option> read_option_groups(std::string_view options) {
+  std::vector<Option> out;
+  each_word(options, ' ', [&](std::string_view group) {
+    Option option;
+    const std::size_t end = std::min(group.size(), group.find_first_of("=:"));
+    if (end < group.size()) {
+      option.takes_value = group[end] == '=';
+      if (end + 1 < group.size()) option.meaning = group[end + 1];
+      if (option.meaning == '?') option.takes_value = false;
+    }
+    each_word(group.substr(0, end), ',',
+              [&](std::string_view spelling) { option.spellings.push_back(spelling); });
+    out.push_back(std::move(option));
+  });
+  return out;
+}
+
+const std::vector<Option>& options_of(std::string_view options) {
+  // One for each row, made before the first use: rows are constants, so their address names them.
+  static const std::unordered_map<const char*, std::vector<Option>> kByRow = [] {
+    std::unordered_map<const char*, std::vector<Option>> out;
+    for (const Program& row : kPrograms)
+      out.emplace(row.options.data(), read_option_groups(row.options));
+    for (const Subcommand& row : kSubcommands)
+      out.emplace(row.options.data(), read_option_groups(row.options));
+    return out;
+  }();
+  static const std::vector<Option> kNone;
+  const auto found = kByRow.find(options.data());
+  return options.empty() || found == kByRow.end() ? kNone : found->second;
+}
+
+const Option* find_option(const std::vector<Option>& options, std::string_view spelling) {
+  const Option* abbreviated = nullptr;
+  for (const Option& option : options) {
+    for (const std::string_view known : option.spellings) {
+      if (known == spelling) return &option;
+      const bool prefix =
+          spelling.starts_with("--") && spelling.size() > 2 && known.starts_with(spelling);
+      // Of several, the one that does most.
+      if (prefix && (abbreviated == nullptr || abbreviated->meaning == ' ')) abbreviated = &option;
+    }
+  }
+  return abbreviated;
+}
+
+bool is_harmless_variable(std::string_view name) {
+  return is_in(kHarmless, name);
+}
+
+bool steers_programs(std::string_view name) {
+  return is_in(kSteering, name);
+}
+
+std::string_view name_of(Operands operands) {
+  switch (operands) {
+    case Operands::None:
+      return "none";
+    case Operands::Read:
+      return "read";
+    case Operands::ReadHere:
+      return "read_here";
+    case Operands::PatternRead:
+      return "pattern_read";
+    case Operands::Write:
+      return "write";
+    case Operands::ModeWrite:
+      return "mode_write";
+    case Operands::Delete:
+      return "delete";
+    case Operands::Replace:
+      return "replace";
+    case Operands::Copy:
+      return "copy";
+    case Operands::Move:
+      return "move";
+    case Operands::Link:
+      return "link";
+    case Operands::ReadWrite:
+      return "read_write";
+    case Operands::WriteRead:
+      return "write_read";
+    case Operands::Hosts:
+      return "hosts";
+    case Operands::Special:
+      return "special";
+    case Operands::Wrapper:
+      return "wrapper";
+    case Operands::Packages:
+      return "packages";
+    case Operands::Shell:
+      return "shell";
+    case Operands::Interpreter:
+      return "interpreter";
+  }
+  return "special";
+}
+
+}  // namespace sallyport::effects

@@ -1,0 +1,90 @@
+// What is known about programs, as data (RU-31): how the words of a command become effects.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sallyport::effects {
+
+// What the operands of a program are.
+enum class Operands {
+  None,         // no effect
+  Read,         // each is read
+  ReadHere,     // the same; the folder itself where there is none
+  PatternRead,  // a pattern or program, then files that are read
+  Write,
+  ModeWrite,  // a mode or an owner, then files that are written
+  Delete,
+  Replace,    // each is deleted, and a file beside it is written
+  Copy,       // sources are read, the last is written
+  Move,       // sources are deleted, the last is written
+  Link,       // the last is written
+  ReadWrite,  // the first is read, the second is written
+  WriteRead,  // the first is written, the others are read
+  Hosts,      // each is a host or an address
+  Special,    // a function of its own
+  Wrapper,    // a command
+  Packages,   // a subcommand of a package manager
+  Shell,
+  Interpreter,
+};
+
+// `options` are groups of spellings, separated by blanks: `-n,--lines=` takes a value; behind `=`
+// stands what the value is, and behind `:` what a flag without a value means:
+//   <  a file that is read              >  a file that is written
+//   @  a host                           !  something that runs: opaque `interpreter`
+//   ~  the pattern or the script        T  the target folder
+//   C  opaque `configuration`           c  program text
+//   R  reaches everything below         W  operands are written
+//   L  keeps links                      N  no effect at all
+//   ?  may have a value in the same word
+struct Program {
+  std::string_view names;  // separated by blanks
+  Operands operands = Operands::None;
+  std::string_view options = "";
+  int skip = 0;                   // a wrapper: words between its options and the command
+  bool single_dash = false;       // `-delete`: letters behind one dash are one name
+  bool always_recursive = false;  // reads everything below its operands
+  bool complete = false;          // `options` has every option of the program
+};
+
+struct Option {
+  std::vector<std::string_view> spellings;
+  bool takes_value = false;
+  char meaning = ' ';
+};
+
+// A subcommand of git or of a package manager.
+struct Subcommand {
+  std::string_view program;
+  std::string_view names;
+  std::string_view effect_class;
+  std::string_view options = "";
+  bool complete = false;
+};
+
+std::span<const Program> programs();
+std::span<const Subcommand> subcommands();
+
+// By the last segment of a program's path: `python3.11` is `python`. Null: no profile.
+const Program* find_program(std::string_view name);
+std::string_view program_alias(std::string_view name);
+const Subcommand* find_subcommand(std::string_view program, std::string_view name);
+
+// The options of a row. The result lives forever.
+const std::vector<Option>& options_of(std::string_view options);
+
+std::vector<Option> read_option_groups(std::string_view options);
+
+// Null: the row does not know it. A long one may be abbreviated to three letters or more.
+const Option* find_option(const std::vector<Option>& options, std::string_view spelling);
+
+// Variables (RU-56).
+bool is_harmless_variable(std::string_view name);
+bool steers_programs(std::string_view name);
+
+std::string_view name_of(Operands operands);
+
+}  // namespace sallyport::effects

@@ -1,0 +1,559 @@
+#include "effects/shell_parser.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace sallyport::effects {
+
+namespace {
+
+constexpr auto kReserved = std::to_array<std::string_view>(
+    {"if",    "then", "else",   "elif",     "fi",   "do",     "done", "case", "esac", "while",
+     "until", "for",  "select", "function", "time", "coproc", "{",    "}",    "!",    "[["});
+
+// Words that end a list of commands.
+constexpr auto kClosing =
+    std::to_array<std::string_view>({"then", "else", "elif", "fi", "do", "done", "esac", "}"});
+
+bool is_closing(std::string_view word) {
+  return std::ranges::find(kClosing, word) != kClosing.end();
+}
+
+}  // namespace
+
+bool is_reserved(std::string_view text) {
+  return std::ranges::find(kReserved, text) != kReserved.end();
+}
+
+ShellSyntax ShellParser::read() {
+  ShellSyntax syntax;
+  if (text_.size() > kMostBytes) {
+    return {.failure = OpaqueSpan{OpaqueReason::Limit, 0, text_.size()}};
+  }
+  if (list(syntax.list) && !done()) fail();
+  if (!failed() && !pending_.empty()) fail(OpaqueReason::Heredoc);
+  syntax.failure = failure_;
+  return syntax;
+}
+
+bool ShellParser::fail(OpaqueReason reason) {
+  if (!failure_) failure_ = OpaqueSpan{reason, std::min(pos_, text_.size()), text_.size()};
+  return false;
+}
+
+bool ShellParser::take(std::string_view what) {
+  if (!starts(what)) return false;
+  pos_ += what.size();
+  return true;
+}
+
+void ShellParser::skip_blanks() {
+  while (!done()) {
+    if (at() == ' ' || at() == '\t') {
+      ++pos_;
+    } else if (at_continuation()) {
+      pos_ += 2;
+    } else {
+      break;
+    }
+  }
+  if (at() == '#') pos_ = std::min(text_.size(), text_.find('\n', pos_));
+}
+
+bool ShellParser::take_newline() {
+  ++pos_;
+  if (pending_.empty()) return true;
+  // Where the bodies stand then, shells disagree.
+  if (outer_pending_ > 0) return fail(OpaqueReason::Heredoc);
+  return read_bodies();
+}
+
+bool ShellParser::skip_newlines() {
+  bool any = false;
+  for (skip_blanks(); at() == '\n'; skip_blanks()) {
+    any = true;
+    if (!take_newline()) return any;
+  }
+  return any;
+}
+
+bool ShellParser::list(CommandList& out) {
+  while (true) {
+    skip_newlines();
+    if (failed()) return false;
+    if (done() || at() == ')' || at() == ';' || is_closing(reserved_word())) return true;
+    out.items.emplace_back();
+    if (!and_or(out.items.back())) return false;
+    skip_blanks();
+    if (at() == ';' && at(1) != ';' && at(1) != '&') {
+      ++pos_;
+    } else if (at() == '&') {
+      ++pos_;
+      out.items.back().background = true;
+    } else if (at() != '\n') {
+      return true;
+    }
+  }
+}
+
+bool ShellParser::and_or(AndOrList& out) {
+  while (true) {
+    out.pipelines.emplace_back();
+    if (!pipeline(out.pipelines.back())) return false;
+    skip_blanks();
+    const bool is_or = starts("||");
+    if (!is_or && !starts("&&")) return true;
+    pos_ += 2;
+    out.is_or.push_back(is_or);
+    skip_newlines();
+    if (failed()) return false;
+  }
+}
+
+bool ShellParser::pipeline(Pipeline& out) {
+  while (true) {
+    skip_blanks();
+    const std::string_view word = reserved_word();
+    if (word == "!") {
+      ++pos_;
+    } else if (word == "time") {
+      pos_ += word.size();
+      skip_blanks();
+      // `-p` and `--` are options of the keyword; bash runs anything else.
+      while (starts("-p ") || starts("-- ")) {
+        pos_ += 2;
+        skip_blanks();
+      }
+      if (at() == '-') return fail();
+    } else {
+      break;
+    }
+    skip_blanks();
+    const bool nothing = done() || std::string_view("\n;)&|").contains(at());
+    if (nothing) return word == "time" || word == "!" || fail();
+  }
+  while (true) {
+    out.commands.emplace_back();
+    if (!command(out.commands.back())) return false;
+    skip_blanks();
+    if (at() != '|' || at(1) == '|') return true;
+    pos_ += at(1) == '&' ? 2 : 1;
+    skip_newlines();
+    if (failed()) return false;
+    if (reserved_word() == "time" || reserved_word() == "!") return fail();
+  }
+}
+
+// The reserved word that starts here, with nothing joined to it; else nothing.
+std::string_view ShellParser::reserved_word() const {
+  const std::size_t end = std::min(text_.size(), text_.find_first_of(" \t\n|&;()<>\"'`$\\", pos_));
+  if (end - pos_ > 8) return {};
+  const std::string_view word = text_.substr(pos_, end - pos_);
+  if (end < text_.size() && std::string_view("\"'`$\\").contains(text_[end])) return {};
+  return is_reserved(word) ? word : std::string_view();
+}
+
+bool ShellParser::expect_reserved(std::string_view word) {
+  skip_blanks();
+  if (reserved_word() != word) return fail();
+  pos_ += word.size();
+  return true;
+}
+
+bool ShellParser::command(CommandSyntax& out) {
+  skip_blanks();
+  out.start = pos_;
+  if (++commands_ > kMostCommands) return fail(OpaqueReason::Limit);
+  const std::string_view word = reserved_word();
+  if (word.empty() && at() != '(') return simple(out);
+  if (++level_ > kMostLevels) return fail(OpaqueReason::Limit);
+  const bool good = compound(out, word) && redirections(out);
+  --level_;
+  out.end = pos_;
+  return good;
+}
+
+bool ShellParser::compound(CommandSyntax& out, std::string_view word) {
+  if (word == "function") return fail(OpaqueReason::Function);
+  if (word == "if") return if_command(out);
+  if (word == "while" || word == "until") return loop(out);
+  if (word == "for") return for_command(out);
+  if (word == "case") return case_command(out);
+  if (word == "[[") return condition(out);
+  if (word == "{") {
+    ++pos_;
+    out.kind = CommandSyntax::Kind::Group;
+    return compound_list(out) && expect_reserved("}");
+  }
+  if (starts("((")) return arithmetic_command(out);
+  if (at() != '(' || starts("(\\\n")) return fail();  // `select`, `coproc`, a closing word
+  ++pos_;
+  out.kind = CommandSyntax::Kind::Subshell;
+  if (!compound_list(out)) return false;
+  return take(")") || fail();
+}
+
+// A list with at least one command.
+bool ShellParser::compound_list(CommandSyntax& out) {
+  out.lists.push_back(std::make_shared<CommandList>());
+  return list(*out.lists.back()) && (!out.lists.back()->items.empty() || fail());
+}
+
+bool ShellParser::redirections(CommandSyntax& out) {
+  for (skip_blanks(); at_redirection(); skip_blanks()) {
+    if (!redirection(out)) return false;
+  }
+  return true;
+}
+
+bool ShellParser::simple(CommandSyntax& out) {
+  for (skip_blanks(); !done(); skip_blanks()) {
+    if (at_redirection()) {
+      if (!redirection(out)) return false;
+      continue;
+    }
+    const bool process = (at() == '<' || at() == '>') && at(1) == '(';
+    if (at() == '(') {
+      const bool first = out.words.size() == 1 && out.assignments.empty();
+      return fail(first ? OpaqueReason::Function : OpaqueReason::Syntax);
+    }
+    if (!process && std::string_view("\n|&;)<>").contains(at())) break;
+    out.words.emplace_back();
+    if (!word(out.words.back())) return false;
+    const WordSyntax& last = out.words.back();
+    const std::optional<std::string> bare = last.bare();
+    if (out.words.size() == 1) {
+      if (bare && is_reserved(*bare)) return fail();
+      if (!assignment(out, out.words.back())) return false;
+    }
+    // A number that a continued line separates from its redirection.
+    if (bare && (at() == '<' || at() == '>') && at(1) != '(' &&
+        (std::ranges::all_of(*bare, is_digit) || bare->starts_with('{'))) {
+      return fail();
+    }
+  }
+  out.end = pos_;
+  const bool nothing = out.words.empty() && out.assignments.empty() && out.redirections.empty();
+  out.complete = !nothing;
+  return !nothing || fail();
+}
+
+// Moves the first word to the assignments if it is one.
+bool ShellParser::assignment(CommandSyntax& out, WordSyntax& word) {
+  Part& first = word.parts.front();
+  if (first.kind != Part::Kind::Text || first.quoted) return true;
+  const std::string text = first.text;
+  std::size_t end = name_end(text, 0);
+  if (end == 0) return true;
+  Assignment made{.name = text.substr(0, end)};
+  if (end < text.size() && text[end] == '[') {
+    const std::size_t close = text.find(']', end);
+    if (close == std::string::npos) return fail();
+    made.subscript = text.substr(end + 1, close - end - 1);
+    // bash reads brackets in this place as one word, whatever stands in them.
+    if (!std::ranges::all_of(made.subscript,
+                             [](char c) { return is_digit(c) || is_name({&c, 1}); })) {
+      return fail();
+    }
+    made.element = true;
+    end = close + 1;
+  }
+  if (end < text.size() && text[end] == '+') {
+    made.append = true;
+    ++end;
+  }
+  if (end >= text.size() || text[end] != '=') {
+    // The bracket goes on behind a quote or an expansion.
+    return !made.element || word.parts.size() == 1 || fail();
+  }
+  first.text.erase(0, end + 1);
+  if (first.text.empty() && word.parts.size() == 1 && at() == '(') {
+    if (made.element) return fail();
+    out.words.pop_back();
+    made.array = true;
+    out.assignments.push_back(std::move(made));
+    return array(out.assignments.back());
+  }
+  made.values.push_back(std::move(word));
+  out.words.pop_back();
+  out.assignments.push_back(std::move(made));
+  return true;
+}
+
+bool ShellParser::array(Assignment& out) {
+  ++pos_;
+  for (skip_newlines(); at() != ')'; skip_newlines()) {
+    if (failed()) return false;
+    if (done() || std::string_view("[(&;|").contains(at())) return fail();
+    if ((at() == '<' || at() == '>') && at(1) != '(') return fail();
+    out.values.emplace_back();
+    if (!word(out.values.back())) return false;
+  }
+  ++pos_;
+  return done() || std::string_view(" \t\n;&|)<>").contains(at()) || fail();
+}
+
+bool ShellParser::if_command(CommandSyntax& out) {
+  out.kind = CommandSyntax::Kind::If;
+  pos_ += 2;
+  while (true) {
+    if (!compound_list(out) || !expect_reserved("then") || !compound_list(out)) return false;
+    skip_blanks();
+    if (reserved_word() != "elif") break;
+    pos_ += 4;
+  }
+  if (reserved_word() == "else") {
+    pos_ += 4;
+    out.has_else = true;
+    if (!compound_list(out)) return false;
+  }
+  return expect_reserved("fi");
+}
+
+bool ShellParser::loop(CommandSyntax& out) {
+  out.kind = CommandSyntax::Kind::Loop;
+  pos_ += 5;
+  return compound_list(out) && expect_reserved("do") && compound_list(out) &&
+         expect_reserved("done");
+}
+
+bool ShellParser::for_command(CommandSyntax& out) {
+  out.kind = CommandSyntax::Kind::For;
+  pos_ += 3;
+  skip_blanks();
+  if (starts("((")) {
+    if (!arithmetic_command(out)) return false;
+    out.kind = CommandSyntax::Kind::Loop;
+    skip_blanks();
+    if (at() == ';') ++pos_;
+    skip_newlines();
+    if (failed()) return false;
+    return expect_reserved("do") && compound_list(out) && expect_reserved("done");
+  }
+  WordSyntax name;
+  if (!word(name)) return false;
+  const std::optional<std::string> bare = name.bare();
+  if (!bare || !is_name(*bare)) return fail();
+  out.name = *bare;
+  const bool newline = skip_newlines();
+  if (failed()) return false;
+  const bool in =
+      starts("in") && (pos_ + 2 >= text_.size() || std::string_view(" \t\n;").contains(at(2)));
+  if (in) {
+    pos_ += 2;
+    out.has_in = true;
+    for (skip_blanks(); !std::string_view("\n;|&)").contains(at()) && !done(); skip_blanks()) {
+      if (at() == '(' || ((at() == '<' || at() == '>') && at(1) != '(')) return fail();
+      out.words.emplace_back();
+      if (!word(out.words.back())) return false;
+    }
+    if (at() != '\n' && at() != ';') return fail();
+  }
+  if (at() == ';') {
+    if (newline && !in) return fail();
+    ++pos_;
+  }
+  skip_newlines();
+  if (failed()) return false;
+  return expect_reserved("do") && compound_list(out) && expect_reserved("done");
+}
+
+bool ShellParser::case_command(CommandSyntax& out) {
+  out.kind = CommandSyntax::Kind::Case;
+  pos_ += 4;
+  skip_blanks();
+  out.words.emplace_back();
+  if (!word(out.words.back())) return false;
+  skip_newlines();
+  if (failed()) return false;
+  if (!starts("in") || !std::string_view(" \t\n").contains(at(2))) return fail();
+  pos_ += 2;
+  while (true) {
+    skip_newlines();
+    if (failed()) return false;
+    if (reserved_word() == "esac") break;
+    if (at() == '(') {
+      ++pos_;
+      skip_blanks();
+    }
+    while (true) {
+      skip_blanks();
+      out.words.emplace_back();
+      if (!word(out.words.back())) return false;
+      skip_blanks();
+      if (at() != '|') break;
+      ++pos_;
+    }
+    if (!take(")")) return fail();
+    out.lists.push_back(std::make_shared<CommandList>());
+    if (!list(*out.lists.back())) return false;
+    skip_blanks();
+    if (!take(";;&") && !take(";;") && !take(";&")) {
+      if (reserved_word() != "esac") return fail();
+      break;
+    }
+  }
+  return expect_reserved("esac");
+}
+
+// `[[ ... ]]`: its words, operators included.
+bool ShellParser::condition(CommandSyntax& out) {
+  out.kind = CommandSyntax::Kind::Condition;
+  pos_ += 2;
+  bool pattern = false;
+  while (true) {
+    skip_newlines();
+    if (failed()) return false;
+    if (done()) return fail();
+    if (!pattern && (take("&&") || take("||") || take("(") || take(")"))) continue;
+    out.words.emplace_back();
+    WordSyntax& made = out.words.back();
+    if (!pattern && (at() == '<' || at() == '>')) {
+      made.parts.push_back({.text = std::string(1, at())});
+      ++pos_;
+      continue;
+    }
+    if (!pattern) {
+      if (!word(made, true)) return false;
+      const std::optional<std::string> bare = made.bare();
+      if (bare == "]]") break;
+      pattern = bare == "=~" || bare == "==" || bare == "!=" || bare == "=";
+      continue;
+    }
+    pattern = false;
+    made.start = pos_;
+    for (int depth = 0; !done();) {
+      const char c = at();
+      if (at_continuation() || c == '\n') return fail();
+      if (depth == 0 && (c == ' ' || c == '\t' || c == ')')) break;
+      if (depth == 0 && (c == '&' || c == ';' || c == '<' || c == '>')) return fail();
+      if (c == '#' && made.parts.empty()) return fail();
+      if (c == '(' || c == ')' || c == '|' || c == ' ' || c == '\t' || c == '&' || c == ';' ||
+          c == '<' || c == '>') {
+        if (c == '(') ++depth;
+        if (c == ')') --depth;
+        made.parts.push_back({.text = std::string(1, c)});
+        ++pos_;
+      } else if (!word_piece(made.parts, true)) {
+        return false;
+      }
+    }
+    if (made.parts.empty()) return fail();
+    made.end = pos_;
+  }
+  out.words.pop_back();
+  return true;
+}
+
+bool ShellParser::arithmetic_command(CommandSyntax& out) {
+  out.kind = CommandSyntax::Kind::Arithmetic;
+  pos_ += 2;
+  if (!arithmetic(out.parts, '(', ')')) return false;
+  return take(")") || fail();
+}
+
+bool ShellParser::at_redirection() const {
+  std::size_t ahead = 0;
+  while (is_digit(at(ahead))) ++ahead;
+  const char c = at(ahead);
+  if (c == '&') return ahead == 0 && at(1) == '>';
+  if (c != '<' && c != '>') return false;
+  return at(ahead + 1) != '(' || ahead > 0;
+}
+
+bool ShellParser::redirection(CommandSyntax& out) {
+  std::string number;
+  while (is_digit(at())) number += text_[pos_++];
+  Redirection made;
+  const bool both = take("&>>") || take("&>");
+  if (both) {
+    made.kind = Redirection::Kind::Write;
+  } else if (take("<<<")) {
+    made.kind = Redirection::Kind::HereString;
+  } else if (starts("<<")) {
+    made.kind = Redirection::Kind::HereDocument;
+  } else if (take("<&") || take(">&")) {
+    made.kind = Redirection::Kind::Duplicate;
+  } else if (take("<>") || take(">>") || take(">|") || take(">")) {
+    made.kind = Redirection::Kind::Write;
+  } else {
+    ++pos_;
+  }
+  const bool reads = made.kind == Redirection::Kind::Read ||
+                     made.kind == Redirection::Kind::HereString ||
+                     made.kind == Redirection::Kind::HereDocument ||
+                     (made.kind == Redirection::Kind::Duplicate && text_[pos_ - 2] == '<');
+  made.standard_input = reads && (number.empty() || number == "0");
+  made.standard_output = !reads && (number.empty() || number == "1");
+  if (made.kind == Redirection::Kind::HereDocument) return here_document(out, made);
+  if (made.kind == Redirection::Kind::Duplicate) {
+    made.reads = reads;
+    made.numbered = !number.empty();
+  }
+  skip_blanks();
+  if (at() == '(') return fail();
+  const bool process = (at() == '<' || at() == '>') && at(1) == '(';
+  if (!process && std::string_view("\n|&;()<>").contains(at())) return fail();
+  out.redirections.push_back(std::move(made));
+  return word(out.redirections.back().target);
+}
+
+bool ShellParser::here_document(CommandSyntax& out, Redirection& made) {
+  pos_ += 2;
+  Pending pending{.body = std::make_shared<WordSyntax>(), .strip_tabs = take("-")};
+  skip_blanks();
+  if (substitutions_ > 0 && ++documents_in_this_ > 1) return fail(OpaqueReason::Heredoc);
+  WordSyntax delimiter;
+  if (!word(delimiter)) return false;
+  for (const Part& part : delimiter.parts) {
+    if (part.kind != Part::Kind::Text) return fail(OpaqueReason::Heredoc);
+    pending.quoted = pending.quoted || part.quoted;
+    pending.delimiter += part.text;
+  }
+  if (pending.delimiter.find('\n') != std::string::npos) return fail(OpaqueReason::Heredoc);
+  made.body = pending.body;
+  made.body->start = delimiter.start;
+  made.body->end = delimiter.end;
+  pending_.push_back(std::move(pending));
+  out.redirections.push_back(std::move(made));
+  return true;
+}
+
+bool ShellParser::read_bodies() {
+  const std::vector<Pending> pending = std::exchange(pending_, {});
+  for (const Pending& document : pending) {
+    std::string body;
+    for (bool found = false; !found;) {
+      if (done()) return fail(OpaqueReason::Heredoc);
+      std::string line;
+      // Where the body expands, a backslash joins a line with the next one, the last included.
+      while (!done() && at() != '\n') {
+        if (!document.quoted && at() == '\\' && pos_ + 1 < text_.size()) {
+          if (at(1) == '\n') {
+            pos_ += 2;
+            continue;
+          }
+          line += text_[pos_++];
+        }
+        line += text_[pos_++];
+      }
+      if (!done()) ++pos_;
+      std::string_view rest = line;
+      while (document.strip_tabs && rest.starts_with('\t')) rest.remove_prefix(1);
+      found = rest == document.delimiter;
+      if (!found) (body += rest) += '\n';
+    }
+    if (document.quoted) {
+      document.body->parts.push_back({.quoted = true, .text = std::move(body)});
+      continue;
+    }
+    if (level_ >= kMostLevels) return fail(OpaqueReason::Limit);
+    ShellParser parser(body, level_ + 1, commands_);
+    const ShellSyntax syntax = parser.read_body(*document.body);
+    if (syntax.failure) return fail(syntax.failure->reason);
+  }
+  return true;
+}
+
+}  // namespace sallyport::effects

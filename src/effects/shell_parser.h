@@ -1,0 +1,106 @@
+// The grammar of POSIX shells and the parts of bash that RU-43 names. What the parser is not sure
+// about is a failure, never a guess. One pass without looking back, so time is linear.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "effects/shell_syntax.h"
+
+namespace sallyport::effects {
+
+class ShellParser {
+ public:
+  // `level`: how deep the text already stands in others. `commands`: how many commands were read
+  // before; it grows.
+  ShellParser(std::string_view text, int level, std::size_t& commands)
+      : text_(text), level_(level), commands_(commands) {}
+
+  ShellSyntax read();
+
+  // The body of a here-document that expands: quotes are letters.
+  ShellSyntax read_body(WordSyntax& out);
+
+ private:
+  enum class Quote { None, Double, Body };
+  class Level;
+
+  // Characters.
+  bool done() const { return pos_ >= text_.size(); }
+  char at(std::size_t ahead = 0) const {
+    return pos_ + ahead < text_.size() ? text_[pos_ + ahead] : '\0';
+  }
+  bool starts(std::string_view what) const { return text_.substr(pos_).starts_with(what); }
+  bool take(std::string_view what);
+  bool at_continuation() const { return at() == '\\' && at(1) == '\n'; }
+  void skip_blanks();
+  bool skip_newlines();  // true if there was one
+  bool take_newline();
+  bool fail(OpaqueReason reason = OpaqueReason::Syntax);
+  bool failed() const { return failure_.has_value(); }
+
+  // Grammar (shell_parser.cc). Each returns false after a failure and keeps what it has read.
+  bool list(CommandList& out);
+  bool and_or(AndOrList& out);
+  bool pipeline(Pipeline& out);
+  bool command(CommandSyntax& out);
+  bool compound(CommandSyntax& out, std::string_view word);
+  bool compound_list(CommandSyntax& out);
+  bool simple(CommandSyntax& out);
+  bool if_command(CommandSyntax& out);
+  bool loop(CommandSyntax& out);
+  bool for_command(CommandSyntax& out);
+  bool case_command(CommandSyntax& out);
+  bool condition(CommandSyntax& out);
+  bool arithmetic_command(CommandSyntax& out);
+  bool redirections(CommandSyntax& out);
+  std::string_view reserved_word() const;
+  bool expect_reserved(std::string_view word);
+  bool at_redirection() const;
+  bool redirection(CommandSyntax& out);
+  bool here_document(CommandSyntax& out, Redirection& redirection);
+  bool read_bodies();
+  bool assignment(CommandSyntax& out, WordSyntax& word);
+  bool array(Assignment& out);
+
+  // Words (shell_words.cc).
+  bool word(WordSyntax& out, bool in_condition = false);
+  bool word_piece(std::vector<Part>& parts, bool in_condition);
+  bool single_quoted(std::vector<Part>& parts);
+  bool ansi_quoted(std::vector<Part>& parts);
+  bool double_quoted(std::vector<Part>& parts);
+  bool dollar(std::vector<Part>& parts, Quote quote);
+  bool braced(std::vector<Part>& parts, Quote quote);
+  bool braced_operand(Part& out, Quote quote);
+  bool arithmetic(std::vector<Part>& parts, char open, char close);
+  bool backticks(std::vector<Part>& parts, Quote quote);
+  bool substitution(std::vector<Part>& parts, Part::Kind kind, bool quoted);
+
+  std::string_view text_;
+  std::size_t pos_ = 0;
+  int level_;
+  std::size_t& commands_;
+  std::optional<OpaqueSpan> failure_{};
+
+  struct Pending {
+    std::shared_ptr<WordSyntax> body{};
+    std::string delimiter{};
+    bool strip_tabs = false;
+    bool quoted = false;
+  };
+  std::vector<Pending> pending_{};     // here-documents whose bodies start behind the next newline
+  std::size_t outer_pending_ = 0;      // how many of them stand outside of this substitution
+  std::size_t documents_in_this_ = 0;  // here-documents of this substitution
+  int substitutions_ = 0;
+};
+
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_name(std::string_view text);
+// Behind the name that starts at `at`; `at` if there is none.
+std::size_t name_end(std::string_view text, std::size_t at);
+bool is_reserved(std::string_view text);
+
+}  // namespace sallyport::effects

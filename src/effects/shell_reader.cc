@@ -1,0 +1,568 @@
+#include "effects/shell_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "effects/path_text.h"
+#include "effects/program_table.h"
+#include "effects/shell_parser.h"
+
+namespace sallyport::effects {
+
+namespace {
+
+constexpr std::size_t kMostWork = 4 * kMostCommands;
+constexpr std::size_t kMostWords = std::size_t{16} << 10;
+constexpr std::size_t kMostTexts = 16;  // values of one text that a shell runs
+
+constexpr auto kSystemFolders = std::to_array<std::string_view>(
+    {"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"});
+
+// RU-51: the name by which the table knows a program; nothing for a program at another place.
+std::optional<std::string> known_name(const std::string& program) {
+  if (!program.contains('/')) return program;
+  if (!program.starts_with('/')) return std::nullopt;
+  const std::string path = cleaned_path(program);
+  const bool system =
+      std::ranges::find(kSystemFolders, parent_folder(path)) != kSystemFolders.end();
+  if (!system) return std::nullopt;
+  return std::string(last_segment(path));
+}
+
+}  // namespace
+
+ShellReader::ShellReader(const ShellSetting& setting) : setting_(setting), expansion_(setting) {
+  if (setting.folder) state_.folders.push_back(cleaned_path(*setting.folder));
+}
+
+void ShellReader::read_line(std::string_view line) {
+  span_end_ = line.size();
+  if (line.size() > kMostBytes) return fail(OpaqueReason::Limit, 0, line.size());
+  check_characters(line);
+  ShellParser parser(line, 0, commands_);
+  const ShellSyntax syntax = parser.read();
+  read_list(syntax.list, Place::Top);
+  if (syntax.failure) fail(syntax.failure->reason, syntax.failure->start, syntax.failure->end);
+}
+
+void ShellReader::read_words(const std::vector<std::string>& words) {
+  Invocation call;
+  std::size_t bytes = 0;
+  for (const std::string& word : words) {
+    check_characters(word);
+    bytes += word.size() + 1;
+    call.words.push_back({.word = {.values = {word}}});
+  }
+  span_end_ = call.end = bytes;
+  if (bytes > kMostBytes) return fail(OpaqueReason::Limit, 0, bytes);
+  if (words.empty()) return;
+  started_.emplace_back();
+  for (const Argument& argument : call.words) started_.back().push_back(argument.word);
+  run(std::move(call));
+}
+
+Effects ShellReader::take_effects() {
+  if (out_.effects.empty()) out_.effects.push_back({.effect_class = "none"});
+  return std::move(out_);
+}
+
+void ShellReader::read_list(const CommandList& list, Place place) {
+  for (const AndOrList& item : list.items) {
+    if (!item.background) {
+      read_and_or(item, place);
+      continue;
+    }
+    const ShellState before = state_;
+    read_and_or(item, Place::Inside);
+    const bool steered = state_.steered;
+    state_ = before;
+    state_.steered = state_.steered || steered;
+  }
+}
+
+void ShellReader::read_and_or(const AndOrList& item, Place place) {
+  ShellState skipped = state_;  // what holds where the next part does not run
+  for (std::size_t i = 0; i < item.pipelines.size(); ++i) {
+    if (i == 0) {
+      read_pipeline(item.pipelines[0], place);
+      continue;
+    }
+    const bool is_or = item.is_or[i - 1];
+    const ShellState after = state_;
+    // Behind `||` the part before it has failed, so it may have changed nothing.
+    if (is_or) state_ = joined(skipped, state_);
+    skipped = state_;
+    read_pipeline(item.pipelines[i], Place::Inside);
+    state_ = joined(after, state_);
+  }
+}
+
+void ShellReader::read_pipeline(const Pipeline& pipeline, Place place) {
+  if (pipeline.commands.size() == 1) {
+    read_command(pipeline.commands[0], place);
+    return;
+  }
+  const ShellState before = state_;
+  const StandardInput outer = input_;
+  const std::size_t requests = requests_;
+  for (std::size_t i = 0; i < pipeline.commands.size(); ++i) {
+    state_ = before;
+    if (i > 0) input_ = {.redirected = true, .remote = outer.remote || requests_ > requests};
+    read_command(pipeline.commands[i], Place::Inside);
+  }
+  state_ = before;
+  input_ = outer;
+}
+
+void ShellReader::read_subshell(const CommandList& list) {
+  const ShellState before = state_;
+  if (++level_ <= kMostLevels) {
+    read_list(list, Place::Inside);
+  } else {
+    fail(OpaqueReason::Limit, span_start_, span_end_);
+  }
+  --level_;
+  state_ = before;
+}
+
+void ShellReader::read_command(const CommandSyntax& command, Place place) {
+  if (limit_reached_) return;
+  if (++work_ > kMostWork) {
+    if (work_ == kMostWork + 1) fail(OpaqueReason::Limit, command.start, command.end);
+    return;
+  }
+  if (command.kind == CommandSyntax::Kind::Simple) return read_simple(command, place);
+  const StandardInput outer = input_;
+  const std::size_t requests = requests_;
+  const std::size_t effects = out_.effects.size();
+  read_redirections(command, input_);
+  const std::size_t behind = out_.effects.size();
+  switch (command.kind) {
+    case CommandSyntax::Kind::Subshell:
+      for (const auto& list : command.lists) read_subshell(*list);
+      break;
+    case CommandSyntax::Kind::Group:
+      for (const auto& list : command.lists) read_list(*list, Place::Inside);
+      break;
+    case CommandSyntax::Kind::If:
+      read_if(command);
+      break;
+    case CommandSyntax::Kind::Loop:
+      read_loop(command);
+      break;
+    case CommandSyntax::Kind::For:
+      read_for(command);
+      break;
+    case CommandSyntax::Kind::Case:
+      read_case(command);
+      break;
+    case CommandSyntax::Kind::Condition:
+      read_condition(command);
+      break;
+    case CommandSyntax::Kind::Arithmetic:
+      visit(command.parts);
+      break;
+    case CommandSyntax::Kind::Simple:
+      break;
+  }
+  if (requests_ > requests) mark_downloads(effects, behind);
+  input_ = outer;
+}
+
+void ShellReader::read_if(const CommandSyntax& command) {
+  // Conditions run one after the other; each may lead to its branch.
+  std::optional<ShellState> end;
+  const auto ends = [&] { end = end ? joined(*end, state_) : state_; };
+  const std::size_t pairs = command.lists.size() / 2;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    read_list(*command.lists[2 * i], Place::Inside);
+    const ShellState condition = state_;
+    read_list(*command.lists[2 * i + 1], Place::Inside);
+    ends();
+    state_ = condition;
+  }
+  if (command.lists.size() % 2 != 0) read_list(*command.lists.back(), Place::Inside);
+  ends();
+  state_ = *end;
+}
+
+void ShellReader::read_case(const CommandSyntax& command) {
+  for (const WordSyntax& word : command.words) visit(word.parts);
+  // `;&` falls through, so each branch starts where any branch before it may have ended.
+  for (const auto& list : command.lists) {
+    const ShellState before = state_;
+    read_list(*list, Place::Inside);
+    state_ = joined(before, state_);
+  }
+}
+
+// Runs a body until the state at its start holds for each of its rounds.
+template <class Body>
+void ShellReader::repeat(const Body& body) {
+  const std::size_t effects = out_.effects.size();
+  const std::size_t opaque = out_.opaque.size();
+  const std::size_t started = started_.size();
+  for (int round = 1;; ++round) {
+    const ShellState before = state_;
+    const std::size_t version = changes_.version();
+    const std::size_t doubtful = doubtful_.size();
+    body();
+    const bool steady = joined(before, state_) == before && version == changes_.version() &&
+                        doubtful == doubtful_.size();
+    if (steady || round == 3 || limit_reached_) {
+      state_ = joined(before, state_);
+      return;
+    }
+    state_ = joined(before, state_);
+    if (round == 2) {
+      state_.folders.clear();
+      assign_unknown_names();
+    }
+    out_.effects.resize(std::min(out_.effects.size(), effects));
+    out_.opaque.resize(std::min(out_.opaque.size(), opaque));
+    started_.resize(started);
+  }
+}
+
+void ShellReader::read_loop(const CommandSyntax& command) {
+  repeat([&] {
+    visit(command.parts);
+    for (const auto& list : command.lists) read_list(*list, Place::Inside);
+  });
+}
+
+void ShellReader::read_for(const CommandSyntax& command) {
+  std::vector<std::string> values;
+  bool known = command.has_in;
+  for (const WordSyntax& word : command.words) {
+    visit(word.parts);
+    for (Word& field : expansion_.fields(word, state_, changes_)) {
+      known = known && field.known() && values.size() <= kMostEffects;
+      if (!known) break;
+      std::ranges::move(field.values, std::back_inserter(values));
+    }
+  }
+  if (!known) values.clear();
+  const bool numbers = !values.empty() && std::ranges::all_of(values, is_integer);
+  if (!numbers) doubtful_.insert(command.name);
+  if (steers_programs(command.name)) {
+    state_.steered = true;
+    fail(OpaqueReason::Environment, command.start, command.end);
+  }
+  repeat([&] {
+    state_.set(command.name, values);
+    for (const auto& list : command.lists) read_list(*list, Place::Inside);
+    state_.set(command.name, {});
+  });
+  state_.set(command.name, {});
+}
+
+void ShellReader::read_condition(const CommandSyntax& command) {
+  constexpr auto kNumbers =
+      std::to_array<std::string_view>({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"});
+  for (const WordSyntax& word : command.words) visit(word.parts);
+  const auto evaluated = [&](const WordSyntax& word) {
+    for (const Part& part : word.parts) {
+      if (part.kind == Part::Kind::Command)
+        return fail(OpaqueReason::Code, command.start, command.end);
+    }
+    if (!check_arithmetic(word.parts)) fail(OpaqueReason::Code, command.start, command.end);
+  };
+  for (std::size_t i = 0; i < command.words.size(); ++i) {
+    const std::optional<std::string> bare = command.words[i].bare();
+    if (!bare) continue;
+    if (std::ranges::find(kNumbers, *bare) != kNumbers.end()) {
+      if (i > 0) evaluated(command.words[i - 1]);
+      if (i + 1 < command.words.size()) evaluated(command.words[i + 1]);
+    }
+    if ((bare == "-v" || bare == "-R") && i + 1 < command.words.size()) {
+      evaluated(command.words[i + 1]);
+    }
+  }
+}
+
+// May the text, once expanded, be given to arithmetic? It runs the subscripts in values.
+bool ShellReader::check_arithmetic(const std::vector<Part>& parts) {
+  for (const Part& part : parts) {
+    switch (part.kind) {
+      case Part::Kind::Text:
+        if (!is_safe_arithmetic(part.text)) return false;
+        break;
+      case Part::Kind::Parameter:
+        if (!part.plain) {
+          if (!part.inside.empty() || is_doubtful(part.text)) return false;
+          break;
+        }
+        if (const auto* values = state_.find(part.text)) {
+          if (!std::ranges::all_of(*values, [&](const auto& v) { return is_safe_arithmetic(v); }))
+            return false;
+        } else if (is_doubtful(part.text)) {
+          return false;
+        }
+        break;
+      case Part::Kind::Arithmetic:
+        break;  // a number; what it evaluates was checked by itself
+      default:
+        return false;
+    }
+  }
+  return true;
+}
+
+// Runs what the parts of a word run.
+bool ShellReader::visit(const std::vector<Part>& parts) {
+  const std::size_t requests = requests_;
+  bool remote = false;
+  for (const Part& part : parts) {
+    if (part.list != nullptr) {
+      const StandardInput outer = input_;
+      read_subshell(*part.list);
+      input_ = outer;
+      remote = remote || requests_ > requests;
+    }
+    if (!part.inside.empty()) remote = visit(part.inside) || remote;
+    const bool evaluates = part.kind == Part::Kind::Arithmetic || part.arithmetic;
+    if (evaluates && !check_arithmetic(part.inside)) {
+      fail(OpaqueReason::Code, span_start_, span_end_);
+    }
+    // `((x = 1))`, `${x:=y}`.
+    if (part.kind == Part::Kind::Arithmetic) {
+      for (const Part& inner : part.inside) {
+        if (inner.kind != Part::Kind::Text) continue;
+        std::size_t at = 0;
+        while (at < inner.text.size()) {
+          const std::size_t end = name_end(inner.text, at);
+          if (end > at) state_.set(inner.text.substr(at, end - at), {});
+          at = std::max(end, at + 1);
+        }
+      }
+    } else if (part.kind == Part::Kind::Parameter && !part.plain) {
+      const bool sets =
+          !part.inside.empty() && part.inside[0].kind == Part::Kind::Text &&
+          (part.inside[0].text.starts_with('=') || part.inside[0].text.starts_with(":="));
+      if (sets) {
+        assign(part.text, {});
+        if (steers_programs(part.text)) {
+          state_.steered = true;
+          fail(OpaqueReason::Environment, span_start_, span_end_);
+        }
+      }
+    }
+  }
+  return remote;
+}
+
+// ---- Simple commands
+
+bool ShellReader::read_redirections(const CommandSyntax& command, StandardInput& input) {
+  const SharedCommand outer = std::exchange(command_, {});
+  bool remote_target = false;
+  for (const Redirection& redirection : command.redirections) {
+    if (redirection.kind == Redirection::Kind::HereDocument) {
+      const bool remote = visit(redirection.body->parts);
+      if (redirection.standard_input) {
+        Word text = expansion_.one(redirection.body->parts, state_, false);
+        input = {.redirected = true, .remote = remote, .document = true, .text = std::move(text)};
+      }
+      continue;
+    }
+    const bool remote = visit(redirection.target.parts);
+    if (redirection.kind == Redirection::Kind::HereString) {
+      if (redirection.standard_input) {
+        Word text = expansion_.one(redirection.target.parts, state_, true);
+        input = {.redirected = true, .remote = remote, .document = true, .text = std::move(text)};
+      }
+      continue;
+    }
+    std::vector<Word> fields = expansion_.fields(redirection.target, state_, changes_);
+    Argument target{.word = fields.size() == 1 ? std::move(fields[0]) : Word{}};
+    target.word.many = false;
+    const std::string* text = target.text();
+    const bool reads = redirection.kind == Redirection::Kind::Read ||
+                       (redirection.kind == Redirection::Kind::Duplicate && redirection.reads);
+    if (redirection.kind == Redirection::Kind::Duplicate) {
+      const bool number =
+          text != nullptr && !text->empty() &&
+          std::ranges::all_of(*text, [](char c) { return (c >= '0' && c <= '9') || c == '-'; });
+      if (number || redirection.reads) continue;
+    }
+    if (reads) {
+      input = {.redirected = true, .remote = remote || was_downloaded(target)};
+    }
+    if (redirection.target.parts.size() == 1 &&
+        redirection.target.parts[0].kind == Part::Kind::Process) {
+      continue;
+    }
+    bool network = false;
+    for (const std::string& value : target.word.values) {
+      const bool udp = value.starts_with("/dev/udp/");
+      if (!udp && !value.starts_with("/dev/tcp/")) continue;
+      const std::string rest = value.substr(9);
+      add_host({.word = {.values = {rest.substr(0, rest.find('/'))}}});
+      network = true;
+      if (reads) input.remote = true;
+    }
+    if (network) continue;
+    add_path(reads ? "fs.read" : "fs.write", target);
+    remote_target = remote_target || !reads;
+  }
+  command_ = outer;
+  return remote_target;
+}
+
+void ShellReader::read_assignments(const CommandSyntax& command, Place place) {
+  const bool alone = command.words.empty();
+  for (const Assignment& assignment : command.assignments) {
+    for (const WordSyntax& value : assignment.values) visit(value.parts);
+    if (!alone) continue;
+    if (assignment.element && !is_safe_arithmetic(assignment.subscript)) {
+      fail(OpaqueReason::Code, command.start, command.end);
+    }
+    const bool plain = !assignment.append && !assignment.element && !assignment.array;
+    Word value;
+    if (plain && place == Place::Top) value = expansion_.one(assignment.values[0].parts, state_);
+    if (plain && value.values.empty() && assignment.values[0].parts.size() == 1 &&
+        assignment.values[0].parts[0].kind == Part::Kind::Arithmetic) {
+      state_.set(assignment.name, {});  // a number
+    } else if (plain && place == Place::Inside) {
+      // Its value is not kept, but a number is no doubt.
+      const Word inside = expansion_.one(assignment.values[0].parts, state_);
+      const bool numbers = inside.known() && std::ranges::all_of(inside.values, is_integer);
+      if (numbers) {
+        state_.set(assignment.name, {});
+      } else {
+        assign(assignment.name, {});
+      }
+    } else {
+      assign(assignment.name, std::move(value.values));
+    }
+    if (steers_programs(assignment.name)) {
+      state_.steered = true;
+      fail(OpaqueReason::Environment, command.start, command.end);
+    }
+  }
+}
+
+void ShellReader::read_simple(const CommandSyntax& command, Place place) {
+  if (texts_ == 0) {
+    span_start_ = command.start;
+    span_end_ = std::max(command.end, command.start);
+  }
+  Invocation call{.start = command.start, .end = command.end, .level = level_};
+  std::vector<Word> words;
+  for (const WordSyntax& word : command.words) {
+    const bool remote = visit(word.parts);
+    if (words_made_ > kMostWords) continue;
+    for (Word& field : expansion_.fields(word, state_, changes_)) {
+      words.push_back(field);
+      call.words.push_back({.word = std::move(field), .remote = remote});
+      ++words_made_;
+    }
+  }
+  if (words_made_ > kMostWords) fail(OpaqueReason::Limit, command.start, command.end);
+  read_assignments(command, place);
+  const StandardInput outer = input_;
+  const std::size_t effects = out_.effects.size();
+  read_redirections(command, input_);
+  const std::size_t behind = out_.effects.size();
+  if (!command.complete) {
+    input_ = outer;
+    return;
+  }
+  if (call.words.empty()) {
+    input_ = outer;
+    return;
+  }
+  if (texts_ == 0) {
+    span_start_ = command.start;
+    span_end_ = command.end;
+  }
+  started_.push_back(std::move(words));
+  call.input = input_;
+  call.has_environment = std::ranges::any_of(command.assignments, [](const Assignment& assignment) {
+    return !is_harmless_variable(assignment.name);
+  });
+  const std::size_t requests = requests_;
+  const bool remote_input = input_.remote;
+  run(std::move(call));
+  if (requests_ > requests || remote_input) mark_downloads(effects, behind);
+  input_ = outer;
+}
+
+void ShellReader::run(Invocation call) {
+  const SharedCommand outer = command_;
+  const auto leave = [&] { command_ = outer; };
+  if (call.words.empty()) return;
+  if (call.level > kMostLevels || ++work_ > kMostWork) {
+    opaque(OpaqueReason::Limit, call);
+    return;
+  }
+  const Word& first = call.words[0].word;
+  if (first.known() && first.values.size() > 1 && first.values.size() <= 8) {
+    const std::vector<std::string> values = first.values;
+    for (const std::string& value : values) {
+      Invocation one = call;
+      one.words[0].word = {.values = {value}};
+      run(std::move(one));
+    }
+    return;
+  }
+  Command command;
+  for (const Argument& argument : call.words) command.words.push_back(argument.word);
+  if (state_.folders.size() == 1) command.folder = state_.folders[0];
+  const std::string* program = call.words[0].text();
+  if (program == nullptr) {
+    command_ = std::move(command);
+    opaque(OpaqueReason::Expansion, call);
+    return leave();
+  }
+  const bool ascii = std::ranges::all_of(*program, [](char c) { return c >= 0x20 && c < 0x7f; });
+  const std::optional<std::string> name = known_name(*program);
+  const Program* row = name ? find_program(*name) : nullptr;
+  command.has_profile = row != nullptr;
+  if (name) command.words[0].values = {*name};
+  command_ = std::move(command);
+  const bool downloaded = program->contains('/') && was_downloaded(call.words[0]);
+  if (downloaded) remote_code();
+  if (row == nullptr || downloaded) {
+    add_plain("process.exec");
+  } else {
+    const std::size_t effects = out_.effects.size();
+    const std::size_t requests = requests_;
+    program_effects(*this, call, *name);
+    if (requests_ > requests) mark_downloads(effects, out_.effects.size());
+  }
+  if (!ascii) opaque(OpaqueReason::Encoding, call);
+  if (call.has_environment || state_.steered) opaque(OpaqueReason::Environment, call);
+  leave();
+}
+
+void ShellReader::run_text(const Invocation& call, const Argument& text, OpaqueReason otherwise,
+                           bool own_shell) {
+  if (text.remote) remote_code();
+  if (!text.word.known() || text.word.values.size() > kMostTexts) {
+    opaque(otherwise, call);
+    return;
+  }
+  if (level_ >= kMostLevels) {
+    opaque(OpaqueReason::Limit, call);
+    return;
+  }
+  const ShellState before = state_;
+  const StandardInput outer = input_;
+  if (own_shell) state_.forget_variables();
+  ++level_;
+  ++texts_;
+  for (const std::string& line : text.word.values) {
+    ShellParser parser(line, level_, commands_);
+    const ShellSyntax syntax = parser.read();
+    read_list(syntax.list, Place::Inside);
+    if (syntax.failure) fail(syntax.failure->reason, 0, 0);
+  }
+  --texts_;
+  --level_;
+  input_ = outer;
+  if (own_shell) state_ = before;
+}
+
+}  // namespace sallyport::effects

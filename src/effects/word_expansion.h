@@ -1,0 +1,50 @@
+// What the words of a command become: braces, `~`, variables, splitting and globs (RU-46, RU-47).
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <vector>
+
+#include "effects/command_line.h"
+#include "effects/shell_state.h"
+#include "effects/shell_syntax.h"
+
+namespace sallyport::effects {
+
+// Lives as long as the reading of one line: what it has seen of the disk is what all words see.
+class WordExpansion {
+ public:
+  explicit WordExpansion(const ShellSetting& setting) : setting_(setting) {}
+
+  // The words that a word of a command becomes.
+  std::vector<Word> fields(const WordSyntax& word, const ShellState& state,
+                           const DiskChanges& changes);
+  // Without braces, splitting and globs: the value of an assignment, a here-document.
+  Word one(const std::vector<Part>& parts, const ShellState& state, bool tilde = true);
+
+ private:
+  struct Candidate {
+    std::string text;
+    std::string active;  // for each byte: may it be part of a glob?
+  };
+  struct Draft;
+
+  void expand(const std::vector<Part>& parts, const ShellState& state, const DiskChanges& changes,
+              std::vector<Word>& out);
+  bool add_part(Draft& draft, const Part& part, const ShellState& state, bool first, bool last);
+  bool add_values(Draft& draft, const std::vector<std::string>& values, bool quoted);
+  bool add_tilde(Draft& draft, const Part& part, const ShellState& state, bool last);
+  const std::vector<std::string>* values_of(const std::string& name, const ShellState& state);
+  std::optional<std::vector<std::string>> glob(const Candidate& pattern, const ShellState& state,
+                                               const DiskChanges& changes);
+  const std::vector<std::string>* names_in(const std::string& folder, bool& unknown);
+  bool spend(std::size_t bytes);
+
+  const ShellSetting& setting_;
+  std::size_t budget_ = std::size_t{2} << 20;  // bytes that expansions may make
+  std::size_t looks_ = 256;                    // folders that globs may look into
+  std::map<std::string, std::optional<std::vector<std::string>>> seen_{};
+  std::vector<std::string> scratch_{};
+};
+
+}  // namespace sallyport::effects
