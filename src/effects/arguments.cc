@@ -51,7 +51,7 @@ class Reading {
       const Argument& argument = words_[at_];
       if (!argument.word.known()) {
         if (rules_.stop_at_operand) break;
-        out_.unclear = out_.unclear || argument.below.empty();
+        out_.unclear = out_.unclear || (argument.below.empty() && !argument.process);
         out_.operands.push_back(argument);
         ++at_;
         continue;

@@ -120,6 +120,7 @@ void ShellReader::add_path(std::string_view effect_class, const Argument& path, 
       emit({.text = text, .folder = folder, .below = some_below});
     }
   };
+  if (path.process) return;
   if (!path.below.empty()) {
     for (const std::string& root : path.below) from_folders(root, true);
     return;

@@ -9,28 +9,6 @@ namespace sallyport::effects {
 
 namespace {
 
-constexpr std::string_view kSed =
-    "-e,--expression=s -f,--file=f -i,--in-place=? -l,--line-length= -n,--quiet,--silent "
-    "-E,-r,--regexp-extended -s,--separate -u -z --posix --debug --follow-symlinks --sandbox";
-constexpr std::string_view kAwk =
-    "-f,--file=f -E,--exec=f -F,--field-separator= -v,--assign= -i,--include=! -l,--load=! "
-    "-e,--source=s -o,--pretty-print=? -p,--profile=? -d,--dump-variables=? -D,--debug=?";
-constexpr std::string_view kTar =
-    "-f,--file= -C,--directory= -I,--use-compress-program=! --to-command=! --checkpoint-action=! "
-    "-F,--info-script,--new-volume-script=! --rsh-command=! --rmt-command=! "
-    "-T,--files-from=< -X,--exclude-from=< --exclude= -g,--listed-incremental=> --index-file=> "
-    "--transform,--xform= --strip-components= --owner= --group= --mode= --mtime= "
-    "-b,--blocking-factor= -N,--newer,--after-date= -K,--starting-file= -L,--tape-length= "
-    "-V,--label= --suffix= --backup=? --one-top-level=? --checkpoint=? --sort= --format= -H= "
-    "--occurrence=? "
-    "-c,--create -x,--extract,--get -t,--list -r,--append -u,--update -A,--catenate --delete "
-    "--diff,--compare -d -z -j -J -a -v -p -k -m -h -P,--absolute-names --remove-files";
-constexpr std::string_view kUnzip = "-d= -x= -P= -O= -I= -l -t -p -v -Z -z -q -o -n -j -a -u -f";
-constexpr std::string_view kPatch =
-    "-d,--directory= -i,--input=< -o,--output=> -r,--reject-file=> -p,--strip= -B,--prefix= -D= "
-    "-F= -V= -Y= -z= -g,--get=! -R -N -s -f -E -b --dry-run";
-constexpr std::string_view kMktemp = "-p,--tmpdir= -d -q -u -t --suffix=";
-
 void read_script(ShellReader& reader, const Invocation& call, const Argument& script,
                  bool (*plain)(std::string_view)) {
   const bool good = script.word.known() && std::ranges::all_of(script.word.values, plain);
@@ -41,9 +19,9 @@ void read_script(ShellReader& reader, const Invocation& call, const Argument& sc
 }
 
 void sed_or_awk(ShellReader& reader, const Invocation& call, bool sed) {
-  static const std::vector<Option> kSedOptions = read_option_groups(kSed);
-  static const std::vector<Option> kAwkOptions = read_option_groups(kAwk);
-  const std::vector<Option>& options = sed ? kSedOptions : kAwkOptions;
+  const std::vector<Option>& sedOptions = options_of(find_program("sed")->options);
+  const std::vector<Option>& awkOptions = options_of(find_program("awk")->options);
+  const std::vector<Option>& options = sed ? sedOptions : awkOptions;
   const Arguments arguments =
       sed ? read_arguments(call.words, 1, {.options = options})
           : read_arguments(call.words, 1, {.options = options, .stop_at_operand = true});
@@ -86,7 +64,7 @@ void sed_or_awk(ShellReader& reader, const Invocation& call, bool sed) {
 }
 
 void tar(ShellReader& reader, const Invocation& given) {
-  static const std::vector<Option> kOptions = read_option_groups(kTar);
+  const std::vector<Option>& options = options_of(find_program("tar")->options);
   Invocation call = given;
   // `tar xf a.tar`: the first word is options without a dash.
   if (call.words.size() > 1 && call.words[1].text() != nullptr &&
@@ -99,14 +77,14 @@ void tar(ShellReader& reader, const Invocation& given) {
     apart.push_back(call.words[0]);
     for (const char letter : letters) {
       apart.push_back(literal(std::string{'-', letter}));
-      const Option* option = find_option(kOptions, std::string{'-', letter});
+      const Option* option = find_option(options, std::string{'-', letter});
       if (option != nullptr && option->takes_value && next < call.words.size())
         apart.push_back(call.words[next++]);
     }
     for (; next < call.words.size(); ++next) apart.push_back(call.words[next]);
     call.words = std::move(apart);
   }
-  const Arguments arguments = read_arguments(call.words, 1, {.options = kOptions});
+  const Arguments arguments = read_arguments(call.words, 1, {.options = options});
   const bool creates = arguments.has("-c") || arguments.has("-r") || arguments.has("-u") ||
                        arguments.has("-A") || arguments.has("--delete");
   const bool extracts = arguments.has("-x");
@@ -143,8 +121,8 @@ void tar(ShellReader& reader, const Invocation& given) {
 }
 
 void unzip(ShellReader& reader, const Invocation& call) {
-  static const std::vector<Option> kOptions = read_option_groups(kUnzip);
-  const Arguments arguments = read_arguments(call.words, 1, {.options = kOptions});
+  const std::vector<Option>& options = options_of(find_program("unzip")->options);
+  const Arguments arguments = read_arguments(call.words, 1, {.options = options});
   if (!arguments.operands.empty()) reader.add_path("fs.read", arguments.operands[0]);
   const bool looks = arguments.has("-l") || arguments.has("-t") || arguments.has("-p") ||
                      arguments.has("-Z") || arguments.has("-z") || arguments.has("-v");
@@ -156,8 +134,8 @@ void unzip(ShellReader& reader, const Invocation& call) {
 }
 
 void patch(ShellReader& reader, const Invocation& call) {
-  static const std::vector<Option> kOptions = read_option_groups(kPatch);
-  const Arguments arguments = read_arguments(call.words, 1, {.options = kOptions});
+  const std::vector<Option>& options = options_of(find_program("patch")->options);
+  const Arguments arguments = read_arguments(call.words, 1, {.options = options});
   option_effects(reader, call, arguments);
   const ShellState state = reader.state();
   if (const Argument* folder = arguments.value("-d")) reader.set_folder(*folder);
@@ -184,8 +162,8 @@ void dd(ShellReader& reader, const Invocation& call) {
 }
 
 void mktemp(ShellReader& reader, const Invocation& call) {
-  static const std::vector<Option> kOptions = read_option_groups(kMktemp);
-  const Arguments arguments = read_arguments(call.words, 1, {.options = kOptions});
+  const std::vector<Option>& options = options_of(find_program("mktemp")->options);
+  const Arguments arguments = read_arguments(call.words, 1, {.options = options});
   const Argument* folder = arguments.value("-p");
   if (folder != nullptr) return reader.add_path("fs.write", *folder, false, true);
   const bool in_temp =

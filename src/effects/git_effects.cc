@@ -10,12 +10,6 @@ namespace sallyport::effects {
 
 namespace {
 
-constexpr std::string_view kGlobal =
-    "-C= -c=C --config-env=C --exec-path=C --git-dir= --work-tree= --namespace= --super-prefix= "
-    "--attr-source= -p,--paginate --no-pager -P --bare --no-replace-objects "
-    "--no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs "
-    "--html-path:N --man-path:N --info-path:N -v,--version:N -h,--help:N";
-
 // Settings that say who and how, not what runs.
 constexpr auto kHarmlessSettings = std::to_array<std::string_view>({"user.name",
                                                                     "user.email",
@@ -289,9 +283,9 @@ class Git {
 }  // namespace
 
 void git_effects(ShellReader& reader, const Invocation& call) {
-  static const std::vector<Option> kOptions = read_option_groups(kGlobal);
+  const std::vector<Option>& options = options_of(find_program("git")->options);
   const Arguments arguments =
-      read_arguments(call.words, 1, {.options = kOptions, .stop_at_operand = true});
+      read_arguments(call.words, 1, {.options = options, .stop_at_operand = true});
   option_effects(reader, call, arguments);
   const std::size_t at = arguments.next;
   if (at >= call.words.size()) return reader.add_plain("none");

@@ -8,62 +8,6 @@ namespace sallyport::effects {
 
 namespace {
 
-constexpr std::string_view kCurl =
-    "-o,--output=> -O,--remote-name --remote-name-all -J,--remote-header-name --output-dir= "
-    "-d,--data,--data-ascii,--data-binary,--data-urlencode,--json=d --data-raw= "
-    "-F,--form=d --form-string= -T,--upload-file=< "
-    "-x,--proxy,--preproxy,--socks4,--socks4a,--socks5,--socks5-hostname,--proxy1.0=@ --url=@ "
-    "--doh-url=@ -K,--config=C "
-    "-c,--cookie-jar=> -b,--cookie=b -D,--dump-header=> --trace,--trace-ascii=> --stderr=> "
-    "--libcurl=> --etag-save=> --hsts=> --alt-svc=> "
-    "--cacert,--capath,--cert,-E,--key,--netrc-file,--crlfile,--etag-compare=< "
-    "--connect-to,--resolve=h -u,--user= -U,--proxy-user= -H,--header=d -A,--user-agent= "
-    "-e,--referer= "
-    "-X,--request= -m,--max-time= --connect-timeout= -w,--write-out= --retry= --retry-delay= "
-    "--retry-max-time= -r,--range= -C,--continue-at= -y= -Y= -z,--time-cond= --limit-rate= "
-    "--max-filesize= --max-redirs= --interface= --local-port= "
-    "--unix-socket,--abstract-unix-socket=< -t,--telnet-option= -Q,--quote= -P,--ftp-port= "
-    "--ciphers= --tls-max= --engine=! "
-    "--dns-servers= --oauth2-bearer= --aws-sigv4= --variable= --expand-url=h --rate= "
-    "--parallel-max= --noproxy= --cert-type= --key-type= --pass= --pinnedpubkey= --proto= "
-    "--proto-default= "
-    "--keepalive-time= --speed-limit= --speed-time= -V,--version:N -h,--help:N -L -s -S -f -k -i "
-    "-I -v -g -G -n -N -q -R -Z -# --compressed --http1.1 --http2 --fail-with-body -j -l -a -B -p "
-    "-0 -1 -2 -3 -4 -6";
-constexpr std::string_view kWget =
-    "-O,--output-document=> -o,--output-file=> -a,--append-output=> -P,--directory-prefix= "
-    "-i,--input-file=< --post-file,--body-file=< -e,--execute=C --config=C --use-askpass=! "
-    "--load-cookies=< --save-cookies=> --ca-certificate,--certificate,--private-key,--crl-file=< "
-    "--warc-file=> --rejected-log=> --hsts-file=> -B,--base= -t,--tries= -T,--timeout= -w,--wait= "
-    "-U,--user-agent= --header= --user= --password= -Q,--quota= -l,--level= -A,--accept= "
-    "-R,--reject= -D,--domains= -I= -X= --post-data= --body-data= --method= --referer= "
-    "--limit-rate= "
-    "--bind-address= --dns-timeout= --connect-timeout= --read-timeout= --waitretry= "
-    "--max-redirect= --progress= --cut-dirs= -r,--recursive:R -m,--mirror:R -p,--page-requisites:R "
-    "-V,--version:N -h,--help:N -q -nv -c -N -nc -nd -nH -x -S -v -b --spider "
-    "--no-check-certificate --content-disposition:R -E -k -K -np -H -L -4 -6";
-constexpr std::string_view kSsh =
-    "-b= -c= -D= -E=> -e= -F=! -I=! -i=< -J=@ -L= -l= -m= -O= -o=! -p= -Q= -R= -S= -W= -w= -B= -P= "
-    "-X= -s -t -T -v -q -N -f -n -A -a -C -g -K -k -M -x -Y -y -4 -6 -V:N";
-constexpr std::string_view kScp =
-    "-c= -F=! -i=< -J=@ -l= -o=! -P= -S=! -D=! -X= -b=< -B= -R= -s= -r:R -p -q -v -C -3 -4 -6 -A "
-    "-O -T";
-constexpr std::string_view kRsync =
-    "-e,--rsh=! --rsync-path=! --files-from=< --exclude-from=< --include-from=< --password-file=< "
-    "--log-file=> --backup-dir= --partial-dir= -T,--temp-dir= --link-dest= --compare-dest= "
-    "--copy-dest= -f,--filter= --exclude= --include= --bwlimit= --timeout= --port= --chmod= "
-    "--chown= --max-size= --min-size= --suffix= --info= --debug= --out-format= -B= "
-    "-M,--remote-option= "
-    "--delete,--del,--delete-before,--delete-during,--delete-delay,--delete-after,--delete-"
-    "excluded,--delete-missing-args:D --remove-source-files:S --write-batch=> --only-write-batch=> "
-    "--read-batch=< "
-    "--address= --sockopts= --config= --iconv= --skip-compress= --protocol= --modify-window= -a -v "
-    "-z -r -n -u -P -h -i -c -b -l -L -p -t -g -o -x -S -H -A -X -q --progress --stats --dry-run";
-constexpr std::string_view kNetcat =
-    "-e,--exec=! -c,--sh-exec=! --lua-exec=! -X= -x,--proxy=@ -p,--source-port= -s,--source= "
-    "-w,--wait= -i,--idle-timeout= -q= -I= -O= -T= -V= -P= -m= -M= -o,--output=> -l,--listen -k -u "
-    "-v -z -n -4 -6 -U -t -d";
-
 // The file that a download without a name writes.
 Argument remote_name(const Argument& address) {
   const std::string* text = address.text();
@@ -88,8 +32,8 @@ Argument in_folder(const Argument* folder, const Argument& file) {
 }
 
 void curl(ShellReader& reader, const Invocation& call) {
-  static const std::vector<Option> kOptions = read_option_groups(kCurl);
-  const Arguments arguments = read_arguments(call.words, 1, {.options = kOptions});
+  const std::vector<Option>& options = options_of(find_program("curl")->options);
+  const Arguments arguments = read_arguments(call.words, 1, {.options = options});
   if (arguments.has('N')) return reader.add_plain("none");
   for (const Argument& address : arguments.operands) reader.add_host(address);
   const Argument* folder = arguments.value("--output-dir");
@@ -139,8 +83,8 @@ void curl(ShellReader& reader, const Invocation& call) {
 }
 
 void wget(ShellReader& reader, const Invocation& call) {
-  static const std::vector<Option> kOptions = read_option_groups(kWget);
-  const Arguments arguments = read_arguments(call.words, 1, {.options = kOptions});
+  const std::vector<Option>& options = options_of(find_program("wget")->options);
+  const Arguments arguments = read_arguments(call.words, 1, {.options = options});
   if (arguments.has('N')) return reader.add_plain("none");
   for (const Argument& address : arguments.operands) reader.add_host(address);
   option_effects(reader, call, arguments);
@@ -162,8 +106,8 @@ void wget(ShellReader& reader, const Invocation& call) {
 }
 
 void netcat(ShellReader& reader, const Invocation& call) {
-  static const std::vector<Option> kOptions = read_option_groups(kNetcat);
-  const Arguments arguments = read_arguments(call.words, 1, {.options = kOptions});
+  const std::vector<Option>& options = options_of(find_program("nc")->options);
+  const Arguments arguments = read_arguments(call.words, 1, {.options = options});
   const bool listens = arguments.has("-l");
   reader.add_host(arguments.operands.empty() || listens ? Argument{} : arguments.operands[0]);
   option_effects(reader, call, arguments);
@@ -182,9 +126,9 @@ std::optional<std::string> remote_host(const std::string& text) {
 }
 
 void ssh(ShellReader& reader, const Invocation& call) {
-  static const std::vector<Option> kOptions = read_option_groups(kSsh);
+  const std::vector<Option>& options = options_of(find_program("ssh")->options);
   const Arguments arguments =
-      read_arguments(call.words, 1, {.options = kOptions, .stop_at_operand = true});
+      read_arguments(call.words, 1, {.options = options, .stop_at_operand = true});
   if (arguments.has('N') && arguments.next >= call.words.size()) return reader.add_plain("none");
   reader.add_host(arguments.next < call.words.size() ? call.words[arguments.next] : Argument{});
   option_effects(reader, call, arguments);
@@ -192,11 +136,11 @@ void ssh(ShellReader& reader, const Invocation& call) {
 }
 
 void copy_remote(ShellReader& reader, const Invocation& call, const std::string& name) {
-  static const std::vector<Option> kScpOptions = read_option_groups(kScp);
-  static const std::vector<Option> kRsyncOptions = read_option_groups(kRsync);
+  const std::vector<Option>& scpOptions = options_of(find_program("scp")->options);
+  const std::vector<Option>& rsyncOptions = options_of(find_program("rsync")->options);
   const bool rsync = name == "rsync";
   const Arguments arguments =
-      read_arguments(call.words, 1, {.options = rsync ? kRsyncOptions : kScpOptions});
+      read_arguments(call.words, 1, {.options = rsync ? rsyncOptions : scpOptions});
   option_effects(reader, call, arguments);
   const std::vector<Argument>& operands = arguments.operands;
   for (std::size_t i = 0; i < operands.size(); ++i) {

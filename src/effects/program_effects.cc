@@ -278,7 +278,7 @@ void shell_effects(ShellReader& reader, const Invocation& call, const Program& r
                             *file != "/proc/self/fd/0")) {
       if (reader.was_downloaded(call.words[next])) reader.remote_code();
       reader.add_plain("process.exec");
-      if (unclear && !call.words[next].remote && call.words[next].below.empty()) {
+      if (unclear && !call.words[next].process && call.words[next].below.empty()) {
         reader.opaque(OpaqueReason::Expansion, call);
       }
       return;
@@ -313,7 +313,7 @@ void interpreter_effects(ShellReader& reader, const Invocation& call, const Prog
     if (!input) {
       if (reader.was_downloaded(file)) reader.remote_code();
       reader.add_plain("process.exec");
-      if (text == nullptr && !file.remote && !file.word.known())
+      if (text == nullptr && !file.process && !file.word.known())
         reader.opaque(OpaqueReason::Expansion, call);
       return;
     }

@@ -13,7 +13,7 @@ namespace {
 constexpr auto kPrograms = std::to_array<Program>({
     {.names = "echo true false : date pwd which whereis ps sleep id whoami hostname uname "
               "uptime free groups tty seq yes basename dirname expr nproc arch cal clear tput "
-              "jobs bg fg dirs umask ulimit times getconf locale logname users who w tty "
+              "jobs bg fg dirs umask ulimit times getconf locale logname users who w "
               "lsblk lscpu lsusb lspci vmstat pgrep pidof top printenv shift return exit break "
               "continue suspend logout disown caller tr"},
     {.names = "test [ printf wait getopts cd pushd popd export declare typeset local readonly "
@@ -126,9 +126,6 @@ constexpr auto kPrograms = std::to_array<Program>({
     {.names = "mkdir mkfifo mknod",
      .operands = Operands::Write,
      .options = "-m,--mode= -p,--parents -v,--verbose -Z --context=?"},
-    {.names = "mktemp",
-     .operands = Operands::Special,
-     .options = "-p,--tmpdir=T -d -q -u -t --suffix="},
     {.names = "tee",
      .operands = Operands::Write,
      .options = "-a,--append -i,--ignore-interrupts -p --output-error=?"},
@@ -152,11 +149,149 @@ constexpr auto kPrograms = std::to_array<Program>({
      .operands = Operands::WriteRead,
      .options = "-r:R -m:! -TT,--unzip-command=! -x= -i= -b= -n= -t= -P= -q -j -u -9"},
 
-    {.names = "sed awk gawk mawk nawk tar unzip rsync patch curl wget scp ssh sftp git xargs "
-              "parallel watch "
-              "flock env sudo doas pkexec su command exec builtin",
-     .operands = Operands::Special},
-    {.names = "nc ncat netcat", .operands = Operands::Special},
+    {.names = "env",
+     .operands = Operands::Special,
+     .options = "-u,--unset= -C,--chdir= -S,--split-string=! -i,--ignore-environment -0,--null "
+                "-v --block-signal=? --default-signal=? --ignore-signal=?"},
+    {.names = "sudo",
+     .operands = Operands::Special,
+     .options = "-u,--user= -g,--group= -h,--host= -p,--prompt= -C,--close-from= -D,--chdir= "
+                "-R,--chroot= -r,--role= -t,--type= -T,--command-timeout= -U,--other-user= "
+                "-E,--preserve-env=? -H -i,--login -s,--shell -n -k -K -l,--list -v,--validate "
+                "-A -b -e,--edit -S -P -V,--version"},
+    {.names = "doas", .operands = Operands::Special, .options = "-u= -C= -a= -n -s -L"},
+    {.names = "pkexec",
+     .operands = Operands::Special,
+     .options = "-u,--user= --disable-internal-agent --keep-cwd --version"},
+    {.names = "su",
+     .operands = Operands::Special,
+     .options = "-c,--command=c -s,--shell= -g,--group= -G,--supp-group= "
+                "-w,--whitelist-environment= -l,--login -m,-p,--preserve-environment -P,--pty -f "
+                "--session-command=c"},
+    {.names = "xargs",
+     .operands = Operands::Special,
+     .options = "-I=r -J=r -a,--arg-file=< -n,--max-args= -P,--max-procs= -L,--max-lines= "
+                "-d,--delimiter= -E= -s,--max-chars= -R= -S= -i,--replace=? -l=? -e,--eof=? "
+                "-0,--null -r,--no-run-if-empty -t,--verbose -p,--interactive -x,--exit "
+                "-o,--open-tty --process-slot-var= --show-limits"},
+    {.names = "parallel",
+     .operands = Operands::Special,
+     .options = "-j,--jobs= -I= -n,--max-args= -N= -L= -d,--delimiter= -C,--colsep= "
+                "-a,--arg-file=< -S,--sshlogin=! --results=> --joblog=> --tmpdir= --halt= "
+                "--delay= --timeout= --load= --retries= --env= -k -u -v -t --bar --eta --dry-run "
+                "--will-cite --ungroup --line-buffer -X -m -q -0 --pipe:! --shebang:!"},
+    {.names = "watch",
+     .operands = Operands::Special,
+     .options = "-n,--interval= -d,--differences=? -t,--no-title -b -e -g -c -x,--exec -p -w "
+                "-q,--equexit= --shotsdir=>"},
+    {.names = "flock",
+     .operands = Operands::Special,
+     .options = "-w,--wait,--timeout= -E,--conflict-exit-code= -c,--command=c -s,--shared "
+                "-x,-e,--exclusive -n,--nonblock -u,--unlock -o,--close -F,--no-fork --verbose"},
+    {.names = "exec", .operands = Operands::Special, .options = "-a= -c -l"},
+    {.names = "command builtin", .operands = Operands::Special, .options = "-p -v:N -V:N"},
+    {.names = "sed",
+     .operands = Operands::Special,
+     .options = "-e,--expression=s -f,--file=f -i,--in-place=? -l,--line-length= "
+                "-n,--quiet,--silent -E,-r,--regexp-extended -s,--separate -u -z --posix --debug "
+                "--follow-symlinks --sandbox"},
+    {.names = "awk gawk mawk nawk",
+     .operands = Operands::Special,
+     .options = "-f,--file=f -E,--exec=f -F,--field-separator= -v,--assign= -i,--include=! "
+                "-l,--load=! -e,--source=s -o,--pretty-print=? -p,--profile=? "
+                "-d,--dump-variables=? -D,--debug=?"},
+    {.names = "tar",
+     .operands = Operands::Special,
+     .options = "-f,--file= -C,--directory= -I,--use-compress-program=! --to-command=! "
+                "--checkpoint-action=! -F,--info-script,--new-volume-script=! --rsh-command=! "
+                "--rmt-command=! -T,--files-from=< -X,--exclude-from=< --exclude= "
+                "-g,--listed-incremental=> --index-file=> --transform,--xform= "
+                "--strip-components= --owner= --group= --mode= --mtime= -b,--blocking-factor= "
+                "-N,--newer,--after-date= -K,--starting-file= -L,--tape-length= -V,--label= "
+                "--suffix= --backup=? --one-top-level=? --checkpoint=? --sort= --format= -H= "
+                "--occurrence=? -c,--create -x,--extract,--get -t,--list -r,--append -u,--update "
+                "-A,--catenate --delete --diff,--compare -d -z -j -J -a -v -p -k -m -h "
+                "-P,--absolute-names --remove-files"},
+    {.names = "unzip",
+     .operands = Operands::Special,
+     .options = "-d= -x= -P= -O= -I= -l -t -p -v -Z -z -q -o -n -j -a -u -f"},
+    {.names = "patch",
+     .operands = Operands::Special,
+     .options = "-d,--directory= -i,--input=< -o,--output=> -r,--reject-file=> -p,--strip= "
+                "-B,--prefix= -D= -F= -V= -Y= -z= -g,--get=! -R -N -s -f -E -b --dry-run"},
+    {.names = "mktemp",
+     .operands = Operands::Special,
+     .options = "-p,--tmpdir= -d -q -u -t --suffix="},
+    {.names = "curl",
+     .operands = Operands::Special,
+     .options = "-o,--output=> -O,--remote-name --remote-name-all -J,--remote-header-name "
+                "--output-dir= -d,--data,--data-ascii,--data-binary,--data-urlencode,--json=d "
+                "--data-raw= -F,--form=d --form-string= -T,--upload-file=< "
+                "-x,--proxy,--preproxy,--socks4,--socks4a,--socks5,--socks5-hostname,--proxy1.0=@ "
+                "--url=@ --doh-url=@ -K,--config=C -c,--cookie-jar=> -b,--cookie=b "
+                "-D,--dump-header=> --trace,--trace-ascii=> --stderr=> --libcurl=> --etag-save=> "
+                "--hsts=> --alt-svc=> "
+                "--cacert,--capath,--cert,-E,--key,--netrc-file,--crlfile,--etag-compare=< "
+                "--connect-to,--resolve=h -u,--user= -U,--proxy-user= -H,--header=d "
+                "-A,--user-agent= -e,--referer= -X,--request= -m,--max-time= --connect-timeout= "
+                "-w,--write-out= --retry= --retry-delay= --retry-max-time= -r,--range= "
+                "-C,--continue-at= -y= -Y= -z,--time-cond= --limit-rate= --max-filesize= "
+                "--max-redirs= --interface= --local-port= --unix-socket,--abstract-unix-socket=< "
+                "-t,--telnet-option= -Q,--quote= -P,--ftp-port= --ciphers= --tls-max= --engine=! "
+                "--dns-servers= --oauth2-bearer= --aws-sigv4= --variable= --expand-url=h --rate= "
+                "--parallel-max= --noproxy= --cert-type= --key-type= --pass= --pinnedpubkey= "
+                "--proto= --proto-default= --keepalive-time= --speed-limit= --speed-time= "
+                "-V,--version:N -h,--help:N -L -s -S -f -k -i -I -v -g -G -n -N -q -R -Z -# "
+                "--compressed --http1.1 --http2 --fail-with-body -j -l -a -B -p -0 -1 -2 -3 -4 "
+                "-6"},
+    {.names = "wget",
+     .operands = Operands::Special,
+     .options = "-O,--output-document=> -o,--output-file=> -a,--append-output=> "
+                "-P,--directory-prefix= -i,--input-file=< --post-file,--body-file=< "
+                "-e,--execute=C --config=C --use-askpass=! --load-cookies=< --save-cookies=> "
+                "--ca-certificate,--certificate,--private-key,--crl-file=< --warc-file=> "
+                "--rejected-log=> --hsts-file=> -B,--base= -t,--tries= -T,--timeout= -w,--wait= "
+                "-U,--user-agent= --header= --user= --password= -Q,--quota= -l,--level= "
+                "-A,--accept= -R,--reject= -D,--domains= -I= -X= --post-data= --body-data= "
+                "--method= --referer= --limit-rate= --bind-address= --dns-timeout= "
+                "--connect-timeout= --read-timeout= --waitretry= --max-redirect= --progress= "
+                "--cut-dirs= -r,--recursive:R -m,--mirror:R -p,--page-requisites:R "
+                "-V,--version:N -h,--help:N -q -nv -c -N -nc -nd -nH -x -S -v -b --spider "
+                "--no-check-certificate --content-disposition:R -E -k -K -np -H -L -4 -6"},
+    {.names = "ssh",
+     .operands = Operands::Special,
+     .options = "-b= -c= -D= -E=> -e= -F=! -I=! -i=< -J=@ -L= -l= -m= -O= -o=! -p= -Q= -R= -S= "
+                "-W= -w= -B= -P= -X= -s -t -T -v -q -N -f -n -A -a -C -g -K -k -M -x -Y -y -4 -6 "
+                "-V:N"},
+    {.names = "scp sftp",
+     .operands = Operands::Special,
+     .options = "-c= -F=! -i=< -J=@ -l= -o=! -P= -S=! -D=! -X= -b=< -B= -R= -s= -r:R -p -q -v -C "
+                "-3 -4 -6 -A -O -T"},
+    {.names = "rsync",
+     .operands = Operands::Special,
+     .options = "-e,--rsh=! --rsync-path=! --files-from=< --exclude-from=< --include-from=< "
+                "--password-file=< --log-file=> --backup-dir= --partial-dir= -T,--temp-dir= "
+                "--link-dest= --compare-dest= --copy-dest= -f,--filter= --exclude= --include= "
+                "--bwlimit= --timeout= --port= --chmod= --chown= --max-size= --min-size= "
+                "--suffix= --info= --debug= --out-format= -B= -M,--remote-option= "
+                "--delete,--del,--delete-before,--delete-during,--delete-delay,--delete-after,--"
+                "delete-excluded,--delete-missing-args:D "
+                "--remove-source-files:S --write-batch=> --only-write-batch=> --read-batch=< "
+                "--address= --sockopts= --config= --iconv= --skip-compress= --protocol= "
+                "--modify-window= -a -v -z -r -n -u -P -h -i -c -b -l -L -p -t -g -o -x -S -H -A "
+                "-X -q --progress --stats --dry-run"},
+    {.names = "nc ncat netcat",
+     .operands = Operands::Special,
+     .options = "-e,--exec=! -c,--sh-exec=! --lua-exec=! -X= -x,--proxy=@ -p,--source-port= "
+                "-s,--source= -w,--wait= -i,--idle-timeout= -q= -I= -O= -T= -V= -P= -m= -M= "
+                "-o,--output=> -l,--listen -k -u -v -z -n -4 -6 -U -t -d"},
+    {.names = "git",
+     .operands = Operands::Special,
+     .options = "-C= -c=C --config-env=C --exec-path=C --git-dir= --work-tree= --namespace= "
+                "--super-prefix= --attr-source= -p,--paginate --no-pager -P --bare "
+                "--no-replace-objects --no-optional-locks --literal-pathspecs --glob-pathspecs "
+                "--noglob-pathspecs --icase-pathspecs --html-path:N --man-path:N --info-path:N "
+                "-v,--version:N -h,--help:N"},
     {.names = "telnet ftp ping ping6 traceroute host nslookup dig whois",
      .operands = Operands::Hosts,
      .options = "-c= -i= -W= -w= -t= -p= -q= -x= -b= -k= -f=< -I= -s= -l= -m="},
@@ -495,6 +630,23 @@ void each_word(std::string_view text, char separator, const Each& each) {
   }
 }
 
+std::vector<Option> read_option_groups(std::string_view options) {
+  std::vector<Option> out;
+  each_word(options, ' ', [&](std::string_view group) {
+    Option option;
+    const std::size_t end = std::min(group.size(), group.find_first_of("=:"));
+    if (end < group.size()) {
+      option.takes_value = group[end] == '=';
+      if (end + 1 < group.size()) option.meaning = group[end + 1];
+      if (option.meaning == '?') option.takes_value = false;
+    }
+    each_word(group.substr(0, end), ',',
+              [&](std::string_view spelling) { option.spellings.push_back(spelling); });
+    out.push_back(std::move(option));
+  });
+  return out;
+}
+
 }  // namespace
 
 std::span<const Program> programs() {
@@ -539,23 +691,6 @@ const Subcommand* find_subcommand(std::string_view program, std::string_view nam
       }();
   const auto found = kByName.find(std::pair(program_alias(program), name));
   return found == kByName.end() ? nullptr : found->second;
-}
-
-std::vector<Option> read_option_groups(std::string_view options) {
-  std::vector<Option> out;
-  each_word(options, ' ', [&](std::string_view group) {
-    Option option;
-    const std::size_t end = std::min(group.size(), group.find_first_of("=:"));
-    if (end < group.size()) {
-      option.takes_value = group[end] == '=';
-      if (end + 1 < group.size()) option.meaning = group[end + 1];
-      if (option.meaning == '?') option.takes_value = false;
-    }
-    each_word(group.substr(0, end), ',',
-              [&](std::string_view spelling) { option.spellings.push_back(spelling); });
-    out.push_back(std::move(option));
-  });
-  return out;
 }
 
 const std::vector<Option>& options_of(std::string_view options) {

@@ -40,6 +40,7 @@ enum class Operands {
 //   R  reaches everything below         W  operands are written
 //   L  keeps links                      N  no effect at all
 //   ?  may have a value in the same word
+// The profiles of single programs give letters of their own to what only they know.
 struct Program {
   std::string_view names;  // separated by blanks
   Operands operands = Operands::None;
@@ -75,8 +76,6 @@ const Subcommand* find_subcommand(std::string_view program, std::string_view nam
 
 // The options of a row. The result lives forever.
 const std::vector<Option>& options_of(std::string_view options);
-
-std::vector<Option> read_option_groups(std::string_view options);
 
 // Null: the row does not know it. A long one may be abbreviated to three letters or more.
 const Option* find_option(const std::vector<Option>& options, std::string_view spelling);

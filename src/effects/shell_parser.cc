@@ -407,6 +407,7 @@ bool ShellParser::condition(CommandSyntax& out) {
     if (failed()) return false;
     if (done()) return fail();
     if (!pattern && (take("&&") || take("||") || take("(") || take(")"))) continue;
+    if ((at() == '<' || at() == '>') && at(1) == '(') return fail();
     out.words.emplace_back();
     WordSyntax& made = out.words.back();
     if (!pattern && (at() == '<' || at() == '>')) {
@@ -429,6 +430,7 @@ bool ShellParser::condition(CommandSyntax& out) {
       if (depth == 0 && (c == ' ' || c == '\t' || c == ')')) break;
       if (depth == 0 && (c == '&' || c == ';' || c == '<' || c == '>')) return fail();
       if (c == '#' && made.parts.empty()) return fail();
+      if ((c == '<' || c == '>') && at(1) == '(') return fail();
       if (c == '(' || c == ')' || c == '|' || c == ' ' || c == '\t' || c == '&' || c == ';' ||
           c == '<' || c == '>') {
         if (c == '(') ++depth;

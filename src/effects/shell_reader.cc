@@ -207,16 +207,15 @@ void ShellReader::repeat(const Body& body) {
     const std::size_t version = changes_.version();
     const std::size_t doubtful = doubtful_.size();
     body();
-    const bool steady = joined(before, state_) == before && version == changes_.version() &&
-                        doubtful == doubtful_.size();
-    if (steady || round == 3 || limit_reached_) {
-      state_ = joined(before, state_);
-      return;
-    }
+    const bool same = joined(before, state_) == before;
+    const bool steady = same && version == changes_.version() && doubtful == doubtful_.size();
     state_ = joined(before, state_);
+    if (steady || round == 3 || limit_reached_) return;
     if (round == 2) {
-      state_.folders.clear();
+      // Whatever the rounds after this one change, it holds for them.
+      if (!same) state_.folders.clear();
       assign_unknown_names();
+      changes_.written_unknown = true;
     }
     out_.effects.resize(std::min(out_.effects.size(), effects));
     out_.opaque.resize(std::min(out_.opaque.size(), opaque));
@@ -453,9 +452,10 @@ void ShellReader::read_simple(const CommandSyntax& command, Place place) {
   for (const WordSyntax& word : command.words) {
     const bool remote = visit(word.parts);
     if (words_made_ > kMostWords) continue;
+    const bool process = word.parts.size() == 1 && word.parts[0].kind == Part::Kind::Process;
     for (Word& field : expansion_.fields(word, state_, changes_)) {
       words.push_back(field);
-      call.words.push_back({.word = std::move(field), .remote = remote});
+      call.words.push_back({.word = std::move(field), .remote = remote, .process = process});
       ++words_made_;
     }
   }

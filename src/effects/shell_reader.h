@@ -18,6 +18,7 @@ namespace sallyport::effects {
 struct Argument {
   Word word{};
   bool remote = false;               // the network gave it, or the file that it names
+  bool process = false;              // `<(...)`: a pipe, no file and no option
   std::vector<std::string> below{};  // stands for some path below one of these (`find -exec`)
 
   // The only value it may have; null: there is none or more than one.

@@ -100,7 +100,12 @@ void WordExpansion::expand(const std::vector<Part>& parts, const ShellState& sta
     if (!add_part(draft, parts[i], state, i == 0, i + 1 == parts.size())) draft.unknown = true;
   }
   if (draft.unknown || out.size() > kMostNames) {
-    out.push_back(Word{.many = draft.many || out.size() > kMostNames});
+    // A glob beside a part that is not known may still become many words.
+    const bool glob = std::ranges::any_of(parts, [](const Part& part) {
+      return part.kind == Part::Kind::Text && !part.quoted &&
+             part.text.find_first_of("*?[") != std::string::npos;
+    });
+    out.push_back(Word{.many = draft.many || glob || out.size() > kMostNames});
     return;
   }
   if (draft.candidates.size() > 1) {

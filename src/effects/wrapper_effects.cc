@@ -9,39 +9,6 @@ namespace sallyport::effects {
 
 namespace {
 
-// Options of wrappers, in the notation of the table.
-constexpr std::string_view kEnv =
-    "-u,--unset= -C,--chdir= -S,--split-string=! -i,--ignore-environment -0,--null -v "
-    "--block-signal=? --default-signal=? --ignore-signal=?";
-constexpr std::string_view kSudo =
-    "-u,--user= -g,--group= -h,--host= -p,--prompt= -C,--close-from= -D,--chdir= -R,--chroot= "
-    "-r,--role= -t,--type= -T,--command-timeout= -U,--other-user= "
-    "-E,--preserve-env=? -H -i,--login -s,--shell -n -k -K -l,--list -v,--validate -A -b -e,--edit "
-    "-S -P -V,--version";
-constexpr std::string_view kDoas = "-u= -C= -a= -n -s -L";
-constexpr std::string_view kPkexec = "-u,--user= --disable-internal-agent --keep-cwd --version";
-constexpr std::string_view kSu =
-    "-c,--command=c -s,--shell= -g,--group= -G,--supp-group= -w,--whitelist-environment= "
-    "-l,--login -m,-p,--preserve-environment -P,--pty -f --session-command=c";
-constexpr std::string_view kXargs =
-    "-I=r -J=r -a,--arg-file=< -n,--max-args= -P,--max-procs= -L,--max-lines= -d,--delimiter= -E= "
-    "-s,--max-chars= -R= -S= -i,--replace=? -l=? -e,--eof=? "
-    "-0,--null -r,--no-run-if-empty -t,--verbose -p,--interactive -x,--exit -o,--open-tty "
-    "--process-slot-var= --show-limits";
-constexpr std::string_view kParallel =
-    "-j,--jobs= -I= -n,--max-args= -N= -L= -d,--delimiter= -C,--colsep= -a,--arg-file=< "
-    "-S,--sshlogin=! --results=> --joblog=> --tmpdir= --halt= --delay= "
-    "--timeout= --load= --retries= --env= -k -u -v -t --bar --eta --dry-run --will-cite --ungroup "
-    "--line-buffer -X -m -q -0 --pipe:! --shebang:!";
-constexpr std::string_view kWatch =
-    "-n,--interval= -d,--differences=? -t,--no-title -b -e -g -c -x,--exec -p -w -q,--equexit= "
-    "--shotsdir=>";
-constexpr std::string_view kFlock =
-    "-w,--wait,--timeout= -E,--conflict-exit-code= -c,--command=c -s,--shared -x,-e,--exclusive "
-    "-n,--nonblock -u,--unlock -o,--close -F,--no-fork --verbose";
-constexpr std::string_view kExec = "-a= -c -l";
-constexpr std::string_view kCommand = "-p -v:N -V:N";
-
 Arguments wrapper_arguments(const Invocation& call, const std::vector<Option>& options) {
   return read_arguments(call.words, 1, {.options = options, .stop_at_operand = true});
 }
@@ -63,9 +30,9 @@ std::size_t skip_assignments(Invocation& call, std::size_t next) {
 }
 
 void env(ShellReader& reader, const Invocation& given) {
-  static const std::vector<Option> kOptions = read_option_groups(kEnv);
+  const std::vector<Option>& options = options_of(find_program("env")->options);
   Invocation call = given;
-  const Arguments arguments = wrapper_arguments(call, kOptions);
+  const Arguments arguments = wrapper_arguments(call, options);
   option_effects(reader, call, arguments);
   if (arguments.has('!')) return;
   const std::size_t next = skip_assignments(call, arguments.next);
@@ -77,14 +44,14 @@ void env(ShellReader& reader, const Invocation& given) {
 }
 
 void privileged(ShellReader& reader, const Invocation& given, const std::string& name) {
-  static const std::vector<Option> kSudoOptions = read_option_groups(kSudo);
-  static const std::vector<Option> kDoasOptions = read_option_groups(kDoas);
-  static const std::vector<Option> kPkexecOptions = read_option_groups(kPkexec);
+  const std::vector<Option>& sudoOptions = options_of(find_program("sudo")->options);
+  const std::vector<Option>& doasOptions = options_of(find_program("doas")->options);
+  const std::vector<Option>& pkexecOptions = options_of(find_program("pkexec")->options);
   reader.add_plain("privilege");
   Invocation call = given;
-  const Arguments arguments = wrapper_arguments(call, name == "sudo"   ? kSudoOptions
-                                                      : name == "doas" ? kDoasOptions
-                                                                       : kPkexecOptions);
+  const Arguments arguments = wrapper_arguments(call, name == "sudo"   ? sudoOptions
+                                                      : name == "doas" ? doasOptions
+                                                                       : pkexecOptions);
   if (name == "sudo" && arguments.has("--edit")) {
     for (std::size_t i = arguments.next; i < call.words.size(); ++i)
       reader.add_path("fs.write", call.words[i]);
@@ -107,9 +74,9 @@ void privileged(ShellReader& reader, const Invocation& given, const std::string&
 }
 
 void su(ShellReader& reader, const Invocation& call) {
-  static const std::vector<Option> kOptions = read_option_groups(kSu);
+  const std::vector<Option>& options = options_of(find_program("su")->options);
   reader.add_plain("privilege");
-  const Arguments arguments = read_arguments(call.words, 1, {.options = kOptions});
+  const Arguments arguments = read_arguments(call.words, 1, {.options = options});
   const Argument* text = arguments.value('c');
   if (text == nullptr) {
     if (call.input.remote) reader.remote_code();
@@ -126,8 +93,8 @@ void su(ShellReader& reader, const Invocation& call) {
 }
 
 void xargs(ShellReader& reader, const Invocation& given) {
-  static const std::vector<Option> kOptions = read_option_groups(kXargs);
-  const Arguments arguments = wrapper_arguments(given, kOptions);
+  const std::vector<Option>& options = options_of(find_program("xargs")->options);
+  const Arguments arguments = wrapper_arguments(given, options);
   option_effects(reader, given, arguments);
   Invocation call = rest_of(given, arguments.next);
   call.input = {};  // `xargs` gives its command nothing to read
@@ -153,8 +120,8 @@ void xargs(ShellReader& reader, const Invocation& given) {
 
 // It gives its words to a shell, once for each argument.
 void parallel(ShellReader& reader, const Invocation& given) {
-  static const std::vector<Option> kOptions = read_option_groups(kParallel);
-  const Arguments arguments = wrapper_arguments(given, kOptions);
+  const std::vector<Option>& options = options_of(find_program("parallel")->options);
+  const Arguments arguments = wrapper_arguments(given, options);
   option_effects(reader, given, arguments);
   Invocation call = rest_of(given, arguments.next);
   const auto end = std::ranges::find_if(call.words, [](const Argument& word) {
@@ -191,8 +158,8 @@ Argument joined_words(const Invocation& call, std::size_t from) {
 }
 
 void watch(ShellReader& reader, const Invocation& call) {
-  static const std::vector<Option> kOptions = read_option_groups(kWatch);
-  const Arguments arguments = wrapper_arguments(call, kOptions);
+  const std::vector<Option>& options = options_of(find_program("watch")->options);
+  const Arguments arguments = wrapper_arguments(call, options);
   option_effects(reader, call, arguments);
   if (arguments.next >= call.words.size()) return reader.add_plain("none");
   if (arguments.has("--exec")) return run_rest(reader, call, arguments.next);
@@ -200,8 +167,8 @@ void watch(ShellReader& reader, const Invocation& call) {
 }
 
 void flock(ShellReader& reader, const Invocation& call) {
-  static const std::vector<Option> kOptions = read_option_groups(kFlock);
-  const Arguments arguments = wrapper_arguments(call, kOptions);
+  const std::vector<Option>& options = options_of(find_program("flock")->options);
+  const Arguments arguments = wrapper_arguments(call, options);
   if (arguments.next >= call.words.size()) return reader.add_plain("none");
   const std::string* file = call.words[arguments.next].text();
   const bool number =
@@ -223,8 +190,8 @@ void flock(ShellReader& reader, const Invocation& call) {
 }  // namespace
 
 bool wrapper_effects(ShellReader& reader, const Invocation& call, const std::string& name) {
-  static const std::vector<Option> kExecOptions = read_option_groups(kExec);
-  static const std::vector<Option> kCommandOptions = read_option_groups(kCommand);
+  const std::vector<Option>& execOptions = options_of(find_program("exec")->options);
+  const std::vector<Option>& commandOptions = options_of(find_program("command")->options);
   if (name == "env") {
     env(reader, call);
   } else if (name == "sudo" || name == "doas" || name == "pkexec") {
@@ -241,7 +208,7 @@ bool wrapper_effects(ShellReader& reader, const Invocation& call, const std::str
     flock(reader, call);
   } else if (name == "exec" || name == "command" || name == "builtin") {
     const Arguments arguments =
-        wrapper_arguments(call, name == "exec" ? kExecOptions : kCommandOptions);
+        wrapper_arguments(call, name == "exec" ? execOptions : commandOptions);
     if (arguments.next >= call.words.size() || (name == "command" && arguments.has('N'))) {
       reader.add_plain("none");
     } else {
