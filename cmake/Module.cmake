@@ -91,4 +91,5 @@ set(SALLYPORT_ALONE
     net/line_reader.cc
     net/server_request.cc
     net/unix_socket.cc
-    policy/policy_keys.cc)
+    policy/policy_keys.cc
+    policy/rule_keys.cc)

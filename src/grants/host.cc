@@ -139,6 +139,20 @@ bool is_below(const Host& host, const Host& suffix) {
          host.name.ends_with("." + suffix.name);
 }
 
+std::vector<std::string_view> host_leaves(const json::value& input) {
+  std::vector<std::string_view> leaves;
+  const auto named = [](std::string_view name) -> std::optional<bool> {
+    if (names(kHostKeys, name)) return true;
+    return std::nullopt;
+  };
+  visit_strings(input, false, named, [&](std::string_view text, bool under_host_key) {
+    const std::string_view address = trimmed(text);
+    if (address.starts_with("file:")) return;
+    if (under_host_key || authority_start(address)) leaves.push_back(text);
+  });
+  return leaves;
+}
+
 std::optional<std::vector<Host>> hosts_in(const json::value& input) {
   std::vector<Host> hosts;
   bool told = true;

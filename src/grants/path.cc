@@ -147,6 +147,8 @@ std::optional<Path> base_of(const json::value& input) {
 
 enum class Under { Neither, PathKey, ContentKey };
 
+}  // namespace
+
 std::vector<std::string_view> path_leaves(const json::value& input) {
   std::vector<std::string_view> leaves;
   const auto named = [](std::string_view name) -> std::optional<Under> {
@@ -161,8 +163,6 @@ std::vector<std::string_view> path_leaves(const json::value& input) {
   });
   return leaves;
 }
-
-}  // namespace
 
 bool Path::covers(const Path& other) const {
   return drive == other.drive && segments.size() <= other.segments.size() &&

@@ -25,6 +25,9 @@ struct Path {
 // `..` above the root, a NUL, a leading `~`, a `file:` of another host.
 std::optional<Path> absolute_path(std::string_view text);
 
+// The strings of an input that are paths where no selector names them (CG-41).
+std::vector<std::string_view> path_leaves(const json::value& input);
+
 class PathPrefix {
  public:
   // A prefix, or `{prefix, at:[selectors]}`; nothing for any other form.

@@ -20,6 +20,8 @@
 #include "guards/size_limiter.h"
 #include "policy/approval_keys.h"
 #include "policy/policy_keys.h"
+#include "policy/rule_keys.h"
+#include "policy/shipped.h"
 #include "policy/yaml_json.h"
 
 namespace sallyport::policy {
@@ -27,6 +29,22 @@ namespace sallyport::policy {
 namespace {
 
 constexpr std::size_t kLargestFile = 8u << 20;
+
+Result<std::string> text_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) {
+    return fail(ErrorCode::NotFound,
+                "cannot be read, and no policy of that name comes with the program", file.string());
+  }
+  // One byte more than it has, or than it may have: what is longer is noticed.
+  std::error_code unknown;
+  const std::uintmax_t size = std::filesystem::file_size(file, unknown);
+  std::string text;
+  text.resize((unknown ? kLargestFile : std::min<std::uintmax_t>(size, kLargestFile)) + 1);
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  return text;
+}
 
 // Patterns are compiled once here, so that a file with a bad one is refused with its place.
 Result<void> check_patterns(const Policy& policy, const YamlNode& root, const std::string& file,
@@ -100,6 +118,40 @@ void add_tools(core::PlanBuilder& plan, const Policy& policy) {
   }
 }
 
+// Reads the policy that `root` extends, and puts what it says where `root` is silent.
+Result<std::optional<Policy>> extended(YamlNode& root, const std::string& file,
+                                       const guardrails::PatternStore* patterns) {
+  const auto found = std::ranges::find_if(
+      root.members, [](const YamlMember& member) { return member.key.text == "extends"; });
+  if (found == root.members.end()) return std::optional<Policy>();
+  const Place place{found->value, file};
+  std::string name;
+  SALLYPORT_CHECK_OK(read_text(name, 4'096)(place));
+  std::string text;
+  if (const ShippedPolicy* const shipped = shipped_policy(name)) {
+    text = shipped->text;
+  } else {
+    const std::filesystem::path beside = std::filesystem::path(file).parent_path() / name;
+    name = beside.string();
+    Result<std::string> read = text_of(beside);
+    if (!read) return place.refuse(read.error().message + ": " + read.error().where);
+    text = std::move(*read);
+  }
+  SALLYPORT_TRY(const YamlNode base_root, parse_yaml(text, name));
+  SALLYPORT_TRY(root, joined(root, file, base_root));
+  SALLYPORT_TRY(Policy base, read_policy(text, name, patterns));
+  return std::optional(std::move(base));
+}
+
+// A rule that was taken over stands in the file that it came from.
+void keep_places(Policy& policy, const Policy& base) {
+  if (!policy.rules || !base.rules) return;
+  for (rules::Rule& rule : policy.rules->rules) {
+    const rules::Rule* const from = base.rules->find(rule.id);
+    if (from && from->source == rule.source) rule.place = from->place;
+  }
+}
+
 }  // namespace
 
 guards::Excerpts excerpts_of(const Policy& policy) {
@@ -111,31 +163,23 @@ Result<Policy> read_policy(const std::string& text, const std::string& file,
   if (text.size() > kLargestFile) {
     return fail(ErrorCode::InvalidInput, "a policy is at most 8 MiB", file);
   }
-  SALLYPORT_TRY(const YamlNode root, parse_yaml(text, file));
+  SALLYPORT_TRY(YamlNode root, parse_yaml(text, file));
   if (root.kind != YamlNode::Kind::Mapping) {
     return fail(ErrorCode::InvalidInput, "a policy begins with `version: 1`", place_of(root, file));
   }
+  SALLYPORT_TRY(const std::optional<Policy> base, extended(root, file, patterns));
   Policy policy;
   SALLYPORT_CHECK_OK(policy_keys(policy).read({root, file}));
   SALLYPORT_CHECK_OK(narrow_approvals(policy, root, file));
+  SALLYPORT_CHECK_OK(finish_rules(policy, root, file));
   SALLYPORT_CHECK_OK(check_patterns(policy, root, file, patterns));
+  if (base) keep_places(policy, *base);
   return policy;
 }
 
 Result<Policy> load_policy(const std::filesystem::path& file,
                            const guardrails::PatternStore* patterns) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) {
-    return fail(ErrorCode::NotFound,
-                "cannot be read, and no policy of that name comes with the program", file.string());
-  }
-  // One byte more than it has, or than it may have: what is longer is noticed.
-  std::error_code unknown;
-  const std::uintmax_t size = std::filesystem::file_size(file, unknown);
-  std::string text;
-  text.resize((unknown ? kLargestFile : std::min<std::uintmax_t>(size, kLargestFile)) + 1);
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
+  SALLYPORT_TRY(const std::string text, text_of(file));
   return read_policy(text, file.string(), patterns);
 }
 

@@ -38,6 +38,7 @@
 #include "guardrails/guardrails.h"
 #include "guardrails/pattern_store.h"
 #include "guards/guardrail_records.h"
+#include "rules/rule_set.h"
 #include "sallyport/result.h"
 
 namespace sallyport::policy {
@@ -46,6 +47,7 @@ struct ToolEntry {
   std::string server{};  // empty: any
   std::string tool{};
   Classification classification{};
+  std::vector<effects::RoleOf> roles{};  // of its arguments, for rules
 };
 
 // A shipped guard of results, in the order in which they run.
@@ -65,7 +67,11 @@ struct Policy {
   std::optional<guardrails::Document> guardrails{};
   bool keeps_excerpts = false;  // of what checks found and did not take out
   std::vector<ResultHook> results{};
-  std::map<std::string, std::string> profiles{};  // by server
+  std::map<std::string, std::string> profiles{};         // by server
+  std::map<std::string, effects::ServerSaid> servers{};  // the same and more, for rules
+  std::optional<rules::RuleSet> rules{};  // none: calls are decided without them (RU-1)
+  std::optional<rules::Unlisted> unlisted{};
+  std::vector<std::string> workspace{};
   std::optional<autonomy::AutonomyPolicy> autonomy{};
   bool enforces_trust = false;
   std::optional<grants::GrantGuard::Settings> grants{};

@@ -6,14 +6,15 @@
 #include <boost/json.hpp>
 #include <memory>
 
-#include "autonomy/effect_table.h"
 #include "base/try.h"
+#include "effects/profiles.h"
 #include "guardrails/gallery.h"
 #include "guardrails/schema.h"
 #include "guards/sanitizer_settings.h"
 #include "guards/size_limiter.h"
 #include "policy/approval_keys.h"
 #include "policy/grant_keys.h"
+#include "policy/rule_keys.h"
 #include "policy/yaml_json.h"
 
 namespace sallyport::policy {
@@ -44,6 +45,7 @@ Mapping tool_keys(ToolEntry& out) {
                 text_schema(kLongestName), read_text(out.classification.effect_class, kLongestName))
       .optional("title", "what people call it", text_schema(kLongestName),
                 read_text(out.classification.display_name, kLongestName));
+  add_role_keys(keys, out);
   return keys;
 }
 
@@ -180,18 +182,25 @@ ReadValue read_guardrails(std::optional<guardrails::Document>& out) {
   };
 }
 
-std::vector<std::string> profile_names() {
-  std::vector<std::string> names;
-  for (const autonomy::Profile& profile : autonomy::profiles()) names.emplace_back(profile.name);
-  return names;
+std::vector<std::string> profile_words() {
+  std::vector<std::string> words = effects::profile_names();
+  words.emplace_back("auto");
+  return words;
 }
 
-Mapping server_keys(std::string& server, std::string& profile) {
+Mapping server_keys(std::string& server, effects::ServerSaid& said) {
+  static const std::vector<std::string> kPaths = {"local", "remote"};
   Mapping keys("a server whose tools are known");
-  keys.required("server", "its name", text_schema(kLongestName), read_text(server, kLongestName))
-      .required("profile", "what it is", choice_schema(profile_names()),
-                read_choice(profile_names(),
-                            [&profile](std::size_t at) { profile = profile_names()[at]; }));
+  keys.required("server", "its name; `*` is any", text_schema(kLongestName),
+                read_text(server, kLongestName))
+      .optional("profile", "what it is; `auto`: by the command that starts it",
+                choice_schema(profile_words()),
+                read_choice(profile_words(),
+                            [&said](std::size_t at) { said.profile = profile_words()[at]; }))
+      .optional("trust_hints", "what it says of its tools counts where nobody else knows them",
+                truth_schema(), read_truth(said.trust_hints))
+      .optional("paths", "where its files are", choice_schema(kPaths),
+                read_choice(kPaths, [&said](std::size_t at) { said.remote_paths = at == 1; }));
   return keys;
 }
 
@@ -258,12 +267,17 @@ ReadValue read_autonomy(Policy& out) {
   };
 }
 
-ReadValue read_server(std::map<std::string, std::string>& out) {
+ReadValue read_server(Policy& out) {
   return [&out](const Place& place) -> Result<void> {
     std::string server;
-    std::string profile;
-    SALLYPORT_CHECK_OK(server_keys(server, profile).read(place));
-    if (out.emplace(server, profile).second) return {};
+    effects::ServerSaid said;
+    SALLYPORT_CHECK_OK(server_keys(server, said).read(place));
+    if (place.node.members.size() < 2) return place.refuse("`profile` is missing");
+    if (server == "*" && !said.profile.empty() && said.profile != "auto") {
+      return place.refuse("not every server is of one profile; `*` takes `profile: auto`");
+    }
+    if (!said.profile.empty() && said.profile != "auto") out.profiles.emplace(server, said.profile);
+    if (out.servers.emplace(server, std::move(said)).second) return {};
     return place.refuse(fmt::format("server `{}` is there twice", server));
   };
 }
@@ -364,8 +378,10 @@ ReadValue section(Keys keys, Policy& out) {
 
 Mapping policy_keys(Policy& out) {
   static const std::vector<std::string> kDurabilities = {"strict", "effect", "relaxed"};
+  static const std::vector<std::string> kUnlisted = {"ask", "deny"};
   ToolEntry any_tool;
   std::string any_text;
+  effects::ServerSaid any_server;
   ResultHook any_hook;
   Mapping keys("a policy: what agents may do, and what is done to their calls and results");
   keys.required("version", "of this format", json::object{{"const", 1}}, read_version)
@@ -393,8 +409,21 @@ Mapping policy_keys(Policy& out) {
                 list_schema(result_keys(any_hook).schema(), kMostResultHooks),
                 read_list(kMostResultHooks, read_result_hook(out.results)))
       .optional("servers", "servers whose tools are known",
-                list_schema(server_keys(any_text, any_text).schema(), kMostServers),
-                read_list(kMostServers, read_server(out.profiles)))
+                list_schema(server_keys(any_text, any_server).schema(), kMostServers),
+                read_list(kMostServers, read_server(out)))
+      .optional("rules", "which calls run, are asked about or are refused", rules_schema(),
+                read_rules(out))
+      .optional(
+          "unlisted", "what an effect gets that no rule decides; else its tier decides",
+          choice_schema(kUnlisted),
+          read_choice(kUnlisted,
+                      [&out](std::size_t at) { out.unlisted = static_cast<rules::Unlisted>(at); }))
+      .optional("workspace", "the folder or folders of the project; else the host names them",
+                workspace_schema(), read_workspace(out))
+      .optional("extends", "a policy whose sections hold where this one is silent",
+                text_schema(4'096), [](const Place&) { return Result<void>(); })
+      .optional("without", "rules of that policy that do not hold",
+                list_schema(text_schema(64), 1'000), [](const Place&) { return Result<void>(); })
       .optional("autonomy", "how much agents may do by themselves", autonomy_schema(),
                 read_autonomy(out))
       .optional("trust", "what the trust record of an agent does", trust_keys(out).schema(),

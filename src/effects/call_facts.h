@@ -1,0 +1,38 @@
+// One call with what is known around it: all that effects and rules are decided from. A view; what
+// it refers to must outlive it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "effects/file_view.h"
+#include "sallyport/call.h"
+
+namespace sallyport::effects {
+
+// Folders of the machine, absolute; empty: unknown.
+struct Machine {
+  std::string home{};
+  std::string data{};               // the data folder of Sallyport, `${data}`
+  std::string policy{};             // the file of the policy, `${policy}`
+  std::vector<std::string> temp{};  // `TMPDIR` of the gate, beside `/tmp` and `/var/tmp`
+
+  bool operator==(const Machine&) const = default;
+};
+
+struct CallFacts {
+  const Call& call;          // agent, session, server, tool and input
+  std::string_view front{};  // `mcp`, `http`, `hook`, `library` or `agent`
+  bool interactive = false;  // the host can ask its user
+  std::optional<std::string> cwd{};
+  std::vector<std::string> workspace{};  // empty: unknown
+  Machine machine{};
+  const FileView* files = nullptr;  // null: files are elsewhere, and the written form is all
+  std::vector<std::string> server_command{};  // that the gate itself started; empty: it did not
+  std::optional<bool> read_only_hint{};       // what the server says of the tool
+  bool definition_changed = false;            // since it was accepted (AT-26)
+};
+
+}  // namespace sallyport::effects

@@ -1,0 +1,566 @@
+#include "effects/tool_effects.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "autonomy/effect_table.h"
+#include "base/lower_case.h"
+#include "effects/command_line.h"
+#include "effects/host.h"
+#include "effects/patch.h"
+#include "effects/profiles.h"
+#include "effects/sql.h"
+#include "effects/trimmed.h"
+#include "grants/host.h"
+#include "grants/leaves.h"
+#include "grants/path.h"
+
+namespace sallyport::effects {
+
+namespace {
+
+// Methods of the protocol that arrive as calls. They look, and one of them at an address.
+constexpr ProfileTool kMethods[] = {
+    {"", "resources/read", Does::Fetch, "uri"},
+    {"", "resources/subscribe", Does::Fetch, "uri"},
+    {"", "prompts/get"},
+    {"", "completion/complete"},
+    {"", "tasks/get"},
+    {"", "tasks/result"},
+};
+
+constexpr std::string_view kFolderMembers[] = {"cwd", "dir_path", "workdir", "working_directory"};
+constexpr std::string_view kSourceMembers[] = {"source", "src", "old_path", "from"};
+constexpr std::string_view kTargetMembers[] = {"destination", "dst", "new_path", "target", "to"};
+constexpr std::size_t kMostEffects = 1024;  // as RU-54 limits a line
+
+bool is_file_address(std::string_view text) {
+  constexpr std::string_view kScheme = "file:";
+  return text.size() >= kScheme.size() &&
+         std::ranges::equal(text.substr(0, kScheme.size()), kScheme, {}, lower_letter);
+}
+
+int hex_value(char c) {
+  const char small = lower_letter(c);
+  if (small >= '0' && small <= '9') return small - '0';
+  return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
+}
+
+// The path of a `file:` address of this machine. Nothing for one with two readings.
+std::optional<std::string> path_of_address(std::string_view address) {
+  address.remove_prefix(5);
+  if (address.find_first_of("?#") != std::string_view::npos) return std::nullopt;
+  if (address.starts_with("//")) {
+    address.remove_prefix(2);
+    const std::string_view host = address.substr(0, address.find('/'));
+    const bool here =
+        host.empty() || std::ranges::equal(host, std::string_view("localhost"), {}, lower_letter);
+    if (!here) return std::nullopt;
+    address.remove_prefix(host.size());
+  }
+  if (!address.starts_with('/')) return std::nullopt;
+  std::string path;
+  for (std::size_t i = 0; i < address.size(); ++i) {
+    if (address[i] != '%') {
+      path += address[i];
+      continue;
+    }
+    const int high = i + 1 < address.size() ? hex_value(address[i + 1]) : -1;
+    const int low = i + 2 < address.size() ? hex_value(address[i + 2]) : -1;
+    if (high < 0 || low < 0) return std::nullopt;
+    path += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return path;
+}
+
+// Addresses in a text that people or models write.
+std::vector<std::string_view> addresses_in(std::string_view text) {
+  std::vector<std::string_view> found;
+  const auto is_scheme = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' ||
+           c == '-' || c == '.';
+  };
+  std::size_t from = 0;
+  for (std::size_t mark = text.find("://"); mark != std::string_view::npos;
+       mark = text.find("://", from)) {
+    std::size_t start = mark;
+    while (start > from && is_scheme(text[start - 1])) --start;
+    const std::size_t end = std::min(text.size(), text.find_first_of(" \t\r\n\"'<>`|{}", mark + 3));
+    std::string_view address = text.substr(start, end - start);
+    while (!address.empty() &&
+           std::string_view(".,;:!?)").find(address.back()) != std::string_view::npos) {
+      address.remove_suffix(1);
+    }
+    found.push_back(address);
+    from = end;
+  }
+  return found;
+}
+
+class Maker {
+ public:
+  explicit Maker(const CallFacts& facts) : facts_(facts) {}
+
+  Effects take() {
+    if (made_.effects.size() > kMostEffects) {
+      made_.effects.resize(kMostEffects);
+      made_.effects.push_back({.effect_class = "process.exec", .opaque = true});
+      made_.opaque.push_back({.reason = OpaqueReason::Limit});
+    }
+    if (made_.effects.empty()) made_.effects.push_back({.effect_class = "none"});
+    return std::move(made_);
+  }
+
+  void add(std::string_view effect_class) {
+    made_.effects.push_back({.effect_class = std::string(effect_class)});
+  }
+
+  EffectPath path_of(std::string_view text) const {
+    if (is_file_address(text)) {
+      std::optional<std::string> path = path_of_address(text);
+      if (!path) return {.unknown = true};
+      return {.text = std::move(*path), .folder = facts_.cwd};
+    }
+    if (text == "~" || text.starts_with("~/")) {
+      if (facts_.machine.home.empty()) return {.unknown = true};
+      return {.text = facts_.machine.home + std::string(text.substr(1)), .folder = facts_.cwd};
+    }
+    if (text.starts_with('~')) return {.unknown = true};
+    return {.text = std::string(text), .folder = facts_.cwd};
+  }
+
+  void add_path(std::string_view effect_class, EffectPath path, bool recursive = false) {
+    made_.effects.push_back({.effect_class = std::string(effect_class),
+                             .path = std::move(path),
+                             .recursive = recursive});
+  }
+  void add_path(std::string_view effect_class, std::string_view text, bool recursive = false) {
+    add_path(effect_class, path_of(text), recursive);
+  }
+  void add_unknown_path(std::string_view effect_class) {
+    add_path(effect_class, EffectPath{.unknown = true});
+  }
+  void add_own_folder(bool recursive) {
+    add_path("fs.read", facts_.cwd ? EffectPath{.text = *facts_.cwd} : EffectPath{.unknown = true},
+             recursive);
+  }
+
+  void add_host(std::string_view effect_class, EffectHost host) {
+    made_.effects.push_back({.effect_class = std::string(effect_class), .host = std::move(host)});
+  }
+  void add_address(std::string_view text, std::string_view effect_class = "network.request") {
+    const std::string_view address = trimmed(text);
+    if (is_file_address(address)) {
+      add_path("fs.read", address);
+    } else {
+      add_host(effect_class, host_from(address));
+    }
+  }
+
+  // A line, or a list of words.
+  void add_command(const json::value& value) {
+    const ShellSetting setting{
+        .folder = folder_of_command(), .home = facts_.machine.home, .files = facts_.files};
+    if (value.is_string()) {
+      append(effects_of_line(std::string_view(value.get_string()), setting));
+      return;
+    }
+    std::vector<std::string> words;
+    bool texts = value.is_array() && !value.get_array().empty();
+    if (texts) {
+      for (const json::value& word : value.get_array()) {
+        texts = texts && word.is_string();
+        if (texts) words.emplace_back(word.get_string());
+      }
+    }
+    if (!texts) {
+      add_opaque(OpaqueReason::Expansion, 0);
+      return;
+    }
+    append(effects_of_words(words, setting));
+  }
+
+  void add_opaque(OpaqueReason reason, std::size_t size) {
+    made_.effects.push_back({.effect_class = "process.exec", .opaque = true});
+    made_.opaque.push_back({.reason = reason, .start = 0, .end = size});
+  }
+
+  void add_patch(std::string_view text) {
+    std::vector<Effect> effects = effects_of_patch(text, facts_.cwd);
+    for (Effect& effect : effects) {
+      if (!effect.path->unknown) effect.path = path_of(effect.path->text);
+    }
+    add_all(std::move(effects));
+  }
+
+  void add_all(std::vector<Effect> effects) {
+    std::ranges::move(effects, std::back_inserter(made_.effects));
+  }
+
+ private:
+  void append(Effects more) {
+    if (more.effects.empty()) more.effects.push_back({.effect_class = "none"});
+    add_all(std::move(more.effects));
+    std::ranges::move(more.opaque, std::back_inserter(made_.opaque));
+  }
+
+  // RU-32: what the tool says of its folder counts before the folder of the call.
+  std::optional<std::string> folder_of_command() const {
+    const json::object* const input = facts_.call.input.if_object();
+    for (const std::string_view name : kFolderMembers) {
+      const json::value* const said = input ? input->if_contains(name) : nullptr;
+      if (said == nullptr || said->is_null()) continue;
+      if (!said->is_string()) return std::nullopt;
+      const EffectPath path = path_of(said->get_string());
+      if (path.unknown) return std::nullopt;
+      if (path.text.empty()) return facts_.cwd;
+      if (path.text.starts_with('/')) return path.text;
+      if (!facts_.cwd) return std::nullopt;
+      return *facts_.cwd + "/" + path.text;
+    }
+    return facts_.cwd;
+  }
+
+  const CallFacts& facts_;
+  Effects made_;
+};
+
+// The values of the members that a row names, lists item by item.
+std::vector<const json::value*> values_of(const json::value& input, std::string_view members) {
+  std::vector<const json::value*> values;
+  const json::object* const object = input.if_object();
+  while (object && !members.empty()) {
+    const std::string_view name = members.substr(0, members.find(' '));
+    members.remove_prefix(std::min(members.size(), name.size() + 1));
+    const json::value* const value = object->if_contains(name);
+    if (value == nullptr || value->is_null()) continue;
+    if (const json::array* const list = value->if_array()) {
+      for (const json::value& item : *list) values.push_back(&item);
+    } else {
+      values.push_back(value);
+    }
+  }
+  return values;
+}
+
+void add_paths(Maker& maker, std::string_view effect_class,
+               const std::vector<const json::value*>& values, bool recursive = false) {
+  for (const json::value* const value : values) {
+    if (value->is_string()) {
+      maker.add_path(effect_class, value->get_string(), recursive);
+    } else {
+      maker.add_unknown_path(effect_class);
+    }
+  }
+}
+
+// `/etc/*` and `../x/*` leave the folder that is searched.
+void add_pattern(Maker& maker, const json::value& input) {
+  for (const json::value* const value : values_of(input, "pattern glob_pattern")) {
+    if (!value->is_string()) continue;
+    const std::string_view text = value->get_string();
+    const bool leaves =
+        text.starts_with('/') || text.starts_with('~') || text.find("..") != std::string_view::npos;
+    if (!leaves) continue;
+    const std::string_view fixed = text.substr(0, text.find_first_of("*?[{"));
+    const std::size_t slash = fixed.size() == text.size() ? fixed.size() : fixed.rfind('/');
+    maker.add_path(
+        "fs.read",
+        slash == std::string_view::npos ? fixed : fixed.substr(0, slash == 0 ? 1 : slash), true);
+  }
+}
+
+bool globs(const ProfileTool& row) {
+  return row.tool == "Glob" || row.tool == "glob";
+}
+
+void add_fetch(Maker& maker, const ProfileTool& row, const json::value& input) {
+  const std::vector<const json::value*> values = values_of(input, row.members);
+  bool none = true;
+  for (const json::value* const value : values) {
+    if (!value->is_string()) {
+      maker.add_host("network.request", {.unknown = true});
+      none = false;
+      continue;
+    }
+    const std::string_view text = value->get_string();
+    const std::vector<std::string_view> addresses =
+        row.does == Does::FetchText ? addresses_in(text) : std::vector{text};
+    for (const std::string_view address : addresses) maker.add_address(address);
+    none = none && addresses.empty();
+  }
+  if (none) maker.add_host("network.request", {.unknown = true});
+}
+
+void add_move(Maker& maker, const ProfileTool& row, const json::value& input) {
+  const std::size_t blank = row.members.find(' ');
+  const auto source = values_of(input, row.members.substr(0, blank));
+  const auto target = values_of(input, row.members.substr(blank + 1));
+  add_paths(maker, "fs.delete", source);
+  if (source.empty()) maker.add_unknown_path("fs.delete");
+  add_paths(maker, "fs.write", target);
+  if (target.empty()) maker.add_unknown_path("fs.write");
+}
+
+void add_row(Maker& maker, const ProfileTool& row, const json::value& input) {
+  const std::vector<const json::value*> values = values_of(input, row.members);
+  const auto each_or_unknown = [&](std::string_view effect_class) {
+    add_paths(maker, effect_class, values);
+    if (values.empty()) maker.add_unknown_path(effect_class);
+  };
+  switch (row.does) {
+    case Does::Nothing:
+      return maker.add("none");
+    case Does::Run: {
+      const json::object* const object = input.if_object();
+      const json::value* const command = object ? object->if_contains(row.members) : nullptr;
+      return maker.add_command(command ? *command : json::value());
+    }
+    case Does::Type: {
+      const bool text = !values.empty() && values.front()->is_string();
+      return maker.add_opaque(OpaqueReason::Stdin, text ? values.front()->get_string().size() : 0);
+    }
+    case Does::Read:
+      return each_or_unknown("fs.read");
+    case Does::Look:
+    case Does::Search:
+      add_paths(maker, "fs.read", values, row.does == Does::Search);
+      if (values.empty()) maker.add_own_folder(row.does == Does::Search);
+      if (globs(row)) add_pattern(maker, input);
+      return;
+    case Does::Write:
+      return each_or_unknown("fs.write");
+    case Does::Delete:
+      return each_or_unknown("fs.delete");
+    case Does::Move:
+      return add_move(maker, row, input);
+    case Does::Patch:
+      for (const json::value* const value : values) {
+        if (!value->is_string()) continue;
+        // Words before the patch itself, as in `["apply_patch", "*** Begin Patch ..."]`.
+        const std::string_view text = value->get_string();
+        if (values.size() > 1 && text == "apply_patch") continue;
+        maker.add_patch(text);
+      }
+      if (values.empty()) maker.add_unknown_path("fs.write");
+      return;
+    case Does::GitRead:
+      return each_or_unknown("fs.read");
+    case Does::GitWrite:
+      return each_or_unknown("git.write");
+    case Does::Fetch:
+    case Does::FetchText:
+      return add_fetch(maker, row, input);
+    case Does::FindOnWeb:
+      return maker.add_host("network.request", {.unknown = true});
+    case Does::Store:
+      return maker.add("store.write");
+  }
+}
+
+void add_role(Maker& maker, Role role, const json::value& value) {
+  const bool text = value.is_string();
+  const std::string_view said = text ? std::string_view(value.get_string()) : std::string_view();
+  const auto path = [&](std::string_view effect_class) {
+    text ? maker.add_path(effect_class, said) : maker.add_unknown_path(effect_class);
+  };
+  switch (role) {
+    case Role::Reads:
+      return path("fs.read");
+    case Role::Writes:
+      return path("fs.write");
+    case Role::Deletes:
+      return path("fs.delete");
+    case Role::Hosts:
+      return text ? maker.add_address(said) : maker.add_host("network.request", {.unknown = true});
+    case Role::Commands:
+      return text ? maker.add_command(value) : maker.add_opaque(OpaqueReason::Expansion, 0);
+    case Role::Sql:
+      return maker.add_all(text
+                               ? effects_of_sql(said)
+                               : std::vector<Effect>{{.effect_class = "db.write", .opaque = true}});
+  }
+}
+
+// Where one of the two members holds this very string.
+bool stands_under(const json::value& input, std::span<const std::string_view> members,
+                  std::string_view leaf) {
+  const json::object* const object = input.if_object();
+  return object && std::ranges::any_of(members, [&](std::string_view name) {
+           const json::value* const value = object->if_contains(name);
+           return value && value->is_string() && value->get_string().data() == leaf.data();
+         });
+}
+
+// The classes of AT-22 as effects on one path (RU-26).
+void add_leaf(Maker& maker, std::string_view effect_class, bool recursive, const json::value& input,
+              std::string_view leaf) {
+  const bool copies = effect_class == "fs.copy";
+  if (!copies && effect_class != "fs.move") {
+    maker.add_path(effect_class == "fs.mkdir" ? "fs.write" : effect_class, leaf, recursive);
+    return;
+  }
+  const std::string_view first = copies ? "fs.read" : "fs.delete";
+  if (!stands_under(input, kTargetMembers, leaf)) maker.add_path(first, leaf);
+  if (!stands_under(input, kSourceMembers, leaf)) maker.add_path("fs.write", leaf);
+}
+
+void add_leaves(Maker& maker, std::string_view effect_class, bool recursive,
+                const json::value& input) {
+  bool none = true;
+  const bool requests = effect_class == "network.request";
+  for (const std::string_view leaf : grants::path_leaves(input)) {
+    const bool reads = requests && is_file_address(leaf);
+    add_leaf(maker, reads ? "fs.read" : effect_class, recursive, input, leaf);
+    none = none && !reads;
+    none = none && requests;
+  }
+  const bool of_files = effect_class.starts_with("fs.");
+  for (const std::string_view leaf : grants::host_leaves(input)) {
+    maker.add_host(of_files ? "network.request" : effect_class, host_from(leaf));
+    none = false;
+  }
+  if (!none) return;
+  // A request without an address goes somewhere all the same.
+  if (requests) return maker.add_host(effect_class, {.unknown = true});
+  if (effect_class == "fs.copy") maker.add("fs.read");
+  if (effect_class == "fs.move") maker.add("fs.delete");
+  const bool writes =
+      effect_class == "fs.copy" || effect_class == "fs.move" || effect_class == "fs.mkdir";
+  maker.add(writes ? "fs.write" : effect_class);
+}
+
+std::string_view profile_of_server(const CallFacts& facts, const ToolBook& book) {
+  const ServerSaid* const said = book.server(facts.call.server);
+  if (said == nullptr) return {};
+  return said->profile == "auto" ? profile_of_command(facts.server_command)
+                                 : std::string_view(said->profile);
+}
+
+const ProfileTool* row_of(const CallFacts& facts, const ToolBook& book) {
+  const Call& call = facts.call;
+  for (const ProfileTool& method : kMethods) {
+    if (method.tool == call.tool) return &method;
+  }
+  if (const std::string_view profile = profile_of_server(facts, book); !profile.empty()) {
+    if (const ProfileTool* const row = profile_tool(profile, call.tool)) return row;
+  }
+  // Only the host of a coding agent says which of its own tools it is about to run.
+  if (facts.front != "hook" || !is_agent_profile(call.server)) return nullptr;
+  return profile_tool(call.server, call.tool);
+}
+
+// The table of AT-22 by name, after RU-26.
+std::string_view class_in_table(std::string_view tool) {
+  if (tool == "git.push" || tool == "git_push") return "git.push";
+  const std::optional<autonomy::Effect> found = autonomy::effect_of(tool);
+  return found ? found->effect_class : std::string_view();
+}
+
+const json::value* command_in(const json::value& input) {
+  const json::object* const object = input.if_object();
+  return object ? object->if_contains("command") : nullptr;
+}
+
+}  // namespace
+
+const ToolSaid* ToolBook::tool(const std::string& server, const std::string& name) const {
+  if (tools.empty()) return nullptr;
+  for (const std::string& where : {server, std::string()}) {
+    if (const auto found = tools.find({where, name}); found != tools.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+const ServerSaid* ToolBook::server(std::string_view name) const {
+  if (const auto found = servers.find(name); found != servers.end()) return &found->second;
+  const auto any = servers.find(std::string_view("*"));
+  return any == servers.end() ? nullptr : &any->second;
+}
+
+Effects effects_of_call(const CallFacts& facts, const ToolBook& book) {
+  const Call& call = facts.call;
+  Maker maker(facts);
+  if (const ToolSaid* const said = book.tool(call.server, call.tool)) {
+    bool none = true;
+    for (const RoleOf& role : said->roles) {
+      for (const json::value* const value : role.selector.select(call.input)) {
+        add_role(maker, role.role, *value);
+        none = false;
+      }
+    }
+    if (none && said->roles.empty() && said->effect_class != "none") {
+      add_leaves(maker, said->effect_class, false, call.input);
+    } else if (none) {
+      maker.add(said->effect_class);
+    }
+    return maker.take();
+  }
+  if (const ProfileTool* const row = row_of(facts, book)) {
+    add_row(maker, *row, call.input);
+    return maker.take();
+  }
+  const std::string_view known = class_in_table(call.tool);
+  if (known.empty() && is_read_only_by_hint(facts, book)) {
+    maker.add("none");
+  } else if (const json::value* const command = command_in(call.input);
+             known == "process.exec" && command != nullptr) {
+    maker.add_command(*command);
+  } else if (known == "process.exec") {
+    // A program that nobody names.
+    maker.add("process.exec");
+  } else {
+    add_leaves(maker, known.empty() ? "unknown" : known, call.tool == "delete_directory",
+               call.input);
+  }
+  return maker.take();
+}
+
+bool is_command_tool(const CallFacts& facts, const ToolBook& book) {
+  const Call& call = facts.call;
+  if (book.tool(call.server, call.tool)) return false;
+  if (const ProfileTool* const row = row_of(facts, book)) return row->does == Does::Run;
+  return class_in_table(call.tool) == "process.exec" && command_in(call.input) != nullptr;
+}
+
+bool is_read_only_by_hint(const CallFacts& facts, const ToolBook& book) {
+  const Call& call = facts.call;
+  const ServerSaid* const said = book.server(call.server);
+  return said && said->trust_hints && facts.read_only_hint == true && !facts.definition_changed &&
+         !book.tool(call.server, call.tool) && !row_of(facts, book) &&
+         class_in_table(call.tool).empty();
+}
+
+bool is_free(const Effect& effect) {
+  return !effect.opaque && (effect.effect_class == "none" || effect.effect_class == "fs.read");
+}
+
+std::vector<std::string> known_classes() {
+  std::vector<std::string> classes = {"none",
+                                      "fs.read",
+                                      "fs.write",
+                                      "fs.delete",
+                                      "git.write",
+                                      "git.discard",
+                                      "git.push",
+                                      "message.send",
+                                      "network.request",
+                                      "package.install",
+                                      "package.publish",
+                                      "process.exec",
+                                      "code.remote",
+                                      "privilege",
+                                      "db.read",
+                                      "db.write",
+                                      "db.schema",
+                                      "unknown"};
+  for (const autonomy::EffectRow& row : autonomy::effect_rows()) {
+    const std::string name(row.effect.effect_class);
+    const bool split = name == "fs.mkdir" || name == "fs.copy" || name == "fs.move";
+    if (!split && std::ranges::find(classes, name) == classes.end()) classes.push_back(name);
+  }
+  return classes;
+}
+
+}  // namespace sallyport::effects

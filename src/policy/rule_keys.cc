@@ -1,0 +1,740 @@
+#include "policy/rule_keys.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <set>
+
+#include "base/nearest.h"
+#include "base/try.h"
+#include "effects/command_line.h"
+#include "effects/profiles.h"
+#include "policy/yaml_json.h"
+#include "rules/case_view.h"
+#include "rules/message.h"
+#include "rules/rule_set.h"
+
+namespace sallyport::policy {
+
+namespace {
+
+using rules::Conditions;
+using rules::Rule;
+using rules::Then;
+
+constexpr std::size_t kMostRules = 1'000;
+constexpr std::size_t kMostItems = 1'000;
+constexpr std::size_t kMostAlternatives = 100;
+constexpr std::size_t kMostExamples = 100;
+constexpr std::size_t kLongestName = 512;
+constexpr std::size_t kLongestPattern = 4'096;
+constexpr std::size_t kLongestLine = 65'536;
+constexpr std::uint64_t kLongestTime = 604'800;
+
+const std::vector<std::string> kFronts = {"mcp", "http", "hook", "library", "agent"};
+const std::vector<std::string> kThens = {"allow",    "ask",    "deny",    "log",
+                                         "withhold", "redact", "escalate"};
+const std::vector<std::string> kOtherwise = {"ask", "deny", "log"};
+constexpr Then kThenOf[] = {Then::Allow, Then::Ask, Then::Deny, Then::Log};
+
+json::object one_or_list(json::object item, std::size_t most) {
+  return {{"anyOf", json::array{item, json::object{{"type", "array"},
+                                                   {"items", item},
+                                                   {"minItems", 1},
+                                                   {"maxItems", most}}}}};
+}
+
+// One value, or a list of them that is not empty: a list without items would match nothing.
+ReadValue one_or_more(std::size_t most, ReadValue read) {
+  return [most, read = std::move(read)](const Place& place) -> Result<void> {
+    if (place.node.kind != YamlNode::Kind::Sequence) return read(place);
+    if (place.node.items.empty())
+      return place.refuse("the list is empty; name something or leave it out");
+    return read_list(most, read)(place);
+  };
+}
+
+ReadValue names_into(std::vector<std::string>& out, std::size_t longest = kLongestName) {
+  return one_or_more(kMostItems, [&out, longest](const Place& place) -> Result<void> {
+    std::string name;
+    SALLYPORT_CHECK_OK(read_text(name, longest)(place));
+    out.push_back(std::move(name));
+    return {};
+  });
+}
+
+template <class Item>
+ReadValue parsed_into(std::vector<Item>& out, Result<Item> (*parse)(std::string_view)) {
+  return one_or_more(kMostItems, [&out, parse](const Place& place) -> Result<void> {
+    std::string text;
+    SALLYPORT_CHECK_OK(read_text(text, kLongestPattern)(place));
+    Result<Item> item = parse(text);
+    if (!item) return place.refuse(item.error().message);
+    out.push_back(std::move(*item));
+    return {};
+  });
+}
+
+ReadValue truth_into(std::optional<bool>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    bool said = false;
+    SALLYPORT_CHECK_OK(read_truth(said)(place));
+    out = said;
+    return {};
+  };
+}
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    if (!word.empty()) words.emplace_back(word);
+  }
+  return words;
+}
+
+Result<void> read_run(const Place& place, std::vector<std::string>& out) {
+  std::string text;
+  SALLYPORT_CHECK_OK(read_text(text, kLongestPattern)(place));
+  out = words_of(text);
+  if (out.empty()) return place.refuse("name a program and its first words");
+  return {};
+}
+
+Mapping command_keys(effects::CommandPattern& out) {
+  Mapping keys("a command");
+  keys.required("run", "the program and its first words", text_schema(kLongestPattern),
+                [&out](const Place& place) { return read_run(place, out.run); })
+      .optional("flags", "one of these is present",
+                one_or_list(text_schema(kLongestName), kMostItems), names_into(out.flags))
+      .optional("without", "none of these is present",
+                one_or_list(text_schema(kLongestName), kMostItems), names_into(out.without));
+  return keys;
+}
+
+ReadValue command_into(std::vector<effects::CommandPattern>& out) {
+  return one_or_more(kMostItems, [&out](const Place& place) -> Result<void> {
+    effects::CommandPattern pattern;
+    if (place.node.kind == YamlNode::Kind::Mapping) {
+      SALLYPORT_CHECK_OK(command_keys(pattern).read(place));
+    } else {
+      SALLYPORT_CHECK_OK(read_run(place, pattern.run));
+    }
+    out.push_back(std::move(pattern));
+    return {};
+  });
+}
+
+json::object constraint_schema() {
+  return {
+      {"type", "object"},
+      {"additionalProperties", false},
+      {"required", json::array{"type", "value"}},
+      {"properties", json::object{{"type", text_schema(kLongestName)}, {"value", json::object{}}}}};
+}
+
+ReadValue constraint_into(std::vector<rules::Argument>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    Constraint constraint;
+    Mapping keys("a constraint on the input");
+    keys.required("type", "which one", text_schema(kLongestName),
+                  read_text(constraint.type, kLongestName))
+        .required("value", "what it takes", json::object{},
+                  [&](const Place& value) -> Result<void> {
+                    SALLYPORT_TRY(constraint.value, to_json(value.node, value.file));
+                    return {};
+                  });
+    SALLYPORT_CHECK_OK(keys.read(place));
+    Result<rules::Argument> argument = rules::Argument::of(std::move(constraint));
+    if (!argument) return place.refuse(argument.error().message);
+    out.push_back(std::move(*argument));
+    return {};
+  };
+}
+
+Result<void> read_class(const Place& place, std::vector<std::string>& out) {
+  std::string name;
+  SALLYPORT_CHECK_OK(read_text(name, kLongestName)(place));
+  out.push_back(std::move(name));
+  return {};
+}
+
+Mapping condition_keys(Conditions& out) {
+  const json::object names = one_or_list(text_schema(kLongestName), kMostItems);
+  const json::object patterns = one_or_list(text_schema(kLongestPattern), kMostItems);
+  effects::CommandPattern any_command;
+  Mapping keys("conditions that must all hold");
+  keys.optional("agent", "the authenticated agent, or a sub-agent of it", names,
+                names_into(out.agent))
+      .optional("session", "the session", names, names_into(out.session))
+      .optional(
+          "front", "how the call came", one_or_list(choice_schema(kFronts), kMostItems),
+          one_or_more(
+              kMostItems,
+              read_choice(kFronts, [&out](std::size_t at) { out.front.push_back(kFronts[at]); })))
+      .optional("interactive", "the host can ask its user", truth_schema(),
+                truth_into(out.interactive))
+      .optional("server", "name of the server", names, names_into(out.server))
+      .optional("tool", "name of the tool; `*` stands for any letters", names, names_into(out.tool))
+      .optional(
+          "class", "class of the effect, such as `fs.write`", names,
+          one_or_more(kMostItems,
+                      [&out](const Place& place) { return read_class(place, out.effect_class); }))
+      .optional("path", "globs, one of which its path matches", patterns,
+                parsed_into<rules::Glob>(out.path, rules::Glob::parse))
+      .optional("inside", "folders, in one of which its path lies", patterns,
+                parsed_into<rules::FolderName>(out.inside, rules::FolderName::parse))
+      .optional("outside", "folders, in none of which its path lies", patterns,
+                parsed_into<rules::FolderName>(out.outside, rules::FolderName::parse))
+      .optional("recursive", "it reaches everything below its path", truth_schema(),
+                truth_into(out.recursive))
+      .optional("opaque", "the program that runs is not known", truth_schema(),
+                truth_into(out.opaque))
+      .optional("host", "hosts, `*.suffix` or `private`", patterns,
+                parsed_into<rules::HostName>(out.host, rules::HostName::parse))
+      .optional("command", "words, or `{run, flags, without}`",
+                one_or_list({{"anyOf", json::array{text_schema(kLongestPattern),
+                                                   command_keys(any_command).schema()}}},
+                            kMostItems),
+                command_into(out.command))
+      .optional("args", "constraints on the input, all of which must hold",
+                one_or_list(constraint_schema(), kMostItems),
+                one_or_more(kMostItems, constraint_into(out.args)));
+  return keys;
+}
+
+// An empty mapping would hold for everything where somebody meant to say something.
+Result<void> read_conditions(const Place& place, Conditions& out) {
+  if (place.node.kind != YamlNode::Kind::Mapping || place.node.members.empty()) {
+    return place.refuse("conditions belong here; leave the key out where the rule always applies");
+  }
+  return condition_keys(out).read(place);
+}
+
+ReadValue conditions_into(std::vector<Conditions>& out) {
+  return one_or_more(kMostAlternatives, [&out](const Place& place) -> Result<void> {
+    Conditions conditions;
+    SALLYPORT_CHECK_OK(read_conditions(place, conditions));
+    out.push_back(std::move(conditions));
+    return {};
+  });
+}
+
+ReadValue alternatives_into(std::vector<rules::Alternative>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    if (place.node.kind != YamlNode::Kind::Sequence || place.node.items.empty()) {
+      return place.refuse("a list of alternatives belongs here");
+    }
+    return read_list(kMostAlternatives, [&out](const Place& item) -> Result<void> {
+      rules::Alternative one;
+      one.is_list = item.node.kind == YamlNode::Kind::Sequence;
+      if (one.is_list) {
+        if (item.node.items.empty())
+          return item.refuse("an alternative without constraints allows everything");
+        SALLYPORT_CHECK_OK(read_list(kMostItems, constraint_into(one.constraints))(item));
+      } else {
+        SALLYPORT_CHECK_OK(read_conditions(item, one.conditions));
+      }
+      out.push_back(std::move(one));
+      return {};
+    })(place);
+  };
+}
+
+ReadValue seconds_into(std::optional<std::chrono::seconds>& out) {
+  return read_number(1, kLongestTime,
+                     [&out](std::uint64_t time) { out = std::chrono::seconds(time); });
+}
+
+Result<void> read_id(const Place& place, std::string& out) {
+  SALLYPORT_CHECK_OK(read_text(out, kLongestName)(place));
+  const bool plain = std::ranges::all_of(
+      out, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
+  if (plain && out.size() <= 64) return {};
+  return place.refuse(
+      fmt::format("`{:.80}` is no id; use 1 to 64 of the letters a-z, digits and `-`", out));
+}
+
+Result<void> read_message(const Place& place, std::string& out) {
+  SALLYPORT_CHECK_OK(read_text(out, 4 * rules::kLongestMessage)(place));
+  const auto points = std::ranges::count_if(
+      out, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
+  if (points > static_cast<std::ptrdiff_t>(rules::kLongestMessage)) {
+    return place.refuse("a message has at most 1000 characters");
+  }
+  if (const auto unknown = rules::unknown_variable(out)) {
+    return place.refuse(fmt::format(
+        "`${{{:.60}}}` is not known here; use ${{path}}, ${{host}}, ${{command}} or ${{workspace}}",
+        *unknown));
+  }
+  return {};
+}
+
+Result<void> read_expires(const Place& place, std::optional<WallTime>& out) {
+  std::string text;
+  SALLYPORT_CHECK_OK(read_word(text, 64)(place));
+  out = from_rfc3339(text);
+  if (out) return {};
+  return place.refuse(fmt::format("`{:.64}` is no time; write it as 2026-11-15T00:00:00Z", text));
+}
+
+Result<void> read_escalate(const Place& place, Rule& out) {
+  if (place.node.kind == YamlNode::Kind::Scalar) return read_truth(out.escalate)(place);
+  rules::PassOn pass_on;
+  Mapping keys("to whom an approval request is passed on");
+  keys.required(
+          "after_s", "after this time", number_schema(1, kLongestTime),
+          read_number(1, kLongestTime,
+                      [&](std::uint64_t time) { pass_on.after = std::chrono::seconds(time); }))
+      .required("to", "a reviewer or a role", text_schema(kLongestName),
+                read_text(pass_on.to, kLongestName));
+  SALLYPORT_CHECK_OK(keys.read(place));
+  out.pass_on = std::move(pass_on);
+  return {};
+}
+
+Mapping example_keys(std::vector<rules::Example>& out) {
+  const auto examples = [&out](bool hits) {
+    return read_list(kMostExamples, [&out, hits](const Place& place) -> Result<void> {
+      rules::Example example{.hits = hits, .place = place_of(place.node, place.file)};
+      if (place.node.kind == YamlNode::Kind::Mapping) {
+        SALLYPORT_TRY(example.input, to_json(place.node, place.file));
+      } else {
+        std::string line;
+        SALLYPORT_CHECK_OK(read_word(line, kLongestLine)(place));
+        example.input = line;
+      }
+      out.push_back(std::move(example));
+      return {};
+    });
+  };
+  const json::object one{{"type", json::array{"string", "object"}}};
+  Mapping keys("command lines or inputs that say what the rule means");
+  keys.optional("hits", "the rule matches these", list_schema(one, kMostExamples), examples(true))
+      .optional("misses", "and it does not match these", list_schema(one, kMostExamples),
+                examples(false));
+  return keys;
+}
+
+Mapping result_test_keys(rules::ResultTest& out) {
+  const json::object names = one_or_list(text_schema(kLongestPattern), kMostItems);
+  Mapping keys("what a result has; one of these is enough");
+  keys.optional("any", "every result", truth_schema(), read_truth(out.any))
+      .optional("text", "patterns", names, names_into(out.text, kLongestPattern))
+      .optional("words", "words", names, names_into(out.words))
+      .optional("detector", "detectors of the sanitizer", names, names_into(out.detectors))
+      .optional("larger_than", "bytes", number_schema(0, 1u << 30),
+                read_number(0, 1u << 30, [&out](std::uint64_t bytes) { out.larger_than = bytes; }))
+      .optional("error", "the tool reports an error", truth_schema(), truth_into(out.error))
+      .optional("at", "selectors of what is looked at", names, names_into(out.at));
+  return keys;
+}
+
+// A rule while it is read: what only the whole can check.
+struct Draft {
+  Rule rule{};
+  std::optional<std::size_t> then{};  // of kThens
+  std::optional<std::size_t> otherwise{};
+  std::optional<rules::ResultTest> result{};
+  std::string replacement{};
+};
+
+Mapping rule_keys(Draft& out) {
+  Conditions any_conditions;
+  std::vector<rules::Example> any_examples;
+  rules::ResultTest any_test;
+  const json::object conditions =
+      one_or_list(condition_keys(any_conditions).schema(), kMostAlternatives);
+  const json::object alternative{{"anyOf", json::array{list_schema(constraint_schema(), kMostItems),
+                                                       condition_keys(any_conditions).schema()}}};
+  const json::object time = number_schema(1, kLongestTime);
+  Rule& rule = out.rule;
+  Mapping keys("a rule");
+  keys.required("id", "its name: a-z, 0-9 and `-`", text_schema(64),
+                [&rule](const Place& place) { return read_id(place, rule.id); })
+      .optional("then", "what it does", choice_schema(kThens),
+                read_choice(kThens, [&out](std::size_t at) { out.then = at; }))
+      .optional("when", "conditions under which it applies", conditions, conditions_into(rule.when))
+      .optional("unless", "conditions under which it does not", conditions,
+                conditions_into(rule.unless))
+      .optional("only", "alternatives, one of which must fit",
+                list_schema(alternative, kMostAlternatives), alternatives_into(rule.only))
+      .optional("otherwise", "what it does where none fits", choice_schema(kOtherwise),
+                read_choice(kOtherwise, [&out](std::size_t at) { out.otherwise = at; }))
+      .optional("message", "what the agent is told", text_schema(4 * rules::kLongestMessage),
+                [&rule](const Place& place) { return read_message(place, rule.message); })
+      .optional(
+          "reason", "`required`: an approval needs a reason", choice_schema({"required"}),
+          read_choice({"required"}, [&rule](std::size_t) { rule.asking.reason_required = true; }))
+      .optional("quorum", "how many must approve", number_schema(1, 1000),
+                read_number(1, 1000, [&rule](std::uint64_t count) { rule.asking.quorum = count; }))
+      .optional("reviewers", "who may approve", one_or_list(text_schema(kLongestName), 1000),
+                names_into(rule.asking.reviewers))
+      .optional("dual_control", "two people must approve", truth_schema(),
+                read_truth(rule.asking.dual_control))
+      .optional("deadline_s", "how long they are waited for", time,
+                seconds_into(rule.asking.deadline))
+      .optional("use_within_s", "how long an approval is good for", time,
+                seconds_into(rule.asking.use_within))
+      .optional("escalate", "`{after_s, to}` of an `ask` rule, `true` of an `allow` or `log` rule",
+                json::object{{"type", json::array{"object", "boolean"}}},
+                [&rule](const Place& place) { return read_escalate(place, rule); })
+      .optional("expires", "from then on it matches nothing", text_schema(64),
+                [&rule](const Place& place) { return read_expires(place, rule.expires); })
+      .optional("examples", "lines that it matches, and lines that it does not",
+                example_keys(any_examples).schema(),
+                [&rule](const Place& place) { return example_keys(rule.examples).read(place); })
+      .optional("result", "judges results and not calls", result_test_keys(any_test).schema(),
+                [&out](const Place& place) -> Result<void> {
+                  out.result.emplace();
+                  return result_test_keys(*out.result).read(place);
+                })
+      .optional("replacement", "what stands in place of what is taken out",
+                text_schema(kLongestName), read_text(out.replacement, kLongestName));
+  return keys;
+}
+
+const YamlNode* member(const YamlNode& node, std::string_view name) {
+  const auto found = std::ranges::find_if(
+      node.members, [&](const YamlMember& each) { return each.key.text == name; });
+  return found == node.members.end() ? nullptr : &found->value;
+}
+
+// The key itself, for errors about its being there at all.
+Place key_place(const Place& rule, std::string_view name) {
+  const auto found = std::ranges::find_if(
+      rule.node.members, [&](const YamlMember& each) { return each.key.text == name; });
+  return found == rule.node.members.end() ? rule : Place{found->key, rule.file};
+}
+
+Result<void> refuse_keys(const Place& place, std::span<const std::string_view> names,
+                         std::string_view why) {
+  for (const std::string_view name : names) {
+    if (member(place.node, name)) {
+      return key_place(place, name).refuse(fmt::format("`{}` {}", name, why));
+    }
+  }
+  return {};
+}
+
+Result<void> take_result(const Place& place, Draft& draft) {
+  rules::ResultTest& test = *draft.result;
+  if (!draft.then || (*draft.then < 3)) {
+    return key_place(place, "result")
+        .refuse("a rule with `result` has `then: withhold`, `redact`, `escalate` or `log`");
+  }
+  constexpr std::string_view kOfCalls[] = {"only",         "otherwise",    "quorum",
+                                           "reviewers",    "dual_control", "deadline_s",
+                                           "use_within_s", "escalate",     "reason"};
+  SALLYPORT_CHECK_OK(refuse_keys(place, kOfCalls, "is for rules about calls"));
+  using TestThen = rules::ResultTest::Then;
+  constexpr TestThen kOf[] = {TestThen::Log, TestThen::Withhold, TestThen::Redact,
+                              TestThen::Escalate};
+  test.then = kOf[*draft.then - 3];
+  const bool asks = test.any || !test.text.empty() || !test.words.empty() ||
+                    !test.detectors.empty() || test.larger_than || test.error;
+  if (!asks) {
+    return key_place(place, "result").refuse("`result` is `{any: true}` or says what it has");
+  }
+  if (test.any && test.then == TestThen::Redact) {
+    return key_place(place, "result").refuse("`redact` needs to know what to take out");
+  }
+  if (!draft.replacement.empty()) {
+    if (test.then != TestThen::Redact) {
+      return key_place(place, "replacement").refuse("`replacement` is for `then: redact`");
+    }
+    test.replacement = draft.replacement;
+  }
+  draft.rule.then = Then::Log;
+  draft.rule.result = std::move(test);
+  return {};
+}
+
+Result<void> take_then(const Place& place, Draft& draft) {
+  Rule& rule = draft.rule;
+  if (!draft.replacement.empty()) {
+    return key_place(place, "replacement").refuse("`replacement` is for rules with `result`");
+  }
+  if (rule.has_only()) {
+    if (draft.then) {
+      return key_place(place, "then")
+          .refuse("a rule with `only` has `otherwise` instead of `then`");
+    }
+    if (!draft.otherwise) return place.refuse("`otherwise` is missing: ask, deny or log");
+    rule.then = *draft.otherwise == 0 ? Then::Ask : *draft.otherwise == 1 ? Then::Deny : Then::Log;
+    return {};
+  }
+  if (draft.otherwise) {
+    return key_place(place, "otherwise").refuse("`otherwise` is for rules with `only`");
+  }
+  if (!draft.then) return place.refuse("`then` is missing: allow, ask, deny or log");
+  if (*draft.then > 3) {
+    return key_place(place, "then")
+        .refuse(fmt::format("`{}` is for rules with `result`", kThens[*draft.then]));
+  }
+  rule.then = kThenOf[*draft.then];
+  return {};
+}
+
+Result<void> check_asking(const Place& place, const Rule& rule) {
+  constexpr std::string_view kOfAsking[] = {"quorum",     "reviewers",    "dual_control",
+                                            "deadline_s", "use_within_s", "reason"};
+  if (rule.then != Then::Ask && !rule.result) {
+    SALLYPORT_CHECK_OK(refuse_keys(place, kOfAsking, "is for rules that ask"));
+  }
+  if (rule.pass_on && rule.then != Then::Ask) {
+    return key_place(place, "escalate").refuse("`{after_s, to}` is for rules that ask; use `true`");
+  }
+  if (rule.escalate && (rule.then == Then::Ask || rule.then == Then::Deny) && !rule.has_only()) {
+    return key_place(place, "escalate").refuse("`escalate: true` is for `allow` and `log`");
+  }
+  const rules::Asking& asking = rule.asking;
+  if (!asking.reviewers.empty() && asking.quorum.value_or(1) > asking.reviewers.size()) {
+    return key_place(place, "quorum").refuse("more must approve than may");
+  }
+  return {};
+}
+
+Result<void> read_rule(const Place& place, Policy& out) {
+  Draft draft;
+  SALLYPORT_CHECK_OK(rule_keys(draft).read(place));
+  if (draft.result) {
+    SALLYPORT_CHECK_OK(take_result(place, draft));
+  } else {
+    SALLYPORT_CHECK_OK(take_then(place, draft));
+  }
+  SALLYPORT_CHECK_OK(check_asking(place, draft.rule));
+  Rule& rule = draft.rule;
+  rule.place = place_of(place.node, place.file);
+  SALLYPORT_TRY(rule.source, to_json(place.node, place.file));
+  if (const Rule* const other = out.rules->find(rule.id)) {
+    const Place id{*member(place.node, "id"), place.file};
+    return id.refuse(fmt::format("rule `{}` is there twice, first at {}", rule.id, other->place));
+  }
+  out.rules->rules.push_back(std::move(rule));
+  return {};
+}
+
+}  // namespace
+
+json::object rules_schema() {
+  Draft any;
+  return list_schema(rule_keys(any).schema(), kMostRules);
+}
+
+ReadValue read_rules(Policy& out) {
+  return [&out](const Place& place) -> Result<void> {
+    out.rules.emplace();
+    if (place.node.is_null()) return place.refuse("`rules` has no value; write `[]` for none");
+    return read_list(kMostRules, [&out](const Place& item) { return read_rule(item, out); })(place);
+  };
+}
+
+json::object workspace_schema() {
+  return one_or_list(text_schema(kLongestPattern), 100);
+}
+
+ReadValue read_workspace(Policy& out) {
+  return one_or_more(100, [&out](const Place& place) -> Result<void> {
+    std::string folder;
+    SALLYPORT_CHECK_OK(read_text(folder, kLongestPattern)(place));
+    if (!folder.starts_with('/')) {
+      return place.refuse(fmt::format("`{:.200}` is no absolute folder", folder));
+    }
+    out.workspace.push_back(std::move(folder));
+    return {};
+  });
+}
+
+void add_role_keys(Mapping& keys, ToolEntry& out) {
+  constexpr std::string_view kAbout[] = {
+      "selectors of paths that it reads",        "selectors of paths that it writes",
+      "selectors of paths that it deletes",      "selectors of hosts or addresses that it requests",
+      "selectors of command lines that it runs", "selectors of SQL that it executes"};
+  for (std::size_t i = 0; i < std::size(effects::kRoles); ++i) {
+    const auto role = static_cast<effects::Role>(i);
+    keys.optional(std::string(effects::kRoles[i]), std::string(kAbout[i]),
+                  one_or_list(text_schema(kLongestName), 100),
+                  one_or_more(100, [&out, role](const Place& place) -> Result<void> {
+                    std::string text;
+                    SALLYPORT_CHECK_OK(read_text(text, kLongestName)(place));
+                    std::optional<grants::Selector> selector = grants::Selector::parse(text);
+                    if (!selector) {
+                      return place.refuse(
+                          fmt::format("`{:.80}` is no JSON Pointer; write `/{:.80}`", text, text));
+                    }
+                    out.roles.push_back({role, std::move(text), std::move(*selector)});
+                    return {};
+                  }));
+  }
+}
+
+namespace {
+
+// Every `class` below `when`, `unless` and `only` of the rules.
+Result<void> check_classes(const YamlNode& node, const std::string& file,
+                           const std::vector<std::string>& known) {
+  for (const YamlNode& item : node.items) SALLYPORT_CHECK_OK(check_classes(item, file, known));
+  const YamlNode* const said = member(node, "class");
+  if (said == nullptr) return {};
+  const auto check = [&](const YamlNode& name) -> Result<void> {
+    if (std::ranges::find(known, name.text) != known.end()) return {};
+    return Place{name, file}.refuse(
+        fmt::format("unknown class `{:.80}`{}", name.text, did_you_mean(name.text, known)));
+  };
+  if (said->kind == YamlNode::Kind::Scalar) return check(*said);
+  for (const YamlNode& name : said->items) SALLYPORT_CHECK_OK(check(name));
+  return {};
+}
+
+// Two rules with `only` of one rank that one call could meet (RU-17).
+Result<void> check_ranks(const std::vector<Rule>& all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!all[i].has_only() || !all[j].has_only()) continue;
+      if (rules::rank_of(all[i]) != rules::rank_of(all[j])) continue;
+      if (!rules::can_meet(all[i], all[j])) continue;
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("rule `{}` and rule `{}` have `only`, are equally specific and can "
+                              "match the same call; name another agent, server or tool in one",
+                              all[j].id, all[i].id),
+                  all[i].place);
+    }
+  }
+  return {};
+}
+
+// A call that the rule itself names, for its examples.
+Call example_call(const Rule& rule, const rules::Example& example) {
+  const auto first = [](const std::vector<std::string>& names, std::string other) {
+    if (names.empty()) return other;
+    std::string name = names.front();
+    std::erase(name, '*');
+    return name;
+  };
+  const Conditions none;
+  const Conditions& named = rule.when.empty() ? none : rule.when.front();
+  Call call{.agent_id = first(named.agent, "agent"),
+            .session_id = first(named.session, "session"),
+            .server = first(named.server, "server"),
+            .tool = first(named.tool, "tool")};
+  call.input = example.input.is_string() ? json::value{{"command", example.input}} : example.input;
+  return call;
+}
+
+Result<void> check_examples(const rules::RuleSet& set) {
+  const rules::CaseView nothing({}, {});
+  for (const Rule& rule : set.rules) {
+    const Conditions none;
+    const Conditions& named = rule.when.empty() ? none : rule.when.front();
+    for (const rules::Example& example : rule.examples) {
+      const Call call = example_call(rule, example);
+      const effects::CallFacts facts{
+          .call = call,
+          .front = named.front.empty() ? std::string_view("hook") : named.front.front(),
+          .interactive = named.interactive.value_or(false),
+          .cwd = "/workspace",
+          .workspace = {"/workspace"},
+          .machine = {.home = "/home/user"},
+          .files = &nothing};
+      const effects::Effects found =
+          example.input.is_string()
+              ? effects::effects_of_line(
+                    std::string_view(example.input.get_string()),
+                    {.folder = "/workspace", .home = "/home/user", .files = &nothing})
+              : effects::effects_of_call(facts, set.book);
+      const std::vector<rules::Match> match = rules::matches_of(rule, facts, found);
+      const bool yes = std::ranges::find(match, rules::Match::Yes) != match.end();
+      const bool no =
+          std::ranges::all_of(match, [](rules::Match each) { return each == rules::Match::No; });
+      if (example.hits ? yes : no) continue;
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("rule `{}` {} this example, which is one of its {}", rule.id,
+                              yes  ? "matches"
+                              : no ? "does not match"
+                                   : "may match",
+                              example.hits ? "`hits`" : "`misses`"),
+                  example.place);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> finish_rules(Policy& policy, const YamlNode& root, const std::string& file) {
+  if (!policy.rules) {
+    constexpr std::string_view kNeeds[] = {"unlisted", "without"};
+    return refuse_keys({root, file}, kNeeds, "needs `rules`");
+  }
+  rules::RuleSet& set = *policy.rules;
+  set.unlisted = policy.unlisted;
+  set.workspace = policy.workspace;
+  std::vector<std::string> classes = effects::known_classes();
+  for (const ToolEntry& entry : policy.tools) {
+    const std::string& name = entry.classification.effect_class;
+    if (std::ranges::find(classes, name) == classes.end()) classes.push_back(name);
+    set.book.tools.insert_or_assign({entry.server, entry.tool},
+                                    effects::ToolSaid{name, entry.roles});
+  }
+  for (const auto& [name, said] : policy.servers) set.book.servers.emplace(name, said);
+  for (const YamlNode& rule : node_at(root, "/rules").items) {
+    for (const char* const part : {"when", "unless", "only"}) {
+      const YamlNode* const conditions = member(rule, part);
+      if (conditions) SALLYPORT_CHECK_OK(check_classes(*conditions, file, classes));
+    }
+  }
+  SALLYPORT_CHECK_OK(check_ranks(set.rules));
+  return check_examples(set);
+}
+
+Result<YamlNode> joined(const YamlNode& root, const std::string& file, const YamlNode& base) {
+  if (const YamlNode* const again = member(base, "extends")) {
+    (void)again;
+    return Place{*member(root, "extends"), file}.refuse(
+        "the policy that it names extends another one; only one level is read");
+  }
+  std::set<std::string> dropped;
+  const YamlNode* const without = member(root, "without");
+  const YamlNode* const base_rules = member(base, "rules");
+  for (const YamlNode& id : without ? without->items : std::vector<YamlNode>()) {
+    const bool there =
+        base_rules && std::ranges::any_of(base_rules->items, [&](const YamlNode& rule) {
+          const YamlNode* const name = member(rule, "id");
+          return name && name->text == id.text;
+        });
+    if (!there) {
+      return Place{id, file}.refuse(
+          fmt::format("`{:.80}` is no rule of the policy that this one extends", id.text));
+    }
+    if (!dropped.insert(id.text).second) {
+      return Place{id, file}.refuse(fmt::format("`{:.80}` is there twice", id.text));
+    }
+  }
+  YamlNode merged = root;
+  for (const YamlMember& section : base.members) {
+    const auto own = std::ranges::find_if(
+        merged.members, [&](const YamlMember& each) { return each.key.text == section.key.text; });
+    if (section.key.text != "rules") {
+      if (own == merged.members.end()) merged.members.push_back(section);
+      continue;
+    }
+    YamlMember rules = section;
+    std::erase_if(rules.value.items, [&](const YamlNode& rule) {
+      const YamlNode* const name = member(rule, "id");
+      return name && dropped.contains(name->text);
+    });
+    if (own == merged.members.end()) {
+      merged.members.push_back(std::move(rules));
+      continue;
+    }
+    std::vector<YamlNode>& items = own->value.items;
+    items.insert(items.begin(), rules.value.items.begin(), rules.value.items.end());
+    own->value.kind = YamlNode::Kind::Sequence;
+  }
+  return merged;
+}
+
+}  // namespace sallyport::policy

@@ -1,0 +1,27 @@
+// The disk of a case of `policy test`: only what the case names is there (RU-75).
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "effects/file_view.h"
+
+namespace sallyport::rules {
+
+class CaseView final : public effects::FileView {
+ public:
+  // Absolute paths; the folders above them are there too. `links`: path and target.
+  CaseView(const std::vector<std::string>& files, std::map<std::string, std::string> links);
+
+  std::optional<std::vector<std::string>> names(const std::string& folder,
+                                                std::size_t most) const override;
+  std::optional<std::string> resolve(const std::string& path) const override;
+
+ private:
+  std::map<std::string, std::set<std::string>> names_;  // by folder
+  std::map<std::string, std::string> links_;
+};
+
+}  // namespace sallyport::rules

@@ -1,0 +1,16 @@
+// The disk of this machine as rules see it. Nothing is opened for reading but folders that a glob
+// names.
+#pragma once
+
+#include "effects/file_view.h"
+
+namespace sallyport::rules {
+
+class DiskView final : public effects::FileView {
+ public:
+  std::optional<std::vector<std::string>> names(const std::string& folder,
+                                                std::size_t most) const override;
+  std::optional<std::string> resolve(const std::string& path) const override;
+};
+
+}  // namespace sallyport::rules

@@ -1,0 +1,24 @@
+// What an agent and an approver are told about a rule (RU-71, RU-72).
+#pragma once
+
+#include <string>
+
+#include "rules/rule_set.h"
+
+namespace sallyport::rules {
+
+inline constexpr std::size_t kLongestMessage = 1000;  // characters
+
+// The message of a rule for the effect that it matched first; made of that effect where the rule
+// has none. `why`: what a rule with `only` found wrong.
+std::string message_of(const Rule& rule, const RuleMatch& match, const effects::Effects& effects,
+                       const Scene& scene, const std::string& why);
+
+// The command as a person would type it, as far as its words are known.
+std::string command_text(const effects::Command& command);
+
+// `Unknown variable`: the first `${...}` that a message may not contain; nothing where all are
+// known.
+std::optional<std::string> unknown_variable(std::string_view message);
+
+}  // namespace sallyport::rules

@@ -1,0 +1,462 @@
+#include "rules/rule_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/json.hpp>
+
+#include "rules/message.h"
+
+namespace sallyport::rules {
+
+namespace {
+
+using effects::Effect;
+using effects::Effects;
+
+// Puts the rules to one call.
+class Decider {
+ public:
+  Decider(const effects::CallFacts& facts, const Effects& effects) : scene_(facts) {
+    seen_.reserve(effects.effects.size());
+    for (const Effect& effect : effects.effects) seen_.emplace_back(effect, facts.files);
+  }
+
+  const Scene& scene() const { return scene_; }
+  std::size_t count() const { return seen_.size(); }
+
+  // `allowing`: as in an `allow` rule, else as in a restrictive one.
+  std::vector<Match> matches(const Rule& rule, bool allowing) const {
+    const Side side = allowing ? Side::Narrow : Side::Wide;
+    std::vector<Match> found = one_of(rule.when, Match::Yes, side, allowing, !allowing);
+    if (rule.unless.empty() || none(found)) return found;
+    const std::vector<Match> except = one_of(rule.unless, Match::No, reversed(side), false, false);
+    for (std::size_t i = 0; i < found.size(); ++i) found[i] = both(found[i], negated(except[i]));
+    return found;
+  }
+
+  // Do all of these effects fit? Else what was wrong first.
+  std::optional<std::string> misfit(const Alternative& alternative,
+                                    const std::vector<std::size_t>& which) const {
+    for (const Argument& argument : alternative.constraints) {
+      if (argument.matches(scene_.facts().call) != Match::Yes) return argument.text();
+    }
+    for (const std::size_t i : which) {
+      const Effect& effect = seen_[i].effect();
+      const Conditions& conditions = alternative.conditions;
+      if (effect.opaque && conditions.opaque != true) return "opaque";
+      if (alternative.is_list) continue;
+      const Match found = both(scene_.call_part(conditions),
+                               scene_.effect_part(conditions, seen_[i], Side::Narrow, false));
+      if (found != Match::Yes) return first_misfit(conditions, seen_[i]);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static bool none(const std::vector<Match>& found) {
+    return std::ranges::all_of(found, [](Match each) { return each == Match::No; });
+  }
+
+  std::vector<Match> one_of(const std::vector<Conditions>& list, Match without, Side side,
+                            bool allowing, bool opaque_is_unknown) const {
+    std::vector<Match> found(seen_.size(), list.empty() ? without : Match::No);
+    if (list.empty() && allowing) {
+      // A rule that says nothing does not say `opaque: true` either (RU-55).
+      for (std::size_t i = 0; i < seen_.size(); ++i) {
+        if (seen_[i].effect().opaque) found[i] = Match::No;
+      }
+    }
+    for (const Conditions& conditions : list) {
+      const Match call = scene_.call_part(conditions);
+      if (call == Match::No) continue;
+      for (std::size_t i = 0; i < seen_.size(); ++i) {
+        if (found[i] == Match::Yes) continue;
+        if (allowing && seen_[i].effect().opaque && conditions.opaque != true) continue;
+        const Match effect = scene_.effect_part(conditions, seen_[i], side, opaque_is_unknown);
+        found[i] = either(found[i], both(call, effect));
+      }
+    }
+    return found;
+  }
+
+  // The name of the condition that fails alone.
+  std::string first_misfit(const Conditions& all, const SeenEffect& seen) const {
+    const auto fails = [&](const Conditions& one) {
+      return both(scene_.call_part(one), scene_.effect_part(one, seen, Side::Narrow, false)) !=
+             Match::Yes;
+    };
+    const std::pair<std::string_view, Conditions> kParts[] = {
+        {"agent", {.agent = all.agent}},
+        {"session", {.session = all.session}},
+        {"front", {.front = all.front}},
+        {"interactive", {.interactive = all.interactive}},
+        {"server", {.server = all.server}},
+        {"tool", {.tool = all.tool}},
+        {"class", {.effect_class = all.effect_class}},
+        {"path", {.path = all.path}},
+        {"inside", {.inside = all.inside}},
+        {"outside", {.outside = all.outside}},
+        {"recursive", {.recursive = all.recursive}},
+        {"opaque", {.opaque = all.opaque}},
+        {"host", {.host = all.host}},
+        {"command", {.command = all.command}},
+        {"args", {.args = all.args}}};
+    for (const auto& [name, part] : kParts) {
+      if (fails(part)) return std::string(name);
+    }
+    return "conditions";
+  }
+
+  Scene scene_;
+  std::vector<SeenEffect> seen_;
+};
+
+// What one rule does to each effect.
+struct Say {
+  const Rule* rule = nullptr;
+  std::vector<Match> match{};
+  std::vector<Then> then{};
+  std::string why{};  // of a rule with `only`: what did not fit
+};
+
+Say say_of(const Rule& rule, const Decider& decider) {
+  Say say{.rule = &rule};
+  if (!rule.has_only()) {
+    say.match = decider.matches(rule, rule.then == Then::Allow);
+    say.then.assign(say.match.size(), rule.then);
+    return say;
+  }
+  say.match = decider.matches(rule, false);
+  say.then.assign(say.match.size(), rule.then);
+  std::vector<std::size_t> sure;
+  for (std::size_t i = 0; i < say.match.size(); ++i) {
+    if (say.match[i] == Match::Yes) sure.push_back(i);
+  }
+  if (sure.empty()) return say;
+  for (std::size_t i = 0; i < rule.only.size(); ++i) {
+    const std::optional<std::string> misfit = decider.misfit(rule.only[i], sure);
+    if (!misfit) {
+      for (const std::size_t at : sure) say.then[at] = Then::Allow;
+      say.why.clear();
+      return say;
+    }
+    say.why += fmt::format("{}`{}` of alternative {} does not hold", say.why.empty() ? "" : ", ",
+                           *misfit, i + 1);
+  }
+  return say;
+}
+
+bool matched(const Say& say) {
+  return std::ranges::any_of(say.match, [](Match each) { return each != Match::No; });
+}
+
+// All rules that match, in the order of the file; of those with `only` the most specific alone.
+std::vector<Say> says(const RuleSet& set, const Decider& decider, WallTime now,
+                      std::vector<const Rule*>& expired) {
+  std::vector<Say> all;
+  std::optional<std::size_t> narrowest;
+  for (const Rule& rule : set.rules) {
+    if (rule.result) continue;
+    if (rule.expired(now)) {
+      expired.push_back(&rule);
+      continue;
+    }
+    Say say = say_of(rule, decider);
+    if (!matched(say)) continue;
+    all.push_back(std::move(say));
+    if (!rule.has_only()) continue;
+    const std::size_t last = all.size() - 1;
+    if (!narrowest || rank_of(rule) > rank_of(*all[*narrowest].rule)) narrowest = last;
+  }
+  std::vector<Say> kept;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].rule->has_only() || i == narrowest) kept.push_back(std::move(all[i]));
+  }
+  return kept;
+}
+
+bool refuses(Then then, Match match) {
+  return then == Then::Deny && match == Match::Yes;
+}
+bool asks(Then then, Match match) {
+  return (then == Then::Ask && match != Match::No) ||
+         (then == Then::Deny && match == Match::Unknown);
+}
+bool allows(Then then, Match match) {
+  return then == Then::Allow && match == Match::Yes;
+}
+
+RuleVerdict verdict_of(const RuleSet& set, const std::vector<Say>& all, const Effect& effect,
+                       std::size_t at) {
+  const auto one = [&](bool (*does)(Then, Match)) {
+    return std::ranges::any_of(all,
+                               [&](const Say& say) { return does(say.then[at], say.match[at]); });
+  };
+  if (one(refuses)) return RuleVerdict::Refused;
+  if (one(asks)) return RuleVerdict::Asks;
+  if (effects::is_free(effect)) return RuleVerdict::Free;
+  if (one(allows)) return RuleVerdict::Allowed;
+  if (!set.unlisted) return RuleVerdict::Open;
+  return *set.unlisted == Unlisted::Deny ? RuleVerdict::Refused : RuleVerdict::Asks;
+}
+
+using Picks = bool (*)(Then, Match);
+
+// The first rule in the file that does this to an effect, and that effect.
+struct Pick {
+  const Say* say = nullptr;
+  std::size_t effect = 0;
+};
+template <class Fits>
+Pick first(const std::vector<Say>& all, Fits fits) {
+  for (const Say& say : all) {
+    for (std::size_t i = 0; i < say.match.size(); ++i) {
+      if (fits(say, i)) return {&say, i};
+    }
+  }
+  return {};
+}
+
+// RU-12.
+Pick deciding(RuleVerdict verdict, const std::vector<Say>& all, const Effects& effects) {
+  const auto does = [&](Picks picks) {
+    return [picks](const Say& say, std::size_t i) { return picks(say.then[i], say.match[i]); };
+  };
+  switch (verdict) {
+    case RuleVerdict::Refused:
+      return first(all, does(refuses));
+    case RuleVerdict::Asks: {
+      const Pick sure = first(all, [](const Say& say, std::size_t i) {
+        return say.then[i] == Then::Ask && say.match[i] == Match::Yes;
+      });
+      return sure.say ? sure : first(all, does(asks));
+    }
+    case RuleVerdict::Allowed:
+    case RuleVerdict::Free: {
+      const Pick effective = first(all, [&](const Say& say, std::size_t i) {
+        return allows(say.then[i], say.match[i]) && !effects::is_free(effects.effects[i]);
+      });
+      return effective.say ? effective : first(all, does(allows));
+    }
+    case RuleVerdict::Open:
+      break;
+  }
+  return {};
+}
+
+void note_matches(RuleDecision& decision, const std::vector<Say>& all) {
+  for (const Say& say : all) {
+    bool asked = false;
+    bool logged = false;
+    bool allowed = false;
+    for (std::size_t i = 0; i < say.match.size(); ++i) {
+      if (say.match[i] == Match::No) continue;
+      decision.matches.push_back({say.rule, say.then[i], say.match[i], i});
+      asked = asked || say.then[i] == Then::Ask;
+      logged = logged || say.then[i] == Then::Log;
+      allowed = allowed || allows(say.then[i], say.match[i]);
+    }
+    if (asked) {
+      decision.asking.narrow(say.rule->asking);
+      if (!decision.pass_on) decision.pass_on = say.rule->pass_on;
+    }
+    if (logged) decision.logged.push_back(say.rule);
+    if (say.rule->escalate && (logged || allowed)) decision.escalated.push_back(say.rule);
+  }
+}
+
+void write_text(RuleDecision& decision, const Pick& pick, const Decider& decider,
+                const Effects& effects) {
+  if (pick.say == nullptr) return;
+  decision.rule = pick.say->rule;
+  const RuleMatch match{decision.rule, pick.say->then[pick.effect], pick.say->match[pick.effect],
+                        pick.effect};
+  if (decision.verdict != RuleVerdict::Refused && decision.verdict != RuleVerdict::Asks) return;
+  decision.message = message_of(*decision.rule, match, effects, decider.scene(), pick.say->why);
+  decision.text = decision.verdict == RuleVerdict::Refused
+                      ? fmt::format("Blocked by rule `{}`: {}", decision.rule->id, decision.message)
+                      : fmt::format("Rule `{}` asks: {}", decision.rule->id, decision.message);
+}
+
+}  // namespace
+
+std::string_view to_string(RuleVerdict verdict) {
+  constexpr std::array<std::string_view, 5> kNames = {"refused", "asks", "open", "allowed", "free"};
+  return kNames[static_cast<std::size_t>(verdict)];
+}
+
+const Rule* RuleSet::find(std::string_view id) const {
+  const auto found = std::ranges::find(rules, id, &Rule::id);
+  return found == rules.end() ? nullptr : &*found;
+}
+
+bool RuleSet::judges_results() const {
+  return std::ranges::any_of(rules, [](const Rule& rule) { return rule.result.has_value(); });
+}
+
+json::object RuleSet::dump() const {
+  json::array all;
+  for (const Rule& rule : rules) all.push_back(rule.source);
+  json::array servers;
+  for (const auto& [name, said] : book.servers) {
+    servers.push_back(json::object{{"server", name},
+                                   {"profile", said.profile},
+                                   {"trust_hints", said.trust_hints},
+                                   {"remote_paths", said.remote_paths}});
+  }
+  json::array tools;
+  for (const auto& [key, said] : book.tools) {
+    json::array roles;
+    for (const effects::RoleOf& role : said.roles) {
+      roles.push_back(json::array{effects::kRoles[static_cast<std::size_t>(role.role)], role.text});
+    }
+    tools.push_back(json::object{{"server", key.first},
+                                 {"tool", key.second},
+                                 {"class", said.effect_class},
+                                 {"roles", std::move(roles)}});
+  }
+  json::value open;
+  if (unlisted) open = *unlisted == Unlisted::Ask ? "ask" : "deny";
+  return {{"rules", std::move(all)},
+          {"unlisted", std::move(open)},
+          {"workspace", json::value_from(workspace)},
+          {"servers", std::move(servers)},
+          {"tools", std::move(tools)}};
+}
+
+RuleDecision decide(const RuleSet& set, const effects::CallFacts& facts, const Effects& effects,
+                    WallTime now) {
+  const Decider decider(facts, effects);
+  RuleDecision decision;
+  const std::vector<Say> all = says(set, decider, now, decision.expired);
+  for (std::size_t i = 0; i < effects.effects.size(); ++i) {
+    const RuleVerdict verdict = verdict_of(set, all, effects.effects[i], i);
+    decision.effect_verdicts.push_back(verdict);
+    decision.verdict = std::min(decision.verdict, verdict);
+    decision.all_free = decision.all_free && effects::is_free(effects.effects[i]);
+  }
+  note_matches(decision, all);
+  write_text(decision, deciding(decision.verdict, all, effects), decider, effects);
+  if (decision.rule == nullptr && decision.verdict == RuleVerdict::Refused) {
+    decision.text = "no rule of the policy allows it, and `unlisted` is `deny`";
+  }
+  return decision;
+}
+
+effects::CallFacts seen_by(const RuleSet& set, const effects::CallFacts& facts) {
+  effects::CallFacts seen = facts;
+  if (!set.workspace.empty()) seen.workspace = set.workspace;
+  const effects::ServerSaid* const server = set.book.server(facts.call.server);
+  if (server && server->remote_paths) seen.files = nullptr;
+  return seen;
+}
+
+Judged judge(const RuleSet& set, const effects::CallFacts& facts, WallTime now) {
+  const effects::CallFacts seen = seen_by(set, facts);
+  Judged judged{.effects = effects::effects_of_call(seen, set.book)};
+  judged.decision = decide(set, seen, judged.effects, now);
+  return judged;
+}
+
+CallOutcome outcome_of(const RuleDecision& decision, Autonomy tier, bool observes) {
+  const bool tiered = !decision.all_free && !observes;
+  const RuleVerdict verdict = decision.verdict;
+  if (verdict == RuleVerdict::Refused) return {"refused", decision.rule};
+  if (tiered && tier == Autonomy::Shadow) return {"shadow", nullptr};
+  if (verdict == RuleVerdict::Asks) return {"asks", decision.rule};
+  if (tiered && tier == Autonomy::Suggest) return {"proposed", nullptr};
+  if (verdict == RuleVerdict::Open) {
+    return {tiered && tier == Autonomy::ActWithApproval ? "asks" : "runs", nullptr};
+  }
+  return {"runs", decision.rule};
+}
+
+std::vector<const Rule*> result_rules(const RuleSet& set, const effects::CallFacts& facts,
+                                      const Effects& effects, WallTime now) {
+  const Decider decider(facts, effects);
+  std::vector<const Rule*> found;
+  for (const Rule& rule : set.rules) {
+    if (!rule.result || rule.expired(now)) continue;
+    const std::vector<Match> match = decider.matches(rule, false);
+    const bool applies = std::ranges::any_of(match, [](Match each) { return each != Match::No; });
+    if (applies) found.push_back(&rule);
+  }
+  return found;
+}
+
+std::vector<Match> matches_of(const Rule& rule, const effects::CallFacts& facts,
+                              const Effects& effects) {
+  const Decider decider(facts, effects);
+  return decider.matches(rule, !rule.has_only() && !rule.result && rule.then == Then::Allow);
+}
+
+namespace {
+
+std::string_view reason_text(effects::OpaqueReason reason) {
+  constexpr std::array<std::string_view, 15> kNames = {
+      "syntax",        "function",    "alias",   "expansion", "eval",
+      "builtin",       "code",        "heredoc", "stdin",     "interpreter",
+      "configuration", "environment", "remote",  "encoding",  "limit"};
+  return kNames[static_cast<std::size_t>(reason)];
+}
+
+json::object path_json(const effects::EffectPath& path, const effects::FileView* files) {
+  const PathForms forms = forms_of(path, files);
+  if (forms.unknown) return {{"unknown", true}};
+  json::object shown{{"written", forms.forms.front().text()}};
+  if (forms.resolved) {
+    shown["resolved"] = forms.forms.back().text();
+  } else {
+    shown["resolved"] = false;
+  }
+  if (forms.below) shown["below"] = true;
+  return shown;
+}
+
+}  // namespace
+
+json::array opaque_json(const Effects& effects) {
+  json::array spans;
+  for (const effects::OpaqueSpan& span : effects.opaque) {
+    spans.push_back(json::object{
+        {"reason", reason_text(span.reason)}, {"start", span.start}, {"end", span.end}});
+  }
+  return spans;
+}
+
+json::array effects_json(const Effects& effects, const effects::CallFacts& facts) {
+  json::array all;
+  for (const Effect& effect : effects.effects) {
+    json::object shown{{"class", effect.effect_class}};
+    if (effect.path) shown["path"] = path_json(*effect.path, facts.files);
+    if (effect.host) {
+      shown["host"] = effect.host->unknown ? json::value(json::object{{"unknown", true}})
+                                           : json::value(effect.host->text);
+    }
+    if (effect.command) shown["command"] = command_text(*effect.command);
+    if (effect.recursive) shown["recursive"] = true;
+    if (effect.opaque) shown["opaque"] = true;
+    all.push_back(std::move(shown));
+  }
+  return all;
+}
+
+json::object record_of(const Judged& judged) {
+  const RuleDecision& decision = judged.decision;
+  json::array matches;
+  for (const RuleMatch& match : decision.matches) {
+    matches.push_back(json::object{{"rule", match.rule->id},
+                                   {"then", to_string(match.then)},
+                                   {"match", match.match == Match::Yes ? "yes" : "unknown"},
+                                   {"effect", match.effect}});
+  }
+  return {{"verdict", to_string(decision.verdict)},
+          {"rule", decision.rule ? json::value(decision.rule->id) : json::value()},
+          {"place", decision.rule ? json::value(decision.rule->place) : json::value()},
+          {"matches", std::move(matches)},
+          {"opaque", opaque_json(judged.effects)}};
+}
+
+}  // namespace sallyport::rules
