@@ -24,6 +24,16 @@ struct Provenance {
   bool operator==(const Provenance&) const = default;
 };
 
+// Where a call comes from, as far as its front knows. Rules look at it; the input is what runs.
+struct CallSetting {
+  std::string front{};   // `mcp`, `http`, `hook`, `library` or `agent`; empty: unknown
+  std::string folder{};  // absolute, what relative paths start from; empty: unknown
+  std::vector<std::string> workspace{};  // folders of the project; empty: unknown
+  bool interactive = false;              // the host can ask its user
+
+  bool operator==(const CallSetting&) const = default;
+};
+
 struct Call {
   std::string call_id{};       // given by the Governor, whatever stands here
   std::string tool_call_id{};  // the model's; unique in one session only; empty: the call id serves
@@ -47,6 +57,7 @@ struct Call {
   // The event that set the call off, where one did: questions about it are named after that, and
   // `Engine::replay` finds what came of it. 1 to 128 letters, digits, `.`, `_`, `:` and `-`.
   std::string trigger_id{};
+  CallSetting setting{};
 };
 
 // A part of an answer that is no text: an image, a sound, a file, a link.

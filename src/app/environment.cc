@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdlib>
 
+#include "policy/policy_loader.h"
+
 namespace sallyport::app {
 
 namespace {
@@ -39,6 +41,9 @@ Environment Environment::of_this_process() {
                           .agent = variable("SALLYPORT_AGENT"),
                           .grant = variable("SALLYPORT_GRANT"),
                           .claude_entrypoint = variable("CLAUDE_CODE_ENTRYPOINT"),
+                          .claude_project = variable("CLAUDE_PROJECT_DIR"),
+                          .gemini_project = variable("GEMINI_PROJECT_DIR"),
+                          .temp = variable("TMPDIR"),
                           .no_color = variable("NO_COLOR"),
                           .term = variable("TERM")};
   if (!environment.home) {
@@ -59,6 +64,18 @@ Result<std::filesystem::path> default_data_dir(const Environment& environment) {
   }
   if (environment.home) return path(*environment.home) / ".local" / "state" / "sallyport";
   return fail(ErrorCode::InvalidInput, "there is no home folder to keep data in; give --data-dir");
+}
+
+effects::Machine machine_of(const Environment& environment, const std::filesystem::path& data_dir,
+                            const std::string& policy) {
+  std::error_code code;
+  effects::Machine machine{.home = environment.home.value_or("")};
+  if (!data_dir.empty()) machine.data = std::filesystem::absolute(data_dir, code).string();
+  if (!policy::PolicyOrigin::shipped(policy)) {
+    machine.policy = std::filesystem::absolute(policy, code).string();
+  }
+  if (environment.temp) machine.temp.push_back(*environment.temp);
+  return machine;
 }
 
 std::string who_runs_this() {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "effects/call_facts.h"
 #include "sallyport/result.h"
 
 namespace sallyport::app {
@@ -17,7 +18,10 @@ struct Environment {
   std::optional<std::string> agent;       // SALLYPORT_AGENT: set by fronts for what agents start
   std::optional<std::string> grant;       // SALLYPORT_GRANT: a token, or its file
   std::optional<std::string>
-      claude_entrypoint;  // CLAUDE_CODE_ENTRYPOINT: how that agent was started
+      claude_entrypoint;                      // CLAUDE_CODE_ENTRYPOINT: how that agent was started
+  std::optional<std::string> claude_project;  // CLAUDE_PROJECT_DIR
+  std::optional<std::string> gemini_project;  // GEMINI_PROJECT_DIR
+  std::optional<std::string> temp;            // TMPDIR
   std::optional<std::string> no_color;
   std::optional<std::string> term;
   std::optional<std::string> locale;  // LC_ALL, else LC_CTYPE, else LANG
@@ -27,6 +31,10 @@ struct Environment {
 
 // Where data lives when nobody says otherwise. `InvalidInput`: there is no home folder either.
 Result<std::filesystem::path> default_data_dir(const Environment& environment);
+
+// The folders that rules name, for the policy of this name.
+effects::Machine machine_of(const Environment& environment, const std::filesystem::path& data_dir,
+                            const std::string& policy);
 
 // Who runs this, for control entries: `uid:<name>`, or the number when the user has no name.
 std::string who_runs_this();

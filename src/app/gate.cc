@@ -28,7 +28,8 @@ policy::PolicyLoader::Extend what_the_gate_brings(std::filesystem::path reviewer
 
 }  // namespace
 
-Gate::Gate(std::unique_ptr<Workspace> workspace, Options options, const std::string& policy_before)
+Gate::Gate(std::unique_ptr<Workspace> workspace, Options options, const std::string& policy_before,
+           effects::Machine machine)
     : workspace_(std::move(workspace)),
       log_redactor_(workspace_->redactor(), workspace_->detectors()),
       policy_(std::move(options.policy)),
@@ -38,7 +39,7 @@ Gate::Gate(std::unique_ptr<Workspace> workspace, Options options, const std::str
       plans_(recorder_, policy_before),
       loader_(policy::PolicyOrigin::named(policy_),
               {workspace_->clock(), workspace_->entropy(), ledger().fingerprint_key(), &ledger(),
-               &workspace_->patterns()},
+               &workspace_->patterns(), std::move(machine)},
               what_the_gate_brings(workspace_->place().reviewers_file(), pins_)),
       watch_(loader_, plans_, who_runs_this(), [this](std::string_view line) { log(line); }),
       ledger_watch_(ledger(), [this](std::string_view line) { log(line); }),
@@ -64,8 +65,10 @@ Result<std::unique_ptr<Gate>> Gate::open(const Context& context, Options options
           std::move(place),
           {.role = options.role, .in_place = true, .close_interrupted = core::close_interrupted}));
   SALLYPORT_TRY(const auto before, workspace->ledger().fact("policy", "hash"));
+  effects::Machine machine =
+      machine_of(context.environment, workspace->place().data_dir, options.policy);
   std::unique_ptr<Gate> gate(
-      new Gate(std::move(workspace), std::move(options), before.value_or("")));
+      new Gate(std::move(workspace), std::move(options), before.value_or(""), std::move(machine)));
   SALLYPORT_CHECK_OK(run_on(gate->loop_, gate->watch_.load()));
   SALLYPORT_CHECK_OK(run_on(gate->loop_, gate->governor_.start()));
   SALLYPORT_CHECK_OK(govern_this_process(gate->ledger(), who_runs_this()));

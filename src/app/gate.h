@@ -53,7 +53,8 @@ class Gate {
   std::string about_policy() const;
 
  private:
-  Gate(std::unique_ptr<Workspace> workspace, Options options, const std::string& policy_before);
+  Gate(std::unique_ptr<Workspace> workspace, Options options, const std::string& policy_before,
+       effects::Machine machine);
 
   boost::asio::io_context loop_{1};
   ErrorLines lines_;

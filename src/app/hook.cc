@@ -31,9 +31,16 @@ constexpr std::chrono::milliseconds kBudget{8000};
 
 // A run without a terminal names another entry point than `cli`.
 hook::Setting setting_of(const Context& context, const HookOptions& options) {
-  if (options.interactive != "auto") return {.interactive = options.interactive == "yes"};
-  const std::optional<std::string>& entry = context.environment.claude_entrypoint;
-  return {.interactive = !entry || !entry->starts_with("sdk")};
+  const Environment& environment = context.environment;
+  hook::Setting setting;
+  const std::optional<std::string>& project =
+      options.agent == "gemini" ? environment.gemini_project : environment.claude_project;
+  const bool named = options.agent == "gemini" || options.agent == "claude-code";
+  if (named && project) setting.workspace.push_back(*project);
+  const std::optional<std::string>& entry = environment.claude_entrypoint;
+  setting.interactive = options.interactive == "auto" ? !entry || !entry->starts_with("sdk")
+                                                      : options.interactive == "yes";
+  return setting;
 }
 
 HookQuestion question_of(const Context& context, const HookOptions& options) {
@@ -98,6 +105,7 @@ Result<HookAnswer> judge(const Means& means, const HookQuestion& question, std::
   HookMessage message{.agent = std::string(question.dialect->name()),
                       .policy = known_everywhere(question.policy),
                       .interactive = question.setting.interactive,
+                      .workspace = question.setting.workspace,
                       .event = std::move(text)};
   if (!means.may_judge_here()) {
     if (!means.options.policy) message.policy.clear();

@@ -106,6 +106,7 @@ Task<Decision> HookDesk::judge(HookQuestion question) {
       .host = std::string(question.dialect->name()),
       .person = own ? who_runs_this() : "uid:" + question.asker->user,
       .host_asks = own && question.dialect->asks(question.setting),
+      .workspace = question.setting.workspace,
       .origin = origin_of(question),
       .speaker = speaker_of(question),
       .runs = still_runs,

@@ -64,11 +64,12 @@ Async<std::optional<HookDoor::Reply>> HookDoor::answer(net::Peer peer, std::stri
   if (dialect == nullptr || (message->policy.empty() && !system)) co_return std::nullopt;
   hook::Event event;
   if (!hook::read_event(*dialect, message->event, event)) co_return std::nullopt;
-  HookQuestion question{.dialect = dialect,
-                        .policy = message->policy,
-                        .setting = {.interactive = message->interactive},
-                        .event = std::move(event),
-                        .host = host_of_hook(peer.pid)};
+  HookQuestion question{
+      .dialect = dialect,
+      .policy = message->policy,
+      .setting = {.interactive = message->interactive, .workspace = message->workspace},
+      .event = std::move(event),
+      .host = host_of_hook(peer.pid)};
   if (system) co_await put_asker(peer, message->policy, question);
   co_return Reply{to_frame(co_await desk_.answer(std::move(question)))};
 }

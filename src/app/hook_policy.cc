@@ -74,10 +74,11 @@ Result<HookPolicy::Read> HookPolicy::read(const Means& means, policy::PolicyOrig
   builder.reviewers(
       std::make_shared<const policy::PeopleOfFolder>(workspace.place().reviewers_file()));
   ledger::Ledger& ledger = workspace.ledger();
-  SALLYPORT_CHECK_OK(
-      policy::add_to_plan(builder, read.policy, read.guardrails,
-                          {workspace.clock(), workspace.entropy(), ledger.fingerprint_key(),
-                           &ledger, &workspace.patterns()}));
+  SALLYPORT_CHECK_OK(policy::add_to_plan(
+      builder, read.policy, read.guardrails,
+      {workspace.clock(), workspace.entropy(), ledger.fingerprint_key(), &ledger,
+       &workspace.patterns(),
+       machine_of(Environment::of_this_process(), workspace.place().data_dir, read.origin.name)}));
   SALLYPORT_TRY(read.plan, builder.build());
   return read;
 }

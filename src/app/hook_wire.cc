@@ -34,9 +34,10 @@ Result<Parts> parts_of(std::string_view frame) {
 }  // namespace
 
 std::string to_frame(const HookMessage& message) {
-  return joined(
-      {{"agent", message.agent}, {"policy", message.policy}, {"interactive", message.interactive}},
-      message.event);
+  json::object head{
+      {"agent", message.agent}, {"policy", message.policy}, {"interactive", message.interactive}};
+  if (!message.workspace.empty()) head["workspace"] = json::value_from(message.workspace);
+  return joined(std::move(head), message.event);
 }
 
 std::string to_frame(const RefusedCommand& refused) {
@@ -60,10 +61,17 @@ Result<HookMessage> hook_message_in(std::string_view frame) {
       !std::filesystem::path(*policy).is_absolute()) {
     return fail(ErrorCode::InvalidInput, "the file of a policy is named by its full path");
   }
-  return HookMessage{.agent = std::string(*agent),
-                     .policy = std::string(*policy),
-                     .interactive = *interactive,
-                     .event = std::string(parts.body)};
+  HookMessage message{.agent = std::string(*agent),
+                      .policy = std::string(*policy),
+                      .interactive = *interactive,
+                      .event = std::string(parts.body)};
+  if (const json::value* const folders = parts.head.if_contains("workspace")) {
+    const json::array* const list = folders->if_array();
+    for (std::size_t i = 0; list && i < list->size(); ++i) {
+      if ((*list)[i].is_string()) message.workspace.emplace_back((*list)[i].get_string());
+    }
+  }
+  return message;
 }
 
 Result<HookAnswer> hook_answer_in(std::string_view frame) {

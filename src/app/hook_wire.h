@@ -20,7 +20,8 @@ struct HookMessage {
   std::string agent{};
   std::string policy{};  // a shipped one by its name, the full path of a file, or none named
   bool interactive = true;
-  std::string event{};  // as the host wrote it
+  std::vector<std::string> workspace{};  // folders of the project, as the environment names them
+  std::string event{};                   // as the host wrote it
 
   bool operator==(const HookMessage&) const = default;
 };

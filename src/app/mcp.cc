@@ -120,6 +120,8 @@ Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
        .era = era_hint(options, EraCache(workspace.place().data_dir, upstream.identity),
                        workspace.clock().wall()),
        .grant = grant,
+       .setting = {.front = "mcp", .folder = std::filesystem::current_path().string()},
+       .command = options.command,
        .log = [&](std::string_view line) { gate->log(line); }},
       std::make_unique<mcp::StreamLink>(gate->loop().get_executor(), mcp::Limits{},
                                         dup(STDIN_FILENO), dup(STDOUT_FILENO)));

@@ -56,7 +56,7 @@ Result<std::vector<ServedUpstream>> served_upstreams(const ServeConfig& config,
     EraCache cache(workspace.place().data_dir, upstream->identity);
     out.push_back({named.name, std::move(upstream->make),
                    era_hint(options, std::move(cache), workspace.clock().wall()),
-                   !named.url.empty()});
+                   !named.url.empty(), named.command});
   }
   // What is for one server is not for the others, which would inherit it.
   for (const ServeConfig::Upstream& named : config.upstreams) {
@@ -88,6 +88,8 @@ mcp::HttpFront::Open gateways(Gate& gate, const std::vector<ServedUpstream>& ups
                                  .shared = caller.shared,
                                  .era = upstream.era,
                                  .serves_others = upstream.serves_others,
+                                 .setting = {.front = "http"},
+                                 .command = upstream.command,
                                  .log = log_of(upstream.name)},
           std::move(link));
     };

@@ -16,7 +16,8 @@ struct ServedUpstream {
   std::string name;
   mcp::ServerMaker make;
   mcp::EraHint era;
-  bool serves_others = false;  // all sessions go to the same one
+  bool serves_others = false;          // all sessions go to the same one
+  std::vector<std::string> command{};  // that starts it; empty: it is reached over HTTP
 };
 
 // Takes the secrets of the servers out of the environment: no other one inherits them.

@@ -53,7 +53,7 @@ class Lowering {
 }  // namespace
 
 std::string_view to_string(Source source) {
-  constexpr std::array<std::string_view, 16> kNames = {"agent_action_tiers",
+  constexpr std::array<std::string_view, 17> kNames = {"agent_action_tiers",
                                                        "agent_tiers",
                                                        "action_tiers",
                                                        "autonomy_tier",
@@ -68,7 +68,8 @@ std::string_view to_string(Source source) {
                                                        "requires_human",
                                                        "budget",
                                                        "trust",
-                                                       "observe"};
+                                                       "observe",
+                                                       "rule"};
   return kNames[static_cast<std::size_t>(source)];
 }
 
@@ -79,7 +80,13 @@ EffectiveTier resolved_tier(const Weighing& weighing) {
     tier = {*weighing.controls.promoted_to, Source::Promotion};
     note(weighing, tier.tier, tier.source);
   }
+  // Before whatever lowers a tier: a rule lifts none of that (RU-7, RU-8).
+  if (weighing.rules == core::RuleSay::Allows && tier.tier >= Autonomy::ActWithApproval) {
+    tier = {Autonomy::ActAuto, Source::Rule};
+    note(weighing, tier.tier, tier.source);
+  }
   Lowering lower(weighing, tier);
+  if (weighing.rules == core::RuleSay::Asks) lower.to(Autonomy::ActWithApproval, Source::Rule);
   lower.to(weighing.policy.ceiling, Source::Ceiling);
   lower.to(weighing.controls.demoted_to, Source::Demotion);
   return tier;

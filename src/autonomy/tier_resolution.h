@@ -33,6 +33,7 @@ enum class Source {
   Budget,
   Trust,
   Observe,  // not tiered
+  Rule,
 };
 std::string_view to_string(Source source);
 
@@ -50,6 +51,7 @@ struct Weighing {
   const ScopeStack& scopes;
   Tier tool_tier = Tier::Confirm;
   std::optional<Autonomy> context_tier{};
+  core::RuleSay rules = core::RuleSay::Nothing;
   Controls controls{};
   std::optional<Autonomy> grant_ceiling{};
   bool budget_exhausted = false;

@@ -2,6 +2,7 @@
 // answer makes of the call.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <set>
 
@@ -30,12 +31,31 @@ Async<Result<Reply>> consult(std::shared_ptr<const Approver> approver, Question 
   co_return co_await approver->answer(std::move(question));
 }
 
-bool needs_two(const Trail& trail) {
-  return trail.plan().approvals().needs_two(trail.call().tool, trail.classification());
+// What the plan says, narrowed by the rules that ask (RU-18).
+std::vector<std::string> reviewers_of(const Trail& trail) {
+  std::vector<std::string> named = trail.plan().approvals().reviewers;
+  if (!trail.rules || trail.rules->reviewers.empty()) return named;
+  const std::vector<std::string>& wanted = trail.rules->reviewers;
+  if (named.empty()) return wanted;
+  std::erase_if(named, [&](const std::string& name) {
+    return std::ranges::find(wanted, name) == wanted.end();
+  });
+  return named;
+}
+
+std::uint64_t quorum_of(const Trail& trail) {
+  const std::uint64_t asked = trail.rules ? trail.rules->quorum : 1;
+  const std::uint64_t two = trail.needs_two() ? 2 : 1;
+  return std::max({trail.plan().approvals().quorum, asked, two});
+}
+
+std::chrono::seconds use_within_of(const Trail& trail) {
+  const std::chrono::seconds said = trail.plan().approvals().use_within;
+  return trail.rules && trail.rules->use_within ? std::min(said, *trail.rules->use_within) : said;
 }
 
 std::string_view kind_of_question(const Trail& trail) {
-  return needs_two(trail) ? "dual_control" : "approval";
+  return trail.needs_two() ? "dual_control" : "approval";
 }
 
 std::string display_name(const Trail& trail) {
@@ -47,6 +67,7 @@ std::string display_name(const Trail& trail) {
 
 std::string Governor::describe(const Trail& trail) {
   if (trail.question && !trail.question->empty()) return *trail.question;
+  if (trail.rules && !trail.rules->text.empty()) return trail.rules->text;
   return fmt::format("Confirm {}?", display_name(trail));
 }
 
@@ -65,35 +86,34 @@ Question Governor::question_about(Trail& trail, std::string id) const {
   const Call& call = trail.call();
   const WallTime now = parts_.clock.wall();
   WallTime until = now + trail.plan().approval_time();
+  if (trail.rules && trail.rules->deadline) until = std::min(until, now + *trail.rules->deadline);
   if (call.time_limit) until = std::min(until, now + *call.time_limit);
   if (trail.prepared() && trail.prepared()->expires_at) {
     until = std::min(until, from_rfc3339(*trail.prepared()->expires_at).value_or(until));
   }
   trail.approval_id = std::move(id);
-  const ApprovalRules& rules = trail.plan().approvals();
-  Question question{
-      .approval_id = trail.approval_id,
-      .call_id = call.call_id,
-      .tool_call_id = call.tool_call_id,
-      .session_id = call.session_id,
-      .agent_id = call.agent_id,
-      .server = call.server,
-      .tool = call.tool,
-      .description = describe(trail),
-      .input = call.input,
-      .call_digest = trail.call_digest(),
-      .policy_hash = trail.plan().hash(),
-      .prepared = trail.prepared(),
-      .expires_at = rfc3339(until),
-      .kind = std::string(kind_of_question(trail)),
-      .trace_id = call.trace_id,
-      .action = trail.classification().effect_class,
-      .tool_definition = trail.tool_definition(),
-      .nonce = fresh_nonce(parts_.entropy),
-      .reviewers = rules.reviewers,
-      .approvers_required = std::max<std::uint64_t>(rules.quorum, needs_two(trail) ? 2 : 1),
-      .requested_at = rfc3339(now),
-      .proposal = trail.autonomy == Autonomy::Suggest};
+  Question question{.approval_id = trail.approval_id,
+                    .call_id = call.call_id,
+                    .tool_call_id = call.tool_call_id,
+                    .session_id = call.session_id,
+                    .agent_id = call.agent_id,
+                    .server = call.server,
+                    .tool = call.tool,
+                    .description = describe(trail),
+                    .input = call.input,
+                    .call_digest = trail.call_digest(),
+                    .policy_hash = trail.plan().hash(),
+                    .prepared = trail.prepared(),
+                    .expires_at = rfc3339(until),
+                    .kind = std::string(kind_of_question(trail)),
+                    .trace_id = call.trace_id,
+                    .action = trail.classification().effect_class,
+                    .tool_definition = trail.tool_definition(),
+                    .nonce = fresh_nonce(parts_.entropy),
+                    .reviewers = reviewers_of(trail),
+                    .approvers_required = quorum_of(trail),
+                    .requested_at = rfc3339(now),
+                    .proposal = trail.autonomy == Autonomy::Suggest};
   question.binding = binding_of(question, trail.exact_text());
   return question;
 }
@@ -173,7 +193,7 @@ Governor::AskingRows Governor::rows_of(Trail& trail, const Asking& asking) {
                                       bound_text(question, trail.exact_text())));
   }
   std::vector<Draft> opening =
-      question_drafts(question, trail.plan().approvals().use_within, trail.subject(), hidden);
+      question_drafts(question, use_within_of(trail), trail.subject(), hidden);
   opening.back().changes.push_back(open_questions::add({.agent_id = question.agent_id,
                                                         .approval_id = question.approval_id,
                                                         .most = trail.plan().approvals().most_open},

@@ -26,6 +26,13 @@ struct TierStep {
 
 class ReviewerBook;
 
+// What the rules of a policy say of a call that is tiered (RU-7..RU-9).
+enum class RuleSay {
+  Nothing,
+  Asks,    // the tier is at most `act_with_approval`
+  Allows,  // where it would be that, the call runs by itself
+};
+
 struct AutonomyQuestion {
   const Call& call;
   const Classification& classification;
@@ -34,6 +41,7 @@ struct AutonomyQuestion {
   // The people of the plan. A promotion or a demotion counts only with the signature of one of
   // them; null: none counts.
   const ReviewerBook* people = nullptr;
+  RuleSay rules = RuleSay::Nothing;
 };
 
 struct AutonomyAnswer {

@@ -26,6 +26,12 @@ json::object to_json(const Call& call) {
   }
   if (call.time_limit) object["time_limit_ms"] = call.time_limit->count();
   if (!call.trigger_id.empty()) object["trigger_id"] = call.trigger_id;
+  if (call.setting != CallSetting{}) {
+    object["setting"] = json::object{{"front", call.setting.front},
+                                     {"folder", call.setting.folder},
+                                     {"workspace", json::value_from(call.setting.workspace)},
+                                     {"interactive", call.setting.interactive}};
+  }
   return object;
 }
 
@@ -53,6 +59,16 @@ Result<Call> call_from_json(const json::value& value) {
     }
   }
   if (auto trigger_id = in.optional_text("trigger_id")) call.trigger_id = std::move(*trigger_id);
+  if (in.has("setting")) {
+    ObjectReader setting(in.any("setting"), "call.setting");
+    call.setting = {.front = setting.text("front"),
+                    .folder = setting.text("folder"),
+                    .interactive = setting.boolean("interactive")};
+    for (const json::value& folder : setting.array("workspace")) {
+      if (folder.is_string()) call.setting.workspace.emplace_back(folder.get_string());
+    }
+    if (!setting.ok()) return std::unexpected(setting.error());
+  }
   if (!in.ok()) return std::unexpected(in.error());
   return call;
 }

@@ -15,6 +15,11 @@ namespace {
 
 constexpr unsigned kMaxPasses = 4;
 
+// Guards of the host and of other programs, which hear of what the policy has not refused.
+bool is_outer(Stage stage) {
+  return stage != Stage::Grant && stage != Stage::ToolUse;
+}
+
 GuardRun not_yet_run(const GuardTraits& traits, unsigned pass) {
   return {.guard = traits.name, .stage = std::string(to_string(traits.stage)), .pass = pass};
 }
@@ -72,6 +77,18 @@ class Pass {
       const auto run = std::ranges::find(runs_, guard->traits().name, &GuardRun::guard);
       if (run != runs_.end()) trail_.guard_runs.push_back(std::move(*run));
     }
+  }
+
+  // The rules of the policy, behind the guards that look at grants and texts (RU-11).
+  void run_rules() {
+    const std::shared_ptr<const CallRules>& rules = trail_.plan().rules();
+    if (!rules || denied_ || cancelled_ || judged_) return;
+    judged_ = true;
+    trail_.judged(rules->judge(
+        {trail_.call(), trail_.upstream, trail_.workspace, circumstances_.clock.wall()}));
+    if (trail_.rules->verdict != RuleAnswer::Verdict::Refused) return;
+    denied_ = true;
+    trail_.refuse({trail_.rules->text, Refusal::By::Plan});
   }
 
   // What rewriting guards changed is what the deciding ones have before them.
@@ -161,6 +178,7 @@ class Pass {
   bool denied_ = false;
   bool cancelled_ = false;
   bool rewrote_ = false;
+  bool judged_ = false;  // the rules were asked
   std::vector<GuardRun> runs_;
 };
 
@@ -186,8 +204,11 @@ Async<void> decide(Trail& trail, const Preview& preview, const Clock& clock,
     }
     pass.begin_deciding();
     for (const std::shared_ptr<const Guard>& guard : plan.guards()) {
-      if (!guard->traits().rewrites) co_await pass.run(guard);
+      if (guard->traits().rewrites) continue;
+      if (is_outer(guard->traits().stage)) pass.run_rules();
+      co_await pass.run(guard);
     }
+    pass.run_rules();
     pass.write_down(plan.guards());
     if (!pass.rewrote() || !trail.open()) co_return;
     if (number == before + kMaxPasses) {

@@ -197,8 +197,7 @@ Draft dual_control_executed(const Trail& trail) {
 }
 
 bool uses_dual_control(const Trail& trail) {
-  return trail.consent &&
-         trail.plan().approvals().needs_two(trail.call().tool, trail.classification());
+  return trail.consent && trail.needs_two();
 }
 
 }  // namespace

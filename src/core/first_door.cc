@@ -39,12 +39,88 @@ std::optional<std::string> replay_of(const Trail& trail) {
   return trail.replay_of.empty() ? std::nullopt : std::optional(trail.replay_of);
 }
 
+constexpr std::string_view kWorkspaceSpace = "workspace";
+constexpr std::string_view kExpiredSpace = "rule_expired";
+
+// The workspace of a session is what its first call says, whatever later ones say (RU-36).
+void pin_workspace(Trail& trail, RecordReader& records) {
+  const Call& call = trail.call();
+  trail.workspace = call.setting.workspace;
+  if (trail.workspace.empty() && !call.setting.folder.empty()) {
+    trail.workspace.push_back(call.setting.folder);
+  }
+  if (call.session_id.empty()) return;
+  const std::string key = canonical_json(json::array{call.agent_id, call.session_id});
+  const auto stored = records.fact(kWorkspaceSpace, key);
+  if (!stored) {
+    trail.workspace.clear();
+    return;
+  }
+  if (!*stored) {
+    if (trail.workspace.empty()) return;
+    trail.closing_facts.push_back(
+        {std::string(kWorkspaceSpace), key, canonical_json(json::value_from(trail.workspace))});
+    return;
+  }
+  trail.workspace.clear();
+  const Result<json::value> pinned = parse_own_json(**stored);
+  if (!pinned || !pinned->is_array()) return;
+  for (const json::value& folder : pinned->get_array()) {
+    if (folder.is_string()) trail.workspace.emplace_back(folder.get_string());
+  }
+}
+
+// What rules say beside their verdict: items of the queue, and that they have expired (RU-19,
+// RU-20).
+void note_rules(Trail& trail, RecordReader& records) {
+  for (const RuleItem& item : trail.rules->items) {
+    const std::string rule = "rule " + item.rule;
+    trail.escalations.push_back({rule, escalation_text(rule, item.message)});
+  }
+  for (const std::string& rule : trail.rules->expired) {
+    const std::string key = canonical_json(json::array{trail.plan().hash(), rule});
+    const auto told = records.fact(kExpiredSpace, key);
+    if (!told || *told) continue;
+    Draft draft{.kind = Kind::Topic,
+                .subject = trail.subject(),
+                .topic = "rules",
+                .body = {{"record", "rule_expired"}, {"rule", rule}}};
+    draft.facts.push_back({std::string(kExpiredSpace), key, "told"});
+    trail.rows.push_back(std::move(draft));
+  }
+}
+
+bool rules_ask(const Trail& trail) {
+  return trail.rules && trail.rules->verdict == RuleAnswer::Verdict::Asks;
+}
+
+RuleSay say_of(const Trail& trail) {
+  if (!trail.rules) return RuleSay::Nothing;
+  if (rules_ask(trail)) return RuleSay::Asks;
+  return trail.rules->verdict == RuleAnswer::Verdict::Allowed ? RuleSay::Allows : RuleSay::Nothing;
+}
+
+// What the tiers see: a call whose effects are all free is not tiered (RU-5).
+Classification untiered(const Trail& trail) {
+  Classification seen = trail.classification();
+  if (!trail.is_tiered()) seen.tier = Tier::Observe;
+  return seen;
+}
+
+bool someone_left(const Trail& trail) {
+  return !trail.rules || !trail.rules->nobody_left;
+}
+
 }  // namespace
 
 Async<void> Governor::authorize(Trail& trail, const std::shared_ptr<Upstream>& upstream,
                                 const std::stop_token& cancel) {
   if (upstream->raises_caution()) trail.raise_caution();
   trail.tool_definition(upstream->definition());
+  if (trail.plan().rules()) {
+    trail.upstream = upstream->facts();
+    pin_workspace(trail, parts_.recorder);
+  }
   if (const Result<void> ready = parts_.recorder.ready(); !ready) {
     // Nothing was announced, so nobody hears of it.
     trail.refuse({"event sink failed: audit: " + ready.error().message, Refusal::By::Listener});
@@ -79,6 +155,7 @@ Async<void> Governor::authorize(Trail& trail, const std::shared_ptr<Upstream>& u
   } else if (trail.guard_runs.empty()) {
     list_unreached(trail);
   }
+  if (trail.open() && trail.rules) note_rules(trail, parts_.recorder);
   if (trail.open()) weigh_autonomy(trail);
   co_await tell_decision(trail);
 }
@@ -142,8 +219,12 @@ void Governor::find_tier(Trail& trail) const {
   const std::optional<Autonomy> ceiling = trail.grant ? trail.grant->ceiling : std::nullopt;
   trail.spending.reset();
   if (const auto& rules = trail.plan().autonomy_rules()) {
-    AutonomyAnswer answer = rules->weigh({trail.call(), trail.classification(), ceiling,
-                                          trail.tier_steps, trail.plan().approvals().people.get()},
+    AutonomyAnswer answer = rules->weigh({.call = trail.call(),
+                                          .classification = untiered(trail),
+                                          .grant_ceiling = ceiling,
+                                          .steps = trail.tier_steps,
+                                          .people = trail.plan().approvals().people.get(),
+                                          .rules = say_of(trail)},
                                          parts_.recorder, parts_.clock.wall());
     trail.autonomy = answer.tier;
     trail.autonomy_source = std::move(answer.source);
@@ -153,6 +234,14 @@ void Governor::find_tier(Trail& trail) const {
     return;
   }
   if (trail.tier_steps) trail.tier_steps->push_back({trail.autonomy_source, trail.autonomy, {}});
+  const bool lifted =
+      say_of(trail) == RuleSay::Allows && trail.autonomy >= Autonomy::ActWithApproval;
+  const bool capped = say_of(trail) == RuleSay::Asks && trail.autonomy == Autonomy::ActAuto;
+  if (lifted || capped) {
+    trail.autonomy = lifted ? Autonomy::ActAuto : Autonomy::ActWithApproval;
+    trail.autonomy_source = "rule";
+    if (trail.tier_steps) trail.tier_steps->push_back({"rule", trail.autonomy, {}});
+  }
   if (trail.tier_steps && ceiling) trail.tier_steps->push_back({"grant", *ceiling, {}});
   if (ceiling && *ceiling < trail.autonomy) {
     trail.autonomy = *ceiling;
@@ -177,14 +266,19 @@ void Governor::propose(Trail& trail) const {
 
 void Governor::weigh_autonomy(Trail& trail) const {
   find_tier(trail);
-  const bool confirm = trail.classification().tier == Tier::Confirm;
+  const bool confirm = trail.is_tiered();
   trail.weighed = trail.weighed || confirm;
   if (confirm && trail.autonomy == Autonomy::Shadow) {
     propose(trail);
     trail.refuse({"shadow: " + trail.call().tool + " was not run", Refusal::By::Autonomy});
     return;
   }
-  const bool asks = trail.question || (confirm && trail.autonomy != Autonomy::ActAuto);
+  const bool asks =
+      trail.question || rules_ask(trail) || (confirm && trail.autonomy != Autonomy::ActAuto);
+  if (asks && !someone_left(trail)) {
+    trail.refuse({"its rules name reviewers of whom nobody may approve the call"});
+    return;
+  }
   trail.needs_person =
       asks && !(trail.consent && trail.consent->call_digest == trail.call_digest());
 }

@@ -42,6 +42,7 @@ json::object body_of(const Trail& trail) {
       {"approval_id", trail.approval_id.empty() ? json::value() : json::value(trail.approval_id)},
       {"matched_grant_index", trail.grant ? json::value(trail.grant->index) : json::value()},
       {"guards", std::move(guards)}};
+  if (trail.rules) body["rules"] = trail.rules->record;
   if (!trail.replay_of.empty()) {
     body["replay_of_event_id"] = trail.replay_of;
   } else if (!call.trigger_id.empty()) {

@@ -144,6 +144,11 @@ PlanBuilder& PlanBuilder::autonomy_rules(std::shared_ptr<const AutonomyRules> ru
   return *this;
 }
 
+PlanBuilder& PlanBuilder::rules(std::shared_ptr<const CallRules> rules) {
+  plan_.rules_ = std::move(rules);
+  return *this;
+}
+
 PlanBuilder& PlanBuilder::autonomy(Autonomy autonomy) {
   plan_.autonomy_ = autonomy;
   return *this;
@@ -284,6 +289,7 @@ Result<std::shared_ptr<const Plan>> PlanBuilder::build() && {
   SALLYPORT_CHECK_OK(check_names());
   SALLYPORT_CHECK_OK(check_order());
   if (plan_.autonomy_rules_) plan_.also_["autonomy"] = plan_.autonomy_rules_->dump();
+  if (plan_.rules_) plan_.also_["rules"] = plan_.rules_->dump();
   plan_.dump_ = dump();
   plan_.hash_ = "sha256:" + hex(sha256(plan_.dump_));
   add_what_was_brought();

@@ -15,6 +15,7 @@
 
 #include "core/approval_rules.h"
 #include "core/autonomy_rules.h"
+#include "core/call_rules.h"
 #include "core/guard.h"
 #include "core/stream_limits.h"
 #include "sallyport/classification.h"
@@ -46,6 +47,8 @@ class Plan {
   Autonomy autonomy() const { return autonomy_; }
   // Decides instead of `autonomy` where it is there.
   const std::shared_ptr<const AutonomyRules>& autonomy_rules() const { return autonomy_rules_; }
+  // Null: the policy has none, and calls are decided without them (RU-1).
+  const std::shared_ptr<const CallRules>& rules() const { return rules_; }
   std::chrono::milliseconds time_limit() const { return time_limit_; }
   const StreamLimits& stream_limits() const { return stream_limits_; }
   IntentDurability durability() const { return durability_; }
@@ -70,6 +73,7 @@ class Plan {
   std::set<std::string, std::less<>> fail_open_;
   Autonomy autonomy_ = Autonomy::ActWithApproval;
   std::shared_ptr<const AutonomyRules> autonomy_rules_;
+  std::shared_ptr<const CallRules> rules_;
   std::chrono::milliseconds time_limit_{60'000};
   StreamLimits stream_limits_;
   IntentDurability durability_ = IntentDurability::Effect;
@@ -95,6 +99,7 @@ class PlanBuilder {
   PlanBuilder& fail_open(std::string guard_name);
   PlanBuilder& autonomy(Autonomy autonomy);
   PlanBuilder& autonomy_rules(std::shared_ptr<const AutonomyRules> rules);
+  PlanBuilder& rules(std::shared_ptr<const CallRules> rules);
   PlanBuilder& time_limit(std::chrono::milliseconds limit);
   PlanBuilder& stream_limits(StreamLimits limits);
   PlanBuilder& durability(IntentDurability durability);

@@ -30,6 +30,7 @@ Task<Rehearsal> Governor::rehearse(Call asked, std::shared_ptr<Upstream> upstrea
   seen.classification = trail.classification();
   seen.policy_hash = trail.plan().hash();
   seen.guard_runs = std::move(trail.guard_runs);
+  seen.rules = trail.rules;
   seen.grant = trail.grant;
   seen.weighed = trail.weighed || (trail.open() && !trail.needs_person);
   seen.tier = trail.autonomy;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/autonomy_rules.h"
+#include "core/call_rules.h"
 #include "core/grant_use.h"
 #include "sallyport/approval.h"
 #include "sallyport/audit_record.h"
@@ -21,6 +22,7 @@ struct Rehearsal {
   Classification classification{};
   std::string policy_hash{};
   std::vector<GuardRun> guard_runs{};
+  std::optional<RuleAnswer> rules{};     // none: the policy has no rules
   std::vector<json::object> findings{};  // what guards found, each with its excerpt
   std::shared_ptr<const GrantUse> grant{};
   bool weighed = false;  // grants and guards let it come as far as the tiers

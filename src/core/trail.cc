@@ -43,7 +43,30 @@ Call Trail::call_with_grants() const {
   return call;
 }
 
+// A later pass may see another input, and so another tool (RU-27).
+void Trail::judged(RuleAnswer answer) {
+  classification_ = plan_->classify(call_);
+  if (cautious_) {
+    raise_caution();
+  } else if (answer.classification) {
+    answer.classification->display_name = classification_.display_name;
+    classification_ = *answer.classification;
+  }
+  rules = std::move(answer);
+}
+
+bool Trail::is_tiered() const {
+  if (classification_.tier == Tier::Observe) return false;
+  return !rules || !rules->all_free || cautious_;
+}
+
+bool Trail::needs_two() const {
+  return plan_->approvals().needs_two(call_.tool, classification_) ||
+         (rules && rules->dual_control);
+}
+
 void Trail::raise_caution() {
+  cautious_ = true;
   if (classification_.tier == Tier::Observe) classification_.source = "hint";
   classification_.tier = Tier::Confirm;
   if (classification_.effect_class == "none") classification_.effect_class = "unknown";
@@ -58,11 +81,14 @@ const std::string& Trail::call_digest() const {
   if (call_digest_.empty()) {
     const json::value definition =
         tool_definition_.empty() ? json::value() : json::value(tool_definition_);
-    call_digest_ = digest_(canonical_json(json::object{{"input", exact_input(call_)},
-                                                       {"policy_hash", plan_->hash()},
-                                                       {"principal", call_.agent_id},
-                                                       {"tool", call_.tool},
-                                                       {"tool_definition", definition}}));
+    json::object bound{{"input", exact_input(call_)},
+                       {"policy_hash", plan_->hash()},
+                       {"principal", call_.agent_id},
+                       {"tool", call_.tool},
+                       {"tool_definition", definition}};
+    // The same line is another call in another folder, where rules look at that.
+    if (plan_->rules() && !call_.setting.folder.empty()) bound["folder"] = call_.setting.folder;
+    call_digest_ = digest_(canonical_json(bound));
   }
   return call_digest_;
 }
@@ -102,6 +128,8 @@ void Trail::decide_again(std::shared_ptr<const Plan> plan) {
   escalations.clear();
   grant.reset();
   question.reset();
+  rules.reset();
+  cautious_ = false;
   needs_person = false;
 }
 
@@ -123,6 +151,7 @@ void Trail::forget_content() {
 }
 
 void Trail::forget_evidence() {
+  if (rules) rules->record.erase("effects");
   for (GuardRun& run : guard_runs) run.evidence = nullptr;
 }
 

@@ -102,7 +102,14 @@ class Trail {
   bool needs_person = false;            // the tier, or a guard, asks for a yes that is not there
   std::optional<Consent> consent;
   std::shared_ptr<const GrantUse> grant;  // the one that fits; none: the call needs none
-  std::string approval_id;                // of the last question asked
+  std::optional<RuleAnswer> rules;        // as last judged; none: the plan has no rules
+  UpstreamFacts upstream{};               // that the rules look at
+  std::vector<std::string> workspace{};   // of the session, for them
+  // What the rules say the tool is; none: what the plan says.
+  void judged(RuleAnswer answer);
+  bool is_tiered() const;   // its tier decides whether it runs by itself
+  bool needs_two() const;   // people who approve it
+  std::string approval_id;  // of the last question asked
   Autonomy autonomy;
   std::string autonomy_source = "plan";
   std::vector<TierStep>* tier_steps = nullptr;  // of whoever wants to know why
@@ -156,6 +163,7 @@ class Trail {
   bool outlives_process_ = false;
   std::optional<Refusal> refusal_;
   Subject subject_;
+  bool cautious_ = false;            // what the tool says of itself is reason for care
   mutable std::string call_digest_;  // empty: the input has changed since it was asked for
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/async.h"
 #include "core/assertion.h"
+#include "core/call_rules.h"
 #include "core/delivery.h"
 #include "sallyport/call.h"
 #include "sallyport/envelope.h"
@@ -46,6 +47,9 @@ class Upstream {
   // How the tool understands the input, for the preview. An error denies the call (EV-86).
   virtual Result<json::value> structured_input(const Call& call) const { return call.input; }
   virtual std::string working_directory() const { return {}; }
+
+  // What rules look at beside the call.
+  virtual UpstreamFacts facts() const { return {}; }
 
   // The tool, if it prepares first.
   virtual PreparingUpstream* preparing() { return nullptr; }

@@ -12,11 +12,11 @@
 
 namespace sallyport::effects {
 
-// Folders of the machine, absolute; empty: unknown.
+// Folders of the machine, absolute.
 struct Machine {
-  std::string home{};
-  std::string data{};               // the data folder of Sallyport, `${data}`
-  std::string policy{};             // the file of the policy, `${policy}`
+  std::string home{};               // empty: unknown
+  std::string data{};               // the data folder of Sallyport, `${data}`; empty: there is none
+  std::string policy{};             // the file of the policy, `${policy}`; empty: there is none
   std::vector<std::string> temp{};  // `TMPDIR` of the gate, beside `/tmp` and `/var/tmp`
 
   bool operator==(const Machine&) const = default;

@@ -18,7 +18,8 @@ Effects opaque_line(std::size_t size) {
 [[gnu::weak]] Effects effects_of_words(const std::vector<std::string>&, const ShellSetting&) {
   return opaque_line(0);
 }
-[[gnu::weak]] Match matches(const CommandPattern&, const Command&, bool) {
+[[gnu::weak]] Match matches(const CommandPattern&, const Command&, bool,
+                            const std::vector<std::string>&) {
   return Match::No;
 }
 [[gnu::weak]] bool knows_flag(const CommandPattern&, std::string_view) {

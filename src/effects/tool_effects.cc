@@ -536,6 +536,10 @@ bool is_free(const Effect& effect) {
   return !effect.opaque && (effect.effect_class == "none" || effect.effect_class == "fs.read");
 }
 
+bool is_tool_of_table(std::string_view tool) {
+  return !class_in_table(tool).empty();
+}
+
 std::vector<std::string> known_classes() {
   std::vector<std::string> classes = {"none",
                                       "fs.read",

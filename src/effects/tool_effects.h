@@ -60,6 +60,9 @@ bool is_read_only_by_hint(const CallFacts& facts, const ToolBook& book);
 // An effect of one of these classes that is not opaque is free (RU-5).
 bool is_free(const Effect& effect);
 
+// Does the table of AT-22 know a tool of this name?
+bool is_tool_of_table(std::string_view tool);
+
 // Every class that an effect can have without a policy naming it.
 std::vector<std::string> known_classes();
 

@@ -49,6 +49,7 @@ class Cursor final : public Dialect {
     SALLYPORT_TRY(event.name, needed_text(object, "hook_event_name"));
     event.session_id = text_or_empty(object, "conversation_id");
     event.folder = text_or_empty(object, "cwd");
+    event.workspace = texts_in(object, "workspace_roots");
     event.model = text_or_empty(object, "model");
     SALLYPORT_CHECK_OK(read_kind(event, object));
     if (event.kind == Event::Kind::Other) return {};

@@ -44,6 +44,7 @@ struct Event {
   std::string sub_agent{};
   std::string model{};
   std::string folder{};
+  std::vector<std::string> workspace{};  // folders of the project, where the host names them
   std::string permission_mode{};
 };
 

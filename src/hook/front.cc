@@ -56,13 +56,18 @@ std::string Front::server_of(const Event& event) const {
 }
 
 Call Front::call_of(const Event& event) const {
-  Call call{.tool_call_id = event.call_id,
-            .agent_id = settings_.agent,
-            .session_id = event.session_id,
-            .server = server_of(event),
-            .tool = event.tool,
-            .input = event.input,
-            .agent_name = event.sub_agent};
+  Call call{
+      .tool_call_id = event.call_id,
+      .agent_id = settings_.agent,
+      .session_id = event.session_id,
+      .server = server_of(event),
+      .tool = event.tool,
+      .input = event.input,
+      .agent_name = event.sub_agent,
+      .setting = {.front = "hook",
+                  .folder = event.folder,
+                  .workspace = settings_.workspace.empty() ? event.workspace : settings_.workspace,
+                  .interactive = settings_.host_asks}};
   call.provenance.model = event.model;
   return call;
 }

@@ -35,12 +35,13 @@ class Front {
     Origins& origins;
   };
   struct Settings {
-    std::string agent{};     // the principal
-    std::string host{};      // the server of the host's own tools; empty: the same
-    std::string person{};    // who sits before the host
-    bool host_asks = false;  // the host can ask that person
-    json::value origin{};    // of the event, for the record of its call
-    Speaker speaker{};       // whose word the event is
+    std::string agent{};                   // the principal
+    std::string host{};                    // the server of the host's own tools; empty: the same
+    std::string person{};                  // who sits before the host
+    bool host_asks = false;                // the host can ask that person
+    std::vector<std::string> workspace{};  // of the project; empty: what the event says
+    json::value origin{};                  // of the event, for the record of its call
+    Speaker speaker{};                     // whose word the event is
     // Is this process still there? None: nobody knows.
     std::function<bool(const std::string& process)> runs{};
     // May his yes, given to the host, stand for this request (AP-33)?

@@ -135,6 +135,16 @@ void take_error(Event& event, const json::value& error) {
   event.replaceable = false;
 }
 
+std::vector<std::string> texts_in(const json::object& object, std::string_view name) {
+  std::vector<std::string> texts;
+  const json::value* const list = object.if_contains(name);
+  if (list == nullptr || !list->is_array()) return texts;
+  for (const json::value& text : list->get_array()) {
+    if (text.is_string()) texts.emplace_back(text.get_string());
+  }
+  return texts;
+}
+
 Result<void> read_named(Event& event, const json::object& object,
                         std::span<const NamedKind> kinds) {
   SALLYPORT_TRY(event.name, needed_text(object, "hook_event_name"));
@@ -143,6 +153,7 @@ Result<void> read_named(Event& event, const json::object& object,
   event.kind = known->kind;
   SALLYPORT_TRY(event.session_id, needed_text(object, "session_id"));
   event.folder = text_or_empty(object, "cwd");
+  event.workspace = texts_in(object, "workspace_roots");
   event.permission_mode = text_or_empty(object, "permission_mode");
   event.sub_agent = text_or_empty(object, "agent_type");
   event.model = text_or_empty(object, "model");

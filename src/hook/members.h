@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hook/decision.h"
 #include "hook/event.h"
@@ -16,6 +17,9 @@ namespace sallyport::hook {
 // `InvalidInput`: a member that the event cannot do without.
 Result<std::string> needed_text(const json::object& object, std::string_view name);
 Result<json::value> needed(const json::object& object, std::string_view name);
+
+// The texts of a list; empty where there is none.
+std::vector<std::string> texts_in(const json::object& object, std::string_view name);
 
 // The value of a text that holds JSON; what is none stays a text.
 json::value json_inside(const json::value& value);

@@ -17,6 +17,7 @@ constexpr auto kNames = std::to_array<std::string_view>({
     "detail",
     "details",
     "effective_input",
+    "effects",
     "error",
     "escalations",
     "excerpt",

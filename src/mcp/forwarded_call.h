@@ -40,6 +40,7 @@ class ForwardedCall final : public core::Upstream {
     std::function<bool(const std::string& tool)> known{};        // none: all are
     std::function<bool(const std::string& tool)> cautious{};
     std::function<std::string(const std::string& tool)> definition{};  // digest of what it says
+    std::function<core::UpstreamFacts(const std::string& tool)> facts{};
     // True: the client is asked here what the server wants to know; else it sees for itself.
     std::function<bool()> asks_client{};
     std::function<Task<std::string>(std::string method, std::string params)> ask{};
@@ -55,6 +56,9 @@ class ForwardedCall final : public core::Upstream {
   bool raises_caution() const override { return means_.cautious && means_.cautious(asked_.tool); }
   std::string definition() const override {
     return means_.definition ? means_.definition(asked_.tool) : std::string();
+  }
+  core::UpstreamFacts facts() const override {
+    return means_.facts ? means_.facts(asked_.tool) : core::UpstreamFacts();
   }
   ToolResult result_of(const Envelope& released) const override;
 

@@ -63,10 +63,12 @@ class Gateway final : public Conversation,
     ServerMaker make_server;  // of whatever kind it is
     std::string agent_id;     // who the client was authenticated as
     std::string session_id;
-    bool shared = false;         // by several clients of that agent
-    EraHint era{};               // of the server
-    bool serves_others = false;  // the server is one for all agents, who look alike to it
-    std::string grant{};         // token of calls that bring none; empty: they have none
+    bool shared = false;                 // by several clients of that agent
+    EraHint era{};                       // of the server
+    bool serves_others = false;          // the server is one for all agents, who look alike to it
+    std::string grant{};                 // token of calls that bring none; empty: they have none
+    CallSetting setting{};               // of its calls
+    std::vector<std::string> command{};  // that starts the server; empty: it is elsewhere
     Limits limits{};
     Server::Log log;  // for people; must not wait
   };

@@ -57,6 +57,13 @@ ForwardedCall::Means Gateway::means_for(const std::string& method, const std::st
   means.ask = [this, about](std::string method, std::string params) {
     return ask_client(std::move(method), std::move(params), about);
   };
+  means.facts = [this](const std::string& tool) {
+    const auto found = tools_.find(tool);
+    return core::UpstreamFacts{
+        .command = settings_.command,
+        .read_only_hint = found == tools_.end() ? std::nullopt : found->second.read_only,
+        .remote_files = settings_.command.empty()};
+  };
   means.clock = &parts_.clock;
   means.keep = weak_from_this().lock();
   if (method.starts_with("tasks/")) {
@@ -111,7 +118,9 @@ void Gateway::begin_call(Message request, Grants grants) {
                     .input = asked->input,
                     .raw_input = asked->raw_input,
                     .agent_name = client_name_,
-                    .grants = std::move(grants)};
+                    .grants = std::move(grants),
+                    .setting = settings_.setting};
+  governed->call.setting.interactive = client_capabilities_.contains("elicitation");
   if (const json::value* const token = progress_token(request)) {
     governed->client_token = canonical_json(*token);
     tokens_[governed->client_token] = governed;

@@ -31,6 +31,8 @@ ToolDefinition definition_of(std::string_view name, const json::object& tool) {
   definition.hash = hex(sha256(canonical_json(tool)));
   definition.has_output_schema = tool.contains("outputSchema");
   definition.raises_caution = raises(tool);
+  const json::object* const hints = object_in(tool, "annotations");
+  if (hints != nullptr) definition.read_only = bool_in(*hints, "readOnlyHint");
   return definition;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/json/object.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -17,7 +18,8 @@ struct ToolDefinition {
   std::string first_hash;  // of fewer members, as earlier releases pinned it
   json::object pinned;     // all of it
   bool has_output_schema = false;
-  bool raises_caution = false;  // it says of itself that it is no harmless lookup (AT-25)
+  std::optional<bool> read_only{};  // what it says of itself, where somebody trusts that (RU-29)
+  bool raises_caution = false;      // it says of itself that it is no harmless lookup (AT-25)
 };
 
 // Of a result of `tools/list`. Whatever has no name is passed over.

@@ -23,6 +23,7 @@
 #include "policy/rule_keys.h"
 #include "policy/shipped.h"
 #include "policy/yaml_json.h"
+#include "rules/plan_rules.h"
 
 namespace sallyport::policy {
 
@@ -221,6 +222,10 @@ Result<void> add_to_plan(core::PlanBuilder& plan, const Policy& policy,
                          std::shared_ptr<const guardrails::Guardrails> guardrails,
                          const Surroundings& surroundings) {
   add_tools(plan, policy);
+  if (policy.rules) {
+    plan.rules(std::make_shared<const rules::PlanRules>(*policy.rules, surroundings.machine,
+                                                        surroundings.files));
+  }
   if (policy.durability) plan.durability(*policy.durability);
   if (policy.redaction_notice) plan.redaction_notice(true);
   add_autonomy(plan, policy, surroundings);

@@ -107,6 +107,9 @@ struct Surroundings {
   // Where revocations and budgets of grants stand; a policy that asks for grants needs it.
   core::RecordReader* records = nullptr;
   const guardrails::PatternStore* patterns = nullptr;  // null: they are compiled anew
+  effects::Machine machine{};                          // folders that rules name
+  // The disk that rules look at; null: that of this machine. Must outlive the plan.
+  const effects::FileView* files = nullptr;
 };
 
 // The parts of a plan, for whoever adds more to it. `guardrails`: compiled from `policy`, or null

@@ -142,6 +142,7 @@ const RootFolders& Scene::folders(FolderName::Kind kind) const {
 
 const RootFolders& Scene::roots(Root root) const {
   static const RootFolders kUnknown;
+  static const RootFolders kNone = std::vector<PathForm>();
   const auto kept = [&](std::optional<RootFolders>& slot,
                         const std::string& folder) -> const RootFolders& {
     if (!slot) slot = forms_or_unknown(folder, files());
@@ -155,9 +156,9 @@ const RootFolders& Scene::roots(Root root) const {
     case Root::Cwd:
       return kept(cwd_, facts_.cwd.value_or(""));
     case Root::Data:
-      return kept(data_, facts_.machine.data);
+      return facts_.machine.data.empty() ? kNone : kept(data_, facts_.machine.data);
     case Root::Policy:
-      return kept(policy_, facts_.machine.policy);
+      return facts_.machine.policy.empty() ? kNone : kept(policy_, facts_.machine.policy);
     case Root::Absolute:
     case Root::Anywhere:
       break;
@@ -253,20 +254,9 @@ Match Scene::command_of(const Conditions& conditions, const Effect& effect, Side
   if (!effect.command) return Match::No;
   Match found = Match::No;
   for (const CommandPattern& pattern : conditions.command) {
-    const bool wide = side == Side::Wide;
-    if (!pattern.run.front().starts_with("./")) {
-      found = either(found, effects::matches(pattern, *effect.command, wide));
-      continue;
-    }
-    // `./gradlew` in a rule is the file in the workspace (RU-51).
-    const std::vector<std::string> workspace =
-        usable_workspace(facts_.workspace, facts_.machine.home);
-    if (workspace.empty()) found = either(found, Match::Unknown);
-    for (const std::string& folder : workspace) {
-      CommandPattern there = pattern;
-      there.run.front() = PathForm::of(folder + pattern.run.front().substr(1)).text();
-      found = either(found, effects::matches(there, *effect.command, wide));
-    }
+    found = either(
+        found, effects::matches(pattern, *effect.command, side == Side::Wide, facts_.workspace));
+    if (found == Match::Yes) break;
   }
   return found;
 }

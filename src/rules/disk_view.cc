@@ -103,6 +103,11 @@ std::optional<std::vector<std::string>> DiskView::names(const std::string& folde
   return names;
 }
 
+bool DiskView::missing(const std::string& folder) const {
+  const Descriptor found(open_plain(folder, O_PATH | O_DIRECTORY));
+  return found.number() < 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
 std::optional<std::string> DiskView::resolve(const std::string& path) const {
   if (is_stream(path)) return path;
   int links = 0;

@@ -10,6 +10,7 @@ class DiskView final : public effects::FileView {
  public:
   std::optional<std::vector<std::string>> names(const std::string& folder,
                                                 std::size_t most) const override;
+  bool missing(const std::string& folder) const override;
   std::optional<std::string> resolve(const std::string& path) const override;
 };
 

@@ -348,6 +348,7 @@ RuleDecision decide(const RuleSet& set, const effects::CallFacts& facts, const E
 effects::CallFacts seen_by(const RuleSet& set, const effects::CallFacts& facts) {
   effects::CallFacts seen = facts;
   if (!set.workspace.empty()) seen.workspace = set.workspace;
+  seen.workspace = usable_workspace(std::move(seen.workspace), facts.machine.home);
   const effects::ServerSaid* const server = set.book.server(facts.call.server);
   if (server && server->remote_paths) seen.files = nullptr;
   return seen;

@@ -1,0 +1,71 @@
+// The rules of a policy, as the first door asks them. The plan carries them; core knows neither
+// effects nor conditions.
+#pragma once
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "sallyport/call.h"
+#include "sallyport/classification.h"
+
+namespace sallyport::core {
+
+// What an upstream knows of itself that rules look at.
+struct UpstreamFacts {
+  std::vector<std::string> command{};    // that this process started; empty: it started none
+  std::optional<bool> read_only_hint{};  // what the server says of the tool
+  bool definition_changed = false;       // since it was accepted (AT-26)
+  bool remote_files = false;             // its files are on another machine (RU-42)
+};
+
+struct RuleQuestion {
+  const Call& call;
+  const UpstreamFacts& upstream;
+  const std::vector<std::string>& workspace;  // of the session; empty: unknown (RU-36)
+  WallTime now{};
+};
+
+// An item that a rule adds to the queue of escalations.
+struct RuleItem {
+  std::string rule{};
+  std::string message{};
+};
+
+struct RuleAnswer {
+  enum class Verdict { Refused, Asks, Open, Allowed, Free };
+  Verdict verdict = Verdict::Open;
+  std::string rule{};   // that decided; empty: none did
+  std::string place{};  // of that rule: file, line and column
+  std::string text{};   // what the agent receives where the call is refused or asked about (RU-71)
+  bool all_free = false;  // no effect is tiered, whatever the verdict
+  // What the tool is, where its effects say more than its name (RU-27, RU-29).
+  std::optional<Classification> classification{};
+  // What the approval needs, beside what the plan says (RU-18).
+  std::vector<std::string> reviewers{};
+  std::uint64_t quorum = 1;
+  bool dual_control = false;
+  bool reason_required = false;
+  bool nobody_left = false;  // rules name reviewers that exclude each other
+  std::optional<std::chrono::seconds> deadline{};
+  std::optional<std::chrono::seconds> use_within{};
+  std::vector<RuleItem> items{};       // that rules add to the queue (RU-19)
+  std::vector<std::string> expired{};  // rules that match nothing any more (RU-20)
+  json::object record{};               // `rules` of the record (RU-73)
+};
+
+// From any thread.
+class CallRules {
+ public:
+  virtual ~CallRules() = default;
+  virtual RuleAnswer judge(const RuleQuestion& question) const = 0;
+  // All that decides, for the hash of the plan.
+  virtual json::object dump() const = 0;
+};
+
+}  // namespace sallyport::core

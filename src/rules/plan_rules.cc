@@ -1,0 +1,78 @@
+#include "rules/plan_rules.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "rules/message.h"
+
+namespace sallyport::rules {
+
+namespace {
+
+core::RuleAnswer::Verdict verdict_of(RuleVerdict verdict) {
+  return static_cast<core::RuleAnswer::Verdict>(verdict);
+}
+static_assert(static_cast<int>(core::RuleAnswer::Verdict::Free) ==
+              static_cast<int>(RuleVerdict::Free));
+
+// What a tool is, where its effects or its server say more than its name (RU-27, RU-29).
+std::optional<Classification> classification_of(const RuleSet& set, const effects::CallFacts& facts,
+                                                bool all_free) {
+  if (all_free && effects::is_command_tool(facts, set.book)) {
+    return Classification{.tier = Tier::Observe, .effect_class = "none", .source = "command"};
+  }
+  if (effects::is_read_only_by_hint(facts, set.book)) {
+    return Classification{.tier = Tier::Observe, .effect_class = "none", .source = "hint"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+effects::CallFacts PlanRules::facts_of(const core::RuleQuestion& question) const {
+  const CallSetting& setting = question.call.setting;
+  return seen_by(set_,
+                 {.call = question.call,
+                  .front = setting.front.empty() ? std::string_view("library") : setting.front,
+                  .interactive = setting.interactive,
+                  .cwd = setting.folder.empty() ? std::nullopt : std::optional(setting.folder),
+                  .workspace = question.workspace,
+                  .machine = machine_,
+                  .files = question.upstream.remote_files ? nullptr : files_,
+                  .server_command = question.upstream.command,
+                  .read_only_hint = question.upstream.read_only_hint,
+                  .definition_changed = question.upstream.definition_changed});
+}
+
+core::RuleAnswer PlanRules::judge(const core::RuleQuestion& question) const {
+  const effects::CallFacts facts = facts_of(question);
+  Judged judged{.effects = effects::effects_of_call(facts, set_.book)};
+  judged.decision = decide(set_, facts, judged.effects, question.now);
+  const RuleDecision& decision = judged.decision;
+  core::RuleAnswer answer{.verdict = verdict_of(decision.verdict),
+                          .text = decision.text,
+                          .all_free = decision.all_free,
+                          .classification = classification_of(set_, facts, decision.all_free),
+                          .reviewers = decision.asking.reviewers,
+                          .quorum = decision.asking.quorum.value_or(1),
+                          .dual_control = decision.asking.dual_control,
+                          .reason_required = decision.asking.reason_required,
+                          .nobody_left = decision.asking.nobody_left,
+                          .deadline = decision.asking.deadline,
+                          .use_within = decision.asking.use_within,
+                          .record = record_of(judged)};
+  if (decision.rule) {
+    answer.rule = decision.rule->id;
+    answer.place = decision.rule->place;
+  }
+  const Scene scene(facts);
+  for (const Rule* const rule : decision.escalated) {
+    const auto match = std::ranges::find(decision.matches, rule, &RuleMatch::rule);
+    answer.items.push_back({rule->id, message_of(*rule, *match, judged.effects, scene, {})});
+  }
+  for (const Rule* const rule : decision.expired) answer.expired.push_back(rule->id);
+  answer.record["effects"] = effects_json(judged.effects, facts);
+  return answer;
+}
+
+}  // namespace sallyport::rules

@@ -1,0 +1,31 @@
+// The rules of a policy inside a plan: what the first door asks, answered by `judge`.
+#pragma once
+
+#include "core/call_rules.h"
+#include "rules/disk_view.h"
+#include "rules/rule_set.h"
+
+namespace sallyport::rules {
+
+class PlanRules final : public core::CallRules {
+ public:
+  // `files`: null: the disk of this machine.
+  PlanRules(RuleSet set, effects::Machine machine, const effects::FileView* files = nullptr)
+      : set_(std::move(set)), machine_(std::move(machine)), files_(files ? files : &disk_) {}
+  PlanRules(const PlanRules&) = delete;
+
+  core::RuleAnswer judge(const core::RuleQuestion& question) const override;
+  json::object dump() const override { return set_.dump(); }
+
+  const RuleSet& set() const { return set_; }
+  // The facts as `judge` puts them together.
+  effects::CallFacts facts_of(const core::RuleQuestion& question) const;
+
+ private:
+  RuleSet set_;
+  effects::Machine machine_;
+  DiskView disk_;
+  const effects::FileView* files_;
+};
+
+}  // namespace sallyport::rules

@@ -1,0 +1,247 @@
+// The rules of a policy at the first door of real calls, and what the ledger says of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "policy/policy.h"
+#include "rules/case_view.h"
+#include "support/governed_ledger.h"
+
+namespace sallyport::policy {
+namespace {
+
+using testing::HasSubstr;
+
+class GovernedRulesTest : public testing::Test, protected test::GovernedLedger {
+ protected:
+  void in_force(const std::string& sections) {
+    const Result<Policy> policy = read_policy("version: 1\n" + sections, "policy.yaml");
+    ASSERT_TRUE(policy) << policy.error().where << ": " << policy.error().message;
+    const Surroundings around{.clock = clock,
+                              .entropy = entropy,
+                              .fingerprint_key = "key",
+                              .machine = {.home = "/home/user"},
+                              .files = &files_};
+    ASSERT_TRUE(add_to_plan(plan, *policy, *compile_guardrails(*policy, 1), around));
+    open();
+  }
+
+  static Call claude(std::string tool, json::value input) {
+    Call call{.tool_call_id = "toolu_1",
+              .agent_id = "claude-code",
+              .session_id = "s-1",
+              .server = "claude-code",
+              .tool = std::move(tool),
+              .input = std::move(input)};
+    call.setting = {.front = "hook", .folder = "/w", .workspace = {"/w"}};
+    return call;
+  }
+  static Call write(std::string path) {
+    return claude("Write", {{"file_path", std::move(path)}, {"content", ""}});
+  }
+  static Call read(std::string path) { return claude("Read", {{"file_path", std::move(path)}}); }
+
+  Result<Answer> leaving(Call asked) {
+    return call(std::move(asked), core::Caller{.holds = false});
+  }
+
+  // `rules` of the last record, with what was sealed.
+  json::object said() {
+    json::object found;
+    for (const test::Seen& seen : test::all_entries(ledger.store())) {
+      if (seen.entry.at("kind") != json::value("tool_audit")) continue;
+      const json::object entry = *ledger->entry(seen.stored.sequence);
+      const json::value* const rules = entry.at("body").as_object().if_contains("rules");
+      found = rules ? rules->as_object() : json::object();
+    }
+    return found;
+  }
+  std::vector<json::object> entries_of_topic(std::string_view topic) {
+    std::vector<json::object> found;
+    for (const test::Seen& seen : test::all_entries(ledger.store())) {
+      const json::object entry = *ledger->entry(seen.stored.sequence);
+      const json::value* const of = entry.if_contains("topic");
+      if (of && *of == json::value(topic)) found.push_back(entry);
+    }
+    return found;
+  }
+
+  rules::CaseView files_{{}, {{"/w/out", "/etc"}}};
+};
+
+const std::string kRules =
+    "autonomy: {tier: act_with_approval}\n"
+    "rules:\n"
+    "  - {id: no-etc, then: deny, when: {path: '/etc/**'}, message: 'Leave ${path} alone.'}\n"
+    "  - {id: env, then: ask, when: {path: '**/.env'}, quorum: 2, reviewers: [ada, bo], "
+    "deadline_s: 60}\n"
+    "  - {id: work, then: allow, when: {class: fs.write, inside: workspace}}\n";
+
+// RU-11, RU-71, RU-73
+TEST_F(GovernedRulesTest, ARefusedCallDoesNotRunAndItsRecordNamesTheRule) {
+  in_force(kRules);
+  const Result<Answer> answer = call(write("/w/out/x"));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(upstream->calls.size(), 0U);
+  EXPECT_EQ(answer->outcome.kind, Outcome::Kind::Blocked);
+  EXPECT_EQ(answer->outcome.text, "Blocked by rule `no-etc`: Leave /w/out/x alone.");
+  const json::object rules = said();
+  EXPECT_EQ(rules.at("verdict"), json::value("refused"));
+  EXPECT_EQ(rules.at("rule"), json::value("no-etc"));
+  EXPECT_EQ(rules.at("place"), json::value("policy.yaml:4:6"));
+  EXPECT_EQ(rules.at("matches").as_array().size(), 1U);
+  EXPECT_EQ(rules.at("matches").at(0),
+            (json::value{{"rule", "no-etc"}, {"then", "deny"}, {"match", "yes"}, {"effect", 0}}));
+  EXPECT_EQ(rules.at("effects").at(0),
+            (json::value{{"class", "fs.write"},
+                         {"path", {{"written", "/w/out/x"}, {"resolved", "/etc/x"}}}}));
+}
+
+// RU-7
+TEST_F(GovernedRulesTest, AnAllowedCallRunsWithoutAPerson) {
+  in_force(kRules);
+  const Result<Answer> answer = call(write("/w/a"));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(upstream->calls.size(), 1U);
+  EXPECT_EQ(records().back().autonomy, Autonomy::ActAuto);
+  EXPECT_EQ(records().back().autonomy_source, "rule");
+}
+
+// RU-6: what no rule decides falls to the tier.
+TEST_F(GovernedRulesTest, AnOpenCallWaitsForAPerson) {
+  in_force(kRules);
+  const Result<Answer> answer = leaving(write("/srv/a"));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(upstream->calls.size(), 0U);
+  EXPECT_EQ(answer->outcome.kind, Outcome::Kind::RequiresConfirmation);
+  EXPECT_EQ(said().at("rule"), json::value());
+}
+
+// RU-5: what only reads is not tiered.
+TEST_F(GovernedRulesTest, AFreeCallRunsUnderEveryTier) {
+  in_force("autonomy: {tier: shadow}\nrules: []\n");
+  ASSERT_TRUE(call(read("/w/a")));
+  Call plans_todo = claude("TodoWrite", {{"todos", json::array()}});
+  plans_todo.tool_call_id = "toolu_2";
+  ASSERT_TRUE(call(plans_todo));
+  EXPECT_EQ(upstream->calls.size(), 2U);
+}
+
+// RU-9, RU-18
+TEST_F(GovernedRulesTest, AnAskOnAFreeCallHoldsItAndNarrowsTheApproval) {
+  in_force(kRules);
+  const Result<Answer> answer = leaving(read("/w/.env"));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(upstream->calls.size(), 0U);
+  EXPECT_THAT(answer->outcome.text, HasSubstr("Rule `env` asks: "));
+  const core::Rehearsal seen = *test::run_now(governor->rehearse(read("/w/.env"), tool));
+  ASSERT_TRUE(seen.question);
+  EXPECT_EQ(seen.question->approvers_required, 2U);
+  EXPECT_THAT(seen.question->reviewers, testing::ElementsAre("ada", "bo"));
+  EXPECT_LE(*from_rfc3339(seen.question->expires_at), clock.wall() + std::chrono::seconds(60));
+}
+
+// RU-8: a counting upstream stays at zero.
+TEST_F(GovernedRulesTest, AnAllowRuleLiftsNeitherShadowNorSuggest) {
+  in_force("autonomy: {tier: shadow}\nrules: [{id: all, then: allow, when: {class: fs.write}}]\n");
+  const Result<Answer> answer = call(write("/w/a"));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(upstream->calls.size(), 0U);
+  EXPECT_EQ(records().back().autonomy, Autonomy::Shadow);
+}
+
+// RU-9: a rule that asks lowers `act_auto`.
+TEST_F(GovernedRulesTest, AnAskCapsATierThatWouldRunByItself) {
+  in_force("autonomy: {tier: act_auto}\nrules: [{id: w, then: ask, when: {class: fs.write}}]\n");
+  const Result<Answer> answer = leaving(write("/w/a"));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->outcome.kind, Outcome::Kind::RequiresConfirmation);
+  EXPECT_EQ(records().back().autonomy, Autonomy::ActWithApproval);
+  EXPECT_EQ(records().back().autonomy_source, "rule");
+}
+
+// RU-7: what caps a tier caps what a rule allows.
+TEST_F(GovernedRulesTest, ACeilingAndAHumanCountBeforeAnAllowRule) {
+  in_force(
+      "autonomy: {tier: act_with_approval, requires_human_actions: [Write]}\n"
+      "rules: [{id: all, then: allow, when: {class: fs.write}}]\n");
+  const Result<Answer> answer = leaving(write("/w/a"));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->outcome.kind, Outcome::Kind::RequiresConfirmation);
+  EXPECT_EQ(records().back().autonomy_source, "requires_human");
+}
+
+// RU-11: rules judge the input that runs, after each rewrite.
+TEST_F(GovernedRulesTest, ARewrittenInputIsJudgedAgain) {
+  plan.guard(std::make_shared<test::FunctionGuard>(
+      "mover",
+      [](const Call& call) -> Result<Verdict> {
+        if (call.input.at("file_path") == json::value("/etc/x")) return Verdict::allow();
+        return Verdict::rewrite({{"file_path", "/etc/x"}, {"content", ""}});
+      },
+      core::Stage::PreHook));
+  in_force(kRules);
+  const Result<Answer> answer = call(write("/w/a"));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(upstream->calls.size(), 0U);
+  EXPECT_THAT(answer->outcome.text, HasSubstr("Blocked by rule `no-etc`"));
+}
+
+// RU-10: a refusal by checks of texts stays one.
+TEST_F(GovernedRulesTest, NoRuleOverridesAGuardrail) {
+  in_force(
+      "autonomy: {tier: act_auto}\n"
+      "guardrails: {checks: [{type: regex, stage: tool_use, id: word, patterns: ['secret']}]}\n"
+      "rules: [{id: all, then: allow, when: {class: fs.write}}]\n");
+  const Result<Answer> answer = call(write("/w/secret"));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(upstream->calls.size(), 0U);
+  EXPECT_THAT(answer->outcome.text, HasSubstr("guardrail"));
+}
+
+// RU-36: the workspace of a session is that of its first call.
+TEST_F(GovernedRulesTest, TheWorkspaceIsPinnedForTheSession) {
+  in_force(kRules);
+  ASSERT_TRUE(call(write("/w/a")));
+  Call moved = write("/srv/a");
+  moved.tool_call_id = "toolu_2";
+  moved.setting.workspace = {"/srv"};
+  const Result<Answer> answer = leaving(moved);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->outcome.kind, Outcome::Kind::RequiresConfirmation);
+  Call other = moved;
+  other.session_id = "s-2";
+  ASSERT_TRUE(call(other));
+  EXPECT_EQ(upstream->calls.size(), 2U);
+}
+
+// RU-19, RU-20
+TEST_F(GovernedRulesTest, ItemsAndExpiredRulesAreOnRecordOnce) {
+  in_force(
+      "autonomy: {tier: act_auto}\n"
+      "rules:\n"
+      "  - {id: old, then: deny, expires: 2001-01-01T00:00:00Z}\n"
+      "  - {id: told, then: allow, when: {class: fs.write}, escalate: true, message: Look at "
+      "this.}\n");
+  ASSERT_TRUE(call(write("/w/a")));
+  Call again = write("/w/b");
+  again.tool_call_id = "toolu_2";
+  ASSERT_TRUE(call(again));
+  EXPECT_EQ(upstream->calls.size(), 2U);
+  const std::vector<json::object> expired = entries_of_topic("rules");
+  ASSERT_EQ(expired.size(), 1U);
+  EXPECT_EQ(expired[0].at("body").at("rule"), json::value("old"));
+  EXPECT_FALSE(entries_of_topic("escalations").empty() && said().empty());
+}
+
+// RU-1: without the key nothing of a record or of the hash changes.
+TEST_F(GovernedRulesTest, APolicyWithoutRulesLeavesNoTrace) {
+  in_force("autonomy: {tier: act_auto}\nworkspace: /w\n");
+  ASSERT_TRUE(call(write("/w/a")));
+  EXPECT_TRUE(said().empty());
+  EXPECT_EQ(plans->current()->dump().find("rules"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sallyport::policy
