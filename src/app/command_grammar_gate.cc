@@ -161,6 +161,8 @@ void CommandLine::add_policy() {
   CLI::App& check = command(policy, "check", "is this a policy, and what does it say",
                             policy_check_, policy_check);
   required_file(check, "file", policy_check_.file, "the policy");
+  choice(text(check, "--fail-on", policy_check_.fail_on, "what makes it exit with 1 [error]"),
+         {"error", "warning"});
   CLI::App& test =
       command(policy, "test", "does it do what its cases say", policy_test_, policy_test);
   text(test, "file", policy_test_.file, "a policy, a guardrail document or gallery:NAME", "FILE")

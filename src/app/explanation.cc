@@ -142,6 +142,48 @@ void say_recorded(const Explained& explained) {
   if (then.redacted) row("", "secrets were taken out of the input before it was recorded");
 }
 
+std::string effect_line(const json::object& effect) {
+  std::string line = visible(text_in(effect, "class").value_or("?"));
+  for (const auto& member : effect) {
+    const std::string_view name = member.key();
+    if (name == "class") continue;
+    const json::value& value = member.value();
+    line += fmt::format(", {} {}", name,
+                        value.is_string() ? visible(std::string_view(value.get_string()))
+                                          : visible(json::serialize(value)));
+  }
+  return line;
+}
+
+// The deciding rule with its place, every match, all effects and what could not be looked into.
+void say_rules(const core::Rehearsal& now) {
+  if (!now.rules) return;
+  const json::object& record = now.rules->record;
+  const std::string_view verdict = text_in(record, "verdict").value_or("?");
+  row("rules", now.rules->rule.empty() ? fmt::format("{}, by none", verdict)
+                                       : fmt::format("{}, by `{}` at {}", verdict, now.rules->rule,
+                                                     visible(now.rules->place)));
+  if (!now.rules->text.empty()) row("", visible(now.rules->text));
+  const auto each = [&](const char* list, const auto& say_one) {
+    const json::value* const all = record.if_contains(list);
+    if (all == nullptr || !all->is_array()) return;
+    for (const json::value& one : all->get_array()) say_one(one.as_object());
+  };
+  each("matches", [](const json::object& match) {
+    row("",
+        fmt::format("{} would {}: {}", text_in(match, "rule").value_or("?"),
+                    text_in(match, "then").value_or("?"), text_in(match, "match").value_or("?")));
+  });
+  std::string_view name = "effects";
+  each("effects",
+       [&](const json::object& effect) { row(std::exchange(name, ""), effect_line(effect)); });
+  each("opaque", [](const json::object& span) {
+    row("", fmt::format("cannot be looked into: {}, bytes {} to {}",
+                        text_in(span, "reason").value_or("?"), number_in(span, "start").value_or(0),
+                        number_in(span, "end").value_or(0)));
+  });
+}
+
 std::string headline(const core::Rehearsal& now) {
   const std::string_view verdict = verdict_of(now);
   if (verdict == "runs") return "would run";
@@ -162,32 +204,35 @@ json::object explanation_json(const Explained& explained) {
   }
   json::array findings;
   for (const json::object& finding : now.findings) findings.push_back(finding);
-  return {{"verdict", verdict_of(now)},
-          {"would_run", now.runs()},
-          {"reason", now.refusal ? json::value(*now.refusal) : json::value()},
-          {"decided_by", decided_by(now)},
-          {"call", json::object{{"agent_id", now.call.agent_id},
-                                {"session_id", now.call.session_id},
-                                {"server", now.call.server},
-                                {"tool", now.call.tool},
-                                {"input", now.call.input}}},
-          {"input_rewritten", now.rewritten},
-          {"policy", policy_json(explained)},
-          {"classification",
-           json::object{{"tier", to_string(now.classification.tier)},
-                        {"class", now.classification.effect_class},
-                        {"capability", core::capability_of(now.classification.effect_class)},
-                        {"source", source_of(now.classification)}}},
-          {"matched_grant_index", now.grant ? json::value(now.grant->index) : json::value()},
-          {"guards", std::move(guards)},
-          {"findings", std::move(findings)},
-          {"autonomy", json::object{{"tier", to_string(now.tier)},
-                                    {"source", now.tier_source},
-                                    {"reached", now.weighed},
-                                    {"steps", steps_json(now)}}},
-          {"approval", approval_json(now)},
-          {"to_run", json::value_from(to_run(now))},
-          {"recorded", recorded_json(explained)}};
+  json::object out{
+      {"verdict", verdict_of(now)},
+      {"would_run", now.runs()},
+      {"reason", now.refusal ? json::value(*now.refusal) : json::value()},
+      {"decided_by", decided_by(now)},
+      {"call", json::object{{"agent_id", now.call.agent_id},
+                            {"session_id", now.call.session_id},
+                            {"server", now.call.server},
+                            {"tool", now.call.tool},
+                            {"input", now.call.input}}},
+      {"input_rewritten", now.rewritten},
+      {"policy", policy_json(explained)},
+      {"classification",
+       json::object{{"tier", to_string(now.classification.tier)},
+                    {"class", now.classification.effect_class},
+                    {"capability", core::capability_of(now.classification.effect_class)},
+                    {"source", source_of(now.classification)}}},
+      {"matched_grant_index", now.grant ? json::value(now.grant->index) : json::value()},
+      {"guards", std::move(guards)},
+      {"findings", std::move(findings)},
+      {"autonomy", json::object{{"tier", to_string(now.tier)},
+                                {"source", now.tier_source},
+                                {"reached", now.weighed},
+                                {"steps", steps_json(now)}}},
+      {"approval", approval_json(now)},
+      {"to_run", json::value_from(to_run(now))},
+      {"recorded", recorded_json(explained)}};
+  if (now.rules) out["rules"] = now.rules->record;
+  return out;
 }
 
 void say_explanation(const Explained& explained) {
@@ -209,6 +254,7 @@ void say_explanation(const Explained& explained) {
   name = "found";
   for (const json::object& finding : now.findings)
     row(std::exchange(name, ""), finding_line(finding));
+  say_rules(now);
   say_tier(now);
   say_approval(now);
   say_recorded(explained);

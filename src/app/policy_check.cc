@@ -9,6 +9,7 @@
 #include "base/try.h"
 #include "core/reading_recorder.h"
 #include "policy/policy.h"
+#include "rules/warnings.h"
 
 namespace sallyport::app {
 
@@ -28,6 +29,27 @@ int tell_refusal(const Context& context, const Error& error) {
   return 1;
 }
 
+// Warnings of editors look like this, too.
+std::vector<rules::Warning> tell_warnings(const Context& context, const policy::Policy& policy,
+                                          const Clock& clock) {
+  if (!policy.rules) return {};
+  std::vector<rules::Warning> found = rules::warnings(
+      *policy.rules, {.now = clock.wall(), .home = context.environment.home.value_or("")});
+  for (const rules::Warning& warning : found) {
+    fmt::print(stderr, "{}: warning: {}: {}\n", warning.place, warning.code, warning.text);
+  }
+  return found;
+}
+
+json::array to_json(const std::vector<rules::Warning>& warnings) {
+  json::array list;
+  for (const rules::Warning& warning : warnings) {
+    list.push_back(
+        json::object{{"where", warning.place}, {"code", warning.code}, {"message", warning.text}});
+  }
+  return list;
+}
+
 }  // namespace
 
 Result<int> policy_check(const Context& context, const PolicyCheckOptions& options) {
@@ -42,6 +64,8 @@ Result<int> policy_check(const Context& context, const PolicyCheckOptions& optio
   SALLYPORT_CHECK_OK(
       policy::add_to_plan(builder, *read, guardrails, {clock, entropy, {}, &nothing}));
   SALLYPORT_TRY(const auto plan, builder.build());
+  const std::vector<rules::Warning> warnings = tell_warnings(context, *read, clock);
+  const int code = options.fail_on == "warning" && !warnings.empty() ? 1 : 0;
   const std::size_t checks = read->guardrails ? read->guardrails->checks.size() : 0;
   if (!context.json()) {
     say(fmt::format("{} is a good policy{}", options.file.string(),
@@ -49,8 +73,11 @@ Result<int> policy_check(const Context& context, const PolicyCheckOptions& optio
     say(fmt::format("  {} tools classified, {} checks, {} guards of results, durability {}",
                     read->tools.size(), checks, read->results.size(),
                     core::to_string(plan->durability())));
+    if (read->rules) {
+      say(fmt::format("  {} rules, {} warnings", read->rules->rules.size(), warnings.size()));
+    }
     say(fmt::format("  hash {}", plan->hash()));
-    return 0;
+    return code;
   }
   json::object summary{{"valid", true},
                        {"name", read->name.empty() ? json::value() : json::value(read->name)},
@@ -64,8 +91,12 @@ Result<int> policy_check(const Context& context, const PolicyCheckOptions& optio
     summary["guardrails"] = json::object{{"config_hash", guardrails->document().config_hash},
                                          {"report", guardrails::to_json(guardrails->report())}};
   }
+  if (read->rules) {
+    summary["rules"] = read->rules->rules.size();
+    summary["warnings"] = to_json(warnings);
+  }
   say(json::serialize(summary));
-  return 0;
+  return code;
 }
 
 }  // namespace sallyport::app

@@ -32,6 +32,7 @@ Result<int> guard_stream(const Context& context, const GuardStreamOptions& optio
 
 struct PolicyCheckOptions {
   std::filesystem::path file;
+  std::string fail_on = "error";  // or `warning`: then a warning is a "no" too
 };
 Result<int> policy_check(const Context& context, const PolicyCheckOptions& options);
 

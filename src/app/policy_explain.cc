@@ -41,20 +41,24 @@ Result<Call> call_in(const std::string& text, const std::string& where) {
   const json::object* const object = parsed->value.if_object();
   if (object == nullptr) return fail(ErrorCode::InvalidInput, "a call is an object", where);
   Call call{.input = json::object{}};
+  std::string workspace;
   for (const json::key_value_pair& pair : *object) {
     const std::string_view name = pair.key();
     std::string* const member = name == "agent" || name == "agent_id"       ? &call.agent_id
                                 : name == "session" || name == "session_id" ? &call.session_id
                                 : name == "server"                          ? &call.server
                                 : name == "tool"                            ? &call.tool
+                                : name == "front"                           ? &call.setting.front
+                                : name == "cwd"                             ? &call.setting.folder
+                                : name == "workspace"                       ? &workspace
                                                                             : nullptr;
     if (name == "input") {
       call.input = pair.value();
     } else if (member == nullptr) {
       return fail(
           ErrorCode::InvalidInput,
-          fmt::format("unknown member `{:.80}`; a call has agent, session, server, tool and "
-                      "input",
+          fmt::format("unknown member `{:.80}`; a call has agent, session, server, tool, input, "
+                      "front, cwd and workspace",
                       name),
           where);
     } else if (!pair.value().is_string()) {
@@ -63,6 +67,7 @@ Result<Call> call_in(const std::string& text, const std::string& where) {
       *member = pair.value().get_string();
     }
   }
+  if (!workspace.empty()) call.setting.workspace.push_back(workspace);
   if (call.tool.empty()) return fail(ErrorCode::InvalidInput, "a call names its `tool`", where);
   return call;
 }
@@ -179,6 +184,12 @@ Result<std::unique_ptr<Workspace>> ledger_if_any(const Context& context) {
   return context.open_reading();
 }
 
+// Empty: there is none.
+std::filesystem::path data_dir(const Context& context) {
+  const Result<Workspace::Place> place = context.place();
+  return place ? place->data_dir : std::filesystem::path();
+}
+
 class WouldRun final : public core::Upstream {
  public:
   Task<Envelope> invoke(Call, std::shared_ptr<core::Delivery>, std::stop_token) override {
@@ -216,8 +227,14 @@ Result<int> policy_explain(const Context& context, const PolicyExplainOptions& o
   SystemEntropy entropy;
   const core::NoRedactor redactor;
   SALLYPORT_TRY(Judging judging, judging_policy(options, asked, workspace.get()));
-  policy::PolicyLoader loader(policy::PolicyOrigin::named(judging.policy),
-                              {clock, entropy, {}, &records}, what_the_gateway_brings(pins));
+  policy::PolicyLoader loader(
+      policy::PolicyOrigin::named(judging.policy),
+      {.clock = clock,
+       .entropy = entropy,
+       .fingerprint_key = {},
+       .records = &records,
+       .machine = machine_of(context.environment, data_dir(context), judging.policy)},
+      what_the_gateway_brings(pins));
   SALLYPORT_TRY(const auto loaded, loader.refresh());
   if (asked.call.agent_id.empty()) asked.call.agent_id = acting_agent(*loaded->plan);
   const core::FixedPlan plans(loaded->plan);

@@ -1,0 +1,72 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "policy/policy.h"
+#include "policy/shipped.h"
+#include "rules/warnings.h"
+
+namespace sallyport::policy {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<std::string> codes(const std::string& text) {
+  const Result<Policy> policy = read_policy(text, "p.yaml");
+  EXPECT_TRUE(policy.has_value()) << policy.error().where << policy.error().message;
+  std::vector<std::string> found;
+  if (!policy || !policy->rules) return found;
+  const rules::WarningFacts facts{.now = *from_rfc3339("2026-11-16T00:00:00Z"),
+                                  .home = "/home/user",
+                                  .agents = std::set<std::string>{"bot"}};
+  for (const rules::Warning& warning : rules::warnings(*policy->rules, facts)) {
+    EXPECT_FALSE(warning.text.empty());
+    EXPECT_TRUE(warning.place.starts_with("p.yaml:") || warning.place.starts_with("coding:"))
+        << warning.place;
+    found.push_back(warning.code);
+  }
+  return found;
+}
+std::vector<std::string> codes_of(const std::string& rules) {
+  return codes("version: 1\nrules: [" + rules + "]\n");
+}
+
+// RU-74: each code, and a rule beside it that has none.
+TEST(RuleWarnings, WhatIsProbablyNotMeantIsSaid) {
+  EXPECT_THAT(codes_of("{id: a, then: deny, when: {inside: /a, outside: /a}}"),
+              ElementsAre("unreachable"));
+  EXPECT_THAT(codes_of("{id: a, then: deny, when: {tool: Bash}, unless: {tool: 'B*'}}"),
+              ElementsAre("unreachable"));
+  EXPECT_THAT(codes_of("{id: a, then: allow, when: {class: fs.write, inside: /a}}, "
+                       "{id: d, then: deny, when: {class: fs.write}}"),
+              ElementsAre("shadowed"));
+  EXPECT_THAT(codes_of("{id: a, then: allow, when: {class: fs.write}}, "
+                       "{id: d, then: deny, when: {class: fs.write, inside: /a}}"),
+              IsEmpty());
+  EXPECT_THAT(codes_of("{id: a, then: deny, when: {tool: wirte_file}}"),
+              ElementsAre("unknown_tool"));
+  EXPECT_THAT(codes_of("{id: a, then: deny, when: {tool: [write_file, Bash, 'x*']}}"), IsEmpty());
+  EXPECT_THAT(codes_of("{id: a, then: deny, when: {agent: bto}}"), ElementsAre("unknown_agent"));
+  EXPECT_THAT(codes_of("{id: a, then: deny, when: {agent: [bot, codex]}}"), IsEmpty());
+  EXPECT_THAT(codes_of("{id: a, then: allow}"), ElementsAre("allows_all"));
+  EXPECT_THAT(codes_of("{id: a, then: allow, when: {agent: bot}}"), ElementsAre("allows_all"));
+  EXPECT_THAT(codes_of("{id: a, then: allow, when: {opaque: true}}"),
+              ElementsAre("opaque_allowed"));
+  EXPECT_THAT(codes_of("{id: a, then: deny, when: {class: none}, expires: 2027-01-01T00:00:00Z}"),
+              ElementsAre("lapses"));
+  EXPECT_THAT(codes_of("{id: a, then: deny, when: {class: none}, expires: 2026-01-01T00:00:00Z}"),
+              ElementsAre("expired"));
+  EXPECT_THAT(codes("version: 1\nworkspace: /home\nrules: [{id: a, then: deny, when: {outside: "
+                    "workspace}}]\n"),
+              ElementsAre("no_workspace"));
+}
+
+// RU-79 (partly): no warnings.
+TEST(RuleWarnings, ShippedPoliciesHaveNone) {
+  for (const ShippedPolicy& shipped : shipped_policies()) {
+    EXPECT_THAT(codes(std::string(shipped.text)), IsEmpty()) << shipped.name;
+  }
+}
+
+}  // namespace
+}  // namespace sallyport::policy
