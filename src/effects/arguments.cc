@@ -115,7 +115,9 @@ class Reading {
       out_.options.push_back(std::move(given));
       return;
     }
-    for (std::size_t i = 1; i < text.size(); ++i) {
+    constexpr std::size_t kMostLetters = 256;
+    out_.unclear = out_.unclear || text.size() > kMostLetters;
+    for (std::size_t i = 1; i < std::min(text.size(), kMostLetters); ++i) {
       GivenOption given{.spelling = {'-', text[i]}};
       given.option = find_option(rules_.options, given.spelling);
       const bool attached =

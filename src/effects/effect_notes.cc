@@ -174,8 +174,8 @@ void ShellReader::make_link(const Argument& target, const std::vector<Argument>&
       changes_.links_unknown = true;
       return;
     }
-    const bool is_folder = text.ends_with('/') || text == "." || text.ends_with("..") ||
-                           (setting_.files != nullptr && setting_.files->names(*path, 4096));
+    const bool is_folder =
+        text.ends_with('/') || text == "." || text.ends_with("..") || expansion_.is_folder(*path);
     if (!is_folder) {
       changes_.links.insert(*path);
       continue;

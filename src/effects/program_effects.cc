@@ -162,10 +162,13 @@ void option_effects(ShellReader& reader, const Invocation& call, const Arguments
 }
 
 Invocation rest_of(const Invocation& call, std::size_t from) {
-  Invocation out = call;
-  out.words.erase(out.words.begin(), out.words.begin() + static_cast<std::ptrdiff_t>(
-                                                             std::min(from, out.words.size())));
-  ++out.level;
+  Invocation out{.input = call.input,
+                 .start = call.start,
+                 .end = call.end,
+                 .level = call.level + 1,
+                 .has_environment = call.has_environment};
+  const auto start = static_cast<std::ptrdiff_t>(std::min(from, call.words.size()));
+  out.words.assign(call.words.begin() + start, call.words.end());
   return out;
 }
 

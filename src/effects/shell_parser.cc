@@ -83,6 +83,7 @@ bool ShellParser::list(CommandList& out) {
     skip_newlines();
     if (failed()) return false;
     if (done() || at() == ')' || at() == ';' || is_closing(reserved_word())) return true;
+    if (is_behind_document()) return fail(OpaqueReason::Heredoc);
     out.items.emplace_back();
     if (!and_or(out.items.back())) return false;
     skip_blanks();
@@ -108,6 +109,7 @@ bool ShellParser::and_or(AndOrList& out) {
     out.is_or.push_back(is_or);
     skip_newlines();
     if (failed()) return false;
+    if (is_behind_document()) return fail(OpaqueReason::Heredoc);
   }
 }
 

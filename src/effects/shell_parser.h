@@ -61,6 +61,9 @@ class ShellParser {
   bool redirection(CommandSyntax& out);
   bool here_document(CommandSyntax& out, Redirection& redirection);
   bool read_bodies();
+  // bash 5.2 prints a substitution and reads it again, and behind a here-document it then loses
+  // what separates commands.
+  bool is_behind_document() const { return substitutions_ > 0 && documents_in_this_ > 0; }
   bool assignment(CommandSyntax& out, WordSyntax& word);
   bool array(Assignment& out);
 

@@ -12,8 +12,9 @@ namespace sallyport::effects {
 namespace {
 
 constexpr std::size_t kMostWork = 4 * kMostCommands;
-constexpr std::size_t kMostWords = std::size_t{16} << 10;
-constexpr std::size_t kMostTexts = 16;  // values of one text that a shell runs
+constexpr std::size_t kMostWords = 8192;      // of all commands, as the shell starts them
+constexpr std::size_t kMostRunWords = 32768;  // the same, each wrapper once more
+constexpr std::size_t kMostTexts = 16;        // values of one text that a shell runs
 
 constexpr auto kSystemFolders = std::to_array<std::string_view>(
     {"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"});
@@ -493,7 +494,8 @@ void ShellReader::run(Invocation call) {
   const SharedCommand outer = command_;
   const auto leave = [&] { command_ = outer; };
   if (call.words.empty()) return;
-  if (call.level > kMostLevels || ++work_ > kMostWork) {
+  words_run_ += call.words.size();
+  if (call.level > kMostLevels || ++work_ > kMostWork || words_run_ > kMostRunWords) {
     opaque(OpaqueReason::Limit, call);
     return;
   }

@@ -123,6 +123,7 @@ class ShellReader {
   std::size_t commands_ = 0;  // parsed
   std::size_t work_ = 0;      // evaluated, loops more than once
   std::size_t words_made_ = 0;
+  std::size_t words_run_ = 0;
   std::size_t requests_ = 0;  // effects of class network.request
   int level_ = 0;
   int texts_ = 0;  // how many texts deep: spans name the outermost

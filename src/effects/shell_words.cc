@@ -421,7 +421,10 @@ bool ShellParser::substitution(std::vector<Part>& parts, Part::Kind kind, bool q
   if (!list(*target)) return false;
   if (pending_.size() > outer_pending_) return fail(OpaqueReason::Heredoc);
   --substitutions_;
-  documents_in_this_ = documents;
+  if (substitutions_ > 0)
+    documents_in_this_ += documents;
+  else
+    documents_in_this_ = 0;
   outer_pending_ = outer;
   return take(")") || fail();
 }

@@ -287,6 +287,11 @@ const std::vector<std::string>* WordExpansion::names_in(const std::string& folde
   return found->second ? &*found->second : nullptr;
 }
 
+bool WordExpansion::is_folder(const std::string& path) {
+  bool unknown = false;
+  return setting_.files != nullptr && names_in(path, unknown) != nullptr;
+}
+
 std::optional<std::vector<std::string>> WordExpansion::glob(const Candidate& pattern,
                                                             const ShellState& state,
                                                             const DiskChanges& changes) {

@@ -21,6 +21,8 @@ class WordExpansion {
                            const DiskChanges& changes);
   // Without braces, splitting and globs: the value of an assignment, a here-document.
   Word one(const std::vector<Part>& parts, const ShellState& state, bool tilde = true);
+  // As far as globs may look.
+  bool is_folder(const std::string& path);
 
  private:
   struct Candidate {

@@ -38,6 +38,9 @@ TEST(CommandLineTest, WhatIsNotReadIsOpaqueAndWhatStandsBeforeItCounts) {
       {"ls;;", "fs.read .; process.exec opaque [syntax]"},
       {"time -v ls", "process.exec opaque [syntax]"},
       {"echo $(cat <<A <<B\nx\nA\nB\n)", "process.exec opaque [heredoc]"},
+      // bash 5.2 loses the semicolon behind a here-document of a substitution.
+      {"echo $(cat <<A\nA\nls; rm x)", "none; process.exec opaque [heredoc]"},
+      {"echo $(cat <<A | sort\nx\nA\n)", "none; none; none"},
       {"cat <<A\nx", "none; process.exec opaque [heredoc]"},
   });
 }
