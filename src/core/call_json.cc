@@ -60,7 +60,8 @@ Result<Call> call_from_json(const json::value& value) {
   }
   if (auto trigger_id = in.optional_text("trigger_id")) call.trigger_id = std::move(*trigger_id);
   if (in.has("setting")) {
-    ObjectReader setting(in.any("setting"), "call.setting");
+    const json::value kept = in.any("setting");
+    ObjectReader setting(kept, "call.setting");
     call.setting = {.front = setting.text("front"),
                     .folder = setting.text("folder"),
                     .interactive = setting.boolean("interactive")};

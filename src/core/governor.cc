@@ -63,6 +63,8 @@ Ending refused(const Refusal& refusal) {
 
 std::string notice(const Refusal& refusal) {
   if (refusal.by == Refusal::By::Hook) return "Blocked by pre-execution hook: " + refusal.reason;
+  // A rule says so itself (RU-71).
+  if (refusal.reason.starts_with("Blocked by rule `")) return refusal.reason;
   return "Blocked: " + refusal.reason;
 }
 

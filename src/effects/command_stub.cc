@@ -12,17 +12,16 @@ Effects opaque_line(std::size_t size) {
 
 }  // namespace
 
-[[gnu::weak]] Effects effects_of_line(std::string_view line, const ShellSetting&) {
+Effects effects_of_line(std::string_view line, const ShellSetting&) {
   return opaque_line(line.size());
 }
-[[gnu::weak]] Effects effects_of_words(const std::vector<std::string>&, const ShellSetting&) {
+Effects effects_of_words(const std::vector<std::string>&, const ShellSetting&) {
   return opaque_line(0);
 }
-[[gnu::weak]] Match matches(const CommandPattern&, const Command&, bool,
-                            const std::vector<std::string>&) {
+Match matches(const CommandPattern&, const Command&, bool, const std::vector<std::string>&) {
   return Match::No;
 }
-[[gnu::weak]] bool knows_flag(const CommandPattern&, std::string_view) {
+bool knows_flag(const CommandPattern&, std::string_view) {
   return true;
 }
 

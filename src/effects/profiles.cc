@@ -158,7 +158,7 @@ struct Publisher {
   std::string_view name;
   std::string_view profile;
 };
-constexpr Publisher kPrograms[] = {
+constexpr Publisher kServerPrograms[] = {
     {"mcp-server-filesystem", "mcp-filesystem"},
     {"mcp-server-git", "mcp-git"},
     {"mcp-server-memory", "mcp-memory"},
@@ -196,7 +196,7 @@ bool is_named(std::span<const std::string_view> list, std::string_view word) {
 
 // A program by its name alone, or in a folder of the system. A file of that name elsewhere may be
 // anything.
-std::string_view program_of(std::string_view word) {
+std::string_view server_program(std::string_view word) {
   const std::size_t slash = word.rfind('/');
   if (slash == std::string_view::npos) return word;
   constexpr std::string_view kFolders[] = {"/bin",      "/sbin",          "/usr/bin",
@@ -300,14 +300,14 @@ bool is_agent_profile(std::string_view name) {
 
 std::string_view profile_of_command(Words command) {
   if (command.empty()) return {};
-  const std::string_view program = program_of(command.front());
+  const std::string_view program = server_program(command.front());
   const Words rest = command.subspan(1);
   if (program == "npx" || program == "bunx") return node_package(rest);
   if (program == "uvx") return python_package(rest);
   if (program == "docker") {
     return rest.empty() || rest.front() != "run" ? std::string_view() : image(rest.subspan(1));
   }
-  return profile_in(kPrograms, program);
+  return profile_in(kServerPrograms, program);
 }
 
 json::array profiles_json(std::string_view profile) {

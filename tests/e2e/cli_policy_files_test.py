@@ -96,7 +96,7 @@ class PolicyFiles(CliTest):
 
     def test_shipped_policies_are_listed_printed_and_good(self):
         names = [row["name"] for row in self.good("policy", "show", "--json").lines()]
-        self.assertEqual(names, ["ask-before-effects", "read-only", "starter", "strict", "transparent"])
+        self.assertEqual(names, ["ask-before-effects", "coding", "read-only", "starter", "strict", "transparent"])
         for name in names:
             path = self.write(f"{name}.yaml", self.good("policy", "show", name).out)
             self.assertEqual(self.good("policy", "check", path, "--json").json()["name"], name)

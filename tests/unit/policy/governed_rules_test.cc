@@ -86,6 +86,7 @@ TEST_F(GovernedRulesTest, ARefusedCallDoesNotRunAndItsRecordNamesTheRule) {
   EXPECT_EQ(upstream->calls.size(), 0U);
   EXPECT_EQ(answer->outcome.kind, Outcome::Kind::Blocked);
   EXPECT_EQ(answer->outcome.text, "Blocked by rule `no-etc`: Leave /w/out/x alone.");
+  EXPECT_EQ(answer->result.output, "Blocked by rule `no-etc`: Leave /w/out/x alone.");
   const json::object rules = said();
   EXPECT_EQ(rules.at("verdict"), json::value("refused"));
   EXPECT_EQ(rules.at("rule"), json::value("no-etc"));

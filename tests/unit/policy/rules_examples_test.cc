@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "effects/command_line.h"
 #include "policy/policy.h"
 #include "policy/shipped.h"
 #include "rules/case_view.h"
@@ -105,15 +106,17 @@ Said say(const json::object& example) {
               json::serialize(rules::effects_json(judged.effects, facts))};
 }
 
-bool needs_command_reader(const json::object& example) {
-  return example.at("call").at("input").as_object().contains("command");
+// A build without the reader of command lines answers all other examples.
+bool can_be_asked(const json::object& example) {
+  static const bool reads = effects::effects_of_line("true", {}).opaque.empty();
+  return reads || !example.at("call").at("input").as_object().contains("command");
 }
 
 // RU-1..RU-80 (partly): the shipped policies and those of the page answer as written.
 TEST(RulesExamples, AnswerAsWritten) {
   std::size_t seen = 0;
   for (const json::object& example : examples()) {
-    if (needs_command_reader(example)) continue;
+    if (!can_be_asked(example)) continue;
     SCOPED_TRACE(text_at(example, "id"));
     const Said said = say(example);
     const json::object& expect = example.at("expect").as_object();
