@@ -31,7 +31,7 @@ namespace {
 
 constexpr std::size_t kLargestFile = 8u << 20;
 
-Result<std::string> text_of(const std::filesystem::path& file) {
+Result<std::string> policy_text(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) {
     return fail(ErrorCode::NotFound,
@@ -134,7 +134,7 @@ Result<std::optional<Policy>> extended(YamlNode& root, const std::string& file,
   } else {
     const std::filesystem::path beside = std::filesystem::path(file).parent_path() / name;
     name = beside.string();
-    Result<std::string> read = text_of(beside);
+    Result<std::string> read = policy_text(beside);
     if (!read) return place.refuse(read.error().message + ": " + read.error().where);
     text = std::move(*read);
   }
@@ -180,7 +180,7 @@ Result<Policy> read_policy(const std::string& text, const std::string& file,
 
 Result<Policy> load_policy(const std::filesystem::path& file,
                            const guardrails::PatternStore* patterns) {
-  SALLYPORT_TRY(const std::string text, text_of(file));
+  SALLYPORT_TRY(const std::string text, policy_text(file));
   return read_policy(text, file.string(), patterns);
 }
 
