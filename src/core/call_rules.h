@@ -50,7 +50,6 @@ struct RuleAnswer {
   std::vector<std::string> reviewers{};
   std::uint64_t quorum = 1;
   bool dual_control = false;
-  bool reason_required = false;
   bool nobody_left = false;  // rules name reviewers that exclude each other
   std::optional<std::chrono::seconds> deadline{};
   std::optional<std::chrono::seconds> use_within{};

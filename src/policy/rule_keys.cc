@@ -33,8 +33,7 @@ constexpr std::size_t kLongestLine = 65'536;
 constexpr std::uint64_t kLongestTime = 604'800;
 
 const std::vector<std::string> kFronts = {"mcp", "http", "hook", "library", "agent"};
-const std::vector<std::string> kThens = {"allow",    "ask",    "deny",    "log",
-                                         "withhold", "redact", "escalate"};
+const std::vector<std::string> kThens = {"allow", "ask", "deny", "log"};
 const std::vector<std::string> kOtherwise = {"ask", "deny", "log"};
 constexpr Then kThenOf[] = {Then::Allow, Then::Ask, Then::Deny, Then::Log};
 
@@ -280,21 +279,6 @@ Result<void> read_expires(const Place& place, std::optional<WallTime>& out) {
   return place.refuse(fmt::format("`{:.64}` is no time; write it as 2026-11-15T00:00:00Z", text));
 }
 
-Result<void> read_escalate(const Place& place, Rule& out) {
-  if (place.node.kind == YamlNode::Kind::Scalar) return read_truth(out.escalate)(place);
-  rules::PassOn pass_on;
-  Mapping keys("to whom an approval request is passed on");
-  keys.required(
-          "after_s", "after this time", number_schema(1, kLongestTime),
-          read_number(1, kLongestTime,
-                      [&](std::uint64_t time) { pass_on.after = std::chrono::seconds(time); }))
-      .required("to", "a reviewer or a role", text_schema(kLongestName),
-                read_text(pass_on.to, kLongestName));
-  SALLYPORT_CHECK_OK(keys.read(place));
-  out.pass_on = std::move(pass_on);
-  return {};
-}
-
 Mapping example_keys(std::vector<rules::Example>& out) {
   const auto examples = [&out](bool hits) {
     return read_list(kMostExamples, [&out, hits](const Place& place) -> Result<void> {
@@ -318,33 +302,16 @@ Mapping example_keys(std::vector<rules::Example>& out) {
   return keys;
 }
 
-Mapping result_test_keys(rules::ResultTest& out) {
-  const json::object names = one_or_list(text_schema(kLongestPattern), kMostItems);
-  Mapping keys("what a result has; one of these is enough");
-  keys.optional("any", "every result", truth_schema(), read_truth(out.any))
-      .optional("text", "patterns", names, names_into(out.text, kLongestPattern))
-      .optional("words", "words", names, names_into(out.words))
-      .optional("detector", "detectors of the sanitizer", names, names_into(out.detectors))
-      .optional("larger_than", "bytes", number_schema(0, 1u << 30),
-                read_number(0, 1u << 30, [&out](std::uint64_t bytes) { out.larger_than = bytes; }))
-      .optional("error", "the tool reports an error", truth_schema(), truth_into(out.error))
-      .optional("at", "selectors of what is looked at", names, names_into(out.at));
-  return keys;
-}
-
 // A rule while it is read: what only the whole can check.
 struct Draft {
   Rule rule{};
   std::optional<std::size_t> then{};  // of kThens
   std::optional<std::size_t> otherwise{};
-  std::optional<rules::ResultTest> result{};
-  std::string replacement{};
 };
 
 Mapping rule_keys(Draft& out) {
   Conditions any_conditions;
   std::vector<rules::Example> any_examples;
-  rules::ResultTest any_test;
   const json::object conditions =
       one_or_list(condition_keys(any_conditions).schema(), kMostAlternatives);
   const json::object alternative{{"anyOf", json::array{list_schema(constraint_schema(), kMostItems),
@@ -365,9 +332,6 @@ Mapping rule_keys(Draft& out) {
                 read_choice(kOtherwise, [&out](std::size_t at) { out.otherwise = at; }))
       .optional("message", "what the agent is told", text_schema(4 * rules::kLongestMessage),
                 [&rule](const Place& place) { return read_message(place, rule.message); })
-      .optional(
-          "reason", "`required`: an approval needs a reason", choice_schema({"required"}),
-          read_choice({"required"}, [&rule](std::size_t) { rule.asking.reason_required = true; }))
       .optional("quorum", "how many must approve", number_schema(1, 1000),
                 read_number(1, 1000, [&rule](std::uint64_t count) { rule.asking.quorum = count; }))
       .optional("reviewers", "who may approve", one_or_list(text_schema(kLongestName), 1000),
@@ -378,21 +342,13 @@ Mapping rule_keys(Draft& out) {
                 seconds_into(rule.asking.deadline))
       .optional("use_within_s", "how long an approval is good for", time,
                 seconds_into(rule.asking.use_within))
-      .optional("escalate", "`{after_s, to}` of an `ask` rule, `true` of an `allow` or `log` rule",
-                json::object{{"type", json::array{"object", "boolean"}}},
-                [&rule](const Place& place) { return read_escalate(place, rule); })
+      .optional("escalate", "`true`: an `allow` or `log` rule adds an item to the queue",
+                truth_schema(), read_truth(rule.escalate))
       .optional("expires", "from then on it matches nothing", text_schema(64),
                 [&rule](const Place& place) { return read_expires(place, rule.expires); })
       .optional("examples", "lines that it matches, and lines that it does not",
                 example_keys(any_examples).schema(),
-                [&rule](const Place& place) { return example_keys(rule.examples).read(place); })
-      .optional("result", "judges results and not calls", result_test_keys(any_test).schema(),
-                [&out](const Place& place) -> Result<void> {
-                  out.result.emplace();
-                  return result_test_keys(*out.result).read(place);
-                })
-      .optional("replacement", "what stands in place of what is taken out",
-                text_schema(kLongestName), read_text(out.replacement, kLongestName));
+                [&rule](const Place& place) { return example_keys(rule.examples).read(place); });
   return keys;
 }
 
@@ -419,44 +375,8 @@ Result<void> refuse_keys(const Place& place, std::span<const std::string_view> n
   return {};
 }
 
-Result<void> take_result(const Place& place, Draft& draft) {
-  rules::ResultTest& test = *draft.result;
-  if (!draft.then || (*draft.then < 3)) {
-    return key_place(place, "result")
-        .refuse("a rule with `result` has `then: withhold`, `redact`, `escalate` or `log`");
-  }
-  constexpr std::string_view kOfCalls[] = {"only",         "otherwise",    "quorum",
-                                           "reviewers",    "dual_control", "deadline_s",
-                                           "use_within_s", "escalate",     "reason"};
-  SALLYPORT_CHECK_OK(refuse_keys(place, kOfCalls, "is for rules about calls"));
-  using TestThen = rules::ResultTest::Then;
-  constexpr TestThen kOf[] = {TestThen::Log, TestThen::Withhold, TestThen::Redact,
-                              TestThen::Escalate};
-  test.then = kOf[*draft.then - 3];
-  const bool asks = test.any || !test.text.empty() || !test.words.empty() ||
-                    !test.detectors.empty() || test.larger_than || test.error;
-  if (!asks) {
-    return key_place(place, "result").refuse("`result` is `{any: true}` or says what it has");
-  }
-  if (test.any && test.then == TestThen::Redact) {
-    return key_place(place, "result").refuse("`redact` needs to know what to take out");
-  }
-  if (!draft.replacement.empty()) {
-    if (test.then != TestThen::Redact) {
-      return key_place(place, "replacement").refuse("`replacement` is for `then: redact`");
-    }
-    test.replacement = draft.replacement;
-  }
-  draft.rule.then = Then::Log;
-  draft.rule.result = std::move(test);
-  return {};
-}
-
 Result<void> take_then(const Place& place, Draft& draft) {
   Rule& rule = draft.rule;
-  if (!draft.replacement.empty()) {
-    return key_place(place, "replacement").refuse("`replacement` is for rules with `result`");
-  }
   if (rule.has_only()) {
     if (draft.then) {
       return key_place(place, "then")
@@ -470,22 +390,15 @@ Result<void> take_then(const Place& place, Draft& draft) {
     return key_place(place, "otherwise").refuse("`otherwise` is for rules with `only`");
   }
   if (!draft.then) return place.refuse("`then` is missing: allow, ask, deny or log");
-  if (*draft.then > 3) {
-    return key_place(place, "then")
-        .refuse(fmt::format("`{}` is for rules with `result`", kThens[*draft.then]));
-  }
   rule.then = kThenOf[*draft.then];
   return {};
 }
 
 Result<void> check_asking(const Place& place, const Rule& rule) {
-  constexpr std::string_view kOfAsking[] = {"quorum",     "reviewers",    "dual_control",
-                                            "deadline_s", "use_within_s", "reason"};
-  if (rule.then != Then::Ask && !rule.result) {
+  constexpr std::string_view kOfAsking[] = {"quorum", "reviewers", "dual_control", "deadline_s",
+                                            "use_within_s"};
+  if (rule.then != Then::Ask) {
     SALLYPORT_CHECK_OK(refuse_keys(place, kOfAsking, "is for rules that ask"));
-  }
-  if (rule.pass_on && rule.then != Then::Ask) {
-    return key_place(place, "escalate").refuse("`{after_s, to}` is for rules that ask; use `true`");
   }
   if (rule.escalate && (rule.then == Then::Ask || rule.then == Then::Deny) && !rule.has_only()) {
     return key_place(place, "escalate").refuse("`escalate: true` is for `allow` and `log`");
@@ -497,14 +410,38 @@ Result<void> check_asking(const Place& place, const Rule& rule) {
   return {};
 }
 
+// Words of the language that nothing enforces yet. A policy that uses one is refused, so that it
+// never promises more than it does.
+Result<void> refuse_unenforced(const Place& place) {
+  constexpr std::string_view kOfResults[] = {"result", "replacement"};
+  SALLYPORT_CHECK_OK(refuse_keys(place, kOfResults,
+                                 "is not part of this release: rules judge calls only; use "
+                                 "`results:` or a guardrail of stage `tool_output`"));
+  constexpr std::string_view kOfApprovals[] = {"reason"};
+  SALLYPORT_CHECK_OK(
+      refuse_keys(place, kOfApprovals,
+                  "is not part of this release: an approval needs no reason; leave it out"));
+  const YamlNode* const then = member(place.node, "then");
+  if (then && (then->text == "withhold" || then->text == "redact" || then->text == "escalate")) {
+    return Place{*then, place.file}.refuse(
+        fmt::format("`then: {}` is not part of this release: rules judge calls only; use "
+                    "`results:` or a guardrail of stage `tool_output`",
+                    then->text));
+  }
+  const YamlNode* const escalate = member(place.node, "escalate");
+  if (escalate && escalate->kind == YamlNode::Kind::Mapping) {
+    return Place{*escalate, place.file}.refuse(
+        "`escalate: {after_s, to}` is not part of this release; a reviewer passes an approval "
+        "request on with `sallyport approvals escalate`");
+  }
+  return {};
+}
+
 Result<void> read_rule(const Place& place, Policy& out) {
   Draft draft;
+  SALLYPORT_CHECK_OK(refuse_unenforced(place));
   SALLYPORT_CHECK_OK(rule_keys(draft).read(place));
-  if (draft.result) {
-    SALLYPORT_CHECK_OK(take_result(place, draft));
-  } else {
-    SALLYPORT_CHECK_OK(take_then(place, draft));
-  }
+  SALLYPORT_CHECK_OK(take_then(place, draft));
   SALLYPORT_CHECK_OK(check_asking(place, draft.rule));
   Rule& rule = draft.rule;
   rule.place = place_of(place.node, place.file);

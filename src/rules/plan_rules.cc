@@ -56,7 +56,6 @@ core::RuleAnswer PlanRules::judge(const core::RuleQuestion& question) const {
                           .reviewers = decision.asking.reviewers,
                           .quorum = decision.asking.quorum.value_or(1),
                           .dual_control = decision.asking.dual_control,
-                          .reason_required = decision.asking.reason_required,
                           .nobody_left = decision.asking.nobody_left,
                           .deadline = decision.asking.deadline,
                           .use_within = decision.asking.use_within,

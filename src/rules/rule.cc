@@ -18,20 +18,6 @@ std::string_view to_string(Then then) {
   return "deny";
 }
 
-std::string_view to_string(ResultTest::Then then) {
-  switch (then) {
-    case ResultTest::Then::Withhold:
-      return "withhold";
-    case ResultTest::Then::Redact:
-      return "redact";
-    case ResultTest::Then::Escalate:
-      return "escalate";
-    case ResultTest::Then::Log:
-      return "log";
-  }
-  return "withhold";
-}
-
 void Asking::narrow(const Asking& other) {
   const auto shorter = [](std::optional<std::chrono::seconds>& own,
                           const std::optional<std::chrono::seconds>& wanted) {
@@ -39,7 +25,6 @@ void Asking::narrow(const Asking& other) {
   };
   if (other.quorum) quorum = std::max(quorum.value_or(1), *other.quorum);
   dual_control = dual_control || other.dual_control;
-  reason_required = reason_required || other.reason_required;
   nobody_left = nobody_left || other.nobody_left;
   shorter(deadline, other.deadline);
   shorter(use_within, other.use_within);

@@ -26,7 +26,6 @@ struct Asking {
   std::optional<std::uint64_t> quorum{};
   std::vector<std::string> reviewers{};  // empty: whoever may
   bool dual_control = false;
-  bool reason_required = false;
   std::optional<std::chrono::seconds> deadline{};
   std::optional<std::chrono::seconds> use_within{};
 
@@ -36,14 +35,6 @@ struct Asking {
   bool nobody_left = false;
 
   bool operator==(const Asking&) const = default;
-};
-
-// Passes an approval request on (RU-19).
-struct PassOn {
-  std::chrono::seconds after{0};
-  std::string to{};
-
-  bool operator==(const PassOn&) const = default;
 };
 
 // What `only` allows: constraints of the call, or conditions of each effect (RU-16).
@@ -59,21 +50,6 @@ struct Example {
   std::string place{};
 };
 
-// What a rule about results looks for (RU-62).
-struct ResultTest {
-  enum class Then { Withhold, Redact, Escalate, Log };
-  Then then = Then::Log;
-  bool any = false;
-  std::vector<std::string> text{};  // patterns
-  std::vector<std::string> words{};
-  std::vector<std::string> detectors{};
-  std::optional<std::uint64_t> larger_than{};
-  std::optional<bool> error{};
-  std::vector<std::string> at{};
-  std::string replacement = "[redacted]";
-};
-std::string_view to_string(ResultTest::Then then);
-
 struct Rule {
   std::string id{};
   Then then = Then::Deny;            // of a rule with `only`: what `otherwise` says
@@ -82,11 +58,9 @@ struct Rule {
   std::vector<Alternative> only{};
   std::string message{};
   Asking asking{};
-  std::optional<PassOn> pass_on{};
   bool escalate = false;
   std::optional<WallTime> expires{};
   std::vector<Example> examples{};
-  std::optional<ResultTest> result{};
   std::string place{};   // file:line:column
   json::value source{};  // as written: part of the hash of the policy
 

@@ -158,7 +158,6 @@ std::vector<Say> says(const RuleSet& set, const Decider& decider, WallTime now,
   std::vector<Say> all;
   std::optional<std::size_t> narrowest;
   for (const Rule& rule : set.rules) {
-    if (rule.result) continue;
     if (rule.expired(now)) {
       expired.push_back(&rule);
       continue;
@@ -258,10 +257,7 @@ void note_matches(RuleDecision& decision, const std::vector<Say>& all) {
       logged = logged || say.then[i] == Then::Log;
       allowed = allowed || allows(say.then[i], say.match[i]);
     }
-    if (asked) {
-      decision.asking.narrow(say.rule->asking);
-      if (!decision.pass_on) decision.pass_on = say.rule->pass_on;
-    }
+    if (asked) decision.asking.narrow(say.rule->asking);
     if (logged) decision.logged.push_back(say.rule);
     if (say.rule->escalate && (logged || allowed)) decision.escalated.push_back(say.rule);
   }
@@ -290,10 +286,6 @@ std::string_view to_string(RuleVerdict verdict) {
 const Rule* RuleSet::find(std::string_view id) const {
   const auto found = std::ranges::find(rules, id, &Rule::id);
   return found == rules.end() ? nullptr : &*found;
-}
-
-bool RuleSet::judges_results() const {
-  return std::ranges::any_of(rules, [](const Rule& rule) { return rule.result.has_value(); });
 }
 
 json::object RuleSet::dump() const {
@@ -374,23 +366,10 @@ CallOutcome outcome_of(const RuleDecision& decision, Autonomy tier, bool observe
   return {"runs", decision.rule};
 }
 
-std::vector<const Rule*> result_rules(const RuleSet& set, const effects::CallFacts& facts,
-                                      const Effects& effects, WallTime now) {
-  const Decider decider(facts, effects);
-  std::vector<const Rule*> found;
-  for (const Rule& rule : set.rules) {
-    if (!rule.result || rule.expired(now)) continue;
-    const std::vector<Match> match = decider.matches(rule, false);
-    const bool applies = std::ranges::any_of(match, [](Match each) { return each != Match::No; });
-    if (applies) found.push_back(&rule);
-  }
-  return found;
-}
-
 std::vector<Match> matches_of(const Rule& rule, const effects::CallFacts& facts,
                               const Effects& effects) {
   const Decider decider(facts, effects);
-  return decider.matches(rule, !rule.has_only() && !rule.result && rule.then == Then::Allow);
+  return decider.matches(rule, !rule.has_only() && rule.then == Then::Allow);
 }
 
 namespace {

@@ -29,7 +29,6 @@ struct RuleSet {
   effects::ToolBook book{};
 
   const Rule* find(std::string_view id) const;
-  bool judges_results() const;
   // All that decides, for the hash of the plan.
   json::object dump() const;
 };
@@ -57,7 +56,6 @@ struct RuleDecision {
   std::vector<RuleMatch> matches{};            // in the order of the file
   std::vector<RuleVerdict> effect_verdicts{};  // one for each effect
   Asking asking{};                             // of all `ask` rules that matched
-  std::optional<PassOn> pass_on{};             // of the first `ask` rule that has one
   std::vector<const Rule*> logged{};
   std::vector<const Rule*> escalated{};  // `allow` and `log` rules that add an item to the queue
   std::vector<const Rule*> expired{};    // that match nothing any more
@@ -84,10 +82,6 @@ struct CallOutcome {
   const Rule* rule = nullptr;
 };
 CallOutcome outcome_of(const RuleDecision& decision, Autonomy tier, bool observes);
-
-// The rules about results that may apply to the result of this call, in the order of the file.
-std::vector<const Rule*> result_rules(const RuleSet& set, const effects::CallFacts& facts,
-                                      const effects::Effects& effects, WallTime now);
 
 // How one rule matches each effect of a call, as if it stood alone: for its examples.
 std::vector<Match> matches_of(const Rule& rule, const effects::CallFacts& facts,

@@ -20,7 +20,7 @@ class Look {
     time();
     reach();
     names();
-    if (!rule_.result && !rule_.has_only() && rule_.then == Then::Allow) allowing();
+    if (!rule_.has_only() && rule_.then == Then::Allow) allowing();
     workspace();
     flags();
   }
@@ -53,7 +53,7 @@ class Look {
 
   // `deny` before `ask` before `allow`.
   static int strength(const Rule& rule) {
-    if (rule.result || rule.has_only()) return 0;
+    if (rule.has_only()) return 0;
     switch (rule.then) {
       case Then::Deny:
         return 3;

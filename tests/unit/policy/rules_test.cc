@@ -125,12 +125,26 @@ TEST(RulesReaderTest, WhatIsNoRuleIsAnErrorAtItsPlace) {
   EXPECT_THAT(fault_of_rule("id: a, then: deny, quorum: 2"), HasSubstr("is for rules that ask"));
   EXPECT_THAT(fault_of_rule("id: a, then: ask, quorum: 2, reviewers: [x]"), HasSubstr("more must"));
   EXPECT_THAT(fault_of_rule("id: a, then: deny, escalate: true"), HasSubstr("`allow` and `log`"));
-  EXPECT_THAT(fault_of_rule("id: a, then: allow, escalate: {after_s: 9, to: x}"),
-              HasSubstr("rules that ask"));
-  EXPECT_THAT(fault_of_rule("id: a, then: withhold"), HasSubstr("rules with `result`"));
-  EXPECT_THAT(fault_of_rule("id: a, then: deny, result: {any: true}"),
-              HasSubstr("`then: withhold`"));
   EXPECT_THAT(fault_of_rule("id: a, then: deny, expires: tomorrow"), HasSubstr("is no time"));
+}
+
+// A key that nothing enforces is refused, and never read and forgotten.
+TEST(RulesReaderTest, WhatNothingEnforcesIsRefusedAtItsPlace) {
+  const auto refused = HasSubstr("is not part of this release");
+  for (const char* const rule :
+       {"id: a, then: log, result: {any: true}", "id: a, then: withhold, result: {any: true}",
+        "id: a, then: withhold", "id: a, then: redact, replacement: x", "id: a, then: escalate",
+        "id: a, then: ask, reason: required", "id: a, then: ask, escalate: {after_s: 9, to: x}",
+        "id: a, then: allow, escalate: {after_s: 9, to: x}"}) {
+    EXPECT_THAT(fault_of_rule(rule), refused) << rule;
+  }
+  EXPECT_THAT(fault_of_rule("id: a, then: log, result: {any: true}"),
+              HasSubstr("p.yaml:3:24: `result` is not"));
+  const std::string schema = json::serialize(policy_schema().at("properties").at("rules"));
+  for (const char* const word :
+       {"withhold", "replacement", "after_s", "\"reason\"", "\"result\""}) {
+    EXPECT_THAT(schema, testing::Not(HasSubstr(word)));
+  }
 }
 
 // RU-74: unknown classes, profiles and variables are errors.
@@ -370,14 +384,13 @@ TEST(RulesTest, WhatRulesAskOfAnApprovalOnlyNarrows) {
       see("rules:\n"
           "  - {id: a, then: ask, quorum: 1, reviewers: [x, y], deadline_s: 60, use_within_s: 9}\n"
           "  - {id: b, then: ask, when: {path: '/nowhere/**'}, quorum: 5}\n"
-          "  - {id: c, then: ask, quorum: 2, reviewers: [y, z, x], deadline_s: 90, reason: "
-          "required, dual_control: true}\n",
+          "  - {id: c, then: ask, quorum: 2, reviewers: [y, z, x], deadline_s: 90, "
+          "dual_control: true}\n",
           {});
   EXPECT_EQ(seen.asking.quorum, 2U);
   EXPECT_THAT(seen.asking.reviewers, ElementsAre("x", "y"));
   EXPECT_EQ(seen.asking.deadline, std::chrono::seconds(60));
   EXPECT_EQ(seen.asking.use_within, std::chrono::seconds(9));
-  EXPECT_TRUE(seen.asking.reason_required);
   EXPECT_TRUE(seen.asking.dual_control);
   EXPECT_TRUE(see("rules:\n  - {id: a, then: ask, reviewers: [x]}\n  - {id: b, then: ask, "
                   "reviewers: [y]}\n",
