@@ -31,24 +31,6 @@ Async<Result<Reply>> consult(std::shared_ptr<const Approver> approver, Question 
   co_return co_await approver->answer(std::move(question));
 }
 
-// What the plan says, narrowed by the rules that ask (RU-18).
-std::vector<std::string> reviewers_of(const Trail& trail) {
-  std::vector<std::string> named = trail.plan().approvals().reviewers;
-  if (!trail.rules || trail.rules->reviewers.empty()) return named;
-  const std::vector<std::string>& wanted = trail.rules->reviewers;
-  if (named.empty()) return wanted;
-  std::erase_if(named, [&](const std::string& name) {
-    return std::ranges::find(wanted, name) == wanted.end();
-  });
-  return named;
-}
-
-std::uint64_t quorum_of(const Trail& trail) {
-  const std::uint64_t asked = trail.rules ? trail.rules->quorum : 1;
-  const std::uint64_t two = trail.needs_two() ? 2 : 1;
-  return std::max({trail.plan().approvals().quorum, asked, two});
-}
-
 std::chrono::seconds use_within_of(const Trail& trail) {
   const std::chrono::seconds said = trail.plan().approvals().use_within;
   return trail.rules && trail.rules->use_within ? std::min(said, *trail.rules->use_within) : said;
@@ -110,8 +92,8 @@ Question Governor::question_about(Trail& trail, std::string id) const {
                     .action = trail.classification().effect_class,
                     .tool_definition = trail.tool_definition(),
                     .nonce = fresh_nonce(parts_.entropy),
-                    .reviewers = reviewers_of(trail),
-                    .approvers_required = quorum_of(trail),
+                    .reviewers = trail.reviewers(),
+                    .approvers_required = trail.quorum(),
                     .requested_at = rfc3339(now),
                     .proposal = trail.autonomy == Autonomy::Suggest};
   question.binding = binding_of(question, trail.exact_text());

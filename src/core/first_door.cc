@@ -107,10 +107,6 @@ Classification untiered(const Trail& trail) {
   return seen;
 }
 
-bool someone_left(const Trail& trail) {
-  return !trail.rules || !trail.rules->nobody_left;
-}
-
 }  // namespace
 
 Async<void> Governor::authorize(Trail& trail, const std::shared_ptr<Upstream>& upstream,
@@ -275,8 +271,8 @@ void Governor::weigh_autonomy(Trail& trail) const {
   }
   const bool asks =
       trail.question || rules_ask(trail) || (confirm && trail.autonomy != Autonomy::ActAuto);
-  if (asks && !someone_left(trail)) {
-    trail.refuse({"its rules name reviewers of whom nobody may approve the call"});
+  if (std::optional<std::string> why = asks ? trail.no_reviewers() : std::nullopt) {
+    trail.refuse({std::move(*why)});
     return;
   }
   trail.needs_person =

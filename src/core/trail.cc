@@ -1,5 +1,8 @@
 #include "core/trail.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "core/finding.h"
@@ -63,6 +66,38 @@ bool Trail::is_tiered() const {
 bool Trail::needs_two() const {
   return plan_->approvals().needs_two(call_.tool, classification_) ||
          (rules && rules->dual_control);
+}
+
+std::vector<std::string> Trail::reviewers() const {
+  std::vector<std::string> named = plan_->approvals().reviewers;
+  if (!rules || rules->reviewers.empty()) return named;
+  if (named.empty()) return rules->reviewers;
+  std::erase_if(named, [&](const std::string& name) {
+    return std::ranges::find(rules->reviewers, name) == rules->reviewers.end();
+  });
+  return named;
+}
+
+std::uint64_t Trail::quorum() const {
+  const std::uint64_t asked = rules ? rules->quorum : 1;
+  const std::uint64_t two = needs_two() ? 2 : 1;
+  return std::max({plan_->approvals().quorum, asked, two});
+}
+
+std::optional<std::string> Trail::no_reviewers() const {
+  if (!rules) return std::nullopt;
+  if (rules->nobody_left) {
+    return "the call needs approval, and its rules name reviewers that exclude each other";
+  }
+  if (rules->reviewers.empty()) return std::nullopt;
+  const std::size_t left = reviewers().size();
+  if (left == 0) {
+    return "the call needs approval, and no reviewer that its rules name is a reviewer of the "
+           "policy";
+  }
+  if (left >= quorum()) return std::nullopt;
+  return fmt::format("the call needs {} approvals, and its rules leave {} reviewer{}", quorum(),
+                     left, left == 1 ? "" : "s");
 }
 
 void Trail::raise_caution() {

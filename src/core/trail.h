@@ -107,8 +107,14 @@ class Trail {
   std::vector<std::string> workspace{};   // of the session, for them
   // What the rules say the tool is; none: what the plan says.
   void judged(RuleAnswer answer);
-  bool is_tiered() const;   // its tier decides whether it runs by itself
-  bool needs_two() const;   // people who approve it
+  bool is_tiered() const;  // its tier decides whether it runs by itself
+  bool needs_two() const;  // people who approve it
+  // Who may approve it, and how many must: what the plan says, narrowed by the rules that ask
+  // (RU-18). Reviewers empty: anyone who may approve at all.
+  std::vector<std::string> reviewers() const;
+  std::uint64_t quorum() const;
+  // Why no approval is possible: plan and rules name reviewers that exclude each other, or too few.
+  std::optional<std::string> no_reviewers() const;
   std::string approval_id;  // of the last question asked
   Autonomy autonomy;
   std::string autonomy_source = "plan";

@@ -143,6 +143,36 @@ TEST_F(GovernedRulesTest, AnAskOnAFreeCallHoldsItAndNarrowsTheApproval) {
   EXPECT_LE(*from_rfc3339(seen.question->expires_at), clock.wall() + std::chrono::seconds(60));
 }
 
+// RU-18: an empty list of reviewers means anyone, so a call that is left without reviewers is
+// refused and not asked about.
+TEST_F(GovernedRulesTest, ReviewersThatExcludeEachOtherRefuseTheCall) {
+  in_force(
+      "autonomy: {tier: act_with_approval, reviewers: [eve, ada]}\n"
+      "rules:\n"
+      "  - {id: env, then: ask, when: {path: '**/.env'}, reviewers: [bo]}\n"
+      "  - {id: key, then: ask, when: {path: '**/key'}, reviewers: [ada, bo], quorum: 2}\n"
+      "  - {id: both, then: ask, when: {path: '**/both'}, reviewers: [ada]}\n"
+      "  - {id: both-2, then: ask, when: {path: '**/both'}, reviewers: [eve]}\n"
+      "  - {id: fits, then: ask, when: {path: '**/fits'}, reviewers: [ada, bo]}\n");
+  const auto text = [&](std::string path, std::string id) {
+    Call asked = read(std::move(path));
+    asked.tool_call_id = std::move(id);
+    const Result<Answer> answer = leaving(asked);
+    EXPECT_TRUE(answer);
+    EXPECT_EQ(answer->outcome.kind, Outcome::Kind::Blocked);
+    EXPECT_TRUE(answer->approval_id.empty());
+    return answer->outcome.text;
+  };
+  EXPECT_THAT(text("/w/.env", "t-1"), HasSubstr("no reviewer that its rules name"));
+  EXPECT_THAT(text("/w/key", "t-2"),
+              HasSubstr("needs 2 approvals, and its rules leave 1 reviewer"));
+  EXPECT_THAT(text("/w/both", "t-3"), HasSubstr("reviewers that exclude each other"));
+  EXPECT_EQ(upstream->calls.size(), 0U);
+  const core::Rehearsal seen = *test::run_now(governor->rehearse(read("/w/fits"), tool));
+  ASSERT_TRUE(seen.question);
+  EXPECT_THAT(seen.question->reviewers, testing::ElementsAre("ada"));
+}
+
 // RU-8: a counting upstream stays at zero.
 TEST_F(GovernedRulesTest, AnAllowRuleLiftsNeitherShadowNorSuggest) {
   in_force("autonomy: {tier: shadow}\nrules: [{id: all, then: allow, when: {class: fs.write}}]\n");
@@ -233,7 +263,16 @@ TEST_F(GovernedRulesTest, ItemsAndExpiredRulesAreOnRecordOnce) {
   const std::vector<json::object> expired = entries_of_topic("rules");
   ASSERT_EQ(expired.size(), 1U);
   EXPECT_EQ(expired[0].at("body").at("rule"), json::value("old"));
-  EXPECT_FALSE(entries_of_topic("escalations").empty() && said().empty());
+  // Both calls share the item, as they say the same.
+  std::vector<json::object> items;
+  for (const test::Seen& seen : test::all_entries(ledger.store())) {
+    const json::object body = ledger->entry(seen.stored.sequence)->at("body").as_object();
+    const json::value* const kind = body.if_contains("kind");
+    if (kind && *kind == json::value("escalation")) items.push_back(body);
+  }
+  ASSERT_EQ(items.size(), 1U);
+  EXPECT_EQ(items[0].at("guard"), json::value("rule told"));
+  EXPECT_THAT(json::serialize(items[0]), HasSubstr("Look at this."));
 }
 
 // RU-1: without the key nothing of a record or of the hash changes.
