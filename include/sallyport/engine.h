@@ -104,6 +104,9 @@ class EngineBuilder {
   // said; its guards stand where it is given. An invalid one makes `open` fail, with its place.
   EngineBuilder& policy(std::string text);
   EngineBuilder& policy_file(std::filesystem::path file);
+  // What `~` and `home` mean in rules: an absolute folder. The library reads no environment;
+  // without this folder, a rule about `~` is unknown for every path, so `deny` and `ask` rules ask.
+  EngineBuilder& home_folder(std::filesystem::path folder);
 
   EngineBuilder& tool(Tool tool);
   EngineBuilder& guard(std::string name, Guard judge, GuardOptions options = {});

@@ -56,6 +56,7 @@ struct EngineBuilder::Parts {
   using AddToPlan = std::function<Result<void>(core::PlanBuilder&, Engine::Body&)>;
 
   std::filesystem::path data_folder;
+  std::string home_folder;  // empty: unknown
   std::vector<Tool> tools;
   std::vector<AddToPlan> plan;
   template <class Function>
@@ -99,18 +100,23 @@ struct EngineBuilder::Parts {
   Result<void> load_plan(Engine::Body& body);
   Result<void> make_governor(Engine::Body& body);
 
-  void add_policy(std::function<Result<policy::Policy>()> read) {
-    plan.push_back(
-        [read = std::move(read)](core::PlanBuilder& builder, Engine::Body& body) -> Result<void> {
-          SALLYPORT_TRY(const policy::Policy policy, read());
-          SALLYPORT_TRY(auto guardrails, policy::compile_guardrails(policy, 1));
-          SALLYPORT_CHECK_OK(policy::add_to_plan(
-              builder, policy, std::move(guardrails),
-              {body.clock, body.entropy, body.ledger->fingerprint_key(), body.ledger.get()}));
-          // What the program says of tiers holds where the policy says nothing.
-          if (!policy.autonomy) builder.autonomy_rules(nullptr);
-          return {};
-        });
+  // `file`: of the policy; empty: it has none.
+  void add_policy(std::function<Result<policy::Policy>()> read, const std::string& file) {
+    plan.push_back([this, read = std::move(read), file](core::PlanBuilder& builder,
+                                                        Engine::Body& body) -> Result<void> {
+      SALLYPORT_TRY(const policy::Policy policy, read());
+      SALLYPORT_TRY(auto guardrails, policy::compile_guardrails(policy, 1));
+      SALLYPORT_CHECK_OK(policy::add_to_plan(
+          builder, policy, std::move(guardrails),
+          {.clock = body.clock,
+           .entropy = body.entropy,
+           .fingerprint_key = body.ledger->fingerprint_key(),
+           .records = body.ledger.get(),
+           .machine = {.home = home_folder, .data = body.folder.string(), .policy = file}}));
+      // What the program says of tiers holds where the policy says nothing.
+      if (!policy.autonomy) builder.autonomy_rules(nullptr);
+      return {};
+    });
   }
 };
 
@@ -123,12 +129,23 @@ EngineBuilder::EngineBuilder(EngineBuilder&&) noexcept = default;
 EngineBuilder::~EngineBuilder() = default;
 
 EngineBuilder& EngineBuilder::policy(std::string text) {
-  parts_->add_policy([text = std::move(text)] { return policy::read_policy(text, "policy"); });
+  parts_->add_policy([text = std::move(text)] { return policy::read_policy(text, "policy"); }, "");
   return *this;
 }
 
 EngineBuilder& EngineBuilder::policy_file(std::filesystem::path file) {
-  parts_->add_policy([file = std::move(file)] { return policy::load_policy(file); });
+  std::error_code code;
+  const std::string absolute = std::filesystem::absolute(file, code).string();
+  parts_->add_policy([file = std::move(file)] { return policy::load_policy(file); }, absolute);
+  return *this;
+}
+
+EngineBuilder& EngineBuilder::home_folder(std::filesystem::path folder) {
+  if (!folder.is_absolute()) {
+    parts_->refuse(fail(ErrorCode::InvalidInput,
+                        fmt::format("`{}` is no absolute folder", folder.string()), "home_folder"));
+  }
+  parts_->home_folder = folder.string();
   return *this;
 }
 

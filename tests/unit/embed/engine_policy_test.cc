@@ -1,4 +1,5 @@
 // A program that brings a policy of its own.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
@@ -51,6 +52,32 @@ TEST(EnginePolicyTest, APolicyGivenAsAFileIsInForce) {
   EngineBuilder builder("");
   builder.policy_file(folder.path() / "policy.yaml");
   expect_policy_in_force(builder);
+}
+
+// RU-35 (partly): rules know the folders that the program names and the engine has.
+TEST(EnginePolicyTest, RulesKnowTheHomeAndTheDataFolder) {
+  const test::TempFolder data;
+  const std::string policy =
+      "version: 1\n"
+      "autonomy: {tier: act_auto}\n"
+      "rules:\n"
+      "  - {id: keys, then: deny, when: {path: '~/.ssh/**'}}\n"
+      "  - {id: data, then: deny, when: {path: '${data}/**'}}\n";
+  const auto outcome = [](Engine& engine, const std::string& path) {
+    const Result<Answer> answer = engine.call(
+        {.session_id = "s", .tool = "read_file", .input = json::object{{"path", path}}});
+    return answer ? answer->outcome.text : answer.error().message;
+  };
+  EngineBuilder builder(data.path());
+  builder.policy(policy).home_folder("/home/ada").tool(tool("read_file"));
+  auto engine = builder.open();
+  ASSERT_TRUE(engine) << engine.error().message;
+  EXPECT_THAT(outcome(**engine, "/home/ada/.ssh/id"), testing::HasSubstr("rule `keys`"));
+  EXPECT_THAT(outcome(**engine, (data.path() / "x").string()), testing::HasSubstr("rule `data`"));
+  EXPECT_EQ(outcome(**engine, "/srv/a"), "");
+  EngineBuilder relative("");
+  relative.home_folder("ada");
+  EXPECT_FALSE(relative.open());
 }
 
 // The root of the specification's test vectors, valid for one hour of 2026-11-15.
