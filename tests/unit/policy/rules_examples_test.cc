@@ -2,15 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <filesystem>
 #include <fstream>
 
-#include "effects/command_line.h"
 #include "policy/policy.h"
 #include "policy/shipped.h"
 #include "rules/case_view.h"
 #include "rules/rule_set.h"
+#include "rules/warnings.h"
 
 namespace sallyport::policy {
 namespace {
@@ -106,25 +107,63 @@ Said say(const json::object& example) {
               json::serialize(rules::effects_json(judged.effects, facts))};
 }
 
-// A build without the reader of command lines answers all other examples.
-bool can_be_asked(const json::object& example) {
-  static const bool reads = effects::effects_of_line("true", {}).opaque.empty();
-  return reads || !example.at("call").at("input").as_object().contains("command");
-}
+// Examples that wait for rules about results (RU-62, RU-63), which the reader refuses until they
+// are enforced.
+constexpr std::string_view kWait[] = {"result-001", "result-003"};
 
 // RU-1..RU-80 (partly): the shipped policies and those of the page answer as written.
 TEST(RulesExamples, AnswerAsWritten) {
   std::size_t seen = 0;
   for (const json::object& example : examples()) {
-    if (!can_be_asked(example)) continue;
     SCOPED_TRACE(text_at(example, "id"));
     const Said said = say(example);
+    if (std::ranges::find(kWait, text_at(example, "id")) != std::end(kWait)) {
+      EXPECT_THAT(said.verdict, testing::HasSubstr("is not part of this release"));
+      continue;
+    }
     const json::object& expect = example.at("expect").as_object();
     EXPECT_EQ(said.verdict, text_at(expect, "verdict")) << said.text;
     EXPECT_EQ(said.rule, expect.at("rule")) << said.text;
     ++seen;
   }
-  EXPECT_GE(seen, 56U);
+  EXPECT_GE(seen, 150U);
+}
+
+// The policies of docs/rules.md load, have no warnings, and do what the page says (RU-74, RU-80).
+TEST(RulesExamples, PoliciesOfTheGuideDoWhatItSays) {
+  const auto folder = std::filesystem::path(__FILE__).parent_path() / "../../../examples/rules";
+  for (const char* const name : {"policy.yaml", "team.yaml"}) {
+    const Result<Policy> policy = load_policy(folder / name);
+    ASSERT_TRUE(policy) << policy.error().where << ": " << policy.error().message;
+    for (const rules::Warning& warning : rules::warnings(*policy->rules, {.home = "/home/user"})) {
+      ADD_FAILURE() << warning.place << ": " << warning.code << ": " << warning.text;
+    }
+  }
+  std::ifstream in(folder / "policy.yaml");
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const auto verdict = [&](const std::string& agent, const std::string& tool, const char* line) {
+    return say({{"policy", text},
+                {"call",
+                 {{"front", "hook"},
+                  {"agent", agent},
+                  {"server", agent},
+                  {"tool", tool},
+                  {"input", {{"command", line}}},
+                  {"cwd", "/w"},
+                  {"workspace", "/w"}}}})
+        .verdict;
+  };
+  const std::pair<const char*, const char*> kShells[] = {{"claude-code", "Bash"},
+                                                         {"codex", "Bash"},
+                                                         {"gemini", "run_shell_command"},
+                                                         {"copilot", "bash"},
+                                                         {"cursor", "Shell"}};
+  for (const auto& [agent, tool] : kShells) {
+    SCOPED_TRACE(agent);
+    EXPECT_EQ(verdict(agent, tool, "rm -rf ../x"), "refused");
+    EXPECT_EQ(verdict(agent, tool, "git push"), "asks");
+    EXPECT_EQ(verdict(agent, tool, "cat a"), "runs");
+  }
 }
 
 }  // namespace
