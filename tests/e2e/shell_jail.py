@@ -1,4 +1,5 @@
 """An empty jail with nothing in it but bash: each program that a line starts is written down, and none runs."""
+import contextlib
 import ctypes
 import os
 import pathlib
@@ -116,6 +117,9 @@ class Jail:
             return self.run(lines[:half]) + self.run(lines[half:])
         finally:
             os.close(ended)
+            # What a line left behind in the background may run for ever.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, 9)
         out = [self._commands(number) for number in range(len(lines))]
         self._clear()
         return out
