@@ -1,6 +1,7 @@
 #include "net/pump.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@ using namespace std::chrono_literals;
 class PumpTest : public testing::Test {
  protected:
   PumpTest() {
+    signal(SIGPIPE, SIG_IGN);  // as the program does
     EXPECT_EQ(pipe(input_), 0);
     EXPECT_EQ(pipe(output_), 0);
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, socket_), 0);
@@ -91,7 +93,7 @@ TEST_F(PumpTest, AServiceThatEndsFirstIsAnErrorBehindItsLastWords) {
 TEST_F(PumpTest, ItEndsWhenNobodyReadsTheOutput) {
   close(output_[0]);
   output_[0] = -1;
-  write_all(socket_[1], "nobody reads this");
+  (void)!write(socket_[1], "x", 1);  // fails where the pump has noticed before
   pumping_.join();
   EXPECT_TRUE(ended_);
   close(input_[1]);
