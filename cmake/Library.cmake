@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 set(objects)
-foreach(module base core match guardrails guards trust autonomy grants policy ledger store embed)
+foreach(module base core match guardrails guards trust autonomy grants effects rules policy ledger store embed)
   list(APPEND objects $<TARGET_OBJECTS:sallyport_${module}>)
 endforeach()
 add_library(sallyport_library STATIC ${objects})
