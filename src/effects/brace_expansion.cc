@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "effects/shell_parser.h"
+
 namespace sallyport::effects {
 
 namespace {
@@ -195,13 +197,20 @@ std::optional<std::vector<std::vector<Part>>> brace_expanded(const std::vector<P
   for (const Atoms& atoms : *expanded) {
     std::vector<Part>& made = out.emplace_back();
     for (const Atom& atom : atoms) {
+      // Braces come first: `$x{a,b}` is `$xa $xb`, and `{$,a}x` is `$x ax`.
+      const bool joins =
+          !made.empty() && made.back().bare && is_name(std::string("_") + atom.letter);
+      if (expanded->size() > 1 && (joins || atom.letter == '$')) return std::nullopt;
       if (atom.part != nullptr) {
         const Part& part = *atom.part;
         bytes += part.text.size();
         if (bytes > kMostAtoms) return std::nullopt;
         // What the part runs is found in the word as it is written.
-        made.push_back(
-            {.kind = part.kind, .quoted = part.quoted, .text = part.text, .plain = part.plain});
+        made.push_back({.kind = part.kind,
+                        .quoted = part.quoted,
+                        .text = part.text,
+                        .plain = part.plain,
+                        .bare = part.bare});
       } else if (made.empty() || made.back().kind != Part::Kind::Text || made.back().quoted) {
         made.push_back({.text = std::string(1, atom.letter)});
       } else {

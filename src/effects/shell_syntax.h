@@ -33,6 +33,7 @@ struct Part {
   bool quoted = false;
   std::string text{};          // Text; the name of a parameter; literal text of an arithmetic
   bool plain = false;          // a parameter without an operator
+  bool bare = false;           // `$name`: a letter behind it would be a letter of the name
   bool arithmetic = false;     // the operator of a parameter has an arithmetic value
   std::vector<Part> inside{};  // what an operator or an arithmetic contains
   std::shared_ptr<CommandList> list{};

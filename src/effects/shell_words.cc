@@ -259,7 +259,8 @@ bool ShellParser::dollar(std::vector<Part>& parts, Quote quote) {
   parts.push_back({.kind = Part::Kind::Parameter,
                    .quoted = quoted,
                    .text = std::string(text_.substr(pos_ + 1, end - pos_ - 1)),
-                   .plain = true});
+                   .plain = true,
+                   .bare = is_name_start(next)});
   pos_ = end;
   return true;
 }

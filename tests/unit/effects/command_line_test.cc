@@ -68,6 +68,9 @@ TEST(CommandLineTest, CommandsCountWhereverTheyStand) {
        "fs.delete x; fs.delete y; fs.delete z; fs.delete u"},
       {"time ls; time -p ls |& cat & ls", "fs.read .; fs.read .; none; fs.read ."},
       {"rm /{a,b}{c,d}", "fs.delete /ac; fs.delete /ad; fs.delete /bc; fs.delete /bd"},
+      // Braces are expanded before variables, so the letters behind a name join it.
+      {"x=a; xb=/etc/y; cat $x{b,c} ${x}{b,c}", "fs.read ?; fs.read ab; fs.read ac"},
+      {"x=/etc/y; cat {$,a}x", "fs.read ?"},
       {"cat a <<< \"$(rm x)\"", "fs.delete x; fs.read a"},
   });
 }
