@@ -9,7 +9,7 @@ from random_lines import Lines
 from shell_jail import Jail
 
 READER = os.environ.get("READ_LINE_BIN", "build/bin/read_line")
-COUNT = int(os.environ.get("SALLYPORT_LINES", "600"))
+COUNT = int(os.environ.get("SALLYPORT_LINES", "300"))
 SEED = int(os.environ.get("SALLYPORT_SEED", "1"))
 # Reasons that speak of what a program does: the commands of such a line are known nevertheless.
 KNOWN_COMMANDS = {"interpreter", "configuration", "remote", "stdin", "alias"}
