@@ -107,11 +107,12 @@ Said say(const json::object& example) {
               json::serialize(rules::effects_json(judged.effects, facts))};
 }
 
-// Examples that wait for rules about results (RU-62, RU-63), which the reader refuses until they
+// Examples that wait for rules about results (RU-62), which the reader refuses until they
 // are enforced.
 constexpr std::string_view kWait[] = {"result-001", "result-003"};
 
-// RU-1..RU-80 (partly): the shipped policies and those of the page answer as written.
+// RU-1..RU-62 (partly), RU-71..RU-75 (partly), RU-78..RU-80 (partly): the shipped policies and those
+// of the page answer as written.
 TEST(RulesExamples, AnswerAsWritten) {
   std::size_t seen = 0;
   for (const json::object& example : examples()) {
