@@ -111,8 +111,8 @@ Said say(const json::object& example) {
 // are enforced.
 constexpr std::string_view kWait[] = {"result-001", "result-003"};
 
-// RU-1..RU-62 (partly), RU-71..RU-75 (partly), RU-78..RU-80 (partly): the shipped policies and those
-// of the page answer as written.
+// RU-1..RU-62 (partly), RU-71..RU-75 (partly), RU-78..RU-80 (partly): the shipped policies and
+// those of the page answer as written.
 TEST(RulesExamples, AnswerAsWritten) {
   std::size_t seen = 0;
   for (const json::object& example : examples()) {
