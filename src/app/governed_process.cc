@@ -319,8 +319,8 @@ Result<void> govern_no_more(ledger::Ledger& ledger) {
 Result<void> refuse_agents(const Context& context, std::string_view command) {
   SALLYPORT_TRY(const Workspace::Place place, context.place());
   const Result<std::unique_ptr<Workspace>> reading = Workspace::open_reading(place);
-  // A folder without a ledger, or with an emptied one, knows no agents. The command itself says what
-  // is wrong with it.
+  // A folder without a ledger, or with an emptied one, knows no agents. The command itself says
+  // what is wrong with it.
   const bool has_ledger = reading || reading.error().code != ErrorCode::NotFound;
   if (has_ledger && !reading) return std::unexpected(reading.error());
   Result<std::optional<std::string>> agent = context.environment.agent;
