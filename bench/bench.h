@@ -33,6 +33,7 @@ void measure_calls(Report& report, bool quick);
 void measure_match(Report& report, bool quick);
 void measure_guardrails(Report& report, bool quick);
 void measure_grants(Report& report, bool quick);
+void measure_rules(Report& report, bool quick);
 void measure_approve(Report& report, bool quick);
 
 }  // namespace sallyport::bench

@@ -111,6 +111,8 @@ class CommandLine {
   GuardCheckOptions guard_check_;
   GuardStreamOptions guard_stream_;
   PolicyCheckOptions policy_check_;
+  PolicyLintOptions policy_lint_;
+  PolicyProfilesOptions policy_profiles_;
   PolicyTestOptions policy_test_;
   PolicyExplainOptions policy_explain_;
   PolicyShowOptions policy_show_;

@@ -165,9 +165,21 @@ void CommandLine::add_policy() {
          {"error", "warning"});
   CLI::App& test =
       command(policy, "test", "does it do what its cases say", policy_test_, policy_test);
-  text(test, "file", policy_test_.file, "a policy, a guardrail document or gallery:NAME", "FILE")
+  test.add_option("file", policy_test_.files,
+                  "policies, shipped ones by name, guardrail documents, gallery:NAME or cases")
+      ->type_name("FILE")
       ->required();
-  text(test, "--cases", policy_test_.cases, "the cases [those of the preset]", "FILE");
+  test.add_option("--cases", policy_test_.cases,
+                  "files of cases, or folders of them [FILE.cases.yaml beside the policy]")
+      ->type_name("FILE|FOLDER")
+      ->expected(1)
+      ->take_all()
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  test.add_flag("--coverage", policy_test_.coverage, "list what no case decides by");
+  text(test, "--min-coverage", policy_test_.min_coverage,
+       "exit 1 where fewer parts of the policy are tested both ways", "PERCENT");
+  choice(text(test, "--format", policy_test_.format, "how results are printed [text]"),
+         {"text", "json", "junit", "github"});
   CLI::App& explain = command(policy, "explain", "would this call run, and why; runs nothing",
                               policy_explain_, policy_explain);
   text(explain, "call", policy_explain_.call, "a call as JSON, or the id of a recorded one",
@@ -176,6 +188,17 @@ void CommandLine::add_policy() {
   text(explain, "--policy", policy_explain_.policy,
        "a file, or a shipped one by its name [starter]", "POLICY");
   text(explain, "--grant", policy_explain_.grant, "the token that the call presents", "FILE");
+  CLI::App& lint = command(policy, "lint", "what can never matter in a policy, with a proof",
+                           policy_lint_, policy_lint);
+  text(lint, "file", policy_lint_.file,
+       "a policy, a shipped one by its name, a guardrail document or gallery:NAME", "FILE")
+      ->required();
+  choice(text(lint, "--fail-on", policy_lint_.fail_on, "what makes it exit with 1 [error]"),
+         {"error", "warning"});
+  CLI::App& profiles =
+      command(policy, "profiles", "what tools of agents and servers do, and what programs do",
+              policy_profiles_, policy_profiles);
+  text(profiles, "name", policy_profiles_.name, "only this agent, server or program", "NAME");
   CLI::App& show =
       command(policy, "show", "policies that come with the program", policy_show_, policy_show);
   text(show, "name", policy_show_.name, "print this one", "NAME");

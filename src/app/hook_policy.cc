@@ -12,10 +12,7 @@
 
 namespace sallyport::app {
 
-namespace {
-
-// The tools of the hosts themselves (AT-23), and the origin of each call.
-void bring_along(core::PlanBuilder& plan, const hook::Origins& origins) {
+void what_the_hook_brings(core::PlanBuilder& plan, const hook::Origins& origins) {
   for (const std::string& agent : hook::dialect_names()) {
     for (const hook::HostTool& tool : hook::dialect_named(agent)->tools()) {
       plan.brings_tool(agent, std::string(tool.name),
@@ -29,8 +26,6 @@ void bring_along(core::PlanBuilder& plan, const hook::Origins& origins) {
   }
   plan.brings_guard(std::make_shared<const hook::OriginGuard>(origins));
 }
-
-}  // namespace
 
 Result<policy::Policy> read_hook_policy(const policy::PolicyOrigin& origin,
                                         const guardrails::PatternStore* patterns) {
@@ -70,7 +65,7 @@ Result<HookPolicy::Read> HookPolicy::read(const Means& means, policy::PolicyOrig
   SALLYPORT_TRY(read.policy, read_hook_policy(read.origin, &workspace.patterns()));
   SALLYPORT_TRY(read.guardrails, policy::compile_guardrails(read.policy, 1, &workspace.patterns()));
   core::PlanBuilder builder;
-  bring_along(builder, means.origins);
+  what_the_hook_brings(builder, means.origins);
   builder.reviewers(
       std::make_shared<const policy::PeopleOfFolder>(workspace.place().reviewers_file()));
   ledger::Ledger& ledger = workspace.ledger();

@@ -20,6 +20,10 @@ namespace sallyport::app {
 Result<policy::Policy> read_hook_policy(const policy::PolicyOrigin& origin,
                                         const guardrails::PatternStore* patterns);
 
+// The tools of the coding agents themselves (AT-23), and the origin of each call. `origins` must
+// outlive the plan.
+void what_the_hook_brings(core::PlanBuilder& plan, const hook::Origins& origins);
+
 class HookPolicy {
  public:
   // In force, and on record, when this returns. An error: it is no policy, and nothing may be

@@ -2,99 +2,193 @@
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
-#include <cstdio>
+#include <charconv>
+#include <chrono>
+#include <map>
 
-#include "app/guard_config.h"
-#include "app/input.h"
+#include "app/case_coverage.h"
+#include "app/case_files.h"
+#include "app/case_report.h"
+#include "app/case_trial.h"
 #include "app/output.h"
 #include "app/policy_commands.h"
 #include "base/try.h"
-#include "guardrails/case_runner.h"
-#include "guardrails/gallery.h"
-#include "policy/policy.h"
-#include "policy/yaml_json.h"
 
 namespace sallyport::app {
 
 namespace {
 
-constexpr std::size_t kLargestFile = 8u << 20;
-constexpr std::string_view kGallery = "gallery:";
-
-struct Subject {
-  std::shared_ptr<const guardrails::Guardrails> guardrails;
-  int exit_code = 0;
+// A subject with the trial of its calls, which is made when the first case needs it.
+struct Tested {
+  CaseSubject subject{};
+  std::unique_ptr<CaseTrial> trial{};
+  std::vector<std::pair<const AnyCase*, std::size_t>> put{};  // cases, and their outcomes
 };
 
-std::unexpected<Error> refused(const std::string& message, const std::string& where) {
-  return fail(ErrorCode::Unavailable, message, where);
+Result<CaseTrial*> trial_of(Tested& tested, const CallCase& one) {
+  if (!tested.subject.policy) {
+    return fail(ErrorCode::Unavailable,
+                fmt::format("`{}` is a guardrail document, which decides no calls; name a policy",
+                            tested.subject.name),
+                one.place());
+  }
+  if (!tested.trial) {
+    SALLYPORT_TRY(tested.trial, CaseTrial::build(*tested.subject.policy));
+  }
+  return tested.trial.get();
 }
 
-// A policy begins with `version`, a guardrail document has no such key.
-Result<Subject> subject_of(const Context& context, const std::string& file) {
-  const Result<policy::Policy> read = file.starts_with(kGallery)
-                                          ? Result<policy::Policy>(fail(ErrorCode::NotFound, ""))
-                                          : policy::load_policy(file);
-  if (!read && read.error().message != "`version` is missing" &&
-      read.error().code != ErrorCode::NotFound) {
-    return refused(read.error().message, read.error().where);
+class CaseRun {
+ public:
+  explicit CaseRun(CaseSuite suite) : suite_(std::move(suite)) {
+    for (CaseSubject& subject : suite_.subjects) named_.push_back({std::move(subject)});
   }
-  if (!read) {
-    SALLYPORT_TRY(GuardConfig config, load_guardrails(context, file));
-    return Subject{std::move(config.guardrails), config.exit_code};
+
+  Result<void> run() {
+    for (Tested& tested : named_) {
+      for (const AnyCase& one : suite_.cases) {
+        const bool own = one.call && one.call->policy;
+        const bool other = !one.subject.empty() && one.subject != tested.subject.name;
+        if (!own && !other) SALLYPORT_CHECK_OK(put(one, tested));
+      }
+    }
+    for (const AnyCase& one : suite_.cases) {
+      if (one.call && one.call->policy) {
+        SALLYPORT_TRY(Tested* const tested, own_policy(*one.call));
+        SALLYPORT_CHECK_OK(put(one, *tested));
+      } else if (named_.empty()) {
+        return fail(ErrorCode::Unavailable, "the case names no policy, and none was named",
+                    fmt::format("{}:{}:{}", one.file, one.line, one.column));
+      }
+    }
+    return {};
   }
-  auto compiled =
-      guardrails::Guardrails::compile(read->guardrails.value_or(guardrails::Document{}));
-  if (!compiled) return refused(compiled.error().message, file);
-  return Subject{std::move(*compiled)};
+
+  const std::vector<CaseOutcome>& outcomes() const { return outcomes_; }
+
+  // Of each policy that a case was put to, by its name.
+  Result<std::vector<std::pair<std::string, std::vector<CoverageUnit>>>> coverage() const {
+    std::vector<std::pair<std::string, std::vector<CoverageUnit>>> all;
+    const auto add = [&](const Tested& tested) -> Result<void> {
+      if (!tested.subject.policy) return {};
+      std::vector<CoveredCase> cases;
+      for (const auto& [one, at] : tested.put) {
+        const std::optional<CaseAnswer>& answer = outcomes_[at].answer;
+        cases.push_back({one, answer ? &*answer : nullptr});
+      }
+      SALLYPORT_TRY(auto units, coverage_of(tested.subject, cases));
+      all.emplace_back(tested.subject.name, std::move(units));
+      return {};
+    };
+    for (const Tested& tested : named_) SALLYPORT_CHECK_OK(add(tested));
+    for (const auto& [key, tested] : own_) SALLYPORT_CHECK_OK(add(tested));
+    return all;
+  }
+
+ private:
+  Result<Tested*> own_policy(const CallCase& one) {
+    // A file name means another file beside other cases.
+    const std::string key =
+        one.policy->find('\n') == std::string::npos
+            ? *one.policy + '\n' + std::filesystem::path(one.file).parent_path().string()
+            : *one.policy;
+    Tested& tested = own_[key];
+    if (!tested.subject.guardrails) {
+      SALLYPORT_TRY(tested.subject, subject_of_case(one));
+    }
+    return &tested;
+  }
+
+  Result<void> put(const AnyCase& one, Tested& tested) {
+    CaseOutcome outcome{
+        .file = one.file, .line = one.line, .column = one.column, .policy = tested.subject.name};
+    const auto begin = std::chrono::steady_clock::now();
+    if (one.guardrail) {
+      const auto results = run_cases(*tested.subject.guardrails, {&*one.guardrail, 1});
+      outcome.name = results.front().name;
+      outcome.problem = results.front().problem;
+    } else {
+      SALLYPORT_TRY(CaseTrial* const trial, trial_of(tested, *one.call));
+      SALLYPORT_CHECK_OK(check_expected_names(*one.call, trial->policy()));
+      SALLYPORT_TRY(CaseAnswer answer, trial->answer(*one.call));
+      outcome.name = one.call->name;
+      outcome.problem = problem_of(*one.call, answer);
+      outcome.answer = std::move(answer);
+    }
+    outcome.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    tested.put.emplace_back(&one, outcomes_.size());
+    outcomes_.push_back(std::move(outcome));
+    return {};
+  }
+
+  CaseSuite suite_;
+  std::vector<Tested> named_;
+  std::map<std::string, Tested> own_;  // of cases that name their policy, by its name or text
+  std::vector<CaseOutcome> outcomes_;
+};
+
+Result<double> percent_of(const std::string& text) {
+  double percent = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), percent);
+  const bool good = code == std::errc() && end == text.data() + text.size();
+  if (good && percent >= 0 && percent <= 100) return percent;
+  return fail(ErrorCode::InvalidInput,
+              fmt::format("`--min-coverage` is a number from 0 to 100, not `{:.40}`", text));
 }
 
-Result<std::string> cases_text(const PolicyTestOptions& options) {
-  if (!options.cases && options.file.starts_with(kGallery)) {
-    const auto* const preset = guardrails::preset(options.file.substr(kGallery.size()));
-    if (preset != nullptr) return std::string(preset->cases);
-  }
-  if (!options.cases) {
-    return fail(ErrorCode::InvalidInput, "name the file of cases with `--cases`");
-  }
-  return read_input(*options.cases, kLargestFile);
-}
+using CoverageByPolicy = std::vector<std::pair<std::string, std::vector<CoverageUnit>>>;
 
-Result<std::vector<guardrails::Case>> cases_of(const PolicyTestOptions& options) {
-  const std::string file = options.cases.value_or(options.file);
-  SALLYPORT_TRY(const std::string text, cases_text(options));
-  const Result<policy::YamlNode> root = policy::parse_yaml(text, file);
-  if (!root) return refused(root.error().message, root.error().where);
-  const Result<json::value> value = policy::to_json(*root, file);
-  if (!value) return refused(value.error().message, value.error().where);
-  Result<std::vector<guardrails::Case>> cases = guardrails::read_cases(*value);
-  if (cases) return cases;
-  const policy::YamlNode& node = policy::node_at(*root, cases.error().where);
-  return refused(cases.error().message, place_of(node, file));
+void print_coverage(const CoverageByPolicy& coverage, const std::string& format) {
+  for (const auto& [policy, units] : coverage) {
+    const double percent = covered_percent(units);
+    if (format == "json") {
+      for (const CoverageUnit& unit : units) {
+        json::object row = to_json(unit);
+        row["policy"] = policy;
+        say(json::serialize(row));
+      }
+      say(json::serialize(json::object{
+          {"policy", policy}, {"units", units.size()}, {"coverage_percent", percent}}));
+      continue;
+    }
+    if (format != "text") continue;
+    say(fmt::format("coverage of {}", policy));
+    for (const CoverageUnit& unit : units) {
+      say(fmt::format("  {:<8} {} {}  {}{}", unit.status, unit.kind, unit.name, unit.place,
+                      unit.reason.empty() ? "" : "  " + unit.reason));
+    }
+    say(fmt::format("  {:.1f} % of {} parts are tested both ways", percent, units.size()));
+  }
 }
 
 }  // namespace
 
 Result<int> policy_test(const Context& context, const PolicyTestOptions& options) {
-  SALLYPORT_TRY(const Subject subject, subject_of(context, options.file));
-  if (!subject.guardrails) return subject.exit_code;
-  SALLYPORT_TRY(const std::vector<guardrails::Case> cases, cases_of(options));
-  std::size_t failed = 0;
-  for (const guardrails::CaseResult& result : run_cases(*subject.guardrails, cases)) {
-    const bool passed = result.problem.empty();
-    failed += passed ? 0 : 1;
-    if (context.json()) {
-      say(json::serialize(
-          json::object{{"name", result.name},
-                       {"passed", passed},
-                       {"problem", passed ? json::value() : json::value(result.problem)}}));
-    } else {
-      say(passed ? fmt::format("ok      {}", result.name)
-                 : fmt::format("FAILED  {}: {}", result.name, result.problem));
+  double least = 0;
+  if (options.min_coverage) {
+    SALLYPORT_TRY(least, percent_of(*options.min_coverage));
+  }
+  SALLYPORT_TRY(CaseSuite suite, read_case_suite(context, options.files, options.cases));
+  if (suite.exit_code != 0) return suite.exit_code;
+  CaseRun run(std::move(suite));
+  SALLYPORT_CHECK_OK(run.run());
+  const std::string format = context.json() ? "json" : options.format;
+  print_report(run.outcomes(), format);
+  bool passed = std::ranges::all_of(
+      run.outcomes(), [](const CaseOutcome& outcome) { return outcome.problem.empty(); });
+  if (options.coverage || options.min_coverage) {
+    SALLYPORT_TRY(const CoverageByPolicy coverage, run.coverage());
+    if (options.coverage) print_coverage(coverage, format);
+    for (const auto& [policy, units] : coverage) {
+      const double percent = covered_percent(units);
+      if (!options.min_coverage || percent >= least) continue;
+      fmt::print(stderr, "{}: {:.1f} % of its parts are tested both ways, fewer than {}\n", policy,
+                 percent, *options.min_coverage);
+      passed = false;
     }
   }
-  if (!context.json()) say(fmt::format("{} passed, {} failed", cases.size() - failed, failed));
-  return failed == 0 ? 0 : 1;
+  return passed ? 0 : 1;
 }
 
 }  // namespace sallyport::app

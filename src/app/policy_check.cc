@@ -33,8 +33,10 @@ int tell_refusal(const Context& context, const Error& error) {
 std::vector<rules::Warning> tell_warnings(const Context& context, const policy::Policy& policy,
                                           const Clock& clock) {
   if (!policy.rules) return {};
-  std::vector<rules::Warning> found = rules::warnings(
-      *policy.rules, {.now = clock.wall(), .home = context.environment.home.value_or("")});
+  std::vector<rules::Warning> found =
+      rules::warnings(*policy.rules, {.now = clock.wall(),
+                                      .home = context.environment.home.value_or(""),
+                                      .agents = policy::known_agents(policy)});
   for (const rules::Warning& warning : found) {
     fmt::print(stderr, "{}: warning: {}: {}\n", warning.place, warning.code, warning.text);
   }

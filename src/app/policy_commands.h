@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/context.h"
 
@@ -50,10 +51,27 @@ struct PolicyShowOptions {
 Result<int> policy_show(const Context& context, const PolicyShowOptions& options);
 
 struct PolicyTestOptions {
-  std::string file;
-  std::optional<std::string> cases;
+  // Policies, shipped ones by their name, guardrail documents, `gallery:NAME`, or files of cases
+  // that name their policies.
+  std::vector<std::string> files;
+  std::vector<std::string> cases;  // files, or folders of files
+  bool coverage = false;
+  std::optional<std::string> min_coverage;  // percent
+  std::string format = "text";              // json, junit or github
 };
+// 0: every case passed, and the coverage is as asked for.
 Result<int> policy_test(const Context& context, const PolicyTestOptions& options);
+
+struct PolicyLintOptions {
+  std::string file;               // a policy, a shipped one by its name, or guardrails
+  std::string fail_on = "error";  // or `warning`
+};
+Result<int> policy_lint(const Context& context, const PolicyLintOptions& options);
+
+struct PolicyProfilesOptions {
+  std::optional<std::string> name;  // of an agent, a server or a program
+};
+Result<int> policy_profiles(const Context& context, const PolicyProfilesOptions& options);
 
 struct PolicyGalleryOptions {
   std::optional<std::string> name;

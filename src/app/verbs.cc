@@ -21,7 +21,7 @@ constexpr auto kHabits = std::to_array<Habit>({
     {"wrap", "wrapping an MCP server is `sallyport mcp -- CMD`"},
     {"agent", "`sallyport agent run` comes with a later release"},
     {"validate", "checking a policy is `sallyport policy check`", "policy"},
-    {"lint", "checking a policy is `sallyport policy check`", "policy"},
+    {"lint", "looking for what never matters in a policy is `sallyport policy lint`"},
     {"scan", "trying guards on a text is `sallyport guard check`"},
     {"pin", "tool definitions are pinned by `sallyport mcp`; `sallyport pins list` shows them"},
     {"approve", "answering a question is `sallyport approvals approve`"},

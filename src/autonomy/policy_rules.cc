@@ -120,7 +120,8 @@ core::AutonomyAnswer PolicyRules::weigh(const core::AutonomyQuestion& question,
                                         core::RecordReader& records, WallTime now) const {
   const Call& call = question.call;
   const Result<trust::Standing> standing =
-      trust::standing_of(records, call.agent_id, question.people);
+      standings_ ? standings_(call.agent_id)
+                 : trust::standing_of(records, call.agent_id, question.people);
   // A chain that cannot be read promotes nobody, and nobody knows whom it demoted (TR-18).
   if (!standing) {
     if (question.steps) {

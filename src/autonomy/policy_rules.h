@@ -4,6 +4,8 @@
 //   PlanBuilder().autonomy_rules(std::make_shared<PolicyRules>(policy, clock, entropy));
 #pragma once
 
+#include <functional>
+
 #include "autonomy/auto_use.h"
 #include "autonomy/autonomy_policy.h"
 #include "base/entropy.h"
@@ -16,13 +18,18 @@ inline constexpr std::string_view kUseSpace = "autonomy_use";  // by agent
 
 class PolicyRules final : public core::AutonomyRules {
  public:
+  // What an agent was promoted or demoted to, said by whoever knows without a ledger.
+  using Standings = std::function<trust::Standing(const std::string& agent)>;
+
   // Both must outlive it. `enforce_trust`: what the trust record shows lowers tiers (TR-13).
+  // `standings`: empty: the signed statements in the records.
   PolicyRules(AutonomyPolicy policy, const Clock& clock, Entropy& entropy,
-              bool enforce_trust = false)
+              bool enforce_trust = false, Standings standings = {})
       : policy_(std::move(policy)),
         enforce_trust_(enforce_trust),
         clock_(clock),
-        entropy_(entropy) {}
+        entropy_(entropy),
+        standings_(std::move(standings)) {}
 
   core::AutonomyAnswer weigh(const core::AutonomyQuestion& question, core::RecordReader& records,
                              WallTime now) const override;
@@ -38,6 +45,7 @@ class PolicyRules final : public core::AutonomyRules {
   bool enforce_trust_;
   const Clock& clock_;
   Entropy& entropy_;
+  Standings standings_;
 };
 
 // The policy as JSON, without what it does not say. Reads back as it was.

@@ -242,6 +242,10 @@ Result<std::optional<std::string_view>> full(RecordReader& reader, const Limit& 
   return reached(limit, counter, now, stored);
 }
 
+Fact used_fact(const std::string& key, std::uint64_t used) {
+  return Counter{.used = used}.fact(key);
+}
+
 Result<Count> count(RecordReader& reader, std::string_view key) {
   SALLYPORT_TRY(const std::optional<std::string> text, reader.fact(kCounters, key));
   SALLYPORT_TRY(const Counter counter, Counter::read(text));

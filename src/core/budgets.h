@@ -68,6 +68,9 @@ std::shared_ptr<const FactChange> reverse(std::string call_id);
 Result<std::optional<std::string_view>> full(RecordReader& reader, const Limit& limit,
                                              WallTime now);
 
+// A counter that was used so often, as it is stored: for cases of `policy test`.
+Fact used_fact(const std::string& key, std::uint64_t used);
+
 struct Count {
   std::uint64_t used = 0;
   std::uint64_t held = 0;

@@ -322,4 +322,20 @@ json::array profiles_json(std::string_view profile) {
   return rows;
 }
 
+json::array servers_json(std::string_view profile) {
+  const std::pair<std::string_view, std::span<const Publisher>> kLists[] = {
+      {"program", kServerPrograms},
+      {"npm", kNodePackages},
+      {"python", kPythonPackages},
+      {"image", kImages}};
+  json::array rows;
+  for (const auto& [by, list] : kLists) {
+    for (const Publisher& row : list) {
+      if (!profile.empty() && row.profile != profile) continue;
+      rows.push_back(json::object{{"profile", row.profile}, {"by", by}, {"name", row.name}});
+    }
+  }
+  return rows;
+}
+
 }  // namespace sallyport::effects

@@ -60,5 +60,10 @@ std::string_view profile_of_command(std::span<const std::string> command);
 
 // All rows, or those of one profile, as data: `{profile, tool, does, members}`.
 json::array profiles_json(std::string_view profile = {});
+// What a server is recognized by: `{profile, by: program|npm|python|image, name}`.
+json::array servers_json(std::string_view profile = {});
+// What programs do, all or one: `{program, operands, options, ..}` for each name, and
+// `{program, subcommand, class, options}` for each subcommand.
+json::array programs_json(std::string_view program = {});
 
 }  // namespace sallyport::effects

@@ -70,6 +70,11 @@ std::string shell_word(std::string_view word) {
 
 }  // namespace
 
+std::vector<core::Fact> held_facts(const std::string& server, const std::string& tool) {
+  const std::string key = key_of(server, tool);
+  return {{std::string(kPinned), key, "2:accepted@1"}, {std::string(kChanged), key, "2:changed@2"}};
+}
+
 std::string pins_command(std::string_view verb, const std::string& server,
                          const std::string& tool) {
   return fmt::format("sallyport pins {} {} {}{}", verb, shell_word(server),

@@ -33,6 +33,9 @@ struct Pin {
 Result<std::vector<Pin>> all_pins(core::RecordReader& records);
 Result<std::optional<Pin>> find_pin(core::RecordReader& records, const std::string& server,
                                     const std::string& tool);
+// The facts of a tool that is held back because its definition has changed: for cases of
+// `policy test`, which have no ledger.
+std::vector<core::Fact> held_facts(const std::string& server, const std::string& tool);
 // A command about a tool, as people copy it into a shell: its name is whatever its server says.
 std::string pins_command(std::string_view verb, const std::string& server, const std::string& tool);
 // Why nothing new of the server is pinned, for whoever runs it.

@@ -155,6 +155,18 @@ void keep_places(Policy& policy, const Policy& base) {
 
 }  // namespace
 
+std::optional<std::set<std::string>> known_agents(const Policy& policy) {
+  if (!policy.autonomy) return std::nullopt;
+  std::set<std::string> known;
+  const autonomy::AutonomyPolicy& tiers = *policy.autonomy;
+  if (tiers.agent_id) known.insert(*tiers.agent_id);
+  for (const auto& [agent, tier] : tiers.agent_tiers) known.insert(agent);
+  for (const auto& [agent, table] : tiers.agent_action_tiers) known.insert(agent);
+  known.insert(tiers.requires_human_agents.begin(), tiers.requires_human_agents.end());
+  if (known.empty()) return std::nullopt;
+  return known;
+}
+
 guards::Excerpts excerpts_of(const Policy& policy) {
   return policy.keeps_excerpts ? guards::Excerpts::Kept : guards::Excerpts::Withheld;
 }
@@ -169,13 +181,34 @@ Result<Policy> read_policy(const std::string& text, const std::string& file,
     return fail(ErrorCode::InvalidInput, "a policy begins with `version: 1`", place_of(root, file));
   }
   SALLYPORT_TRY(const std::optional<Policy> base, extended(root, file, patterns));
+  SALLYPORT_TRY(Policy policy, read_policy_tree(root, file, patterns));
+  if (base) keep_places(policy, *base);
+  return policy;
+}
+
+Result<Policy> read_policy_tree(const YamlNode& root, const std::string& file,
+                                const guardrails::PatternStore* patterns) {
   Policy policy;
   SALLYPORT_CHECK_OK(policy_keys(policy).read({root, file}));
   SALLYPORT_CHECK_OK(narrow_approvals(policy, root, file));
   SALLYPORT_CHECK_OK(finish_rules(policy, root, file));
   SALLYPORT_CHECK_OK(check_patterns(policy, root, file, patterns));
-  if (base) keep_places(policy, *base);
   return policy;
+}
+
+Result<PolicyTree> policy_tree(const std::string& text, const std::string& file) {
+  SALLYPORT_TRY(YamlNode root, parse_yaml(text, file));
+  PolicyTree tree{.file = file};
+  for (const YamlMember& member : root.members) {
+    tree.own.insert(member.key.text);
+    if (member.key.text == "extends") tree.base = member.value.text;
+  }
+  SALLYPORT_TRY([[maybe_unused]] const std::optional<Policy> base, extended(root, file, nullptr));
+  std::erase_if(root.members, [](const YamlMember& member) {
+    return member.key.text == "extends" || member.key.text == "without";
+  });
+  tree.root = std::move(root);
+  return tree;
 }
 
 Result<Policy> load_policy(const std::filesystem::path& file,
@@ -211,8 +244,9 @@ namespace {
 // leave a trust record (AT-4..AT-6, AT-28).
 void add_autonomy(core::PlanBuilder& plan, const Policy& policy, const Surroundings& surroundings) {
   const autonomy::AutonomyPolicy tiers = policy.autonomy.value_or(autonomy::AutonomyPolicy{});
-  plan.autonomy_rules(std::make_shared<const autonomy::PolicyRules>(
-      tiers, surroundings.clock, surroundings.entropy, policy.enforces_trust));
+  plan.autonomy_rules(
+      std::make_shared<const autonomy::PolicyRules>(tiers, surroundings.clock, surroundings.entropy,
+                                                    policy.enforces_trust, surroundings.standing));
   if (tiers.agent_id) plan.guard(std::make_shared<const autonomy::AgentGuard>(*tiers.agent_id));
 }
 

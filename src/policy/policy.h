@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "autonomy/autonomy_policy.h"
+#include "autonomy/policy_rules.h"
 #include "base/clock.h"
 #include "base/entropy.h"
 #include "core/plan.h"
@@ -38,6 +39,7 @@
 #include "guardrails/guardrails.h"
 #include "guardrails/pattern_store.h"
 #include "guards/guardrail_records.h"
+#include "policy/yaml.h"
 #include "rules/rule_set.h"
 #include "sallyport/result.h"
 
@@ -94,6 +96,27 @@ Result<Policy> read_policy(const std::string& text, const std::string& file,
 Result<Policy> load_policy(const std::filesystem::path& file,
                            const guardrails::PatternStore* patterns = nullptr);
 
+// A policy as it is written, with what it extends put in (RU-21).
+struct PolicyTree {
+  YamlNode root{};
+  std::string file{};
+  std::string base{};         // that it extends; empty: none
+  std::set<std::string> own;  // sections that stand in its own file
+
+  const std::string& file_of(const std::string& section) const {
+    return base.empty() || own.contains(section) ? file : base;
+  }
+};
+Result<PolicyTree> policy_tree(const std::string& text, const std::string& file);
+// Of a tree that extends nothing any more.
+Result<Policy> read_policy_tree(const YamlNode& root, const std::string& file,
+                                const guardrails::PatternStore* patterns = nullptr);
+
+// Agents that something of the policy besides its rules knows: that it is for, or has tiers for.
+// Coding agents that come with a profile are known anyway. Nothing: the policy lists no agents, so
+// any may be there.
+std::optional<std::set<std::string>> known_agents(const Policy& policy);
+
 guards::Excerpts excerpts_of(const Policy& policy);
 
 // A JSON Schema (2020-12), made of the table that reads.
@@ -110,6 +133,8 @@ struct Surroundings {
   effects::Machine machine{};                          // folders that rules name
   // The disk that rules look at; null: that of this machine. Must outlive the plan.
   const effects::FileView* files = nullptr;
+  // The promotions and demotions of an agent; empty: the signed ones in `records`.
+  autonomy::PolicyRules::Standings standing{};
 };
 
 // The parts of a plan, for whoever adds more to it. `guardrails`: compiled from `policy`, or null

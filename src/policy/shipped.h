@@ -13,5 +13,7 @@ struct ShippedPolicy {
 
 std::span<const ShippedPolicy> shipped_policies();
 const ShippedPolicy* shipped_policy(std::string_view name);  // null: there is none of that name
+// The cases of a shipped policy, from policies/cases/ (RU-79). Null: it has none.
+const ShippedPolicy* shipped_cases(std::string_view name);
 
 }  // namespace sallyport::policy

@@ -106,7 +106,8 @@ class Look {
         }
       }
       for (const std::string& agent : conditions.agent) {
-        if (!facts_.agents || effects::is_agent_profile(agent)) continue;
+        const bool is_user = agent.starts_with("uid:");  // of the machine
+        if (!facts_.agents || is_user || effects::is_agent_profile(agent)) continue;
         if (!facts_.agents->contains(agent)) {
           warn("unknown_agent",
                fmt::format("rule `{}` names the agent `{:.80}`, which nothing else "

@@ -31,7 +31,7 @@ class Usage(CliTest):
 
     def test_unknown_verbs_are_answered_with_the_right_one(self):
         for words, answer in (("ledgr", "ledger"), ("tail", "ledger tail"), ("ledger tial", "ledger tail"), ("ledger hold ad", "ledger hold add"),
-                              ("audit", "ledger show"), ("wrap", "mcp"), ("validate", "policy check"), ("lint", "policy check"),
+                              ("audit", "ledger show"), ("wrap", "mcp"), ("validate", "policy check"), ("lint", "policy lint"),
                               ("pin", "pins list"), ("scan", "guard check"), ("approve", "approvals approve"),
                               ("frobnicate", "--help")):
             error = self.refused(64, *words.split())

@@ -10,6 +10,7 @@ from shell_jail import Jail
 
 READER = os.environ.get("READ_LINE_BIN", "build/bin/read_line")
 COUNT = int(os.environ.get("SALLYPORT_LINES", "300"))
+PUBLIC = os.environ.get("SALLYPORT_LINES_FILE", "")
 SEED = int(os.environ.get("SALLYPORT_SEED", "1"))
 # Reasons that speak of what a program does: the commands of such a line are known nevertheless.
 KNOWN_COMMANDS = {"interpreter", "configuration", "remote", "stdin", "alias"}
@@ -80,6 +81,15 @@ class CommandReaderTest(unittest.TestCase):
         print(f"{len(lines)} everyday lines: {clear} not opaque, {commands} commands")
         self.assertEqual(missed[:5], [], f"{len(missed)} commands were missed")
         self.assertGreater(clear, len(lines) * 8 // 10)
+
+    # RU-44
+    @unittest.skipUnless(PUBLIC, "SALLYPORT_LINES_FILE names a file with a command line in each line")
+    def test_of_public_lines_no_command_is_missed(self):
+        text = pathlib.Path(PUBLIC).read_text(errors="replace")
+        lines = [line for line in dict.fromkeys(text.split("\n")) if line.strip() and "\ufffd" not in line]
+        missed, clear, commands = self.compare(lines)
+        print(f"{len(lines)} public lines: {clear} not opaque, {commands} commands")
+        self.assertEqual(missed[:5], [], f"{len(missed)} commands were missed")
 
 
 if __name__ == "__main__":

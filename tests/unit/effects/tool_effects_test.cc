@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include "effects/profiles.h"
+#include "effects/program_table.h"
 #include "effects/sql.h"
 
 namespace sallyport::effects {
@@ -136,6 +137,39 @@ TEST(ToolEffects, ProfilesAreData) {
   EXPECT_EQ(codex.size(), 11U);
   EXPECT_EQ(codex.at(0).at("tool"), "Bash");
   EXPECT_EQ(codex.at(0).at("does"), "command");
+}
+
+// RU-28, RU-31: each row of what a server is recognized by recognizes it.
+TEST(ToolEffects, EveryServerOfTheTableIsRecognized) {
+  const json::array rows = servers_json();
+  EXPECT_GE(rows.size(), 18U);
+  for (const json::value& row : rows) {
+    const std::string name(row.at("name").as_string());
+    SCOPED_TRACE(name);
+    const std::string_view by = row.at("by").as_string();
+    const std::vector<std::string> command =
+        by == "npm"      ? std::vector<std::string>{"npx", "-y", name}
+        : by == "python" ? std::vector<std::string>{"uvx", name}
+        : by == "image"  ? std::vector<std::string>{"docker", "run", "-i", name}
+                         : std::vector<std::string>{name};
+    EXPECT_EQ(profile_of_command(command), std::string_view(row.at("profile").as_string()));
+  }
+}
+
+// RU-31
+TEST(ToolEffects, ProgramsAreData) {
+  for (const json::value& row : programs_json()) {
+    const std::string program(row.at("program").as_string());
+    SCOPED_TRACE(program);
+    EXPECT_NE(find_program(program), nullptr);
+    if (const json::value* const name = row.as_object().if_contains("subcommand")) {
+      const Subcommand* const found = find_subcommand(program, std::string_view(name->as_string()));
+      ASSERT_NE(found, nullptr);
+    }
+  }
+  EXPECT_EQ(programs_json("rm").size(), 1U);
+  EXPECT_EQ(programs_json("rm").at(0).at("operands"), "delete");
+  EXPECT_TRUE(programs_json("no-such-program").empty());
 }
 
 // RU-24: the policy counts before the profile, the profile before the table.
