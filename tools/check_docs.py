@@ -12,7 +12,7 @@ WHOLE = [("docs/embedding.md", f"examples/{name}") for name in
          ("CMakeLists.txt", "embed/main.cc", "embed/output.txt", "hooks/main.cc", "hooks/output.txt")]
 WHOLE += [("docs/serve.md", "examples/serve/oauth.yaml")]
 WHOLE += [("docs/guardrails.md", f"examples/guardrails/{name}") for name in ("policy.yaml", "cases.yaml")]
-WHOLE += [("docs/rules.md", f"examples/rules/{name}") for name in ("policy.yaml", "policy.cases.yaml", "team.yaml")]
+WHOLE += [("docs/rules.md", f"examples/rules/{name}") for name in ("policy.yaml", "policy.cases.yaml", "team.yaml", "results.yaml")]
 EXAMPLES = "tests/unit/embed/header_examples_test.cc"
 
 

@@ -27,6 +27,8 @@ struct Answer {
   std::string record_id{};
   std::string approval_id{};             // of the question that was asked about it, if any
   std::optional<PendingCall> pending{};  // of a call that waits: what was asked about
+  std::string rule{};     // of the policy that refused the call or asks about it; empty: none did
+  std::string message{};  // of that rule
 };
 
 }  // namespace sallyport

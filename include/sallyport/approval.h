@@ -6,6 +6,7 @@
 //   }
 #pragma once
 
+#include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 #include <cstdint>
 #include <optional>
@@ -42,6 +43,10 @@ struct Question {
   std::uint64_t approvers_required = 1;
   std::string requested_at{};
   bool proposal = false;  // nobody holds the call: it runs by itself when approved
+  // What the rules of the policy say: `rule` that asks, its `place` and `message`, the `effects` of
+  // the call and its `opaque` spans. Empty: the policy has no rules.
+  json::object rules{};
+  bool reason_required = false;  // an approval without a reason is rejected
 };
 
 struct Reply {

@@ -17,6 +17,10 @@
 
 namespace sallyport {
 
+namespace core {
+struct ResultRules;
+}
+
 // A context made from a tool's name alone (a dry run) holds that and nothing else.
 struct ResultContext {
   std::string tool{};
@@ -26,6 +30,7 @@ struct ResultContext {
   std::string policy_hash{};
   std::optional<std::uint64_t> matched_grant_index{};  // into `scope->grants`
   bool is_error = false;
+  std::shared_ptr<const core::ResultRules> rules{};  // of the policy that judge this result
 };
 
 }  // namespace sallyport

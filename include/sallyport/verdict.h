@@ -42,8 +42,10 @@ struct Verdict {
   };
 
   Kind kind = Kind::Allow;
-  std::string reason{};    // of a deny, an ask, an escalation; for people, and for the agent
-  json::value value{};     // of a rewrite
+  std::string reason{};  // of a deny, an ask, an escalation; for people, and for the agent
+  // Of a rewrite. Of a deny after the call: a text that the agent gets in place of the result;
+  // null: `Result withheld by GUARD: REASON`.
+  json::value value{};
   std::string rule{};      // which rule of the guard decided; empty where it has none
   json::value evidence{};  // what the record shall hold about it; null for nothing
   // The text of `value` where a double cannot hold one of its numbers (ParsedJson::exact).

@@ -13,6 +13,7 @@
 #include "base/try.h"
 #include "core/approval_request.h"
 #include "core/reply_check.h"
+#include "core/rule_text.h"
 
 namespace sallyport::app {
 
@@ -99,6 +100,7 @@ Result<ApprovalItem> approval_item(core::RecordReader& records, const std::strin
   if (const json::object* const body = object_in(entry, "body")) {
     item.description = text_in(*body, "description").value_or("");
     item.hidden = core::hidden_in(body->if_contains("hidden"));
+    item.rules = core::rules_in(body);
   }
   item.answer = words_of(records, item);
   return item;

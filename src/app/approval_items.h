@@ -21,6 +21,7 @@ struct ApprovalItem {
   std::string description;
   std::string answer{};                    // in words, to a question that is about no call
   std::vector<core::HiddenPart> hidden{};  // what `request` does not show of the input
+  json::object rules{};                    // what rules say of it (RU-73); empty: nothing
   std::optional<json::value> exact{};      // the input with nothing hidden, once it was revealed
 };
 

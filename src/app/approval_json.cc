@@ -18,6 +18,12 @@ json::object to_json(const core::Vote& vote) {
           {"signature", vote.proof()}};
 }
 
+// What rules say of the call, and whether a yes needs a reason (RU-18, RU-73).
+void add_rules(json::object& object, const ApprovalItem& item) {
+  if (!item.rules.empty()) object["rules"] = item.rules;
+  if (item.state.reason_required) object["reason_required"] = true;
+}
+
 }  // namespace
 
 json::object to_json(const EscalationItem& item) {
@@ -39,6 +45,7 @@ json::object to_json(const ApprovalItem& item) {
     object[name] = item.request.at(name);
   }
   object["hidden"] = core::hidden_json(item.hidden);
+  add_rules(object, item);
   return object;
 }
 
@@ -65,6 +72,7 @@ json::object page_json(const ApprovalItem& item, json::value result) {
                     {"result", std::move(result)},
                     {"hidden", core::hidden_json(item.hidden)}};
   if (item.exact) page["exact_input"] = *item.exact;
+  add_rules(page, item);
   return page;
 }
 

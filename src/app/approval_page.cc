@@ -10,6 +10,7 @@
 #include "base/json_for_people.h"
 #include "base/json_members.h"
 #include "base/visible_text.h"
+#include "core/rule_text.h"
 
 namespace sallyport::app {
 
@@ -33,9 +34,19 @@ class Page {
       add(fmt::format("{:<10} {}", "server", with_lookalikes(visible(text("server")))));
     }
     line("class", text("action"));
+    for (const core::RuleLine& one : core::rule_lines(item_.rules)) {
+      add(fmt::format("{:<10} {}", one.name, one.text));
+    }
     line("asked at", text("requested_at"));
     line("deadline", text("deadline"));
     line("reviewers", reviewers());
+    for (const core::LaterReviewers& one : item_.state.later) {
+      line("later", fmt::format("from {} on {} may answer too, says rule `{}`", rfc3339(one.at),
+                                fmt::join(one.to, ", "), one.rule));
+    }
+    if (item_.state.reason_required && item_.word == "pending") {
+      line("reason", "required: approve with `--reason TEXT`");
+    }
     add(what_happens());
     for (const core::Vote& vote : item_.state.votes) {
       add(fmt::format("{:<10} {} said {} at {} through {}", "answer", visible(vote.by), said(vote),

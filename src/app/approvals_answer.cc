@@ -59,6 +59,17 @@ Result<void> check_seen(const Context& context, const std::string& id) {
                           id));
 }
 
+// Before somebody is asked for a passphrase in vain (RU-18).
+Result<void> check_reason(const Context& context, const std::string& id) {
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
+  ledger::StoreReader records(workspace->store());
+  SALLYPORT_TRY(const auto state, core::approval_state(records, id));
+  if (!state || !state->reason_required) return {};
+  return fail(ErrorCode::InvalidInput,
+              "a rule of the policy asks for a reason: add `--reason TEXT`, or deny", "reason",
+              "reason_required");
+}
+
 Result<int> answer(const Context& context, const ApprovalsAnswerOptions& options,
                    std::string_view verb, Reply::Kind kind) {
   SALLYPORT_CHECK_OK(refuse_agents(context, fmt::format("approvals {}", verb)));
@@ -71,6 +82,9 @@ Result<int> answer(const Context& context, const ApprovalsAnswerOptions& options
                 fmt::format("`{}` is a question: answer it with `sallyport approvals answer {} "
                             "--text TEXT`",
                             options.id, options.id));
+  }
+  if (yes && options.reason.value_or("").empty()) {
+    SALLYPORT_CHECK_OK(check_reason(context, options.id));
   }
   SALLYPORT_TRY(Login login, log_in(context, options.login, fmt::format("approvals {}", verb)));
   const Answering person(context, std::move(login));

@@ -20,6 +20,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "base/visible_text.h"
+#include "core/rule_text.h"
 #include "ledger/store_reader.h"
 
 namespace sallyport::app {
@@ -124,12 +125,17 @@ class Lines {
                       with_lookalikes(text("tool_name")), text("agent_id"), text("action"),
                       item.state.counted().size(), item.state.required,
                       text("binding").substr(7, 8)));
+      if (event != "asked") return;
+      for (const core::RuleLine& one : core::rule_lines(item.rules)) {
+        say(fmt::format("    {:<8} {}", one.name, one.text));
+      }
       return;
     }
     say(visible_json(canonical_json(json::object{{"event", event},
                                                  {"state", item.word},
                                                  {"approvals", item.state.counted().size()},
-                                                 {"request", item.request}})));
+                                                 {"request", item.request},
+                                                 {"rules", item.rules}})));
   }
 
   const Context& context_;

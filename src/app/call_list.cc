@@ -71,6 +71,7 @@ std::string why_of(const AuditRecord& record) {
   }
   if (!record.outcome.text.empty()) return record.outcome.text;
   if (record.approval_id) return fmt::format("approval {}", *record.approval_id);
+  if (record.autonomy_source == "not_weighed") return "refused before its tier was weighed";
   return fmt::format("{} ({})", to_string(record.autonomy), record.autonomy_source);
 }
 

@@ -41,12 +41,15 @@ Result<policy::Policy> read_hook_policy(const policy::PolicyOrigin& origin,
 }
 
 bool HookPolicy::stale() const {
+  const auto& extended = policy_.extended_file;
+  if (extended && !(extended_ && extended_->still_holds(*extended))) return true;
   return origin_.changes && !(file_ && file_->still_holds(*origin_.changes));
 }
 
 HookPolicy::HookPolicy(const Means& means, Read read)
     : origin_(std::move(read.origin)),
       file_(read.file),
+      extended_(read.extended),
       policy_(std::move(read.policy)),
       guardrails_(std::move(read.guardrails)),
       plan_(read.plan),
@@ -63,6 +66,7 @@ Result<HookPolicy::Read> HookPolicy::read(const Means& means, policy::PolicyOrig
   // Before its text: what changes in between is noticed the next time.
   if (read.origin.changes) read.file = FileState::of(*read.origin.changes);
   SALLYPORT_TRY(read.policy, read_hook_policy(read.origin, &workspace.patterns()));
+  if (read.policy.extended_file) read.extended = FileState::of(*read.policy.extended_file);
   SALLYPORT_TRY(read.guardrails, policy::compile_guardrails(read.policy, 1, &workspace.patterns()));
   core::PlanBuilder builder;
   what_the_hook_brings(builder, means.origins);

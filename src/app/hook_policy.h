@@ -56,6 +56,7 @@ class HookPolicy {
   struct Read {
     policy::PolicyOrigin origin;
     std::optional<FileState> file{};
+    std::optional<FileState> extended{};  // of the file that it extends
     policy::Policy policy{};
     std::shared_ptr<const guardrails::Guardrails> guardrails{};
     std::shared_ptr<const core::Plan> plan{};
@@ -65,6 +66,7 @@ class HookPolicy {
 
   policy::PolicyOrigin origin_;
   std::optional<FileState> file_;
+  std::optional<FileState> extended_;
   policy::Policy policy_;
   std::shared_ptr<const guardrails::Guardrails> guardrails_;
   std::shared_ptr<const core::Plan> plan_;

@@ -22,13 +22,18 @@ PolicyWatch::PolicyWatch(policy::PolicyLoader& loader, core::PlanShelf& plans, s
     : loader_(loader), plans_(plans), who_(std::move(who)), log_(std::move(log)) {}
 
 std::optional<PolicyWatch::Stamp> PolicyWatch::stamp() const {
-  const auto& file = loader_.origin().changes;
-  if (!file) return std::nullopt;
-  std::error_code code;
-  Stamp stamp{.time = std::filesystem::last_write_time(*file, code)};
-  if (code) return std::nullopt;
-  stamp.size = std::filesystem::file_size(*file, code);
-  if (code) return std::nullopt;
+  if (!loader_.origin().changes) return std::nullopt;
+  Stamp stamp;
+  const auto add = [&](const std::filesystem::path& file) {
+    std::error_code no_time;
+    std::error_code no_size;
+    stamp.files.emplace_back(std::filesystem::last_write_time(file, no_time),
+                             std::filesystem::file_size(file, no_size));
+    return !no_time && !no_size;
+  };
+  if (!add(*loader_.origin().changes)) return std::nullopt;
+  // A file that the policy extends is a part of it; one that is gone makes it unreadable.
+  if (const auto& extended = loader_.extended_file()) (void)add(*extended);
   return stamp;
 }
 
@@ -47,7 +52,10 @@ Task<void> PolicyWatch::take_up() {
 
 Task<void> PolicyWatch::load() {
   seen_ = stamp();
-  co_return co_await take_up();
+  const Result<void> taken = co_await take_up();
+  // Only now it is known what the policy extends.
+  if (loader_.extended_file()) seen_ = stamp();
+  co_return taken;
 }
 
 Async<void> PolicyWatch::look() {
@@ -61,7 +69,9 @@ Async<void> PolicyWatch::look() {
   seen_ = now;
   if (!changed) co_return;
   const std::string before = plans_.current()->hash();
+  const auto extended = loader_.extended_file();
   const Result<void> taken = co_await take_up();
+  if (loader_.extended_file() != extended) seen_ = stamp();
   if (!taken) {
     log_(fmt::format("the policy was refused, the last good one stays in force: {}: {}",
                      taken.error().where, taken.error().message));

@@ -1,5 +1,6 @@
-// Keeps the plan in force in step with the policy's file: a good change is taken up within a second
-// or two, a bad one is recorded and told, and the last good plan stays.
+// Keeps the plan in force in step with the policy's file, and with the file that it extends: a good
+// change is taken up within a second or two, a bad one is recorded and told, and the last good plan
+// stays.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
@@ -7,6 +8,8 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/async.h"
 #include "core/plan_shelf.h"
@@ -28,8 +31,7 @@ class PolicyWatch {
 
  private:
   struct Stamp {
-    std::filesystem::file_time_type time{};
-    std::uintmax_t size = 0;
+    std::vector<std::pair<std::filesystem::file_time_type, std::uintmax_t>> files{};
 
     bool operator==(const Stamp&) const = default;
   };

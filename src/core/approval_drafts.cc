@@ -83,7 +83,7 @@ json::object decision_body(const std::string& approval_id, const ApprovalState& 
 
 }  // namespace
 
-std::vector<Draft> question_drafts(const Question& question, std::chrono::seconds use_within,
+std::vector<Draft> question_drafts(const Question& question, QuestionTerms terms,
                                    const Subject& subject, const std::vector<HiddenPart>& hidden) {
   Draft draft{.kind = Kind::Approval, .subject = subject, .body = request_json(question)};
   Draft event = event_about(draft.body, asked_event(question.kind),
@@ -98,11 +98,15 @@ std::vector<Draft> question_drafts(const Question& question, std::chrono::second
   draft.body["description"] = question.description;
   draft.body["call_digest"] = question.call_digest;
   if (!hidden.empty()) draft.body["hidden"] = hidden_json(hidden);
+  if (!question.rules.empty()) draft.body["rules"] = question.rules;
+  if (question.reason_required) draft.body["reason_required"] = true;
   const ApprovalState pending{.call_id = question.call_id,
                               .call_digest = question.call_digest,
                               .expires_at = from_rfc3339(question.expires_at).value_or(WallTime{}),
-                              .use_within = use_within,
-                              .required = question.approvers_required};
+                              .use_within = terms.use_within,
+                              .required = question.approvers_required,
+                              .later = std::move(terms.later),
+                              .reason_required = question.reason_required};
   draft.facts.push_back(pending.fact(question.approval_id));
   draft.facts.push_back({std::string(kRequestSpace), question.approval_id, "", true});
   return with_event(std::move(event), std::move(draft));

@@ -18,7 +18,11 @@ namespace sallyport::core {
 
 // With the facts that it is pending, and where it was asked. `hidden`: what the record of it will
 // not show of the input.
-std::vector<Draft> question_drafts(const Question& question, std::chrono::seconds use_within,
+struct QuestionTerms {
+  std::chrono::seconds use_within{600};
+  std::vector<LaterReviewers> later{};
+};
+std::vector<Draft> question_drafts(const Question& question, QuestionTerms terms,
                                    const Subject& subject,
                                    const std::vector<HiddenPart>& hidden = {});
 

@@ -42,6 +42,16 @@ Vote vote_in(const json::object& object) {
           .approved = bool_in(object, "approved").value_or(false)};
 }
 
+std::vector<std::string> names_in(const json::object& object, std::string_view member) {
+  std::vector<std::string> names;
+  const json::value* const list = object.if_contains(member);
+  if (list == nullptr || !list->is_array()) return names;
+  for (const json::value& name : list->get_array()) {
+    if (name.is_string()) names.emplace_back(name.get_string());
+  }
+  return names;
+}
+
 }  // namespace
 
 std::string Vote::proof() const {
@@ -61,6 +71,15 @@ std::string ApprovalState::text() const {
     object["votes"] = std::move(all);
   }
   if (!also.empty()) object["also"] = json::value_from(also);
+  if (reason_required) object["reason_required"] = true;
+  if (!later.empty()) {
+    json::array all;
+    for (const LaterReviewers& one : later) {
+      all.push_back(json::object{
+          {"at", rfc3339(one.at)}, {"rule", one.rule}, {"to", json::value_from(one.to)}});
+    }
+    object["later"] = std::move(all);
+  }
   return canonical_json(object);
 }
 
@@ -85,9 +104,15 @@ Result<ApprovalState> ApprovalState::parse(std::string_view stored) {
       if (const json::object* const one = vote.if_object()) state.votes.push_back(vote_in(*one));
     }
   }
-  if (const json::value* const also = object->if_contains("also"); also && also->is_array()) {
-    for (const json::value& name : also->get_array()) {
-      if (name.is_string()) state.also.emplace_back(name.get_string());
+  state.also = names_in(*object, "also");
+  state.reason_required = bool_in(*object, "reason_required").value_or(false);
+  if (const json::value* const later = object->if_contains("later"); later && later->is_array()) {
+    for (const json::value& one : later->get_array()) {
+      const json::object* const said = one.if_object();
+      if (said == nullptr) continue;
+      state.later.push_back({.at = from_rfc3339(text_or_empty(*said, "at")).value_or(WallTime{}),
+                             .rule = text_or_empty(*said, "rule"),
+                             .to = names_in(*said, "to")});
     }
   }
   // The last one could not know its own place.
@@ -103,6 +128,11 @@ Fact ApprovalState::fact(const std::string& approval_id) const {
 
 Fact ApprovalState::expected(const std::string& approval_id) const {
   return {std::string(kApprovalSpace), approval_id, stored};
+}
+
+bool ApprovalState::passes_on(WallTime now) const {
+  return open() &&
+         std::ranges::any_of(later, [&](const LaterReviewers& one) { return now >= one.at; });
 }
 
 std::optional<std::string_view> ApprovalState::folded() const {

@@ -30,6 +30,13 @@ struct Vote {
   bool operator==(const Vote&) const = default;
 };
 
+// From then on others may answer too (RU-19).
+struct LaterReviewers {
+  WallTime at{};
+  std::string rule{};
+  std::vector<std::string> to{};
+};
+
 struct ApprovalState {
   std::string word = "pending";  // approved, denied, expired, cancelled, invalidated, used
   std::string call_id{};
@@ -38,9 +45,11 @@ struct ApprovalState {
   std::chrono::seconds use_within{600};
   std::uint64_t required = 1;
   std::vector<Vote> votes{};
-  std::vector<std::string> also{};  // who may answer too, since somebody passed it on (AP-26)
-  std::string stored{};             // the fact as it is, to be expected by whoever changes it
-  std::uint64_t sequence = 0;       // of the entry that said so
+  std::vector<std::string> also{};      // who may answer too, since somebody passed it on (AP-26)
+  std::vector<LaterReviewers> later{};  // that has not happened yet
+  bool reason_required = false;         // a yes without a reason is rejected (RU-18)
+  std::string stored{};                 // the fact as it is, to be expected by whoever changes it
+  std::uint64_t sequence = 0;           // of the entry that said so
 
   std::string text() const;
   static Result<ApprovalState> parse(std::string_view stored);
@@ -49,6 +58,8 @@ struct ApprovalState {
   Fact expected(const std::string& approval_id) const;
 
   bool open() const { return word == "pending"; }
+  // Is there something in `later` whose time has come?
+  bool passes_on(WallTime now) const;
   // A yes to a call is not good for ever; what somebody said to a question stays said (AP-25).
   bool yes_expires() const { return word == "approved" && !call_id.empty(); }
   // `approved` or `denied`, where the votes suffice for it (AP-10, AP-11).

@@ -91,6 +91,7 @@ Task<Reply> Approvals::wait(std::string approval_id, WallTime until, std::stop_t
       SALLYPORT_CO_CHECK_OK(co_await settle(approval_id));
       continue;
     }
+    if (now->passes_on(clock_.wall())) SALLYPORT_CO_CHECK_OK(co_await pass_on(approval_id));
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock_.wall());
     std::optional<Reply> given_up;
     if (cancel.stop_requested()) {

@@ -115,6 +115,7 @@ Task<void> Approvals::respond(std::string approval_id, Reply reply) {
   if (!is_utf8(reply.reason)) reply.reason.clear();
   for (unsigned tried = 0; tried < kTries; ++tried) {
     SALLYPORT_CO_CHECK_OK(co_await settle(approval_id));
+    SALLYPORT_CO_CHECK_OK(co_await pass_on(approval_id));
     SALLYPORT_CO_TRY(const State now, open_state(approval_id));
     // Answers that came first and suffice are made a decision before anything is added to them.
     if (now.folded()) continue;
@@ -199,6 +200,7 @@ Task<void> Approvals::disown_forged(std::string approval_id) {
 
 Task<void> Approvals::escalate(std::string approval_id, std::vector<std::string> to, Reply by) {
   for (unsigned tried = 0; tried < kTries; ++tried) {
+    SALLYPORT_CO_CHECK_OK(co_await pass_on(approval_id));
     SALLYPORT_CO_TRY(const State now, open_state(approval_id));
     if (clock_.wall() >= now.expires_at) co_return not_pending(approval_id, "expired");
     SALLYPORT_CO_TRY(const json::object request, stored_request(recorder_, approval_id));
@@ -214,6 +216,37 @@ Task<void> Approvals::escalate(std::string approval_id, std::vector<std::string>
     // Somebody else answered at the same moment.
     if (!written && written.error().code == ErrorCode::Conflict) continue;
     if (!written) co_return std::unexpected(written.error());
+    co_return Result<void>{};
+  }
+  co_return too_many();
+}
+
+Task<void> Approvals::pass_on(std::string approval_id) {
+  for (unsigned tried = 0; tried < kTries; ++tried) {
+    SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));
+    const WallTime time = clock_.wall();
+    if (!now || !now->passes_on(time) || time >= now->expires_at) co_return Result<void>{};
+    SALLYPORT_CO_TRY(const json::object request, stored_request(recorder_, approval_id));
+    State next = *now;
+    next.later.clear();
+    std::vector<Draft> drafts;
+    for (const LaterReviewers& one : now->later) {
+      if (time < one.at) {
+        next.later.push_back(one);
+        continue;
+      }
+      std::vector<std::string> to = one.to;
+      std::erase_if(to, [&](const std::string& name) { return is_requester(name, request); });
+      SALLYPORT_CO_CHECK_OK(add_reviewers(next, to, request));
+      const Reply by{.by = "rule " + one.rule, .door = "clock"};
+      append(drafts, passed_on_drafts(approval_id, to, by, request));
+    }
+    drafts.back().facts.push_back(next.fact(approval_id));
+    const auto written = co_await recorder_.append(std::move(drafts), Urgency::Reports,
+                                                   {now->expected(approval_id)});
+    if (!written && written.error().code == ErrorCode::Conflict) continue;
+    if (!written) co_return std::unexpected(written.error());
+    bell_.ring(approval_id);
     co_return Result<void>{};
   }
   co_return too_many();
@@ -252,6 +285,7 @@ Task<bool> Approvals::close(std::string approval_id, std::string_view from, Clos
 
 Task<void> Approvals::expire(std::string approval_id) {
   SALLYPORT_CO_CHECK_OK(co_await settle(approval_id));
+  SALLYPORT_CO_CHECK_OK(co_await pass_on(approval_id));
   SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));
   const bool may_expire = now && (now->open() || now->yes_expires());
   if (!may_expire || clock_.wall() < now->expires_at) co_return Result<void>{};
@@ -265,7 +299,8 @@ Task<void> Approvals::expire_all() {
   for (const Fact& fact : all) {
     const Result<State> found = State::parse(fact.value.value_or(""));
     if (!found || (!found->open() && !found->yes_expires())) continue;
-    if (clock_.wall() < found->expires_at && !found->folded()) continue;
+    const WallTime time = clock_.wall();
+    if (time < found->expires_at && !found->folded() && !found->passes_on(time)) continue;
     SALLYPORT_CO_CHECK_OK(co_await expire(fact.key));
   }
   co_return Result<void>{};

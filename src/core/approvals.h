@@ -68,6 +68,9 @@ class Approvals {
   // of `answer`, and `Unauthenticated` where the one it goes to may never answer.
   Task<void> escalate(std::string approval_id, std::vector<std::string> to, Reply by);
 
+  // What a rule passes on after some time, where that time has come (RU-19).
+  Task<void> pass_on(std::string approval_id);
+
   // A yes that can no longer be used, because the call is refused for another reason (AP-9).
   Task<void> invalidate(std::string approval_id, std::string reason);
 

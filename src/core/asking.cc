@@ -36,6 +36,16 @@ std::chrono::seconds use_within_of(const Trail& trail) {
   return trail.rules && trail.rules->use_within ? std::min(said, *trail.rules->use_within) : said;
 }
 
+// How long a yes is good for, and who may answer when nobody has (RU-18, RU-19).
+QuestionTerms terms_of(const Trail& trail, WallTime now) {
+  QuestionTerms terms{.use_within = use_within_of(trail)};
+  if (!trail.rules) return terms;
+  for (const RulePassOn& one : trail.rules->pass_on) {
+    terms.later.push_back({.at = now + one.after, .rule = one.rule, .to = one.to});
+  }
+  return terms;
+}
+
 std::string_view kind_of_question(const Trail& trail) {
   return trail.needs_two() ? "dual_control" : "approval";
 }
@@ -96,6 +106,17 @@ Question Governor::question_about(Trail& trail, std::string id) const {
                     .approvers_required = trail.quorum(),
                     .requested_at = rfc3339(now),
                     .proposal = trail.autonomy == Autonomy::Suggest};
+  if (trail.rules) {
+    const RuleAnswer& rules = *trail.rules;
+    question.rules = {{"rule", rules.rule.empty() ? json::value() : json::value(rules.rule)},
+                      {"place", rules.place.empty() ? json::value() : json::value(rules.place)},
+                      {"message", shown(rules.message)}};
+    for (const char* const name : {"effects", "opaque"}) {
+      const json::value* const part = rules.record.if_contains(name);
+      question.rules[name] = part ? *part : json::value(json::array());
+    }
+    question.reason_required = rules.reason_required;
+  }
   question.binding = binding_of(question, trail.exact_text());
   return question;
 }
@@ -175,7 +196,7 @@ Governor::AskingRows Governor::rows_of(Trail& trail, const Asking& asking) {
                                       bound_text(question, trail.exact_text())));
   }
   std::vector<Draft> opening =
-      question_drafts(question, use_within_of(trail), trail.subject(), hidden);
+      question_drafts(question, terms_of(trail, parts_.clock.wall()), trail.subject(), hidden);
   opening.back().changes.push_back(open_questions::add({.agent_id = question.agent_id,
                                                         .approval_id = question.approval_id,
                                                         .most = trail.plan().approvals().most_open},
@@ -341,6 +362,10 @@ Answer Governor::waiting(const Trail& trail) const {
                 .record_id = trail.asked_at.id,
                 .approval_id = trail.approval_id,
                 .pending = pending_call(trail)};
+  if (trail.rules) {
+    answer.rule = trail.rules->rule;
+    answer.message = shown(trail.rules->message);
+  }
   answer.result =
       not_run(trail, trail.autonomy == Autonomy::Suggest ? "proposed" : "pending_approval",
               url_of(trail.approval_id));

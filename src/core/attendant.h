@@ -14,6 +14,9 @@ struct WaitingCall {
   Autonomy tier = Autonomy::ActWithApproval;
   bool needs_human = false;  // no dialog of a client may answer (AT-17)
   std::string url{};         // where people find the question; empty: nowhere
+  std::string rule{};        // of the policy that asks; empty: the tier does
+  std::string message{};     // of that rule
+  std::string text{};        // what the agent is told of it
 };
 
 // The door of answers that came through a client, and so through software near the agent.

@@ -23,6 +23,8 @@ constexpr Effect kEffects[] = {
      ExecutionCategory::ReadOnlyParallel, ApprovalCategory::ReadOnly},
     {"fs.", Capability::FilesystemWrite, SideEffectLevel::LocalState, Durability::Persistent,
      ExecutionCategory::ExclusiveLocalMutation, ApprovalCategory::Filesystem},
+    {"git.push", Capability::FilesystemWrite, SideEffectLevel::External, Durability::Persistent,
+     ExecutionCategory::ExclusivePersistentMutation, ApprovalCategory::Default},
     {"git.", Capability::FilesystemWrite, SideEffectLevel::LocalState, Durability::Persistent,
      ExecutionCategory::ExclusiveLocalMutation, ApprovalCategory::Filesystem},
     {"process.", Capability::ProcessExec, SideEffectLevel::Process, Durability::Persistent,
@@ -38,8 +40,12 @@ constexpr Effect kEffects[] = {
 Preview preview_of(const Call& call, const Classification& classification,
                    std::string working_directory) {
   Preview preview = Preview::unclassified();
+  // Records class a push with the other changes of a repository, but it leaves the machine (RU-26).
+  const bool pushes = call.tool == "git.push" || call.tool == "git_push";
+  const std::string_view effect_class =
+      pushes ? std::string_view("git.push") : classification.effect_class;
   for (const Effect& effect : kEffects) {
-    if (!classification.effect_class.starts_with(effect.prefix)) continue;
+    if (!effect_class.starts_with(effect.prefix)) continue;
     preview.capabilities = {Capability{effect.capability}};
     preview.side_effect_level = effect.level;
     preview.durability = effect.durability;

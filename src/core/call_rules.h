@@ -37,12 +37,20 @@ struct RuleItem {
   std::string message{};
 };
 
+// Lets others answer too, if nobody has after that time (RU-19).
+struct RulePassOn {
+  std::string rule{};
+  std::chrono::seconds after{};
+  std::vector<std::string> to{};
+};
+
 struct RuleAnswer {
   enum class Verdict { Refused, Asks, Open, Allowed, Free };
   Verdict verdict = Verdict::Open;
   std::string rule{};   // that decided; empty: none did
   std::string place{};  // of that rule: file, line and column
   std::string text{};   // what the agent receives where the call is refused or asked about (RU-71)
+  std::string message{};  // of that rule, which is the end of the text
   bool all_free = false;  // no effect is tiered, whatever the verdict
   // What the tool is, where its effects say more than its name (RU-27, RU-29).
   std::optional<Classification> classification{};
@@ -53,9 +61,18 @@ struct RuleAnswer {
   bool nobody_left = false;  // rules name reviewers that exclude each other
   std::optional<std::chrono::seconds> deadline{};
   std::optional<std::chrono::seconds> use_within{};
+  bool reason_required = false;  // an approval without a reason does not count
+  std::vector<RulePassOn> pass_on{};
   std::vector<RuleItem> items{};       // that rules add to the queue (RU-19)
   std::vector<std::string> expired{};  // rules that match nothing any more (RU-20)
-  json::object record{};               // `rules` of the record (RU-73)
+  // Rules that judge the result, with what the agent is told where one withholds it (RU-62).
+  std::vector<RuleItem> results{};
+  json::object record{};  // `rules` of the record (RU-73)
+};
+
+// What rules that judge results know of the call: which of them its first door found to apply.
+struct ResultRules {
+  std::vector<RuleItem> apply{};
 };
 
 // From any thread.
@@ -63,6 +80,8 @@ class CallRules {
  public:
   virtual ~CallRules() = default;
   virtual RuleAnswer judge(const RuleQuestion& question) const = 0;
+  // Has it rules that judge results?
+  virtual bool judges_results() const { return false; }
   // All that decides, for the hash of the plan.
   virtual json::object dump() const = 0;
 };

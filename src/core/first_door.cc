@@ -16,6 +16,7 @@
 #include "core/not_run.h"
 #include "core/pending_call.h"
 #include "core/preparing.h"
+#include "core/session_workspace.h"
 #include "core/topic_event.h"
 #include "core/waiting_facts.h"
 
@@ -39,35 +40,15 @@ std::optional<std::string> replay_of(const Trail& trail) {
   return trail.replay_of.empty() ? std::nullopt : std::optional(trail.replay_of);
 }
 
-constexpr std::string_view kWorkspaceSpace = "workspace";
 constexpr std::string_view kExpiredSpace = "rule_expired";
 
 // The workspace of a session is what its first call says, whatever later ones say (RU-36).
 void pin_workspace(Trail& trail, RecordReader& records) {
-  const Call& call = trail.call();
-  trail.workspace = call.setting.workspace;
-  if (trail.workspace.empty() && !call.setting.folder.empty()) {
-    trail.workspace.push_back(call.setting.folder);
-  }
-  if (call.session_id.empty()) return;
-  const std::string key = canonical_json(json::array{call.agent_id, call.session_id});
-  const auto stored = records.fact(kWorkspaceSpace, key);
-  if (!stored) {
-    trail.workspace.clear();
-    return;
-  }
-  if (!*stored) {
-    if (trail.workspace.empty()) return;
-    trail.closing_facts.push_back(
-        {std::string(kWorkspaceSpace), key, canonical_json(json::value_from(trail.workspace))});
-    return;
-  }
-  trail.workspace.clear();
-  const Result<json::value> pinned = parse_own_json(**stored);
-  if (!pinned || !pinned->is_array()) return;
-  for (const json::value& folder : pinned->get_array()) {
-    if (folder.is_string()) trail.workspace.emplace_back(folder.get_string());
-  }
+  bool pins = false;
+  trail.workspace = session_workspace(trail.call(), records, &pins);
+  if (!pins) return;
+  trail.closing_facts.push_back({std::string(kWorkspaceSpace), workspace_key(trail.call()),
+                                 canonical_json(json::value_from(trail.workspace))});
 }
 
 // What rules say beside their verdict: items of the queue, and that they have expired (RU-19,
@@ -152,7 +133,11 @@ Async<void> Governor::authorize(Trail& trail, const std::shared_ptr<Upstream>& u
     list_unreached(trail);
   }
   if (trail.open() && trail.rules) note_rules(trail, parts_.recorder);
-  if (trail.open()) weigh_autonomy(trail);
+  if (trail.open()) {
+    weigh_autonomy(trail);
+  } else {
+    trail.autonomy_source = "not_weighed";  // refused before a tier was asked for
+  }
   co_await tell_decision(trail);
 }
 

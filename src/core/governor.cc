@@ -35,8 +35,13 @@ Result<std::optional<Fact>> fact_of_waiting(Recorder& recorder, const std::strin
   return Fact{std::string(kHeldCall), call_id, held};
 }
 
-// Of the guard that said no: its rule, else its own name. Empty where none did.
+// The rule of the policy that refused, or the guard that said no: its rule, else its own name.
+// Empty where none did.
 std::string refusing_rule(const Trail& trail) {
+  const bool rules = trail.rules && trail.rules->verdict == RuleAnswer::Verdict::Refused &&
+                     trail.refusal() && trail.refusal()->by == Refusal::By::Plan &&
+                     trail.refusal()->reason == trail.rules->text;
+  if (rules) return trail.rules->rule;
   for (const GuardRun& run : trail.guard_runs) {
     if (run.verdict == "deny" || run.verdict == "error") return run.rule.value_or(run.guard);
   }
@@ -316,9 +321,9 @@ Answer Governor::answer_of(const Trail& trail, const Ending& ending) const {
     const std::string text = trail.refusal() ? notice(*trail.refusal()) : ending.outcome.text;
     answer.released = Envelope::error(shown(text));
     answer.result = answer.released.to_result();
-    if (const std::string rule = refusing_rule(trail); !rule.empty()) {
-      answer.released.data = json::object{{"rule", rule}};
-    }
+    answer.rule = refusing_rule(trail);
+    const bool by_rule = trail.rules && !answer.rule.empty() && answer.rule == trail.rules->rule;
+    answer.message = by_rule ? shown(trail.rules->message) : answer.result.output;
   }
   return answer;
 }
@@ -373,12 +378,14 @@ std::vector<Event> Governor::closing_events(const Trail& trail, const Ending& en
 }
 
 ResultContext Governor::context_of(const Trail& trail) const {
-  return {.tool = trail.call().tool,
-          .call = std::make_shared<const Call>(trail.call()),
-          .scope = trail.grant ? trail.grant->scope : kNoGrants,
-          .effect_class = trail.classification().effect_class,
-          .policy_hash = trail.plan().hash(),
-          .matched_grant_index = trail.grant ? std::optional(trail.grant->index) : std::nullopt};
+  return {
+      .tool = trail.call().tool,
+      .call = std::make_shared<const Call>(trail.call()),
+      .scope = trail.grant ? trail.grant->scope : kNoGrants,
+      .effect_class = trail.classification().effect_class,
+      .policy_hash = trail.plan().hash(),
+      .matched_grant_index = trail.grant ? std::optional(trail.grant->index) : std::nullopt,
+      .rules = trail.rules ? std::make_shared<const ResultRules>(trail.rules->results) : nullptr};
 }
 
 std::string Governor::shown(std::string text) const {

@@ -76,10 +76,17 @@ class HandOffs {
   void add_record(Returned& returned, const Call& call, std::vector<Draft>& drafts);
   Task<std::vector<Answer>> tell(std::vector<Returned> all, const std::vector<Position>& written);
   Task<void> expire_call(Fact fact, Draft record);
-  Async<Ending> pass_second_door(const Kept& kept, const Call& call, Envelope envelope,
-                                 FailOpen& fail_open);
-  Async<bool> says_other(const Kept& kept, const Call& call, const ToolResult& again,
-                         const Envelope& first, FailOpen& fail_open);
+  // A call that was out, and the body of its record so far.
+  struct Out {
+    const Kept& kept;
+    const Call& call;
+    const json::object& record;
+  };
+  Async<Ending> pass_second_door(Out out, Envelope envelope, FailOpen& fail_open);
+  // The rules of the plan that judge its result: those that its record names, and those of now.
+  std::shared_ptr<const ResultRules> result_rules(const Plan& plan, const Out& out) const;
+  Async<bool> says_other(Out out, const ToolResult& again, const Envelope& first,
+                         FailOpen& fail_open);
   // The entry that keeps a call which was handed out alone, for the commit of its intent.
   Draft keep_alone(Continuation::Payload frame, const Trail& trail, Kept& kept) const;
   void owe(std::vector<Returned> returned, const Error& error);

@@ -26,11 +26,17 @@ class Told {
 Task<Reply> Governor::held_reply(const Trail& trail, WallTime until, const Caller& caller,
                                  Approvals::Role role) {
   const std::string approval_id = trail.approval_id;
-  const Told told(caller.attendant.get(), {.approval_id = approval_id,
-                                           .call_id = trail.call().call_id,
-                                           .tier = trail.autonomy,
-                                           .needs_human = trail.needs_human,
-                                           .url = url_of(approval_id)});
+  WaitingCall waiting{.approval_id = approval_id,
+                      .call_id = trail.call().call_id,
+                      .tier = trail.autonomy,
+                      .needs_human = trail.needs_human,
+                      .url = url_of(approval_id)};
+  if (trail.rules && !trail.rules->rule.empty() && !trail.rules->text.empty()) {
+    waiting.rule = trail.rules->rule;
+    waiting.message = shown(trail.rules->message);
+    waiting.text = shown(trail.rules->text);
+  }
+  const Told told(caller.attendant.get(), waiting);
   while (true) {
     SALLYPORT_CO_TRY(const Reply reply,
                      co_await approvals_.wait(approval_id, until, caller.cancel, role));

@@ -28,6 +28,11 @@ ToolResult not_run(const Trail& trail, std::string_view status, const std::strin
     about["approval_id"] = trail.approval_id;
     text += ", approval " + trail.approval_id;
   }
+  if (trail.rules && status != "skipped" && !trail.rules->text.empty()) {
+    const RuleAnswer& rules = *trail.rules;
+    about["rule"] = rules.rule.empty() ? json::value() : json::value(rules.rule);
+    about["message"] = rules.message;
+  }
   if (!url.empty()) about["url"] = url;
   if (status == "pending_approval") about["retry_after_s"] = kRetryAfterSeconds;
   return {

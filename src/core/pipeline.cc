@@ -63,8 +63,8 @@ class Fold {
 
   Release finish() {
     if (release_.verdict == Verdict::Kind::Deny) {
-      release_.released = Envelope::error(
-          fmt::format("Result withheld by {}: {}", release_.guard, release_.reason));
+      release_.released = Envelope::error(words_.value_or(
+          fmt::format("Result withheld by {}: {}", release_.guard, release_.reason)));
       return std::move(release_);
     }
     release_.released = std::move(current_);
@@ -90,6 +90,10 @@ class Fold {
         if (verdict.reason.empty()) {
           judged.failure = "malformed";
           return;
+        }
+        // The guard's own words for the agent, where it has some (GR-36, RU-63).
+        if (verdict.value.is_string() && release_.verdict != Verdict::Kind::Deny) {
+          words_ = verdict.value.get_string();
         }
         block(traits.name, verdict.reason);
         deliberate_ = true;
@@ -152,6 +156,7 @@ class Fold {
   Envelope current_;
   Release release_;
   bool deliberate_ = false;
+  std::optional<std::string> words_;  // of the guard that blocked
 };
 
 }  // namespace

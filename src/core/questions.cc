@@ -89,7 +89,7 @@ Task<std::string> Questions::ask(HumanQuestion asked) {
                           .session_id = question.session_id,
                           .agent_id = question.agent_id,
                           .trace_id = question.trace_id};
-    std::vector<Draft> drafts = question_drafts(question, plan->approvals().use_within, subject);
+    std::vector<Draft> drafts = question_drafts(question, {plan->approvals().use_within}, subject);
     drafts.back().changes.push_back(open_questions::add(
         {.agent_id = question.agent_id, .approval_id = id, .most = plan->approvals().most_open},
         parts_.clock.wall()));

@@ -8,6 +8,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/approval_request.h"
+#include "core/waiting_facts.h"
 
 namespace sallyport::core {
 
@@ -28,6 +29,16 @@ Result<void> check_answer(const Reply& reply, const json::object& request) {
   }
   return fail(ErrorCode::InvalidInput,
               "this is a question and takes an `answer`; a yes says nothing about it", "answer");
+}
+
+// A host says that its user said yes, and never why (RU-18).
+Result<void> check_reason(const Reply& reply, const ApprovalState& state) {
+  if (!state.reason_required || reply.kind != Reply::Kind::Approved) return {};
+  const bool said = reply.reason.find_first_not_of(" \t\r\n") != std::string::npos;
+  if (said && reply.door != kHostDoor) return {};
+  return fail(ErrorCode::InvalidInput,
+              "a rule of the policy asks for a reason: approve with a reason, or deny", "reason",
+              "reason_required");
 }
 
 }  // namespace
@@ -71,6 +82,7 @@ Result<void> check_reply(const Reply& reply, const json::object& request,
                          const ApprovalState& state) {
   SALLYPORT_CHECK_OK(check_reviewer(reply, request, state));
   SALLYPORT_CHECK_OK(check_answer(reply, request));
+  SALLYPORT_CHECK_OK(check_reason(reply, state));
   if (!reply.binding.empty() && reply.binding != text_or_empty(request, "binding")) {
     return fail(ErrorCode::Conflict, "the answer is about another call than the question",
                 "binding", "binding_mismatch");

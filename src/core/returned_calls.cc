@@ -10,6 +10,7 @@
 #include "core/drafts.h"
 #include "core/hand_offs.h"
 #include "core/reopened_call.h"
+#include "core/session_workspace.h"
 #include "core/waiting_facts.h"
 
 namespace sallyport::core {
@@ -121,10 +122,32 @@ Task<std::optional<Answer>> HandOffs::submit_again(CallResult again, std::string
   co_return std::move(answers.front());
 }
 
-Async<Ending> HandOffs::pass_second_door(const Kept& kept, const Call& call, Envelope envelope,
-                                         FailOpen& fail_open) {
-  const auto grant = kept.grants.find(call.call_id);
-  const bool granted = grant != kept.grants.end();
+std::shared_ptr<const ResultRules> HandOffs::result_rules(const Plan& plan, const Out& out) const {
+  if (!plan.rules() || !plan.rules()->judges_results()) return nullptr;
+  ResultRules rules;
+  // What was asked for is gone once it was answered.
+  if (!out.call.input.is_null()) {
+    const std::vector<std::string> workspace =
+        session_workspace(out.call, governor_.parts_.recorder);
+    rules.apply =
+        plan.rules()->judge({out.call, {}, workspace, governor_.parts_.clock.wall()}).results;
+  }
+  const json::object* const judged = object_in(out.record, "rules");
+  const json::value* const matches = judged ? judged->if_contains("matches") : nullptr;
+  if (matches == nullptr || !matches->is_array()) return std::make_shared<ResultRules>(rules);
+  for (const json::value& match : matches->get_array()) {
+    const json::object* const one = match.if_object();
+    const std::string id = one ? text_or_empty(*one, "rule") : "";
+    const bool known = std::ranges::find(rules.apply, id, &RuleItem::rule) != rules.apply.end();
+    if (!known) rules.apply.push_back({.rule = id});
+  }
+  return std::make_shared<ResultRules>(std::move(rules));
+}
+
+Async<Ending> HandOffs::pass_second_door(Out out, Envelope envelope, FailOpen& fail_open) {
+  const Call& call = out.call;
+  const auto grant = out.kept.grants.find(call.call_id);
+  const bool granted = grant != out.kept.grants.end();
   const std::shared_ptr<const Plan> plan = governor_.parts_.plans.current();
   ResultContext context{
       .tool = call.tool,
@@ -133,7 +156,8 @@ Async<Ending> HandOffs::pass_second_door(const Kept& kept, const Call& call, Env
       .effect_class = plan->classify(call).effect_class,
       .policy_hash = plan->hash(),
       .matched_grant_index = granted ? std::optional(grant->second->index) : std::nullopt,
-      .is_error = envelope.kind == Envelope::Kind::Error};
+      .is_error = envelope.kind == Envelope::Kind::Error,
+      .rules = result_rules(*plan, out)};
   Release release =
       co_await governor_.look_at(*plan, std::move(envelope), std::move(context), fail_open);
   Ending ending{.outcome = Outcome::completed(release.released.to_result()),
@@ -151,7 +175,8 @@ Task<HandOffs::Returned> HandOffs::receive(const Kept& kept, const Call& call,
   SALLYPORT_CO_TRY(const json::object intent, recorder.entry(placed->sequence));
   Returned returned{.record = reopened(intent)};
   FailOpen fail_open(governor_.fail_open_);
-  returned.ending = co_await pass_second_door(kept, call, envelope_of(result), fail_open);
+  returned.ending =
+      co_await pass_second_door({kept, call, returned.record.body}, envelope_of(result), fail_open);
   returned.fail_open = fail_open.take();
   returned.ending.outcome.result->duration_ms = result.duration_ms;
   returned.answer = {.call_id = call.call_id,
@@ -281,11 +306,11 @@ void HandOffs::owe(std::vector<Returned> returned, const Error& error) {
 }
 
 // What guards take out was taken out the first time too, and makes no other answer.
-Async<bool> HandOffs::says_other(const Kept& kept, const Call& call, const ToolResult& again,
-                                 const Envelope& first, FailOpen& fail_open) {
+Async<bool> HandOffs::says_other(Out out, const ToolResult& again, const Envelope& first,
+                                 FailOpen& fail_open) {
   Envelope envelope = envelope_of(again);
   if (same(first, envelope)) co_return false;
-  const Ending ending = co_await pass_second_door(kept, call, std::move(envelope), fail_open);
+  const Ending ending = co_await pass_second_door(out, std::move(envelope), fail_open);
   co_return !same(first, ending.release->released);
 }
 
@@ -332,9 +357,9 @@ Task<std::vector<Answer>> HandOffs::replay(const Kept& kept, Returning returning
     const auto given =
         std::ranges::find(returning.results, call.tool_call_id, &CallResult::tool_call_id);
     FailOpen fail_open(governor_.fail_open_);
-    const bool differs =
-        co_await says_other(kept, call, given->result, recalled.envelope, fail_open);
-    Ending ending = co_await pass_second_door(kept, call, std::move(recalled.envelope), fail_open);
+    const Out out{kept, call, first.at("body").as_object()};
+    const bool differs = co_await says_other(out, given->result, recalled.envelope, fail_open);
+    Ending ending = co_await pass_second_door(out, std::move(recalled.envelope), fail_open);
     ending.outcome = Outcome::replayed(*ending.outcome.result);
     ending.release->advisory = returning.report.advisory;
     ending.release->asserted = returning.report.asserted;
@@ -389,7 +414,8 @@ Task<Answer> HandOffs::note_asserted(CallResult said, std::string session_id, Re
   take_row(record, std::nullopt);
   record.body["asserted_of"] = row->call_id;
   FailOpen fail_open(governor_.fail_open_);
-  Ending ending = co_await pass_second_door(kept, *call, envelope_of(said.result), fail_open);
+  Ending ending =
+      co_await pass_second_door({kept, *call, record.body}, envelope_of(said.result), fail_open);
   ending.outcome.result->duration_ms = said.result.duration_ms;
   ending.effect = EffectState::Unknown;
   ending.release->advisory = report.advisory;

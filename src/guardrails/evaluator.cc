@@ -136,11 +136,15 @@ Hit Looking::hit_at(const Plan& plan, std::uint32_t rule, const Sighting& seen,
 void Looking::redact(const Plan& plan, const RequestTexts& texts,
                      const std::map<std::size_t, std::set<Reading>>& readings) {
   std::map<std::size_t, std::pair<std::string_view, match::Regions>> leaves;
+  std::set<std::uint32_t> spanned;  // rules with something to redact
   if (request_.value == nullptr) round_.text = match::well_formed(request_.text);
   for (const auto& [place, where] : readings) {
     const RequestText& text = texts.all()[place];
     if (text.kind == RequestText::Kind::Fixed) continue;
     const match::Regions regions = redacted_regions(plan, text.text, *text.wanted, where);
+    for (const match::Region& region : regions.all()) {
+      spanned.insert(region.rules.begin(), region.rules.end());
+    }
     if (const auto leaf = text.leaf()) {
       auto& known = leaves.try_emplace(*leaf, text.text, match::Regions{}).first->second;
       known.second.add(regions);
@@ -152,6 +156,14 @@ void Looking::redact(const Plan& plan, const RequestTexts& texts,
   for (const auto& [leaf, found] : leaves) {
     round_.leaves.emplace(leaf, redacted_text(document_, plan, found.first, found.second));
   }
+  // Of a redact check the preferred span of each start counts, as in a stream. Where exceptions
+  // cover all of these, it does not hit, whatever other spans there are (GR-45, GR-68).
+  std::erase_if(round_.hits, [&](const Hit& hit) {
+    const auto rule = std::ranges::find(plan.checks, hit.check_index);
+    const bool excepted = !document_.checks[hit.check_index].except.empty();
+    return hit.action == Action::Redact && excepted && rule != plan.checks.end() &&
+           !spanned.contains(static_cast<std::uint32_t>(rule - plan.checks.begin()));
+  });
 }
 
 // Hits of a later round count where they change what happens.

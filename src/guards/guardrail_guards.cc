@@ -91,6 +91,14 @@ class EnvelopeLook {
   std::vector<Evaluation> seen_;
 };
 
+// Why a call is refused, and what the author of the check says to it (GR-36).
+std::string refusal_of(const Guardrails& guardrails, const guardrails::Decision& decision) {
+  std::string reason = decision.reason.value_or("");
+  const auto& own = guardrails.document().checks.at(decision.check_index).replacement;
+  if (own && !own->empty()) reason += ": " + *own;
+  return reason;
+}
+
 }  // namespace
 
 ToolUseGuardrails::ToolUseGuardrails(std::shared_ptr<const Guardrails> guardrails,
@@ -108,7 +116,7 @@ Verdict ToolUseGuardrails::look_at(const Call& call) const {
       {.stage = Stage::ToolUse, .value = &call.input, .tool = std::string_view(call.tool)});
   Verdict verdict;
   if (seen.verdict == guardrails::Verdict::Block) {
-    verdict = Verdict::deny(seen.decision->reason.value_or(""), seen.decision->check);
+    verdict = Verdict::deny(refusal_of(*guardrails_, *seen.decision), seen.decision->check);
   } else if (seen.verdict == guardrails::Verdict::Redact && call.raw_input) {
     // Taking something out would also change the numbers that only the received text holds.
     verdict = Verdict::deny("guardrail: what was found cannot be taken out of these arguments",
@@ -143,10 +151,12 @@ Verdict ToolOutputGuardrails::look_at(const Envelope& result, std::string_view t
   };
   Verdict verdict;
   if (const auto blocked = of_kind(guardrails::Verdict::Block); blocked != look.seen().end()) {
-    // A guard that blocks says why; an empty replacement was the policy's own choice.
     const std::string& replacement = blocked->decision->replacement;
     verdict =
         Verdict::deny(replacement.empty() ? "withheld" : replacement, blocked->decision->check);
+    // A guard that blocks says why in the record; the agent gets what the author of the check
+    // wrote, and that may be nothing (GR-17).
+    if (replacement.empty()) verdict.value = "Result withheld by " + traits_.name + ": ";
   } else if (const auto redacted = of_kind(guardrails::Verdict::Redact);
              redacted != look.seen().end()) {
     verdict = Verdict::rewrite(look.envelope().to_json(), {},

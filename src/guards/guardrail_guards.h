@@ -34,9 +34,10 @@ class ToolOutputGuardrails final : public core::ResultGuard {
   const core::GuardTraits& traits() const override { return traits_; }
   Task<Verdict> judge(const Envelope& result, const ResultContext& context) const override;
 
- private:
+  // The same without waiting. `tool` empty: unknown.
   Verdict look_at(const Envelope& result, std::string_view tool) const;
 
+ private:
   std::shared_ptr<const guardrails::Guardrails> guardrails_;
   Excerpts excerpts_;
   core::GuardTraits traits_;

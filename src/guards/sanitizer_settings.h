@@ -12,6 +12,7 @@
 #include <boost/json/value.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,8 @@ struct SanitizerSettings {
   std::array<Strategy, kDetectorCount> strategies{};
   std::vector<Wording> allow{};
   std::vector<DenyEntry> deny{};
+  // What `mask` writes instead of `****`: of rules that judge results (RU-62).
+  std::optional<std::string> replacement{};
   std::uint64_t max_string_bytes = 1'000'000;
   std::uint64_t max_total_bytes = std::uint64_t{16} << 20;
 

@@ -170,10 +170,13 @@ bool TextCleaner::clean_once(Group& group, HitCounts& counts, bool last_resort) 
       ++kept[settings_.name_of(hit.detector)];
       continue;
     }
+    const bool own_words =
+        settings_.replacement && strategy == Strategy::Mask && !group.is_name && !last_resort;
     if (group.is_name) strategy = Strategy::TypeLabel;
     if (last_resort) strategy = Strategy::Mask;
     const std::string_view matched = std::string_view(joined).substr(hit.begin, hit.size());
-    replacements.push_back({hit, mark_for(hit, matched, strategy)});
+    replacements.push_back(
+        {hit, own_words ? *settings_.replacement : mark_for(hit, matched, strategy)});
     ++counts[settings_.name_of(hit.detector)];
   }
   if (replacements.empty()) {

@@ -14,6 +14,7 @@
 #include "base/try.h"
 #include "core/approval_request.h"
 #include "core/call_check.h"
+#include "core/rule_text.h"
 #include "core/waiting_facts.h"
 #include "hook/members.h"
 #include "hook/observed.h"
@@ -38,6 +39,18 @@ Decision decision_of(const Event& event, const Answer& answer) {
   if (event.failed)
     return {.kind = Decision::Kind::Replace, .value = json::value(released.message)};
   return Decision::withhold(released.message);
+}
+
+// What rules say of the call, for the user of the host (RU-73).
+std::string shown_rules(core::RecordReader& records, const std::string& approval_id) {
+  const Result<json::object> entry = core::request_entry(records, approval_id);
+  std::string text;
+  if (!entry) return text;
+  for (const core::RuleLine& line : core::rule_lines(core::rules_in(object_in(*entry, "body")))) {
+    // The message is what the question begins with.
+    if (line.name != "message") text += fmt::format("\n{}: {}", line.name, line.text);
+  }
+  return text;
 }
 
 // Whoever has drawn the same id needs it to write it down. The more there are, the longer.
@@ -166,20 +179,24 @@ Task<Decision> Front::wait_for_person(const Event& event, const Answer& answer) 
         fmt::format("{} This agent may only propose; a person has to do it (approval {}).",
                     answer.outcome.text, id));
   }
-  if (settings_.host_asks && settings_.local_yes_counts(request)) {
+  // A host does not say why its user said yes (RU-18).
+  SALLYPORT_CO_TRY(const auto state, parts_.governor.approvals().state(id));
+  const bool says_why = state && state->reason_required;
+  if (settings_.host_asks && !says_why && settings_.local_yes_counts(request)) {
     core::Fact asked{
         std::string(kAskedSpace), asked_key(event),
         fmt::format("{} {} {} {}", id, answer.call_id, what_of(event), canonical_json(holder()))};
     SALLYPORT_CO_CHECK_OK(co_await note(
         "asked_locally", event, {{"approval_id", id}, {"call_id", answer.call_id}}, {asked}));
     co_return Decision{.kind = Decision::Kind::Ask,
-                       .reason = fmt::format("{} ({})", answer.outcome.text, id)};
+                       .reason = fmt::format("{} ({}){}", answer.outcome.text, id,
+                                             shown_rules(parts_.recorder, id))};
   }
   co_return Decision{
       .kind = Decision::Kind::Wait,
       .reason = fmt::format("{} A person has to approve this call first: `sallyport approvals "
-                            "approve {}`. Then make exactly the same call again.",
-                            answer.outcome.text, id)};
+                            "approve {}{}`. Then make exactly the same call again.",
+                            answer.outcome.text, id, says_why ? " --reason TEXT" : "")};
 }
 
 Task<Decision> Front::after(Event event) {
@@ -299,7 +316,9 @@ Task<Decision> Front::observe_approved(const Event& event, Asked asked) {
   if (state && state->open()) {
     SALLYPORT_CO_TRY(const json::object request,
                      core::stored_request(parts_.recorder, asked.approval_id));
-    if (!settings_.local_yes_counts(request)) co_return co_await observe(event);
+    if (state->reason_required || !settings_.local_yes_counts(request)) {
+      co_return co_await observe(event);
+    }
     Reply yes = Reply::approve(settings_.person);
     yes.reason = kLocally;
     yes.door = core::kHostDoor;

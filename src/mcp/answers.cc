@@ -34,6 +34,20 @@ std::string sentence(const Answer& answer) {
   return text;
 }
 
+std::string rule_sentence(std::string text) {
+  if (text.empty()) return text;
+  if (text.back() != '.') text += '.';
+  return text + ' ';
+}
+
+json::value rule_of(const Answer& answer) {
+  return answer.rule.empty() ? json::value() : json::value(answer.rule);
+}
+
+std::string message_of(const Answer& answer) {
+  return answer.message.empty() ? answer.result.output : answer.message;
+}
+
 }  // namespace
 
 std::string notice_result(const Answer& answer, bool structured) {
@@ -46,6 +60,8 @@ std::string notice_result(const Answer& answer, bool structured) {
   json::object status{{"status", to_string(answer.outcome.kind)}, {"call_id", answer.call_id}};
   if (!answer.approval_id.empty()) status["approval_id"] = answer.approval_id;
   if (!answer.record_id.empty()) status["record"] = answer.record_id;
+  status["rule"] = rule_of(answer);
+  status["message"] = message_of(answer);
   status["reason"] = answer.result.output;
   if (structured) {
     result["structuredContent"] = json::object{{"sallyport", std::move(status)}};
@@ -56,12 +72,17 @@ std::string notice_result(const Answer& answer, bool structured) {
 std::string pending_result(std::string_view tool, const core::WaitingCall& call, bool structured) {
   const std::string text = fmt::format(
       "pending_approval: `{}` was not run yet, it waits for a person (tier {}, call {}, approval "
-      "{}). Make the same call again in {} seconds or later: once it is approved it runs, once.",
-      tool, to_string(call.tier), call.call_id, call.approval_id, kRetryAfterSeconds);
+      "{}). {}Make the same call again in {} seconds or later: once it is approved it runs, once.",
+      tool, to_string(call.tier), call.call_id, call.approval_id, rule_sentence(call.text),
+      kRetryAfterSeconds);
   json::object status{{"status", "pending_approval"},
                       {"tier", to_string(call.tier)},
                       {"call_id", call.call_id},
                       {"approval_id", call.approval_id}};
+  if (!call.rule.empty()) {
+    status["rule"] = call.rule;
+    status["message"] = call.message;
+  }
   if (!call.url.empty()) status["url"] = call.url;
   status["retry_after_s"] = kRetryAfterSeconds;
   return result_with(text, std::move(status), structured);
@@ -76,12 +97,11 @@ std::string unrecorded_result(const Error& error) {
 
 std::string notice_error(const Answer& answer) {
   const bool denied = answer.outcome.kind != Outcome::Kind::Completed;
-  const json::object* const known = answer.released.data.if_object();
-  const json::value* const rule = known ? known->if_contains("rule") : nullptr;
   const json::object error{{"code", denied ? kDenied : kInternalError},
                            {"message", sentence(answer)},
                            {"data", json::object{{"record", answer.record_id},
-                                                 {"rule", rule ? *rule : json::value()},
+                                                 {"rule", rule_of(answer)},
+                                                 {"message", message_of(answer)},
                                                  {"retryable", false}}}};
   return json::serialize(error);
 }

@@ -7,6 +7,8 @@
 #include "base/json_for_people.h"
 #include "base/json_members.h"
 #include "base/visible_text.h"
+#include "core/hidden_parts.h"
+#include "core/rule_text.h"
 
 namespace sallyport::mcp {
 
@@ -16,18 +18,21 @@ std::string shown(const json::object& request, std::string_view name) {
   return visible(text_in(request, name).value_or(""));
 }
 
-std::string message(const json::object& request, std::string_view description,
-                    const std::vector<core::HiddenPart>& hidden) {
+std::string message(const json::object& request, const json::object& body) {
+  const std::vector<core::HiddenPart> hidden = core::hidden_in(body.if_contains("hidden"));
   const json::value* const args = request.if_contains("args");
   const bool one = args != nullptr && args->is_array() && args->get_array().size() == 1;
   const json::value input = one ? args->get_array().front() : json::value();
   const std::string whole =
       fmt::format("`sallyport approvals show {} --full`", shown(request, "request_id"));
-  std::string text = fmt::format("{}\n", visible(description));
+  std::string text = fmt::format("{}\n", visible(text_in(body, "description").value_or("")));
   text += fmt::format("tool: {}\n", with_lookalikes(shown(request, "tool_name")));
   text += fmt::format("server: {}\n", with_lookalikes(shown(request, "server")));
   text += fmt::format("class: {}\n", shown(request, "action"));
   text += fmt::format("asked by: {}\n", shown(request, "agent_id"));
+  for (const core::RuleLine& line : core::rule_lines(core::rules_in(&body))) {
+    text += fmt::format("{}: {}\n", line.name, line.text);
+  }
   text += fmt::format("input: {}\n",
                       with_lookalikes(pretty_json(with_long_texts_cut(input, whole), 0)));
   for (const core::HiddenPart& part : hidden) {
@@ -47,22 +52,25 @@ std::string message(const json::object& request, std::string_view description,
 
 }  // namespace
 
-json::object approval_form(const json::object& request, std::string_view description,
-                           const std::vector<core::HiddenPart>& hidden) {
+json::object approval_form(const json::object& request, const json::object& body) {
   constexpr int kLongestNote = 1000;
   const json::object decision{{"type", "string"},
                               {"title", "Decision"},
                               {"description", "approve: it runs once, with exactly this input"},
                               {"enum", json::array{"approve", "deny"}}};
-  const json::object note{{"type", "string"},
-                          {"title", "Note"},
-                          {"description", "why; becomes part of the record"},
-                          {"maxLength", kLongestNote}};
-  return {{"message", message(request, description, hidden)},
+  const bool why = bool_in(body, "reason_required").value_or(false);
+  json::object note{{"type", "string"},
+                    {"title", why ? "Reason" : "Note"},
+                    {"description", why ? "why; an approval without a reason is rejected"
+                                        : "why; becomes part of the record"},
+                    {"maxLength", kLongestNote}};
+  json::array required{"decision"};
+  if (why) required.emplace_back("note");
+  return {{"message", message(request, body)},
           {"requestedSchema",
            json::object{{"type", "object"},
                         {"properties", json::object{{"decision", decision}, {"note", note}}},
-                        {"required", json::array{"decision"}}}}};
+                        {"required", std::move(required)}}}};
 }
 
 std::optional<sallyport::Reply> reply_in_form(const json::value& answer) {

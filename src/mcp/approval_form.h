@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "core/hidden_parts.h"
 #include "sallyport/approval.h"
 
 namespace sallyport::mcp {
@@ -14,10 +13,10 @@ namespace sallyport::mcp {
 inline constexpr std::string_view kApprovalKey = "sallyport.approval";
 
 // `params` of `elicitation/create`. `request` is that of AP-1 as the ledger has it, so secrets are
-// masked in it; `hidden` says where and how many. Hidden characters are shown by number, and the
-// binding stands at the end.
-json::object approval_form(const json::object& request, std::string_view description,
-                           const std::vector<core::HiddenPart>& hidden);
+// masked in it. Hidden characters are shown by number, and the binding stands at the end. Where a
+// rule asks for a reason, the note is required (RU-18).
+// `body` of the entry that asked has the description, what is hidden, and what rules say (RU-73).
+json::object approval_form(const json::object& request, const json::object& body);
 
 // What the user said; without his name. Nothing: he closed the form, somebody else may answer.
 std::optional<sallyport::Reply> reply_in_form(const json::value& answer);

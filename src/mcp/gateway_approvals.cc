@@ -93,9 +93,7 @@ std::optional<Gateway::Form> Gateway::form_for(const Governed& governed) {
               .reviewer = reviewer->second,
               .binding = member("binding"),
               .deadline = from_rfc3339(member("deadline")).value_or(parts_.clock.wall()),
-              .params = approval_form(
-                  request, body ? text_in(*body, "description").value_or("") : std::string_view(),
-                  core::hidden_in(body ? body->if_contains("hidden") : nullptr))};
+              .params = approval_form(request, body ? *body : json::object())};
 }
 
 Async<void> Gateway::hold(std::shared_ptr<Governed> governed) {

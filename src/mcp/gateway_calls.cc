@@ -62,6 +62,7 @@ ForwardedCall::Means Gateway::means_for(const std::string& method, const std::st
     return core::UpstreamFacts{
         .command = settings_.command,
         .read_only_hint = found == tools_.end() ? std::nullopt : found->second.read_only,
+        .definition_changed = parts_.pins.held(settings_.name, tool),
         .remote_files = settings_.command.empty()};
   };
   means.clock = &parts_.clock;

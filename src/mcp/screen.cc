@@ -39,7 +39,10 @@ Task<std::string> Screen::pass(std::string what, Message message) {
   const json::value* const given = message.object().if_contains(member);
   if (plan->result_guards().empty() || given == nullptr) co_return std::move(message.text);
   core::FailOpen fail_open(fail_open_);
-  ResultContext context{.tool = what, .policy_hash = plan->hash()};
+  // What is no result of a call is judged by the rules that name no calls.
+  ResultContext context{.tool = what,
+                        .policy_hash = plan->hash(),
+                        .rules = std::make_shared<const core::ResultRules>()};
   if (is_frame(context.tool)) context.effect_class = core::kProtocolFrame;
   const bool object = given->is_object();
   json::value value = message.exact ? *given : exact_value(*find(message.text, {member}));

@@ -20,6 +20,7 @@
 #include "guards/size_limiter.h"
 #include "policy/approval_keys.h"
 #include "policy/policy_keys.h"
+#include "policy/result_rules.h"
 #include "policy/rule_keys.h"
 #include "policy/shipped.h"
 #include "policy/yaml_json.h"
@@ -47,6 +48,13 @@ Result<std::string> policy_text(const std::filesystem::path& file) {
   return text;
 }
 
+// Time does not pass where nothing is searched.
+class StillClock final : public Clock {
+ public:
+  WallTime wall() const override { return {}; }
+  SteadyTime steady() const override { return {}; }
+};
+
 // Patterns are compiled once here, so that a file with a bad one is refused with its place.
 Result<void> check_patterns(const Policy& policy, const YamlNode& root, const std::string& file,
                             const guardrails::PatternStore* patterns) {
@@ -56,6 +64,22 @@ Result<void> check_patterns(const Policy& policy, const YamlNode& root, const st
   const guardrails::DocumentError& error = compiled.error();
   const YamlNode& node = node_at(root, "/guardrails" + error.path.value_or(""));
   return fail(ErrorCode::InvalidInput, error.message, place_of(node, file), error.code);
+}
+
+// The same for the patterns of rules that judge results.
+Result<void> check_result_rules(const Policy& policy, const YamlNode& root, const std::string& file,
+                                const guardrails::PatternStore* patterns) {
+  if (!policy.rules) return {};
+  const StillClock clock;
+  for (std::size_t i = 0; i < policy.rules->rules.size(); ++i) {
+    const rules::Rule& rule = policy.rules->rules[i];
+    if (!rule.result) continue;
+    const auto built = ResultRule::build(rule, clock, patterns);
+    if (built) continue;
+    const YamlNode& node = node_at(root, fmt::format("/rules/{}/result{}", i, built.error().where));
+    return fail(ErrorCode::InvalidInput, built.error().message, place_of(node, file));
+  }
+  return {};
 }
 
 Result<std::shared_ptr<const core::ResultGuard>> build(const ResultHook& hook,
@@ -141,6 +165,7 @@ Result<std::optional<Policy>> extended(YamlNode& root, const std::string& file,
   SALLYPORT_TRY(const YamlNode base_root, parse_yaml(text, name));
   SALLYPORT_TRY(root, joined(root, file, base_root));
   SALLYPORT_TRY(Policy base, read_policy(text, name, patterns));
+  if (!shipped_policy(name)) base.extended_file = name;
   return std::optional(std::move(base));
 }
 
@@ -150,6 +175,25 @@ void keep_places(Policy& policy, const Policy& base) {
   for (rules::Rule& rule : policy.rules->rules) {
     const rules::Rule* const from = base.rules->find(rule.id);
     if (from && from->source == rule.source) rule.place = from->place;
+  }
+}
+
+// `${policy}` is all that the policy is read from, so also the file that it extends.
+void cover_extended(Policy& policy) {
+  if (!policy.rules || !policy.extended_file) return;
+  std::error_code code;
+  const auto whole = std::filesystem::absolute(*policy.extended_file, code).lexically_normal();
+  const Result<rules::Glob> glob = rules::Glob::parse(whole.string());
+  if (code || !glob) return;
+  const auto names_policy = [](const rules::Glob& each) {
+    return each.root() == rules::Root::Policy;
+  };
+  for (rules::Rule& rule : policy.rules->rules) {
+    for (std::vector<rules::Conditions>* const list : {&rule.when, &rule.unless}) {
+      for (rules::Conditions& conditions : *list) {
+        if (std::ranges::any_of(conditions.path, names_policy)) conditions.path.push_back(*glob);
+      }
+    }
   }
 }
 
@@ -183,6 +227,8 @@ Result<Policy> read_policy(const std::string& text, const std::string& file,
   SALLYPORT_TRY(const std::optional<Policy> base, extended(root, file, patterns));
   SALLYPORT_TRY(Policy policy, read_policy_tree(root, file, patterns));
   if (base) keep_places(policy, *base);
+  if (base) policy.extended_file = base->extended_file;
+  cover_extended(policy);
   return policy;
 }
 
@@ -193,6 +239,7 @@ Result<Policy> read_policy_tree(const YamlNode& root, const std::string& file,
   SALLYPORT_CHECK_OK(narrow_approvals(policy, root, file));
   SALLYPORT_CHECK_OK(finish_rules(policy, root, file));
   SALLYPORT_CHECK_OK(check_patterns(policy, root, file, patterns));
+  SALLYPORT_CHECK_OK(check_result_rules(policy, root, file, patterns));
   return policy;
 }
 
@@ -274,6 +321,11 @@ Result<void> add_to_plan(core::PlanBuilder& plan, const Policy& policy,
   }
   if (policy.hook_lets_pass) plan.also("hook", json::object{{"on_failure", "allow"}});
   if (guardrails) add_guardrails(plan, guardrails, excerpts_of(policy));
+  if (policy.rules) {
+    SALLYPORT_TRY(ResultRuleList judging,
+                  result_rules(*policy.rules, surroundings.clock, surroundings.patterns));
+    for (auto& rule : judging) plan.result_guard(std::move(rule));
+  }
   for (const ResultHook& hook : policy.results) {
     SALLYPORT_TRY(std::shared_ptr<const core::ResultGuard> guard, build(hook, surroundings));
     plan.result_guard(std::move(guard));

@@ -62,6 +62,7 @@ struct ResultHook {
 struct Policy {
   std::string name{};
   std::string about{};
+  std::optional<std::filesystem::path> extended_file{};  // that `extends` names, where it is a file
   // What is not said stays as the plan has it.
   std::optional<core::IntentDurability> durability{};
   bool redaction_notice = false;

@@ -38,6 +38,7 @@ PolicyLoader::PolicyLoader(PolicyOrigin origin, Surroundings surroundings, Exten
 
 Result<std::optional<PolicyLoader::Loaded>> PolicyLoader::refresh() {
   SALLYPORT_TRY(const Policy policy, origin_.read(surroundings_.patterns));
+  extended_file_ = policy.extended_file;
   const std::string config_hash = policy.guardrails ? policy.guardrails->config_hash : "none";
   // The same checks again are the same generation, whatever else has changed (GR-78).
   const bool same_checks = generation_ > 0 && config_hash == config_hash_;

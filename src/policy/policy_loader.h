@@ -46,6 +46,8 @@ class PolicyLoader {
 
   const PolicyOrigin& origin() const { return origin_; }
   std::uint64_t generation() const { return generation_; }
+  // That the policy extends, as last read; none: it extends no file.
+  const std::optional<std::filesystem::path>& extended_file() const { return extended_file_; }
 
  private:
   PolicyOrigin origin_;
@@ -55,6 +57,7 @@ class PolicyLoader {
   std::string plan_hash_;
   std::shared_ptr<const guardrails::Guardrails> guardrails_;
   std::uint64_t generation_ = 0;
+  std::optional<std::filesystem::path> extended_file_;
 };
 
 }  // namespace sallyport::policy

@@ -33,9 +33,11 @@ constexpr std::size_t kLongestLine = 65'536;
 constexpr std::uint64_t kLongestTime = 604'800;
 
 const std::vector<std::string> kFronts = {"mcp", "http", "hook", "library", "agent"};
-const std::vector<std::string> kThens = {"allow", "ask", "deny", "log"};
+const std::vector<std::string> kThens = {"allow",    "ask",    "deny",    "log",
+                                         "withhold", "redact", "escalate"};
 const std::vector<std::string> kOtherwise = {"ask", "deny", "log"};
-constexpr Then kThenOf[] = {Then::Allow, Then::Ask, Then::Deny, Then::Log};
+constexpr Then kThenOf[] = {Then::Allow,    Then::Ask,    Then::Deny,    Then::Log,
+                            Then::Withhold, Then::Redact, Then::Escalate};
 
 json::object one_or_list(json::object item, std::size_t most) {
   return {{"anyOf", json::array{item, json::object{{"type", "array"},
@@ -302,16 +304,94 @@ Mapping example_keys(std::vector<rules::Example>& out) {
   return keys;
 }
 
+// Limits as in GR-4.
+constexpr std::size_t kMostEntries = 64;
+constexpr std::size_t kLongestEntry = 512;
+constexpr std::size_t kLongestReplacement = 2'000;
+constexpr std::uint64_t kLargestResult = std::uint64_t{1} << 40;
+
+Result<void> read_any(const Place& place, bool& out) {
+  SALLYPORT_CHECK_OK(read_truth(out)(place));
+  if (out) return {};
+  return place.refuse("`any` is true or is left out");
+}
+
+Result<void> read_selector(const Place& place, std::vector<grants::Selector>& out) {
+  std::string text;
+  SALLYPORT_CHECK_OK(read_text(text, kLongestPattern)(place));
+  std::optional<grants::Selector> selector = grants::Selector::parse(text);
+  if (!selector) {
+    return place.refuse(fmt::format("`{:.80}` is no JSON Pointer; write `/{:.80}`", text, text));
+  }
+  out.push_back(std::move(*selector));
+  return {};
+}
+
+Mapping result_keys(rules::ResultTest& out) {
+  const json::object entries = one_or_list(text_schema(kLongestEntry), kMostEntries);
+  const auto entries_into = [](std::vector<std::string>& list) {
+    return one_or_more(kMostEntries, [&list](const Place& place) -> Result<void> {
+      std::string entry;
+      SALLYPORT_CHECK_OK(read_text(entry, kLongestEntry)(place));
+      list.push_back(std::move(entry));
+      return {};
+    });
+  };
+  Mapping keys("what the rule looks for in a result; one of these must hold");
+  keys.optional("any", "every result", truth_schema(),
+                [&out](const Place& place) { return read_any(place, out.any); })
+      .optional("text", "patterns, as in guardrails", entries, entries_into(out.text))
+      .optional("words", "words, as in a blocklist of guardrails", entries, entries_into(out.words))
+      .optional("detector", "detectors or categories of the output sanitizer", entries,
+                entries_into(out.detector))
+      .optional(
+          "larger_than", "bytes", number_schema(0, kLargestResult),
+          read_number(0, kLargestResult, [&out](std::uint64_t bytes) { out.larger_than = bytes; }))
+      .optional("error", "the result is an error, or is none", truth_schema(),
+                truth_into(out.error))
+      .optional(
+          "at", "selectors of the parts that are looked at",
+          one_or_list(text_schema(kLongestPattern), 100),
+          one_or_more(100, [&out](const Place& place) { return read_selector(place, out.at); }));
+  return keys;
+}
+
 // A rule while it is read: what only the whole can check.
 struct Draft {
   Rule rule{};
   std::optional<std::size_t> then{};  // of kThens
   std::optional<std::size_t> otherwise{};
+  std::optional<std::string> replacement{};
 };
+
+Mapping pass_on_keys(rules::PassOn& out) {
+  Mapping keys("who may answer too if nobody has");
+  keys.required("after_s", "how long it waits before", number_schema(1, kLongestTime),
+                read_number(1, kLongestTime,
+                            [&out](std::uint64_t time) { out.after = std::chrono::seconds(time); }))
+      .required("to", "names of reviewers", one_or_list(text_schema(kLongestName), 100),
+                one_or_more(100, [&out](const Place& place) -> Result<void> {
+                  std::string name;
+                  SALLYPORT_CHECK_OK(read_text(name, kLongestName)(place));
+                  if (name.starts_with("role:")) {
+                    return place.refuse("a rule passes a request on to reviewers by name");
+                  }
+                  out.to.push_back(std::move(name));
+                  return {};
+                }));
+  return keys;
+}
+
+Result<void> read_escalate(const Place& place, Rule& rule) {
+  if (place.node.kind != YamlNode::Kind::Mapping) return read_truth(rule.escalate)(place);
+  return pass_on_keys(rule.asking.pass_on.emplace_back()).read(place);
+}
 
 Mapping rule_keys(Draft& out) {
   Conditions any_conditions;
   std::vector<rules::Example> any_examples;
+  rules::ResultTest any_result;
+  rules::PassOn any;
   const json::object conditions =
       one_or_list(condition_keys(any_conditions).schema(), kMostAlternatives);
   const json::object alternative{{"anyOf", json::array{list_schema(constraint_schema(), kMostItems),
@@ -330,6 +410,18 @@ Mapping rule_keys(Draft& out) {
                 list_schema(alternative, kMostAlternatives), alternatives_into(rule.only))
       .optional("otherwise", "what it does where none fits", choice_schema(kOtherwise),
                 read_choice(kOtherwise, [&out](std::size_t at) { out.otherwise = at; }))
+      .optional(
+          "result", "the rule judges results, and looks for this", result_keys(any_result).schema(),
+          [&rule](const Place& place) { return result_keys(rule.result.emplace()).read(place); })
+      .optional("replacement", "what `redact` writes in place of what it takes out",
+                json::object{{"type", "string"}, {"maxLength", kLongestReplacement}},
+                [&out](const Place& place) -> Result<void> {
+                  std::string& text = out.replacement.emplace();
+                  const YamlNode& node = place.node;
+                  const bool empty =
+                      node.kind == YamlNode::Kind::Scalar && !node.is_null() && node.text.empty();
+                  return empty ? Result<void>() : read_text(text, kLongestReplacement)(place);
+                })
       .optional("message", "what the agent is told", text_schema(4 * rules::kLongestMessage),
                 [&rule](const Place& place) { return read_message(place, rule.message); })
       .optional("quorum", "how many must approve", number_schema(1, 1000),
@@ -342,8 +434,15 @@ Mapping rule_keys(Draft& out) {
                 seconds_into(rule.asking.deadline))
       .optional("use_within_s", "how long an approval is good for", time,
                 seconds_into(rule.asking.use_within))
-      .optional("escalate", "`true`: an `allow` or `log` rule adds an item to the queue",
-                truth_schema(), read_truth(rule.escalate))
+      .optional(
+          "reason", "`required`: an approval without a reason is rejected",
+          choice_schema({"required"}),
+          read_choice({"required"}, [&rule](std::size_t) { rule.asking.reason_required = true; }))
+      .optional("escalate",
+                "`true`: an `allow` or `log` rule adds an item to the queue; `{after_s, to}`: an "
+                "`ask` rule lets others answer too after that time",
+                json::object{{"anyOf", json::array{truth_schema(), pass_on_keys(any).schema()}}},
+                [&rule](const Place& place) { return read_escalate(place, rule); })
       .optional("expires", "from then on it matches nothing", text_schema(64),
                 [&rule](const Place& place) { return read_expires(place, rule.expires); })
       .optional("examples", "lines that it matches, and lines that it does not",
@@ -394,11 +493,45 @@ Result<void> take_then(const Place& place, Draft& draft) {
   return {};
 }
 
+// What only rules with `result` may say, and what they may not.
+Result<void> check_result(const Place& place, Draft& draft) {
+  Rule& rule = draft.rule;
+  const bool of_results =
+      rule.then == Then::Withhold || rule.then == Then::Redact || rule.then == Then::Escalate;
+  if (!rule.result) {
+    if (of_results) {
+      return key_place(place, "then")
+          .refuse(fmt::format("`then: {}` is for rules with `result`", to_string(rule.then)));
+    }
+    constexpr std::string_view kOfResults[] = {"replacement"};
+    return refuse_keys(place, kOfResults, "is for rules with `result`");
+  }
+  constexpr std::string_view kOfCalls[] = {"only", "escalate"};
+  SALLYPORT_CHECK_OK(refuse_keys(place, kOfCalls, "is for rules that judge calls"));
+  if (!of_results && rule.then != Then::Log) {
+    return key_place(place, "then")
+        .refuse("a rule with `result` has `then: withhold`, `redact`, `escalate` or `log`");
+  }
+  const rules::ResultTest& test = *rule.result;
+  if (!test.any && !test.finds_text() && !test.larger_than && !test.error) {
+    return key_place(place, "result")
+        .refuse("name what the rule looks for: any, text, words, detector, larger_than or error");
+  }
+  if (draft.replacement && rule.then != Then::Redact) {
+    return key_place(place, "replacement").refuse("`replacement` is for `then: redact`");
+  }
+  rule.result->replacement = std::move(draft.replacement);
+  return {};
+}
+
 Result<void> check_asking(const Place& place, const Rule& rule) {
-  constexpr std::string_view kOfAsking[] = {"quorum", "reviewers", "dual_control", "deadline_s",
-                                            "use_within_s"};
+  constexpr std::string_view kOfAsking[] = {"quorum",     "reviewers",    "dual_control",
+                                            "deadline_s", "use_within_s", "reason"};
   if (rule.then != Then::Ask) {
     SALLYPORT_CHECK_OK(refuse_keys(place, kOfAsking, "is for rules that ask"));
+    if (!rule.asking.pass_on.empty()) {
+      return key_place(place, "escalate").refuse("`escalate: {after_s, to}` is for rules that ask");
+    }
   }
   if (rule.escalate && (rule.then == Then::Ask || rule.then == Then::Deny) && !rule.has_only()) {
     return key_place(place, "escalate").refuse("`escalate: true` is for `allow` and `log`");
@@ -410,38 +543,11 @@ Result<void> check_asking(const Place& place, const Rule& rule) {
   return {};
 }
 
-// Words of the language that nothing enforces yet. A policy that uses one is refused, so that it
-// never promises more than it does.
-Result<void> refuse_unenforced(const Place& place) {
-  constexpr std::string_view kOfResults[] = {"result", "replacement"};
-  SALLYPORT_CHECK_OK(refuse_keys(place, kOfResults,
-                                 "is not part of this release: rules judge calls only; use "
-                                 "`results:` or a guardrail of stage `tool_output`"));
-  constexpr std::string_view kOfApprovals[] = {"reason"};
-  SALLYPORT_CHECK_OK(
-      refuse_keys(place, kOfApprovals,
-                  "is not part of this release: an approval needs no reason; leave it out"));
-  const YamlNode* const then = member(place.node, "then");
-  if (then && (then->text == "withhold" || then->text == "redact" || then->text == "escalate")) {
-    return Place{*then, place.file}.refuse(
-        fmt::format("`then: {}` is not part of this release: rules judge calls only; use "
-                    "`results:` or a guardrail of stage `tool_output`",
-                    then->text));
-  }
-  const YamlNode* const escalate = member(place.node, "escalate");
-  if (escalate && escalate->kind == YamlNode::Kind::Mapping) {
-    return Place{*escalate, place.file}.refuse(
-        "`escalate: {after_s, to}` is not part of this release; a reviewer passes an approval "
-        "request on with `sallyport approvals escalate`");
-  }
-  return {};
-}
-
 Result<void> read_rule(const Place& place, Policy& out) {
   Draft draft;
-  SALLYPORT_CHECK_OK(refuse_unenforced(place));
   SALLYPORT_CHECK_OK(rule_keys(draft).read(place));
   SALLYPORT_CHECK_OK(take_then(place, draft));
+  SALLYPORT_CHECK_OK(check_result(place, draft));
   SALLYPORT_CHECK_OK(check_asking(place, draft.rule));
   Rule& rule = draft.rule;
   rule.place = place_of(place.node, place.file);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/visible_text.h"
 
@@ -85,7 +86,6 @@ constexpr Deed kDeeds[] = {{"fs.read", "reads"},
                            {"fs.delete", "deletes"},
                            {"git.write", "changes the repository at"},
                            {"git.discard", "discards work in the repository at"},
-                           {"git.push", "pushes commits to"},
                            {"message.send", "sends a message to"},
                            {"network.request", "sends a request to"},
                            {"package.install", "installs packages from"},
@@ -98,7 +98,42 @@ constexpr Deed kDeeds[] = {{"fs.read", "reads"},
                            {"db.schema", "changes the schema of a database"},
                            {"none", "has no effect"}};
 
+// Where a push goes: the first words behind `push` that are no flags. Empty: where Git sends it.
+std::vector<std::string> push_words(const effects::Command& command) {
+  constexpr std::string_view kTakesValue[] = {"-o", "--push-option", "--receive-pack", "--exec",
+                                              "--repo"};
+  std::vector<std::string> found;
+  bool behind = false;
+  bool is_value = false;
+  for (const effects::Word& word : command.words) {
+    const std::string text = word.values.empty() ? std::string("...") : word.values.front();
+    if (!behind) {
+      behind = text == "push";
+    } else if (std::exchange(is_value, false)) {
+      continue;
+    } else if (text.starts_with('-')) {
+      is_value = std::ranges::find(kTakesValue, text) != std::end(kTakesValue);
+    } else {
+      found.push_back(text);
+    }
+  }
+  return found;
+}
+
+std::string push_of(const Effect& effect) {
+  const std::vector<std::string> words =
+      effect.command ? push_words(*effect.command) : std::vector<std::string>();
+  if (words.size() > 1) {
+    return fmt::format("it pushes `{}` to `{}`", shown(words[1]), shown(words[0]));
+  }
+  if (words.size() == 1) return fmt::format("it pushes commits to `{}`", shown(words[0]));
+  const std::string folder = path_text(effect);
+  return folder.empty() ? std::string("it pushes commits")
+                        : fmt::format("it pushes commits of the repository at `{}`", shown(folder));
+}
+
 std::string deed_of(const Effect& effect) {
+  if (effect.effect_class == "git.push" && !effect.opaque) return push_of(effect);
   if (effect.opaque) {
     const std::string command = effect.command ? command_text(*effect.command) : std::string();
     return command.empty() ? "the program that it runs is not known"
@@ -196,6 +231,12 @@ std::string message_of(const Rule& rule, const RuleMatch& match, const effects::
     text = deed_of(effect) + condition_of(rule, effect, scene);
   }
   return cut(text, kLongestMessage);
+}
+
+std::string result_message(const Rule& rule, const RuleMatch& match,
+                           const effects::Effects& effects, const Scene& scene) {
+  if (rule.message.empty() && !(rule.result && rule.result->any && !rule.when.empty())) return {};
+  return message_of(rule, match, effects, scene, {});
 }
 
 }  // namespace sallyport::rules

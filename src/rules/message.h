@@ -14,6 +14,10 @@ inline constexpr std::size_t kLongestMessage = 1000;  // characters
 std::string message_of(const Rule& rule, const RuleMatch& match, const effects::Effects& effects,
                        const Scene& scene, const std::string& why);
 
+// The same for a rule that judges results. Empty: it says nothing beside what it looks for.
+std::string result_message(const Rule& rule, const RuleMatch& match,
+                           const effects::Effects& effects, const Scene& scene);
+
 // The command as a person would type it, as far as its words are known.
 std::string command_text(const effects::Command& command);
 

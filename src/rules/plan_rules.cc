@@ -27,6 +27,20 @@ std::optional<Classification> classification_of(const RuleSet& set, const effect
   return std::nullopt;
 }
 
+// Of each rule that asks, once.
+std::vector<core::RulePassOn> pass_on_of(const RuleDecision& decision) {
+  std::vector<core::RulePassOn> all;
+  const Rule* last = nullptr;
+  for (const RuleMatch& match : decision.matches) {
+    if (match.then != Then::Ask || match.rule == last) continue;
+    last = match.rule;
+    for (const PassOn& one : match.rule->asking.pass_on) {
+      all.push_back({match.rule->id, one.after, one.to});
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 effects::CallFacts PlanRules::facts_of(const core::RuleQuestion& question) const {
@@ -44,6 +58,10 @@ effects::CallFacts PlanRules::facts_of(const core::RuleQuestion& question) const
                   .definition_changed = question.upstream.definition_changed});
 }
 
+bool PlanRules::judges_results() const {
+  return std::ranges::any_of(set_.rules, [](const Rule& rule) { return rule.result.has_value(); });
+}
+
 core::RuleAnswer PlanRules::judge(const core::RuleQuestion& question) const {
   const effects::CallFacts facts = facts_of(question);
   Judged judged{.effects = effects::effects_of_call(facts, set_.book)};
@@ -51,6 +69,7 @@ core::RuleAnswer PlanRules::judge(const core::RuleQuestion& question) const {
   const RuleDecision& decision = judged.decision;
   core::RuleAnswer answer{.verdict = verdict_of(decision.verdict),
                           .text = decision.text,
+                          .message = decision.message,
                           .all_free = decision.all_free,
                           .classification = classification_of(set_, facts, decision.all_free),
                           .reviewers = decision.asking.reviewers,
@@ -59,7 +78,9 @@ core::RuleAnswer PlanRules::judge(const core::RuleQuestion& question) const {
                           .nobody_left = decision.asking.nobody_left,
                           .deadline = decision.asking.deadline,
                           .use_within = decision.asking.use_within,
+                          .reason_required = decision.asking.reason_required,
                           .record = record_of(judged)};
+  answer.pass_on = pass_on_of(decision);
   if (decision.rule) {
     answer.rule = decision.rule->id;
     answer.place = decision.rule->place;
@@ -68,6 +89,10 @@ core::RuleAnswer PlanRules::judge(const core::RuleQuestion& question) const {
   for (const Rule* const rule : decision.escalated) {
     const auto match = std::ranges::find(decision.matches, rule, &RuleMatch::rule);
     answer.items.push_back({rule->id, message_of(*rule, *match, judged.effects, scene, {})});
+  }
+  for (const RuleMatch& match : decision.results) {
+    answer.results.push_back(
+        {match.rule->id, result_message(*match.rule, match, judged.effects, scene)});
   }
   for (const Rule* const rule : decision.expired) answer.expired.push_back(rule->id);
   answer.record["effects"] = effects_json(judged.effects, facts);

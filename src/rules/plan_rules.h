@@ -15,6 +15,7 @@ class PlanRules final : public core::CallRules {
   PlanRules(const PlanRules&) = delete;
 
   core::RuleAnswer judge(const core::RuleQuestion& question) const override;
+  bool judges_results() const override;
   json::object dump() const override { return set_.dump(); }
 
   const RuleSet& set() const { return set_; }

@@ -14,6 +14,12 @@ std::string_view to_string(Then then) {
       return "deny";
     case Then::Log:
       return "log";
+    case Then::Withhold:
+      return "withhold";
+    case Then::Redact:
+      return "redact";
+    case Then::Escalate:
+      return "escalate";
   }
   return "deny";
 }
@@ -26,6 +32,7 @@ void Asking::narrow(const Asking& other) {
   if (other.quorum) quorum = std::max(quorum.value_or(1), *other.quorum);
   dual_control = dual_control || other.dual_control;
   nobody_left = nobody_left || other.nobody_left;
+  reason_required = reason_required || other.reason_required;
   shorter(deadline, other.deadline);
   shorter(use_within, other.use_within);
   if (other.reviewers.empty()) return;

@@ -10,16 +10,26 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "grants/selector.h"
 #include "rules/condition.h"
 #include "sallyport/json.h"
 
 namespace sallyport::rules {
 
-enum class Then { Allow, Ask, Deny, Log };
+// The last three are of rules that judge results (RU-62); `Log` is of both.
+enum class Then { Allow, Ask, Deny, Log, Withhold, Redact, Escalate };
 std::string_view to_string(Then then);
 constexpr bool is_restrictive(Then then) {
   return then != Then::Allow;
 }
+
+// Lets others answer too, if nobody has after that time (RU-19).
+struct PassOn {
+  std::chrono::seconds after{};
+  std::vector<std::string> to{};
+
+  bool operator==(const PassOn&) const = default;
+};
 
 // What an `ask` rule wants of the approval (RU-18).
 struct Asking {
@@ -28,6 +38,8 @@ struct Asking {
   bool dual_control = false;
   std::optional<std::chrono::seconds> deadline{};
   std::optional<std::chrono::seconds> use_within{};
+  bool reason_required = false;   // an approval without a reason does not count
+  std::vector<PassOn> pass_on{};  // of each rule by itself: `narrow` does not join them
 
   // What both want together: as scopes that stand in each other (AT-14, AT-15). Reviewers that
   // exclude each other leave an impossible list, `nobody_left`.
@@ -50,12 +62,28 @@ struct Example {
   std::string place{};
 };
 
+// What a rule looks for in a result; one of these must hold (RU-62).
+struct ResultTest {
+  bool any = false;
+  std::vector<std::string> text{};             // patterns, as in guardrails
+  std::vector<std::string> words{};            // as in a blocklist
+  std::vector<std::string> detector{};         // of the sanitizer
+  std::optional<std::uint64_t> larger_than{};  // bytes
+  std::optional<bool> error{};
+  std::vector<grants::Selector> at{};  // parts of the result; empty: all of it
+  std::optional<std::string> replacement{};
+
+  // Looks for something that can be taken out by itself.
+  bool finds_text() const { return !text.empty() || !words.empty() || !detector.empty(); }
+};
+
 struct Rule {
   std::string id{};
   Then then = Then::Deny;            // of a rule with `only`: what `otherwise` says
   std::vector<Conditions> when{};    // one of them; empty: always
   std::vector<Conditions> unless{};  // one of them; empty: never
   std::vector<Alternative> only{};
+  std::optional<ResultTest> result{};  // none: it judges calls
   std::string message{};
   Asking asking{};
   bool escalate = false;

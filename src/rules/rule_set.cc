@@ -152,18 +152,35 @@ bool matched(const Say& say) {
   return std::ranges::any_of(say.match, [](Match each) { return each != Match::No; });
 }
 
-// All rules that match, in the order of the file; of those with `only` the most specific alone.
+// It decides nothing about the call, but judges its result.
+void note_result_rule(RuleDecision& decision, const Say& say) {
+  for (std::size_t i = 0; i < say.match.size(); ++i) {
+    if (say.match[i] == Match::No) continue;
+    const RuleMatch match{say.rule, say.then[i], say.match[i], i};
+    if (decision.results.empty() || decision.results.back().rule != say.rule) {
+      decision.results.push_back(match);
+    }
+    decision.matches.push_back(match);
+  }
+}
+
+// All rules that match a call, in the order of the file; of those with `only` the most specific
+// alone.
 std::vector<Say> says(const RuleSet& set, const Decider& decider, WallTime now,
-                      std::vector<const Rule*>& expired) {
+                      RuleDecision& decision) {
   std::vector<Say> all;
   std::optional<std::size_t> narrowest;
   for (const Rule& rule : set.rules) {
     if (rule.expired(now)) {
-      expired.push_back(&rule);
+      decision.expired.push_back(&rule);
       continue;
     }
     Say say = say_of(rule, decider);
     if (!matched(say)) continue;
+    if (rule.result) {
+      note_result_rule(decision, say);
+      continue;
+    }
     all.push_back(std::move(say));
     if (!rule.has_only()) continue;
     const std::size_t last = all.size() - 1;
@@ -322,7 +339,7 @@ RuleDecision decide(const RuleSet& set, const effects::CallFacts& facts, const E
                     WallTime now) {
   const Decider decider(facts, effects);
   RuleDecision decision;
-  const std::vector<Say> all = says(set, decider, now, decision.expired);
+  const std::vector<Say> all = says(set, decider, now, decision);
   for (std::size_t i = 0; i < effects.effects.size(); ++i) {
     const RuleVerdict verdict = verdict_of(set, all, effects.effects[i], i);
     decision.effect_verdicts.push_back(verdict);
@@ -330,6 +347,11 @@ RuleDecision decide(const RuleSet& set, const effects::CallFacts& facts, const E
     decision.all_free = decision.all_free && effects::is_free(effects.effects[i]);
   }
   note_matches(decision, all);
+  if (!decision.results.empty()) {
+    // The order of the file.
+    std::ranges::sort(decision.matches, {},
+                      [](const RuleMatch& match) { return std::pair(match.rule, match.effect); });
+  }
   write_text(decision, deciding(decision.verdict, all, effects), decider, effects);
   if (decision.rule == nullptr && decision.verdict == RuleVerdict::Refused) {
     decision.text = "no rule of the policy allows it, and `unlisted` is `deny`";

@@ -59,6 +59,9 @@ struct RuleDecision {
   std::vector<const Rule*> logged{};
   std::vector<const Rule*> escalated{};  // `allow` and `log` rules that add an item to the queue
   std::vector<const Rule*> expired{};    // that match nothing any more
+  // Rules that judge the result of this call: `when` holds or may hold (RU-62). In the order of the
+  // file, each with the first effect that it matched.
+  std::vector<RuleMatch> results{};
 };
 
 // `facts` and `effects` as `judge` makes them.

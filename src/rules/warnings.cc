@@ -53,7 +53,7 @@ class Look {
 
   // `deny` before `ask` before `allow`.
   static int strength(const Rule& rule) {
-    if (rule.has_only()) return 0;
+    if (rule.has_only() || rule.result) return 0;
     switch (rule.then) {
       case Then::Deny:
         return 3;
@@ -61,7 +61,7 @@ class Look {
         return 2;
       case Then::Allow:
         return 1;
-      case Then::Log:
+      default:
         return 0;
     }
     return 0;

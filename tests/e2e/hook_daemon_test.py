@@ -15,7 +15,7 @@ import unittest
 
 import hook_test
 from cli_support import BIN
-from hook_test import HOST, claude, ran
+from hook_support import HOST, claude, ran
 from serve_support import Server
 
 GREETING = b"sallyport-hook/1"

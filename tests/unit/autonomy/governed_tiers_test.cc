@@ -31,6 +31,15 @@ class OnlyAda final : public core::ReviewerBook {
   json::value dump() const override { return "ada"; }
 };
 
+// Rules that allow every call.
+class AllowsAll final : public core::CallRules {
+ public:
+  core::RuleAnswer judge(const core::RuleQuestion&) const override {
+    return {.verdict = core::RuleAnswer::Verdict::Allowed, .rule = "all"};
+  }
+  json::object dump() const override { return {{"allows", "all"}}; }
+};
+
 class GovernedTiersTest : public testing::Test {
  protected:
   void use(AutonomyPolicy policy, bool enforce_trust = false) {
@@ -41,6 +50,7 @@ class GovernedTiersTest : public testing::Test {
     builder.tool("", "read_file", {Tier::Observe, "none"});
     builder.autonomy_rules(
         std::make_shared<PolicyRules>(std::move(policy), clock, entropy_, enforce_trust));
+    if (rules_allow) builder.rules(std::make_shared<AllowsAll>());
     if (has_controller) builder.reviewers(std::make_shared<OnlyAda>());
     plans_.emplace(*builder.build());
     governor_.emplace(core::Governor::Parts{.plans = *plans_,
@@ -120,6 +130,7 @@ class GovernedTiersTest : public testing::Test {
   }
 
   bool has_controller = false;
+  bool rules_allow = false;
   test::TestClock clock;
   std::shared_ptr<const core::Approver> approver;
   std::shared_ptr<test::FakeUpstream> upstream = std::make_shared<test::FakeUpstream>();
@@ -353,6 +364,42 @@ TEST(PolicyJsonTest, APolicyReadsBackFromItsDump) {
                               .ceiling = Autonomy::ActAuto};
   EXPECT_EQ(autonomy_policy_from_json(to_json(policy)), policy);
   EXPECT_TRUE(to_json(AutonomyPolicy{}).empty());
+}
+
+// RU-7: a demotion caps a call that a rule allows.
+TEST_F(GovernedTiersTest, ADemotionCountsBeforeARuleThatAllows) {
+  rules_allow = true;
+  has_controller = true;
+  use({.tier = Autonomy::ActWithApproval});
+  call();
+  EXPECT_EQ(upstream->calls.size(), 1u);
+  EXPECT_EQ(last_source(), "rule");
+  change(false, Autonomy::Shadow);
+  call();
+  EXPECT_EQ(upstream->calls.size(), 1u);
+  EXPECT_EQ(last_source(), "demotion");
+}
+
+// RU-7: so does a budget that is used up, and a record of failures where trust is enforced.
+TEST_F(GovernedTiersTest, ABudgetCountsBeforeARuleThatAllows) {
+  rules_allow = true;
+  use({.tier = Autonomy::ActWithApproval, .budget = {.max_per_hour = 2}});
+  for (int i = 0; i < 3; ++i) call("write_file", {.holds = false});
+  EXPECT_EQ(upstream->calls.size(), 2u);
+  EXPECT_EQ(last_source(), "budget");
+}
+
+// RU-7
+TEST_F(GovernedTiersTest, TrustCountsBeforeARuleThatAllows) {
+  rules_allow = true;
+  use({.tier = Autonomy::ActWithApproval}, true);
+  upstream = std::make_shared<test::FakeUpstream>(
+      [](Call, std::stop_token) -> Task<Envelope> { co_return Envelope::error("broken"); });
+  call("write_file", {.holds = false});
+  EXPECT_EQ(upstream->calls.size(), 1u);
+  call("write_file", {.holds = false});
+  EXPECT_EQ(upstream->calls.size(), 1u);
+  EXPECT_EQ(last_source(), "trust");
 }
 
 }  // namespace

@@ -221,5 +221,43 @@ TEST(TierResolutionTest, AHumanIsRequiredForAllForSomeToolsOrForSomeAgents) {
   EXPECT_EQ(weigh({.tier = Autonomy::Shadow, .requires_human = true}).tier, Autonomy::Shadow);
 }
 
+// RU-7, RU-8: a rule that allows lifts `act_with_approval`; each of the others caps it.
+TEST(TierResolutionTest, WhatCapsATierCapsWhatARuleAllows) {
+  const AutonomyPolicy asks{.tier = Autonomy::ActWithApproval};
+  const ScopeStack none;
+  const Weighing allowed{.policy = asks,
+                         .action = kWrite,
+                         .scopes = none,
+                         .tool_tier = Tier::Confirm,
+                         .rules = core::RuleSay::Allows};
+  const auto is = [](const Weighing& weighing, Autonomy tier, Source source) {
+    const EffectiveTier found = effective_tier(weighing);
+    EXPECT_EQ(found.tier, tier);
+    EXPECT_EQ(to_string(found.source), to_string(source));
+  };
+  is(allowed, Autonomy::ActAuto, Source::Rule);
+  Weighing demoted = allowed;
+  demoted.controls.demoted_to = Autonomy::Suggest;
+  is(demoted, Autonomy::Suggest, Source::Demotion);
+  Weighing granted = allowed;
+  granted.grant_ceiling = Autonomy::ActWithApproval;
+  is(granted, Autonomy::ActWithApproval, Source::Grant);
+  Weighing spent = allowed;
+  spent.budget_exhausted = true;
+  is(spent, Autonomy::ActWithApproval, Source::Budget);
+  Weighing mistrusted = allowed;
+  mistrusted.trust_cap = Autonomy::Shadow;
+  is(mistrusted, Autonomy::Shadow, Source::Trust);
+  ScopeStack scopes;
+  const auto entered = scopes.enter({.tier = Autonomy::Suggest});
+  ASSERT_TRUE(entered);
+  const Weighing scoped{.policy = asks,
+                        .action = kWrite,
+                        .scopes = scopes,
+                        .tool_tier = Tier::Confirm,
+                        .rules = core::RuleSay::Allows};
+  is(scoped, Autonomy::Suggest, Source::Scope);
+}
+
 }  // namespace
 }  // namespace sallyport::autonomy

@@ -5,6 +5,8 @@
 #include <boost/json.hpp>
 #include <map>
 
+#include "core/call_preview.h"
+
 namespace sallyport {
 namespace {
 
@@ -139,6 +141,19 @@ TEST(PreviewTest, AnUnclassifiedToolMayDoAnythingAndForGood) {
             R"({"approval_category":"Default","capabilities":[],"durability":"Persistent",)"
             R"("execution_category":"ExclusivePersistentMutation","raw_input":null,)"
             R"("side_effect_level":"External","structured_input":null,"working_directory":""})");
+}
+
+// EV-84: a push leaves the machine, whichever class its record has.
+TEST(PreviewTest, APushIsExternal) {
+  const auto level = [](const char* tool, const char* effect_class) {
+    const Call call{.tool = tool};
+    return core::preview_of(call, {.tier = Tier::Confirm, .effect_class = effect_class}, "/w")
+        .side_effect_level;
+  };
+  EXPECT_EQ(level("git.push", "git.write"), SideEffectLevel::External);
+  EXPECT_EQ(level("git_push", "git.write"), SideEffectLevel::External);
+  EXPECT_EQ(level("publish", "git.push"), SideEffectLevel::External);
+  EXPECT_EQ(level("git_commit", "git.write"), SideEffectLevel::LocalState);
 }
 
 }  // namespace

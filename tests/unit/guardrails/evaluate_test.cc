@@ -232,4 +232,17 @@ TEST(Evaluate, ControlCharactersAndByteOrderMarksAreCharacters) {
   EXPECT_TRUE(hits(regex("^\\\\x{FEFF}a"), "\ufeffa"));
 }
 
+// GR-68 GR-45: the whole text was said to hit on a span that a stream does not redact.
+TEST(Evaluate, ARedactCheckWhosePreferredSpansAreExceptedDoesNotHit) {
+  const auto guardrails = guard(
+      {R"("type":"regex","stage":"output","patterns":["ab*?"],"on_fail":"redact","except":["a"])"});
+  const Evaluation seen = look(guardrails, "xabbx");
+  EXPECT_TRUE(seen.hits.empty());
+  EXPECT_EQ(seen.verdict, Verdict::Allow);
+  EXPECT_EQ(seen.text, std::nullopt);
+  const SeenOfStream streamed = stream(*guardrails, "xabbx");
+  EXPECT_EQ(streamed.text, "xabbx");
+  EXPECT_TRUE(streamed.regions.empty());
+}
+
 }  // namespace sallyport::guardrails

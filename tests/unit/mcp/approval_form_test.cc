@@ -19,7 +19,8 @@ json::object request(const std::string& text) {
 }
 
 std::string message(const std::string& text) {
-  return std::string(approval_form(request(text), "Confirm?", {}).at("message").as_string());
+  return std::string(
+      approval_form(request(text), {{"description", "Confirm?"}}).at("message").as_string());
 }
 
 // AP-38 (partly) AP-39 (partly) AP-40 (partly)

@@ -227,5 +227,34 @@ TEST_F(GovernedGuardrailsTest, TheRecordSaysWhichChecksDidNotLookAndWhy) {
                                                  {"stage", json::array{"later"}}}));
 }
 
+// GR-36: what the author of the check wrote reaches the agent, behind the reason.
+TEST_F(GovernedGuardrailsTest, ARefusedCallHasTheWordsOfTheAuthor) {
+  in_force(
+      "{type: blocklist, stage: tool_use, id: prod, words: [prod], replacement: Use staging.}");
+  open();
+  Call asked = Governed::read_file();
+  asked.input = json::object{{"path", "/prod"}};
+  EXPECT_EQ(call(asked)->result.output,
+            "guardrail check 'prod' refused this call (guardrail.blocklist): Use staging.");
+}
+
+// GR-17: an empty replacement is used as it is.
+TEST_F(GovernedGuardrailsTest, AnEmptyReplacementIsEmpty) {
+  in_force("{type: blocklist, stage: tool_output, id: w, words: [alpha], replacement: ''}");
+  tool_says("alpha");
+  open();
+  EXPECT_EQ(call(Governed::read_file())->result.output, "Result withheld by guardrails-output: ");
+}
+
+// A call that a check refuses has no tier, and its record says so.
+TEST_F(GovernedGuardrailsTest, ACallThatIsRefusedBeforeItsTierSaysSo) {
+  in_force("{type: blocklist, stage: tool_use, id: w, words: [alpha]}");
+  open();
+  Call asked = Governed::read_file();
+  asked.input = json::object{{"path", "alpha"}};
+  ASSERT_TRUE(call(asked));
+  EXPECT_EQ(last_record().autonomy_source, "not_weighed");
+}
+
 }  // namespace
 }  // namespace sallyport::policy

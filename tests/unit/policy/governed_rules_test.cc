@@ -283,5 +283,36 @@ TEST_F(GovernedRulesTest, APolicyWithoutRulesLeavesNoTrace) {
   EXPECT_EQ(plans->current()->dump().find("rules"), std::string::npos);
 }
 
+// RU-27: a line that only reads is classified by what it does, unless the policy says what the tool
+// is.
+TEST_F(GovernedRulesTest, ALineThatOnlyReadsIsClassifiedByIt) {
+  in_force("autonomy: {tier: shadow}\nrules: []\n");
+  ASSERT_TRUE(call(claude("Bash", {{"command", "cat a | wc -l"}})));
+  EXPECT_EQ(upstream->calls.size(), 1U);
+  EXPECT_EQ(records().back().tier, Tier::Observe);
+  EXPECT_EQ(records().back().effect_class, "none");
+  const auto source = [&](const char* line) {
+    const Call asked = claude("Bash", {{"command", line}});
+    return test::run_now(governor->rehearse(asked, tool))->classification.source;
+  };
+  EXPECT_EQ(source("cat a | wc -l"), "command");
+  EXPECT_NE(source("cat a > b"), "command");
+  Call writes = claude("Bash", {{"command", "cat a > b"}});
+  writes.tool_call_id = "toolu_2";
+  ASSERT_TRUE(call(writes));
+  EXPECT_EQ(upstream->calls.size(), 1U);
+  EXPECT_EQ(records().back().tier, Tier::Confirm);
+}
+
+// RU-27
+TEST_F(GovernedRulesTest, ACommandToolThatThePolicyNamesKeepsItsClass) {
+  in_force(
+      "autonomy: {tier: shadow}\ntools: [{tool: Bash, tier: confirm, class: process.exec}]\nrules: "
+      "[]\n");
+  ASSERT_TRUE(call(claude("Bash", {{"command", "cat a"}})));
+  EXPECT_EQ(upstream->calls.size(), 0U);
+  EXPECT_EQ(records().back().effect_class, "process.exec");
+}
+
 }  // namespace
 }  // namespace sallyport::policy

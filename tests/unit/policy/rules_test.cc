@@ -128,22 +128,46 @@ TEST(RulesReaderTest, WhatIsNoRuleIsAnErrorAtItsPlace) {
   EXPECT_THAT(fault_of_rule("id: a, then: deny, expires: tomorrow"), HasSubstr("is no time"));
 }
 
-// A key that nothing enforces is refused, and never read and forgotten.
-TEST(RulesReaderTest, WhatNothingEnforcesIsRefusedAtItsPlace) {
-  const auto refused = HasSubstr("is not part of this release");
+// RU-18, RU-19, RU-62: keys of rules that judge results, and of rules that ask, where they belong.
+TEST(RulesReaderTest, KeysOfResultsAndOfAskingBelongTogether) {
   for (const char* const rule :
-       {"id: a, then: log, result: {any: true}", "id: a, then: withhold, result: {any: true}",
-        "id: a, then: withhold", "id: a, then: redact, replacement: x", "id: a, then: escalate",
-        "id: a, then: ask, reason: required", "id: a, then: ask, escalate: {after_s: 9, to: x}",
-        "id: a, then: allow, escalate: {after_s: 9, to: x}"}) {
-    EXPECT_THAT(fault_of_rule(rule), refused) << rule;
+       {"id: a, then: log, result: {any: true}", "id: a, then: withhold, result: {text: 'x+'}",
+        "id: a, then: redact, replacement: '', result: {words: [x]}",
+        "id: a, then: escalate, result: {detector: [email, secret]}",
+        "id: a, then: withhold, result: {larger_than: 9, error: true, at: /a}",
+        "id: a, then: ask, reason: required", "id: a, then: ask, escalate: {after_s: 9, to: x}"}) {
+    EXPECT_THAT(fault_of_rule(rule), IsEmpty()) << rule;
   }
-  EXPECT_THAT(fault_of_rule("id: a, then: log, result: {any: true}"),
-              HasSubstr("p.yaml:3:24: `result` is not"));
+  EXPECT_THAT(fault_of_rule("id: a, then: withhold"),
+              HasSubstr("p.yaml:3:13: `then: withhold` is for rules with `result`"));
+  EXPECT_THAT(fault_of_rule("id: a, then: deny, result: {any: true}"),
+              HasSubstr("a rule with `result` has `then: withhold`"));
+  EXPECT_THAT(fault_of_rule("id: a, then: deny, replacement: x"), HasSubstr("with `result`"));
+  EXPECT_THAT(fault_of_rule("id: a, then: log, replacement: x, result: {any: true}"),
+              HasSubstr("is for `then: redact`"));
+  EXPECT_THAT(fault_of_rule("id: a, then: log, result: {}"), HasSubstr("what the rule looks for"));
+  EXPECT_THAT(fault_of_rule("id: a, then: log, result: {at: /a}"), HasSubstr("what the rule"));
+  EXPECT_THAT(fault_of_rule("id: a, then: log, result: {any: false}"), HasSubstr("`any` is true"));
+  EXPECT_THAT(fault_of_rule("id: a, then: log, result: {any: true, at: a}"),
+              HasSubstr("is no JSON Pointer"));
+  EXPECT_THAT(fault_of_rule("id: a, then: log, result: {detector: [email, emial]}"),
+              HasSubstr("p.yaml:3:52: `emial` is no detector"));
+  EXPECT_THAT(fault_of_rule("id: a, then: log, result: {text: [a, '(']}"),
+              HasSubstr("p.yaml:3:42"));
+  EXPECT_THAT(fault_of_rule("id: a, then: log, result: {any: true}, escalate: true"),
+              HasSubstr("is for rules that judge calls"));
+  EXPECT_THAT(fault_of_rule("id: a, then: deny, reason: required"), HasSubstr("rules that ask"));
+  EXPECT_THAT(fault_of_rule("id: a, then: ask, reason: maybe"), HasSubstr("`maybe`"));
+  EXPECT_THAT(fault_of_rule("id: a, then: allow, escalate: {after_s: 9, to: x}"),
+              HasSubstr("is for rules that ask"));
+  EXPECT_THAT(fault_of_rule("id: a, then: ask, escalate: {to: x}"),
+              HasSubstr("`after_s` is missing"));
+  EXPECT_THAT(fault_of_rule("id: a, then: ask, escalate: {after_s: 9, to: 'role:controller'}"),
+              HasSubstr("by name"));
   const std::string schema = json::serialize(policy_schema().at("properties").at("rules"));
   for (const char* const word :
        {"withhold", "replacement", "after_s", "\"reason\"", "\"result\""}) {
-    EXPECT_THAT(schema, testing::Not(HasSubstr(word)));
+    EXPECT_THAT(schema, HasSubstr(word));
   }
 }
 
@@ -436,7 +460,23 @@ TEST(RulesReaderTest, APolicyTakesOverAnotherAndDropsRules) {
   EXPECT_THAT(fault_of("extends: /nowhere.yaml\n"), HasSubstr("p.yaml:2:10: cannot be read"));
 }
 
-// RU-22 (partly): inputs; command lines need the command reader.
+// RU-22: a hit must be sure for one effect, a miss must be sure for all.
+TEST(RulesReaderTest, ExamplesThatAreLinesAreReadAsCommands) {
+  const auto fault = [](const std::string& examples) {
+    return fault_of_rule(
+        "id: e, then: deny, when: {class: fs.delete, outside: workspace}, examples: {" + examples +
+        "}");
+  };
+  EXPECT_THAT(fault("hits: [rm ../x, 'cat a; rm /srv/x'], misses: [rm x, cat ../x]"), IsEmpty());
+  EXPECT_THAT(fault("hits: [rm x]"), HasSubstr("does not match this example"));
+  EXPECT_THAT(fault("hits: ['rm $x']"),
+              HasSubstr("may match this example, which is one of its `hits`"));
+  EXPECT_THAT(fault("misses: ['rm $x']"),
+              HasSubstr("may match this example, which is one of its `misses`"));
+  EXPECT_THAT(fault("misses: ['rm x; rm /y']"), HasSubstr("matches this example"));
+}
+
+// RU-22: inputs.
 TEST(RulesReaderTest, AnExampleThatFailsMakesThePolicyInvalid) {
   const std::string rule =
       "rules:\n  - id: e\n    then: deny\n    when: {tool: write_file, path: '/etc/**'}\n"

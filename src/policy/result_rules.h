@@ -1,0 +1,73 @@
+// Rules that judge results (RU-62, RU-63): each is a guard of the second door.
+//
+//   rules:
+//     - {id: no-env, result: {any: true}, when: {path: "**/.env"}, then: withhold, message: Ask.}
+//     - {id: cust, result: {text: 'C-[0-9]{6}'}, then: redact, replacement: "[customer]"}
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "core/guard.h"
+#include "guardrails/pattern_store.h"
+#include "guards/guardrail_guards.h"
+#include "guards/output_sanitizer.h"
+#include "rules/rule_set.h"
+
+namespace sallyport::policy {
+
+// Immutable once built: every method may be called from any thread, at the same time.
+class ResultRule final : public core::ResultGuard {
+ public:
+  // `rule` has `result`. `InvalidInput`: a pattern cannot be used; `where` is a JSON Pointer below
+  // `result`. `clock` must outlive it.
+  static Result<std::shared_ptr<const ResultRule>> build(
+      const rules::Rule& rule, const Clock& clock,
+      const guardrails::PatternStore* patterns = nullptr);
+
+  const core::GuardTraits& traits() const override { return traits_; }
+  // Looks where the first door found that the rule applies, and everywhere where it names no calls.
+  // Without a call, a rule that names calls withholds (PI-21).
+  Task<Verdict> judge(const Envelope& result, const ResultContext& context) const override;
+
+  const std::string& id() const { return id_; }
+  // The verdict on the result of a call that the rule applies to. `message`: what the agent is
+  // told; empty: what was looked for.
+  Verdict look_at(const Envelope& result, const std::string& message) const;
+
+ private:
+  class Look;
+
+  ResultRule(const rules::Rule& rule);
+
+  std::string id_;
+  rules::Then then_;
+  rules::ResultTest test_;
+  std::string message_;  // of the rule, where it has no variables
+  bool names_calls_;
+  core::GuardTraits traits_;
+  std::shared_ptr<const guards::ToolOutputGuardrails> texts_;
+  std::shared_ptr<const guards::OutputSanitizer> detectors_;
+};
+
+using ResultRuleList = std::vector<std::shared_ptr<const ResultRule>>;
+
+// All of a set, in the order of the file.
+Result<ResultRuleList> result_rules(const rules::RuleSet& set, const Clock& clock,
+                                    const guardrails::PatternStore* patterns = nullptr);
+
+// What becomes of a result, without a plan and a server: for cases of `policy test`.
+struct ResultJudged {
+  Verdict::Kind verdict = Verdict::Kind::Allow;  // `Deny`: withheld; `Rewrite`: redacted
+  std::string rule{};                            // that withheld it, else the first that changed it
+  Envelope released{};
+  std::vector<std::string> logged{};
+  std::vector<std::string> escalated{};
+};
+// `facts` as `seen_by` makes them, `call` as `judge` answered for them.
+ResultJudged judge_result(const ResultRuleList& list, const rules::Judged& call,
+                          const effects::CallFacts& facts, Envelope result);
+
+}  // namespace sallyport::policy
