@@ -234,8 +234,9 @@ TEST_F(GovernedGuardrailsTest, ARefusedCallHasTheWordsOfTheAuthor) {
   open();
   Call asked = Governed::read_file();
   asked.input = json::object{{"path", "/prod"}};
-  EXPECT_EQ(call(asked)->result.output,
-            "guardrail check 'prod' refused this call (guardrail.blocklist): Use staging.");
+  EXPECT_EQ(
+      call(asked)->result.output,
+      "Blocked: guardrail check 'prod' refused this call (guardrail.blocklist): Use staging.");
 }
 
 // GR-17: an empty replacement is used as it is.

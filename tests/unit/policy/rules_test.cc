@@ -151,9 +151,9 @@ TEST(RulesReaderTest, KeysOfResultsAndOfAskingBelongTogether) {
   EXPECT_THAT(fault_of_rule("id: a, then: log, result: {any: true, at: a}"),
               HasSubstr("is no JSON Pointer"));
   EXPECT_THAT(fault_of_rule("id: a, then: log, result: {detector: [email, emial]}"),
-              HasSubstr("p.yaml:3:52: `emial` is no detector"));
+              HasSubstr("p.yaml:3:51: `emial` is no detector"));
   EXPECT_THAT(fault_of_rule("id: a, then: log, result: {text: [a, '(']}"),
-              HasSubstr("p.yaml:3:42"));
+              HasSubstr("p.yaml:3:43: check 'text'"));
   EXPECT_THAT(fault_of_rule("id: a, then: log, result: {any: true}, escalate: true"),
               HasSubstr("is for rules that judge calls"));
   EXPECT_THAT(fault_of_rule("id: a, then: deny, reason: required"), HasSubstr("rules that ask"));
