@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 """Rules from outside: results that they judge, what refused agents and approvers are told."""
 import json
-import os
-import pathlib
-import sys
+import time
 import unittest
 
 from hook_support import HookTest, claude, ran
@@ -136,29 +134,42 @@ class Asked(Approvals):
         client.close()
         self.assertEqual([body["reason"] for body in self.entries("approval_response")], ["the file is mine"])
 
-    # RU-19 AP-26
-    def test_after_its_time_a_rule_lets_others_answer_too(self):
+    def with_bo(self, after_s):
         bo = self.folder / "bo.key"
         made = self.good("approvals", "init", "--name", "user:bo", "--key-file", bo, "--passphrase-file", self.words, "--json").json()
         people = [self.ada, f'    - {{name: "user:bo", key: "{made["key"]}", roles: [approver]}}']
         (self.data / "reviewers.yaml").write_text("reviewers:\n" + "\n".join(people) + "\n")
-        policy = self.asking(", reviewers: ['user:ada'], escalate: {after_s: 2, to: 'user:bo'}", people=people)
+        more = ", reviewers: ['user:ada'], escalate: {after_s: %d, to: 'user:bo'}" % after_s
+        return self.asking(more, people=people), ("--key-file", bo, "--passphrase-file", self.words)
+
+    # RU-19
+    def test_before_its_time_nobody_else_may_answer(self):
+        policy, bo = self.with_bo(600)
+        client = self.session(policy)
+        call = self.write_file(client)
+        request_id = self.pending()[0]
+        self.assertIn("is not among the reviewers", self.cli("approvals", "approve", request_id, *bo).err)
+        self.assertRegex(self.good("approvals", "show", request_id).out, r"later +from .* on user:bo may answer too, says rule `files`")
+        self.answer("approve", request_id)
+        self.assertEqual(client.answer(call)["result"]["content"][0]["text"], "written")
+        client.close()
+
+    # RU-19 AP-26
+    def test_after_its_time_a_rule_lets_others_answer_too(self):
+        policy, bo = self.with_bo(1)
         client = self.session(policy)
         call = self.write_file(client)
         request_id = self.pending()[0]
         before = self.good("approvals", "show", request_id, "--json").json()["request"]
-        login = ("--key-file", bo, "--passphrase-file", self.words)
-        self.assertIn("is not among the reviewers", self.cli("approvals", "approve", request_id, *login).err)
         self.wait_until(lambda: self.entries("approval_escalated"))
         passed = self.entries("approval_escalated")[0]
         self.assertEqual((passed["reviewer"], passed["escalated_to"], passed["door"]), ("rule files", ["user:bo"], "clock"))
         self.assertEqual((passed["binding"], passed["deadline"]), (before["binding"], before["deadline"]))
-        self.good("approvals", "approve", request_id, *login)
+        self.good("approvals", "approve", request_id, *bo)
         self.assertEqual(client.answer(call)["result"]["content"][0]["text"], "written")
         client.close()
 
     def wait_until(self, holds):
-        import time
         end = time.monotonic() + 60
         while not holds():
             self.assertLess(time.monotonic(), end, "it did not happen")
