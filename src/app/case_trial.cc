@@ -416,6 +416,7 @@ class Trial final : public CaseTrial {
                           .call = std::make_shared<const Call>(now.call),
                           .effect_class = now.classification.effect_class,
                           .policy_hash = now.policy_hash};
+    if (now.rules) context.rules = std::make_shared<const core::ResultRules>(now.rules->results);
     Envelope envelope = envelope_of(given);
     context.is_error = envelope.kind == Envelope::Kind::Error;
     core::FailOpenLog log("case");

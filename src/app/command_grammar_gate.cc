@@ -135,8 +135,10 @@ void CommandLine::add_guard() {
   guard.require_subcommand(1);
   CLI::App& check =
       command(guard, "check", "what the checks say of a text", guard_check_, guard_check);
-  text(check, "--config", guard_check_.config, "the document, or gallery:NAME", "FILE")->required();
-  choice(text(check, "--stage", guard_check_.stage, "which checks")->required(), stages);
+  text(check, "--config", guard_check_.config, "the document, or gallery:NAME", "FILE");
+  choice(text(check, "--stage", guard_check_.stage, "which checks"), stages);
+  text(check, "--policy", guard_check_.policy,
+       "instead of both: all guards of results of this policy, on a result", "NAME");
   text(check, "--tool", guard_check_.tool, "the tool, for the stages of tools", "NAME");
   text(check, "--text-file", guard_check_.text_file, "the text [standard input]", "FILE");
   text(check, "--skip", guard_check_.skip, "checks to leave out, by their place", "N,N,..");

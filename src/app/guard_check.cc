@@ -90,6 +90,11 @@ std::expected<json::value, guardrails::DocumentError> arguments_in(const std::st
 }  // namespace
 
 Result<int> guard_check(const Context& context, const GuardCheckOptions& options) {
+  if (options.policy) return guard_check_result(context, options);
+  if (options.config.empty() || options.stage.empty()) {
+    return fail(ErrorCode::InvalidInput,
+                "name the checks with `--config` and `--stage`, or a policy with `--policy`");
+  }
   const auto stage = guardrails::stage_named(options.stage);
   const bool of_tools = stage == Stage::ToolUse || stage == Stage::ToolOutput;
   if (options.tool && !of_tools) {

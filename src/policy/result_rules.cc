@@ -8,7 +8,6 @@
 #include "base/try.h"
 #include "core/call_rules.h"
 #include "core/protocol_frame.h"
-#include "rules/message.h"
 
 namespace sallyport::policy {
 
@@ -337,41 +336,6 @@ Result<ResultRuleList> result_rules(const rules::RuleSet& set, const Clock& cloc
     list.push_back(std::move(made));
   }
   return list;
-}
-
-ResultJudged judge_result(const ResultRuleList& list, const rules::Judged& call,
-                          const effects::CallFacts& facts, Envelope result) {
-  const rules::Scene scene(facts);
-  ResultJudged judged{.released = std::move(result)};
-  for (const auto& rule : list) {
-    const auto applies = std::ranges::find_if(
-        call.decision.results,
-        [&](const rules::RuleMatch& match) { return match.rule->id == rule->id(); });
-    if (applies == call.decision.results.end()) continue;
-    const Verdict verdict = rule->look_at(
-        judged.released, rules::result_message(*applies->rule, *applies, call.effects, scene));
-    switch (verdict.kind) {
-      case Verdict::Kind::Deny:
-        judged.verdict = Verdict::Kind::Deny;
-        judged.rule = rule->id();
-        judged.released = Envelope::error(std::string(verdict.value.as_string()));
-        return judged;
-      case Verdict::Kind::Rewrite:
-        if (Result<Envelope> changed = Envelope::from_json(verdict.value)) {
-          if (same(*changed, judged.released)) break;
-          judged.released = std::move(*changed);
-        }
-        judged.verdict = Verdict::Kind::Rewrite;
-        if (judged.rule.empty()) judged.rule = rule->id();
-        break;
-      case Verdict::Kind::Escalate:
-        judged.escalated.push_back(rule->id());
-        break;
-      default:
-        if (!verdict.rule.empty()) judged.logged.push_back(rule->id());
-    }
-  }
-  return judged;
 }
 
 }  // namespace sallyport::policy

@@ -58,16 +58,4 @@ using ResultRuleList = std::vector<std::shared_ptr<const ResultRule>>;
 Result<ResultRuleList> result_rules(const rules::RuleSet& set, const Clock& clock,
                                     const guardrails::PatternStore* patterns = nullptr);
 
-// What becomes of a result, without a plan and a server: for cases of `policy test`.
-struct ResultJudged {
-  Verdict::Kind verdict = Verdict::Kind::Allow;  // `Deny`: withheld; `Rewrite`: redacted
-  std::string rule{};                            // that withheld it, else the first that changed it
-  Envelope released{};
-  std::vector<std::string> logged{};
-  std::vector<std::string> escalated{};
-};
-// `facts` as `seen_by` makes them, `call` as `judge` answered for them.
-ResultJudged judge_result(const ResultRuleList& list, const rules::Judged& call,
-                          const effects::CallFacts& facts, Envelope result);
-
 }  // namespace sallyport::policy

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Shipped policies from outside: what guards the reins, what is watched, what a change of a file does."""
-import json
 import pathlib
 import sys
 import time
 import unittest
 
+from cli_support import CliTest
 from hook_support import HookTest, claude
 from mcp_support import Client, McpTest
 
@@ -89,6 +89,22 @@ class OverMcp(McpTest):
             self.assertLess(time.monotonic(), end, "the change was not taken up")
             time.sleep(0.1)
         client.close()
+
+
+class DryRuns(CliTest):
+    # PI-20 PI-21
+    def test_guard_check_runs_the_guards_of_results_of_a_policy(self):
+        policy = self.write("policy.yaml", "version: 1\nrules:\n"
+                                           "  - {id: cust, result: {text: 'C-[0-9]+'}, then: redact, replacement: '[c]'}\n"
+                                           "results: [{hook: output-sanitizer, settings: {categories: {secret: true}}}]\n")
+        seen = self.good("guard", "check", "--policy", policy, "--tool", "read", "--json", stdin=b"C-1 AKIAIOSFODNN7EXAMPLE").json()
+        self.assertEqual((seen["verdict"], seen["released"]["value"]), ("redact", "[c] ****"))
+        self.assertEqual([(hook["guard"], hook["state"]) for hook in seen["hooks"]], [("rule cust", "ran"), ("output-sanitizer", "ran")])
+        needs = self.write("needs.yaml", "version: 1\nrules: [{id: env, result: {any: true}, when: {path: '**/.env'}, then: log}]\n")
+        refused = self.cli("guard", "check", "--policy", needs, "--json", stdin=b"x")
+        self.assertEqual(refused.code, 1)
+        self.assertIn("`call`", refused.json()["released"]["error"]["message"])
+        self.assertIn("--config", self.refused(64, "guard", "check", stdin=b"x"))
 
 
 if __name__ == "__main__":

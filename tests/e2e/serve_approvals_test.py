@@ -206,6 +206,28 @@ class ApprovalsOverHttp(ServeTest):
         self.assertEqual(self.api(token=EVE)[0], 401)
         self.assertEqual(self.api(token=ADA)[0], 200)
 
+    # RU-18 RU-73 RU-71
+    def test_rules_are_shown_and_a_reason_is_required_where_one_says_so(self):
+        session = self.start()
+        policy = self.folder / "policy.yaml"
+        policy.write_text(policy.read_text() + "rules: [{id: files, then: ask, when: {class: fs.write}, message: Say why, reason: required}]\n")
+        self.server.stop()
+        self.server = self.serve("policy: ./policy.yaml", (sys.executable, SERVER), {"EFFECTS": str(self.effects)})
+        session = Session(self.server)
+        result = self.write_file(session, "/srv/a.txt")
+        [item] = self.waiting()
+        page = self.api(path="/" + item["request_id"])[1]
+        for shown in (item, page):
+            self.assertEqual((shown["rules"]["rule"], shown["rules"]["message"], shown["reason_required"]), ("files", "Say why", True))
+            self.assertEqual(shown["rules"]["effects"][0]["path"]["written"], "/srv/a.txt")
+        for body in ({"approved": True}, {"approved": True, "reason": " "}):
+            status, said = self.respond(item, body)
+            self.assertEqual(status, 400, said)
+            self.assertIn("asks for a reason", json.dumps(said))
+        self.assertEqual(self.ran(), [])
+        self.assertEqual(self.respond(item, {"approved": True, "reason": "it is mine"})[0], 200)
+        self.assertEqual(result.get(timeout=60), "written")
+
     # Nobody of the policy in force answers for a call: the list of the data folder counts (AP-10).
     def test_people_of_the_data_folder_answer_where_the_policy_names_nobody(self):
         self.effects = self.folder / "effects"

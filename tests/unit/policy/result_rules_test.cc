@@ -10,6 +10,7 @@
 #include "policy/policy.h"
 #include "rules/case_view.h"
 #include "support/governed_ledger.h"
+#include "unit/policy/judged_result.h"
 
 namespace sallyport::policy {
 namespace {

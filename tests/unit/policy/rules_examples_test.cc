@@ -8,11 +8,11 @@
 #include <fstream>
 
 #include "policy/policy.h"
-#include "policy/result_rules.h"
 #include "policy/shipped.h"
 #include "rules/case_view.h"
 #include "rules/rule_set.h"
 #include "rules/warnings.h"
+#include "unit/policy/judged_result.h"
 
 namespace sallyport::policy {
 namespace {
