@@ -87,6 +87,8 @@ TEST_F(GovernedRulesTest, ARefusedCallDoesNotRunAndItsRecordNamesTheRule) {
   EXPECT_EQ(answer->outcome.kind, Outcome::Kind::Blocked);
   EXPECT_EQ(answer->outcome.text, "Blocked by rule `no-etc`: Leave /w/out/x alone.");
   EXPECT_EQ(answer->result.output, "Blocked by rule `no-etc`: Leave /w/out/x alone.");
+  EXPECT_EQ(answer->rule, "no-etc");
+  EXPECT_EQ(answer->message, "Leave /w/out/x alone.");
   const json::object rules = said();
   EXPECT_EQ(rules.at("verdict"), json::value("refused"));
   EXPECT_EQ(rules.at("rule"), json::value("no-etc"));
@@ -138,6 +140,11 @@ TEST_F(GovernedRulesTest, AnAskOnAFreeCallHoldsItAndNarrowsTheApproval) {
   EXPECT_THAT(answer->outcome.text, HasSubstr("Rule `env` asks: "));
   const core::Rehearsal seen = *test::run_now(governor->rehearse(read("/w/.env"), tool));
   ASSERT_TRUE(seen.question);
+  EXPECT_EQ(answer->rule, "env");
+  EXPECT_EQ(seen.question->rules.at("rule"), json::value("env"));
+  EXPECT_EQ(seen.question->rules.at("place"), json::value("policy.yaml:5:6"));
+  EXPECT_EQ(seen.question->rules.at("effects").at(0).at("class"), json::value("fs.read"));
+  EXPECT_FALSE(seen.question->reason_required);
   EXPECT_EQ(seen.question->approvers_required, 2U);
   EXPECT_THAT(seen.question->reviewers, testing::ElementsAre("ada", "bo"));
   EXPECT_LE(*from_rfc3339(seen.question->expires_at), clock.wall() + std::chrono::seconds(60));
