@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "base/visible_text.h"
 
@@ -29,42 +30,45 @@ ErrorLines::ErrorLines() : state_(std::make_shared<State>()) {
 }
 
 ErrorLines::~ErrorLines() {
-  std::unique_lock lock(state_->mutex);
-  state_->closed = true;
-  state_->more.notify_all();
-  state_->written.wait_for(lock, std::chrono::milliseconds(200),
-                           [&] { return state_->lines.empty() && !state_->busy; });
+  State& state = *state_;
+  const MutexLock lock(state.mutex);
+  state.closed = true;
+  state.more.notify_all();
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
+  while ((!state.lines.empty() || state.busy) && state.written.wait_until(state.mutex, end)) {
+  }
 }
 
 void ErrorLines::say(std::string_view line) {
-  const std::lock_guard lock(state_->mutex);
-  if (state_->lines.size() >= kMostLines) {
-    ++state_->dropped;
+  State& state = *state_;
+  const MutexLock lock(state.mutex);
+  if (state.lines.size() >= kMostLines) {
+    ++state.dropped;
     return;
   }
   // Much of it was said by servers.
-  state_->lines.push_back(visible(line) + '\n');
-  state_->more.notify_one();
+  state.lines.push_back(visible(line) + '\n');
+  state.more.notify_one();
+}
+
+// The next line, with a word about those that were dropped before it. Nothing: it is closed.
+std::optional<std::string> ErrorLines::next(State& state) {
+  const MutexLock lock(state.mutex);
+  state.busy = false;
+  state.written.notify_all();
+  while (!state.closed && state.lines.empty()) state.more.wait(state.mutex);
+  if (state.lines.empty()) return std::nullopt;
+  std::string text = std::move(state.lines.front());
+  state.lines.pop_front();
+  if (state.lines.empty() && state.dropped > 0) {
+    text += fmt::format("sallyport: {} lines were dropped here\n", std::exchange(state.dropped, 0));
+  }
+  state.busy = true;
+  return text;
 }
 
 void ErrorLines::write_lines(const std::shared_ptr<State>& state) {
-  std::unique_lock lock(state->mutex);
-  while (true) {
-    state->more.wait(lock, [&] { return state->closed || !state->lines.empty(); });
-    if (state->lines.empty()) return;
-    std::string text = std::move(state->lines.front());
-    state->lines.pop_front();
-    if (state->lines.empty() && state->dropped > 0) {
-      text +=
-          fmt::format("sallyport: {} lines were dropped here\n", std::exchange(state->dropped, 0));
-    }
-    state->busy = true;
-    lock.unlock();
-    write_all(text);
-    lock.lock();
-    state->busy = false;
-    state->written.notify_all();
-  }
+  while (const std::optional<std::string> text = next(*state)) write_all(*text);
 }
 
 }  // namespace sallyport::app

@@ -2,12 +2,13 @@
 // stop the gateway. What is too much is dropped, and counted.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "base/mutex.h"
 
 namespace sallyport::app {
 
@@ -21,14 +22,15 @@ class ErrorLines {
 
  private:
   struct State {
-    std::mutex mutex;
-    std::condition_variable more;
-    std::condition_variable written;
-    std::deque<std::string> lines;  // GUARDED_BY(mutex)
-    std::size_t dropped = 0;        // GUARDED_BY(mutex)
-    bool busy = false;              // GUARDED_BY(mutex)
-    bool closed = false;            // GUARDED_BY(mutex)
+    Mutex mutex;
+    Condition more;
+    Condition written;
+    std::deque<std::string> lines SALLYPORT_GUARDED_BY(mutex);
+    std::size_t dropped SALLYPORT_GUARDED_BY(mutex) = 0;
+    bool busy SALLYPORT_GUARDED_BY(mutex) = false;
+    bool closed SALLYPORT_GUARDED_BY(mutex) = false;
   };
+  static std::optional<std::string> next(State& state);
   static void write_lines(const std::shared_ptr<State>& state);
 
   // Shared: a writer that hangs in a write is left behind when the process ends.

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "base/digest.h"
+#include "base/keyed_digest.h"
 #include "ledger/private_file.h"
 
 namespace sallyport::app {

@@ -1,4 +1,4 @@
-// SHA-256 and HMAC-SHA-256 (OpenSSL, which uses the processor's own instructions).
+// SHA-256 (OpenSSL, which uses the processor's own instructions).
 #pragma once
 
 #include <array>
@@ -18,8 +18,6 @@ Hash sha256(std::initializer_list<std::string_view> parts);
 inline Hash sha256(std::string_view text) {
   return sha256({text});
 }
-
-Hash hmac_sha256(std::string_view key, std::string_view text);
 
 inline std::string_view text_of(const Hash& hash) {
   return as_text(hash);

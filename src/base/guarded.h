@@ -2,8 +2,9 @@
 // neither be forgotten nor held across a suspension.
 #pragma once
 
-#include <mutex>
 #include <utility>
+
+#include "base/mutex.h"
 
 namespace sallyport {
 
@@ -15,19 +16,19 @@ class Guarded {
 
   template <class Use>
   auto with(Use&& use) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return std::forward<Use>(use)(value_);
   }
 
   template <class Use>
   auto with(Use&& use) const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return std::forward<Use>(use)(value_);
   }
 
  private:
-  mutable std::mutex mutex_;
-  T value_;
+  mutable Mutex mutex_;
+  T value_ SALLYPORT_GUARDED_BY(mutex_);
 };
 
 }  // namespace sallyport

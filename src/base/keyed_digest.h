@@ -4,22 +4,28 @@
 #include <string>
 #include <string_view>
 
-#include "base/digest.h"
 #include "base/encoding.h"
+#include "base/running_digest.h"
 
 namespace sallyport {
 
+// HMAC-SHA-256 (RFC 2104). Both halves of the key are hashed once, not for each text.
 class KeyedDigest {
  public:
-  explicit KeyedDigest(std::string key) : key_(std::move(key)) {}
+  explicit KeyedDigest(std::string_view key);
 
   // `hmac-sha256:<hex>`
   std::string operator()(std::string_view text) const { return "hmac-sha256:" + hex(bytes(text)); }
 
-  Hash bytes(std::string_view text) const { return hmac_sha256(key_, text); }
+  Hash bytes(std::string_view text) const;
 
  private:
-  std::string key_;
+  RunningDigest inner_;
+  RunningDigest outer_;
 };
+
+inline Hash hmac_sha256(std::string_view key, std::string_view text) {
+  return KeyedDigest(key).bytes(text);
+}
 
 }  // namespace sallyport

@@ -11,11 +11,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <tuple>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace sallyport {
 
@@ -51,7 +52,7 @@ class LookAlikes {
 
  private:
   const Block* fill(std::atomic<const Block*>& slot, char32_t first) {
-    const std::lock_guard lock(filling_);
+    const MutexLock lock(filling_);
     if (const Block* made = slot.load(std::memory_order_relaxed)) return made;
     auto block = std::make_unique<Block>();
     for (std::size_t i = 0; i < kBlock; ++i)
@@ -108,8 +109,8 @@ class LookAlikes {
   std::unique_ptr<USpoofChecker, CloseChecker> checker_;
   std::map<std::string, std::string> by_skeleton_;  // ASCII characters
   std::array<std::atomic<const Block*>, 0x110000 / kBlock> blocks_{};
-  std::mutex filling_;  // guards `owned_`
-  std::vector<std::unique_ptr<const Block>> owned_;
+  Mutex filling_;
+  std::vector<std::unique_ptr<const Block>> owned_ SALLYPORT_GUARDED_BY(filling_);
 };
 
 LookAlikes& table() {

@@ -1,31 +1,39 @@
 #include "base/running_digest.h"
 
-#include <openssl/evp.h>
+#include <openssl/sha.h>
 
 #include "base/try.h"
 
+// OpenSSL 3 deprecates these functions in favour of EVP_Digest*, which cost two to three times as
+// much for texts as short as ours and keep their state on the heap. Both run the same code.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
 namespace sallyport {
 
-struct RunningDigest::Context {
-  EVP_MD_CTX* md = EVP_MD_CTX_new();
-  ~Context() { EVP_MD_CTX_free(md); }
-};
+namespace {
 
-RunningDigest::RunningDigest() : context_(std::make_unique<Context>()) {
-  SALLYPORT_INVARIANT(EVP_DigestInit_ex2(context_->md, EVP_sha256(), nullptr) == 1);
+SHA256_CTX* context(std::byte* state) {
+  return reinterpret_cast<SHA256_CTX*>(state);
 }
-RunningDigest::RunningDigest(RunningDigest&&) noexcept = default;
-RunningDigest& RunningDigest::operator=(RunningDigest&&) noexcept = default;
-RunningDigest::~RunningDigest() = default;
+
+}  // namespace
+
+RunningDigest::RunningDigest() {
+  static_assert(sizeof(SHA256_CTX) == kState && alignof(SHA256_CTX) <= alignof(std::size_t));
+  SALLYPORT_INVARIANT(SHA256_Init(context(state_.data())) == 1);
+}
 
 void RunningDigest::add(std::string_view piece) {
-  SALLYPORT_INVARIANT(EVP_DigestUpdate(context_->md, piece.data(), piece.size()) == 1);
+  SALLYPORT_INVARIANT(SHA256_Update(context(state_.data()), piece.data(), piece.size()) == 1);
 }
 
 Hash RunningDigest::finish() {
   Hash hash;
-  SALLYPORT_INVARIANT(EVP_DigestFinal_ex(context_->md, hash.data(), nullptr) == 1);
+  SALLYPORT_INVARIANT(SHA256_Final(hash.data(), context(state_.data())) == 1);
   return hash;
 }
 
 }  // namespace sallyport
+
+#pragma GCC diagnostic pop

@@ -1,7 +1,8 @@
-// SHA-256 of a text that comes in pieces. Belongs to one thread at a time.
+// SHA-256 of a text that comes in pieces. A value: a copy goes on from the same place.
 #pragma once
 
-#include <memory>
+#include <array>
+#include <cstddef>
 #include <string_view>
 
 #include "base/digest.h"
@@ -11,16 +12,13 @@ namespace sallyport {
 class RunningDigest {
  public:
   RunningDigest();
-  RunningDigest(RunningDigest&&) noexcept;
-  RunningDigest& operator=(RunningDigest&&) noexcept;
-  ~RunningDigest();
 
   void add(std::string_view piece);
   Hash finish();  // of all pieces one after the other; nothing is added afterwards
 
  private:
-  struct Context;
-  std::unique_ptr<Context> context_;
+  static constexpr std::size_t kState = 112;  // OpenSSL's SHA256_CTX
+  alignas(std::size_t) std::array<std::byte, kState> state_;
 };
 
 }  // namespace sallyport

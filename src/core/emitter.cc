@@ -10,25 +10,29 @@ namespace sallyport::core {
 
 namespace {
 
-void redact_member(const Redactor& redactor, std::string_view name, json::value& value) {
+// Says whether it took anything out.
+bool redact_member(const Redactor& redactor, std::string_view name, json::value& value) {
   try {
-    redactor.redact(name, value);
+    return !redactor.redact(name, value).empty();
   } catch (const std::exception&) {
     value = "[REDACTED:unreadable]";
+    return true;
   }
 }
 
 // Hooks see what readers of the ledger will see (EV-8). What names things stays as it is.
-void redact_members(const Redactor& redactor, json::object& object) {
+bool redact_members(const Redactor& redactor, json::object& object) {
+  bool changed = false;
   for (json::key_value_pair& member : object) {
     const std::string_view name = member.key();
     if (name == "kind" || name.ends_with("_id")) continue;
     if (json::object* const nested = member.value().if_object(); nested && name == "preview") {
-      redact_members(redactor, *nested);
+      changed |= redact_members(redactor, *nested);
     } else if (member.value().is_string() || member.value().is_structured()) {
-      redact_member(redactor, name, member.value());
+      changed |= redact_member(redactor, name, member.value());
     }
   }
+  return changed;
 }
 
 }  // namespace
@@ -51,7 +55,7 @@ Draft event_row(const Event& event, const Subject& subject) {
 
 Result<Event> Emitter::redacted(const Event& event) const {
   json::object object = to_json(event);
-  redact_members(parts_.redactor, object);
+  if (!redact_members(parts_.redactor, object)) return event;
   return event_from_json(object);
 }
 

@@ -105,7 +105,7 @@ Result<bool> is_instance(ledger::LedgerStore& store, const std::string& scope) {
 
 Visitors::Visit::~Visit() {
   if (visitors_ == nullptr) return;
-  const std::lock_guard lock(visitors_->mutex_);
+  const MutexLock lock(visitors_->mutex_);
   if (--visitors_->inside_ == 0) visitors_->left_.notify_all();
 }
 
@@ -113,7 +113,7 @@ Result<Visitors::Visit> Visitors::enter() {
   if (!here()) {
     return fail(ErrorCode::Conflict, "this engine is of another process, open one after the fork");
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (leaving_.stop_requested()) return fail(ErrorCode::Cancelled, "the engine is closing");
   ++inside_;
   return Visit(*this);
@@ -121,8 +121,8 @@ Result<Visitors::Visit> Visitors::enter() {
 
 void Visitors::close() {
   leaving_.request_stop();
-  std::unique_lock lock(mutex_);
-  left_.wait(lock, [&] { return inside_ == 0; });
+  const MutexLock lock(mutex_);
+  while (inside_ > 0) left_.wait(mutex_);
 }
 
 // Callers first; then tools, since they use the loop; then the loop; and last the ledger, which

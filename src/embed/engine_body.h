@@ -6,10 +6,8 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <condition_variable>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -17,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/entropy.h"
+#include "base/mutex.h"
 #include "core/continuations.h"
 #include "core/governor.h"
 #include "core/hand_offs.h"
@@ -53,9 +52,9 @@ class Visitors {
  private:
   const pid_t process_ = getpid();
   std::stop_source leaving_;
-  std::mutex mutex_;
-  std::condition_variable left_;
-  std::size_t inside_ = 0;  // GUARDED_BY(mutex_)
+  Mutex mutex_;
+  Condition left_;
+  std::size_t inside_ SALLYPORT_GUARDED_BY(mutex_) = 0;
 };
 
 // Members are in the order in which they need one another: the last goes first.

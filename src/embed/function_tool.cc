@@ -4,11 +4,10 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/json.hpp>
-#include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <variant>
 
+#include "base/mutex.h"
 #include "base/on_pool.h"
 #include "base/shielded.h"
 #include "base/try.h"
@@ -39,8 +38,8 @@ class Pipe final : public Invocation::Channel {
   bool chunk(json::value piece) override { return put(Chunk{std::move(piece)}); }
   void progress(json::value message) override { (void)put(Progress{std::move(message)}); }
   bool put(Item item) {
-    std::unique_lock lock(mutex_);
-    room_.wait(lock, [&] { return closed_ || items_.size() < kItems; });
+    const MutexLock lock(mutex_);
+    while (!closed_ && items_.size() >= kItems) room_.wait(mutex_);
     if (closed_) return false;
     items_.push_back(std::move(item));
     asio::post(bell_->get_executor(), [bell = bell_] { bell->cancel(); });
@@ -58,7 +57,7 @@ class Pipe final : public Invocation::Channel {
 
   // No more is taken: whoever waits for room hears it.
   void close() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = true;
     room_.notify_all();
   }
@@ -67,7 +66,7 @@ class Pipe final : public Invocation::Channel {
   static constexpr std::size_t kItems = 256;
 
   std::optional<Item> poll() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (items_.empty()) return std::nullopt;
     Item item = std::move(items_.front());
     items_.pop_front();
@@ -75,10 +74,10 @@ class Pipe final : public Invocation::Channel {
     return item;
   }
 
-  std::mutex mutex_;
-  std::condition_variable room_;
-  std::deque<Item> items_;                    // GUARDED_BY(mutex_)
-  bool closed_ = false;                       // GUARDED_BY(mutex_)
+  Mutex mutex_;
+  Condition room_;
+  std::deque<Item> items_ SALLYPORT_GUARDED_BY(mutex_);
+  bool closed_ SALLYPORT_GUARDED_BY(mutex_) = false;
   std::shared_ptr<asio::steady_timer> bell_;  // shared: a post may be on its way
 };
 

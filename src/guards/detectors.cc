@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 #include <limits>
-#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "base/guarded.h"
 #include "base/try.h"
 #include "guards/anchor_patterns.h"
 #include "guards/entropy_check.h"
@@ -95,13 +95,13 @@ Result<std::shared_ptr<const Detectors>> Detectors::build(const DetectorSet& wan
                                                           const guardrails::PatternStore* store) {
   if (wanted != default_detectors()) return compile(wanted, store);
   // Every engine has these, and a policy is read again and again: a process compiles them once.
-  static std::mutex one_at_a_time;
-  static std::shared_ptr<const Detectors> defaults;
-  const std::scoped_lock lock(one_at_a_time);
-  if (!defaults) {
-    SALLYPORT_TRY(defaults, compile(wanted, store));
-  }
-  return defaults;
+  static Guarded<std::shared_ptr<const Detectors>> defaults;
+  return defaults.with([&](auto& made) -> Result<std::shared_ptr<const Detectors>> {
+    if (!made) {
+      SALLYPORT_TRY(made, compile(wanted, store));
+    }
+    return made;
+  });
 }
 
 Result<std::shared_ptr<const Detectors>> Detectors::compile(const DetectorSet& wanted,

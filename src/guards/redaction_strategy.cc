@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <utility>
 
-#include "base/digest.h"
 #include "base/encoding.h"
+#include "base/keyed_digest.h"
 #include "guards/char_class.h"
 
 namespace sallyport::guards {

@@ -27,7 +27,7 @@ void Ledger::owe(std::vector<core::Draft> drafts) {
     drafts.push_back(control("refused_control", {{"who", means_.instance_id}, {"what", "trust"}}));
   }
   if (may_be_dropped(drafts)) {
-    const std::lock_guard lock(queue_->mutex);
+    const MutexLock lock(queue_->mutex);
     if (queue_->owed_bytes >= settings_.owed_bytes) return turn_away(0, drafts.size());
   }
   std::vector<std::size_t> records;
@@ -46,12 +46,12 @@ void Ledger::owe(std::vector<core::Draft> drafts) {
     note_unheard(*written, records);
     unheard_bell_();
   };
-  const std::lock_guard lock(queue_->mutex);
+  const MutexLock lock(queue_->mutex);
   queue_->owe(std::move(group));
 }
 
 Result<void> Ledger::accept_call() {
-  const std::lock_guard lock(queue_->mutex);
+  const MutexLock lock(queue_->mutex);
   if (queue_->owed_bytes < settings_.owed_bytes) return {};
   turn_away(1, 0);
   const std::string owed = fmt::format(
@@ -62,8 +62,8 @@ Result<void> Ledger::accept_call() {
   return refusal_by(queue_->health, "; " + owed);
 }
 
-// With the queue's mutex held.
 void Ledger::turn_away(std::uint64_t calls, std::uint64_t reports) {
+  queue_->mutex.assert_held();
   TurnedAway& away = queue_->turned_away;
   const bool first = away.empty();
   away.calls += calls;
@@ -74,13 +74,14 @@ void Ledger::turn_away(std::uint64_t calls, std::uint64_t reports) {
   owe_account();
 }
 
-// Behind what is owed; it says how many there are when it is written. With the mutex held.
+// Behind what is owed; it says how many there are when it is written.
 void Ledger::owe_account() {
+  queue_->mutex.assert_held();
   const auto told = std::make_shared<TurnedAway>();
   Group account{.urgency = core::Urgency::Reports};
   account.owed = true;
   account.compose = [this, told](WriteView&) -> Result<std::vector<core::Draft>> {
-    const std::lock_guard lock(queue_->mutex);
+    const MutexLock lock(queue_->mutex);
     *told = queue_->turned_away;
     return std::vector{told->draft()};
   };
@@ -91,7 +92,7 @@ void Ledger::owe_account() {
 }
 
 void Ledger::settle_account(const TurnedAway& told) {
-  const std::lock_guard lock(queue_->mutex);
+  const MutexLock lock(queue_->mutex);
   TurnedAway& away = queue_->turned_away;
   away.calls -= told.calls;
   away.reports -= told.reports;
@@ -121,7 +122,7 @@ void Ledger::refuse_blocked() {
 
 // Before what came to be owed in the meantime.
 void Ledger::owe_again(std::vector<Group> groups) {
-  const std::lock_guard lock(queue_->mutex);
+  const MutexLock lock(queue_->mutex);
   for (const Group& group : groups) queue_->bytes += weight(group);
   queue_->owed.insert(queue_->owed.begin(), std::make_move_iterator(groups.begin()),
                       std::make_move_iterator(groups.end()));

@@ -43,7 +43,7 @@ constexpr std::uint64_t kMostFactsInPassing = 1000;
 
 struct Ledger::Door {
   std::shared_mutex mutex;
-  Ledger* ledger;  // GUARDED_BY(mutex); null when it is gone
+  Ledger* ledger;  // null when it is gone
 };
 
 Ledger::Ledger(Parts parts, Settings settings, KeyFolder keys, Secrets secrets, Locks locks,
@@ -74,7 +74,7 @@ Ledger::~Ledger() {
   }
   if (!writer_.joinable()) return;
   {
-    const std::lock_guard lock(queue_->mutex);
+    const MutexLock lock(queue_->mutex);
     queue_->stopping = true;
   }
   queue_->wake.notify_all();
@@ -163,8 +163,10 @@ void Ledger::call_for_writing(const asio::any_io_executor& executor, bool alone)
 // Nothing: it is for the writer thread, which can wait, and knows what to do about a disk that
 // refuses.
 std::optional<Group> Ledger::write_in_place(const asio::any_io_executor& executor) {
-  if (const std::unique_lock pen(pen_, std::try_to_lock); pen && reserve_.kept()) {
-    if (std::optional<Group> lone = queue_->take_lone(executor)) {
+  if (pen_.try_lock()) {
+    const MutexLock pen(pen_, std::adopt_lock);
+    std::optional<Group> lone = reserve_.kept() ? queue_->take_lone(executor) : std::nullopt;
+    if (lone) {
       const SteadyTime begin = parts_.clock.steady();
       const Result<void> done = committer_.commit_at_once(*lone);
       note_speed(begin);
@@ -179,15 +181,17 @@ std::optional<Group> Ledger::write_in_place(const asio::any_io_executor& executo
 void Ledger::work() {
   while (true) {
     {
-      std::unique_lock lock(queue_->mutex);
-      // Wakes once a second for what is late: the witness, retention, debts that nobody could pay.
-      queue_->wake.wait_for(lock, seconds(1), [&] { return queue_->has_work(); });
+      const MutexLock lock(queue_->mutex);
+      // Wakes once a second for what is late: the witness, retention, debts that could not be paid.
+      const auto late = std::chrono::steady_clock::now() + seconds(1);
+      while (!queue_->has_work() && queue_->wake.wait_until(queue_->mutex, late)) {
+      }
     }
-    const std::lock_guard pen(pen_);
+    const MutexLock pen(pen_);
     std::vector<Group> groups;
     bool stopping = false;
     {
-      const std::lock_guard lock(queue_->mutex);
+      const MutexLock lock(queue_->mutex);
       groups = queue_->take();
       stopping = queue_->stopping;
       if (groups.empty() && stopping) break;
@@ -203,7 +207,7 @@ void Ledger::work() {
     keep_witness(false);
     apply_retention();
   }
-  const std::lock_guard pen(pen_);
+  const MutexLock pen(pen_);
   say_stopped();
   keep_witness(true);
 }
@@ -313,7 +317,7 @@ void Ledger::commit_reports(std::vector<Group>& groups) {
 }
 
 void Ledger::remember(const Result<void>& outcome) {
-  const std::lock_guard lock(queue_->mutex);
+  const MutexLock lock(queue_->mutex);
   if (queue_->health.cause == "corrupt") return;
   if (outcome) {
     // What the given-up reserve let through is no sign of room.
@@ -325,12 +329,12 @@ void Ledger::remember(const Result<void>& outcome) {
 }
 
 Health Ledger::health() const {
-  const std::lock_guard lock(queue_->mutex);
+  const MutexLock lock(queue_->mutex);
   return queue_->health;
 }
 
 Result<void> Ledger::ready() const {
-  const std::lock_guard lock(queue_->mutex);
+  const MutexLock lock(queue_->mutex);
   if (!queue_->health.ok) return refusal_by(queue_->health);
   if (queue_->owed.empty()) return {};
   return ledger_unavailable("busy", "records of earlier calls are still owed");

@@ -9,19 +9,18 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/guarded.h"
+#include "base/mutex.h"
 #include "core/recorder.h"
 #include "ledger/call_claims.h"
 #include "ledger/committer.h"
@@ -148,6 +147,7 @@ class Ledger final : public core::Recorder {
   bool settle(std::vector<Group> groups);
   void note_unheard(const Positions& positions, const std::vector<std::size_t>& records);
   void owe_again(std::vector<Group> groups);
+  // Both with the queue's mutex held.
   void turn_away(std::uint64_t calls, std::uint64_t reports);
   void owe_account();
   void refuse_blocked();
@@ -174,8 +174,8 @@ class Ledger final : public core::Recorder {
   std::string origin_;
   // INVARIANT: after start() whoever holds the pen, and nobody else, uses the committer, the
   // reserve and what follows the witness and retention. Taken before the queue's mutex.
-  std::mutex pen_;
-  Committer committer_;  // GUARDED_BY(pen_), but for seal()
+  Mutex pen_;
+  Committer committer_;  // `seal` needs no pen, so the compiler cannot check this one
   std::unique_ptr<Queue> queue_;
   struct Door;
   // Shared with what is posted to executors, which may run after the ledger is gone.

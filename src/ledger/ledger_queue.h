@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "ledger/ledger.h"
 #include "ledger/turned_away.h"
 
@@ -40,23 +39,25 @@ inline std::unexpected<Error> refusal_by(const Health& health, std::string_view 
 }
 
 struct Ledger::Queue {
-  std::mutex mutex;
-  std::condition_variable wake;
-  std::deque<Group> waiting;   // GUARDED_BY(mutex)
-  std::deque<Group> owed;      // GUARDED_BY(mutex), before everything else
-  std::size_t bytes = 0;       // GUARDED_BY(mutex), of both
-  std::size_t owed_bytes = 0;  // GUARDED_BY(mutex), until they are written
-  bool paying = false;         // GUARDED_BY(mutex), the last try wrote some of it
-  TurnedAway turned_away;      // GUARDED_BY(mutex), and not told yet
-  bool stopping = false;       // GUARDED_BY(mutex)
-  int company = 0;             // GUARDED_BY(mutex), appends to come that count as those of many
-  Health health;               // GUARDED_BY(mutex)
-  SteadyTime failed_at{};      // GUARDED_BY(mutex), when the disk last refused
+  Mutex mutex;
+  Condition wake;
+  std::deque<Group> waiting SALLYPORT_GUARDED_BY(mutex);
+  // Written before everything else.
+  std::deque<Group> owed SALLYPORT_GUARDED_BY(mutex);
+  std::size_t bytes SALLYPORT_GUARDED_BY(mutex) = 0;       // of both
+  std::size_t owed_bytes SALLYPORT_GUARDED_BY(mutex) = 0;  // until they are written
+  bool paying SALLYPORT_GUARDED_BY(mutex) = false;         // the last try wrote some of it
+  TurnedAway turned_away SALLYPORT_GUARDED_BY(mutex);      // not told yet
+  bool stopping SALLYPORT_GUARDED_BY(mutex) = false;
+  // Appends to come that count as those of many callers.
+  int company SALLYPORT_GUARDED_BY(mutex) = 0;
+  Health health SALLYPORT_GUARDED_BY(mutex);
+  SteadyTime failed_at SALLYPORT_GUARDED_BY(mutex){};  // when the disk last refused
 
   // Takes the group, unless it is refused; then it is left as it is. True: nobody else is there who
   // writes.
   Result<bool> add(Group& group, SteadyTime now) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     if (health.cause == "corrupt" || is_blocked(now)) return refusal_by(health);
     if (stopping) return fail(ErrorCode::Unavailable, "the ledger is closing");
     if (bytes + weight(group) > kQueuedBytes) {
@@ -68,7 +69,7 @@ struct Ledger::Queue {
   }
 
   // What goes into one transaction: everything owed, then as much as fits.
-  std::vector<Group> take() {
+  std::vector<Group> take() SALLYPORT_REQUIRES(mutex) {
     std::vector<Group> taken;
     std::size_t entries = 0;
     std::size_t size = 0;
@@ -90,31 +91,31 @@ struct Ledger::Queue {
     return taken;
   }
 
-  // What comes now would have to wait for debts that could not be paid a moment ago. With the mutex
-  // held.
-  bool is_blocked(SteadyTime now) const {
+  // What comes now would have to wait for debts that could not be paid a moment ago.
+  bool is_blocked(SteadyTime now) const SALLYPORT_REQUIRES(mutex) {
     return !health.ok && !owed.empty() && now - failed_at < kTryAgain;
   }
 
   bool failed_long_ago(SteadyTime now) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     return now - failed_at >= std::chrono::seconds(1);
   }
 
   // All that waits behind debts which cannot be paid.
   std::deque<Group> take_blocked() {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     if (health.ok || owed.empty()) return {};
     for (const Group& group : waiting) bytes -= weight(group);
     return std::exchange(waiting, {});
   }
 
-  // With the mutex held.
-  bool has_work() const { return !waiting.empty() || stopping || (paying && !owed.empty()); }
+  bool has_work() const SALLYPORT_REQUIRES(mutex) {
+    return !waiting.empty() || stopping || (paying && !owed.empty());
+  }
 
-  // Is whoever appended last the only one? Callers who take turns find nobody waiting, and would
-  // each hold up the others: one who was joined a moment ago is one of many. With the mutex held.
-  bool last_is_alone() {
+  // Is the caller that appended last the only one? Callers that take turns find an empty queue, and
+  // would each hold up the others: a caller that was joined a moment ago is one of many.
+  bool last_is_alone() SALLYPORT_REQUIRES(mutex) {
     constexpr int kRemembered = 64;
     if (waiting.size() > 1) company = kRemembered;
     if (company == 0) return true;
@@ -124,7 +125,7 @@ struct Ledger::Queue {
 
   // What a caller on this executor may write himself: all that waits, and nothing is wrong.
   std::optional<Group> take_lone(const boost::asio::any_io_executor& executor) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     if (waiting.size() != 1 || !owed.empty() || stopping || !health.ok) return std::nullopt;
     if (waiting.front().executor != executor) return std::nullopt;
     std::optional<Group> lone = std::move(waiting.front());
@@ -133,26 +134,25 @@ struct Ledger::Queue {
     return lone;
   }
 
-  // With the mutex held.
-  void owe(Group group) {
+  void owe(Group group) SALLYPORT_REQUIRES(mutex) {
     bytes += weight(group);
     owed_bytes += owed_weight(group);
     owed.push_back(std::move(group));
   }
 
   void forget_debts() {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     owed.clear();
   }
 
   void pay(std::size_t paid) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     owed_bytes -= paid;
     paying = paid > 0;
   }
 
   void put_back(Group group) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     bytes += weight(group);
     waiting.push_front(std::move(group));
   }

@@ -64,7 +64,7 @@ const State* Automaton::intern(Content content) const {
 }
 
 Move Automaton::make_step(const State* from, std::uint32_t character_class, bool insist) const {
-  const std::lock_guard lock(making_);
+  const MutexLock lock(making_);
   std::atomic<std::uintptr_t>& edge = from->edges[character_class];
   if (const auto made = edge.load(std::memory_order_relaxed); made != 0) return told(made);
   if (full() && !insist) return {};
@@ -82,17 +82,17 @@ Move Automaton::make_step(const State* from, std::uint32_t character_class, bool
 }
 
 std::vector<Accepted> Automaton::finish(const State* from) const {
-  const std::lock_guard lock(making_);
+  const MutexLock lock(making_);
   return builder_->at_end(*from);
 }
 
 const State* Automaton::adopt(const State* foreign) const {
-  const std::lock_guard lock(making_);
+  const MutexLock lock(making_);
   return intern({.before = foreign->before, .waiting = foreign->waiting});
 }
 
 const std::vector<const State*>& Automaton::make_singles(const State* state) const {
-  const std::lock_guard lock(making_);
+  const MutexLock lock(making_);
   if (const auto* const made = state->singles.load(std::memory_order_relaxed)) return *made;
   auto singles = std::make_unique<std::vector<const State*>>();
   for (const Waiting& item : state->waiting) {

@@ -13,11 +13,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.h"
 #include "match/program.h"
 
 namespace sallyport::match {
@@ -137,21 +137,24 @@ class Automaton {
   }
   Move make_step(const State* from, std::uint32_t character_class, bool insist) const;
   const std::vector<const State*>& make_singles(const State* state) const;
-  bool full() const { return bytes_ > room_; }
-  const State* intern(Content content) const;
+  bool full() const SALLYPORT_REQUIRES(making_) { return bytes_ > room_; }
+  const State* intern(Content content) const SALLYPORT_REQUIRES(making_);
 
   const Program& program_;
   const std::vector<EntryRole>& roles_;
   std::vector<std::uint32_t> chosen_;
   Order order_;
   std::array<const State*, kNeighbours> initial_{};
-  mutable std::mutex making_;  // guards everything below; readers go through the atomic edges
-  mutable std::unordered_map<Content, std::unique_ptr<State>, HashContent> states_;
-  mutable std::vector<std::unique_ptr<Edge>> full_edges_;
-  mutable std::vector<std::unique_ptr<const std::vector<const State*>>> singles_;
-  mutable std::size_t bytes_ = 0;
   std::size_t room_ = 0;
-  mutable std::unique_ptr<Builder> builder_;
+  // Of the one that adds states; readers go through the atomic edges.
+  mutable Mutex making_;
+  mutable std::unordered_map<Content, std::unique_ptr<State>, HashContent> states_
+      SALLYPORT_GUARDED_BY(making_);
+  mutable std::vector<std::unique_ptr<Edge>> full_edges_ SALLYPORT_GUARDED_BY(making_);
+  mutable std::vector<std::unique_ptr<const std::vector<const State*>>> singles_
+      SALLYPORT_GUARDED_BY(making_);
+  mutable std::size_t bytes_ SALLYPORT_GUARDED_BY(making_) = 0;
+  mutable std::unique_ptr<Builder> builder_ SALLYPORT_GUARDED_BY(making_);
   std::unique_ptr<Crowds> crowds_;
 };
 

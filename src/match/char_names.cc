@@ -5,11 +5,11 @@
 #include <cctype>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/guarded.h"
 #include "match/char_set.h"
 
 namespace sallyport::match {
@@ -37,12 +37,12 @@ CharSet integer_property(UProperty which, std::int32_t value) {
 
 // Walking the properties of all characters takes milliseconds, so each answer is kept.
 CharSet remembered(UProperty which, std::int32_t value) {
-  static std::mutex mutex;
-  static std::map<std::pair<int, std::int32_t>, CharSet> known;
-  const std::lock_guard lock(mutex);
-  const auto [place, fresh] = known.try_emplace({which, value});
-  if (fresh) place->second = integer_property(which, value);
-  return place->second;
+  static Guarded<std::map<std::pair<int, std::int32_t>, CharSet>> answers;
+  return answers.with([&](auto& known) {
+    const auto [place, fresh] = known.try_emplace({which, value});
+    if (fresh) place->second = integer_property(which, value);
+    return place->second;
+  });
 }
 
 CharSet categories(std::uint32_t mask) {

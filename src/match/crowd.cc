@@ -16,7 +16,7 @@ std::size_t Crowds::HashContent::operator()(const Content& content) const {
 
 const Crowd* Crowds::of(std::vector<const State*> states, Neighbour before) {
   if (states.size() > Crowd::kMost || full_.load(std::memory_order_relaxed)) return nullptr;
-  const std::lock_guard lock(making_);
+  const MutexLock lock(making_);
   return intern({std::move(states), before});
 }
 
@@ -68,7 +68,7 @@ std::uintptr_t Crowds::make(const Crowd& from, std::uint32_t character_class) {
   const State* const first = automaton_.initial(from.before);
   if (!add(draft, CrowdMove::kNew, first, character_class)) return 0;
 
-  const std::lock_guard lock(making_);
+  const MutexLock lock(making_);
   std::atomic<std::uintptr_t>& place = from.moves[character_class];
   if (const std::uintptr_t made = place.load(std::memory_order_relaxed); made != 0) return made;
   const Neighbour before = automaton_.program().classes().neighbour(character_class);

@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.h"
 #include "match/automaton.h"
 
 namespace sallyport::match {
@@ -69,15 +69,17 @@ class Crowds {
   // False: the automaton has no room for where this leads, or the groups become too many.
   bool add(Draft& draft, std::uint8_t group, const State* state,
            std::uint32_t character_class) const;
-  const Crowd* intern(Content content);
+  const Crowd* intern(Content content) SALLYPORT_REQUIRES(making_);
 
   const Automaton& automaton_;
   std::size_t room_;
   std::atomic<bool> full_ = false;
-  std::mutex making_;  // guards everything below; readers go through the atomic moves
-  std::unordered_map<Content, std::unique_ptr<Crowd>, HashContent> crowds_;
-  std::vector<std::unique_ptr<const CrowdMove>> moves_;
-  std::size_t bytes_ = 0;
+  // Of the one that adds crowds; readers go through the atomic moves.
+  Mutex making_;
+  std::unordered_map<Content, std::unique_ptr<Crowd>, HashContent> crowds_
+      SALLYPORT_GUARDED_BY(making_);
+  std::vector<std::unique_ptr<const CrowdMove>> moves_ SALLYPORT_GUARDED_BY(making_);
+  std::size_t bytes_ SALLYPORT_GUARDED_BY(making_) = 0;
 };
 
 }  // namespace sallyport::match

@@ -55,37 +55,38 @@ class LogFile {
 }  // namespace
 
 Checkpointer::~Checkpointer() {
+  std::thread thread;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
+    thread = std::move(thread_);
   }
   changed_.notify_one();
-  if (thread_.joinable()) thread_.join();
+  if (thread.joinable()) thread.join();
 }
 
 void Checkpointer::wake() {
-  ask([this] { to_copy_ = true; });
+  const MutexLock lock(mutex_);
+  to_copy_ = true;
+  start();
 }
 
 void Checkpointer::extend() {
-  ask([this] { to_extend_ = true; });
+  const MutexLock lock(mutex_);
+  to_extend_ = true;
+  start();
 }
 
 void Checkpointer::sync_soon() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (sync_at_) return;
-  }
-  ask([this] { sync_at_ = std::chrono::steady_clock::now() + kSoon; });
+  const MutexLock lock(mutex_);
+  if (sync_at_) return;
+  sync_at_ = std::chrono::steady_clock::now() + kSoon;
+  start();
 }
 
-template <class Note>
-void Checkpointer::ask(Note note) {
-  {
-    const std::lock_guard lock(mutex_);
-    note();
-    if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
-  }
+// A thread that is asked to stop was moved out of `thread_`: no other takes its place.
+void Checkpointer::start() {
+  if (!thread_.joinable() && !stopping_) thread_ = std::thread([this] { work(); });
   changed_.notify_one();
 }
 
@@ -95,10 +96,14 @@ void Checkpointer::work() {
     bool copies = false;
     bool syncs = false;
     {
-      std::unique_lock lock(mutex_);
-      const auto asked = [this] { return to_copy_ || to_extend_ || stopping_; };
-      changed_.wait(lock, [&] { return asked() || sync_at_; });
-      if (sync_at_) changed_.wait_until(lock, *sync_at_, asked);
+      const MutexLock lock(mutex_);
+      while (!is_asked() && !(sync_at_ && std::chrono::steady_clock::now() >= *sync_at_)) {
+        if (sync_at_) {
+          changed_.wait_until(mutex_, *sync_at_);
+        } else {
+          changed_.wait(mutex_);
+        }
+      }
       last = stopping_;
       extends = std::exchange(to_extend_, false) && !last;
       copies = std::exchange(to_copy_, false) && !last;
@@ -112,7 +117,7 @@ void Checkpointer::work() {
 }
 
 bool Checkpointer::stopping() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return stopping_;
 }
 
@@ -145,7 +150,7 @@ void Checkpointer::sync() {
   // A file layer of its own would not see a sync past it.
   if (!failed_before && options_.vfs.empty() && LogFile(options_.file).sync()) return;
   Connection* const db = connection();
-  const std::lock_guard lock(copying_);
+  const MutexLock lock(copying_);
   const Result<bool> copied =
       db == nullptr ? fail(ErrorCode::Unavailable, "no connection") : db->copy_log();
   const bool is_lost = !copied || (!*copied && (failed_before || options_.vfs.empty()));
@@ -157,7 +162,7 @@ void Checkpointer::sync() {
 // same disk.
 void Checkpointer::copy() {
   Connection* const db = connection();
-  const std::lock_guard lock(copying_);
+  const MutexLock lock(copying_);
   if (db != nullptr && db->copy_log()) copied_ = true;
 }
 

@@ -6,12 +6,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 
+#include "base/mutex.h"
 #include "store/connection.h"
 
 namespace sallyport::store {
@@ -37,13 +36,16 @@ class Checkpointer {
   // Has a copy ended since this was last asked? What is missing then is what was written meanwhile.
   bool has_copied() { return copied_.exchange(false); }
 
-  // As long as it is held nothing is copied: two copies at a time are `busy`, not one after the
-  // other.
-  std::unique_lock<std::mutex> pause() { return std::unique_lock(copying_); }
+  // Runs `work` while nothing is copied: two copies at a time are `busy`, not one after the other.
+  template <class Work>
+  auto paused(Work work) {
+    const MutexLock lock(copying_);
+    return work();
+  }
 
  private:
-  template <class Note>
-  void ask(Note note);
+  void start() SALLYPORT_REQUIRES(mutex_);
+  bool is_asked() const SALLYPORT_REQUIRES(mutex_) { return to_copy_ || to_extend_ || stopping_; }
   void work();
   bool stopping();
   Connection* connection();  // null: none can be had
@@ -52,18 +54,18 @@ class Checkpointer {
   void sync();
 
   const Connection::Options options_;
-  std::mutex copying_;
+  Mutex copying_;
   std::unique_ptr<Connection> connection_;  // of the thread
   std::atomic<bool> copied_ = false;
   std::atomic<bool> owes_sync_ = false;
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool to_copy_ = false;                                          // GUARDED_BY(mutex_)
-  bool to_extend_ = false;                                        // GUARDED_BY(mutex_)
-  std::optional<std::chrono::steady_clock::time_point> sync_at_;  // GUARDED_BY(mutex_)
-  bool stopping_ = false;                                         // GUARDED_BY(mutex_)
-  std::thread thread_;  // GUARDED_BY(mutex_) until it is joined
+  Mutex mutex_;
+  Condition changed_;
+  bool to_copy_ SALLYPORT_GUARDED_BY(mutex_) = false;
+  bool to_extend_ SALLYPORT_GUARDED_BY(mutex_) = false;
+  std::optional<std::chrono::steady_clock::time_point> sync_at_ SALLYPORT_GUARDED_BY(mutex_);
+  bool stopping_ SALLYPORT_GUARDED_BY(mutex_) = false;
+  std::thread thread_ SALLYPORT_GUARDED_BY(mutex_);
 };
 
 }  // namespace sallyport::store

@@ -7,11 +7,11 @@
 
 #include <cerrno>
 #include <cstring>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "base/guarded.h"
+#include "base/mutex.h"
 #include "base/try.h"
 #include "store/checkpointer.h"
 #include "store/connection.h"
@@ -102,14 +102,16 @@ struct SqliteStore::State {
   bool unsealed = false;                      // of an older release, opened for reading
   std::shared_ptr<const KeyedDigest> secret;  // of the seals; set before the first read
   FileIdentity identity;
-  std::mutex writing;                  // one write transaction at a time in this process
-  std::unique_ptr<Connection> writer;  // GUARDED_BY(writing); in memory it also reads
+  Mutex writing;  // one write transaction at a time in this process
+  // Of a store in memory it also reads.
+  std::unique_ptr<Connection> writer SALLYPORT_GUARDED_BY(writing);
   Guarded<std::vector<std::unique_ptr<Connection>>> idle_readers;
-  std::unique_ptr<Checkpointer> checkpointer;  // GUARDED_BY(writing); made when first needed
-  int copy_at = 0;                             // GUARDED_BY(writing); the length of the log then
-  int commits = 0;                             // GUARDED_BY(writing)
-  std::int64_t seen = 0;                       // GUARDED_BY(writing); what others have written
-  std::int64_t schema_cookie = 0;              // GUARDED_BY(writing); of tables that are ours
+  // Made when it is first needed, at this length of the log.
+  std::unique_ptr<Checkpointer> checkpointer SALLYPORT_GUARDED_BY(writing);
+  int copy_at SALLYPORT_GUARDED_BY(writing) = 0;
+  int commits SALLYPORT_GUARDED_BY(writing) = 0;
+  std::int64_t seen SALLYPORT_GUARDED_BY(writing) = 0;           // what others have written
+  std::int64_t schema_cookie SALLYPORT_GUARDED_BY(writing) = 0;  // of tables that are ours
 
   Connection::Options connection_options(bool writable) const {
     return {options.file, writable,        options.sync, options.lock_wait, options.vfs,
@@ -125,7 +127,7 @@ struct SqliteStore::State {
                           options.file.string()));
   }
 
-  Result<void> begin(const Manner& manner) {
+  Result<void> begin(const Manner& manner) SALLYPORT_REQUIRES(writing) {
     if (newer_schema > 0) {
       return ledger::ledger_unavailable(
           "read_only",
@@ -148,14 +150,14 @@ struct SqliteStore::State {
   }
 
   // SQLite's own number: it changes when another connection commits, and not with our commits.
-  Result<std::int64_t> data_version() {
+  Result<std::int64_t> data_version() SALLYPORT_REQUIRES(writing) {
     Query query = writer->query("PRAGMA data_version");
     SALLYPORT_TRY([[maybe_unused]] const bool row, query.step());
     return query.number(0);
   }
 
   // A trigger of another program would change what we write.
-  Result<void> check_tables_are_ours() {
+  Result<void> check_tables_are_ours() SALLYPORT_REQUIRES(writing) {
     SALLYPORT_TRY(const std::int64_t cookie, store::schema_cookie(*writer));
     if (cookie == schema_cookie) return {};
     SALLYPORT_CHECK_OK(check_nothing_else(*writer, kSchemaVersion));
@@ -163,7 +165,7 @@ struct SqliteStore::State {
     return {};
   }
 
-  Result<void> work_and_commit(const Work& work) {
+  Result<void> work_and_commit(const Work& work) SALLYPORT_REQUIRES(writing) {
     SALLYPORT_TRY(const std::int64_t version, data_version());
     const bool changed = version != seen;
     if (changed) SALLYPORT_CHECK_OK(check_tables_are_ours());
@@ -175,7 +177,7 @@ struct SqliteStore::State {
     return {};
   }
 
-  Result<void> finish(const Work& work) {
+  Result<void> finish(const Work& work) SALLYPORT_REQUIRES(writing) {
     Result<void> done = work_and_commit(work);
     // Some failures roll back by themselves.
     if (!done && writer->in_transaction()) (void)writer->run("ROLLBACK");
@@ -184,12 +186,12 @@ struct SqliteStore::State {
     return done;
   }
 
-  Checkpointer& helper() {
+  Checkpointer& helper() SALLYPORT_REQUIRES(writing) {
     if (!checkpointer) checkpointer = std::make_unique<Checkpointer>(connection_options(true));
     return *checkpointer;
   }
 
-  void keep_log_in_shape() {
+  void keep_log_in_shape() SALLYPORT_REQUIRES(writing) {
     constexpr int kMany = 8;
     // Not through a file layer of its own, which would not see it.
     if (++commits == kMany && options.vfs.empty() && options.sync) helper().extend();
@@ -200,7 +202,7 @@ struct SqliteStore::State {
   // The bulk is copied beside the writers; what they added meanwhile is little, and copied here,
   // since a thread that runs after them would hardly ever come to the end. Where readers keep the
   // log it is tried again only after as much was added.
-  void keep_log_short() {
+  void keep_log_short() SALLYPORT_REQUIRES(writing) {
     constexpr int kLong = 1000;
     constexpr int kLongest = 4000;
     const int pages = writer->log_pages();
@@ -212,8 +214,8 @@ struct SqliteStore::State {
     if (pages < copy_at && !bulk_is_copied) return;
     copy_at = pages + kLong;
     if (!bulk_is_copied && pages < kLongest) return helper().wake();
-    const auto pause = helper().pause();
-    (void)writer->copy_log();
+    Connection& copying = *writer;
+    (void)helper().paused([&copying] { return copying.copy_log(); });
   }
 
   Result<std::unique_ptr<Connection>> take_reader() {
@@ -241,6 +243,7 @@ SqliteStore::~SqliteStore() = default;
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Options options) {
   auto state = std::make_unique<State>();
+  state->writing.assert_held();  // no other thread knows it yet
   state->options = std::move(options);
   state->read_only = state->options.mode == Mode::ReadOnly;
   if (state->read_only) {
@@ -275,6 +278,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Options options) {
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::in_memory() {
   auto state = std::make_unique<State>();
+  state->writing.assert_held();  // no other thread knows it yet
   state->memory = true;
   SALLYPORT_TRY(state->writer, Connection::open({}));
   SALLYPORT_CHECK_OK(bring_up_to_date(*state->writer));
@@ -290,19 +294,19 @@ bool SqliteStore::is_newer() const {
 }
 
 Result<void> SqliteStore::write(const Work& work, Manner manner) {
-  std::unique_lock lock(state_->writing, std::defer_lock);
   if (manner.waits_for_writers) {
-    lock.lock();
-  } else if (!lock.try_lock()) {
+    state_->writing.lock();
+  } else if (!state_->writing.try_lock()) {
     return ledger::ledger_unavailable("busy", "another thread is writing");
   }
+  const MutexLock lock(state_->writing, std::adopt_lock);
   SALLYPORT_CHECK_OK(state_->begin(manner));
   return state_->finish(work);
 }
 
 Result<void> SqliteStore::read(const Look& look) {
   if (state_->memory) {
-    const std::lock_guard lock(state_->writing);
+    const MutexLock lock(state_->writing);
     SqlView view(*state_->writer, state_->secret.get());
     return look(view);
   }
@@ -317,7 +321,7 @@ Result<void> SqliteStore::read(const Look& look) {
 
 Result<bool> SqliteStore::changed_elsewhere() {
   if (state_->memory || state_->read_only) return false;
-  const std::lock_guard lock(state_->writing);
+  const MutexLock lock(state_->writing);
   SALLYPORT_TRY(const std::int64_t version, state_->data_version());
   return version != state_->seen;
 }
@@ -328,12 +332,16 @@ void SqliteStore::check_seals_with(std::shared_ptr<const KeyedDigest> secret) {
 
 Result<void> SqliteStore::scrub() {
   if (state_->memory) return {};
-  const std::lock_guard lock(state_->writing);
-  std::unique_lock<std::mutex> pause;
-  if (state_->checkpointer) pause = state_->checkpointer->pause();
-  Query query = state_->writer->query("PRAGMA wal_checkpoint(TRUNCATE)");
-  SALLYPORT_TRY([[maybe_unused]] const bool row, query.step());
-  if (query.number(0) == 0) return {};
+  const MutexLock lock(state_->writing);
+  Connection& writer = *state_->writer;
+  const auto truncate = [&writer]() -> Result<bool> {
+    Query query = writer.query("PRAGMA wal_checkpoint(TRUNCATE)");
+    SALLYPORT_TRY([[maybe_unused]] const bool row, query.step());
+    return query.number(0) == 0;
+  };
+  SALLYPORT_TRY(const bool truncated,
+                state_->checkpointer ? state_->checkpointer->paused(truncate) : truncate());
+  if (truncated) return {};
   return ledger::ledger_unavailable(
       "busy",
       "a reader keeps the write-ahead log, which still holds what was removed; "

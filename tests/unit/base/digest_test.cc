@@ -1,11 +1,10 @@
-#include "base/digest.h"
-
 #include <gtest/gtest.h>
 
 #include <thread>
 #include <vector>
 
 #include "base/encoding.h"
+#include "base/keyed_digest.h"
 
 namespace sallyport {
 namespace {

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "base/encoding.h"
+#include "base/keyed_digest.h"
 #include "ledger/entry.h"
 #include "support/test_clock.h"
 

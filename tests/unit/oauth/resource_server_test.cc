@@ -8,6 +8,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "base/keyed_digest.h"
 #include "oauth/access_token.h"
 #include "support/governed.h"
 #include "support/test_clock.h"
