@@ -1,5 +1,5 @@
-// Lines for standard error that never wait for whoever reads it: a client that does not must not
-// stop the gateway. What is too much is dropped, and counted.
+// Lines for standard error. A client that does not read them never stops the gateway: lines beyond
+// the limit are dropped and counted.
 #pragma once
 
 #include <deque>

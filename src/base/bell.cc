@@ -29,7 +29,8 @@ Async<void> Bell::wait(std::string key, std::chrono::milliseconds longest, std::
   waiting_.with([&](auto& waiting) { waiting.erase(place); });
 }
 
-// Under the lock: whoever waits cannot leave meanwhile, and take the loop of its timer with it.
+// Under the lock: the waiting coroutine cannot leave meanwhile and take the loop of its timer with
+// it.
 void Bell::ring(const std::string& key) {
   waiting_.with([&](auto& waiting) {
     const auto [begin, end] = waiting.equal_range(key);

@@ -1,4 +1,4 @@
-// Wakes those who wait for something that another thread, or nobody, will do.
+// Wakes coroutines that wait for something that another thread may do.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>

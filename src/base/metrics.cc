@@ -109,7 +109,7 @@ std::unique_ptr<MetricNumbers> numbers(std::vector<std::string> labels) {
   const bool plain = labels.empty();
   auto made = std::make_unique<MetricNumbers>(std::move(labels),
                                               [] { return std::make_unique<MetricNumber>(); });
-  // One that nobody can tell apart is there from the beginning.
+  // A metric without labels is there from the beginning.
   if (plain) made->at({});
   return made;
 }

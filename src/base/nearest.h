@@ -1,4 +1,4 @@
-// What somebody probably meant.
+// The known word that a writer probably meant.
 #pragma once
 
 #include <optional>

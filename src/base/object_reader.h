@@ -5,7 +5,7 @@
 //   if (!in.ok()) return std::unexpected(in.error());   // "`event.attempt` is missing"
 //
 // After the first fault every further read gives an empty value, so a shape reads as a list of its
-// fields. Fields that nobody asks for are ignored.
+// fields. Fields that are not asked for are ignored.
 #pragma once
 
 #include <boost/json/array.hpp>

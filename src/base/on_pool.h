@@ -13,7 +13,7 @@
 
 namespace sallyport {
 
-// `work` must own what it uses: nobody may wait for it any more when it ends. What it throws is
+// `work` must own what it uses: the caller may be gone when it ends. What it throws is
 // thrown at the one who waits.
 template <class T, class Work>
 Async<T> on_pool(boost::asio::thread_pool& pool, Work work) {

@@ -46,7 +46,7 @@ constexpr bool is_plain(char c) {
   return c >= 0x20 && c < 0x7f;
 }
 
-// Dashes, quotes and dots of prose. They pass for ASCII, and everybody writes them.
+// Dashes, quotes and dots of prose. They pass for ASCII, and all texts have them.
 bool is_typographic(char32_t point) {
   constexpr auto kSigns =
       std::to_array<char32_t>({0x2013, 0x2014, 0x2018, 0x2019, 0x201C, 0x201D, 0x2026});

@@ -63,7 +63,7 @@ Result<void> check_reviewer(const Reply& reply, const json::object& request,
                             const ApprovalState& state) {
   const bool nobody = reply.by.empty() && reply.kind == Reply::Kind::Approved;
   if (nobody || is_requester(reply.by, request)) {
-    return fail(ErrorCode::Unauthenticated, "nobody approves a call of his own", "by");
+    return fail(ErrorCode::Unauthenticated, "a reviewer cannot approve their own calls", "by");
   }
   if (reply.by.size() > kLongestName || !is_utf8(reply.by)) {
     return fail(ErrorCode::InvalidInput, "a name is at most 512 bytes of UTF-8", "by");

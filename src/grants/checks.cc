@@ -110,8 +110,8 @@ Examination examine(std::string_view text, const TrustedIssuers& trusted,
 }
 
 // A token without a parent is a root, wherever it stands: a chain in another order is for the
-// check of delegation to find (CG-33). One that has no root is found there too, and before anybody
-// computes signatures of strangers.
+// check of delegation to find (CG-33). One that has no root is found there too, before the
+// signatures of unknown issuers are computed.
 std::optional<Failure> check_issuer(const TokenChain& chain, const TrustedIssuers& trusted) {
   bool rooted = false;
   for (const Token& link : chain.links) {
@@ -119,7 +119,7 @@ std::optional<Failure> check_issuer(const TokenChain& chain, const TrustedIssuer
     rooted = true;
     if (trusted.contains(link.issuer)) continue;
     return Failure{"grant_untrusted_issuer", Check::Signature,
-                   fmt::format("nobody here trusts `{}`", link.issuer)};
+                   fmt::format("`{}` is not a trusted issuer", link.issuer)};
   }
   if (rooted) return std::nullopt;
   return Failure{"grant_delegation", Check::Delegation, "the root of the chain is missing"};

@@ -53,7 +53,7 @@ struct Examination {
   std::optional<Failure> failure{};
   std::optional<TokenChain> chain{};  // of a token that has a form and no good signature
 };
-// Does the signature of a link belong to its issuer? `signed_by_issuer`, or somebody who remembers
+// Does the signature of a link belong to its issuer? `signed_by_issuer`, or a cache that remembers
 // what that said.
 using IsSigned = std::function<bool(const Token&)>;
 Examination examine(std::string_view text, const TrustedIssuers& trusted,

@@ -26,7 +26,7 @@ class DigestCache {
     });
   }
 
-  // The one that nobody asked for longest makes room.
+  // The one that was not asked for longest makes room.
   void keep(const Hash& digest, Finding finding) {
     kept_.with([&](Kept& kept) {
       if (kept.by_digest.contains(digest)) return;

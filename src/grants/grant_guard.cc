@@ -141,7 +141,7 @@ GrantGuard::Found GrantGuard::find(const Call& call) const {
   return found;
 }
 
-// Whoever hands a token on to many makes tokens that differ in their last link.
+// A holder that hands a token on to many makes tokens that differ in their last link.
 bool GrantGuard::has_good_signature(const Token& link) const {
   const Hash digest = sha256({link.signature, link.issuer, "\n", link.signed_bytes});
   if (signatures_.find(digest)) return true;

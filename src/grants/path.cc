@@ -120,7 +120,7 @@ std::optional<Path> resolved(std::string_view text, const std::optional<Path>& b
   if (has_drive(rest)) {
     path.drive = {lower_letter(rest[0]), ':'};
     rest.remove_prefix(2);
-    // `c:x` is relative to a folder that nobody names.
+    // `c:x` is relative to a folder that is not named.
     if (!rest.starts_with('/')) return std::nullopt;
   }
   if (!rest.starts_with('/')) {

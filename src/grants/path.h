@@ -21,7 +21,8 @@ struct Path {
   bool operator==(const Path&) const = default;
 };
 
-// Nothing for a path that is not absolute, or that may mean something else to whoever opens it:
+// Nothing for a path that is not absolute, or that the program that opens it may read in another
+// way:
 // `..` above the root, a NUL, a leading `~`, a `file:` of another host.
 std::optional<Path> absolute_path(std::string_view text);
 

@@ -1,4 +1,4 @@
-// The private key of somebody who issues tokens: the authority of a data folder, or a holder who
+// The private key of an issuer of tokens: the authority of a data folder, or a holder who
 // hands on. Wiped when it goes; never printed.
 #pragma once
 

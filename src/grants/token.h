@@ -76,7 +76,7 @@ struct TokenChain {
 // `InvalidInput` names the member that breaks the form.
 Result<TokenChain> read_token(std::string_view text);
 
-// The grants of a scope, as a token or somebody who writes one gives them.
+// The grants of a scope, as a token or the person who writes one gives them.
 Result<std::vector<Terms>> read_terms(const json::array& grants);
 
 // `ed25519:` and 64 lower-case hex digits.

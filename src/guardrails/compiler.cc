@@ -108,7 +108,7 @@ class Compiler {
 std::expected<std::shared_ptr<const Compiled>, DocumentError> compile(Document document,
                                                                       std::uint64_t generation,
                                                                       const PatternStore* store) {
-  // A document that nobody read has no name to be kept under.
+  // A document that was made in memory has no name to be kept under.
   const bool kept = store != nullptr && !document.config_hash.empty() && !document.checks.empty();
   const std::string digest = kept ? image_digest(document) : std::string();
   if (const auto image = kept ? store->load(digest) : std::nullopt) {

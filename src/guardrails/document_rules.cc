@@ -66,8 +66,8 @@ Done check_id(const Subject& subject) {
                     .path = subject.path("id")});
 }
 
-// The label of a check without an id is fixed, so whoever has the same one as an id must give way,
-// whichever of the two comes first.
+// The label of a check without an id is fixed, so a check that has the same text as its id must
+// give way, whichever of the two comes first.
 Done check_label(const Subject& subject) {
   const std::vector<Check>& checks = subject.document.checks;
   if (!subject.check().id) return {};

@@ -77,7 +77,7 @@ class MessageGate {
   // In the order in which they were opened. Those that were dropped go on record.
   const std::vector<MessageCall>& calls() const { return calls_; }
   bool armed() const;
-  // Of a channel; what nobody pushed to has seen nothing.
+  // Of a channel; one without any push has seen nothing.
   std::uint64_t bytes_in(Channel channel) const;
   std::uint64_t held(Channel channel) const;
   std::uint64_t invalid_utf8(Channel channel) const;

@@ -19,7 +19,7 @@ constexpr Row kStageNames[] = {
      {"Tool call", "name and arguments of a call, before it runs"},
      {"Виклик інструмента", "назва й аргументи виклику до його виконання"}},
     {"tool_output",
-     {"Tool result", "what a tool returned, before anybody sees it"},
+     {"Tool result", "what a tool returned, before the agent sees it"},
      {"Результат інструмента", "те, що повернув інструмент, перш ніж це хтось побачить"}},
 };
 

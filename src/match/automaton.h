@@ -100,7 +100,8 @@ class Automaton {
   static std::uintptr_t peek(const State* from, std::uint32_t character_class) {
     return from->edges[character_class].load(std::memory_order_acquire);
   }
-  // `insist`: there is room. For whoever has just changed automata, lest that go on for ever.
+  // `insist`: there is room. For a caller that has just changed automata, or it would change for
+  // ever.
   Move step(const State* from, std::uint32_t character_class, bool insist = false) const {
     const std::uintptr_t edge = peek(from, character_class);
     if (edge == 0) return make_step(from, character_class, insist);

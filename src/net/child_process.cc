@@ -19,7 +19,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-// Closes what nobody took over.
+// Closes the descriptors that have no owner yet.
 class Ends {
  public:
   explicit Ends(Pipe pipe) : pipe_(pipe) {}

@@ -26,7 +26,7 @@ bool same_name(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower_letter, lower_letter);
 }
 
-// No value of ours may end its line: what comes behind it would be a header of somebody else's.
+// No value of ours may end its line: what follows would be read as another header.
 bool is_plain(std::string_view value) {
   return std::ranges::all_of(value, [](char c) { return c == '\t' || (c >= ' ' && c != 0x7F); });
 }

@@ -60,7 +60,7 @@ class HttpExchange {
   // All that is left of it. `Exhausted`: it is longer than that.
   Task<std::string> read_all(std::size_t limit, std::chrono::milliseconds longest);
 
-  // Whoever waits hears `Cancelled`; the connection is closed.
+  // Waiting callers get `Cancelled`; the connection is closed.
   virtual void cancel() = 0;
 };
 

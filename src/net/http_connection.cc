@@ -172,7 +172,7 @@ Async<HttpServer::Connection::Refusal> HttpServer::Connection::read_request() {
   Refusal refusal = co_await read_head(parser);
   if (!refusal) refusal = co_await judge_head();
   if (!refusal) refusal = co_await read_body(parser);
-  // What follows may be a body that nobody wants to read.
+  // What follows may be a body that no handler reads.
   if (refusal) keep_alive_ = false;
   co_return refusal;
 }
@@ -300,7 +300,7 @@ void HttpServer::Connection::set_gone() {
   if (const auto tell = std::exchange(on_gone_, nullptr)) tell();
 }
 
-// Before it is written: whoever sees the answer finds it counted.
+// Before it is written: a client that sees the response finds it counted.
 void HttpServer::Connection::count(unsigned status) const {
   if (server_.answered_) server_.answered_(route_ ? route_->first : "other", status);
 }

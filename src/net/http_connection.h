@@ -28,7 +28,7 @@ class HttpServer::Connection final : public ServerExchange {
   Async<void> turn_away();
   // A peer between two requests is not waited for; one that is being answered is left alone.
   void stop();
-  // Makes room for others. False: it stays, because somebody is being answered.
+  // Makes room for others. False: it stays, because a request is being answered.
   bool leave();
 
   const ServerRequest& request() const override { return request_; }
@@ -82,7 +82,7 @@ class HttpServer::Connection final : public ServerExchange {
   Quota::Share body_;
   const Route* route_ = nullptr;
   std::function<void()> on_gone_{};
-  bool unknown_ = true;  // nobody has looked yet at who asks
+  bool unknown_ = true;  // its first request has not been authenticated yet
   bool answered_ = false;
   bool streams_ = false;
 };

@@ -108,7 +108,7 @@ bool HttpParser::has_head() const {
 bool HttpParser::done() const {
   return parser_->is_done();
 }
-// Bytes behind an answer were not asked for: nobody knows to what they belong.
+// Bytes behind an answer were not asked for: they belong to no request.
 bool HttpParser::may_be_reused() const {
   return parser_->is_done() && parser_->keep_alive() && rest_.empty();
 }

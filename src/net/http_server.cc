@@ -79,7 +79,7 @@ Async<void> HttpServer::accept() {
         co_await acceptor_->socket.async_accept(socket, asio::as_tuple(asio::use_awaitable));
     if (stopping_ || error == asio::error::operation_aborted) break;
     if (error) {
-      // Mostly: no descriptors are left. Whoever is idle gives his back.
+      // Mostly: no descriptors are left. Idle connections give theirs back.
       tell_that_clients_wait(error.message());
       (void)make_room();
       asio::steady_timer pause(executor_, std::chrono::milliseconds(100));
@@ -95,7 +95,7 @@ Async<void> HttpServer::accept() {
         co_await connection->serve();
       }
     };
-    // Beyond twice as many nobody is told any more.
+    // Beyond twice as many, connections are closed without a response.
     if (connections_.size() >= 2 * limits_.connections) continue;
     tasks_.start(serve(std::make_unique<Connection>(*this, std::move(socket)), full));
   }

@@ -34,7 +34,7 @@ class ServerExchange {
   virtual void on_gone(std::function<void()> tell) = 0;
   virtual bool gone() const = 0;
 
-  // False, here and below: nobody reads any more.
+  // False, here and below: the client no longer reads.
   virtual Async<bool> respond(ServerResponse response) = 0;
   // The head of a stream; its end comes when the handler returns.
   virtual Async<bool> begin(ServerResponse head) = 0;

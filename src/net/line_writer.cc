@@ -16,7 +16,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-// However the wait ends, nobody is told by a timer that is gone.
+// However the wait ends, no timer that is gone is notified.
 class Registered {
  public:
   Registered(std::list<asio::steady_timer*>& all, asio::steady_timer& timer)

@@ -20,12 +20,12 @@ class LineWriter {
   // `to` does not block, and must outlive the writer.
   LineWriter(boost::asio::posix::stream_descriptor& to, std::size_t bound);
 
-  // False: it was not taken, because too much waits or nobody reads any more.
+  // False: it was not taken, because too much waits or the reader is gone.
   bool push(std::string line);
 
-  // Writes what waits, until `close` or until nobody reads any more.
+  // Writes what waits, until `close` or until the reader is gone.
   Async<void> run();
-  // Returns when there is room, nobody reads any more, or `longest` has passed.
+  // Returns when there is room, the reader is gone, or `longest` has passed.
   Async<void> room(std::chrono::milliseconds longest);
   // True: nothing waits any more.
   Async<bool> flush(std::chrono::milliseconds longest);

@@ -1,4 +1,4 @@
-// Owns the coroutines that run beside the one that started them: nobody is left behind.
+// Owns the coroutines that run beside the one that started them: none outlives its owner.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

@@ -93,7 +93,7 @@ Result<int> connected(int folder, const std::string& name) {
   const sockaddr_un address = address_in(folder, name);
   if (socket.number() < 0 ||
       ::connect(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address)) {
-    // Somebody listens, and is too busy for more.
+    // A process listens, and its queue is full.
     const bool busy = errno == EAGAIN;
     return failed(busy ? ErrorCode::Exhausted : ErrorCode::Unavailable, "cannot connect");
   }
@@ -230,12 +230,12 @@ Result<UnixName> UnixName::listen(const std::filesystem::path& folder, const std
     return fail(ErrorCode::Conflict,
                 fmt::format("another process listens on {}", (folder / name).string()));
   }
-  // Nobody answers, so whoever made it is gone.
+  // No process answers: the one that made it is gone.
   ::unlinkat(opened, name.c_str(), 0);
   Descriptor socket(new_socket());
   const sockaddr_un address = address_in(opened, name);
   struct stat status{};
-  // Nobody connects between the name and its mode: it does not listen yet.
+  // No client connects between the name and its mode: it does not listen yet.
   if (socket.number() < 0 ||
       ::bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) ||
       ::fchmodat(opened, name.c_str(), reach == Reach::Private ? 0600 : 0666, 0) ||
@@ -263,7 +263,7 @@ UnixName::~UnixName() {
   if (folder_ < 0) return;
   struct stat status{};
   const bool there = ::fstatat(folder_, name_.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
-  // Somebody else may have taken the name since.
+  // Another process may have taken the name since.
   if (there && inode_ != 0 && status.st_ino == inode_) ::unlinkat(folder_, name_.c_str(), 0);
   ::close(folder_);
 }

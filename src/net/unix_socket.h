@@ -34,7 +34,7 @@ class UnixSocket {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
 
-  // At once, or not at all. `Unavailable`: nobody listens there. `Exhausted`: too many wait.
+  // At once, or not at all. `Unavailable`: no process listens there. `Exhausted`: too many wait.
   // `Unauthenticated`: the folder is not this user's alone, or another user listens.
   static Result<UnixSocket> connect(const std::filesystem::path& folder, const std::string& name);
   // To a public socket of the user `owner`. `Unauthenticated`: the folder is not the owner's,
@@ -78,7 +78,7 @@ class UnixName {
   UnixName& operator=(UnixName&&) = delete;
   ~UnixName();
 
-  // The listening descriptor, for whoever accepts and closes it.
+  // The listening descriptor. The caller accepts on it and closes it.
   int release();
 
  private:

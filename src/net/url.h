@@ -23,7 +23,7 @@ struct Url {
 
   bool is_loopback() const;       // by its name or address
   std::string authority() const;  // as in a `Host` header
-  std::string text() const;       // without its query, which may hold what nobody else should see
+  std::string text() const;       // without its query, which may hold a secret
 
   bool operator==(const Url&) const = default;
 };

@@ -1,5 +1,5 @@
 // What a login leaves behind for one tool server: who we are to its authorization server, and the
-// tokens that it gave. Whoever holds one can act as the person who logged in.
+// tokens that it gave. The holder of a token can act as the person who logged in.
 #pragma once
 
 #include <memory>
@@ -38,7 +38,7 @@ struct Account {
   Tokens tokens{};
 };
 
-// What is kept of a client that is let in by itself: whose it is, and nothing that lets anybody in.
+// For a client that registers itself, only the owner is stored, and no credential.
 Account binding_of(Account account);
 
 // JSON, as it is kept.
@@ -65,7 +65,7 @@ class Vault {
 // The answer of a token endpoint. `Unauthenticated`: it refuses, and says why; `Corrupt`: it is no
 // such answer.
 Result<Tokens> read_tokens(unsigned status, std::string_view body, WallTime now);
-// The answer of a registration endpoint to somebody who asked for `method`.
+// The response of a registration endpoint to a client that asked for `method`.
 Result<Client> read_registration(unsigned status, std::string_view body, std::string method);
 
 // Scopes, each once, in the order in which they came.

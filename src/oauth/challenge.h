@@ -10,7 +10,7 @@
 
 namespace sallyport::oauth {
 
-// The `error` for somebody who is known and may not do this.
+// The `error` for an authenticated client that lacks the right.
 inline constexpr std::string_view kInsufficientScope = "insufficient_scope";
 
 struct Challenge {

@@ -9,7 +9,7 @@
 
 namespace sallyport::oauth {
 
-// 32 bytes that nobody guesses.
+// 32 random bytes.
 std::string random_text(Entropy& entropy);
 
 // Good for one minute. `InvalidInput`: it is no private key of a kind that is known (EC P-256, RSA,

@@ -23,7 +23,7 @@ class Credentials {
   virtual ~Credentials() = default;
 
   virtual std::string token() const = 0;  // to send now; empty: none
-  // Renews one that is about to expire, where that needs nobody.
+  // Renews one that is about to expire, where that needs no person.
   virtual Async<void> freshen() = 0;
   // Success: there is another token, try again with it. An error says what a person has to do.
   virtual Task<void> renew(Refusal refusal) = 0;

@@ -11,7 +11,7 @@ namespace sallyport::oauth {
 namespace {
 
 using namespace std::chrono_literals;
-// Nobody waits longer for a machine than for a page.
+// A request between machines waits no longer than a person waits for a page.
 constexpr std::chrono::milliseconds kPatience = 10s;
 
 std::unexpected<Error> about(const net::Url& url, const Error& error) {

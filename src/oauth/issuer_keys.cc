@@ -16,7 +16,7 @@ constexpr std::chrono::seconds kOthersFetch{15};
 
 Task<void> IssuerKeys::verify(JsonWebToken token) {
   const bool known = younger_than(kUsable) && find(token) != nullptr;
-  // What is known is used while somebody else asks whether it is still so.
+  // Known keys stay in use while another caller fetches newer ones.
   if (!known || (!younger_than(kFresh) && !busy_)) co_await refresh();
   const VerifyKey* const key = younger_than(kUsable) ? find(token) : nullptr;
   if (key == nullptr && (failed_ || !younger_than(kUsable))) {

@@ -17,11 +17,11 @@ namespace sallyport::oauth {
 // On a strand, or on a context with one thread.
 class IssuerKeys {
  public:
-  // After the first one they are asked for again, and used on while nobody answers, until the
-  // second.
+  // After the first one they are asked for again, and stay in use while the issuer does not answer,
+  // until the second.
   static constexpr std::chrono::minutes kFresh{10};
   static constexpr std::chrono::minutes kUsable{60};
-  // A few times in a row, and then once in this time, whoever sends us tokens.
+  // A few times in a row, and then once in this time, however many tokens come.
   static constexpr std::chrono::seconds kBetweenFetches{30};
   static constexpr int kFetchesInARow = 4;
 
@@ -37,7 +37,7 @@ class IssuerKeys {
   // say now.
   Task<void> verify(JsonWebToken token);
 
-  // Asks for them before somebody needs them. False: they cannot be had now.
+  // Fetches them before a token needs them. False: they cannot be had now.
   Async<bool> warm_up();
 
  private:

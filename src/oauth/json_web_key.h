@@ -12,7 +12,7 @@
 
 namespace sallyport::oauth {
 
-// What a token may be signed with. Nothing symmetric: whoever checks such a signature can make it.
+// What a token may be signed with. Nothing symmetric: who can check such a signature can make one.
 enum class Algorithm { RS256, PS256, ES256, EdDSA };
 
 // By its name in `alg`. Nothing: it is none of these.

@@ -12,7 +12,7 @@ namespace sallyport::oauth {
 
 // The person, as far as we know one.
 struct Person {
-  std::function<void(const std::string& url)> show;  // opens the address, or asks somebody to
+  std::function<void(const std::string& url)> show;  // opens the address, or asks the user to
   std::chrono::milliseconds patience{300'000};
 };
 
@@ -25,7 +25,7 @@ struct Login {
       before{};  // of this server; its client is used again where that is possible
 };
 
-// An error says why nobody was let in. Nothing is kept here.
+// An error says why the login failed. Nothing is kept here.
 Task<Account> log_in(Login login, Challenge challenge);
 
 // The client is let in by itself: `client_credentials`.

@@ -41,7 +41,7 @@ class Page final : public net::HttpHandler {
 
   Async<void> handle(net::ServerExchange& exchange) override {
     std::optional<Fields> fields = read_form(exchange.request().query);
-    // Whoever does not know it was not sent by us, and does not end the login of somebody else.
+    // A browser that does not know it was not sent by us, and does not end this login.
     const bool ours = fields && field(*fields, "state") == state_ && !brought;
     if (ours) brought = std::move(*fields);
     co_await exchange.respond(!ours ? page(400, "This is not the login that is waited for.")

@@ -31,7 +31,7 @@ Task<std::string> ResourceServer::agent_of(std::string text) {
   if (of == nullptr) {
     co_return fail(ErrorCode::Unauthenticated, "the token is of an issuer that is not trusted");
   }
-  // Before the signature: what is no good anyway makes nobody ask for keys.
+  // Before the signature: a token that fails anyway causes no request for keys.
   SALLYPORT_CO_CHECK_OK(
       check_claims(token.claims, of->issuer.issuer, of->issuer.audience, settings_.clock.wall()));
   SALLYPORT_CO_CHECK_OK(co_await of->keys.verify(token));

@@ -16,7 +16,7 @@ namespace {
 // A little more than what the log has when it is copied and begins anew.
 constexpr off_t kFullLog = 9 << 20;
 constexpr std::size_t kStep = 512 << 10;
-// How long what nobody waits for may stay unsynced: long enough for many to share one sync.
+// How long a relaxed write may stay unsynced: long enough for many to share one sync.
 constexpr auto kSoon = std::chrono::milliseconds(200);
 // What a disk must have left for others, or the log stays as short as it is.
 constexpr std::uint64_t kSpare = 128 << 20;
@@ -38,7 +38,8 @@ class LogFile {
     struct statvfs disk{};
     return fd_ >= 0 && ::fstatvfs(fd_, &disk) == 0 && disk.f_bavail * disk.f_frsize >= kSpare;
   }
-  // Zeros are no frame to whoever reads the log. False: there is no room, and all is as before.
+  // Readers of the log do not take zeros for a frame. False: there is no room, and all is as
+  // before.
   bool add(const std::vector<char>& zeros) {
     const off_t end = size();
     const bool added =
@@ -129,7 +130,7 @@ Connection* Checkpointer::connection() {
   return connection_.get();
 }
 
-// In steps, so that nobody who writes meanwhile waits long.
+// In steps, so that no writer waits long.
 // INVARIANT: the file grows only under the lock that writers of all processes take: a frame of
 // theirs must not be written over.
 void Checkpointer::write_ahead() {

@@ -23,10 +23,10 @@ class Checkpointer {
   // The log has become long: copies it once. Starts the thread when first called.
   void wake();
 
-  // Somebody goes on writing: the log is given its full length, once.
+  // More writes follow: the log gets its full length, once.
   void extend();
 
-  // Something was written that nobody synced. Soon is a fifth of a second.
+  // A write was not synced. Soon is a fifth of a second.
   void sync_soon();
 
   // Such a sync failed, and what it was for is not known to be on disk. Made good by copying the

@@ -56,8 +56,8 @@ class Connection {
     bool sync = true;
     std::chrono::milliseconds lock_wait{5000};
     std::string vfs;
-    bool frozen = false;    // nobody can write here, not even lock files
-    bool passing = false;   // whoever closes last need not copy a short log
+    bool frozen = false;    // the folder is read-only, lock files included
+    bool passing = false;   // the last to close need not copy a short log
     int schema = 0;         // newer than ours where it is above zero
     bool unsealed = false;  // of schema 1: no column holds seals
   };
@@ -92,7 +92,8 @@ class Connection {
 
   // How long the write-ahead log was after the last commit here.
   int log_pages() const { return log_pages_; }
-  // Copies of the log into the database what nobody reads any more; blocks nobody. True: all of it.
+  // Copies into the database what no reader of the log needs any more. Blocks no one. True: all of
+  // it.
   Result<bool> copy_log();
 
   const std::filesystem::path& file() const { return options_.file; }

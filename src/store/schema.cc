@@ -119,7 +119,7 @@ Result<int> pragma(Connection& connection, const char* sql) {
 }  // namespace
 
 Result<int> schema_version(Connection& connection) {
-  // In this order: whoever makes the tables makes all three in one commit.
+  // In this order: one commit makes all three.
   SALLYPORT_TRY(const int tables, pragma(connection, "SELECT COUNT(*) FROM sqlite_schema"));
   if (tables == 0) return 0;
   SALLYPORT_TRY(const int version, pragma(connection, "PRAGMA user_version"));
@@ -169,7 +169,7 @@ Result<void> bring_up_to_date(Connection& connection) {
   SALLYPORT_TRY(const int seen, schema_version(connection));
   if (seen >= kSchemaVersion) return {};
   SALLYPORT_CHECK_OK(connection.run("BEGIN IMMEDIATE"));
-  // Somebody else may have been first.
+  // Another process may have been first.
   SALLYPORT_TRY(const int version, schema_version(connection));
   if (version == 0) {
     SALLYPORT_CHECK_OK(connection.run(kTables));

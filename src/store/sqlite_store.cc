@@ -172,7 +172,7 @@ struct SqliteStore::State {
     SqlView view(*writer, secret.get(), changed);
     SALLYPORT_CHECK_OK(work(view));
     SALLYPORT_CHECK_OK(writer->query("COMMIT").run());
-    // Whoever fails is told again: what it found is not lost.
+    // After a failure the next caller is told again: what was found is not lost.
     if (view.asked()) seen = version;
     return {};
   }

@@ -13,7 +13,7 @@ namespace {
 
 Hash hash_from(std::string_view bytes) {
   Hash hash{};
-  // A row of another length can only be damage: whoever compares it finds the wrong hash.
+  // A row of another length can only be damage: a reader that compares it finds the wrong hash.
   if (bytes.size() == hash.size()) std::ranges::copy(bytes, hash.begin());
   return hash;
 }

@@ -90,7 +90,7 @@ void ChainVerifier::check_meaning(std::uint64_t index) {
   }
   if (!outcome_from(record_.text("outcome").value_or(""))) wrong(index, "unknown outcome");
   const std::string_view metadata = record_.member("metadata");
-  // Nearly all records are about calls that nobody was asked about.
+  // Nearly all records are about calls without an approval request.
   const std::string_view action = record_.text("action").value_or("");
   const bool matters = metadata.find("\"approval\"") != std::string_view::npos ||
                        metadata.find("\"control\"") != std::string_view::npos ||

@@ -25,7 +25,7 @@ Reviewer reviewer_in(ObjectReader& in, const json::value& item) {
   for (const char* const name : {"key", "token", "client"}) {
     const json::object* const object = item.if_object();
     const json::value* const given = object ? object->if_contains(name) : nullptr;
-    // Whoever has a key signs: one that was forgotten must not look like none.
+    // A person with a key signs: a forgotten signature must not look like none.
     if (given != nullptr && given->is_null()) in.refuse(name, "has no value, leave it out");
   }
   Reviewer reviewer{.name = in.text("name")};
@@ -49,7 +49,7 @@ Reviewer reviewer_in(ObjectReader& in, const json::value& item) {
     in.refuse("client", "must be 1 to 512 bytes");
   } else if (reviewer.client && (reviewer.name == *reviewer.client ||
                                  reviewer.name.starts_with(*reviewer.client + "/"))) {
-    in.refuse("client", "is the name itself: nobody approves a call of his own");
+    in.refuse("client", "is the name itself: a reviewer cannot approve their own calls");
   }
   for (const json::value& role : in.array("roles")) {
     const bool known = role == json::value("approver") || role == json::value("controller");
@@ -66,7 +66,7 @@ void refuse_twice(ObjectReader& in, const Reviewer& reviewer, std::set<std::stri
   if (!first("name:" + lower_case(reviewer.name))) {
     in.refuse("name", "is registered twice; capital letters make no other name");
   }
-  constexpr std::string_view kShared = "is registered for somebody else too";
+  constexpr std::string_view kShared = "is registered for another reviewer too";
   if (reviewer.key && !first(key_text(*reviewer.key))) in.refuse("key", kShared);
   if (reviewer.token && !first(*reviewer.token)) in.refuse("token", kShared);
   if (reviewer.client && !first("client:" + *reviewer.client)) in.refuse("client", kShared);

@@ -14,7 +14,7 @@ class CountRecord final : public core::FactChange {
  public:
   CountRecord(std::string agent, Outcome outcome) : agent_(std::move(agent)), outcome_(outcome) {}
 
-  // Counts that cannot be read stay as they are: whoever weighs by them lowers the tier.
+  // Counts that cannot be read stay as they are: the tier that is weighed by them is lowered.
   Result<std::vector<core::Fact>> facts(const Stored& stored) const override {
     SALLYPORT_TRY(const std::optional<std::string> before, stored(kTallySpace, agent_));
     Result<Tally> tally = Tally::parse(before.value_or(""));

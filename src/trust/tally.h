@@ -20,7 +20,7 @@ struct Tally {
   std::uint64_t timeouts = 0;
   std::optional<Outcome> latest{};
 
-  // An empty text counts nothing. `Corrupt`: nobody of us wrote this.
+  // An empty text counts nothing. `Corrupt`: no release of ours wrote this.
   static Result<Tally> parse(std::string_view stored);
   std::string text() const;
 

@@ -15,8 +15,8 @@ class Doors(ApprovalsTest, McpTest):
         held = Held(self, "--policy", self.policy(lines))
         request_id = self.pending()[0]["request_id"]
         for name in ("agent:deploy-bot", "agent:deploy-bot/helper"):
-            self.assertIn("nobody approves a call of his own", self.refused(1, *self.answer("approve", request_id, name)))
-            self.assertIn("nobody approves a call of his own",
+            self.assertIn("a reviewer cannot approve their own calls", self.refused(1, *self.answer("approve", request_id, name)))
+            self.assertIn("a reviewer cannot approve their own calls",
                           self.refused(1, *self.answer("escalate", request_id, name), "--to", "user:ada"))
         self.assertEqual(self.pending()[0]["state"], "pending")
         self.assertEqual(self.ran(), [])

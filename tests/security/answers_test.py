@@ -99,7 +99,7 @@ class Answers(Approvals):
             people = [f'    - {{name: "user:{name}", {known}, roles: [approver]}}' for name, known in (("bo", first), ("cy", second))]
             checked = self.cli("policy", "check", self.policy(people=people, more="  dual_control: [write_file]"))
             self.assertEqual(checked.code, 1)
-            self.assertRegex(checked.err, r"policy.yaml:4:3: `reviewers\[1\]\.\w+` is registered for somebody else too")
+            self.assertRegex(checked.err, r"policy.yaml:4:3: `reviewers\[1\]\.\w+` is registered for another reviewer too")
         people = [f'    - {{name: "{name}", token: "sha256:{n * 64}", roles: [approver]}}' for name, n in (("user:bo", "1"), ("user:BO", "2"))]
         self.assertIn("capital", self.cli("policy", "check", self.policy(people=people)).err)
 
