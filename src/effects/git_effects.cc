@@ -93,6 +93,8 @@ class Git {
       reader_.add_path("fs.write", arguments_.operands[1], true);
     if (name_ == "worktree" && first_is({"remove"}) && count() > 1)
       reader_.add_path("fs.delete", arguments_.operands[1], true);
+    // A template brings hooks, which the next commit runs.
+    if (name_ == "init" && has("--template")) reader_.opaque(OpaqueReason::Configuration, call_);
     if (name_ == "init" && count() > 0)
       return reader_.add_path("git.write", arguments_.operands[0]);
     if (name_ == "archive" || name_ == "bundle") {
@@ -107,7 +109,7 @@ class Git {
       return;
     }
     if (name_ == "bisect" && first_is({"run"})) reader_.opaque(OpaqueReason::Configuration, call_);
-    if (name_ == "apply" || name_ == "am") {
+    if (name_ == "apply" || name_ == "am" || name_ == "hash-object") {
       for (const Argument& file : arguments_.operands) reader_.add_path("fs.read", file);
     }
     if (lists()) return reader_.add_here("fs.read", true);

@@ -177,6 +177,10 @@ void program_effects(ShellReader& reader, const Invocation& call, const std::str
   const std::string name(program_alias(given_name));
   switch (row.operands) {
     case Operands::None:
+      if (!row.options.empty()) {
+        const std::vector<Option>& options = options_of(row.options);
+        option_effects(reader, call, read_arguments(call.words, 1, {.options = options}));
+      }
       reader.add_plain("none");
       return;
     case Operands::Packages:

@@ -2,6 +2,8 @@
 // program, and adds its effects to the reader.
 #pragma once
 
+#include <optional>
+
 #include "effects/arguments.h"
 #include "effects/shell_reader.h"
 
@@ -25,6 +27,9 @@ bool has_dangerous_option(const std::vector<Option>& options);
 
 // The words from `from` on, as a command of its own.
 Invocation rest_of(const Invocation& call, std::size_t from);
+
+// `cmake -E` is a set of file tools. The command that it stands for; nothing for all other uses.
+std::optional<Invocation> cmake_tool(const Invocation& call);
 
 // Scripts without commands that run or write something (RU-54, `code`).
 bool is_plain_sed_script(std::string_view script);

@@ -11,21 +11,33 @@ namespace sallyport::effects {
 namespace {
 
 constexpr auto kPrograms = std::to_array<Program>({
-    {.names = "echo true false : date pwd which whereis ps sleep id whoami hostname uname "
+    {.names = "echo true false : pwd which whereis ps sleep id whoami uname "
               "uptime free groups tty seq yes basename dirname expr nproc arch cal clear tput "
-              "jobs bg fg dirs umask ulimit times getconf locale logname users who w "
+              "jobs bg fg dirs umask ulimit times getconf locale logname users w "
               "lsblk lscpu lsusb lspci vmstat pgrep pidof top printenv shift return exit break "
               "continue suspend logout disown caller tr"},
+    {.names = "date", .options = "-f,--file=< -r,--reference=< -d,--date= -s,--set="},
+    {.names = "hostname", .options = "-F,--file=<"},
+    {.names = "who", .operands = Operands::Read},
     {.names = "test [ printf wait getopts cd pushd popd export declare typeset local readonly "
               "unset set shopt read "
               "let eval trap source . alias unalias hash enable bind complete compgen compopt "
               "mapfile readarray history fc type crontab at batch",
      .operands = Operands::Special},
 
-    {.names = "cat tac wc rev file md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum "
+    {.names = "cat tac wc rev md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum "
               "cksum sum "
-              "readlink realpath zcat bzcat xzcat zstdcat cmp more less lsof tsort strings",
-     .operands = Operands::Read},
+              "readlink realpath zcat bzcat xzcat zstdcat cmp more lsof tsort strings",
+     .operands = Operands::Read,
+     .options = "--files0-from=<"},
+    {.names = "file",
+     .operands = Operands::Read,
+     .options = "-m,--magic-file=< -f,--files-from=< -e,--exclude= -F,--separator= -P= "
+                "-C,--compile:W"},
+    {.names = "less",
+     .operands = Operands::Read,
+     .options = "-o,-O,--log-file,--LOG-FILE=> -k,--lesskey-file,--lesskey-src,--lesskey-content=! "
+                "-T,--tag-file=< -t,--tag= -p,--pattern= -b= -D= -h= -j= -P= -x= -y= -z="},
     {.names = "stat", .operands = Operands::Read, .options = "-c,--format= --printf="},
     {.names = "cut paste join comm nl fold fmt expand unexpand column od base64 base32 iconv pr",
      .operands = Operands::Read,

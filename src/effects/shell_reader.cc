@@ -527,7 +527,13 @@ void ShellReader::run(Invocation call) {
   const bool downloaded = program->contains('/') && was_downloaded(call.words[0]);
   if (downloaded) remote_code();
   if (row == nullptr || downloaded) {
-    add_plain("process.exec");
+    std::optional<Invocation> tool;
+    if (name == "cmake" && !downloaded) tool = cmake_tool(call);
+    if (tool) {
+      run(std::move(*tool));
+    } else {
+      add_plain("process.exec");
+    }
   } else {
     const std::size_t effects = out_.effects.size();
     const std::size_t requests = requests_;

@@ -13,6 +13,34 @@ Arguments wrapper_arguments(const Invocation& call, const std::vector<Option>& o
   return read_arguments(call.words, 1, {.options = options, .stop_at_operand = true});
 }
 
+struct CmakeTool {
+  std::string_view name;
+  std::string_view program;
+  bool recursive = false;
+};
+
+constexpr CmakeTool kCmakeTools[] = {{"rm", "rm"},
+                                     {"remove", "rm"},
+                                     {"remove_directory", "rm", true},
+                                     {"copy", "cp"},
+                                     {"copy_if_different", "cp"},
+                                     {"copy_directory", "cp", true},
+                                     {"rename", "mv"},
+                                     {"touch", "touch"},
+                                     {"touch_nocreate", "touch"},
+                                     {"make_directory", "mkdir"},
+                                     {"cat", "cat"},
+                                     {"echo", "echo"},
+                                     {"env", "env"},
+                                     {"time", "time"},
+                                     {"tar", "tar"},
+                                     {"create_symlink", "ln"},
+                                     {"create_hardlink", "ln"},
+                                     {"copy_directory_if_different", "cp", true},
+                                     {"md5sum", "md5sum"},
+                                     {"sha256sum", "sha256sum"},
+                                     {"compare_files", "cmp"}};
+
 void run_rest(ShellReader& reader, const Invocation& call, std::size_t next) {
   if (next < call.words.size()) reader.run(rest_of(call, next));
 }
@@ -218,6 +246,19 @@ bool wrapper_effects(ShellReader& reader, const Invocation& call, const std::str
     return false;
   }
   return true;
+}
+
+std::optional<Invocation> cmake_tool(const Invocation& call) {
+  const std::string* option = call.words.size() > 2 ? call.words[1].text() : nullptr;
+  const std::string* name = option != nullptr && *option == "-E" ? call.words[2].text() : nullptr;
+  if (name == nullptr) return std::nullopt;
+  const auto* const tool =
+      std::ranges::find(kCmakeTools, std::string_view(*name), &CmakeTool::name);
+  if (tool == std::end(kCmakeTools)) return std::nullopt;
+  Invocation inner = rest_of(call, 2);
+  inner.words[0] = literal(std::string(tool->program));
+  if (tool->recursive) inner.words.insert(inner.words.begin() + 1, literal("-r"));
+  return inner;
 }
 
 }  // namespace sallyport::effects

@@ -14,7 +14,7 @@ import time
 import unittest
 
 from cli_support import BIN
-from mcp_support import PATIENCE, McpTest
+from mcp_support import McpTest
 from mutations import LEGACY, MARKER, Mutator, dumps
 
 # A mutation may glue letters to the key, and then it is none.
@@ -22,6 +22,8 @@ PLANTED = re.compile(rf"(?<![A-Za-z0-9]){MARKER}(?![A-Za-z0-9])")
 from serve_support import ServeTest
 
 COUNT = int(os.environ.get("SALLYPORT_MUTATIONS", "2000"))
+# A call that the mutated server never answers ends after a minute, and may keep others waiting until then.
+PATIENCE = 300
 SEED = int(os.environ.get("SALLYPORT_SEED", "1"))
 SANITIZED = b"__asan_" in pathlib.Path(BIN).read_bytes() if pathlib.Path(BIN).exists() else False
 MOST_MEMORY = (6 << 20 if SANITIZED else 1 << 20)  # KiB
