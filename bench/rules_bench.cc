@@ -40,7 +40,8 @@ rules::RuleSet rules_of(std::size_t count) {
         "then: allow, when: {{server: crm, tool: \"find_{0}_*\"}}",
         "then: deny, when: {{command: tool{0} publish}}",
         "then: ask, when: {{class: network.request, host: [h{0}.example.com, \"*.x{0}.org\"]}}",
-        "then: allow, when: {{class: [fs.write, fs.delete], inside: /data/{0}}}",
+        "then: allow, when: {{class: [fs.write, fs.delete], inside: /data/x}}, unless: {{path: "
+        "/data/{0}}}",
         "then: deny, when: {{class: db.schema, args: [{{type: enum, value: {{at: [/mode], values: "
         "[m{0}]}}}}]}}"};
     const std::size_t kind = i % 7;

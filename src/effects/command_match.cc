@@ -253,6 +253,7 @@ Match program_match(const std::string& wanted, const Command& command, const std
                     bool restrictive, const std::vector<std::string>& workspaces) {
   const bool has_path = wanted.contains('/');
   if (!has_path) {
+    if (program == wanted) return Match::Yes;
     if (!program.contains('/'))
       return program_alias(program) == program_alias(wanted) ? Match::Yes : Match::No;
     // A program at another place counts by its name where a rule restricts.

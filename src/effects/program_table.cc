@@ -670,6 +670,14 @@ std::span<const Subcommand> subcommands() {
 }
 
 std::string_view program_alias(std::string_view name) {
+  // Asked for each rule that names a command: most names begin like no alias.
+  static constexpr std::array<bool, 256> kFirst = [] {
+    std::array<bool, 256> letters{};
+    for (const Alias& alias : kAliases) letters[static_cast<unsigned char>(alias.name[0])] = true;
+    for (const char c : {'p', 'm'}) letters[static_cast<unsigned char>(c)] = true;
+    return letters;
+  }();
+  if (name.empty() || !kFirst[static_cast<unsigned char>(name[0])]) return name;
   const auto* const alias = std::ranges::find(kAliases, name, &Alias::name);
   if (alias != kAliases.end()) return alias->program;
   // `python3.11`, `mkfs.anything`.

@@ -120,6 +120,7 @@ bool ShellParser::pipeline(Pipeline& out) {
     if (word == "!") {
       ++pos_;
     } else if (word == "time") {
+      timed_ = timed_ || substitutions_ > 0;
       pos_ += word.size();
       skip_blanks();
       // `-p` and `--` are options of the keyword; bash runs anything else.
@@ -149,10 +150,20 @@ bool ShellParser::pipeline(Pipeline& out) {
 
 // The reserved word that starts here, with nothing joined to it; else nothing.
 std::string_view ShellParser::reserved_word() const {
-  const std::size_t end = std::min(text_.size(), text_.find_first_of(" \t\n|&;()<>\"'`$\\", pos_));
-  if (end - pos_ > 8) return {};
+  static constexpr CharTable kEnd(" \t\n|&;()<>\"'`$\\");
+  static constexpr CharTable kJoins("\"'`$\\");
+  static constexpr CharTable kFirst = [] {
+    std::array<char, kReserved.size()> letters{};
+    for (std::size_t i = 0; i < kReserved.size(); ++i) letters[i] = kReserved[i][0];
+    return CharTable(std::string_view(letters.data(), letters.size()));
+  }();
+  if (done() || !kFirst.contains(text_[pos_])) return {};
+  constexpr std::size_t kLongest = 8;
+  std::size_t end = pos_;
+  while (end < text_.size() && end - pos_ <= kLongest && !kEnd.contains(text_[end])) ++end;
+  if (end - pos_ > kLongest) return {};
   const std::string_view word = text_.substr(pos_, end - pos_);
-  if (end < text_.size() && std::string_view("\"'`$\\").contains(text_[end])) return {};
+  if (end < text_.size() && kJoins.contains(text_[end])) return {};
   return is_reserved(word) ? word : std::string_view();
 }
 
@@ -220,17 +231,20 @@ bool ShellParser::simple(CommandSyntax& out) {
       const bool first = out.words.size() == 1 && out.assignments.empty();
       return fail(first ? OpaqueReason::Function : OpaqueReason::Syntax);
     }
-    if (!process && std::string_view("\n|&;)<>").contains(at())) break;
+    static constexpr CharTable kEnds("\n|&;)<>");
+    if (!process && kEnds.contains(at())) break;
+    if (out.words.empty()) out.words.reserve(8);
     out.words.emplace_back();
     if (!word(out.words.back())) return false;
-    const WordSyntax& last = out.words.back();
-    const std::optional<std::string> bare = last.bare();
+    const bool before_redirection = (at() == '<' || at() == '>') && at(1) != '(';
+    std::optional<std::string> bare;
+    if (out.words.size() == 1 || before_redirection) bare = out.words.back().bare();
     if (out.words.size() == 1) {
       if (bare && is_reserved(*bare)) return fail();
       if (!assignment(out, out.words.back())) return false;
     }
     // A number that a continued line separates from its redirection.
-    if (bare && (at() == '<' || at() == '>') && at(1) != '(' &&
+    if (bare && before_redirection &&
         (std::ranges::all_of(*bare, is_digit) || bare->starts_with('{'))) {
       return fail();
     }
@@ -362,6 +376,7 @@ bool ShellParser::for_command(CommandSyntax& out) {
 }
 
 bool ShellParser::case_command(CommandSyntax& out) {
+  if (timed_) return fail();
   out.kind = CommandSyntax::Kind::Case;
   pos_ += 4;
   skip_blanks();

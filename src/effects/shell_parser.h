@@ -2,6 +2,7 @@
 // about is a failure, never a guess. One pass without looking back, so time is linear.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -96,6 +97,21 @@ class ShellParser {
   std::size_t outer_pending_ = 0;      // how many of them stand outside of this substitution
   std::size_t documents_in_this_ = 0;  // here-documents of this substitution
   int substitutions_ = 0;
+  // `time` was read in this substitution, or in one around it: bash 5.2 then takes the bracket of a
+  // `case` pattern for the end of the substitution.
+  bool timed_ = false;
+};
+
+// A set of ASCII characters that is asked about each character of a line.
+class CharTable {
+ public:
+  constexpr explicit CharTable(std::string_view members) {
+    for (const char c : members) in_[static_cast<unsigned char>(c)] = true;
+  }
+  constexpr bool contains(char c) const { return in_[static_cast<unsigned char>(c)]; }
+
+ private:
+  std::array<bool, 256> in_{};
 };
 
 constexpr bool is_digit(char c) {

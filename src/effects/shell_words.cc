@@ -18,8 +18,12 @@ bool is_name_letter(char c) {
   return is_name_start(c) || is_digit(c);
 }
 
+constexpr CharTable kMeta(" \t\n|&;()<>");
+// What means something in a word, or ends it. Text between two of them is taken at once.
+constexpr CharTable kSpecial(" \t\n|&;()<>'\"`$\\");
+
 bool is_meta(char c) {
-  return std::string_view(" \t\n|&;()<>").find(c) != std::string_view::npos;
+  return kMeta.contains(c);
 }
 
 void add_text(std::vector<Part>& parts, char c, bool quoted) {
@@ -104,10 +108,13 @@ bool ShellParser::word_piece(std::vector<Part>& parts, bool in_condition) {
       if (in_condition) return fail();
       ++pos_;
       return substitution(parts, Part::Kind::Process, false);
-    default:
+    default: {
       add_text(parts, at(), false);
-      ++pos_;
+      const std::size_t begin = ++pos_;
+      while (pos_ < text_.size() && !kSpecial.contains(text_[pos_])) ++pos_;
+      parts.back().text += text_.substr(begin, pos_ - begin);
       return true;
+    }
   }
 }
 
@@ -415,6 +422,7 @@ bool ShellParser::substitution(std::vector<Part>& parts, Part::Kind kind, bool q
   ++pos_;
   const std::size_t outer = std::exchange(outer_pending_, pending_.size());
   const std::size_t documents = std::exchange(documents_in_this_, 0);
+  const bool timed = timed_;
   ++substitutions_;
   parts.push_back({.kind = kind, .quoted = quoted, .list = std::make_shared<CommandList>()});
   // The list is filled in place: what it has counts even if the rest cannot be read.
@@ -422,6 +430,7 @@ bool ShellParser::substitution(std::vector<Part>& parts, Part::Kind kind, bool q
   if (!list(*target)) return false;
   if (pending_.size() > outer_pending_) return fail(OpaqueReason::Heredoc);
   --substitutions_;
+  timed_ = timed;
   if (substitutions_ > 0)
     documents_in_this_ += documents;
   else

@@ -185,6 +185,12 @@ Match Scene::call_part(const Conditions& conditions) const {
   return found;
 }
 
+const std::vector<PathForm>& Scene::forms_of_folder(const std::string& folder) const {
+  const auto known = named_folders_.find(folder);
+  if (known != named_folders_.end()) return known->second;
+  return named_folders_.emplace(folder, folder_forms(folder, files())).first->second;
+}
+
 Match Scene::inside_of(const std::vector<FolderName>& names, const PathForm& form,
                        Side side) const {
   Match found = Match::No;
@@ -198,7 +204,7 @@ Match Scene::inside_of(const std::vector<FolderName>& names, const PathForm& for
         }
         folder = facts_.machine.home + folder.substr(1);
       }
-      found = either(found, match_of(is_inside(form, folder_forms(folder, files()), side)));
+      found = either(found, match_of(is_inside(form, forms_of_folder(folder), side)));
       continue;
     }
     const RootFolders& known = folders(name.kind);

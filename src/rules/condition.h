@@ -1,6 +1,7 @@
 // The conditions of a rule: a mapping of which all must hold for an effect (RU-14..RU-16).
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -97,10 +98,13 @@ class Scene {
   Match path_part(const Conditions& conditions, const SeenEffect& seen, Side side) const;
   Match path_of(const Conditions& conditions, const SeenEffect& seen, Side side) const;
   Match inside_of(const std::vector<FolderName>& names, const PathForm& form, Side side) const;
+  // Each folder that rules name is looked up once.
+  const std::vector<PathForm>& forms_of_folder(const std::string& folder) const;
   Match command_of(const Conditions& conditions, const effects::Effect& effect, Side side) const;
 
   const effects::CallFacts& facts_;
   mutable std::optional<RootFolders> workspace_, temp_, home_, cwd_, data_, policy_;
+  mutable std::map<std::string, std::vector<PathForm>, std::less<>> named_folders_;
   FindRoot find_root_;
 };
 

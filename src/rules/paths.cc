@@ -210,6 +210,7 @@ PathForm PathForm::of(std::string_view absolute) {
   PathForm form{.segments = clean_segments(absolute)};
   form.folded.reserve(form.segments.size());
   for (const std::string& segment : form.segments) form.folded.push_back(folded_segment(segment));
+  form.plain = form.folded == form.segments;
   return form;
 }
 
@@ -319,6 +320,7 @@ Result<Glob> Glob::parse(std::string_view text) {
     }
     glob.folded_.push_back(segment == "**" ? segment : folded_segment(segment));
   }
+  glob.plain_ = glob.folded_ == glob.segments_;
   return glob;
 }
 
@@ -327,6 +329,7 @@ Match Glob::under(const PathForm* base, const Asked& asked) const {
   const PathForm& from = base ? *base : kNone;
   const Match exact = match_segments(from.segments, segments_, asked.path.segments, asked);
   if (asked.side == Side::Narrow || exact == Match::Yes) return exact;
+  if (plain_ && asked.path.plain && (base == nullptr || base->plain)) return exact;
   return either(exact, match_segments(from.folded, folded_, asked.path.folded, asked));
 }
 

@@ -46,6 +46,7 @@ constexpr Side reversed(Side side) {
 struct PathForm {
   std::vector<std::string> segments{};
   std::vector<std::string> folded{};
+  bool plain = false;  // folding changes nothing
 
   static PathForm of(std::string_view absolute);
   std::string text() const;
@@ -113,6 +114,7 @@ class Glob {
   Root root_ = Root::Absolute;
   std::vector<std::string> segments_;  // behind the root
   std::vector<std::string> folded_;
+  bool plain_ = false;  // folding changes nothing
 };
 
 }  // namespace sallyport::rules

@@ -26,6 +26,21 @@ class Decider {
   const Scene& scene() const { return scene_; }
   std::size_t count() const { return seen_.size(); }
 
+  // False: the rule matches no effect. Most rules of a policy say nothing about a call, and this
+  // finds that out without making a list.
+  bool may_match(const Rule& rule, bool allowing) const {
+    if (rule.when.empty()) return true;
+    const Side side = allowing ? Side::Narrow : Side::Wide;
+    for (const Conditions& conditions : rule.when) {
+      if (scene_.call_part(conditions) == Match::No) continue;
+      for (const SeenEffect& seen : seen_) {
+        if (allowing && seen.effect().opaque && conditions.opaque != true) continue;
+        if (scene_.effect_part(conditions, seen, side, !allowing) != Match::No) return true;
+      }
+    }
+    return false;
+  }
+
   // `allowing`: as in an `allow` rule, else as in a restrictive one.
   std::vector<Match> matches(const Rule& rule, bool allowing) const {
     const Side side = allowing ? Side::Narrow : Side::Wide;
@@ -175,6 +190,7 @@ std::vector<Say> says(const RuleSet& set, const Decider& decider, WallTime now,
       decision.expired.push_back(&rule);
       continue;
     }
+    if (!decider.may_match(rule, !rule.has_only() && rule.then == Then::Allow)) continue;
     Say say = say_of(rule, decider);
     if (!matched(say)) continue;
     if (rule.result) {

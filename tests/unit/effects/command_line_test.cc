@@ -33,6 +33,8 @@ TEST(CommandLineTest, WhatIsNotReadIsOpaqueAndWhatStandsBeforeItCounts) {
       {"rm a; function f { ls; }", "fs.delete a; process.exec opaque [function]"},
       {"select x in a; do ls; done", "process.exec opaque [syntax]"},
       {"coproc ls", "process.exec opaque [syntax]"},
+      // bash 5.2 ends the substitution at the bracket of the pattern.
+      {"echo $(time case a in a) ls;; esac)", "process.exec opaque [syntax]"},
       {"rm $(rm x) 'open", "fs.delete x; process.exec opaque [syntax]"},
       {"if ls", "fs.read .; process.exec opaque [syntax]"},
       {"ls;;", "fs.read .; process.exec opaque [syntax]"},
