@@ -42,7 +42,9 @@ struct GuardRun {
 struct Redaction {
   std::string path{};  // JSON Pointer into the record
   std::string category{};
-  std::string digest{};  // `hmac-sha256:<hex>`: equal values can be joined, none can be guessed
+  std::string digest{};    // `hmac-sha256:<hex>`: equal values can be joined, none can be guessed
+  std::string detector{};  // what found it; empty: an earlier release wrote the record
+  bool whole = false;      // it was the whole of its string
 
   bool operator==(const Redaction&) const = default;
 };
@@ -83,7 +85,14 @@ struct AuditRecord {
   std::optional<std::string> approval_id{};
   std::optional<std::uint64_t> matched_grant_index{};
   std::vector<GuardRun> guards{};
-  json::value post_invocation{};  // null when the tool gave no answer
+  // What the decision was made of. Empty: an earlier release wrote the record.
+  std::string decided_at{};                 // RFC 3339
+  std::uint64_t as_of = 0;                  // size of the ledger when the facts were read
+  std::string class_source{};               // who says what the tool is; `unknown`: nobody
+  bool caution = false;                     // what the tool says of itself is reason for care
+  std::optional<std::string> definition{};  // `sha256:<hex>` of what the tool says of itself
+  std::string front{};                      // `mcp`, `http`, `hook`, `library` or `agent`
+  json::value post_invocation{};            // null when the tool gave no answer
   std::vector<Redaction> redactions{};
 
   bool has_additions() const { return !call_id.empty(); }

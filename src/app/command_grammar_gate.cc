@@ -188,8 +188,11 @@ void CommandLine::add_policy() {
        "FILE|CALL")
       ->required();
   text(explain, "--policy", policy_explain_.policy,
-       "a file, or a shipped one by its name [starter]", "POLICY");
+       "a file, or a shipped one by its name [that of the recorded call, else starter]", "POLICY");
   text(explain, "--grant", policy_explain_.grant, "the token that the call presents", "FILE");
+  explain.add_flag("--now", policy_explain_.now,
+                   "judge a recorded call by the policy and the facts of now");
+  text(explain, "--at", policy_explain_.at, "the time of now, as 2026-11-16T12:00:00Z", "TIME");
   CLI::App& lint = command(policy, "lint", "what can never matter in a policy, with a proof",
                            policy_lint_, policy_lint);
   text(lint, "file", policy_lint_.file,
@@ -203,7 +206,8 @@ void CommandLine::add_policy() {
   text(profiles, "name", policy_profiles_.name, "only this agent, server or program", "NAME");
   CLI::App& show =
       command(policy, "show", "policies that come with the program", policy_show_, policy_show);
-  text(show, "name", policy_show_.name, "print this one", "NAME");
+  text(show, "name", policy_show_.name, "print this one; a hash: one that was in force",
+       "NAME|HASH");
   CLI::App& gallery = command(policy, "gallery", "guardrails that come with the program",
                               policy_gallery_, policy_gallery);
   text(gallery, "name", policy_gallery_.name, "print this document", "NAME");

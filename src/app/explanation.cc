@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "app/entry_text.h"
@@ -20,21 +21,80 @@ std::string source_of(const Classification& tool) {
   return tool.source.empty() ? "unknown" : tool.source;
 }
 
-// The guard or the tier that had the last word.
-json::object decided_by(const core::Rehearsal& now) {
-  const std::string_view verdict = verdict_of(now);
-  for (const GuardRun& run : now.guard_runs) {
+// The guard or the tier that had the last word, and where the policy says so.
+json::object decided_by(const Explained& explained) {
+  const core::Rehearsal& now = explained.now;
+  const std::string_view verdict = explained.verdict();
+  const Cause& decider = explained.decider;
+  json::object by{{"stage", "autonomy"}, {"guard", nullptr}, {"rule", now.tier_source}};
+  const auto guard = std::ranges::find_if(now.guard_runs, [&](const GuardRun& run) {
     const bool refuses = verdict == "refused" && (run.verdict == "deny" || run.verdict == "error");
-    const bool asks = now.question && run.verdict == "ask" && now.tier == Autonomy::ActAuto;
-    if (!refuses && !asks) continue;
-    return {{"stage", run.stage},
-            {"guard", run.guard},
-            {"rule", run.rule ? json::value(*run.rule) : json::value()}};
+    return refuses || (now.question && run.verdict == "ask" && now.tier == Autonomy::ActAuto);
+  });
+  if (decider.kind == "rule" || decider.kind == "unlisted") {
+    by = {{"stage", "rules"}, {"guard", nullptr}, {"rule", decider.name}};
+  } else if (guard != now.guard_runs.end()) {
+    by = {{"stage", guard->stage},
+          {"guard", guard->guard},
+          {"rule", guard->rule ? json::value(*guard->rule) : json::value()}};
+  } else if (verdict == "refused") {
+    by = {{"stage", "call"}, {"guard", nullptr}, {"rule", *now.refusal}};
   }
-  if (verdict == "refused") {
-    return {{"stage", "call"}, {"guard", nullptr}, {"rule", *now.refusal}};
+  by["kind"] = decider.kind;
+  by["name"] = decider.name;
+  by["place"] = decider.place.empty() ? json::value() : json::value(decider.place);
+  return by;
+}
+
+json::array causes_json(const Explained& explained) {
+  json::array causes;
+  for (const Cause& cause : explained.causes) {
+    causes.push_back(
+        json::object{{"kind", cause.kind},
+                     {"name", cause.name},
+                     {"place", cause.place.empty() ? json::value() : json::value(cause.place)},
+                     {"verdict", cause.verdict},
+                     {"text", cause.text}});
   }
-  return {{"stage", "autonomy"}, {"guard", nullptr}, {"rule", now.tier_source}};
+  return causes;
+}
+
+json::array changes_json(const Explained& explained) {
+  json::array changes;
+  for (const Change& change : explained.changes) {
+    json::array edits;
+    for (const EditText& edit : change.edits) {
+      edits.push_back(
+          json::object{{"place", edit.place.empty() ? json::value() : json::value(edit.place)},
+                       {"text", edit.text}});
+    }
+    changes.push_back(json::object{
+        {"kind", change.kind}, {"edits", std::move(edits)}, {"verdict", change.verdict}});
+  }
+  return changes;
+}
+
+json::array holes_json(const Explained& explained) {
+  json::array holes;
+  for (const Hole& hole : explained.holes) {
+    holes.push_back(json::object{{"path", hole.path},
+                                 {"category", hole.category},
+                                 {"detector", hole.detector},
+                                 {"digest", hole.digest},
+                                 {"whole", hole.whole}});
+  }
+  return holes;
+}
+
+// One line for each change, in the order in which they were found.
+std::string change_line(const Change& change) {
+  std::string line;
+  for (const EditText& edit : change.edits) {
+    if (!line.empty()) line += "; ";
+    if (!edit.place.empty()) line += edit.place + "  ";
+    line += edit.text;
+  }
+  return line;
 }
 
 json::object policy_json(const Explained& explained) {
@@ -53,6 +113,11 @@ json::array steps_json(const core::Rehearsal& now) {
   return steps;
 }
 
+json::object call_json(const Call& call) {
+  return {{"agent_id", call.agent_id}, {"session_id", call.session_id}, {"server", call.server},
+          {"tool", call.tool},         {"front", call.setting.front},   {"input", call.input}};
+}
+
 json::value approval_json(const core::Rehearsal& now) {
   if (!now.question) return nullptr;
   const Question& question = *now.question;
@@ -67,14 +132,17 @@ json::value approval_json(const core::Rehearsal& now) {
 json::value recorded_json(const Explained& explained) {
   if (!explained.then) return nullptr;
   const RecordedDecision& then = *explained.then;
-  return json::object{{"sequence", then.sequence},
-                      {"outcome", then.outcome},
-                      {"reason", then.reason.empty() ? json::value() : json::value(then.reason)},
-                      {"policy_hash", then.policy_hash},
-                      {"same_policy", then.policy_hash == explained.now.policy_hash},
-                      {"autonomy", then.tier},
-                      {"autonomy_source", then.tier_source},
-                      {"input_redacted", then.redacted}};
+  return json::object{
+      {"sequence", then.sequence},
+      {"outcome", then.outcome},
+      {"reason", then.reason.empty() ? json::value() : json::value(then.reason)},
+      {"policy_hash", then.policy_hash},
+      {"same_policy", then.policy_hash == explained.now.policy_hash},
+      {"autonomy", then.tier},
+      {"autonomy_source", then.tier_source},
+      {"verdict", then.verdict},
+      {"reproduced", then.reproduced ? json::value(*then.reproduced) : json::value()},
+      {"input_redacted", then.redacted}};
 }
 
 // What one guard said, on one line.
@@ -139,6 +207,11 @@ void say_recorded(const Explained& explained) {
   if (then.policy_hash != explained.now.policy_hash) {
     row("", "under another policy, " + then.policy_hash);
   }
+  if (then.reproduced) {
+    row("", *then.reproduced
+                ? "the same when it is decided again"
+                : fmt::format("recorded as `{}`, which this does not explain", then.verdict));
+  }
   if (then.redacted) row("", "secrets were taken out of the input before it was recorded");
 }
 
@@ -184,18 +257,63 @@ void say_rules(const core::Rehearsal& now) {
   });
 }
 
-std::string headline(const core::Rehearsal& now) {
-  const std::string_view verdict = verdict_of(now);
-  if (verdict == "runs") return "would run";
-  if (verdict == "asks") return "would wait for a person";
-  if (verdict == "proposed") return "would be proposed, and run once somebody approves it";
-  return fmt::format("would not run: {}", visible(*now.refusal));
+std::string headline(const Explained& explained) {
+  if (explained.undecided) {
+    return fmt::format("undecided: {}; {}", explained.undecided->reason,
+                       visible(explained.undecided->text));
+  }
+  const Cause& by = explained.decider;
+  std::string line = fmt::format("{} by {}", explained.verdict(), by.kind);
+  if (!by.name.empty()) line += fmt::format(" `{}`", visible(by.name));
+  if (!by.place.empty()) line += ", " + visible(by.place);
+  if (explained.now.refusal) line += ": " + visible(*explained.now.refusal);
+  return line;
+}
+
+void say_causes(const Explained& explained) {
+  std::string_view name = "causes";
+  for (const Cause& cause : explained.causes) {
+    std::string line = fmt::format("{} `{}`", cause.kind, visible(cause.name));
+    if (!cause.place.empty()) line += ", " + visible(cause.place);
+    line += fmt::format(": {}", cause.verdict);
+    if (!cause.text.empty()) line += fmt::format(" ({})", visible(cause.text));
+    row(std::exchange(name, ""), line);
+  }
+  name = "changes";
+  for (const Change& change : explained.changes) {
+    row(std::exchange(name, ""), fmt::format("{:<7} {}  tried: {}", change.kind,
+                                             visible(change_line(change)), change.verdict));
+  }
+}
+
+void say_holes(const Explained& explained) {
+  std::string_view name = "holes";
+  for (const Hole& hole : explained.holes) {
+    row(std::exchange(name, ""),
+        fmt::format("{} lost {}{}", visible(hole.path.empty() ? "the input" : hole.path),
+                    hole.detector.empty() ? hole.category : hole.detector,
+                    explained.undecided ? "" : "; the verdict does not depend on it"));
+  }
 }
 
 }  // namespace
 
 json::object explanation_json(const Explained& explained) {
   const core::Rehearsal& now = explained.now;
+  if (explained.undecided) {
+    return {{"verdict", "undecided"},
+            {"would_run", false},
+            {"reason", explained.undecided->reason},
+            {"missing", explained.undecided->missing},
+            {"text", explained.undecided->text},
+            {"decided_by", nullptr},
+            {"causes", json::array()},
+            {"changes", json::array()},
+            {"holes", holes_json(explained)},
+            {"call", call_json(now.call)},
+            {"policy", policy_json(explained)},
+            {"recorded", recorded_json(explained)}};
+  }
   json::array guards;
   for (const GuardRun& run : now.guard_runs) {
     json::object one = to_json(run);
@@ -205,15 +323,14 @@ json::object explanation_json(const Explained& explained) {
   json::array findings;
   for (const json::object& finding : now.findings) findings.push_back(finding);
   json::object out{
-      {"verdict", verdict_of(now)},
-      {"would_run", now.runs()},
+      {"verdict", explained.verdict()},
+      {"would_run", explained.verdict() == "runs"},
       {"reason", now.refusal ? json::value(*now.refusal) : json::value()},
-      {"decided_by", decided_by(now)},
-      {"call", json::object{{"agent_id", now.call.agent_id},
-                            {"session_id", now.call.session_id},
-                            {"server", now.call.server},
-                            {"tool", now.call.tool},
-                            {"input", now.call.input}}},
+      {"decided_by", decided_by(explained)},
+      {"causes", causes_json(explained)},
+      {"changes", changes_json(explained)},
+      {"holes", holes_json(explained)},
+      {"call", call_json(now.call)},
       {"input_rewritten", now.rewritten},
       {"policy", policy_json(explained)},
       {"classification",
@@ -229,7 +346,6 @@ json::object explanation_json(const Explained& explained) {
                                 {"reached", now.weighed},
                                 {"steps", steps_json(now)}}},
       {"approval", approval_json(now)},
-      {"to_run", json::value_from(to_run(now))},
       {"recorded", recorded_json(explained)}};
   if (now.rules) out["rules"] = now.rules->record;
   return out;
@@ -237,7 +353,7 @@ json::object explanation_json(const Explained& explained) {
 
 void say_explanation(const Explained& explained) {
   const core::Rehearsal& now = explained.now;
-  say(headline(now));
+  say(headline(explained));
   row("call",
       fmt::format("{}{} by {}", with_lookalikes(visible(now.call.tool)),
                   now.call.server.empty() ? "" : fmt::format(" of {}", visible(now.call.server)),
@@ -246,6 +362,8 @@ void say_explanation(const Explained& explained) {
   if (now.rewritten) row("", "as guards rewrote it");
   row("policy", fmt::format("{}, {}", visible(explained.policy), now.policy_hash));
   if (!explained.policy_note.empty()) row("", visible(explained.policy_note));
+  say_holes(explained);
+  if (explained.undecided) return say_recorded(explained);
   row("class",
       fmt::format("{}, {}, said by: {}", to_string(now.classification.tier),
                   visible(now.classification.effect_class), source_of(now.classification)));
@@ -257,9 +375,8 @@ void say_explanation(const Explained& explained) {
   say_rules(now);
   say_tier(now);
   say_approval(now);
+  say_causes(explained);
   say_recorded(explained);
-  name = "to run";
-  for (const std::string& remedy : to_run(now)) row(std::exchange(name, ""), visible(remedy));
 }
 
 }  // namespace sallyport::app

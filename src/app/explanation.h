@@ -1,14 +1,26 @@
-// Why a call would run or would not: a rehearsal in words, and what would have to differ.
+// Why a call would run or would not: the verdict, who decides, every cause, and changes that were
+// tried.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "app/call_trial.h"
+#include "app/changes.h"
 #include "core/rehearsal.h"
 #include "sallyport/json.h"
 
 namespace sallyport::app {
+
+// A value that redaction took out of the input.
+struct Hole {
+  std::string path{};  // JSON Pointer into the input
+  std::string category{};
+  std::string detector{};  // empty: an earlier release wrote the record
+  std::string digest{};
+  bool whole = false;
+};
 
 // What the log has of a call that was made before.
 struct RecordedDecision {
@@ -18,21 +30,32 @@ struct RecordedDecision {
   std::string policy_hash;
   std::string tier;
   std::string tier_source;
-  bool redacted = false;  // its input is not what it was
+  std::string verdict;               // of WB-2, as the record has it
+  std::optional<bool> reproduced{};  // nothing: it was not decided again as it was then
+  bool redacted = false;             // its input is not what it was
+  std::vector<Hole> holes{};         // in its input
+};
+
+// Why a call is not decided (WB-2).
+struct Undecided {
+  std::string reason;   // a code
+  std::string missing;  // the value that is missing
+  std::string text{};   // for people
 };
 
 struct Explained {
-  core::Rehearsal now;
+  std::optional<Undecided> undecided{};
+  core::Rehearsal now{};
+  Cause decider{};
+  std::vector<Cause> causes{};
+  std::vector<Change> changes{};
+  std::vector<Hole> holes{};
   std::string policy;         // its name, or its file
-  std::string policy_note{};  // why it is not the one that the call ran under
+  std::string policy_note{};  // which text it is
   std::optional<RecordedDecision> then{};
+
+  std::string_view verdict() const { return undecided ? "undecided" : verdict_of(now); }
 };
-
-// runs, refused, shadow, proposed, asks.
-std::string_view verdict_of(const core::Rehearsal& now);
-
-// What must be otherwise for the call to run, most telling first; empty where it runs.
-std::vector<std::string> to_run(const core::Rehearsal& now);
 
 json::object explanation_json(const Explained& explained);
 void say_explanation(const Explained& explained);

@@ -84,8 +84,7 @@ Result<HookPolicy::Read> HookPolicy::read(const Means& means, policy::PolicyOrig
 
 Task<std::shared_ptr<HookPolicy>> HookPolicy::load(Means means, std::string name) {
   policy::PolicyOrigin origin = policy::PolicyOrigin::named(name);
-  const core::PlanShelf::Origin told{
-      .source = origin.name, .who = who_runs_this(), .generation = 1};
+  core::PlanShelf::Origin told{.source = origin.name, .who = who_runs_this(), .generation = 1};
   const auto reading = [means, origin = std::move(origin)]() -> Result<Read> {
     SALLYPORT_TRY(Result<Read> read,
                   shielded("the policy", [&] { return HookPolicy::read(means, origin); }));
@@ -101,7 +100,9 @@ Task<std::shared_ptr<HookPolicy>> HookPolicy::load(Means means, std::string name
     if (!refused) SALLYPORT_CO_CHECK_OK(co_await shelf.reject(told, read.error()));
     co_return std::unexpected(read.error());
   }
-  if (before != read->plan->hash()) {
+  SALLYPORT_CO_TRY(const auto kept, ledger.fact(core::kPolicyText, read->plan->hash()));
+  if (before != read->plan->hash() || !kept) {
+    told.text = read->policy.text;
     SALLYPORT_CO_CHECK_OK(co_await shelf.load(read->plan, told));
   }
   co_return std::shared_ptr<HookPolicy>(new HookPolicy(means, std::move(*read)));

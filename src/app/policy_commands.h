@@ -44,8 +44,10 @@ struct PolicyExplainOptions {
   std::string call;  // a file, `-`, the JSON itself, or the id of a recorded call
   std::optional<std::string> policy;
   std::optional<std::string> grant;
+  bool now = false;               // a recorded call by the policy and the facts of now
+  std::optional<std::string> at;  // RFC 3339: the time of now
 };
-// 0: it would run; 1: it would not, or not without a person.
+// 0: it runs; 1: it does not, or not without a person, or that cannot be told.
 Result<int> policy_explain(const Context& context, const PolicyExplainOptions& options);
 
 struct PolicyShowOptions {

@@ -47,7 +47,8 @@ Task<void> PolicyWatch::take_up() {
   }
   if (!*loaded) co_return Result<void>{};
   co_return co_await plans_.load(
-      (*loaded)->plan, {.source = source, .who = who_, .generation = loader_.generation()});
+      (*loaded)->plan,
+      {.source = source, .who = who_, .generation = loader_.generation(), .text = (*loaded)->text});
 }
 
 Task<void> PolicyWatch::load() {

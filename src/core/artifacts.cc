@@ -41,9 +41,7 @@ std::optional<Draft> Artifacts::move_out(Draft& record, ToolResult& result) cons
   // A cut could leave half of a secret standing: what must not be stored goes first.
   json::value output(result.output);
   for (const Removal& removal : redactor.redact("output", output)) {
-    record.redactions.push_back(json::object{{"path", "/body/outcome/result/output"},
-                                             {"category", removal.category},
-                                             {"digest", digest(removal.removed)}});
+    record.redactions.push_back(listed(removal, "/body/outcome/result/output", digest));
   }
   if (output.is_string()) result.output = std::string(output.get_string());
   const std::size_t size = recorded_size(result.output);

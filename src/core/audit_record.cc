@@ -84,6 +84,14 @@ void write_additions(json::object& object, const AuditRecord& record) {
   object["approval_id"] = core::or_null(record.approval_id);
   object["matched_grant_index"] = core::or_null(record.matched_grant_index);
   object["guards"] = core::array_of(record.guards);
+  if (!record.decided_at.empty()) {
+    object["decided_at"] = record.decided_at;
+    object["as_of"] = record.as_of;
+    object["class_source"] = record.class_source;
+    object["caution"] = record.caution;
+    object["definition"] = core::or_null(record.definition);
+    object["front"] = record.front;
+  }
   object["post_invocation"] = record.post_invocation;
   object["redactions"] = core::array_of(record.redactions);
 }
@@ -108,6 +116,12 @@ void read_additions(ObjectReader& in, AuditRecord& record) {
   record.approval_id = in.optional_text("approval_id");
   record.matched_grant_index = in.optional_number("matched_grant_index");
   record.guards = core::shapes_in(in, "guards", guard_run_from_json);
+  record.decided_at = in.optional_text("decided_at").value_or("");
+  record.as_of = in.optional_number("as_of").value_or(0);
+  record.class_source = in.optional_text("class_source").value_or("");
+  record.caution = in.optional_any("caution") == json::value(true);
+  record.definition = in.optional_text("definition");
+  record.front = in.optional_text("front").value_or("");
   record.post_invocation = in.optional_any("post_invocation");
   record.redactions = core::shapes_in(in, "redactions", redaction_from_json);
 }
@@ -154,13 +168,19 @@ Result<GuardRun> guard_run_from_json(const json::value& value, std::string where
 }
 
 json::object to_json(const Redaction& redaction) {
-  return {{"path", redaction.path}, {"category", redaction.category}, {"digest", redaction.digest}};
+  json::object object{
+      {"path", redaction.path}, {"category", redaction.category}, {"digest", redaction.digest}};
+  if (!redaction.detector.empty()) object["detector"] = redaction.detector;
+  if (redaction.whole) object["whole"] = true;
+  return object;
 }
 
 Result<Redaction> redaction_from_json(const json::value& value, std::string where) {
   ObjectReader in(value, std::move(where));
   Redaction redaction{
       .path = in.text("path"), .category = in.text("category"), .digest = in.text("digest")};
+  redaction.detector = in.optional_text("detector").value_or("");
+  redaction.whole = in.optional_any("whole") == json::value(true);
   if (!redaction.path.empty() && redaction.path.front() != '/') {
     in.refuse("path", "must be a JSON Pointer, which begins with `/`");
   }

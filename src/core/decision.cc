@@ -44,7 +44,8 @@ class Pass {
     const GuardTraits& traits = guard->traits();
     GuardRun run = not_yet_run(traits, number_);
     if (skipped(run)) co_return;
-    const GuardContext context{trail_.classification(), number_, circumstances_.preview};
+    const GuardContext context{trail_.classification(), number_, circumstances_.preview,
+                               trail_.facts ? &*trail_.facts : nullptr};
     const bool sees_grants = traits.stage == Stage::Grant;
     const Call with_grants = sees_grants ? trail_.call_with_grants() : Call();
     Judged judged = co_await judge(guard, sees_grants ? with_grants : trail_.call(), context,
@@ -82,7 +83,7 @@ class Pass {
   // The rules of the policy, behind the guards that look at grants and texts (RU-11).
   void run_rules() {
     const std::shared_ptr<const CallRules>& rules = trail_.plan().rules();
-    if (!rules || denied_ || cancelled_ || judged_) return;
+    if (!rules || (denied_ && !trail_.hears_all) || cancelled_ || judged_) return;
     judged_ = true;
     trail_.judged(rules->judge(
         {trail_.call(), trail_.upstream, trail_.workspace, circumstances_.clock.wall()}));
@@ -101,7 +102,7 @@ class Pass {
       trail_.refuse({"cancelled", Refusal::By::Cancel});
       cancelled_ = true;
     }
-    if (!denied_ && !cancelled_) return false;
+    if ((!denied_ || trail_.hears_all) && !cancelled_) return false;
     run.verdict = "skipped";
     run.why = denied_ ? "denied_earlier" : "cancelled";
     runs_.push_back(std::move(run));

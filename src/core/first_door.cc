@@ -40,15 +40,43 @@ std::optional<std::string> replay_of(const Trail& trail) {
   return trail.replay_of.empty() ? std::nullopt : std::optional(trail.replay_of);
 }
 
+constexpr std::string_view kSceneSpace = "scene";
 constexpr std::string_view kExpiredSpace = "rule_expired";
 
 // The workspace of a session is what its first call says, whatever later ones say (RU-36).
-void pin_workspace(Trail& trail, RecordReader& records) {
+void pin_workspace(Trail& trail) {
   bool pins = false;
-  trail.workspace = session_workspace(trail.call(), records, &pins);
+  trail.workspace = session_workspace(trail.call(), *trail.facts, &pins);
   if (!pins) return;
   trail.closing_facts.push_back({std::string(kWorkspaceSpace), workspace_key(trail.call()),
                                  canonical_json(json::value_from(trail.workspace))});
+}
+
+// What rules look at beside the call and its session: folder, workspace, server. An entry of its
+// own, once for each that differs, so that the call can be judged again (WB-8); the record of the
+// call has its digest.
+void note_scene(Trail& trail) {
+  const CallSetting& setting = trail.call().setting;
+  const UpstreamFacts& upstream = trail.upstream;
+  json::object scene;
+  if (!setting.folder.empty()) scene["cwd"] = setting.folder;
+  if (!trail.workspace.empty()) scene["workspace"] = json::value_from(trail.workspace);
+  if (setting.interactive) scene["interactive"] = true;
+  if (!upstream.command.empty()) scene["command"] = json::value_from(upstream.command);
+  if (upstream.read_only_hint) scene["read_only_hint"] = *upstream.read_only_hint;
+  if (upstream.definition_changed) scene["definition_changed"] = true;
+  if (upstream.remote_files) scene["remote_files"] = true;
+  // Short: it tells few scenes of one folder apart, and proves nothing.
+  trail.scene =
+      trail.digest(canonical_json(scene)).substr(std::string_view("hmac-sha256:").size(), 16);
+  const auto known = trail.facts->fact(kSceneSpace, trail.scene);
+  if (!known || *known) return;
+  Draft draft{.kind = Kind::Topic,
+              .subject = {.policy_hash = trail.plan().hash()},
+              .topic = "rules",
+              .body = {{"record", "scene"}, {"scene", trail.scene}, {"details", std::move(scene)}}};
+  draft.facts.push_back({std::string(kSceneSpace), trail.scene, "", true});
+  trail.rows.push_back(std::move(draft));
 }
 
 // What rules say beside their verdict: items of the queue, and that they have expired (RU-19,
@@ -92,16 +120,20 @@ Classification untiered(const Trail& trail) {
 
 Async<void> Governor::authorize(Trail& trail, const std::shared_ptr<Upstream>& upstream,
                                 const std::stop_token& cancel) {
+  trail.facts.emplace(parts_.recorder);
+  trail.decided_at = rfc3339(parts_.clock.wall());
   if (upstream->raises_caution()) trail.raise_caution();
   trail.tool_definition(upstream->definition());
   if (trail.plan().rules()) {
     trail.upstream = upstream->facts();
-    pin_workspace(trail, parts_.recorder);
+    pin_workspace(trail);
+    note_scene(trail);
   }
   if (const Result<void> ready = parts_.recorder.ready(); !ready) {
     // Nothing was announced, so nobody hears of it.
     trail.refuse({"event sink failed: audit: " + ready.error().message, Refusal::By::Listener});
     trail.needs_person = false;
+    trail.as_of = trail.facts->as_of();
     list_unreached(trail);
     co_return;
   }
@@ -138,6 +170,7 @@ Async<void> Governor::authorize(Trail& trail, const std::shared_ptr<Upstream>& u
   } else {
     trail.autonomy_source = "not_weighed";  // refused before a tier was asked for
   }
+  trail.as_of = trail.facts->as_of();
   co_await tell_decision(trail);
 }
 
@@ -206,7 +239,8 @@ void Governor::find_tier(Trail& trail) const {
                                           .steps = trail.tier_steps,
                                           .people = trail.plan().approvals().people.get(),
                                           .rules = say_of(trail)},
-                                         parts_.recorder, parts_.clock.wall());
+                                         // A budget counts by the time that the record says (WB-10).
+                                         *trail.facts, *from_rfc3339(trail.decided_at));
     trail.autonomy = answer.tier;
     trail.autonomy_source = std::move(answer.source);
     trail.needs_human = answer.needs_human;

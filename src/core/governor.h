@@ -83,7 +83,8 @@ class Governor {
 
   // What `run` would decide about it now, and why. Guards are asked and hooks told; nothing is
   // written, nobody is asked, and the tool does not run.
-  Task<Rehearsal> rehearse(Call call, std::shared_ptr<Upstream> upstream);
+  Task<Rehearsal> rehearse(Call call, std::shared_ptr<Upstream> upstream,
+                           Hearing hearing = Hearing::UntilRefused);
 
   // A call of a dispatch that is made again (AP-24): decided by the plan of now, answered by what
   // was recorded of the first time, and never executed.

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/async.h"
+#include "core/recorder.h"
 #include "sallyport/call.h"
 #include "sallyport/classification.h"
 #include "sallyport/envelope.h"
@@ -38,6 +39,8 @@ struct GuardContext {
   Classification classification{};
   unsigned pass = 1;  // of the deciding guards over one call
   Preview preview{};
+  // The facts of the decision, all of one moment; null: a guard reads them itself.
+  RecordReader* facts = nullptr;
 };
 
 // The first door. `const` and callable from any thread.

@@ -7,6 +7,7 @@
 
 #include "base/try.h"
 #include "core/artifacts.h"
+#include "core/decision_context.h"
 #include "core/dispatch.h"
 #include "core/drafts.h"
 #include "core/emitter.h"
@@ -42,7 +43,10 @@ json::object body_of(const Trail& trail) {
       {"approval_id", trail.approval_id.empty() ? json::value() : json::value(trail.approval_id)},
       {"matched_grant_index", trail.grant ? json::value(trail.grant->index) : json::value()},
       {"guards", std::move(guards)}};
-  if (trail.rules) body["rules"] = trail.rules->record;
+  if (trail.rules) {
+    body["rules"] = trail.rules->record;
+    if (!trail.scene.empty()) body["rules"].as_object()["scene"] = trail.scene;
+  }
   if (!trail.replay_of.empty()) {
     body["replay_of_event_id"] = trail.replay_of;
   } else if (!call.trigger_id.empty()) {
@@ -51,8 +55,24 @@ json::object body_of(const Trail& trail) {
   return body;
 }
 
+DecisionContext context_of(const Trail& trail) {
+  const std::string& source = trail.classification().source;
+  return {.decided_at = trail.decided_at,
+          .as_of = trail.as_of,
+          .class_source = source.empty() ? "unknown" : source,
+          .caution = trail.cautious(),
+          .definition = trail.tool_definition(),
+          .front = front_word(trail.call().setting.front)};
+}
+
 Draft draft_of(const Trail& trail, Kind kind) {
   Draft draft{.kind = kind, .subject = trail.subject(), .body = body_of(trail)};
+  const DecisionContext context = context_of(trail);
+  if (kind == Kind::Intent) {
+    draft.body["decided"] = context.brief();
+  } else {
+    context.add_to(draft.body);
+  }
   if (trail.call().raw_input) {
     for (const char* const path : {"/requested_input", "/effective_input"}) {
       draft.exact.push_back({.path = path, .bytes = *trail.call().raw_input, .raw = true});

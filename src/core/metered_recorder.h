@@ -26,6 +26,9 @@ class MeteredRecorder final : public Recorder {
                                      std::vector<Fact> expected) override;
   void owe(std::vector<Draft> drafts) override;
 
+  Result<Moment> moment(const std::vector<FactKey>& keys) override {
+    return recorder_.moment(keys);
+  }
   Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) override {
     return recorder_.fact(space, key);
   }

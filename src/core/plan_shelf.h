@@ -8,6 +8,7 @@
 
 #include "base/async.h"
 #include "core/plan.h"
+#include "core/policy_text.h"
 #include "core/recorder.h"
 
 namespace sallyport::core {
@@ -18,18 +19,22 @@ class PlanShelf final : public PlanSource {
   explicit PlanShelf(Recorder& recorder, std::string hash_before = {});
 
   struct Origin {
-    std::string source;            // a file, a preset, `program`
-    std::string who;               // the authenticated person or process
-    std::uint64_t generation = 0;  // of its guardrails; 0: it has none
+    std::string source;                        // a file, a preset, `program`
+    std::string who;                           // the authenticated person or process
+    std::uint64_t generation = 0;              // of its guardrails; 0: it has none
+    std::shared_ptr<const PolicyText> text{};  // null: a program made the plan
   };
 
-  // In force once its control entry is durable. Not from two tasks at once.
+  // In force once its control entry is durable, which holds the text of the policy where no entry
+  // of the ledger has it yet (WB-7). Not from two tasks at once.
   Task<void> load(std::shared_ptr<const Plan> plan, Origin origin);
   Task<void> reject(Origin origin, Error error);
 
   std::shared_ptr<const Plan> current() const override { return plan_.load(); }
 
  private:
+  Task<void> write(const Plan& plan, const Origin& origin, bool with_text);
+
   Recorder& recorder_;
   std::string hash_before_;
   std::atomic<std::shared_ptr<const Plan>> plan_;

@@ -28,6 +28,7 @@ class ReadingRecorder final : public Recorder {
   // `records` must outlive it.
   explicit ReadingRecorder(RecordReader& records) : records_(records) {}
 
+  Result<Moment> moment(const std::vector<FactKey>& keys) override { return records_.moment(keys); }
   Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) override {
     return records_.fact(space, key);
   }

@@ -3,6 +3,8 @@
 #include <array>
 #include <charconv>
 
+#include "base/try.h"
+
 namespace sallyport::core {
 
 namespace {
@@ -26,6 +28,15 @@ std::optional<Kind> kind_from(std::string_view text) {
 // Who keeps records for one process alone.
 Result<Recorder::Claim> Recorder::claim(std::string_view) {
   return std::make_shared<char>();
+}
+
+Result<RecordReader::Moment> RecordReader::moment(const std::vector<FactKey>& keys) {
+  Moment found;
+  for (const FactKey& key : keys) {
+    SALLYPORT_TRY(std::optional<std::string> value, fact(key.space, key.key));
+    found.values.push_back(std::move(value));
+  }
+  return found;
 }
 
 std::optional<Placed> split_place(std::string_view stored) {

@@ -36,6 +36,7 @@ struct ExactContent {
   bool raw = false;                   // bytes as received (LE-10), else canonical JSON
   bool withheld = false;              // commit to them, keep the salt, never store them
   bool withheld_if_redacted = false;  // the same, but only where storing would have to change them
+  bool unredacted = false;            // stored as they are: the text of a policy (WB-7)
 };
 
 // A small fact that must never disagree with the log: changed in the same transaction as the entry.
@@ -101,10 +102,25 @@ enum class Urgency {
   Reports,    // an effect has happened: may use the reserve
 };
 
+// Names a fact.
+struct FactKey {
+  std::string space;
+  std::string key;
+
+  auto operator<=>(const FactKey&) const = default;
+};
+
 // Committed state, as of now.
 class RecordReader {
  public:
   virtual ~RecordReader() = default;
+  // The number of entries and the values of facts, all of one moment, in the order of `keys`.
+  struct Moment {
+    std::uint64_t size = 0;
+    std::vector<std::optional<std::string>> values{};
+  };
+  // A reader without snapshots reads one fact after the other and says 0 for the size.
+  virtual Result<Moment> moment(const std::vector<FactKey>& keys);
   virtual Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) = 0;
   virtual Result<std::vector<Fact>> facts(std::string_view space) = 0;
   // The entry with its body opened, as readers see it: what was redacted or erased stays so.

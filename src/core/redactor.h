@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/keyed_digest.h"
 #include "sallyport/json.h"
 
 namespace sallyport::core {
@@ -26,6 +27,10 @@ struct Removal {
     return path == other.path && category == other.category && removed == other.removed;
   }
 };
+
+// The removal as `redactions` of an entry lists it (LE-56, WB-9). `path` is that of the given
+// value.
+json::object listed(const Removal& removal, std::string_view path, const KeyedDigest& digest);
 
 class Redactor {
  public:

@@ -5,21 +5,24 @@
 #include "base/json_members.h"
 #include "core/approvals.h"
 #include "core/bound_input.h"
+#include "core/decision_context.h"
 #include "sallyport/event.h"
 
 namespace sallyport::core {
 
 Draft reopened(const json::object& entry) {
   const auto member = [&](std::string_view name) { return text_or_empty(entry, name); };
-  return {.kind = Kind::ToolAudit,
-          .subject = {.policy_hash = member("policy_hash"),
-                      .call_id = member("call_id"),
-                      .session_id = member("session_id"),
-                      .agent_id = member("agent_id"),
-                      .server = member("server"),
-                      .tool_name = member("tool_name"),
-                      .trace_id = member("trace_id")},
-          .body = entry.at("body").as_object()};
+  Draft draft{.kind = Kind::ToolAudit,
+              .subject = {.policy_hash = member("policy_hash"),
+                          .call_id = member("call_id"),
+                          .session_id = member("session_id"),
+                          .agent_id = member("agent_id"),
+                          .server = member("server"),
+                          .tool_name = member("tool_name"),
+                          .trace_id = member("trace_id")},
+              .body = entry.at("body").as_object()};
+  expand_context(draft.body);
+  return draft;
 }
 
 Call call_of(const Subject& subject) {
@@ -83,7 +86,8 @@ std::vector<Draft> close_interrupted(const json::object& entry) {
                                                       .is_error = true,
                                                       .error = std::string(kDied),
                                                       .output_preview = std::string(kDied)};
-  drafts.push_back({.kind = Kind::Event, .subject = draft.subject, .body = to_json(finished)});
+  drafts.push_back(
+      {.kind = Kind::Event, .subject = draft.subject, .body = sallyport::to_json(finished)});
   add_ending(draft, {.outcome = Outcome::persistence_failed(std::string(kDied)),
                      .effect = EffectState::Unknown});
   // Whoever presents the call again is told that its end is not known.

@@ -10,6 +10,7 @@
 
 #include "base/keyed_digest.h"
 #include "core/approvals.h"
+#include "core/decision_facts.h"
 #include "core/fail_open.h"
 #include "core/grant_use.h"
 #include "core/idempotency.h"
@@ -65,6 +66,7 @@ class Trail {
   void raise_caution();  // as a tool that nobody has classified
   // Digest of what the tool says of itself, which an approval binds; empty: unknown.
   const std::string& tool_definition() const { return tool_definition_; }
+  bool cautious() const { return cautious_; }
   void tool_definition(std::string digest);
   const json::value& requested_input() const { return requested_input_; }
   const std::optional<Prepared>& prepared() const { return prepared_; }
@@ -105,6 +107,7 @@ class Trail {
   std::optional<RuleAnswer> rules;        // as last judged; none: the plan has no rules
   UpstreamFacts upstream{};               // that the rules look at
   std::vector<std::string> workspace{};   // of the session, for them
+  std::string scene{};                    // digest of the rest that they look at; empty: no rules
   // What the rules say the tool is; none: what the plan says.
   void judged(RuleAnswer answer);
   bool is_tiered() const;  // its tier decides whether it runs by itself
@@ -124,7 +127,11 @@ class Trail {
   bool weighed = false;                         // grants and guards let it come as far as the tiers
   bool weighs_again = false;                    // others took the last place of the budget
   unsigned lost_places = 0;                     // how often they did
-  std::string replay_of;  // the event whose dispatch is made again; empty: none
+  bool hears_all = false;  // a rehearsal: guards behind one that denies are asked as well
+  std::optional<DecisionFacts> facts;  // of the decision that is being made
+  std::string decided_at;              // RFC 3339; empty: nothing was decided yet
+  std::uint64_t as_of = 0;             // entries of the ledger that the facts are of
+  std::string replay_of;               // the event whose dispatch is made again; empty: none
   std::shared_ptr<const FactChange> spending;  // of the autonomy budget
   std::vector<Draft> memories;                 // follow the terminal record
   FailOpen fail_open;

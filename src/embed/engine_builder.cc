@@ -59,6 +59,9 @@ struct EngineBuilder::Parts {
   std::string home_folder;  // empty: unknown
   std::vector<Tool> tools;
   std::vector<AddToPlan> plan;
+  // The text of the policy is kept where it alone is the plan: else it has another hash (WB-7).
+  std::shared_ptr<const core::PolicyText> policy_text;
+  std::string policy_alone;
   template <class Function>
   struct Listener {
     std::string name;
@@ -106,13 +109,18 @@ struct EngineBuilder::Parts {
                                                         Engine::Body& body) -> Result<void> {
       SALLYPORT_TRY(const policy::Policy policy, read());
       SALLYPORT_TRY(auto guardrails, policy::compile_guardrails(policy, 1));
-      SALLYPORT_CHECK_OK(policy::add_to_plan(
-          builder, policy, std::move(guardrails),
-          {.clock = body.clock,
-           .entropy = body.entropy,
-           .fingerprint_key = body.ledger->fingerprint_key(),
-           .records = body.ledger.get(),
-           .machine = {.home = home_folder, .data = body.folder.string(), .policy = file}}));
+      const policy::Surroundings surroundings{
+          .clock = body.clock,
+          .entropy = body.entropy,
+          .fingerprint_key = body.ledger->fingerprint_key(),
+          .records = body.ledger.get(),
+          .machine = {.home = home_folder, .data = body.folder.string(), .policy = file}};
+      core::PlanBuilder alone;
+      SALLYPORT_CHECK_OK(policy::add_to_plan(alone, policy, guardrails, surroundings));
+      SALLYPORT_TRY(const auto lone, alone.build());
+      policy_alone = lone->hash();
+      policy_text = policy.text;
+      SALLYPORT_CHECK_OK(policy::add_to_plan(builder, policy, std::move(guardrails), surroundings));
       // What the program says of tiers holds where the policy says nothing.
       if (!policy.autonomy) builder.autonomy_rules(nullptr);
       return {};
@@ -327,8 +335,9 @@ Result<void> EngineBuilder::Parts::load_plan(Engine::Body& body) {
   body.policy_hash = built->hash();
   SALLYPORT_TRY(const auto before, body.ledger->fact("policy", "hash"));
   body.plans = std::make_unique<core::PlanShelf>(*body.ledger, before.value_or(""));
-  return embed::run_task(
-      body.loop, body.plans->load(std::move(built), {.source = "program", .who = "program"}));
+  core::PlanShelf::Origin origin{.source = "program", .who = "program"};
+  if (policy_alone == built->hash()) origin.text = policy_text;
+  return embed::run_task(body.loop, body.plans->load(std::move(built), std::move(origin)));
 }
 
 Result<void> EngineBuilder::Parts::make_governor(Engine::Body& body) {

@@ -151,12 +151,13 @@ bool GrantGuard::has_good_signature(const Token& link) const {
 }
 
 // Signature to subject, in order, and all of them each time: CG-23 is this being asked again.
-Result<std::optional<Failure>> GrantGuard::check(const Examined& token, const Call& call) const {
+Result<std::optional<Failure>> GrantGuard::check(const Examined& token, const Call& call,
+                                                 core::RecordReader& reader) const {
   if (std::optional<Failure> failure = check_issuer(token.chain, settings_.trusted_issuers)) {
     return failure;
   }
   if (std::optional<Failure> failure = check_time(token.chain, clock_.wall())) return failure;
-  const IsRevoked revoked = [this](const std::string& id) { return is_revoked(reader_, id); };
+  const IsRevoked revoked = [&reader](const std::string& id) { return is_revoked(reader, id); };
   SALLYPORT_TRY(std::optional<Failure> failure, check_revocation(token.chain, revoked));
   if (!failure) failure = check_delegation(token);
   if (!failure) failure = check_subject(token.chain, call.agent_id);
@@ -172,8 +173,9 @@ Result<GrantGuard::Choice> GrantGuard::choose(const Examined& token, const Call&
     choice.failure = Failure{"grant_scope", Check::Scope, "no grant of the token fits the call"};
     return choice;
   }
+  core::RecordReader& reader = context.facts ? *context.facts : reader_;
   // A call that was held goes on with the grant that it holds room in.
-  SALLYPORT_TRY(const std::vector<std::string> held, core::budgets::held_by(reader_, call.call_id));
+  SALLYPORT_TRY(const std::vector<std::string> held, core::budgets::held_by(reader, call.call_id));
   for (const std::size_t index : fits.order) {
     if (!held.empty() && held.front() == counter_key(token.chain.leaf().digest, index)) {
       choice.index = index;
@@ -183,7 +185,7 @@ Result<GrantGuard::Choice> GrantGuard::choose(const Examined& token, const Call&
   for (const std::size_t index : fits.order) {
     std::optional<std::string_view> word;
     for (const core::Limit& limit : token.grants[index].spending.limits) {
-      SALLYPORT_TRY(word, core::budgets::full(reader_, limit, clock_.wall()));
+      SALLYPORT_TRY(word, core::budgets::full(reader, limit, clock_.wall()));
       if (word) break;
     }
     if (!word) {
@@ -204,7 +206,8 @@ Result<Verdict> GrantGuard::decide(const Call& call, const core::GuardContext& c
   Found found = find(call);
   if (found.token) {
     found.evidence = evidence_of(found.token->chain.leaf());
-    SALLYPORT_TRY(found.failure, check(*found.token, call));
+    SALLYPORT_TRY(found.failure,
+                  check(*found.token, call, context.facts ? *context.facts : reader_));
   }
   if (found.failure) {
     if (counts_as_abuse(*found.failure)) failures_.note(call.agent_id, clock_.steady());

@@ -51,7 +51,8 @@ class GrantGuard final : public core::Guard {
   bool needs_grant(const Call& call) const;
   Found find(const Call& call) const;
   bool has_good_signature(const Token& link) const;
-  Result<std::optional<Failure>> check(const Examined& token, const Call& call) const;
+  Result<std::optional<Failure>> check(const Examined& token, const Call& call,
+                                       core::RecordReader& reader) const;
   struct Choice;
   Result<Choice> choose(const Examined& token, const Call& call,
                         const core::GuardContext& context) const;

@@ -121,24 +121,41 @@ class Sealer {
     try {
       removals = means_.redactor.redact(name, value);
     } catch (const std::exception&) {
-      removals = {{"", "unreadable", original ? *original : canonical_json(value)}};
+      removals = {{"", "unreadable", original ? *original : canonical_json(value), "redactor", 0}};
+      removals.back().of = removals.back().removed.size();
       value = "[REDACTED:unreadable]";
     }
     if (removals.empty()) return false;
     for (const core::Removal& removal : removals) {
-      redactions.push_back(json::object{{"path", path + removal.path},
-                                        {"category", removal.category},
-                                        {"digest", means_.digest(removal.removed)}});
+      redactions.push_back(core::listed(removal, path, means_.digest));
     }
     return true;
+  }
+
+  std::string detector_of(json::value identifier) const {
+    try {
+      for (const core::Removal& removal : means_.redactor.redact({}, identifier)) {
+        if (removal.category == "secret" && !removal.detector.empty()) return removal.detector;
+      }
+    } catch (const std::exception&) {
+      return "redactor";
+    }
+    return "identifier";
   }
 
   // Like the entry's own member of that name: where the two differ a receipt fails at `meaning`.
   void redact_identifier(json::value& value, const std::string& path) {
     std::string text(value.get_string());
     if (!without_secrets(means_.redactor, text)) return;
-    redactions.push_back(json::object{
-        {"path", path}, {"category", "secret"}, {"digest", means_.digest(value.get_string())}});
+    core::Removal removal{.category = "secret",
+                          .removed = std::string(value.get_string()),
+                          .detector = detector_of(value)};
+    // The digest is that of the whole name, whatever part of it went.
+    if (text.starts_with("[REDACTED:") && text.find(']') == text.size() - 1) {
+      removal.at = 0;
+      removal.of = removal.removed.size();
+    }
+    redactions.push_back(core::listed(removal, path, means_.digest));
     value = text;
   }
 
@@ -150,7 +167,8 @@ class Sealer {
     // Not canonical where RFC 8785 would round a whole number beyond 2^53, and say another (LE-10).
     const bool strict = numbers_are_exact(value);
     std::string bytes = strict ? canonical_json(value) : json::serialize(value);
-    const bool redacted = !withheld && redact(value, name, path, &bytes);
+    const bool kept = exact != nullptr && exact->unredacted;
+    const bool redacted = !withheld && !kept && redact(value, name, path, &bytes);
     if (exact != nullptr && (!redacted || exact->withheld_if_redacted)) {
       if (withheld || redacted) opening.state = OpeningState::Withheld;
       opening.form = exact->raw ? Form::Raw : Form::Json;
@@ -250,7 +268,8 @@ void shorten(json::array& redactions, const SealedDraft::Means& means) {
   redactions.erase(redactions.begin() + static_cast<long>(listed), redactions.end());
   redactions.push_back(json::object{{"path", ""},
                                     {"category", fmt::format("{} more", rest.size())},
-                                    {"digest", means.digest(canonical_json(rest))}});
+                                    {"digest", means.digest(canonical_json(rest))},
+                                    {"detector", "several"}});
 }
 
 // Takes what it needs of the draft.

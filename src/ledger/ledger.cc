@@ -348,6 +348,10 @@ Result<std::vector<core::Fact>> Ledger::facts(std::string_view space) {
   return StoreReader(parts_.store).facts(space);
 }
 
+Result<core::RecordReader::Moment> Ledger::moment(const std::vector<core::FactKey>& keys) {
+  return StoreReader(parts_.store).moment(keys);
+}
+
 Result<json::object> Ledger::entry(std::uint64_t sequence) {
   return StoreReader(parts_.store).entry(sequence);
 }

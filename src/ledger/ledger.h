@@ -92,6 +92,7 @@ class Ledger final : public core::Recorder {
 
   Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) override;
   Result<std::vector<core::Fact>> facts(std::string_view space) override;
+  Result<Moment> moment(const std::vector<core::FactKey>& keys) override;
   Result<json::object> entry(std::uint64_t sequence) override;
   bool alive(const std::string& instance_id) const override;
   Result<Claim> claim(std::string_view key) override { return claims_.claim(key); }

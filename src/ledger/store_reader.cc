@@ -27,6 +27,20 @@ Result<std::vector<core::Fact>> StoreReader::facts(std::string_view space) {
   return found;
 }
 
+Result<core::RecordReader::Moment> StoreReader::moment(const std::vector<core::FactKey>& keys) {
+  Moment found;
+  SALLYPORT_CHECK_OK(store_.read([&](ReadView& view) -> Result<void> {
+    found.values.clear();
+    SALLYPORT_TRY(found.size, view.size());
+    for (const core::FactKey& key : keys) {
+      SALLYPORT_TRY(std::optional<std::string> value, view.fact(key.space, key.key));
+      found.values.push_back(std::move(value));
+    }
+    return {};
+  }));
+  return found;
+}
+
 Result<json::object> StoreReader::entry(std::uint64_t sequence) {
   json::object found;
   SALLYPORT_CHECK_OK(store_.read([&](ReadView& view) -> Result<void> {

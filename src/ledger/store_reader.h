@@ -12,6 +12,7 @@ class StoreReader final : public core::RecordReader {
 
   Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) override;
   Result<std::vector<core::Fact>> facts(std::string_view space) override;
+  Result<Moment> moment(const std::vector<core::FactKey>& keys) override;
   Result<json::object> entry(std::uint64_t sequence) override;
 
  private:

@@ -145,23 +145,27 @@ void add_tools(core::PlanBuilder& plan, const Policy& policy) {
 
 // Reads the policy that `root` extends, and puts what it says where `root` is silent.
 Result<std::optional<Policy>> extended(YamlNode& root, const std::string& file,
-                                       const guardrails::PatternStore* patterns) {
+                                       const guardrails::PatternStore* patterns,
+                                       core::PolicyText& texts) {
   const auto found = std::ranges::find_if(
       root.members, [](const YamlMember& member) { return member.key.text == "extends"; });
   if (found == root.members.end()) return std::optional<Policy>();
   const Place place{found->value, file};
   std::string name;
   SALLYPORT_CHECK_OK(read_text(name, 4'096)(place));
+  const bool given = texts.base_name == name && !texts.base_text.empty();
   std::string text;
+  texts.base_name = name;
   if (const ShippedPolicy* const shipped = shipped_policy(name)) {
-    text = shipped->text;
+    text = given ? texts.base_text : std::string(shipped->text);
   } else {
     const std::filesystem::path beside = std::filesystem::path(file).parent_path() / name;
     name = beside.string();
-    Result<std::string> read = policy_text(beside);
+    Result<std::string> read = given ? texts.base_text : policy_text(beside);
     if (!read) return place.refuse(read.error().message + ": " + read.error().where);
     text = std::move(*read);
   }
+  texts.base_text = text;
   SALLYPORT_TRY(const YamlNode base_root, parse_yaml(text, name));
   SALLYPORT_TRY(root, joined(root, file, base_root));
   SALLYPORT_TRY(Policy base, read_policy(text, name, patterns));
@@ -217,6 +221,12 @@ guards::Excerpts excerpts_of(const Policy& policy) {
 
 Result<Policy> read_policy(const std::string& text, const std::string& file,
                            const guardrails::PatternStore* patterns) {
+  return read_policy(core::PolicyText{.text = text}, file, patterns);
+}
+
+Result<Policy> read_policy(core::PolicyText texts, const std::string& file,
+                           const guardrails::PatternStore* patterns) {
+  const std::string& text = texts.text;
   if (text.size() > kLargestFile) {
     return fail(ErrorCode::InvalidInput, "a policy is at most 8 MiB", file);
   }
@@ -224,11 +234,12 @@ Result<Policy> read_policy(const std::string& text, const std::string& file,
   if (root.kind != YamlNode::Kind::Mapping) {
     return fail(ErrorCode::InvalidInput, "a policy begins with `version: 1`", place_of(root, file));
   }
-  SALLYPORT_TRY(const std::optional<Policy> base, extended(root, file, patterns));
+  SALLYPORT_TRY(const std::optional<Policy> base, extended(root, file, patterns, texts));
   SALLYPORT_TRY(Policy policy, read_policy_tree(root, file, patterns));
   if (base) keep_places(policy, *base);
   if (base) policy.extended_file = base->extended_file;
   cover_extended(policy);
+  policy.text = std::make_shared<const core::PolicyText>(std::move(texts));
   return policy;
 }
 
@@ -250,7 +261,9 @@ Result<PolicyTree> policy_tree(const std::string& text, const std::string& file)
     tree.own.insert(member.key.text);
     if (member.key.text == "extends") tree.base = member.value.text;
   }
-  SALLYPORT_TRY([[maybe_unused]] const std::optional<Policy> base, extended(root, file, nullptr));
+  core::PolicyText texts{.text = text};
+  SALLYPORT_TRY([[maybe_unused]] const std::optional<Policy> base,
+                extended(root, file, nullptr, texts));
   std::erase_if(root.members, [](const YamlMember& member) {
     return member.key.text == "extends" || member.key.text == "without";
   });

@@ -35,6 +35,7 @@
 #include "base/clock.h"
 #include "base/entropy.h"
 #include "core/plan.h"
+#include "core/policy_text.h"
 #include "grants/grant_guard.h"
 #include "guardrails/guardrails.h"
 #include "guardrails/pattern_store.h"
@@ -85,6 +86,7 @@ struct Policy {
   std::optional<core::StreamLimits> stream_limits{};
   std::set<std::string, std::less<>> allowed_methods{};  // of MCP, beyond those of the protocol
   std::set<std::string> denied_methods{};                // of MCP that are calls
+  std::shared_ptr<const core::PolicyText> text{};        // as it was read
   bool hook_lets_pass = false;  // what a failure of the hook command does: else it denies
 };
 
@@ -92,6 +94,9 @@ struct Policy {
 // are at fault.
 // `patterns`: where compiled ones are kept; null: they are compiled anew.
 Result<Policy> read_policy(const std::string& text, const std::string& file,
+                           const guardrails::PatternStore* patterns = nullptr);
+// The same of a text that was kept: what it extends is read from there and not from a file.
+Result<Policy> read_policy(core::PolicyText texts, const std::string& file,
                            const guardrails::PatternStore* patterns = nullptr);
 // At most 8 MiB.
 Result<Policy> load_policy(const std::filesystem::path& file,

@@ -55,7 +55,7 @@ Result<std::optional<PolicyLoader::Loaded>> PolicyLoader::refresh() {
   guardrails_ = guardrails;
   if (!same_checks) ++generation_;
   config_hash_ = config_hash;
-  return Loaded{std::move(plan), std::move(guardrails), policy.name};
+  return Loaded{std::move(plan), std::move(guardrails), policy.name, policy.text};
 }
 
 }  // namespace sallyport::policy

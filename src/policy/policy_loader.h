@@ -41,6 +41,7 @@ class PolicyLoader {
     std::shared_ptr<const core::Plan> plan;
     std::shared_ptr<const guardrails::Guardrails> guardrails;  // null where there are no checks
     std::string name;
+    std::shared_ptr<const core::PolicyText> text{};
   };
   Result<std::optional<Loaded>> refresh();
 

@@ -41,6 +41,49 @@ std::vector<core::RulePassOn> pass_on_of(const RuleDecision& decision) {
   return all;
 }
 
+// Remembers what a judgement saw of the disk where that is not what is written: links, names in
+// folders. A later judgement of the same call needs no disk (WB-8).
+class SeenFiles final : public effects::FileView {
+ public:
+  explicit SeenFiles(const effects::FileView& files) : files_(files) {}
+
+  std::optional<std::vector<std::string>> names(const std::string& folder,
+                                                std::size_t most) const override {
+    std::optional<std::vector<std::string>> found = files_.names(folder, most);
+    json::value listed;
+    if (found && found->size() <= kMostNames) listed = json::value_from(*found);
+    if (found && found->size() > kMostNames) listed = "many";
+    names_[folder] = std::move(listed);
+    return found;
+  }
+  bool missing(const std::string& folder) const override {
+    const bool missing = files_.missing(folder);
+    if (missing) missing_.push_back(json::string(folder));
+    return missing;
+  }
+  std::optional<std::string> resolve(const std::string& path) const override {
+    std::optional<std::string> found = files_.resolve(path);
+    if (found != path) links_[path] = found ? json::value(*found) : json::value();
+    return found;
+  }
+
+  json::object seen() const {
+    json::object seen;
+    if (!links_.empty()) seen["links"] = links_;
+    if (!names_.empty()) seen["names"] = names_;
+    if (!missing_.empty()) seen["missing"] = missing_;
+    return seen;
+  }
+
+ private:
+  static constexpr std::size_t kMostNames = 100;
+  const effects::FileView& files_;
+  // Of one judgement, on one thread.
+  mutable json::object links_;
+  mutable json::object names_;
+  mutable json::array missing_;
+};
+
 }  // namespace
 
 effects::CallFacts PlanRules::facts_of(const core::RuleQuestion& question) const {
@@ -63,7 +106,9 @@ bool PlanRules::judges_results() const {
 }
 
 core::RuleAnswer PlanRules::judge(const core::RuleQuestion& question) const {
-  const effects::CallFacts facts = facts_of(question);
+  effects::CallFacts facts = facts_of(question);
+  std::optional<SeenFiles> seen;
+  if (facts.files) facts.files = &seen.emplace(*facts.files);
   Judged judged{.effects = effects::effects_of_call(facts, set_.book)};
   judged.decision = decide(set_, facts, judged.effects, question.now);
   const RuleDecision& decision = judged.decision;
@@ -96,6 +141,9 @@ core::RuleAnswer PlanRules::judge(const core::RuleQuestion& question) const {
   }
   for (const Rule* const rule : decision.expired) answer.expired.push_back(rule->id);
   answer.record["effects"] = effects_json(judged.effects, facts);
+  if (json::object files = seen ? seen->seen() : json::object(); !files.empty()) {
+    answer.record["details"] = std::move(files);
+  }
   return answer;
 }
 

@@ -38,7 +38,7 @@ class Explain(McpTest):
         self.assertEqual(outcome.err, "")
         seen = outcome.json()
         self.assertEqual(outcome.code, 0 if seen["would_run"] else 1)
-        self.assertEqual(seen["would_run"], seen["to_run"] == [])
+        self.assertTrue(all(change["verdict"] == "runs" for change in seen["changes"]))
         return seen
 
     def call(self, agent="agent:free", tool="echo", server="fake", **input):
@@ -51,7 +51,8 @@ class Explain(McpTest):
         for agent, expected in wanted.items():
             seen = self.explain(self.call(agent))
             self.assertEqual((seen["verdict"], seen["autonomy"]["tier"], seen["autonomy"]["source"]), expected)
-            self.assertEqual(seen["decided_by"], {"stage": "autonomy", "guard": None, "rule": expected[2]})
+            by = seen["decided_by"]
+            self.assertEqual((by["stage"], by["guard"], by["rule"]), ("autonomy", None, expected[2]))
         self.assertEqual(seen["autonomy"]["steps"], [{"source": "tier", "tier": "suggest"}, {"source": "ceiling", "tier": "act_auto"}])
         asked = self.explain(self.call("agent:asked"))["approval"]
         self.assertEqual((asked["reviewers"], asked["approvers_required"], asked["proposal"]), (["user:ada"], 1, False))
@@ -85,9 +86,10 @@ class Explain(McpTest):
 
     def test_the_value_that_matched_is_named_and_what_would_have_to_differ(self):
         seen = self.explain(self.call(message="a Swordfish here"))
-        self.assertEqual((seen["verdict"], seen["decided_by"]), ("refused", {"stage": "tool_use", "guard": "guardrails", "rule": "word"}))
+        by = seen["decided_by"]
+        self.assertEqual((seen["verdict"], by["stage"], by["guard"], by["rule"]), ("refused", "tool_use", "guardrails", "word"))
         self.assertEqual([(hit["check"], hit["path"], hit["excerpt"].lower()) for hit in seen["findings"]], [("word", "/message", "swordfish")])
-        self.assertRegex(seen["to_run"][0], "(?i)take `swordfish` at /message out of the input")
+        self.assertIn([{"place": "/message", "text": "remove what the check found"}], [change["edits"] for change in seen["changes"]])
         self.assertFalse(seen["autonomy"]["reached"])
         rewritten = self.explain(self.call(message="1234567812345678"))
         self.assertEqual((rewritten["verdict"], rewritten["input_rewritten"]), ("runs", True))
@@ -95,10 +97,10 @@ class Explain(McpTest):
 
     def test_people_read_it_too(self):
         page = self.cli("policy", "explain", json.dumps(self.call("agent:shy", message="a\u202eb")), "--policy", self.policy).out
-        self.assertTrue(page.startswith("would not run: shadow: echo was not run\n"), page)
-        for words in ("\\u{202E}", "shadow, from agent_tiers", "change `autonomy.agent_tiers` for this agent", "said by: unknown"):
+        self.assertTrue(page.startswith("shadow by tier `agent_tiers`, %s:4:" % self.policy), page)
+        for words in ("\\u{202E}", "shadow, from agent_tiers", "agent:shy: shadow -> act_auto  tried: runs", "said by: unknown"):
             self.assertIn(words, page)
-        self.assertTrue(self.cli("policy", "explain", json.dumps(self.call()), "--policy", self.policy).out.startswith("would run\n"))
+        self.assertTrue(self.cli("policy", "explain", json.dumps(self.call()), "--policy", self.policy).out.startswith("runs by tier `agent_tiers`"))
 
     # CG-60 (partly)
     def test_grants_are_checked_as_for_a_call(self):
@@ -113,7 +115,7 @@ class Explain(McpTest):
         self.assertEqual((fits["verdict"], fits["matched_grant_index"]), ("runs", 0))
         long = self.explain(self.call(message="x" * 40), "--grant", token, policy=policy)
         self.assertEqual(long["reason"], "grant_scope")
-        self.assertTrue(any(line.startswith("grant 0 would have to fit: ") for line in long["to_run"]), long["to_run"])
+        self.assertEqual([(cause["kind"], cause["name"]) for cause in long["causes"]], [("grant", "grant_scope")])
         self.assertEqual(self.explain(self.call("agent:other"), "--grant", token, policy=policy)["reason"], "grant_subject")
         self.good("grants", "revoke", issuer["id"], "--reason", "lost")
         self.assertEqual(self.explain(self.call(), "--grant", token, policy=policy)["reason"], "grant_revoked")
@@ -140,8 +142,8 @@ class Explain(McpTest):
                          (str(policy), True, own["recorded"]["reason"]))
         policy.unlink()
         lost = self.cli("policy", "explain", calls[0], "--json").json()
-        self.assertEqual((lost["policy"]["name"], str(policy) in lost["policy"]["note"]), ("starter", True))
-        self.assertIn("cannot be read any more", self.cli("policy", "explain", calls[0]).out)
+        self.assertEqual((lost["policy"]["name"], lost["policy"]["note"], lost["reason"]),
+                         (str(policy), "the policy text of then", own["reason"]))
 
     def test_a_changed_tool_is_held_back_here_too(self):
         policy = self.write("auto.yaml", "version: 1\nautonomy: {tier: act_auto}\n")
@@ -152,7 +154,8 @@ class Explain(McpTest):
             client.close()
         seen = self.explain(self.call(), policy=policy)
         self.assertEqual((seen["verdict"], seen["decided_by"]["rule"]), ("refused", "pin.changed"))
-        self.assertIn("pins accept fake echo", seen["to_run"][0])
+        self.assertEqual([edit["text"] for change in seen["changes"] for edit in change["edits"]],
+                         ["accept the changed tool (`sallyport pins accept fake echo`)"])
 
     def test_nothing_is_written_and_nothing_is_made(self):
         self.explain(self.call())

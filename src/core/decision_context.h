@@ -1,0 +1,34 @@
+// What a decision about a call was made of beside the call itself: enough to make it again (WB-8).
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <cstdint>
+#include <string>
+
+#include "sallyport/json.h"
+
+namespace sallyport::core {
+
+struct DecisionContext {
+  std::string decided_at{};       // RFC 3339
+  std::uint64_t as_of = 0;        // entries of the ledger that the facts are of
+  std::string class_source{};     // who says what the tool is: `policy`, `table`, `unknown`, ..
+  bool caution = false;           // what the tool says of itself is reason for care
+  std::string definition{};       // digest of what the tool says of itself; empty: unknown
+  std::string front = "library";  // `mcp`, `http`, `hook`, `library` or `agent`
+
+  // Six members of a tool-audit record.
+  void add_to(json::object& body) const;
+  // The same as one short text: an intent holds it for the record that is made of it when its
+  // process dies. `decided_at` is `started_at` of the intent.
+  std::string brief() const;
+};
+
+// The front of a call in records: one of the five words, `library` for every other.
+std::string front_word(const std::string& front);
+
+// Replaces the short text of an intent by the members of a record. Does nothing where the body has
+// none, as in ledgers of earlier releases.
+void expand_context(json::object& body);
+
+}  // namespace sallyport::core
