@@ -6,6 +6,7 @@
 #include <array>
 #include <boost/json.hpp>
 #include <charconv>
+#include <utility>
 #include <vector>
 
 #include "base/json_members.h"
@@ -15,6 +16,27 @@ namespace sallyport::core {
 namespace {
 
 constexpr const char* kBrief = "decided";
+
+// One letter for each source of a classification: an intent is written for every call.
+constexpr auto kSources = std::to_array<std::pair<char, std::string_view>>({{'p', "policy"},
+                                                                            {'t', "table"},
+                                                                            {'f', "profile"},
+                                                                            {'h', "hint"},
+                                                                            {'c', "command"},
+                                                                            {'u', "unknown"}});
+
+std::string letter_of(const std::string& source) {
+  const auto found =
+      std::ranges::find(kSources, source, &std::pair<char, std::string_view>::second);
+  return found == kSources.end() ? source : std::string(1, found->first);
+}
+
+std::string source_of(const std::string& letter) {
+  for (const auto& [short_form, source] : kSources) {
+    if (letter.size() == 1 && letter.front() == short_form) return std::string(source);
+  }
+  return letter;
+}
 
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
@@ -38,9 +60,7 @@ void DecisionContext::add_to(json::object& body) const {
 }
 
 std::string DecisionContext::brief() const {
-  std::string text = fmt::format("{} {} {}", as_of, front, class_source);
-  if (caution) text += " caution";
-  return definition.empty() ? text : text + ' ' + definition;
+  return fmt::format("{} {} {}{}", as_of, front, letter_of(class_source), caution ? " !" : "");
 }
 
 std::string front_word(const std::string& front) {
@@ -53,17 +73,12 @@ void expand_context(json::object& body) {
   const std::vector<std::string> words = words_of(text_or_empty(body, kBrief));
   body.erase(kBrief);
   if (words.size() < 3) return;
-  DecisionContext context{
-      .decided_at = text_or_empty(body, "started_at"), .class_source = words[2], .front = words[1]};
+  DecisionContext context{.decided_at = text_or_empty(body, "started_at"),
+                          .class_source = source_of(words[2]),
+                          .caution = words.size() > 3,
+                          .front = words[1]};
   const std::string& size = words[0];
   std::from_chars(size.data(), size.data() + size.size(), context.as_of);
-  for (std::size_t i = 3; i < words.size(); ++i) {
-    if (words[i] == "caution") {
-      context.caution = true;
-    } else {
-      context.definition = words[i];
-    }
-  }
   context.add_to(body);
 }
 

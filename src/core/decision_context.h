@@ -19,8 +19,8 @@ struct DecisionContext {
 
   // Six members of a tool-audit record.
   void add_to(json::object& body) const;
-  // The same as one short text: an intent holds it for the record that is made of it when its
-  // process dies. `decided_at` is `started_at` of the intent.
+  // The same as one short text: an intent holds it for the record that is made of it later.
+  // `decided_at` is `started_at` of the intent; the definition is left out.
   std::string brief() const;
 };
 

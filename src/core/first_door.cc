@@ -73,7 +73,7 @@ void note_scene(Trail& trail) {
   if (!known || *known) return;
   Draft draft{.kind = Kind::Topic,
               .subject = {.policy_hash = trail.plan().hash()},
-              .topic = "rules",
+              .topic = "scenes",
               .body = {{"record", "scene"}, {"scene", trail.scene}, {"details", std::move(scene)}}};
   draft.facts.push_back({std::string(kSceneSpace), trail.scene, "", true});
   trail.rows.push_back(std::move(draft));

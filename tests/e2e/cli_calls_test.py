@@ -44,7 +44,7 @@ class Calls(CliTest):
             "tool_call_id tool_name display_name tier requested_input effective_input turn provenance outcome recorded_at call_id "
             "session_id trace_id agent_id server sequence terminal policy_hash request_digest call_digest effect_class "
             "recovery_class effect_state autonomy autonomy_source approval_id matched_grant_index guards post_invocation "
-            "redactions".split()))
+            "redactions decided_at as_of class_source caution definition front".split()))
         self.assertEqual((record["tier"], record["tool_name"], record["outcome"]["result"]["success"]), ("Observe", "read_file", True))
         row = self.shown("--event-type", "tool_execution_started")[0]["record"]
         self.assertEqual(sorted(row), sorted("sequence scope event_type session_id run_id call_id trace_id instance_id policy_hash "

@@ -150,26 +150,20 @@ TEST(DecisionAgainTest, ARehearsalSaysWhatARealCallMeets) {
     core::Governor governor({plans, recorder, redactor, clock, entropy, KeyedDigest("key")});
     for (int i = 0; i < 20; ++i) {
       const Call call = random_call(random);
-      int ran = 0;
-      json::value given;
-      const auto upstream =
-          std::make_shared<test::FakeUpstream>([&](Call asked) -> Result<Envelope> {
-            ++ran;
-            given = asked.input;
-            return Envelope::of("done");
-          });
+      const auto upstream = std::make_shared<test::FakeUpstream>();
       core::ReadingRecorder reading(recorder);
       core::Governor other({plans, reading, redactor, clock, entropy, KeyedDigest("key")});
       const Result<core::Rehearsal> rehearsed = test::run_now(other.rehearse(call, upstream));
       ASSERT_TRUE(rehearsed);
-      ASSERT_EQ(ran, 0);
+      ASSERT_TRUE(upstream->calls.empty());
       const Result<Answer> answer =
           test::run_now(governor.run(call, upstream, core::Caller{.holds = false}));
       ASSERT_TRUE(answer) << answer.error().message;
       const std::string verdict = word_of(*rehearsed);
       ASSERT_EQ(verdict, word_of(*answer)) << text << json::serialize(call.input);
-      ASSERT_EQ(ran, verdict == "runs" ? 1 : 0) << text;
-      if (ran == 1) ASSERT_EQ(given, rehearsed->call.input) << text;
+      ASSERT_EQ(upstream->calls.size(), verdict == "runs" ? 1U : 0U) << text;
+      for (const Call& given : upstream->calls)
+        ASSERT_EQ(given.input, rehearsed->call.input) << text;
       ++seen_verdicts[verdict.substr(0, 4)];
       ++decided;
     }
@@ -188,9 +182,9 @@ TEST(DecisionAgainTest, FactsOfOneDecisionAreReadOnceAndNameTheirMoment) {
     Result<std::vector<core::Fact>> facts(std::string_view) override { return {}; }
     Result<json::object> entry(std::uint64_t) override { return json::object{}; }
     Result<Moment> moment(const std::vector<core::FactKey>& keys) override {
-      SALLYPORT_TRY(Moment moment, core::RecordReader::moment(keys));
-      moment.size = size;
-      return moment;
+      Result<Moment> found = core::RecordReader::moment(keys);
+      found->size = size;
+      return found;
     }
     std::uint64_t size = 7;
   };
@@ -220,7 +214,7 @@ TEST(DecisionAgainTest, ARecordThatIsMadeOfAnIntentHasTheContextToo) {
                                 {"as_of", 12},
                                 {"class_source", "table"},
                                 {"caution", true},
-                                {"definition", "sha256:00"},
+                                {"definition", nullptr},
                                 {"front", "mcp"}}));
   json::object old{{"started_at", "2026-01-01T00:00:00.000000Z"}};
   core::expand_context(old);
@@ -277,11 +271,11 @@ TEST(DecisionAgainTest, AHoleHitsForAllWordsForSomeOrForNone) {
   EXPECT_TRUE(reach("AKIA", text, "aws_access_key_id").may);
   EXPECT_FALSE(reach("[a-z]{4}", text, "aws_access_key_id").may);
   EXPECT_TRUE(reach("[a-z]{4}", text, "password_assignment").may);
-  EXPECT_TRUE(reach("key .* end", text, "password_assignment").must);
+  EXPECT_TRUE(reach("key [\\s\\S]* end", text, "password_assignment").must);
   EXPECT_FALSE(
       reach("\\bkey\\b", text, "password_assignment").must);  // assertions are not followed
-  EXPECT_EQ(guardrails::pieces_of("two [REDACTED:secret] [REDACTED:secret]", {{"secret", "email"}}),
-            std::nullopt);
+  EXPECT_FALSE(
+      guardrails::pieces_of("two [REDACTED:secret] [REDACTED:secret]", {{"secret", "email"}}));
 }
 
 }  // namespace
