@@ -52,8 +52,10 @@ class FakeRedactor final : public core::Redactor {
     if (!value.is_string()) return;
     std::string text(value.get_string());
     if (text == "boom") throw std::runtime_error("boom");
+    const std::size_t at = text.find("hunter2");
+    const std::size_t of = text.size();
     if (replace(text, "hunter2", "[REDACTED:secret]")) {
-      removals.push_back({path, "secret", "hunter2"});
+      removals.push_back({path, "secret", "hunter2", "fake", at, of});
     }
     if (replace(text, "bob@example.com", "[REDACTED:pii]")) {
       removals.push_back({path, "pii", "bob@example.com"});
@@ -98,9 +100,27 @@ TEST_F(RedactionTest, ValueAndCommitmentAreMadeFromWhatIsLeft) {
   EXPECT_EQ(made.at("redactions"),
             (json::value{{{"path", "/input/a"},
                           {"category", "secret"},
-                          {"digest", "hmac-sha256:" + hex(hmac_sha256("key", "hunter2"))}}}));
+                          {"digest", "hmac-sha256:" + hex(hmac_sha256("key", "hunter2"))},
+                          {"detector", "fake"}}}));
   EXPECT_EQ(canonical_json(made).find("hunter2"), std::string::npos);
   EXPECT_EQ(sealed.packed_openings().find("hunter2"), std::string::npos);
+}
+
+// WB-9
+TEST_F(RedactionTest, AValueThatWasItsWholeStringIsSaidToBeWhole) {
+  const json::value made =
+      entry(seal({.body = {{"input", {{"a", "hunter2"}, {"b", "hunter2 x"}}}}}));
+  EXPECT_EQ(made.at_pointer("/redactions/0/whole"), json::value(true));
+  EXPECT_FALSE(made.at_pointer("/redactions/1").as_object().contains("whole"));
+}
+
+// WB-7
+TEST_F(RedactionTest, ExactContentThatIsKeptAsItIsIsNotRedacted) {
+  const SealedDraft sealed =
+      seal({.body = {{"text", "my hunter2"}},
+            .exact = {{.path = "/text", .bytes = "\"my hunter2\"", .unredacted = true}}});
+  EXPECT_EQ(openings_of(sealed).at(0).value, "\"my hunter2\"");
+  EXPECT_FALSE(entry(sealed).as_object().contains("redactions"));
 }
 
 // LE-55, LE-56
