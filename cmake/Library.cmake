@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 set(objects)
-foreach(module base core match guardrails guards trust autonomy grants effects rules policy ledger store embed)
+foreach(module base core match guardrails guards trust autonomy grants effects rules net external policy ledger store embed)
   list(APPEND objects $<TARGET_OBJECTS:sallyport_${module}>)
 endforeach()
 add_library(sallyport_library STATIC ${objects})
@@ -16,7 +16,7 @@ get_filename_component(simdjson_name ${SIMDJSON_LIBRARY} NAME_WE)
 string(REGEX REPLACE "^lib" "" simdjson_name ${simdjson_name})
 target_link_libraries(sallyport_library
                       PUBLIC Boost::headers Boost::json
-                      PRIVATE fmt::fmt OpenSSL::Crypto SQLite::SQLite3 Threads::Threads
+                      PRIVATE fmt::fmt OpenSSL::SSL OpenSSL::Crypto SQLite::SQLite3 Threads::Threads
                               PkgConfig::SODIUM PkgConfig::HS PkgConfig::PCRE2 PkgConfig::ICU
                               PkgConfig::ICU_I18N PkgConfig::FYAML ${simdjson_name})
 

@@ -108,6 +108,10 @@ class EngineBuilder {
   // without this folder, a rule about `~` is unknown for every path, so `deny` and `ask` rules ask.
   EngineBuilder& home_folder(std::filesystem::path folder);
 
+  // What a program that the policy names under `external:` gets under this name, where it asks for
+  // it. The library reads no environment.
+  EngineBuilder& variable(std::string name, std::string value);
+
   EngineBuilder& tool(Tool tool);
   EngineBuilder& guard(std::string name, Guard judge, GuardOptions options = {});
   EngineBuilder& result_guard(std::string name, ResultGuard judge, GuardOptions options = {});

@@ -19,6 +19,7 @@ namespace sallyport {
 
 namespace core {
 struct ResultRules;
+struct CallSurroundings;
 }
 
 // A context made from a tool's name alone (a dry run) holds that and nothing else.
@@ -31,6 +32,7 @@ struct ResultContext {
   std::optional<std::uint64_t> matched_grant_index{};  // into `scope->grants`
   bool is_error = false;
   std::shared_ptr<const core::ResultRules> rules{};  // of the policy that judge this result
+  std::shared_ptr<const core::CallSurroundings> around{};  // for guards in other programs
 };
 
 }  // namespace sallyport

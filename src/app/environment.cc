@@ -34,6 +34,10 @@ std::optional<Account> account() {
 
 }  // namespace
 
+std::optional<std::string> variable_of_this_process(const std::string& name) {
+  return variable(name.c_str());
+}
+
 Environment Environment::of_this_process() {
   Environment environment{.data_dir = variable("SALLYPORT_DATA_DIR"),
                           .state_home = variable("XDG_STATE_HOME"),

@@ -29,6 +29,9 @@ struct Environment {
   static Environment of_this_process();
 };
 
+// One that a policy names for its external guards; nothing: it is not set.
+std::optional<std::string> variable_of_this_process(const std::string& name);
+
 // Where data lives when nobody says otherwise. `InvalidInput`: there is no home folder either.
 Result<std::filesystem::path> default_data_dir(const Environment& environment);
 

@@ -36,10 +36,15 @@ Gate::Gate(std::unique_ptr<Workspace> workspace, Options options, const std::str
       recorder_(ledger(), metrics_, workspace_->clock(), std::move(options.front)),
       meter_(metrics_),
       pins_(recorder_),
+      external_(std::make_shared<external::Host>(
+          workspace_->redactor(),
+          external::Host::Settings{.variable = variable_of_this_process,
+                                   .data_folder = machine.data,
+                                   .log = [this](std::string_view line) { log(line); }})),
       plans_(recorder_, policy_before),
       loader_(policy::PolicyOrigin::named(policy_),
               {workspace_->clock(), workspace_->entropy(), ledger().fingerprint_key(), &ledger(),
-               &workspace_->patterns(), std::move(machine)},
+               &workspace_->patterns(), std::move(machine), nullptr, external_},
               what_the_gate_brings(workspace_->place().reviewers_file(), pins_)),
       watch_(loader_, plans_, who_runs_this(), [this](std::string_view line) { log(line); }),
       ledger_watch_(ledger(), [this](std::string_view line) { log(line); }),
@@ -70,12 +75,14 @@ Result<std::unique_ptr<Gate>> Gate::open(const Context& context, Options options
   std::unique_ptr<Gate> gate(
       new Gate(std::move(workspace), std::move(options), before.value_or(""), std::move(machine)));
   SALLYPORT_CHECK_OK(run_on(gate->loop_, gate->watch_.load()));
-  SALLYPORT_CHECK_OK(run_on(gate->loop_, gate->governor_.start()));
+  // Before the first event: a program that the policy tells of it is an agent's child, too.
   SALLYPORT_CHECK_OK(govern_this_process(gate->ledger(), who_runs_this()));
+  SALLYPORT_CHECK_OK(run_on(gate->loop_, gate->governor_.start()));
   return gate;
 }
 
 Gate::~Gate() {
+  external_->stop_logging();
   // What could not be taken back names a process that does not run any more.
   (void)govern_no_more(ledger());
 }

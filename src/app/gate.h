@@ -65,7 +65,8 @@ class Gate {
   core::MeteredRecorder recorder_;  // everybody below writes through it
   mcp::GatewayMeter meter_;
   mcp::PinBook pins_;
-  net::Quota held_;  // by what clients of all gateways ask
+  net::Quota held_;                           // by what clients of all gateways ask
+  std::shared_ptr<external::Host> external_;  // shared with questions that nobody waits for
   core::PlanShelf plans_;
   policy::PolicyLoader loader_;
   PolicyWatch watch_;

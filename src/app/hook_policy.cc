@@ -73,11 +73,15 @@ Result<HookPolicy::Read> HookPolicy::read(const Means& means, policy::PolicyOrig
   builder.reviewers(
       std::make_shared<const policy::PeopleOfFolder>(workspace.place().reviewers_file()));
   ledger::Ledger& ledger = workspace.ledger();
-  SALLYPORT_CHECK_OK(policy::add_to_plan(
-      builder, read.policy, read.guardrails,
-      {workspace.clock(), workspace.entropy(), ledger.fingerprint_key(), &ledger,
-       &workspace.patterns(),
-       machine_of(Environment::of_this_process(), workspace.place().data_dir, read.origin.name)}));
+  const effects::Machine machine =
+      machine_of(Environment::of_this_process(), workspace.place().data_dir, read.origin.name);
+  auto host = std::make_shared<external::Host>(
+      workspace.redactor(),
+      external::Host::Settings{.variable = variable_of_this_process, .data_folder = machine.data});
+  SALLYPORT_CHECK_OK(
+      policy::add_to_plan(builder, read.policy, read.guardrails,
+                          {workspace.clock(), workspace.entropy(), ledger.fingerprint_key(),
+                           &ledger, &workspace.patterns(), machine, nullptr, std::move(host)}));
   SALLYPORT_TRY(read.plan, builder.build());
   return read;
 }

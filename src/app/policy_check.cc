@@ -8,6 +8,7 @@
 #include "app/policy_commands.h"
 #include "base/try.h"
 #include "core/reading_recorder.h"
+#include "external/peer.h"
 #include "policy/policy.h"
 #include "rules/warnings.h"
 
@@ -66,6 +67,11 @@ Result<int> policy_check(const Context& context, const PolicyCheckOptions& optio
   SALLYPORT_CHECK_OK(
       policy::add_to_plan(builder, *read, guardrails, {clock, entropy, {}, &nothing}));
   SALLYPORT_TRY(const auto plan, builder.build());
+  const auto scope = policy::scope_of(*read, {.home = context.environment.home.value_or("")});
+  for (const external::Entry& entry : read->external) {
+    const Result<void> good = external::check_peer(entry, scope->workspaces());
+    if (!good) return tell_refusal(context, good.error());
+  }
   const std::vector<rules::Warning> warnings = tell_warnings(context, *read, clock);
   const int code = options.fail_on == "warning" && !warnings.empty() ? 1 : 0;
   const std::size_t checks = read->guardrails ? read->guardrails->checks.size() : 0;
@@ -77,6 +83,9 @@ Result<int> policy_check(const Context& context, const PolicyCheckOptions& optio
                     core::to_string(plan->durability())));
     if (read->rules) {
       say(fmt::format("  {} rules, {} warnings", read->rules->rules.size(), warnings.size()));
+    }
+    if (!read->external.empty()) {
+      say(fmt::format("  {} external guards", read->external.size()));
     }
     say(fmt::format("  hash {}", plan->hash()));
     return code;

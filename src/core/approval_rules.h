@@ -33,9 +33,15 @@ class ReviewerBook {
   // and the same, or `client:` and the client. Equal for one person under two names. Empty: nobody
   // of that name is registered.
   virtual std::string credential(const std::string& reviewer) const;
+  // Is this the name of an approver that an external program may answer as (RU-67)? Never of one
+  // with a key, because nobody else can sign.
+  virtual bool is_program(const std::string& reviewer) const;
   // All that decides, for the hash of the plan.
   virtual json::value dump() const = 0;
 };
+
+// The door of an external approver is this and its id, which is the name that it answers as.
+inline constexpr std::string_view kExternalDoor = "external:";
 
 struct ApprovalRules {
   std::vector<std::string> reviewers{};  // empty: whoever is registered as approver

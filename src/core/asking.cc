@@ -149,9 +149,10 @@ Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
   }
   trail.asked_at = written->at(written->size() - 1 - behind);
   co_await tell_sinks(trail, trail.asked_at.sequence);
+  const bool answered = co_await answered_outside(trail, asking.question, caller.cancel);
   if (!held) co_return false;
   if (!asking.only_here && !trail.held) hold_fact(trail);
-  if (caller.leaves) co_return false;
+  if (caller.leaves && !answered) co_return false;
   co_return co_await hear_answer(trail, asking.question, caller);
 }
 
@@ -284,6 +285,22 @@ Task<void> Governor::ask_approver(Question question, std::stop_token cancel) {
   co_return co_await approvals_.answer(question.approval_id, std::move(given));
 }
 
+// RU-67: neither where a human is required nor where two people are.
+Async<bool> Governor::answered_outside(const Trail& trail, Question question,
+                                       std::stop_token cancel) {
+  const std::shared_ptr<const Approver>& approver = trail.plan().listeners().approver;
+  if (!approver || trail.needs_human || question.kind != "approval") co_return false;
+  const auto left = *from_rfc3339(question.expires_at) - parts_.clock.wall();
+  Raced<Result<Reply>> raced = co_await race<Result<Reply>>(
+      consult(approver, question), std::chrono::steady_clock::now() + left, std::move(cancel));
+  if (!raced.value || !*raced.value) co_return false;
+  const Result<void> said =
+      co_await approvals_.answer(question.approval_id, std::move(**raced.value));
+  if (!said && parts_.log)
+    parts_.log("the external approver is not heard: " + said.error().message);
+  co_return said.has_value();
+}
+
 void Governor::take_reply(Trail& trail, const Reply& reply, const std::string& call_digest) {
   const bool was_prepared = trail.prepared().has_value();
   switch (reply.kind) {
@@ -327,7 +344,8 @@ void Governor::check_consent(Trail& trail) {
   // AP-31: never through the client of the one who asks.
   const bool strict = trail.needs_human || text_in(request, "kind") == "dual_control";
   for (const Vote& vote : trail.consent->votes) {
-    if (strict && vote.door == kClientDoor) return refuse("a person has to answer elsewhere");
+    const bool program = vote.door == kClientDoor || vote.door.starts_with(kExternalDoor);
+    if (strict && program) return refuse("a person has to answer elsewhere");
   }
   const ApprovalRules& rules = trail.plan().approvals();
   if (!rules.people) return;

@@ -44,8 +44,9 @@ class Pass {
     const GuardTraits& traits = guard->traits();
     GuardRun run = not_yet_run(traits, number_);
     if (skipped(run)) co_return;
-    const GuardContext context{trail_.classification(), number_, circumstances_.preview,
-                               trail_.facts ? &*trail_.facts : nullptr};
+    GuardContext context{trail_.classification(), number_, circumstances_.preview,
+                         trail_.facts ? &*trail_.facts : nullptr};
+    if (traits.outside) context.around = trail_.surroundings();
     const bool sees_grants = traits.stage == Stage::Grant;
     const Call with_grants = sees_grants ? trail_.call_with_grants() : Call();
     Judged judged = co_await judge(guard, sees_grants ? with_grants : trail_.call(), context,

@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
+#include <iterator>
 
 #include "base/try.h"
+#include "core/fail_open.h"
+#include "core/plan.h"
 
 namespace sallyport::core {
 
@@ -61,27 +65,60 @@ Result<Event> Emitter::redacted(const Event& event) const {
 
 Async<std::vector<HookRegistry::Failure>> Emitter::tell_hooks(const Event& event,
                                                               const Subject& subject) const {
-  Result<Event> shown = redacted(event);
-  if (shown) co_return co_await parts_.hooks.tell(std::move(*shown), subject, parts_.clock);
-  co_return std::vector<HookRegistry::Failure>{{"redaction", shown.error().message}};
+  const Result<Event> shown = redacted(event);
+  if (!shown) co_return std::vector<HookRegistry::Failure>{{"redaction", shown.error().message}};
+  auto failures = co_await parts_.hooks.tell(*shown, subject, parts_.clock);
+  const HookRegistry of_plan = plan_hooks();
+  if (of_plan.empty()) co_return failures;
+  std::ranges::move(co_await of_plan.tell(*shown, subject, parts_.clock),
+                    std::back_inserter(failures));
+  co_return failures;
+}
+
+HookRegistry Emitter::plan_hooks() const {
+  HookRegistry hooks;
+  const std::shared_ptr<const Plan> plan = parts_.plans ? parts_.plans->current() : nullptr;
+  // Names of the policy are unique.
+  if (plan) (void)hooks.extend(plan->listeners().hooks);
+  return hooks;
+}
+
+bool Emitter::has_hooks() const {
+  if (!parts_.hooks.empty()) return true;
+  const std::shared_ptr<const Plan> plan = parts_.plans ? parts_.plans->current() : nullptr;
+  return plan && !plan->listeners().hooks.empty();
+}
+
+// Hooks that may fail open and did not: what they failed at before is over.
+void Emitter::note_working(const std::vector<HookRegistry::Failure>& failures,
+                           FailOpen& fail_open) const {
+  const std::shared_ptr<const Plan> plan = parts_.plans ? parts_.plans->current() : nullptr;
+  if (!plan) return;
+  for (const std::shared_ptr<const EventHook>& hook : plan->listeners().hooks) {
+    const bool worked =
+        std::ranges::find(failures, hook->name(), &HookRegistry::Failure::hook) == failures.end();
+    if (hook->fails_open() && worked) fail_open.worked(hook->name());
+  }
 }
 
 Task<void> Emitter::tell(const Event& event, const Subject& subject, std::vector<Draft>& failed,
-                         std::optional<std::uint64_t> sequence) {
-  if (parts_.hooks.empty()) co_return Result<void>{};
+                         std::optional<std::uint64_t> sequence, FailOpen* fail_open) {
+  if (!has_hooks()) co_return Result<void>{};
   const std::vector<HookRegistry::Failure> failures = co_await tell_hooks(event, subject);
-  if (failures.empty()) co_return Result<void>{};
-  if (!announces(event)) {
-    for (const HookRegistry::Failure& failure : failures) {
+  if (fail_open) note_working(failures, *fail_open);
+  std::string names;
+  for (const HookRegistry::Failure& failure : failures) {
+    const bool stops = announces(event) && !failure.passes;
+    if (stops) {
+      names += (names.empty() ? "" : ", ") + failure.hook;
+    } else if (announces(event) && fail_open) {
+      fail_open->failed(failure.hook, failure.error == "timeout" ? "timeout" : "error");
+    } else {
       failed.push_back(
           hook_failed(failure.hook, event_type(event), sequence, failure.error, subject));
     }
-    co_return Result<void>{};
   }
-  std::string names;
-  for (const HookRegistry::Failure& failure : failures) {
-    names += (names.empty() ? "" : ", ") + failure.hook;
-  }
+  if (names.empty()) co_return Result<void>{};
   co_return fail(ErrorCode::Unavailable, "event sink failed: " + names, names, "hook");
 }
 

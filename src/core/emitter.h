@@ -9,6 +9,9 @@
 
 namespace sallyport::core {
 
+class FailOpen;
+class PlanSource;
+
 class Emitter {
  public:
   struct Parts {
@@ -16,15 +19,17 @@ class Emitter {
     const Redactor& redactor;
     const Clock& clock;
     HookRegistry hooks{};
+    const PlanSource* plans = nullptr;  // whose hooks are told behind those; null: there are none
   };
   explicit Emitter(Parts parts) : parts_(std::move(parts)) {}
 
   // Tells the hooks of an event whose row is, or will be, in a commit of the caller. For an
   // announcing event the error names every hook that failed. For a reporting one there is none:
-  // `failed` gets a `hook_failed` for each.
+  // `failed` gets a `hook_failed` for each. A hook that may fail open stops nothing: `fail_open`
+  // counts it; null: it gets a `hook_failed` too.
   Task<void> tell(const Event& event, const Subject& subject, std::vector<Draft>& failed,
-                  std::optional<std::uint64_t> sequence = {});
-  bool has_hooks() const { return !parts_.hooks.empty(); }
+                  std::optional<std::uint64_t> sequence = {}, FailOpen* fail_open = nullptr);
+  bool has_hooks() const;
 
   // An event on its own: durable, then told. A row that cannot be written is `store`: an announcing
   // event was not announced, a reporting one is owed.
@@ -36,6 +41,9 @@ class Emitter {
   Result<Event> redacted(const Event& event) const;
   Async<std::vector<HookRegistry::Failure>> tell_hooks(const Event& event,
                                                        const Subject& subject) const;
+  void note_working(const std::vector<HookRegistry::Failure>& failures, FailOpen& fail_open) const;
+  // Of the policy, as it is now.
+  HookRegistry plan_hooks() const;
   Parts parts_;
 };
 

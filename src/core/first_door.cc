@@ -124,7 +124,7 @@ Async<void> Governor::authorize(Trail& trail, const std::shared_ptr<Upstream>& u
   trail.decided_at = rfc3339(parts_.clock.wall());
   if (upstream->raises_caution()) trail.raise_caution();
   trail.tool_definition(upstream->definition());
-  if (trail.plan().rules()) {
+  if (trail.plan().rules() || trail.plan().asks_outside()) {
     trail.upstream = upstream->facts();
     pin_workspace(trail);
     note_scene(trail);
@@ -334,7 +334,8 @@ Async<void> Governor::report(Trail& trail, Event event) {
 Task<void> Governor::tell(Trail& trail, const Event& event, std::optional<std::uint64_t> sequence) {
   if (!emitter_.has_hooks()) co_return Result<void>{};
   std::vector<Draft> failed;
-  const Result<void> told = co_await emitter_.tell(event, trail.subject(), failed, sequence);
+  const Result<void> told =
+      co_await emitter_.tell(event, trail.subject(), failed, sequence, &trail.fail_open);
   for (Draft& draft : failed) trail.rows.push_back(std::move(draft));
   co_return told;
 }

@@ -86,7 +86,8 @@ bool voids_consent(const Refusal& refusal) {
 
 Governor::Governor(Parts parts)
     : parts_(std::move(parts)),
-      emitter_({parts_.recorder, parts_.redactor, parts_.clock, std::move(parts_.hooks)}),
+      emitter_(
+          {parts_.recorder, parts_.redactor, parts_.clock, std::move(parts_.hooks), &parts_.plans}),
       escalations_(parts_.recorder, parts_.clock, parts_.entropy),
       approvals_(parts_.recorder, parts_.clock, parts_.redactor,
                  [&plans = parts_.plans] {
@@ -385,7 +386,8 @@ ResultContext Governor::context_of(const Trail& trail) const {
       .effect_class = trail.classification().effect_class,
       .policy_hash = trail.plan().hash(),
       .matched_grant_index = trail.grant ? std::optional(trail.grant->index) : std::nullopt,
-      .rules = trail.rules ? std::make_shared<const ResultRules>(trail.rules->results) : nullptr};
+      .rules = trail.rules ? std::make_shared<const ResultRules>(trail.rules->results) : nullptr,
+      .around = trail.plan().asks_outside() ? trail.surroundings() : nullptr};
 }
 
 std::string Governor::shown(std::string text) const {

@@ -185,6 +185,8 @@ class Governor {
   Result<bool> question_refused(Trail& trail, const Error& error);
   Task<bool> hear_answer(Trail& trail, Question question, const Caller& caller);
   Task<void> ask_approver(Question question, std::stop_token cancel);
+  // Of the policy: false where it has none, may not answer this request or has no opinion.
+  Async<bool> answered_outside(const Trail& trail, Question question, std::stop_token cancel);
   void take_reply(Trail& trail, const Reply& reply, const std::string& call_digest);
   void check_consent(Trail& trail);
 
@@ -241,6 +243,7 @@ class Governor {
   static void add_consent(Remembered& ended, const Consent& consent);
   std::vector<Event> closing_events(const Trail& trail, const Ending& ending,
                                     const ToolResult& result) const;
+  std::vector<std::shared_ptr<const Sink>> sinks() const;  // of the host, then of the policy
   Async<void> tell_sinks(Trail& trail, std::uint64_t sequence);
   Async<void> give_to_sinks(std::uint64_t sequence, const Subject& subject,
                             std::vector<Draft>& failed);

@@ -9,6 +9,7 @@
 
 #include "base/async.h"
 #include "core/recorder.h"
+#include "core/call_rules.h"
 #include "sallyport/call.h"
 #include "sallyport/classification.h"
 #include "sallyport/envelope.h"
@@ -27,12 +28,21 @@ struct GuardTraits {
   Stage stage = Stage::ToolUse;
   bool rewrites = false;  // runs once, before the guards that decide
   bool waits = false;     // may suspend, and so needs a timer that ends it
+  bool outside = false;   // asks another program, which is told what rules know of the call
   std::optional<std::chrono::milliseconds> limit{};  // else 2 s before a call, 1 s after it
   json::value settings{};  // what it was configured with: part of the plan's hash
 };
 
 inline constexpr std::chrono::milliseconds kGuardLimit{2000};
 inline constexpr std::chrono::milliseconds kResultGuardLimit{1000};
+
+// What rules know of a call, for guards that tell another program about it.
+struct CallSurroundings {
+  UpstreamFacts upstream{};
+  std::vector<std::string> workspace{};  // of the session; empty: unknown
+  json::array rules{};                   // that matched, as in records
+  std::string policy_hash{};
+};
 
 // What a guard can see beside the call.
 struct GuardContext {
@@ -41,6 +51,7 @@ struct GuardContext {
   Preview preview{};
   // The facts of the decision, all of one moment; null: a guard reads them itself.
   RecordReader* facts = nullptr;
+  std::shared_ptr<const CallSurroundings> around{};  // null unless the guard is `outside`
 };
 
 // The first door. `const` and callable from any thread.

@@ -32,8 +32,9 @@ Async<std::vector<HookRegistry::Failure>> HookRegistry::tell(Event event, Subjec
                                                              const Clock& clock) const {
   std::vector<Failure> failures;
   for (const std::shared_ptr<const EventHook>& hook : hooks_) {
-    const std::optional<std::string> failure = co_await told(hook, event, subject, limit_, clock);
-    if (failure) failures.push_back({hook->name(), *failure});
+    const std::optional<std::string> failure =
+        co_await told(hook, event, subject, hook->limit().value_or(limit_), clock);
+    if (failure) failures.push_back({hook->name(), *failure, hook->fails_open()});
   }
   co_return failures;
 }

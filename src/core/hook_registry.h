@@ -1,7 +1,9 @@
 // Who hears of events, in which order, and what a listener that fails means (EV-55..EV-63).
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,9 @@ class EventHook {
   virtual ~EventHook() = default;
   virtual const std::string& name() const = 0;
   virtual bool waits() const { return false; }  // may suspend, and so needs a timer that ends it
+  // The longest that it is waited for; nothing: as long as the registry says.
+  virtual std::optional<std::chrono::milliseconds> limit() const { return std::nullopt; }
+  virtual bool fails_open() const { return false; }  // its failure stops nothing, and is on record
   // An error on an announcing event stops what it announces; on a reporting one it is recorded.
   virtual Task<void> hear(const Event& event, const Subject& subject) const = 0;
 };
@@ -36,6 +41,7 @@ class HookRegistry {
   struct Failure {
     std::string hook;
     std::string error;
+    bool passes = false;  // the hook may fail open
   };
   // Every hook in order, whatever the ones before it did.
   Async<std::vector<Failure>> tell(Event event, Subject subject, const Clock& clock) const;

@@ -25,7 +25,8 @@ Async<Result<Verdict>> ask(std::shared_ptr<const GuardType> guard, Subject subje
 
 Judged fold(Result<Verdict> answer) {
   if (answer) return {.verdict = std::move(*answer)};
-  return {.failure = "error", .detail = answer.error().message};
+  const bool late = answer.error().code == ErrorCode::Deadline;
+  return {.failure = late ? "timeout" : "error", .detail = answer.error().message};
 }
 
 Judged fold(Raced<Result<Verdict>> raced) {

@@ -79,8 +79,19 @@ std::string ReviewerBook::credential(const std::string&) const {
   return {};
 }
 
+bool ReviewerBook::is_program(const std::string&) const {
+  return false;
+}
+
 Result<void> ApprovalRules::check(std::string_view door, const std::string& reviewer,
                                   std::string_view statement, std::string_view signature) const {
+  if (door.starts_with(kExternalDoor)) {
+    const bool his = door.substr(kExternalDoor.size()) == reviewer;
+    if (his && people && people->is_program(reviewer)) return {};
+    return fail(
+        ErrorCode::Unauthenticated,
+        fmt::format("`{:.80}` is not registered as the approver of this program", reviewer));
+  }
   const bool elsewhere = door.starts_with("cli:") || door.starts_with("http:");
   if (!people || (program_vouches && !elsewhere)) return {};
   return people->check(reviewer, statement, signature);
@@ -184,6 +195,21 @@ PlanBuilder& PlanBuilder::approvals(ApprovalRules rules) {
 
 PlanBuilder& PlanBuilder::approval_time(std::chrono::seconds time) {
   plan_.approval_time_ = time;
+  return *this;
+}
+
+PlanBuilder& PlanBuilder::hook(std::shared_ptr<const EventHook> hook) {
+  plan_.listeners_.hooks.push_back(std::move(hook));
+  return *this;
+}
+
+PlanBuilder& PlanBuilder::sink(std::shared_ptr<const Sink> sink) {
+  plan_.listeners_.sinks.push_back(std::move(sink));
+  return *this;
+}
+
+PlanBuilder& PlanBuilder::approver(std::shared_ptr<const Approver> approver) {
+  plan_.listeners_.approver = std::move(approver);
   return *this;
 }
 
@@ -293,6 +319,9 @@ Result<std::shared_ptr<const Plan>> PlanBuilder::build() && {
   plan_.dump_ = dump();
   plan_.hash_ = "sha256:" + hex(sha256(plan_.dump_));
   add_what_was_brought();
+  const auto outside = [](const auto& guard) { return guard->traits().outside; };
+  plan_.asks_outside_ = std::ranges::any_of(plan_.guards_, outside) ||
+                        std::ranges::any_of(plan_.result_guards_, outside);
   return std::make_shared<const Plan>(std::move(plan_));
 }
 

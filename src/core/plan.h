@@ -14,9 +14,12 @@
 #include <vector>
 
 #include "core/approval_rules.h"
+#include "core/approver.h"
 #include "core/autonomy_rules.h"
 #include "core/call_rules.h"
 #include "core/guard.h"
+#include "core/hook_registry.h"
+#include "core/sink.h"
 #include "core/stream_limits.h"
 #include "sallyport/classification.h"
 
@@ -31,6 +34,14 @@ enum class IntentDurability {
   Relaxed,
 };
 std::string_view to_string(IntentDurability durability);
+
+// Programs outside that a policy names and that guard nothing: they receive events and records, or
+// answer approval requests in the name of one reviewer.
+struct PlanListeners {
+  std::vector<std::shared_ptr<const EventHook>> hooks{};
+  std::vector<std::shared_ptr<const Sink>> sinks{};
+  std::shared_ptr<const Approver> approver{};
+};
 
 class Plan {
  public:
@@ -54,6 +65,9 @@ class Plan {
   IntentDurability durability() const { return durability_; }
   std::chrono::seconds approval_time() const { return approval_time_; }
   const ApprovalRules& approvals() const { return approvals_; }
+  const PlanListeners& listeners() const { return listeners_; }
+  // Is a guard among them that asks another program about calls or results?
+  bool asks_outside() const { return asks_outside_; }
   bool redaction_notice() const { return redaction_notice_; }
   // May a message with a method that its protocol does not have pass?
   bool passes_method(std::string_view method) const {
@@ -79,6 +93,8 @@ class Plan {
   IntentDurability durability_ = IntentDurability::Effect;
   std::chrono::seconds approval_time_ = std::chrono::hours(24);
   ApprovalRules approvals_;
+  PlanListeners listeners_;
+  bool asks_outside_ = false;
   bool redaction_notice_ = false;
   std::set<std::string, std::less<>> passed_methods_;
   json::object also_;
@@ -108,6 +124,9 @@ class PlanBuilder {
   // People whom the policy does not name, where it names none. No part of the hash: a policy is the
   // same on every machine. `program_vouches` as in the rules.
   PlanBuilder& reviewers(std::shared_ptr<const ReviewerBook> people, bool program_vouches = false);
+  PlanBuilder& hook(std::shared_ptr<const EventHook> hook);
+  PlanBuilder& sink(std::shared_ptr<const Sink> sink);
+  PlanBuilder& approver(std::shared_ptr<const Approver> approver);
   PlanBuilder& redaction_notice(bool shown);  // tells the agent that something was taken out
   // Methods beyond those of the protocol that may pass; `*` stands for any.
   PlanBuilder& pass_methods(std::set<std::string, std::less<>> methods);

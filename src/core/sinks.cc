@@ -8,6 +8,15 @@
 
 namespace sallyport::core {
 
+std::vector<std::shared_ptr<const Sink>> Governor::sinks() const {
+  std::vector<std::shared_ptr<const Sink>> all = parts_.sinks;
+  if (const std::shared_ptr<const Plan> plan = parts_.plans.current()) {
+    const auto& more = plan->listeners().sinks;
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
 Async<void> Governor::tell_sinks(Trail& trail, std::uint64_t sequence) {
   std::vector<Draft> failed;
   co_await give_to_sinks(sequence, trail.subject(), failed);
@@ -19,7 +28,7 @@ Async<void> Governor::tell_sinks(Trail& trail, std::uint64_t sequence) {
 
 Async<void> Governor::give_to_sinks(std::uint64_t sequence, const Subject& subject,
                                     std::vector<Draft>& failed) {
-  if (parts_.sinks.empty()) co_return;
+  if (sinks().empty()) co_return;
   co_await give_unheard(failed);
   co_await give(sequence, subject, failed);
 }
@@ -35,7 +44,7 @@ Async<void> Governor::give(std::uint64_t sequence, Subject subject, std::vector<
   const Result<json::object> entry = parts_.recorder.entry(sequence);
   const Result<AuditRecord> record =
       entry ? audit_record_of(*entry) : Result<AuditRecord>(std::unexpected(entry.error()));
-  for (const std::shared_ptr<const Sink>& sink : parts_.sinks) {
+  for (const std::shared_ptr<const Sink>& sink : sinks()) {
     const std::optional<std::string> failure =
         record ? co_await taken(sink, *record) : std::optional(record.error().message);
     if (!failure) continue;
@@ -44,7 +53,7 @@ Async<void> Governor::give(std::uint64_t sequence, Subject subject, std::vector<
 }
 
 Task<void> Governor::tell_unheard() {
-  if (parts_.sinks.empty()) co_return Result<void>{};
+  if (sinks().empty()) co_return Result<void>{};
   std::vector<Draft> failed;
   co_await give_unheard(failed);
   co_await note_failures(std::move(failed));

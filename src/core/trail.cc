@@ -58,6 +58,14 @@ void Trail::judged(RuleAnswer answer) {
   rules = std::move(answer);
 }
 
+std::shared_ptr<const CallSurroundings> Trail::surroundings() const {
+  CallSurroundings around{
+      .upstream = upstream, .workspace = workspace, .policy_hash = plan_->hash()};
+  const json::value* const matches = rules ? rules->record.if_contains("matches") : nullptr;
+  if (matches && matches->is_array()) around.rules = matches->get_array();
+  return std::make_shared<const CallSurroundings>(std::move(around));
+}
+
 bool Trail::is_tiered() const {
   if (classification_.tier == Tier::Observe) return false;
   return !rules || !rules->all_free || cautious_;

@@ -108,6 +108,8 @@ class Trail {
   UpstreamFacts upstream{};               // that the rules look at
   std::vector<std::string> workspace{};   // of the session, for them
   std::string scene{};                    // digest of the rest that they look at; empty: no rules
+  // What guards in other programs are told beside the call.
+  std::shared_ptr<const CallSurroundings> surroundings() const;
   // What the rules say the tool is; none: what the plan says.
   void judged(RuleAnswer answer);
   bool is_tiered() const;  // its tier decides whether it runs by itself

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include <boost/json.hpp>
+#include <map>
 #include <set>
 
 #include "base/try.h"
@@ -57,6 +58,7 @@ struct EngineBuilder::Parts {
 
   std::filesystem::path data_folder;
   std::string home_folder;  // empty: unknown
+  std::map<std::string, std::string> variables;
   std::vector<Tool> tools;
   std::vector<AddToPlan> plan;
   // The text of the policy is kept where it alone is the plan: else it has another hash (WB-7).
@@ -103,6 +105,16 @@ struct EngineBuilder::Parts {
   Result<void> load_plan(Engine::Body& body);
   Result<void> make_governor(Engine::Body& body);
 
+  std::shared_ptr<external::Host> host(const Engine::Body& body) const {
+    const auto variable = [known = variables](const std::string& name) {
+      const auto found = known.find(name);
+      return found == known.end() ? std::nullopt : std::optional(found->second);
+    };
+    return std::make_shared<external::Host>(
+        *body.redactor,
+        external::Host::Settings{.variable = variable, .data_folder = body.folder.string()});
+  }
+
   // `file`: of the policy; empty: it has none.
   void add_policy(std::function<Result<policy::Policy>()> read, const std::string& file) {
     plan.push_back([this, read = std::move(read), file](core::PlanBuilder& builder,
@@ -114,7 +126,8 @@ struct EngineBuilder::Parts {
           .entropy = body.entropy,
           .fingerprint_key = body.ledger->fingerprint_key(),
           .records = body.ledger.get(),
-          .machine = {.home = home_folder, .data = body.folder.string(), .policy = file}};
+          .machine = {.home = home_folder, .data = body.folder.string(), .policy = file},
+          .external = host(body)};
       core::PlanBuilder alone;
       SALLYPORT_CHECK_OK(policy::add_to_plan(alone, policy, guardrails, surroundings));
       SALLYPORT_TRY(const auto lone, alone.build());
@@ -154,6 +167,11 @@ EngineBuilder& EngineBuilder::home_folder(std::filesystem::path folder) {
                         fmt::format("`{}` is no absolute folder", folder.string()), "home_folder"));
   }
   parts_->home_folder = folder.string();
+  return *this;
+}
+
+EngineBuilder& EngineBuilder::variable(std::string name, std::string value) {
+  parts_->variables.insert_or_assign(std::move(name), std::move(value));
   return *this;
 }
 
@@ -357,7 +375,9 @@ Result<void> EngineBuilder::Parts::make_governor(Engine::Body& body) {
   }
   if (approver) parts.approver = embed::make_approver(std::move(approver), *body.pool);
   body.governor = std::make_unique<core::Governor>(std::move(parts));
-  if (!sinks.empty()) body.listen_for_unheard();
+  if (!sinks.empty() || !body.plans->current()->listeners().sinks.empty()) {
+    body.listen_for_unheard();
+  }
   return {};
 }
 

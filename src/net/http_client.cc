@@ -87,6 +87,7 @@ class Client final : public HttpClient {
         tls_(asio::ssl::context::tls_client) {}
 
   Result<void> prepare() {
+    if (!settings_.url.tls) return {};
     boost::system::error_code error;
     tls_.set_default_verify_paths(error);
     if (!error) tls_.set_verify_mode(asio::ssl::verify_peer, error);
@@ -161,7 +162,8 @@ Task<HttpHead> Exchange::send(HttpRequest request, std::chrono::milliseconds lon
   for (int redirects = 0;; ++redirects) {
     SALLYPORT_CO_TRY(HttpHead head, co_await send_to(url, request, deadline));
     // Only these two promise that the method stays.
-    if (head.status != 307 && head.status != 308) co_return head;
+    const bool redirected = head.status == 307 || head.status == 308;
+    if (!redirected || !client_.settings().follow_redirects) co_return head;
     if (redirects == kRedirects) co_return fail(ErrorCode::Corrupt, "the server redirects forever");
     SALLYPORT_CO_TRY(url, url.followed(head.header("Location")));
     let_go();

@@ -71,6 +71,7 @@ class HttpClient {
     Url url;
     // Where the address is not of this machine: without it only TLS may leave.
     bool allow_plain = false;
+    bool follow_redirects = true;  // false: a redirect is an answer like any other
     HttpClientLimits limits{};
   };
   // `InvalidInput`: it may not be reached without TLS. `Internal`: no certificates can be checked.

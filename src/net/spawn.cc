@@ -7,10 +7,12 @@
 #include <linux/close_range.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/try.h"
@@ -75,6 +77,18 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return out;
 }
 
+bool confine(const Confinement& confinement) {
+  for (const ProcessLimit& limit : confinement.limits) {
+    rlimit now{};
+    const auto resource = static_cast<__rlimit_resource_t>(limit.resource);
+    if (getrlimit(resource, &now) != 0) return false;
+    const rlim_t most = std::min<rlim_t>(limit.most, now.rlim_max);
+    const rlimit then{most, most};
+    if (setrlimit(resource, &then) != 0) return false;
+  }
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+}
+
 // In the child, between fork and exec: only calls that a signal handler could make.
 [[noreturn]] void become(char* const* arguments, char* const* environment, const char* folder,
                          const SpawnSpec& spec, int failure, pid_t parent) {
@@ -86,9 +100,18 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   // What this program ignores is none of the other's business.
   signal(SIGPIPE, SIG_DFL);
   signal(SIGXFSZ, SIG_DFL);
+  sigset_t nothing;
+  sigemptyset(&nothing);
+  sigprocmask(SIG_SETMASK, &nothing, nullptr);
+  const bool strict = spec.run_as || spec.confinement != nullptr;
   if (switched && connect_streams(spec) && enter_folder(folder, spec) &&
-      (syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC) == 0 || !spec.run_as)) {
-    execvpe(arguments[0], arguments, environment);
+      (syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC) == 0 || !strict) &&
+      (spec.confinement == nullptr || confine(*spec.confinement))) {
+    if (spec.confinement != nullptr) {
+      execve(arguments[0], arguments, environment);
+    } else {
+      execvpe(arguments[0], arguments, environment);
+    }
   }
   const int error = errno;
   [[maybe_unused]] const ssize_t told = ::write(failure, &error, sizeof error);
@@ -115,15 +138,17 @@ Result<pid_t> spawn(const SpawnSpec& spec) {
                             spec.arguments[0], spec.run_as->user));
   }
   const std::vector<char*> arguments = pointers_to(spec.arguments);
-  const std::vector<std::string> variables =
-      spec.run_as ? environment_of(*spec.run_as) : std::vector<std::string>{};
+  const bool own_environment = spec.run_as || spec.confinement != nullptr;
+  std::vector<std::string> variables;
+  if (spec.run_as) variables = environment_of(*spec.run_as);
+  if (spec.confinement != nullptr) variables = spec.confinement->environment;
   const std::vector<char*> environment = pointers_to(variables);
   const std::string folder = spec.folder.string();
   SALLYPORT_TRY(const Pipe failure, make_pipe());  // closes by itself when exec works
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid == 0) {
-    become(arguments.data(), spec.run_as ? environment.data() : environ,
+    become(arguments.data(), own_environment ? environment.data() : environ,
            folder.empty() ? nullptr : folder.c_str(), spec, failure.write_end, parent);
   }
   int error = pid < 0 ? errno : 0;

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -28,6 +29,19 @@ struct RunAs {
   std::vector<gid_t> groups{};
 };
 
+// The most that a process may use of something, as setrlimit(2) names it.
+struct ProcessLimit {
+  int resource = 0;
+  std::uint64_t most = 0;
+};
+
+// A program that gets only what is named here. It is started by its path: no PATH is searched, and
+// a file that the kernel cannot run is not given to a shell. It can gain no privileges.
+struct Confinement {
+  std::vector<std::string> environment{};  // `NAME=value`, all of it
+  std::vector<ProcessLimit> limits{};
+};
+
 struct SpawnSpec {
   const std::vector<std::string>& arguments;  // the first is the program, looked up in PATH
   std::filesystem::path folder{};             // empty: the current one
@@ -38,6 +52,7 @@ struct SpawnSpec {
   // is that account's home, or `/` where that cannot be entered. Nothing: the account of this
   // process.
   std::optional<RunAs> run_as{};
+  const Confinement* confinement = nullptr;  // null: it runs as this process does
 };
 
 // `Unavailable` says why it cannot be started. The caller reaps it, and closes its own descriptors.

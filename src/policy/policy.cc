@@ -11,6 +11,7 @@
 #include "autonomy/classifier.h"
 #include "autonomy/policy_rules.h"
 #include "base/try.h"
+#include "external/guards.h"
 #include "grants/grant_result_guard.h"
 #include "guards/denied_methods.h"
 #include "guards/guardrail_guards.h"
@@ -19,6 +20,7 @@
 #include "guards/sanitizer_settings.h"
 #include "guards/size_limiter.h"
 #include "policy/approval_keys.h"
+#include "policy/external_keys.h"
 #include "policy/policy_keys.h"
 #include "policy/result_rules.h"
 #include "policy/rule_keys.h"
@@ -215,6 +217,13 @@ std::optional<std::set<std::string>> known_agents(const Policy& policy) {
   return known;
 }
 
+std::shared_ptr<const external::Scope> scope_of(const Policy& policy,
+                                                const effects::Machine& machine,
+                                                const effects::FileView* files) {
+  rules::RuleSet set{.workspace = policy.workspace, .book = tool_book(policy)};
+  return std::make_shared<const external::Scope>(std::move(set), machine, files);
+}
+
 guards::Excerpts excerpts_of(const Policy& policy) {
   return policy.keeps_excerpts ? guards::Excerpts::Kept : guards::Excerpts::Withheld;
 }
@@ -249,6 +258,7 @@ Result<Policy> read_policy_tree(const YamlNode& root, const std::string& file,
   SALLYPORT_CHECK_OK(policy_keys(policy).read({root, file}));
   SALLYPORT_CHECK_OK(narrow_approvals(policy, root, file));
   SALLYPORT_CHECK_OK(finish_rules(policy, root, file));
+  SALLYPORT_CHECK_OK(finish_external(policy, root, file));
   SALLYPORT_CHECK_OK(check_patterns(policy, root, file, patterns));
   SALLYPORT_CHECK_OK(check_result_rules(policy, root, file, patterns));
   return policy;
@@ -343,6 +353,11 @@ Result<void> add_to_plan(core::PlanBuilder& plan, const Policy& policy,
     SALLYPORT_TRY(std::shared_ptr<const core::ResultGuard> guard, build(hook, surroundings));
     plan.result_guard(std::move(guard));
     if (hook.fails_open) plan.fail_open(hook.hook);
+  }
+  if (!policy.external.empty()) {
+    SALLYPORT_CHECK_OK(external::add_to_plan(
+        plan, policy.external, scope_of(policy, surroundings.machine, surroundings.files),
+        surroundings.external));
   }
   // Behind the others, so that they have looked at what it withholds.
   if (policy.grants) plan.result_guard(std::make_shared<const grants::GrantResultGuard>());

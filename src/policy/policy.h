@@ -16,6 +16,7 @@
 //   servers: [{server: fs, profile: mcp-filesystem}]
 //   autonomy: {tier: act_with_approval, agent_tiers: {deploy-bot: act_auto}}
 //   grants: {required: [{server: fs, tool: write_file}], trusted_issuers: ["ed25519:..."]}
+//   external: [{id: dlp, kind: guard, command: /usr/lib/dlp/check, when: {class: network.request}}]
 //   limits: {call_ms: 60000}
 //   mcp: {allow_methods: [x/ping], deny_methods: [sampling/createMessage]}
 //   hook: {on_failure: deny}
@@ -36,6 +37,9 @@
 #include "base/entropy.h"
 #include "core/plan.h"
 #include "core/policy_text.h"
+#include "external/entry.h"
+#include "external/host.h"
+#include "external/scope.h"
 #include "grants/grant_guard.h"
 #include "guardrails/guardrails.h"
 #include "guardrails/pattern_store.h"
@@ -76,6 +80,7 @@ struct Policy {
   std::optional<rules::RuleSet> rules{};  // none: calls are decided without them (RU-1)
   std::optional<rules::Unlisted> unlisted{};
   std::vector<std::string> workspace{};
+  std::vector<external::Entry> external{};  // programs that are asked, in order
   std::optional<autonomy::AutonomyPolicy> autonomy{};
   bool enforces_trust = false;
   std::optional<grants::GrantGuard::Settings> grants{};
@@ -125,6 +130,11 @@ std::optional<std::set<std::string>> known_agents(const Policy& policy);
 
 guards::Excerpts excerpts_of(const Policy& policy);
 
+// Where the conditions of `external:` are looked at, whether or not the policy has rules.
+std::shared_ptr<const external::Scope> scope_of(const Policy& policy,
+                                                const effects::Machine& machine,
+                                                const effects::FileView* files = nullptr);
+
 // A JSON Schema (2020-12), made of the table that reads.
 json::value policy_schema();
 
@@ -139,6 +149,8 @@ struct Surroundings {
   effects::Machine machine{};                          // folders that rules name
   // The disk that rules look at; null: that of this machine. Must outlive the plan.
   const effects::FileView* files = nullptr;
+  // Starts the programs of `external:`. Null: none is started, and what they would say is unknown.
+  std::shared_ptr<external::Host> external{};
   // The promotions and demotions of an agent; empty: the signed ones in `records`.
   autonomy::PolicyRules::Standings standing{};
 };

@@ -13,6 +13,7 @@
 #include "guards/sanitizer_settings.h"
 #include "guards/size_limiter.h"
 #include "policy/approval_keys.h"
+#include "policy/external_keys.h"
 #include "policy/grant_keys.h"
 #include "policy/rule_keys.h"
 #include "policy/yaml_json.h"
@@ -420,6 +421,8 @@ Mapping policy_keys(Policy& out) {
                       [&out](std::size_t at) { out.unlisted = static_cast<rules::Unlisted>(at); }))
       .optional("workspace", "the folder or folders of the project; else the host names them",
                 workspace_schema(), read_workspace(out))
+      .optional("external", "programs and addresses that are asked or told", external_schema(),
+                read_external(out))
       .optional("extends", "a policy whose sections hold where this one is silent",
                 text_schema(4'096), [](const Place&) { return Result<void>(); })
       .optional("without", "rules of that policy that do not hold",

@@ -83,6 +83,11 @@ Result<void> PeopleOfFolder::check_control(const std::string& reviewer, std::str
   return people->check_control(reviewer, statement, signature);
 }
 
+bool PeopleOfFolder::is_program(const std::string& reviewer) const {
+  const auto people = book();
+  return people && (*people)->is_program(reviewer);
+}
+
 std::string PeopleOfFolder::credential(const std::string& reviewer) const {
   const auto people = book();
   return people ? (*people)->credential(reviewer) : std::string();

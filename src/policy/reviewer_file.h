@@ -55,6 +55,7 @@ class PeopleOfFolder final : public core::ReviewerBook {
   Result<void> check_control(const std::string& reviewer, std::string_view statement,
                              std::string_view signature) const override;
   std::string credential(const std::string& reviewer) const override;
+  bool is_program(const std::string& reviewer) const override;
   json::value dump() const override { return "reviewers of the data folder"; }
 
  private:

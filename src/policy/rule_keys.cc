@@ -707,6 +707,46 @@ Result<void> check_examples(const rules::RuleSet& set) {
 
 }  // namespace
 
+json::object when_schema() {
+  Conditions any;
+  return one_or_list(condition_keys(any).schema(), kMostAlternatives);
+}
+
+ReadValue read_when(std::vector<Conditions>& out) {
+  return conditions_into(out);
+}
+
+ReadValue read_rule_id(std::string& out) {
+  return [&out](const Place& place) { return read_id(place, out); };
+}
+
+effects::ToolBook tool_book(const Policy& policy) {
+  effects::ToolBook book;
+  for (const ToolEntry& entry : policy.tools) {
+    book.tools.insert_or_assign({entry.server, entry.tool},
+                                effects::ToolSaid{entry.classification.effect_class, entry.roles});
+  }
+  for (const auto& [name, said] : policy.servers) book.servers.emplace(name, said);
+  return book;
+}
+
+namespace {
+
+std::vector<std::string> classes_of(const Policy& policy) {
+  std::vector<std::string> classes = effects::known_classes();
+  for (const ToolEntry& entry : policy.tools) {
+    const std::string& name = entry.classification.effect_class;
+    if (std::ranges::find(classes, name) == classes.end()) classes.push_back(name);
+  }
+  return classes;
+}
+
+}  // namespace
+
+Result<void> check_when(const Policy& policy, const Place& conditions) {
+  return check_classes(conditions.node, conditions.file, classes_of(policy));
+}
+
 Result<void> finish_rules(Policy& policy, const YamlNode& root, const std::string& file) {
   if (!policy.rules) {
     constexpr std::string_view kNeeds[] = {"unlisted", "without"};
@@ -715,14 +755,8 @@ Result<void> finish_rules(Policy& policy, const YamlNode& root, const std::strin
   rules::RuleSet& set = *policy.rules;
   set.unlisted = policy.unlisted;
   set.workspace = policy.workspace;
-  std::vector<std::string> classes = effects::known_classes();
-  for (const ToolEntry& entry : policy.tools) {
-    const std::string& name = entry.classification.effect_class;
-    if (std::ranges::find(classes, name) == classes.end()) classes.push_back(name);
-    set.book.tools.insert_or_assign({entry.server, entry.tool},
-                                    effects::ToolSaid{name, entry.roles});
-  }
-  for (const auto& [name, said] : policy.servers) set.book.servers.emplace(name, said);
+  const std::vector<std::string> classes = classes_of(policy);
+  set.book = tool_book(policy);
   for (const YamlNode& rule : node_at(root, "/rules").items) {
     for (const char* const part : {"when", "unless", "only"}) {
       const YamlNode* const conditions = member(rule, part);

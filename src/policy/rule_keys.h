@@ -20,6 +20,17 @@ ReadValue read_workspace(Policy& out);
 // The keys `reads` ... `sql` of an entry of `tools` (RU-25).
 void add_role_keys(Mapping& keys, ToolEntry& out);
 
+// Conditions, wherever a section other than `rules:` has them: a mapping, or a list of which one
+// must hold.
+json::object when_schema();
+ReadValue read_when(std::vector<rules::Conditions>& out);
+ReadValue read_rule_id(std::string& out);
+// Refuses a class in these conditions that nobody knows.
+Result<void> check_when(const Policy& policy, const Place& conditions);
+
+// What the policy says of tools and servers, for effects.
+effects::ToolBook tool_book(const Policy& policy);
+
 // Puts together what the sections say. What no section can check alone is checked here: unknown
 // classes, rules of one rank that meet, examples that fail, keys that need `rules`. Once all is
 // read; `root` is the whole document.

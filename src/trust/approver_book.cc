@@ -52,6 +52,11 @@ std::string ApproverBook::credential(const std::string& reviewer) const {
   return person->client ? "client:" + *person->client : std::string();
 }
 
+bool ApproverBook::is_program(const std::string& reviewer) const {
+  const Reviewer* const person = people_.find(reviewer);
+  return person != nullptr && person->has_role("approver") && !person->key;
+}
+
 json::value ApproverBook::dump() const {
   json::array people;
   for (const Reviewer& person : people_.people) {

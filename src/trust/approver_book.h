@@ -25,6 +25,7 @@ class ApproverBook final : public core::ReviewerBook {
   Result<void> check_control(const std::string& reviewer, std::string_view statement,
                              std::string_view signature) const override;
   std::string credential(const std::string& reviewer) const override;
+  bool is_program(const std::string& reviewer) const override;
   json::value dump() const override;
 
  private:

@@ -1,0 +1,51 @@
+// What a process gives to its external guards: threads to wait on, variables, and a log. Shared by
+// the front and by questions that nobody waits for any more.
+#pragma once
+
+#include <boost/asio/thread_pool.hpp>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/redactor.h"
+
+namespace sallyport::external {
+
+class Host {
+ public:
+  struct Settings {
+    // The value of an environment variable; nothing: it is not set.
+    std::function<std::optional<std::string>(const std::string& name)> variable{};
+    std::string data_folder{};
+    // For the people who run this. May be called by any thread; none: nobody reads.
+    std::function<void(std::string_view line)> log{};
+  };
+  Host(const core::Redactor& redactor, Settings settings)
+      : redactor_(redactor), settings_(std::move(settings)) {}
+  Host(const Host&) = delete;
+  // Waits for questions that are under way, which end at their deadlines.
+  ~Host();
+  // To be called before what `log` refers to is gone.
+  void stop_logging();
+
+  // Blocking work of commands. Made when the first question is asked.
+  boost::asio::thread_pool& pool();
+
+  std::optional<std::string> variable(const std::string& name) const {
+    return settings_.variable ? settings_.variable(name) : std::nullopt;
+  }
+  const std::string& data_folder() const { return settings_.data_folder; }
+  const core::Redactor& redactor() const { return redactor_; }
+  void log(std::string_view line) const;
+
+ private:
+  const core::Redactor& redactor_;
+  Settings settings_;
+  mutable std::mutex mutex_;
+  std::unique_ptr<boost::asio::thread_pool> pool_;  // GUARDED_BY(mutex_)
+};
+
+}  // namespace sallyport::external

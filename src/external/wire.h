@@ -1,0 +1,41 @@
+// What is sent and what may come back: `sallyport.external.v1` (RU-65).
+#pragma once
+
+#include <boost/json/object.hpp>
+
+#include "core/guard.h"
+#include "core/redactor.h"
+#include "external/entry.h"
+#include "external/scope.h"
+#include "sallyport/approval.h"
+
+namespace sallyport::external {
+
+inline constexpr std::string_view kSchema = "sallyport.external.v1";
+
+// The members that every request has, in their order. `at`: what it is about.
+json::object request_at(std::string_view at, const Entry& entry, const std::string& policy_hash);
+
+// Puts the call, and what it would do, into a request: the input, or a preview without secrets.
+struct ShownCall {
+  const Call& call;
+  const Classification& classification;
+  const Preview* preview = nullptr;  // null: it is made of the call
+  const Scope::Seen& seen;
+  const json::array& rules;
+};
+void add_call(json::object& request, const Entry& entry, const ShownCall& shown,
+              const core::Redactor& redactor);
+
+// A value as it may be shown to somebody who does not see inputs.
+json::value redacted(const core::Redactor& redactor, std::string_view name, json::value value);
+
+// What a guard, a rewriter or an authorizer says, within the rights of that kind. `Corrupt` names
+// what is wrong.
+Result<Verdict> call_verdict(Kind kind, const json::object& answer);
+// Listeners say `allow`, or `deny` with a message.
+Result<void> heard(const json::object& answer);
+// Nothing: it has no opinion, and people answer.
+Result<std::optional<Reply>> reply_from(const json::object& answer, const std::string& reviewer);
+
+}  // namespace sallyport::external

@@ -1,0 +1,258 @@
+#include "policy/external_keys.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/try.h"
+#include "external/peer.h"
+#include "policy/rule_keys.h"
+#include "policy/yaml_json.h"
+
+namespace sallyport::policy {
+
+namespace {
+
+using external::Entry;
+using external::Kind;
+
+constexpr std::size_t kMostEntries = 64;
+constexpr std::size_t kMostWords = 100;
+constexpr std::size_t kMostVariables = 64;
+constexpr std::size_t kLongestWord = 4'096;
+constexpr std::size_t kLongestVariable = 256;
+
+std::vector<std::string> kind_words() {
+  return {external::kKinds.begin(), external::kKinds.end()};
+}
+
+bool is_variable(std::string_view name) {
+  const auto letter = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+  };
+  return !name.empty() && letter(name.front()) &&
+         std::ranges::all_of(name, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+Result<void> read_variable(const Place& place, std::string& out) {
+  SALLYPORT_CHECK_OK(read_word(out, kLongestVariable)(place));
+  if (!is_variable(out)) {
+    return place.refuse(
+        fmt::format("`{:.80}` is no name of a variable; use letters, digits and `_`", out));
+  }
+  // Set by the gate itself.
+  if (out == "SALLYPORT_AGENT" || out == "SALLYPORT_DATA_DIR") {
+    return place.refuse(fmt::format("`{}` is set by Sallyport; leave it out", out));
+  }
+  // They make the loader run another program's code.
+  if (out.starts_with("LD_")) {
+    return place.refuse(fmt::format("`{:.80}` changes which code runs; leave it out", out));
+  }
+  return {};
+}
+
+// A path and words behind it, or the list of them where one has a blank.
+ReadValue read_command(std::vector<std::string>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    if (place.node.kind == YamlNode::Kind::Sequence) {
+      SALLYPORT_CHECK_OK(read_list(kMostWords, [&out](const Place& item) -> Result<void> {
+        std::string word;
+        SALLYPORT_CHECK_OK(read_word(word, kLongestWord)(item));
+        out.push_back(std::move(word));
+        return {};
+      })(place));
+    } else {
+      std::string text;
+      SALLYPORT_CHECK_OK(read_text(text, kLongestWord)(place));
+      for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find(' ', at), text.size());
+        if (end > at) out.push_back(text.substr(at, end - at));
+        at = end + 1;
+      }
+    }
+    if (out.empty()) return place.refuse("name a program by its absolute path");
+    if (out.front().starts_with('/')) return {};
+    return place.refuse(fmt::format(
+        "`{:.200}` is no absolute path; write the whole path of the program", out.front()));
+  };
+}
+
+bool is_header(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_';
+  });
+}
+
+ReadValue read_headers(std::vector<std::pair<std::string, std::string>>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    if (place.node.kind != YamlNode::Kind::Mapping || place.node.members.empty()) {
+      return place.refuse("headers with names of variables belong here");
+    }
+    if (place.node.members.size() > kMostVariables)
+      return place.refuse("there are over 64 headers");
+    for (const auto& [key, value] : place.node.members) {
+      static const std::vector<std::string> kOwn = {"host", "content-length", "content-type",
+                                                    "transfer-encoding", "connection"};
+      std::string lower = key.text;
+      std::ranges::transform(lower, lower.begin(),
+                             [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      if (!is_header(key.text) || std::ranges::find(kOwn, lower) != kOwn.end()) {
+        return Place{key, place.file}.refuse(
+            fmt::format("`{:.80}` is no header that can be set here", key.text));
+      }
+      std::string variable;
+      SALLYPORT_CHECK_OK(read_variable({value, place.file}, variable));
+      out.emplace_back(key.text, std::move(variable));
+    }
+    return {};
+  };
+}
+
+Mapping entry_keys(Entry& out) {
+  static const std::vector<std::string> kOnError = {"deny", "allow"};
+  static const std::vector<std::string> kSees = {"preview", "input"};
+  static const std::vector<std::string> kModes = {"once", "serve"};
+  const json::object words{
+      {"anyOf",
+       json::array{text_schema(kLongestWord), list_schema(word_schema(kLongestWord), kMostWords)}}};
+  const json::object headers{{"type", "object"},
+                             {"additionalProperties", text_schema(kLongestVariable)}};
+  const auto longest = static_cast<std::uint64_t>(external::kLongestDeadline.count());
+  Mapping keys("a program or an address that is asked or told");
+  keys.required("id", "its name: a-z, 0-9 and `-`", text_schema(64), read_rule_id(out.id))
+      .required(
+          "kind", "what it does", choice_schema(kind_words()),
+          read_choice(kind_words(), [&out](std::size_t at) { out.kind = static_cast<Kind>(at); }))
+      .optional("command", "the program by its absolute path, and its arguments", words,
+                read_command(out.command))
+      .optional("url", "`https`, or an address of this machine", text_schema(kLongestWord),
+                read_text(out.url, kLongestWord))
+      .optional("when", "conditions under which it is asked", when_schema(),
+                read_when(out.when.when))
+      .optional("deadline_ms", "how long its answer is waited for [2000]",
+                number_schema(1, longest),
+                read_number(
+                    1, longest,
+                    [&out](std::uint64_t time) { out.deadline = std::chrono::milliseconds(time); }))
+      .optional("on_error", "what its failure does; `allow` is recorded as an open door",
+                choice_schema(kOnError),
+                read_choice(kOnError, [&out](std::size_t at) { out.fails_open = at == 1; }))
+      .optional("sees", "a preview without secrets, or the input itself", choice_schema(kSees),
+                read_choice(kSees, [&out](std::size_t at) { out.sees_input = at == 1; }))
+      .optional("env", "names of variables that the program gets",
+                list_schema(text_schema(kLongestVariable), kMostVariables),
+                read_list(kMostVariables,
+                          [&out](const Place& place) -> Result<void> {
+                            std::string name;
+                            SALLYPORT_CHECK_OK(read_variable(place, name));
+                            out.env.push_back(std::move(name));
+                            return {};
+                          }))
+      .optional("header_env", "headers, each with the name of the variable that holds its value",
+                headers, read_headers(out.header_env))
+      .optional("mode", "`serve`: the program keeps running and answers line by line",
+                choice_schema(kModes),
+                read_choice(kModes, [&out](std::size_t at) { out.serves = at == 1; }));
+  return keys;
+}
+
+const YamlMember* member(const YamlNode& node, std::string_view name) {
+  const auto found = std::ranges::find_if(
+      node.members, [&](const YamlMember& each) { return each.key.text == name; });
+  return found == node.members.end() ? nullptr : &*found;
+}
+
+Result<void> refuse_key(const Place& place, std::string_view name, std::string_view why) {
+  const YamlMember* const found = member(place.node, name);
+  if (found == nullptr) return {};
+  return Place{found->key, place.file}.refuse(fmt::format("`{}` {}", name, why));
+}
+
+// Where there is no input to look at, conditions about effects would never hold.
+Result<void> check_named_only(const Place& place, const Entry& entry) {
+  for (const rules::Conditions& one : entry.when.when) {
+    rules::Conditions rest = one;
+    rest.agent.clear();
+    rest.session.clear();
+    rest.server.clear();
+    rest.tool.clear();
+    const bool empty = rest.front.empty() && !rest.interactive && rest.effect_class.empty() &&
+                       !rest.names_paths() && !rest.recursive && !rest.opaque &&
+                       rest.host.empty() && rest.command.empty() && rest.args.empty();
+    if (empty) continue;
+    return Place{member(place.node, "when")->key, place.file}.refuse(
+        fmt::format("`when` of kind `{}` takes `agent`, `session`, `server` and `tool`",
+                    to_string(entry.kind)));
+  }
+  return {};
+}
+
+Result<void> check_entry(const Place& place, const Entry& entry) {
+  if (entry.command.empty() == entry.url.empty()) {
+    return place.refuse("either `command` or `url` belongs here");
+  }
+  if (entry.url.empty()) {
+    SALLYPORT_CHECK_OK(refuse_key(place, "header_env", "is for `url`"));
+  } else {
+    SALLYPORT_CHECK_OK(refuse_key(place, "env", "is for `command`; use `header_env`"));
+    SALLYPORT_CHECK_OK(refuse_key(place, "mode", "is for `command`"));
+    SALLYPORT_CHECK_OK(external::check_peer(entry, {}));
+  }
+  const bool listens = entry.kind == Kind::Events || entry.kind == Kind::Sink;
+  if (listens) {
+    SALLYPORT_CHECK_OK(check_named_only(place, entry));
+    SALLYPORT_CHECK_OK(refuse_key(place, "sees", "is not for this kind, which gets redacted text"));
+  }
+  if (entry.kind == Kind::Sink) {
+    SALLYPORT_CHECK_OK(refuse_key(place, "on_error", "is not for a sink, which stops no call"));
+  }
+  if (entry.kind == Kind::Approver) {
+    SALLYPORT_CHECK_OK(refuse_key(place, "on_error", "is not for an approver"));
+  }
+  return {};
+}
+
+ReadValue read_entry(std::vector<Entry>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    Entry entry;
+    SALLYPORT_CHECK_OK(entry_keys(entry).read(place));
+    const YamlMember* const target = member(place.node, entry.url.empty() ? "command" : "url");
+    entry.place = place_of(target ? target->value : place.node, place.file);
+    SALLYPORT_CHECK_OK(check_entry(place, entry));
+    SALLYPORT_TRY(entry.source, to_json(place.node, place.file));
+    entry.when.then = entry.kind == Kind::Approver ? rules::Then::Allow : rules::Then::Log;
+    for (const Entry& other : out) {
+      if (other.id == entry.id) return place.refuse(fmt::format("`{}` is there twice", entry.id));
+      if (other.kind == Kind::Approver && entry.kind == Kind::Approver) {
+        return place.refuse("there is an approver already; a policy has one");
+      }
+    }
+    out.push_back(std::move(entry));
+    return {};
+  };
+}
+
+}  // namespace
+
+json::object external_schema() {
+  Entry any;
+  return list_schema(entry_keys(any).schema(), kMostEntries);
+}
+
+ReadValue read_external(Policy& out) {
+  return read_list(kMostEntries, read_entry(out.external));
+}
+
+Result<void> finish_external(const Policy& policy, const YamlNode& root, const std::string& file) {
+  if (policy.external.empty()) return {};
+  for (const YamlNode& entry : node_at(root, "/external").items) {
+    if (const YamlMember* const when = member(entry, "when")) {
+      SALLYPORT_CHECK_OK(check_when(policy, {when->value, file}));
+    }
+  }
+  return {};
+}
+
+}  // namespace sallyport::policy
