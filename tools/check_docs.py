@@ -13,6 +13,8 @@ WHOLE = [("docs/embedding.md", f"examples/{name}") for name in
 WHOLE += [("docs/serve.md", "examples/serve/oauth.yaml")]
 WHOLE += [("docs/guardrails.md", f"examples/guardrails/{name}") for name in ("policy.yaml", "cases.yaml")]
 WHOLE += [("docs/rules.md", f"examples/rules/{name}") for name in ("policy.yaml", "policy.cases.yaml", "team.yaml", "results.yaml")]
+WHOLE += [("docs/external-guards.md", f"examples/external/{name}") for name in
+          ("policy.yaml", "freeze.py", "limit_rows.py", "hide_hosts.py", "archive.sh", "rate.py")]
 EXAMPLES = "tests/unit/embed/header_examples_test.cc"
 
 

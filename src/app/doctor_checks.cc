@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "app/doctor.h"
+#include "app/environment.h"
 #include "app/network_fs.h"
 #include "app/registered_reviewers.h"
 #include "app/settings_file.h"
@@ -15,6 +16,7 @@
 #include "base/encoding.h"
 #include "base/try.h"
 #include "core/recorder.h"
+#include "external/peer.h"
 #include "guards/detectors.h"
 #include "hook/dialect.h"
 #include "ledger/instance_lock.h"
@@ -23,6 +25,7 @@
 #include "ledger/private_file.h"
 #include "ledger/seals.h"
 #include "mcp/bridge_log.h"
+#include "policy/policy_loader.h"
 #include "trust/approver_book.h"
 #include "trust/standing.h"
 
@@ -43,6 +46,7 @@ class Examination {
     writers();
     detectors();
     policy();
+    externals();
     controls();
     bridging();
     hooks();
@@ -176,6 +180,41 @@ class Examination {
     warn("policy",
          fmt::format("{} stays in force; a newer one was refused at {}", in_force, refused->value),
          fmt::format("mend it; `sallyport ledger show {}` says why", refused->sequence));
+  }
+
+  // RU-68: can each program of the policy that was loaded last be started?
+  void externals() {
+    const auto loaded = core::split_place(policy_loaded_.value_or(""));
+    const std::size_t blank = loaded ? loaded->value.find(' ') : std::string::npos;
+    if (blank == std::string::npos) return;
+    const auto origin = policy::PolicyOrigin::named(loaded->value.substr(blank + 1));
+    const Result<policy::Policy> read = origin.read(nullptr);
+    if (!read || read->external.empty()) return;  // what keeps it out is told by its own check
+    const std::string home = context_.environment.home.value_or("");
+    const auto scope = policy::scope_of(*read, {.home = home});
+    for (const external::Entry& entry : read->external) {
+      const Result<void> good = external::check_peer(entry, scope->workspaces());
+      if (!good) {
+        bad(entry.name(), good.error().message,
+            fmt::format("mend it or change {}; until then what it guards is denied",
+                        good.error().where));
+        continue;
+      }
+      std::vector<std::string> missing;
+      for (const auto& [header, variable] : entry.header_env) {
+        if (!variable_of_this_process(variable)) missing.push_back(variable);
+      }
+      for (const std::string& variable : entry.env) {
+        if (!variable_of_this_process(variable)) missing.push_back(variable);
+      }
+      if (missing.empty()) {
+        ok(entry.name(), entry.url.empty() ? entry.command.front() + " can be started"
+                                           : "the address may be asked");
+      } else {
+        warn(entry.name(), fmt::format("not set here: {}", fmt::join(missing, ", ")),
+             "set the variable where the gate is started");
+      }
+    }
   }
 
   // TR-18: promotions and demotions that no registered person has signed. Fronts ignore them.

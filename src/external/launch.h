@@ -15,7 +15,7 @@ namespace sallyport::external {
 // Shared with work that nobody waits for any more.
 struct Launch {
   Entry entry;
-  std::shared_ptr<Host> host;
+  std::shared_ptr<Host> host;  // outlived by work that nobody waits for any more
   std::vector<std::string> workspaces;  // of the policy
 
   // Looks at the program again, and starts it.

@@ -3,6 +3,7 @@
 import http.server
 import json
 import os
+import pathlib
 import sys
 import threading
 import time
@@ -356,6 +357,44 @@ class Checks(ExternalTest):
     def test_the_schema_of_policies_has_the_section(self):
         keys = self.good("policy", "schema").json()["properties"]["external"]["items"]["properties"]
         self.assertEqual(set(keys), {"id", "kind", "command", "url", "when", "deadline_ms", "on_error", "sees", "env", "header_env", "mode"})
+
+
+class Examples(ExternalTest):
+    FOLDER = pathlib.Path(__file__).resolve().parents[2] / "examples" / "external"
+    SERVER = HEAD + """
+for line in sys.stdin:
+    m = json.loads(line)
+    if "id" not in m:
+        continue
+    r = {"initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "db", "version": "1"}},
+         "tools/list": {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("query", "git_push")]}}.get(m["method"], {})
+    if m["method"] == "tools/call":
+        r = {"content": [{"type": "text", "text": json.dumps(m["params"]["arguments"]) + " from db1.corp.example"}]}
+    print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": r}), flush=True)
+"""
+
+    # RU-64 RU-65 RU-70: docs/external-guards.md shows these files.
+    def test_the_examples_do_what_they_say(self):
+        for example in self.FOLDER.iterdir():
+            text = example.read_text().replace("/opt/sallyport/", f"{self.folder}/").replace("kind: ", "deadline_ms: 20000, kind: ")
+            self.write(example.name, text).chmod(0o755)
+        self.good("policy", "check", self.folder / "policy.yaml")
+        server = self.program("server.py", "", head=self.SERVER)
+        client = self.client(server, options=("--name", "db", "--policy", str(self.folder / "policy.yaml")))
+        client.open()
+        self.assertEqual(client.said("query", {"sql": "select 1"}), '{"limit": 100, "sql": "select 1"} from [host]')
+        self.assertEqual(client.said("query", {"limit": 5}), '{"limit": 5} from [host]')
+        self.assertFalse(client.result("git_push").get("isError"))
+        (self.data / "FREEZE").touch()
+        self.assertIn("The release is frozen. Push tomorrow.", client.said("git_push"))
+        for _ in range(56):
+            client.result("git_push")
+        self.assertIn("Over 60 calls a minute", client.said("query", {"limit": 5}))
+        records = [json.loads(line)["record"] for line in (self.data / "records.jsonl").read_text().splitlines()]
+        self.assertEqual(len([each for each in records if each["terminal"]]), 61)
+        checks = self.cli("doctor", "--json").json()["checks"]
+        self.assertEqual({each["name"] for each in checks if each["name"].startswith("external:") and each["finding"] == "ok"},
+                         {"external:" + id for id in ("freeze", "limit-rows", "hide-hosts", "rate", "archive")})
 
 
 class Fronts(ExternalTest):

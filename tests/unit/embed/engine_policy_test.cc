@@ -54,6 +54,29 @@ TEST(EnginePolicyTest, APolicyGivenAsAFileIsInForce) {
   expect_policy_in_force(builder);
 }
 
+// RU-64 RU-68: a program that the policy names judges calls of the library, too, and gets the
+// variables that the host gives.
+TEST(EnginePolicyTest, AnExternalGuardOfThePolicyIsAsked) {
+  const test::TempFolder folder;
+  const std::filesystem::path program = folder / "guard.sh";
+  std::ofstream(program)
+      << "#!/bin/sh\necho \"{\\\"verdict\\\":\\\"deny\\\",\\\"message\\\":\\\"$WORD\\\"}\"\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  EngineBuilder builder("");
+  builder
+      .policy(
+          "version: 1\nautonomy: {tier: act_auto}\nexternal: [{id: word, kind: guard, command: " +
+          program.string() + ", env: [WORD], when: {tool: shell}, deadline_ms: 30000}]\n")
+      .variable("WORD", "frozen");
+  auto engine = builder.tool(tool("look")).tool(tool("shell")).open();
+  ASSERT_TRUE(engine) << engine.error().message;
+  const Result<Answer> refused = (*engine)->call({.session_id = "s", .tool = "shell"});
+  ASSERT_TRUE(refused);
+  // What a variable holds is in no record.
+  EXPECT_EQ(refused->outcome.text, "[REDACTED:WORD]");
+  EXPECT_TRUE((*engine)->call({.session_id = "s", .tool = "look"})->result.success);
+}
+
 // RU-35 (partly): rules know the folders that the program names and the engine has.
 TEST(EnginePolicyTest, RulesKnowTheHomeAndTheDataFolder) {
   const test::TempFolder data;
