@@ -113,7 +113,9 @@ class Pass {
   // A failure denies, and does not keep later guards from being heard.
   void take_failure(const GuardTraits& traits, const Judged& judged, GuardRun& run) {
     run.verdict = "error";
-    if (trail_.plan().fails_open(traits.name)) {
+    // What would be said is unknown, which lets nothing pass.
+    const bool unasked = *judged.failure == kGuardNotOurs;
+    if (trail_.plan().fails_open(traits.name) && !unasked) {
       run.why = "fail_open";
       trail_.fail_open.failed(traits.name, *judged.failure);
       return;

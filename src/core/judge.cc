@@ -25,8 +25,14 @@ Async<Result<Verdict>> ask(std::shared_ptr<const GuardType> guard, Subject subje
 
 Judged fold(Result<Verdict> answer) {
   if (answer) return {.verdict = std::move(*answer)};
-  const bool late = answer.error().code == ErrorCode::Deadline;
-  return {.failure = late ? "timeout" : "error", .detail = answer.error().message};
+  const Error& error = answer.error();
+  const bool late = error.code == ErrorCode::Deadline;
+  // A guard in another program that is not asked here says so by its cause.
+  const bool unasked = error.cause == kGuardNotOurs;
+  return {.failure = late      ? "timeout"
+                     : unasked ? std::string(kGuardNotOurs)
+                               : "error",
+          .detail = error.message};
 }
 
 Judged fold(Raced<Result<Verdict>> raced) {

@@ -13,11 +13,15 @@
 
 namespace sallyport::core {
 
+// The failure of a guard in another program that nobody asks here: what it would say is unknown.
+inline constexpr std::string_view kGuardNotOurs = "guard_not_ours";
+
 struct Judged {
   Verdict verdict{};
-  std::optional<std::string> failure{};  // `exception`, `timeout`, `error` or `malformed`
-  bool cancelled = false;                // nobody waits for the call any more: there is no verdict
-  std::string detail{};                  // for the log alone: never for the agent
+  std::optional<std::string>
+      failure{};           // `exception`, `timeout`, `error`, `malformed`, or the word above
+  bool cancelled = false;  // nobody waits for the call any more: there is no verdict
+  std::string detail{};    // for the log alone: never for the agent
   std::uint64_t duration_us = 0;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/try.h"
 #include "core/approval_request.h"
+#include "core/judge.h"
 #include "external/launch.h"
 #include "external/wire.h"
 
@@ -24,7 +25,9 @@ struct Part {
   std::shared_ptr<Host> host;        // null where `peer` is
 
   Task<json::object> ask(json::object request, std::vector<std::string> workspaces) const {
-    if (!peer) co_return fail(ErrorCode::Unavailable, "guard_not_ours", {}, "guard_not_ours");
+    if (!peer)
+      co_return fail(ErrorCode::Unavailable, "it is not asked here", {},
+                     std::string(core::kGuardNotOurs));
     co_return co_await peer->ask({std::move(request),
                                   std::chrono::steady_clock::now() + entry.deadline,
                                   std::move(workspaces)});

@@ -4,6 +4,8 @@ import http.server
 import json
 import os
 import pathlib
+import ssl
+import subprocess
 import sys
 import threading
 import time
@@ -11,6 +13,7 @@ import unittest
 
 from cli_support import BIN
 from external_support import HEAD, ONCE, OPEN, ExternalTest
+from serve_support import ServeTest, Session
 
 MEMBERS = ["schema", "at", "call", "classification", "effects", "rules", "policy_hash", "deadline_ms"]
 # Says what the message of the call asks it to say.
@@ -277,6 +280,23 @@ class Addresses(ExternalTest):
         client.close()
         self.assertNotIn(token, json.dumps(self.good("ledger", "show", "--limit", "10000", "--json").lines()) + "".join(client.errors))
 
+    # RU-69: a certificate that the system does not trust is none.
+    def test_an_address_needs_a_verified_certificate(self):
+        made, key = self.folder / "made.pem", self.folder / "made.key"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                        "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", made], check=True, capture_output=True)
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(made, key)
+        self.peer.socket = tls.wrap_socket(self.peer.socket, server_side=True)
+        entry = self.entry(None, url=self.url.replace("http://127.0.0.1", "https://localhost"), sees="input")
+        client = self.gate(entry)
+        self.assertTrue(self.echo(client, "yes")[1])
+        self.assertEqual(self.peer.seen, [])
+        client = self.gate(entry, env={"SSL_CERT_FILE": made})
+        self.assertEqual(self.echo(client, "yes"), ("yes", False))
+        client = self.gate({**entry, "url": entry["url"].replace("localhost", "127.0.0.1")}, env={"SSL_CERT_FILE": made})
+        self.assertTrue(self.echo(client, "yes")[1], "the certificate is of another name")
+
     # RU-69
     def test_an_address_without_its_token_denies(self):
         client = self.gate(self.entry(None, url=self.url, sees="input", header_env={"Authorization": "PEER_TOKEN"}))
@@ -382,19 +402,27 @@ for line in sys.stdin:
         server = self.program("server.py", "", head=self.SERVER)
         client = self.client(server, options=("--name", "db", "--policy", str(self.folder / "policy.yaml")))
         client.open()
-        self.assertEqual(client.said("query", {"sql": "select 1"}), '{"limit": 100, "sql": "select 1"} from [host]')
+        self.assertEqual(client.said("query", {"sql": "select 1"}), '{"sql": "select 1", "limit": 100} from [host]')
         self.assertEqual(client.said("query", {"limit": 5}), '{"limit": 5} from [host]')
         self.assertFalse(client.result("git_push").get("isError"))
         (self.data / "FREEZE").touch()
         self.assertIn("The release is frozen. Push tomorrow.", client.said("git_push"))
-        for _ in range(56):
-            client.result("git_push")
-        self.assertIn("Over 60 calls a minute", client.said("query", {"limit": 5}))
+        lines = "".join(json.dumps({"id": id, "call": {"agent": "a"}}) + "\n" for id in range(61))
+        said = subprocess.run([self.folder / "rate.py"], input=lines, capture_output=True, text=True, check=True).stdout
+        self.assertEqual([json.loads(line)["verdict"] for line in said.splitlines()], ["allow"] * 60 + ["deny"])
         records = [json.loads(line)["record"] for line in (self.data / "records.jsonl").read_text().splitlines()]
-        self.assertEqual(len([each for each in records if each["terminal"]]), 61)
-        checks = self.cli("doctor", "--json").json()["checks"]
-        self.assertEqual({each["name"] for each in checks if each["name"].startswith("external:") and each["finding"] == "ok"},
-                         {"external:" + id for id in ("freeze", "limit-rows", "hide-hosts", "rate", "archive")})
+        self.assertEqual(len([each for each in records if each["terminal"]]), 4)
+
+    # RU-68: what keeps a program from being started is told before a call needs it.
+    def test_doctor_says_whether_each_program_can_be_started(self):
+        good = self.program("good.py", ONCE)
+        bad = self.program("bad.py", ONCE)
+        client = self.gate(self.entry(good, id="good"), self.entry(bad, id="bad"), self.entry(good, id="poor", env=["NO_SUCH_VARIABLE"]))
+        client.close()
+        bad.chmod(0o777)
+        checks = {each["check"]: each for each in self.cli("doctor", "--json").json()["checks"]}
+        self.assertEqual([checks["external:" + id]["state"] for id in ("good", "bad", "poor")], ["ok", "fail", "warn"])
+        self.assertIn("can be written by other users", checks["external:bad"]["detail"])
 
 
 class Fronts(ExternalTest):
@@ -416,6 +444,42 @@ say(**({"verdict": "deny", "message": "no builds now"} if "make" in command else
         event["tool_input"]["command"], event["tool_use_id"] = "cat a", "toolu_2"
         self.good("hook", "--agent", "claude-code", "--policy", policy, stdin=json.dumps(event).encode())
         self.assertEqual(len(self.lines_of("guard.py.seen")), 1)
+
+    def event(self, kind="PreToolUse", command="cat a", **more):
+        return json.dumps({"session_id": "s", "hook_event_name": kind, "cwd": "/src", "tool_name": "Bash",
+                           "tool_input": {"command": command}, "tool_use_id": "toolu_1", **more}).encode()
+
+    # RU-64
+    def test_a_result_that_a_coding_agent_reports_is_judged(self):
+        guard = self.program("guard.py", 'say(verdict="block", reason="hidden")\n')
+        policy = self.external_policy(self.entry(guard, kind="result", when={"class": "fs.read", "inside": "/src"}))
+        hook = ("hook", "--agent", "claude-code", "--policy", policy)
+        self.good(*hook, stdin=self.event())
+        said = self.good(*hook, stdin=self.event("PostToolUse", tool_response={"stdout": "x", "stderr": ""})).json()
+        self.assertIn("hidden", said["reason"])
+
+    # RU-67: an approver answers before a coding agent is told to wait.
+    def test_an_approver_answers_for_a_coding_agent(self):
+        approver = self.program("approver.py", 'say(**({"verdict": "allow"} if "a" in q["effects"][0]["command"] else {"verdict": "deny", "message": "no"}))\n')
+        policy = self.external_policy(self.entry(approver, id="triage", kind="approver"), sections="""version: 1
+autonomy: {tier: act_with_approval}
+approvals: {reviewers: [{name: triage, roles: [approver]}]}
+""")
+        hook = ("hook", "--agent", "codex", "--policy", policy)
+        self.assertEqual(self.cli(*hook, stdin=self.event(command="make a")).out.strip(), "")
+        said = self.cli(*hook, stdin=self.event(command="tool")).out
+        self.assertIn("deny", said)
+        self.assertNotIn("pending", said)
+
+
+class Served(ServeTest):
+    # RU-64: clients of `sallyport serve`.
+    def test_sallyport_serve_asks_external_guards(self):
+        guard = self.write("guard.py", ONCE + 'say(verdict="deny", message="by " + q["call"]["front"])\n')
+        guard.chmod(0o755)
+        policy = self.write("policy.yaml", OPEN + f"external: [{{id: a, kind: guard, command: {guard}, when: {{tool: echo}}, deadline_ms: 20000}}]\n")
+        server = self.serve(f"policy: {policy}\n")
+        self.assertIn("by http", Session(server).said("echo", {"message": "on"}))
 
 
 if __name__ == "__main__":
