@@ -7,6 +7,7 @@
 
 #include "base/on_pool.h"
 #include "base/try.h"
+#include "external/wire.h"
 
 namespace sallyport::external {
 

@@ -69,16 +69,4 @@ std::string without_secrets(const Entry& entry, const Host& host, std::string te
   return text;
 }
 
-Result<json::object> answer_from(std::string_view text) {
-  if (text.size() > kLargestAnswer) return fail(ErrorCode::Corrupt, "the answer is over 1 MiB");
-  Result<ParsedJson> parsed = parse_json(text);
-  if (!parsed || !parsed->value.is_object()) {
-    return fail(ErrorCode::Corrupt, "the answer is not exactly one JSON object");
-  }
-  if (!parsed->exact) {
-    return fail(ErrorCode::Corrupt, "the answer has a number that a double cannot hold");
-  }
-  return std::move(parsed->value.get_object());
-}
-
 }  // namespace sallyport::external

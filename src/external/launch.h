@@ -1,4 +1,4 @@
-// What it takes to start the program of an entry, and to read what it says.
+// What it takes to start the program of an entry.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace sallyport::external {
 // Shared with work that nobody waits for any more.
 struct Launch {
   Entry entry;
-  std::shared_ptr<Host> host;  // outlived by work that nobody waits for any more
+  std::shared_ptr<Host> host;           // outlived by work that nobody waits for any more
   std::vector<std::string> workspaces;  // of the policy
 
   // Looks at the program again, and starts it.
@@ -27,8 +27,5 @@ struct Launch {
 
 // Takes the values of the variables out of a text.
 std::string without_secrets(const Entry& entry, const Host& host, std::string text);
-
-// Exactly one JSON object. `Corrupt`: it is something else.
-Result<json::object> answer_from(std::string_view text);
 
 }  // namespace sallyport::external

@@ -123,6 +123,18 @@ void add_call(json::object& request, const Entry& entry, const ShownCall& shown,
   request["rules"] = shown.rules;
 }
 
+Result<json::object> answer_from(std::string_view text) {
+  if (text.size() > kLargestAnswer) return fail(ErrorCode::Corrupt, "the answer is over 1 MiB");
+  Result<ParsedJson> parsed = parse_json(text);
+  if (!parsed || !parsed->value.is_object()) {
+    return fail(ErrorCode::Corrupt, "the answer is not exactly one JSON object");
+  }
+  if (!parsed->exact) {
+    return fail(ErrorCode::Corrupt, "the answer has a number that a double cannot hold");
+  }
+  return std::move(parsed->value.get_object());
+}
+
 Result<Verdict> call_verdict(Kind kind, const json::object& answer) {
   SALLYPORT_TRY(const std::string verdict, verdict_of(answer));
   if (!may_say(kind, verdict)) {

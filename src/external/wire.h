@@ -30,6 +30,9 @@ void add_call(json::object& request, const Entry& entry, const ShownCall& shown,
 // A value as it may be shown to somebody who does not see inputs.
 json::value redacted(const core::Redactor& redactor, std::string_view name, json::value value);
 
+// Exactly one JSON object. `Corrupt`: it is something else.
+Result<json::object> answer_from(std::string_view text);
+
 // What a guard, a rewriter or an authorizer says, within the rights of that kind. `Corrupt` names
 // what is wrong.
 Result<Verdict> call_verdict(Kind kind, const json::object& answer);

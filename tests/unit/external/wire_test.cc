@@ -5,8 +5,6 @@
 
 #include <boost/json.hpp>
 
-#include "external/launch.h"
-
 namespace sallyport::external {
 namespace {
 
