@@ -11,6 +11,7 @@
 #include "base/try.h"
 #include "core/governor.h"
 #include "core/reading_recorder.h"
+#include "external/guards.h"
 #include "policy/reviewer_file.h"
 
 namespace sallyport::app {
@@ -160,6 +161,7 @@ Result<TrialAnswer> decide(const CallTrial& trial, core::Hearing hearing) {
 
 std::string_view verdict_of(const core::Rehearsal& now) {
   if (now.refusal && now.weighed && now.tier == Autonomy::Shadow) return "shadow";
+  if (external::missing_answer(now)) return "undecided";
   if (now.refusal) return "refused";
   if (now.question && now.question->proposal) return "proposed";
   return now.question ? "asks" : "runs";

@@ -19,6 +19,7 @@
 #include "base/try.h"
 #include "core/policy_text.h"
 #include "core/reading_recorder.h"
+#include "external/guards.h"
 #include "ledger/entry.h"
 #include "ledger/key_folder.h"
 #include "ledger/opening_check.h"
@@ -417,6 +418,12 @@ class Explaining {
     }
     if (files_ && files_->unknown()) {
       undecided("state_unknown", "files", "what a folder held then is not on record");
+      return {};
+    }
+    if (const std::optional<std::string> guard = external::missing_answer(answer.seen)) {
+      undecided("guard_not_ours", *guard,
+                fmt::format("the external guard `{}` would be asked, and nothing is started here",
+                            *guard));
       return {};
     }
     SALLYPORT_TRY(const TrialAnswer all, decide(trial_, core::Hearing::All));

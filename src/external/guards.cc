@@ -292,6 +292,19 @@ Result<void> add_to_plan(core::PlanBuilder& plan, const std::vector<Entry>& entr
   return {};
 }
 
+std::optional<std::string> missing_answer(const core::Rehearsal& now) {
+  std::optional<std::string> missing;
+  bool refused = now.rules && now.rules->verdict == core::RuleAnswer::Verdict::Refused;
+  for (const GuardRun& run : now.guard_runs) {
+    refused = refused || run.verdict == "deny";
+    if (run.why != std::string(core::kGuardNotOurs)) continue;
+    // What a rewriter would make of the input, nothing behind it can know.
+    if (run.stage == to_string(core::Stage::PreHook)) return run.guard;
+    if (!missing) missing = run.guard;
+  }
+  return refused ? std::nullopt : missing;
+}
+
 std::vector<std::string> asked_about(const std::vector<Entry>& entries, const Scope& scope,
                                      const Call& call, const core::CallSurroundings* around) {
   std::vector<std::string> ids;

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/plan.h"
+#include "core/rehearsal.h"
 #include "external/entry.h"
 #include "external/peer.h"
 #include "external/scope.h"
@@ -22,5 +23,9 @@ Result<void> add_to_plan(core::PlanBuilder& plan, const std::vector<Entry>& entr
 std::vector<std::string> asked_about(const std::vector<Entry>& entries, const Scope& scope,
                                      const Call& call,
                                      const core::CallSurroundings* around = nullptr);
+
+// The external guard whose answer this decision lacks (`undecided: guard_not_ours`). Nothing: it is
+// decided whatever that guard would say.
+std::optional<std::string> missing_answer(const core::Rehearsal& now);
 
 }  // namespace sallyport::external

@@ -373,6 +373,17 @@ class Checks(ExternalTest):
             self.assertRegex(done.err, r"bad\.yaml:4:\d+: ")
             self.assertIn(line, done.err)
 
+    # RU-64 RU-75: nothing is started, and what a guard would say is unknown; a call that is refused anyway is refused.
+    def test_a_call_that_an_external_guard_would_be_asked_about_is_undecided(self):
+        guard = self.program("guard.py", 'open(sys.argv[0] + ".ran", "w")\n')
+        rules = "rules: [{id: no-push, then: deny, when: {class: git.push}}]\n"
+        policy = self.external_policy(self.entry(guard, when={"class": ["git.push", "process.exec"]}, on_error="allow"), sections=OPEN + rules)
+        call = '{"agent":"claude-code","tool":"Bash","cwd":"/w","input":{"command":"%s"}}'
+        cases = "".join(f"- {{name: {name}, call: {call % line}, expect: {{verdict: {verdict}}}}}\n"
+                        for name, line, verdict in (("a", "make", "undecided"), ("b", "git push", "refused"), ("c", "cat a", "runs")))
+        self.good("policy", "test", policy, "--cases", self.write("cases.yaml", cases))
+        self.assertFalse((self.folder / "guard.py.ran").exists())
+
     # RU-64: the schema knows the section.
     def test_the_schema_of_policies_has_the_section(self):
         keys = self.good("policy", "schema").json()["properties"]["external"]["items"]["properties"]
