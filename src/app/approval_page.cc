@@ -52,9 +52,9 @@ class Page {
       add(fmt::format("{:<10} {} said {} at {} through {}", "answer", visible(vote.by), said(vote),
                       visible(vote.at), visible(vote.door)));
     }
-    if (!result.is_null()) add("result     " + pretty_json(shown(result), 11));
+    if (!result.is_null()) add("result     " + json_in_lines(shown(result), 11));
     if (text("kind") != "question") {
-      add("input      " + with_lookalikes(pretty_json(shown(input()), 11)));
+      add("input      " + with_lookalikes(json_in_lines(shown(input()), 11)));
     }
     add_hidden();
     add("binding    " + text("binding").substr(7, 8));

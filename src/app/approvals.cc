@@ -8,12 +8,14 @@
 
 #include "app/approval_items.h"
 #include "app/approval_json.h"
+#include "app/call_list.h"
 #include "app/commands.h"
 #include "app/entry_text.h"
 #include "app/governed_process.h"
 #include "app/login.h"
 #include "app/output.h"
 #include "app/run_on.h"
+#include "app/short_ids.h"
 #include "app/watch_view.h"
 #include "base/json_members.h"
 #include "base/try.h"
@@ -55,6 +57,12 @@ void say_question(const ApprovalItem& item, WallTime now) {
   say(fmt::format("{}  {}  {} ago  {} by {}: {}", item.id, item.word,
                   age_of(text("requested_at"), now), with_lookalikes(visible(text("tool_name"))),
                   visible(text("agent_id")), visible(item.description)));
+  if (const json::value* const args = item.request.if_contains("args");
+      args != nullptr && args->is_array() && args->get_array().size() == 1) {
+    constexpr std::size_t kLongestWhat = 200;
+    const std::string what = visible(telling_part(args->get_array().front()));
+    if (!what.empty()) say("  " + with_lookalikes(shortened(what, kLongestWhat)));
+  }
   say(fmt::format("  {}, class {}, until {}; look at it with `sallyport approvals show {}`",
                   text("kind"), visible(text("action")), text("deadline"), item.id));
   say_hidden(item);
@@ -75,7 +83,8 @@ void say_questions(const std::vector<ApprovalItem>& questions, bool all, WallTim
   }
 }
 
-Result<int> settle(const Context& context, const SettleOptions& options, bool accepted) {
+Result<int> settle(const Context& context, SettleOptions options, bool accepted) {
+  SALLYPORT_TRY(options.id, whole_request_id(context, options.id));
   // It releases nothing, so who may approve may do it.
   SALLYPORT_TRY(const Person person,
                 authorize_change(context, options.login,

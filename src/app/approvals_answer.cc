@@ -9,6 +9,7 @@
 #include "app/commands.h"
 #include "app/governed_process.h"
 #include "app/output.h"
+#include "app/short_ids.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "ledger/store_reader.h"
@@ -70,9 +71,10 @@ Result<void> check_reason(const Context& context, const std::string& id) {
               "reason_required");
 }
 
-Result<int> answer(const Context& context, const ApprovalsAnswerOptions& options,
-                   std::string_view verb, Reply::Kind kind) {
+Result<int> answer(const Context& context, ApprovalsAnswerOptions options, std::string_view verb,
+                   Reply::Kind kind) {
   SALLYPORT_CHECK_OK(refuse_agents(context, fmt::format("approvals {}", verb)));
+  SALLYPORT_TRY(options.id, whole_request_id(context, options.id));
   // Before anybody is asked for a passphrase in vain.
   SALLYPORT_TRY(const json::object request, pending_request(context, options.id));
   const bool yes = kind == Reply::Kind::Approved;

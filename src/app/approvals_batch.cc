@@ -11,6 +11,7 @@
 #include "app/governed_process.h"
 #include "app/input.h"
 #include "app/output.h"
+#include "app/short_ids.h"
 #include "base/json_members.h"
 #include "base/try.h"
 
@@ -128,7 +129,10 @@ Result<int> answer_question(const Context& context, const std::string& id,
 
 Result<int> approvals_answer(const Context& context, const ApprovalsBatchOptions& options) {
   SALLYPORT_CHECK_OK(refuse_agents(context, "approvals answer"));
-  if (options.id) return answer_question(context, *options.id, options);
+  if (options.id) {
+    SALLYPORT_TRY(const std::string id, whole_request_id(context, *options.id));
+    return answer_question(context, id, options);
+  }
   if (!options.batch) {
     return fail(ErrorCode::InvalidInput,
                 "name a question and what you answer with `--text`, or a list with `--batch`");

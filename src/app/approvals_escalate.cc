@@ -9,6 +9,7 @@
 #include "app/governed_process.h"
 #include "app/output.h"
 #include "app/registered_reviewers.h"
+#include "app/short_ids.h"
 #include "base/try.h"
 
 namespace sallyport::app {
@@ -32,8 +33,10 @@ Result<std::vector<std::string>> people_named(const trust::Reviewers& people,
 
 }  // namespace
 
-Result<int> approvals_escalate(const Context& context, const ApprovalsEscalateOptions& options) {
+Result<int> approvals_escalate(const Context& context, const ApprovalsEscalateOptions& named) {
   SALLYPORT_CHECK_OK(refuse_agents(context, "approvals escalate"));
+  ApprovalsEscalateOptions options = named;
+  SALLYPORT_TRY(options.answer.id, whole_request_id(context, named.answer.id));
   SALLYPORT_CHECK_OK(pending_request(context, options.answer.id));
   SALLYPORT_TRY(const trust::Reviewers people,
                 registered_reviewers(context, options.answer.login.reviewers));

@@ -11,6 +11,7 @@
 #include "app/governed_process.h"
 #include "app/login.h"
 #include "app/output.h"
+#include "app/short_ids.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "base/visible_text.h"
@@ -46,8 +47,10 @@ bool reveals(const ApprovalsShowOptions& options) {
 
 }  // namespace
 
-Result<int> approvals_show(const Context& context, const ApprovalsShowOptions& options) {
+Result<int> approvals_show(const Context& context, const ApprovalsShowOptions& named) {
   SALLYPORT_CHECK_OK(refuse_agents(context, "approvals show"));
+  ApprovalsShowOptions options = named;
+  SALLYPORT_TRY(options.id, whole_request_id(context, named.id));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
   ledger::StoreReader records(workspace->store());
   SALLYPORT_TRY(const auto escalation, core::waiting_escalation(records, options.id));

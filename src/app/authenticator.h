@@ -29,6 +29,8 @@ class Authenticator {
   Task<std::string> principal_of(const net::ServerRequest& request);
 
   const AgentTokens& tokens() const { return tokens_; }
+  // From the next request on.
+  void replace(AgentTokens tokens) { tokens_ = std::move(tokens); }
 
  private:
   AgentTokens tokens_;

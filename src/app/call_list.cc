@@ -19,18 +19,6 @@ namespace {
 constexpr const char* kTelling[] = {"command", "cmd",   "script", "file_path", "path", "url",
                                     "uri",     "query", "sql",    "pattern",   "name"};
 
-std::string what_of(const json::value& input) {
-  const json::object* const members = input.if_object();
-  if (members == nullptr) return input.is_null() ? "" : compact_json(input);
-  for (const char* const name : kTelling) {
-    const json::value* const value = members->if_contains(name);
-    if (value == nullptr) continue;
-    if (value->is_string()) return std::string(value->get_string());
-    if (value->is_array()) return compact_json(*value);
-  }
-  return members->empty() ? "" : compact_json(input);
-}
-
 bool was_withheld(const AuditRecord& record) {
   const json::object* const second_door = record.post_invocation.if_object();
   return second_door != nullptr && text_in(*second_door, "verdict") == "block";
@@ -77,6 +65,18 @@ std::string why_of(const AuditRecord& record) {
 
 }  // namespace
 
+std::string telling_part(const json::value& input) {
+  const json::object* const members = input.if_object();
+  if (members == nullptr) return input.is_null() ? "" : compact_json(input);
+  for (const char* const name : kTelling) {
+    const json::value* const value = members->if_contains(name);
+    if (value == nullptr) continue;
+    if (value->is_string()) return std::string(value->get_string());
+    if (value->is_array()) return compact_json(*value);
+  }
+  return members->empty() ? "" : compact_json(input);
+}
+
 CallRow call_row(const AuditRecord& record) {
   return {.time = record.recorded_at,
           .sequence = record.sequence,
@@ -84,7 +84,7 @@ CallRow call_row(const AuditRecord& record) {
           .agent = record.agent_id,
           .server = record.server,
           .tool = record.tool_name,
-          .what = what_of(record.effective_input),
+          .what = telling_part(record.effective_input),
           .verdict = verdict_of(record),
           .why = why_of(record)};
 }

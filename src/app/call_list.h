@@ -27,6 +27,9 @@ struct CallRow {
 Result<std::vector<CallRow>> list_calls(ledger::ReadView& view, ledger::Filter filter,
                                         std::size_t count);
 
+// The command, path or address in the input of a call, else the input on one line.
+std::string telling_part(const json::value& input);
+
 CallRow call_row(const AuditRecord& record);
 
 }  // namespace sallyport::app

@@ -30,6 +30,11 @@ void CommandLine::add_serve() {
   CLI::App& sub =
       command(app_, "serve", "serve agents over HTTP, as the configuration says", serve_, serve);
   text(sub, "--policy", serve_.policy, "instead of the one in the configuration", "POLICY");
+  sub.footer(
+      "Servers, tokens and the address to listen on stand in the file that --config names\n"
+      "[<data-dir>/config.yaml], as in `sallyport serve --config prod.yaml`. SIGHUP reads it "
+      "again.\n"
+      "`sallyport policy schema config` prints its keys, `sallyport --help` the other options.");
 }
 
 void CommandLine::add_oauth(CLI::App& sub, OAuthOptions& options) {
@@ -112,7 +117,7 @@ void CommandLine::add_hook() {
       text(init, "--client", init_.client, "lead the MCP servers of this client through the gate"),
       client_names());
   file(init, "--file", init_.file, "its settings [where the program keeps them]");
-  text(init, "--policy", init_.policy, "the policy that decides then [starter]", "POLICY");
+  text(init, "--policy", init_.policy, "the policy that decides then [coding]", "POLICY");
   init.add_flag("--print", init_.print, "print the settings, write nothing");
   init.add_flag("--undo", init_.undo, "take it out again");
   init.add_flag("--dry-run", init_.dry_run, "say what would be changed");

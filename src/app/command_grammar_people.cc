@@ -56,6 +56,8 @@ void CommandLine::add_approvals() {
   file(init, "--key-file", approvals_init_.key_file, "where to [<data-dir>/approvers]");
   file(init, "--passphrase-file", approvals_init_.passphrase_file,
        "holds the passphrase [asked at the terminal]");
+  init.add_flag("--register", approvals_init_.register_it,
+                "add the key to the reviewers of this data folder");
   CLI::App& accept = command(approvals, "accept", "take an escalation off the queue as right",
                              accept_, approvals_accept);
   CLI::App& dismiss =

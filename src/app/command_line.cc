@@ -73,6 +73,7 @@ std::unexpected<Error> explain(CommandLine& line, const CLI::ParseError& error) 
 Result<std::variant<Invocation, Answer>> parse_command_line(std::vector<std::string> arguments) {
   CommandLine line;
   const bool json = std::ranges::find(arguments, "--json") != arguments.end();
+  if (arguments.empty()) return Answer{line.app().help()};
   try {
     line.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {

@@ -130,6 +130,7 @@ struct ApprovalsInitOptions {
   std::optional<std::string> name;
   std::optional<std::filesystem::path> key_file;
   std::optional<std::filesystem::path> passphrase_file;
+  bool register_it = false;  // in the list of the data folder
 };
 Result<int> approvals_init(const Context& context, const ApprovalsInitOptions& options);
 

@@ -10,6 +10,7 @@
 #include <boost/json.hpp>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <thread>
 
 #include "app/demo_person.h"
@@ -40,6 +41,27 @@ struct Scripted {
   json::value input;
 };
 
+constexpr std::size_t kWidth = 80;
+
+// What became of a call, for somebody who sees this for the first time.
+std::string in_words(const std::string& title) {
+  static const std::map<std::string, std::string, std::less<>> kWords = {
+      {"allowed", "the policy lets it run, and it ran"},
+      {"cached", "the same call again: it did not run twice, the agent gets the first answer"},
+      {"denied", "a rule refused it before it ran"},
+      {"rejected", "a person said no, so it did not run"},
+      {"approved", "a person said yes, so it ran once"},
+      {"refused by you", "you said no, so it did not run"},
+      {"in the shadow", "this tool is only tried out: it did not run, and the agent is told so"},
+      {"redacted", "it ran, and the key was taken out of the result"},
+      {"withheld after run", "it ran, and the agent does not get to see the result"},
+      {"escalated", "it ran, and a person will look at it"},
+      {"failed", "it ran and failed, and the agent sees why"},
+      {"killed, recovered", "nobody can know whether it took effect, and the record says so"},
+  };
+  return kWords.at(title);
+}
+
 struct Shown {
   std::string title;
   std::string tool;
@@ -66,7 +88,8 @@ class Demo {
 
   Result<int> play() {
     headline("Sallyport demo: a scripted agent, real tools, every call through both doors");
-    line(Paint::Faint, fmt::format("ledger in {}", place_.data_dir.string()));
+    line(Paint::Faint, kept() ? fmt::format("ledger in {}", place_.data_dir.string())
+                              : "ledger in a temporary folder that is deleted at the end");
     SALLYPORT_CHECK_OK(act_one());
     SALLYPORT_CHECK_OK(be_killed());
     SALLYPORT_CHECK_OK(come_back());
@@ -116,8 +139,8 @@ class Demo {
     ledger::StoreReader records(scene->workspace().store());
     SALLYPORT_TRY(const auto waiting, core::waiting_escalations(records));
     for (const EscalationItem& item : waiting) {
-      line(Paint::Doubtful, fmt::format("   waits for a person (`sallyport approvals list`): {}",
-                                        visible(item.message)));
+      line(Paint::Doubtful, fmt::format("   waits for a person: {}", visible(item.message)));
+      if (kept()) command("approvals list --data-dir", {place_.data_dir.string()});
     }
     return {};
   }
@@ -143,7 +166,8 @@ class Demo {
     waitpid(child, nullptr, 0);
     SALLYPORT_CHECK_OK(seen);
     line(Paint::Doubtful,
-         fmt::format("   process {} got kill -9 after its intent was durable", child));
+         fmt::format("   process {} got kill -9 after its call was on record and before it ended",
+                     child));
     return {};
   }
 
@@ -228,7 +252,11 @@ class Demo {
     line(answer.ok ? Paint::Good : Paint::Bad,
          fmt::format("   {} record {} ({}) is in the log and says what it said",
                      terminal_.mark(answer.ok), answer.sequence, answer.kind));
-    line(Paint::Faint, fmt::format("   sallyport verify {} --key {}", file.string(), key_));
+    if (kept()) {
+      const std::filesystem::path key_file = place_.data_dir / "demo-key.txt";
+      SALLYPORT_CHECK_OK(write_output(key_file, key_ + "\n"));
+      command("verify", {file.string(), "--key " + key_file.string()});
+    }
     return answer.ok;
   }
 
@@ -272,11 +300,12 @@ class Demo {
     const Paint paint = shown.outcome == "blocked"              ? Paint::Bad
                         : shown.outcome == "persistence_failed" ? Paint::Doubtful
                                                                 : Paint::Good;
-    line(Paint::Strong, fmt::format("   {} {}", shown.tool, shortened(visible(asked), 90)));
-    line(paint, fmt::format("     {}: {}, effect {}, record {}", shown.title, shown.outcome,
-                            shown.effect, shown.record));
+    line(Paint::Strong, fmt::format("   {} {}", shown.tool,
+                                    shortened(visible(asked), kWidth - 4 - shown.tool.size())));
+    line(paint,
+         fmt::format("     {}: {} (record {})", shown.title, in_words(shown.title), shown.record));
     line(Paint::Faint,
-         fmt::format("     the agent sees: {}", shortened(one_line(shown.agent_saw), 90)));
+         fmt::format("     the agent sees: {}", shortened(one_line(shown.agent_saw), kWidth - 21)));
     if (options_.colour && !options_.no_pause) {
       std::this_thread::sleep_for(std::chrono::milliseconds(300));
     }
@@ -285,12 +314,11 @@ class Demo {
 
   void table() {
     headline("   what happened");
-    line(Paint::Strong, fmt::format("   {:<18} {:<11} {:<19} {:<8} {:>6}  {}", "story", "tool",
-                                    "outcome", "effect", "record", "the agent saw"));
+    line(Paint::Strong, fmt::format("   {:<18} {:<11} {:<19} {:<8} {:>6}", "story", "tool",
+                                    "outcome", "effect", "record"));
     for (const Shown& row : shown_) {
-      line(Paint::Faint,
-           fmt::format("   {:<18} {:<11} {:<19} {:<8} {:>6}  {}", row.title, row.tool, row.outcome,
-                       row.effect, row.record, shortened(one_line(row.agent_saw), 44)));
+      line(Paint::Faint, fmt::format("   {:<18} {:<11} {:<19} {:<8} {:>6}", row.title, row.tool,
+                                     row.outcome, row.effect, row.record));
     }
   }
 
@@ -314,8 +342,21 @@ class Demo {
     if (!options_.json) say("\n" + terminal_.paint(Paint::Strong, text));
   }
   void line(Paint paint, const std::string& text) {
-    if (!options_.json) say(terminal_.paint(paint, text));
+    if (options_.json) return;
+    const std::size_t indent = std::min(text.find_first_not_of(' '), text.size()) + 2;
+    for (const std::string& part : wrapped(text, kWidth, indent)) say(terminal_.paint(paint, part));
   }
+  // To be copied into a shell, on as many lines as it needs.
+  void command(const std::string& words, const std::vector<std::string>& rest) {
+    std::string text = "     sallyport " + words;
+    for (const std::string& word : rest) {
+      const bool fits = text.size() - (text.rfind('\n') + 1) + word.size() + 3 <= kWidth;
+      text += (fits ? " " : " \\\n       ") + word;
+    }
+    if (!options_.json) say(terminal_.paint(Paint::Faint, text));
+  }
+  // Is the ledger still there when the demo is over?
+  bool kept() const { return options_.place || options_.keep; }
 
   const DemoOptions& options_;
   Terminal terminal_;
@@ -368,8 +409,8 @@ Result<int> run_demo(const DemoOptions& options) {
             folder);
   SALLYPORT_TRY(const int code, demo.play());
   if (!options.json && !options.place && !options.keep) {
-    say("\nThe demo's folder is gone now; `sallyport demo --data-dir DIR` leaves the ledger for "
-        "you to explore.");
+    say("\nThe temporary folder is deleted. To keep the ledger and explore it, run\n"
+        "`sallyport demo --data-dir DIR`.");
   }
   return code;
 }

@@ -9,6 +9,7 @@
 
 #include "app/doctor.h"
 #include "app/environment.h"
+#include "app/input.h"
 #include "app/network_fs.h"
 #include "app/registered_reviewers.h"
 #include "app/settings_file.h"
@@ -421,6 +422,16 @@ class Examination {
         "secrets could not be redacted here; use another machine");
   }
 
+  // The events whose hook Codex does not run; empty: it runs all of ours.
+  static std::string not_trusted(const SettingsFile& hooks) {
+    constexpr std::size_t kLargest = 8u << 20;
+    const Result<std::string> config =
+        read_input(hooks.path().parent_path() / "config.toml", kLargest);
+    return fmt::format("{}", fmt::join(codex_hooks_not_run(hooks.path(), hooks.content(),
+                                                           config ? *config : std::string()),
+                                       ", "));
+  }
+
   // Of coding agents whose settings have ours; the others are none of our business.
   void hooks() {
     if (!context_.environment.home) return;
@@ -433,6 +444,9 @@ class Examination {
       if (::access(installed->program.c_str(), X_OK) != 0) {
         bad(name, installed->program + " cannot be run",
             fmt::format("run `sallyport init --agent {}` again", agent));
+      } else if (const std::string off = agent == "codex" ? not_trusted(*file) : ""; !off.empty()) {
+        bad(name, fmt::format("codex does not run it for {}: it is not trusted", off),
+            "start codex, type `/hooks`, and trust the hooks of sallyport");
       } else if (!installed->blocks_on_failure) {
         warn(name, "the agent goes on when its hook fails",
              "keep to agents that can block then where that matters");

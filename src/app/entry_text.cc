@@ -121,12 +121,12 @@ std::string entry_page(const OpenedEntry& entry, const Terminal& terminal) {
   if (const std::string asserted = assertion_in(entry.body); !asserted.empty()) {
     row("asserted", asserted);
   }
-  row("body", pretty_json(entry.body, 2));
+  row("body", json_in_lines(entry.body, 2));
   for (const ledger::Opening& opening : entry.openings) {
     row("field", fmt::format("{:<9} {}", state_name(opening.state), visible(opening.path)));
   }
   if (const json::value* const redactions = object.if_contains("redactions")) {
-    row("redactions", pretty_json(*redactions, 2));
+    row("redactions", json_in_lines(*redactions, 2));
   }
   row("receipt", fmt::format("sallyport ledger receipt {} --out receipt.json", sequence));
   out.pop_back();

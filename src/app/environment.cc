@@ -49,9 +49,15 @@ Environment Environment::of_this_process() {
                           .gemini_project = variable("GEMINI_PROJECT_DIR"),
                           .temp = variable("TMPDIR"),
                           .no_color = variable("NO_COLOR"),
-                          .term = variable("TERM")};
+                          .term = variable("TERM"),
+                          .path = variable("PATH"),
+                          .session_bus = variable("DBUS_SESSION_BUS_ADDRESS"),
+                          .runtime_dir = variable("XDG_RUNTIME_DIR")};
   if (!environment.home) {
     if (const std::optional<Account> user = account()) environment.home = user->home;
+  }
+  for (const char* const name : {"WAYLAND_DISPLAY", "DISPLAY"}) {
+    if (!environment.display) environment.display = variable(name);
   }
   for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     if (!environment.locale) environment.locale = variable(name);

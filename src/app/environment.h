@@ -24,7 +24,11 @@ struct Environment {
   std::optional<std::string> temp;            // TMPDIR
   std::optional<std::string> no_color;
   std::optional<std::string> term;
-  std::optional<std::string> locale;  // LC_ALL, else LC_CTYPE, else LANG
+  std::optional<std::string> path;         // PATH
+  std::optional<std::string> session_bus;  // DBUS_SESSION_BUS_ADDRESS
+  std::optional<std::string> runtime_dir;  // XDG_RUNTIME_DIR
+  std::optional<std::string> display;      // WAYLAND_DISPLAY, else DISPLAY
+  std::optional<std::string> locale;       // LC_ALL, else LC_CTYPE, else LANG
 
   static Environment of_this_process();
 };

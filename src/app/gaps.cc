@@ -61,10 +61,10 @@ void GapList::look_at(const json::value& entry) {
 void GapList::note_control(const json::object& entry, const json::object& body) {
   const std::string control = text(body, "control");
   if (control == "gap") {
+    // Between a stop in order and the next start nothing can be missing.
+    if (bool_in(body, "clean").value_or(false)) return;
     note(entry, "downtime",
-         fmt::format(
-             "nobody wrote since {}, {}", text(body, "last_entry_at"),
-             bool_in(body, "clean").value_or(false) ? "stopped cleanly" : "ended without a stop"));
+         fmt::format("nobody wrote since {}, ended without a stop", text(body, "last_entry_at")));
   } else if (control == "fail_open_started") {
     note(entry, "fail_open",
          fmt::format("guard {} let calls pass: {}", text(body, "guard"), text(body, "cause")));

@@ -29,7 +29,7 @@ policy::PolicyLoader::Extend what_the_gate_brings(std::filesystem::path reviewer
 }  // namespace
 
 Gate::Gate(std::unique_ptr<Workspace> workspace, Options options, const std::string& policy_before,
-           effects::Machine machine)
+           effects::Machine machine, Desk desk)
     : workspace_(std::move(workspace)),
       log_redactor_(workspace_->redactor(), workspace_->detectors()),
       policy_(std::move(options.policy)),
@@ -55,7 +55,13 @@ Gate::Gate(std::unique_ptr<Workspace> workspace, Options options, const std::str
                  .entropy = workspace_->entropy(),
                  .digest = ledger().digest(),
                  .log = [this](std::string_view line) { log(line); },
-                 .approvals_url = std::move(options.approvals_url)}) {}
+                 .approvals_url = std::move(options.approvals_url)}),
+      notice_({.loop = loop_,
+               .records = recorder_,
+               .clock = workspace_->clock(),
+               .log = [this](std::string_view line) { log(line); },
+               .data_dir = std::move(desk.data_dir),
+               .notifier = std::move(desk.notifier)}) {}
 
 Error Gate::without_secrets(Error error) const {
   error.message = core::plain_text(workspace_->redactor(), std::move(error.message));
@@ -72,8 +78,12 @@ Result<std::unique_ptr<Gate>> Gate::open(const Context& context, Options options
   SALLYPORT_TRY(const auto before, workspace->ledger().fact("policy", "hash"));
   effects::Machine machine =
       machine_of(context.environment, workspace->place().data_dir, options.policy);
-  std::unique_ptr<Gate> gate(
-      new Gate(std::move(workspace), std::move(options), before.value_or(""), std::move(machine)));
+  const std::string data_dir = workspace->place().data_dir.string();
+  const bool named = context.globals.data_dir || context.environment.data_dir;
+  std::unique_ptr<Gate> gate(new Gate(std::move(workspace), std::move(options), before.value_or(""),
+                                      std::move(machine),
+                                      Desk{.data_dir = named ? data_dir : std::string(),
+                                           .notifier = desktop_notifier(context.environment)}));
   SALLYPORT_CHECK_OK(run_on(gate->loop_, gate->watch_.load()));
   // Before the first event: a program that the policy tells of it is an agent's child, too.
   SALLYPORT_CHECK_OK(govern_this_process(gate->ledger(), who_runs_this()));
@@ -95,6 +105,16 @@ void Gate::start_watching() {
 void Gate::stop_watching() {
   watch_.stop();
   ledger_watch_.stop();
+  notice_.stop();
+}
+
+Task<void> Gate::turn_to_policy(const Context& context, std::string policy) {
+  policy::PolicyLoader::Turn next{
+      policy::PolicyOrigin::named(policy),
+      machine_of(context.environment, workspace_->place().data_dir, policy)};
+  SALLYPORT_CO_CHECK_OK(co_await watch_.turn_to(std::move(next)));
+  policy_ = std::move(policy);
+  co_return Result<void>{};
 }
 
 mcp::Gateway::Parts Gate::parts() {
@@ -106,7 +126,8 @@ mcp::Gateway::Parts Gate::parts() {
           workspace_->entropy(),
           pins_,
           &meter_,
-          held_};
+          held_,
+          [this](const core::WaitingCall& call) { notice_.tell(call); }};
 }
 
 std::string Gate::about_policy() const {

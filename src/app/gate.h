@@ -2,13 +2,16 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "app/context.h"
 #include "app/error_lines.h"
 #include "app/ledger_watch.h"
 #include "app/policy_watch.h"
+#include "app/waiting_notice.h"
 #include "app/workspace.h"
 #include "base/metrics.h"
 #include "core/governor.h"
@@ -41,6 +44,8 @@ class Gate {
   // Follows the policy's file and the state of the ledger, on the loop, until it is stopped.
   void start_watching();
   void stop_watching();
+  // Puts this policy in force, read anew. An error: it is recorded, and the one before stays.
+  Task<void> turn_to_policy(const Context& context, std::string policy);
   core::Governor& governor() { return governor_; }
   Metrics& metrics() { return metrics_; }
   mcp::Gateway::Parts parts();
@@ -53,8 +58,13 @@ class Gate {
   std::string about_policy() const;
 
  private:
+  // What people at this machine are told with.
+  struct Desk {
+    std::string data_dir{};  // empty: commands find it by themselves
+    std::optional<std::filesystem::path> notifier{};
+  };
   Gate(std::unique_ptr<Workspace> workspace, Options options, const std::string& policy_before,
-       effects::Machine machine);
+       effects::Machine machine, Desk desk);
 
   boost::asio::io_context loop_{1};
   ErrorLines lines_;
@@ -72,6 +82,7 @@ class Gate {
   PolicyWatch watch_;
   LedgerWatch ledger_watch_;
   core::Governor governor_;
+  WaitingNotice notice_;
 };
 
 }  // namespace sallyport::app

@@ -15,6 +15,9 @@ namespace sallyport::app {
 
 namespace {
 
+// Decides for an agent or a client that was not behind the gate before.
+constexpr const char* kDefaultPolicy = "coding";
+
 // What a run comes to, before anything is written.
 struct Proposal {
   json::object settings;
@@ -42,6 +45,8 @@ Result<Invoked> invoked_by(const Context& context, const InitOptions& options) {
     invoked.options.insert(invoked.options.end(),
                            {"--policy", file ? absolute(*options.policy) : *options.policy});
   }
+  // Under the system set-up the service's own policy decides.
+  if (context.globals.data_dir || !*context.system) invoked.default_policy = kDefaultPolicy;
   return invoked;
 }
 
@@ -67,11 +72,41 @@ Result<Proposal> propose(const Context& context, const InitOptions& options,
   return Proposal{std::move(rewired.settings), std::move(rewired.wrapped), std::move(rewired.left)};
 }
 
+// What to do now, in order; each line is a sentence.
+std::vector<std::string> next_steps(const Context& context, const InitOptions& options) {
+  if (options.undo || options.dry_run) return {};
+  std::vector<std::string> steps;
+  const std::string data =
+      context.globals.data_dir
+          ? " --data-dir " + std::filesystem::absolute(*context.globals.data_dir).string()
+          : "";
+  if (options.agent == "codex") {
+    steps.emplace_back(
+        "start codex, type `/hooks` and trust the hooks of sallyport; before that codex runs none "
+        "of them");
+  } else if (options.agent) {
+    steps.push_back(fmt::format("start {} anew; it reads its settings at the start",
+                                *options.agent == "claude-code" ? "claude" : *options.agent));
+  } else {
+    steps.emplace_back("restart the client; it starts its servers anew, behind the gate");
+  }
+  steps.push_back(fmt::format(
+      "run `sallyport approvals init --register{}` once, so that you can answer what waits for "
+      "approval",
+      data));
+  if (options.agent) {
+    steps.push_back(fmt::format("run `sallyport doctor{}`; it checks that the hook can run", data));
+  }
+  steps.push_back(fmt::format("run `sallyport ledger calls{}` to see what was called", data));
+  return steps;
+}
+
 void tell(const Context& context, const InitOptions& options, const SettingsFile& file,
           const Proposal& proposal, bool changes) {
   std::error_code code;
   const std::filesystem::path kept = file.backup_path();
   const bool has_backup = std::filesystem::exists(kept, code);
+  const std::vector<std::string> next = next_steps(context, options);
   if (context.json()) {
     say(json::serialize(
         json::object{{"file", file.path().string()},
@@ -79,7 +114,8 @@ void tell(const Context& context, const InitOptions& options, const SettingsFile
                      {"would_change", changes},
                      {"backup", has_backup ? json::value(kept.string()) : json::value()},
                      {"servers", json::array(proposal.wrapped.begin(), proposal.wrapped.end())},
-                     {"left_alone", json::array(proposal.left.begin(), proposal.left.end())}}));
+                     {"left_alone", json::array(proposal.left.begin(), proposal.left.end())},
+                     {"next", json::array(next.begin(), next.end())}}));
     return;
   }
   const std::string name = file.path().string();
@@ -94,6 +130,9 @@ void tell(const Context& context, const InitOptions& options, const SettingsFile
   for (const std::string& server : proposal.wrapped) say(fmt::format("  server {}", server));
   for (const std::string& server : proposal.left) {
     say(fmt::format("  server {} has no command and is left as it is", server));
+  }
+  for (std::size_t i = 0; i < next.size(); ++i) {
+    say(fmt::format("{}{}. {}", i == 0 ? "next:\n  " : "  ", i + 1, next[i]));
   }
 }
 

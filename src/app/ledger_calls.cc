@@ -7,6 +7,7 @@
 #include "app/commands.h"
 #include "app/output.h"
 #include "app/selection.h"
+#include "app/short_ids.h"
 #include "base/try.h"
 
 namespace sallyport::app {
@@ -63,7 +64,7 @@ json::object to_json(const CallRow& row) {
 }  // namespace
 
 Result<int> ledger_calls(const Context& context, const CallsOptions& options) {
-  SALLYPORT_TRY(const ledger::Filter filter, filter_from(options.filter));
+  SALLYPORT_TRY(ledger::Filter filter, filter_from(options.filter));
   SALLYPORT_TRY(const std::uint64_t count,
                 count_from(options.count.value_or(std::to_string(kUsualCalls)), "-n"));
   if (count == 0 || count > kMostCalls) {
@@ -73,6 +74,7 @@ Result<int> ledger_calls(const Context& context, const CallsOptions& options) {
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
   std::vector<CallRow> rows;
   SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
+    SALLYPORT_CHECK_OK(complete_call(view, filter));
     SALLYPORT_TRY(rows, list_calls(view, filter, count));
     return {};
   }));

@@ -3,6 +3,7 @@
 #include "app/commands.h"
 #include "app/output.h"
 #include "app/selection.h"
+#include "app/short_ids.h"
 #include "app/version.h"
 #include "base/try.h"
 #include "ledger/export.h"
@@ -49,7 +50,7 @@ Result<void> export_lines(ledger::ReadView& view, const ExportOptions& options,
 
 Result<int> ledger_export(const Context& context, const ExportOptions& options) {
   SALLYPORT_CHECK_OK(check_options(options));
-  SALLYPORT_TRY(const ledger::Filter filter, filter_from(options.filter));
+  SALLYPORT_TRY(ledger::Filter filter, filter_from(options.filter));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
   if (options.format == "tlog-tiles") {
     SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
@@ -59,6 +60,7 @@ Result<int> ledger_export(const Context& context, const ExportOptions& options) 
   }
   SALLYPORT_TRY(const std::unique_ptr<Output> output, Output::open(options.out));
   SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
+    SALLYPORT_CHECK_OK(complete_call(view, filter));
     return export_lines(view, options, filter, *output);
   }));
   SALLYPORT_CHECK_OK(output->finish());

@@ -5,6 +5,7 @@
 #include "app/commands.h"
 #include "app/output.h"
 #include "app/selection.h"
+#include "app/short_ids.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "ledger/receipt.h"
@@ -112,10 +113,14 @@ Result<int> ledger_receipt(const Context& context, const ReceiptOptions& options
   if (options.all && options.format == "tlog-proof") {
     return fail(ErrorCode::InvalidInput, "a tlog-proof is of one entry; leave --all out");
   }
-  SALLYPORT_TRY(const Target target, target_from(options.target));
+  SALLYPORT_TRY(Target target, target_from(options.target));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
   std::string text;
   SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
+    if (!target.sequence) {
+      SALLYPORT_TRY(const std::string whole, whole_call_id(view, target.text));
+      SALLYPORT_TRY(target, target_from(whole));
+    }
     SALLYPORT_TRY(const std::vector<std::uint64_t> sequences, meant(view, target, options.all));
     SALLYPORT_TRY(text, render(view, options, sequences));
     return {};

@@ -4,6 +4,7 @@
 #include "app/entry_text.h"
 #include "app/output.h"
 #include "app/selection.h"
+#include "app/short_ids.h"
 #include "base/encoding.h"
 #include "base/try.h"
 
@@ -80,6 +81,11 @@ Result<int> ledger_show(const Context& context, const ShowOptions& options) {
   Listing listing(context);
   int code = 0;
   SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
+    SALLYPORT_CHECK_OK(complete_call(view, filter));
+    if (target && !target->sequence) {
+      SALLYPORT_TRY(const std::string whole, whole_call_id(view, target->text));
+      SALLYPORT_TRY(target, target_from(whole));
+    }
     if (target) {
       SALLYPORT_TRY(const std::optional<ledger::StoredEntry> one, find_target(view, *target));
       if (one && !one->bytes && covers(filter, *one)) {

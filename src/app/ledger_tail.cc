@@ -6,6 +6,7 @@
 #include "app/entry_text.h"
 #include "app/output.h"
 #include "app/selection.h"
+#include "app/short_ids.h"
 #include "base/try.h"
 
 namespace sallyport::app {
@@ -60,6 +61,7 @@ Result<int> ledger_tail(const Context& context, const TailOptions& options) {
   std::uint64_t size = 0;
   SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
     SALLYPORT_TRY(size, view.size());
+    SALLYPORT_CHECK_OK(complete_call(view, filter));
     SALLYPORT_TRY(entries, ledger::newest_entries(view, filter, count));
     return {};
   }));

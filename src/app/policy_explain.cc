@@ -15,6 +15,7 @@
 #include "app/output.h"
 #include "app/past_facts.h"
 #include "app/policy_commands.h"
+#include "app/short_ids.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/policy_text.h"
@@ -181,7 +182,14 @@ Result<Asked> find_call(const std::string& named, Workspace* workspace) {
     SALLYPORT_TRY(Call call, call_in(text, named));
     return Asked{.call = std::move(call)};
   }
-  if (workspace != nullptr) return recorded(workspace->store(), named);
+  if (workspace != nullptr) {
+    std::string id;
+    SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
+      SALLYPORT_TRY(id, whole_call_id(view, named));
+      return {};
+    }));
+    return recorded(workspace->store(), id);
+  }
   return fail(ErrorCode::NotFound,
               fmt::format("`{:.80}` is no file, and there is no ledger here", named));
 }

@@ -59,6 +59,14 @@ Task<void> PolicyWatch::load() {
   co_return taken;
 }
 
+Task<void> PolicyWatch::turn_to(policy::PolicyLoader::Turn next) {
+  policy::PolicyLoader::Turn before = loader_.turn_to(std::move(next));
+  Result<void> taken = co_await take_up();
+  if (!taken) loader_.turn_to(std::move(before));
+  seen_ = stamp();
+  co_return taken;
+}
+
 Async<void> PolicyWatch::look() {
   const std::optional<Stamp> now = stamp();
   // A file that is gone for a moment is being replaced; one that stays away is told of once.
@@ -83,7 +91,6 @@ Async<void> PolicyWatch::look() {
 }
 
 Async<void> PolicyWatch::run() {
-  if (!loader_.origin().changes) co_return;
   timer_.emplace(co_await boost::asio::this_coro::executor);
   while (!stopped_) {
     timer_->expires_after(kBetweenLooks);

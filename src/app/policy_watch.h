@@ -25,6 +25,8 @@ class PolicyWatch {
 
   // The first time. An error: nothing may run.
   Task<void> load();
+  // Another policy. An error: it is recorded, and what was in force stays.
+  Task<void> turn_to(policy::PolicyLoader::Turn next);
   // Until `stop`. On the executor that awaits it.
   Async<void> run();
   void stop();

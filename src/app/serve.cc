@@ -4,11 +4,14 @@
 #include <signal.h>
 #include <string.h>
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/json.hpp>
+#include <set>
 
 #include "app/approvals_api.h"
 #include "app/authenticator.h"
@@ -16,13 +19,16 @@
 #include "app/gate.h"
 #include "app/gateway_plan.h"
 #include "app/hook_door.h"
+#include "app/input.h"
 #include "app/output.h"
 #include "app/relay_door.h"
 #include "app/serve_pages.h"
 #include "app/served_upstreams.h"
+#include "base/json_members.h"
 #include "base/try.h"
 #include "mcp/http_front.h"
 #include "oauth/metadata.h"
+#include "policy/yaml_json.h"
 
 namespace sallyport::app {
 
@@ -184,18 +190,106 @@ struct Running {
   }
 };
 
-// With `nohup`, or by a supervisor that ignores the signal for us.
-bool was_started_to_outlive_its_terminal() {
-  struct sigaction inherited{};
-  return sigaction(SIGHUP, nullptr, &inherited) == 0 && inherited.sa_handler == SIG_IGN;
+Result<ServeConfig> config_of(const Context& context, const ServeOptions& options) {
+  SALLYPORT_TRY(Workspace::Place place, context.place());
+  if (place.config.serve_lacks) return std::unexpected(*place.config.serve_lacks);
+  if (!place.config.serve) {
+    return fail(
+        ErrorCode::InvalidInput,
+        "the configuration has no section `serve`; name one with --config, see docs/serve.md");
+  }
+  ServeConfig config = std::move(*place.config.serve);
+  if (options.policy) config.policy = *options.policy;
+  return config;
+}
+
+// The section `serve` of the configuration as it is written now.
+Result<json::object> written_section(const Context& context) {
+  SALLYPORT_TRY(const std::optional<std::filesystem::path> file, context.config_file());
+  if (!file) return json::object();
+  constexpr std::size_t kLargest = 1u << 20;
+  SALLYPORT_TRY(const std::string text, read_input(*file, kLargest));
+  SALLYPORT_TRY(const policy::YamlNode root, policy::parse_yaml(text, file->string()));
+  SALLYPORT_TRY(const json::value document, policy::to_json(root, file->string()));
+  const json::object* const whole = document.if_object();
+  const json::object* const section = whole ? object_in(*whole, "serve") : nullptr;
+  return section ? *section : json::object();
+}
+
+// Takes up policy and tokens as the configuration names them now, when SIGHUP comes.
+class Reload {
+ public:
+  Reload(const Context& context, const ServeOptions& options, Gate& gate,
+         Authenticator& authenticator)
+      : context_(context), options_(options), gate_(gate), authenticator_(authenticator) {
+    if (const auto section = written_section(context)) at_start_ = *section;
+  }
+
+  Async<void> operator()() {
+    gate_.log("SIGHUP: the configuration is read again");
+    const Result<void> taken = co_await take_up();
+    if (taken) co_return;
+    gate_.log(fmt::format("the configuration was refused, what was in force stays: {}{}{}",
+                          taken.error().where, taken.error().where.empty() ? "" : ": ",
+                          taken.error().message));
+  }
+
+ private:
+  Task<void> take_up() {
+    SALLYPORT_CO_TRY(const ServeConfig config, config_of(context_, options_));
+    SALLYPORT_CO_TRY(AgentTokens tokens, tokens_of(config, gate_));
+    SALLYPORT_CO_TRY(const json::object section, written_section(context_));
+    SALLYPORT_CO_CHECK_OK(co_await gate_.turn_to_policy(context_, config.policy));
+    authenticator_.replace(std::move(tokens));
+    gate_.log(
+        fmt::format("{}; {}", gate_.about_policy(), about_tokens(config, authenticator_.tokens())));
+    if (const std::string later = changed(section); !later.empty()) {
+      gate_.log(fmt::format("a change of {} counts from the next start", later));
+    }
+    co_return Result<void>{};
+  }
+
+  // What is not taken up while it runs.
+  std::string changed(const json::object& section) const {
+    std::set<std::string> names;
+    for (const json::object* const one : {&at_start_, &section}) {
+      for (const json::key_value_pair& pair : *one) {
+        const json::value* const then = at_start_.if_contains(pair.key());
+        const json::value* const now = section.if_contains(pair.key());
+        const bool same = then != nullptr && now != nullptr && *then == *now;
+        if (!same && pair.key() != "policy" && pair.key() != "agents") names.insert(pair.key());
+      }
+    }
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "`" : ", `") + name + "`";
+    return text;
+  }
+
+  const Context& context_;
+  const ServeOptions& options_;
+  Gate& gate_;
+  Authenticator& authenticator_;
+  json::object at_start_;
+};
+
+// One after the other, until `hangups` is cancelled.
+Async<void> reload_on(asio::signal_set& hangups, Reload& reload) {
+  while (true) {
+    const auto [error, number] = co_await hangups.async_wait(asio::as_tuple(asio::use_awaitable));
+    if (error) co_return;
+    co_await reload();
+  }
 }
 
 // Until a signal comes and all that runs has ended.
-void run_until_stopped(const Running& running, asio::signal_set& signals) {
+void run_until_stopped(const Running& running, asio::signal_set& signals, asio::signal_set& hangups,
+                       Reload& reload) {
   auto& [gate, server, front, pages, hooks, relays, http] = running;
   asio::io_context& loop = gate.loop();
+  asio::co_spawn(loop, reload_on(hangups, reload), asio::detached);
   signals.async_wait([&](const boost::system::error_code& error, int number) {
     if (error) return;
+    hangups.cancel();
     gate.log(fmt::format("SIG{}: this ends, and calls on their way are cancelled and recorded",
                          sigabbrev_np(number)));
     running.stop();
@@ -219,19 +313,6 @@ void count_http(Metrics& metrics, net::HttpServer& server, const mcp::HttpFront&
   MetricNumber& sessions = metrics.gauge("sallyport_sessions", "Sessions that are open.").at({});
   metrics.before_reading(
       [&sessions, &front] { sessions.set(static_cast<double>(front.open_sessions())); });
-}
-
-Result<ServeConfig> config_of(const Context& context, const ServeOptions& options) {
-  SALLYPORT_TRY(Workspace::Place place, context.place());
-  if (place.config.serve_lacks) return std::unexpected(*place.config.serve_lacks);
-  if (!place.config.serve) {
-    return fail(
-        ErrorCode::InvalidInput,
-        "the configuration has no section `serve`; name one with --config, see docs/serve.md");
-  }
-  ServeConfig config = std::move(*place.config.serve);
-  if (options.policy) config.policy = *options.policy;
-  return config;
 }
 
 // Of one agent: where there are several, none of them takes every place.
@@ -308,7 +389,7 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   warn_of_missing_programs(*gate, config);
   // Whoever hears that it listens may end it at once.
   asio::signal_set signals(gate->loop(), SIGINT, SIGTERM);
-  if (!was_started_to_outlive_its_terminal()) signals.add(SIGHUP);
+  asio::signal_set hangups(gate->loop(), SIGHUP);
   HookDoor hooks(*gate, config);
   std::optional<RelayDoor> relays;
   if (config.is_system_service()) {
@@ -317,11 +398,12 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   } else {
     SALLYPORT_CHECK_OK(open_hooks(hooks, config, *gate));
   }
+  Reload reload(context, options, *gate, authenticator);
   asio::co_spawn(gate->loop(), authenticator.warm_up(), asio::detached);
   SALLYPORT_CHECK_OK(announce(context, config, *gate, authenticator.tokens(), url));
   run_until_stopped(
-      {*gate, server, front, pages, hooks, relays ? &*relays : nullptr, config.has_http()},
-      signals);
+      {*gate, server, front, pages, hooks, relays ? &*relays : nullptr, config.has_http()}, signals,
+      hangups, reload);
   return 0;
 }
 

@@ -54,6 +54,27 @@ std::size_t columns(std::string_view text) {
   return count;
 }
 
+std::vector<std::string> wrapped(std::string_view text, std::size_t width, std::size_t indent) {
+  std::vector<std::string> lines;
+  const std::size_t start = std::min(text.find_first_not_of(' '), text.size());
+  std::string line(text.substr(0, start));
+  bool fresh = true;  // the line has no word yet
+  for (std::size_t at = start; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string_view word = text.substr(at, end - at);
+    if (!fresh && columns(line) + 1 + columns(word) > width) {
+      lines.push_back(std::move(line));
+      line = std::string(indent, ' ');
+      fresh = true;
+    }
+    line += (fresh ? "" : " ") + std::string(word);
+    fresh = false;
+    at = end + 1;
+  }
+  lines.push_back(std::move(line));
+  return lines;
+}
+
 std::string shortened(std::string_view text, std::size_t width) {
   if (!column_start(text, width)) return std::string(text);
   if (width < 4) return std::string(text.substr(0, *column_start(text, width)));

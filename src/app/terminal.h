@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/environment.h"
 #include "base/visible_text.h"
@@ -19,6 +20,10 @@ std::string fitted(std::string_view text, std::size_t width);
 
 // At most `width` columns.
 std::string shortened(std::string_view text, std::size_t width);
+
+// Lines of at most `width` columns, broken at blanks; each but the first begins with `indent`
+// blanks. A word that is longer than a line stays whole, on a line of its own.
+std::vector<std::string> wrapped(std::string_view text, std::size_t width, std::size_t indent);
 
 enum class ColorMode { Auto, Always, Never };
 enum class Paint { Good, Bad, Doubtful, Faint, Strong };

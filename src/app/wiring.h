@@ -18,6 +18,11 @@ namespace sallyport::app {
 struct Invoked {
   std::string program;
   std::vector<std::string> options{};  // `--data-dir`, `--policy`
+  // For a hook or a server that is put behind the gate now, where the options name no policy.
+  // Empty: the program decides.
+  std::string default_policy{};
+
+  std::vector<std::string> options_of_new() const;
 };
 
 // Below the home folder.
@@ -39,6 +44,13 @@ struct InstalledHook {
 };
 // Nothing: these settings have none of ours.
 std::optional<InstalledHook> installed_hook(const json::object& settings, std::string_view agent);
+
+// Codex runs a hook only where its own settings say that the user trusts exactly this one.
+// `file`: the hooks, `settings` what stands in it, `codex_config` the text of `config.toml` beside
+// it. Returns the events of ours whose hook is not trusted, or switched off.
+std::vector<std::string> codex_hooks_not_run(const std::filesystem::path& file,
+                                             const json::object& settings,
+                                             std::string_view codex_config);
 
 struct Rewired {
   json::object settings;

@@ -64,7 +64,7 @@ void unwrap(json::object& server) {
 
 void wrap(json::object& server, std::string_view name, const Invoked& invoked) {
   json::array words{"mcp", "--name", name};
-  for (const std::string& option : invoked.options) words.emplace_back(option);
+  for (const std::string& option : invoked.options_of_new()) words.emplace_back(option);
   words.emplace_back("--");
   words.push_back(server.at("command"));
   if (const json::array* const before = words_of(server)) {

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <map>
 
 #include "app/wiring.h"
+#include "base/digest.h"
+#include "base/encoding.h"
 #include "base/json_members.h"
 #include "base/try.h"
 
@@ -187,6 +190,14 @@ Invoked with_kept_options(const Invoked& invoked, std::vector<std::string> kept)
 
 }  // namespace
 
+std::vector<std::string> Invoked::options_of_new() const {
+  std::vector<std::string> all = options;
+  if (!default_policy.empty() && std::ranges::find(all, "--policy") == all.end()) {
+    all.insert(all.end(), {"--policy", default_policy});
+  }
+  return all;
+}
+
 std::filesystem::path agent_settings(std::string_view agent) {
   return wiring_of(agent).file;
 }
@@ -195,7 +206,8 @@ Result<json::object> with_hooks(json::object settings, std::string_view agent,
                                 const Invoked& asked) {
   const Wiring& wiring = wiring_of(agent);
   std::optional<InstalledHook> before = installed_hook(settings, agent);
-  const Invoked invoked = before ? with_kept_options(asked, std::move(before->options)) : asked;
+  const Invoked invoked = before ? with_kept_options(asked, std::move(before->options))
+                                 : Invoked{asked.program, asked.options_of_new()};
   if (settings.empty()) settings = wiring.start;
   settings = without_hooks(std::move(settings), agent);
   if (settings.empty()) settings = wiring.start;
@@ -272,6 +284,92 @@ std::optional<InstalledHook> installed_hook(const json::object& settings, std::s
                                               bool_in(hook, "failClosed").value_or(false)};
   }
   return std::nullopt;
+}
+
+namespace {
+
+// `PreToolUse` as `pre_tool_use`.
+std::string snake_case(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    if (upper && !out.empty()) out += '_';
+    out += upper ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return out;
+}
+
+// The tables `[hooks.state."KEY"]` of a TOML file as Codex writes them, by key: the hash that is
+// trusted, or nothing where the hook is switched off.
+std::map<std::string, std::string> codex_hook_states(std::string_view toml) {
+  std::map<std::string, std::string> states;
+  std::string key;
+  bool off = false;
+  for (std::size_t at = 0; at < toml.size();) {
+    const std::size_t end = std::min(toml.find('\n', at), toml.size());
+    const std::string_view line = toml.substr(at, end - at);
+    at = end + 1;
+    constexpr std::string_view kTable = "[hooks.state.";
+    if (line.starts_with('[')) {
+      key.clear();
+      off = false;
+      const std::size_t close = line.rfind("]");
+      const bool ours = line.starts_with(kTable) && close > kTable.size() + 1;
+      if (ours) key = line.substr(kTable.size() + 1, close - kTable.size() - 2);
+      continue;
+    }
+    if (key.empty()) continue;
+    const std::size_t quote = line.find('"');
+    const std::size_t last = line.rfind('"');
+    if (line.starts_with("trusted_hash") && last > quote && !off) {
+      states[key] = line.substr(quote + 1, last - quote - 1);
+    }
+    off = off || (line.starts_with("enabled") && line.find("false") != std::string_view::npos);
+    if (off) states[key].clear();
+  }
+  return states;
+}
+
+// What Codex hashes of a hook, in the form that it gives it.
+std::string codex_hash(std::string_view event, const json::object& group,
+                       const json::object& hook) {
+  json::object identity{
+      {"event_name", snake_case(event)},
+      {"hooks", json::array{json::object{{"type", "command"},
+                                         {"command", text_or_empty(hook, "command")},
+                                         {"timeout", number_in(hook, "timeout").value_or(0)},
+                                         {"async", false}}}}};
+  if (const auto matcher = text_in(group, "matcher")) identity["matcher"] = *matcher;
+  return "sha256:" + hex(sha256(canonical_json(identity)));
+}
+
+}  // namespace
+
+std::vector<std::string> codex_hooks_not_run(const std::filesystem::path& file,
+                                             const json::object& settings,
+                                             std::string_view codex_config) {
+  const std::map<std::string, std::string> states = codex_hook_states(codex_config);
+  std::vector<std::string> missing;
+  const json::object* const events = object_in(settings, "hooks");
+  for (const std::string_view event : wiring_of("codex").events) {
+    const json::value* const groups = events ? events->if_contains(event) : nullptr;
+    if (groups == nullptr || !groups->is_array()) continue;
+    for (std::size_t g = 0; g < groups->get_array().size(); ++g) {
+      const json::object* const group = groups->get_array()[g].if_object();
+      const json::value* const hooks = group ? group->if_contains("hooks") : nullptr;
+      if (hooks == nullptr || !hooks->is_array()) continue;
+      for (std::size_t h = 0; h < hooks->get_array().size(); ++h) {
+        const json::value& hook = hooks->get_array()[h];
+        if (!is_ours(hook, "codex")) continue;
+        const auto state =
+            states.find(fmt::format("{}:{}:{}:{}", file.string(), snake_case(event), g, h));
+        const bool trusted =
+            state != states.end() && state->second == codex_hash(event, *group, hook.get_object());
+        if (!trusted) missing.emplace_back(event);
+      }
+    }
+  }
+  return missing;
 }
 
 }  // namespace sallyport::app

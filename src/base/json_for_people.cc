@@ -34,10 +34,12 @@ void append_string(std::string& out, std::string_view text) {
   out += '"' + visible(escaped) + '"';
 }
 
-// In lines, or on one.
+enum class Layout { OneLine, Lines, LinesOfTexts };
+
 class JsonForPeople {
  public:
-  explicit JsonForPeople(bool lines) : lines_(lines) {}
+  explicit JsonForPeople(Layout layout)
+      : lines_(layout != Layout::OneLine), breaks_(layout == Layout::LinesOfTexts) {}
 
   void append(const json::value& value, std::size_t indent) {
     if (const json::object* const object = value.if_object()) {
@@ -55,7 +57,7 @@ class JsonForPeople {
         append(item, indent + 2);
       }
     } else if (value.is_string()) {
-      append_string(out_, value.get_string());
+      append_text(value.get_string(), indent);
     } else {
       append_canonical_json(out_, value);
     }
@@ -80,6 +82,18 @@ class JsonForPeople {
     std::size_t indent;
   };
 
+  void append_text(std::string_view text, std::size_t indent) {
+    // One break at the end is no text of several lines.
+    if (!breaks_ || text.substr(0, text.size() - 1).find('\n') == std::string_view::npos) {
+      return append_string(out_, text);
+    }
+    for (std::size_t at = 0; at <= text.size();) {
+      const std::size_t end = std::min(text.find('\n', at), text.size());
+      line(indent);
+      out_ += "| " + visible(text.substr(at, end - at));
+      at = end + 1;
+    }
+  }
   void line(std::size_t indent) {
     if (lines_) out_.append("\n").append(indent, ' ');
   }
@@ -89,19 +103,26 @@ class JsonForPeople {
   }
 
   bool lines_;
+  bool breaks_;
   std::string out_;
 };
 
 }  // namespace
 
 std::string pretty_json(const json::value& value, std::size_t indent) {
-  JsonForPeople text(true);
+  JsonForPeople text(Layout::Lines);
+  text.append(value, indent);
+  return text.take();
+}
+
+std::string json_in_lines(const json::value& value, std::size_t indent) {
+  JsonForPeople text(Layout::LinesOfTexts);
   text.append(value, indent);
   return text.take();
 }
 
 std::string compact_json(const json::value& value) {
-  JsonForPeople text(false);
+  JsonForPeople text(Layout::OneLine);
   text.append(value, 0);
   return text.take();
 }

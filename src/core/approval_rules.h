@@ -36,6 +36,8 @@ class ReviewerBook {
   // Is this the name of an approver that an external program may answer as (RU-67)? Never of one
   // with a key, because nobody else can sign.
   virtual bool is_program(const std::string& reviewer) const;
+  // The registered approver as whom the user of this client answers there (AP-31). Empty: none.
+  virtual std::string of_client(const std::string& principal) const;
   // All that decides, for the hash of the plan.
   virtual json::value dump() const = 0;
 };
@@ -50,7 +52,7 @@ struct ApprovalRules {
   std::set<std::string> dual_control{};  // tools and side-effect classes
   std::uint64_t most_open = 64;          // questions of one agent that wait at the same time
   std::chrono::seconds hold{50};         // how long a front keeps its client waiting (AP-34)
-  // Principal: the reviewer as whom its user answers in the client itself (AP-31).
+  // Of the policy's own list. Principal: the reviewer as whom its user answers in the client.
   std::map<std::string, std::string> clients{};
   // Null: who answers is vouched for by the program he answers through.
   std::shared_ptr<const ReviewerBook> people{};

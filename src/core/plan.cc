@@ -75,6 +75,10 @@ Result<void> ReviewerBook::check_control(const std::string& reviewer, std::strin
               "unauthorized_control");
 }
 
+std::string ReviewerBook::of_client(const std::string&) const {
+  return {};
+}
+
 std::string ReviewerBook::credential(const std::string&) const {
   return {};
 }

@@ -19,11 +19,11 @@ const json::object* not_run(const Answer& answer) {
   return data ? object_in(*data, "sallyport") : nullptr;
 }
 
-std::string result_with(const std::string& text, json::object status, bool structured) {
+std::string result_with(const std::string& text, bool error, json::object status, bool structured) {
   json::object result{{"content", json::array{json::object{{"type", "text"}, {"text", text}}}}};
-  if (structured) {
-    result["structuredContent"] = json::object{{"sallyport", std::move(status)}};
-  }
+  if (error || !structured) result["isError"] = true;
+  result[structured ? "structuredContent" : "_meta"] =
+      json::object{{"sallyport", std::move(status)}};
   return json::serialize(result);
 }
 
@@ -52,21 +52,15 @@ std::string message_of(const Answer& answer) {
 
 std::string notice_result(const Answer& answer, bool structured) {
   if (const json::object* const harmless = not_run(answer)) {
-    return result_with(sentence(answer), *harmless, structured);
+    return result_with(sentence(answer), false, *harmless, structured);
   }
-  const std::string text = sentence(answer);
-  json::object result{{"content", json::array{json::object{{"type", "text"}, {"text", text}}}},
-                      {"isError", true}};
   json::object status{{"status", to_string(answer.outcome.kind)}, {"call_id", answer.call_id}};
   if (!answer.approval_id.empty()) status["approval_id"] = answer.approval_id;
   if (!answer.record_id.empty()) status["record"] = answer.record_id;
   status["rule"] = rule_of(answer);
   status["message"] = message_of(answer);
   status["reason"] = answer.result.output;
-  if (structured) {
-    result["structuredContent"] = json::object{{"sallyport", std::move(status)}};
-  }
-  return json::serialize(result);
+  return result_with(sentence(answer), true, std::move(status), structured);
 }
 
 std::string pending_result(std::string_view tool, const core::WaitingCall& call, bool structured) {
@@ -85,7 +79,7 @@ std::string pending_result(std::string_view tool, const core::WaitingCall& call,
   }
   if (!call.url.empty()) status["url"] = call.url;
   status["retry_after_s"] = kRetryAfterSeconds;
-  return result_with(text, std::move(status), structured);
+  return result_with(text, false, std::move(status), structured);
 }
 
 std::string unrecorded_result(const Error& error) {

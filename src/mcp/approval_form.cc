@@ -34,7 +34,7 @@ std::string message(const json::object& request, const json::object& body) {
     text += fmt::format("{}: {}\n", line.name, line.text);
   }
   text += fmt::format("input: {}\n",
-                      with_lookalikes(pretty_json(with_long_texts_cut(input, whole), 0)));
+                      with_lookalikes(json_in_lines(with_long_texts_cut(input, whole), 0)));
   for (const core::HiddenPart& part : hidden) {
     text += fmt::format("hidden: {}{}\n", visible(part.text()),
                         part.command ? "; it is part of a command" : "");

@@ -1,5 +1,5 @@
-// Calls that wait for a person. The client is kept waiting for a while, is asked itself where the
-// policy takes its user for a reviewer, and is told to come back where that takes too long
+// Calls that wait for a person. The client is kept waiting for a while, is asked itself where its
+// user is a registered reviewer, and is told to come back where that takes too long
 // (AP-31, AP-34..AP-37).
 #include <fmt/format.h>
 
@@ -42,6 +42,7 @@ void Gateway::Attendant::asked(const core::WaitingCall& call) {
   // Who waits for a person keeps nobody from running, as long as not too many do.
   const std::size_t waiting = gateway_.calls_.size() + gateway_.away_.size();
   if (waiting < gateway_.settings_.limits.waiting_calls) gateway_.leave_place(*governed_);
+  if (gateway_.parts_.waiting) gateway_.parts_.waiting(call);
   gateway_.tasks_.start(gateway_.attend(governed_));
 }
 
@@ -74,13 +75,13 @@ Async<void> Gateway::attend(std::shared_ptr<Governed> governed) {
   if (governed->waits) co_await hold(governed);
 }
 
-// Only where the policy takes the user of this client for a reviewer, who is asked about one call
-// that needs no second person (AP-13, AP-17, AP-31).
+// Only where the user of this client is a registered reviewer, who is asked about one call that
+// needs no second person (AP-13, AP-17, AP-31).
 std::optional<Gateway::Form> Gateway::form_for(const Governed& governed) {
   const std::shared_ptr<const core::Plan> plan = parts_.plans.current();
-  const auto& clients = plan->approvals().clients;
-  const auto reviewer = clients.find(settings_.agent_id);
-  if (reviewer == clients.end() || governed.waits->needs_human) return std::nullopt;
+  const auto& people = plan->approvals().people;
+  const std::string reviewer = people ? people->of_client(settings_.agent_id) : std::string();
+  if (reviewer.empty() || governed.waits->needs_human) return std::nullopt;
   if (!shows_forms(governed.capabilities)) return std::nullopt;
   const Result<json::object> entry =
       core::request_entry(parts_.recorder, governed.waits->approval_id);
@@ -90,7 +91,7 @@ std::optional<Gateway::Form> Gateway::form_for(const Governed& governed) {
   const json::object* const body = object_in(*entry, "body");
   const auto member = [&](std::string_view name) { return text_or_empty(request, name); };
   return Form{.approval_id = governed.waits->approval_id,
-              .reviewer = reviewer->second,
+              .reviewer = reviewer,
               .binding = member("binding"),
               .deadline = from_rfc3339(member("deadline")).value_or(parts_.clock.wall()),
               .params = approval_form(request, body ? *body : json::object())};

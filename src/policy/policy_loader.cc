@@ -36,15 +36,22 @@ PolicyLoader::PolicyLoader(PolicyOrigin origin, Surroundings surroundings, Exten
       surroundings_(std::move(surroundings)),
       extend_(std::move(extend)) {}
 
+PolicyLoader::Turn PolicyLoader::turn_to(Turn next) {
+  std::swap(next.origin, origin_);
+  std::swap(next.machine, surroundings_.machine);
+  return next;
+}
+
 Result<std::optional<PolicyLoader::Loaded>> PolicyLoader::refresh() {
   SALLYPORT_TRY(const Policy policy, origin_.read(surroundings_.patterns));
   extended_file_ = policy.extended_file;
   const std::string config_hash = policy.guardrails ? policy.guardrails->config_hash : "none";
   // The same checks again are the same generation, whatever else has changed (GR-78).
-  const bool same_checks = generation_ > 0 && config_hash == config_hash_;
+  const bool same_checks = checks_generation_ > 0 && config_hash == config_hash_;
   std::shared_ptr<const guardrails::Guardrails> guardrails = guardrails_;
   if (!same_checks) {
-    SALLYPORT_TRY(guardrails, compile_guardrails(policy, generation_ + 1, surroundings_.patterns));
+    SALLYPORT_TRY(guardrails,
+                  compile_guardrails(policy, checks_generation_ + 1, surroundings_.patterns));
   }
   core::PlanBuilder builder;
   if (extend_) extend_(builder);
@@ -53,7 +60,8 @@ Result<std::optional<PolicyLoader::Loaded>> PolicyLoader::refresh() {
   if (plan->hash() == plan_hash_) return std::nullopt;
   plan_hash_ = plan->hash();
   guardrails_ = guardrails;
-  if (!same_checks) ++generation_;
+  if (!same_checks) ++checks_generation_;
+  ++generation_;
   config_hash_ = config_hash;
   return Loaded{std::move(plan), std::move(guardrails), policy.name, policy.text};
 }

@@ -45,6 +45,14 @@ class PolicyLoader {
   };
   Result<std::optional<Loaded>> refresh();
 
+  // Another policy from now on; what was loaded stays until `refresh`. Returns what was in its
+  // place.
+  struct Turn {
+    PolicyOrigin origin;
+    effects::Machine machine;
+  };
+  Turn turn_to(Turn next);
+
   const PolicyOrigin& origin() const { return origin_; }
   std::uint64_t generation() const { return generation_; }
   // That the policy extends, as last read; none: it extends no file.
@@ -59,6 +67,7 @@ class PolicyLoader {
   std::shared_ptr<const guardrails::Guardrails> guardrails_;
   std::uint64_t generation_ = 0;
   std::optional<std::filesystem::path> extended_file_;
+  std::uint64_t checks_generation_ = 0;  // of the guardrails in it
 };
 
 }  // namespace sallyport::policy

@@ -88,6 +88,11 @@ bool PeopleOfFolder::is_program(const std::string& reviewer) const {
   return people && (*people)->is_program(reviewer);
 }
 
+std::string PeopleOfFolder::of_client(const std::string& principal) const {
+  const auto people = book();
+  return people ? (*people)->of_client(principal) : std::string();
+}
+
 std::string PeopleOfFolder::credential(const std::string& reviewer) const {
   const auto people = book();
   return people ? (*people)->credential(reviewer) : std::string();

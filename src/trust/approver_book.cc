@@ -57,6 +57,13 @@ bool ApproverBook::is_program(const std::string& reviewer) const {
   return person != nullptr && person->has_role("approver") && !person->key;
 }
 
+std::string ApproverBook::of_client(const std::string& principal) const {
+  for (const Reviewer& person : people_.people) {
+    if (person.client == principal && person.has_role("approver")) return person.name;
+  }
+  return {};
+}
+
 json::value ApproverBook::dump() const {
   json::array people;
   for (const Reviewer& person : people_.people) {

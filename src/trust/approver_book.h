@@ -26,6 +26,7 @@ class ApproverBook final : public core::ReviewerBook {
                              std::string_view signature) const override;
   std::string credential(const std::string& reviewer) const override;
   bool is_program(const std::string& reviewer) const override;
+  std::string of_client(const std::string& principal) const override;
   json::value dump() const override;
 
  private:

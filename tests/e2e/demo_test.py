@@ -2,6 +2,7 @@
 import json
 import os
 import pty
+import re
 import select
 import subprocess
 import tempfile
@@ -106,8 +107,8 @@ class DemoTest(unittest.TestCase):
 
     # AP-21 (partly) AT-27 (partly) AT-29 (partly)
     def test_the_user_is_asked_and_his_answer_counts(self):
-        self.assertIn("approved: completed", self.at_a_terminal(b"y\n"))
-        self.assertIn("refused by you: blocked", self.at_a_terminal(b"n\n"))
+        self.assertIn("approved: a person said yes", self.at_a_terminal(b"y\n"))
+        self.assertIn("refused by you: you said no", self.at_a_terminal(b"n\n"))
         by_script = self.at_a_terminal(None, "--yes")
         self.assertIn("answered yes by the script", by_script)
         self.assertNotIn("you are asked", by_script)
@@ -117,6 +118,19 @@ class DemoTest(unittest.TestCase):
         self.assertIn("answered yes by the script", told.stdout)
         self.assertEqual(told.returncode, 0, told.stderr)
         self.assertNotIn("\x1b", told.stdout)
+
+    # It printed a command about a folder that it had deleted, in lines of 160 columns, and words such as `effect none`.
+    def test_what_it_prints_fits_a_terminal_says_what_happened_and_can_be_copied(self):
+        gone = run("demo").stdout
+        self.assertEqual([line for line in gone.splitlines() if len(line) > 80], [])
+        self.assertIn("denied: a rule refused it before it ran", gone)
+        self.assertEqual(re.findall(r"sallyport \w+ .*", gone), ["sallyport demo --data-dir DIR`."])
+        kept = run("demo", "--data-dir", self.data).stdout
+        commands = re.findall(r"^     sallyport ((?:.*\\\n)*.*)", kept, re.MULTILINE)
+        self.assertEqual([command.split()[0] for command in commands], ["approvals", "verify"])
+        for command in commands:
+            done = run(*command.replace("\\\n", " ").split())
+            self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_it_can_be_run_again_on_the_same_ledger(self):
         for _ in range(2):

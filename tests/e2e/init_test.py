@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """`init` puts the gate into the settings of other programs, loses nothing of them, and takes it out again."""
+import hashlib
 import json
 import os
 import pathlib
@@ -122,8 +123,8 @@ class Init(CliTest):
         self.assertEqual((said["servers"], said["left_alone"]), (["files", "bare"], ["far"]))
         after = json.loads(file.read_text())
         self.assertEqual(after["mcpServers"]["files"], {
-            "command": self.program, "args": ["mcp", "--name", "files", "--", "npx", "-y", "server-files", "/tmp"], "env": {"A": "b"}})
-        self.assertEqual(after["mcpServers"]["bare"]["args"], ["mcp", "--name", "bare", "--", "bare-server"])
+            "command": self.program, "args": ["mcp", "--name", "files", "--policy", "coding", "--", "npx", "-y", "server-files", "/tmp"], "env": {"A": "b"}})
+        self.assertEqual(after["mcpServers"]["bare"]["args"], ["mcp", "--name", "bare", "--policy", "coding", "--", "bare-server"])
         self.assertEqual((after["mcpServers"]["far"], after["theme"]), ({"url": "https://example.org/mcp"}, "x"))
         self.assertIn("nothing to do", self.init("--client", "claude-desktop", "--file", file).out)
         self.init("--client", "claude-desktop", "--file", file, "--undo")
@@ -144,7 +145,7 @@ class Init(CliTest):
             self.assertEqual({server["command"] for server in servers.values()}, {self.program})
             return {name: server["args"] for name, server in servers.items()}
         self.init("--client", "cursor", "--file", file)
-        self.assertEqual(args(), {"files": near, "tickets": far, "new": ["mcp", "--name", "new", "--", "n"]})
+        self.assertEqual(args(), {"files": near, "tickets": far, "new": ["mcp", "--name", "new", "--policy", "coding", "--", "n"]})
         self.init("--client", "cursor", "--file", file, "--policy", "read-only")
         changed = [*near]
         changed[4] = "read-only"
@@ -172,12 +173,56 @@ class Init(CliTest):
         for agent in AGENTS:
             self.init("--agent", agent)
         found = {name.removeprefix("hook of "): check["state"] for name, check in checks().items()}
-        self.assertEqual(found, {"claude-code": "ok", "cursor": "ok", "codex": "warn", "gemini": "warn", "copilot": "ok"})
+        self.assertEqual(found, {"claude-code": "ok", "cursor": "ok", "codex": "fail", "gemini": "warn", "copilot": "ok"})
         file = self.settings("codex")
         file.write_text(file.read_text().replace(self.program, "/nowhere/sallyport"))
         self.assertEqual(checks()["hook of codex"]["state"], "fail")
         self.init("--agent", "codex")
-        self.assertEqual(checks()["hook of codex"]["state"], "warn")
+        self.assertIn("it is not trusted", checks()["hook of codex"]["detail"])
+
+    # Codex ran none of our hooks, and nobody said so.
+    def test_doctor_knows_whether_codex_trusts_each_hook_as_it_stands(self):
+        self.init("--agent", "codex", "--policy", "coding")
+        file = self.settings("codex")
+
+        def trust(**more):
+            tables = []
+            for event, groups in json.loads(file.read_text())["hooks"].items():
+                name = re.sub(r"(?<!^)([A-Z])", r"_\1", event).lower()
+                hook = {"async": False, **groups[0]["hooks"][0]}
+                identity = {"event_name": name, **groups[0], "hooks": [hook]}
+                text = json.dumps(identity, separators=(",", ":"), sort_keys=True)
+                said = {"trusted_hash": "sha256:" + hashlib.sha256(text.encode()).hexdigest(), **more}
+                lines = [f"{key} = {json.dumps(value)}" for key, value in said.items()]
+                tables.append("\n".join([f'[hooks.state."{file}:{name}:0:0"]', *lines, ""]))
+            file.with_name("config.toml").write_text('model = "x"\n\n' + "\n".join(tables) + '\n[other]\ntrusted_hash = "y"\n')
+
+        def check():
+            return next(check for check in self.cli("doctor", "--json").json()["checks"] if check["check"] == "hook of codex")
+        self.assertEqual(check()["state"], "fail")
+        self.assertIn("PreToolUse, PostToolUse, UserPromptSubmit", check()["detail"])
+        self.assertIn("/hooks", check()["advice"])
+        trust()
+        self.assertEqual((check()["state"], "goes on when its hook fails" in check()["detail"]), ("warn", True))
+        trust(enabled=False)
+        self.assertEqual(check()["state"], "fail")
+        trust()
+        self.init("--agent", "codex", "--policy", "read-only")  # another command is another hook
+        self.assertEqual(check()["state"], "fail")
+
+    # A run ended with the name of a file, and a new user did not know what to do then.
+    def test_it_decides_by_coding_unless_told_otherwise_and_ends_with_the_next_step(self):
+        for agent in AGENTS:
+            said = self.init("--agent", agent).out
+            self.assertIn("coding", self.settings(agent).read_text())
+            self.assertIn("next:\n  1. ", said)
+            self.assertIn("`sallyport ledger calls`", said)
+            self.assertEqual("`/hooks`" in said, agent == "codex")
+        said = json.loads(self.init("--agent", "gemini", "--policy", "strict", "--json", "--data-dir", self.data).out)
+        self.assertIn(f"--data-dir {self.data}", said["next"][-1])
+        self.assertIn("strict", self.settings("gemini").read_text())
+        self.assertNotIn("coding", self.settings("gemini").read_text())
+        self.assertEqual(json.loads(self.init("--agent", "gemini", "--undo", "--json").out)["next"], [])
 
     # A second run without --policy fell back to the starter policy.
     def test_a_second_run_keeps_what_was_chosen_and_replaces_what_is_named(self):

@@ -51,6 +51,7 @@ TEST_F(PolicyLoaderTest, AnotherPolicyWithTheSameChecksKeepsTheirGeneration) {
   const auto changed = loader_.refresh();
   ASSERT_TRUE(changed && *changed);
   EXPECT_EQ((*changed)->guardrails->generation(), 1u);
+  EXPECT_EQ(loader_.generation(), 2u);  // that of the policy counts
 }
 
 // GR-8 GR-79 (partly)
