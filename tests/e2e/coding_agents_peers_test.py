@@ -2,6 +2,7 @@
 """Coding agents as they come from npm, on a scripted model: what `init` writes makes them ask, and a refusal reaches the model."""
 import json
 import os
+import platform
 import subprocess
 import unittest
 
@@ -57,7 +58,7 @@ class Agents(AgentTest):
         CLAUDE.need()
         self.init("claude-code")
         self.check(lambda model: self.run_agent(
-            CLAUDE.modules / ".bin" / "claude", "-p", "go", "--allowedTools", "Bash", ANTHROPIC_BASE_URL=model.url, ANTHROPIC_API_KEY="none",
+            CLAUDE.modules / "@anthropic-ai" / f"claude-code-linux-{npm_peers.MACHINES.get(platform.machine())}" / "claude", "-p", "go", "--allowedTools", "Bash", ANTHROPIC_BASE_URL=model.url, ANTHROPIC_API_KEY="none",
             CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC="1", DISABLE_AUTOUPDATER="1"), "Bash", "command", "tool_result")
 
     def test_gemini(self):

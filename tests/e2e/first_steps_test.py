@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """What somebody does in the first minutes, at the terminal and with approvals."""
-import json
 import os
 import stat
 import time
@@ -92,8 +91,10 @@ class Waiting(Approvals):
         self.good("approvals", "deny", other[:-4], "--key-file", self.key, "--passphrase-file", self.words)
         self.assertTrue(client.answer(second)["result"]["isError"])
         calls = [row["call_id"] for row in self.good("ledger", "calls", "--json").lines()]
-        for words in (("ledger", "show"), ("ledger", "receipt"), ("policy", "explain")):
-            self.assertIn(calls[0], self.good(*words, calls[0][:-5], "--json").out + self.good("ledger", "show", "--call", calls[0][:-5], "--json").out)
+        for words in (("ledger", "show"), ("ledger", "receipt"), ("ledger", "show", "--call")):
+            self.assertIn(calls[0], self.good(*words, calls[0][:-5], "--json").out)
+        explained = self.cli("policy", "explain", calls[0][:-5], "--json").json()
+        self.assertEqual(explained["call"]["input"]["path"], "a.txt")
         self.assertEqual(len(self.good("ledger", "calls", "--call", calls[0][:-5], "--json").lines()), 1)
         self.assertIn("ids begin with", self.refused(64, "ledger", "calls", "--call", calls[0][:4]))
 

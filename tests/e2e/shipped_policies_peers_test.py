@@ -44,12 +44,12 @@ for line in sys.stdin:
 '''
 
 
-def event(agent, number, tool, arguments):
-    common = {"session_id": "s", "cwd": "/w", "tool_name": tool, "tool_input": arguments}
+def event(agent, session, number, tool, arguments):
+    common = {"session_id": session, "cwd": "/w", "tool_name": tool, "tool_input": arguments}
     if agent == "copilot":
-        return {"sessionId": "s", "timestamp": 1763208000000 + number, "cwd": "/w", "toolName": tool, "toolArgs": json.dumps(arguments)}
+        return {"sessionId": session, "timestamp": 1763208000000 + number, "cwd": "/w", "toolName": tool, "toolArgs": json.dumps(arguments)}
     if agent == "cursor":
-        return {**common, "hook_event_name": "preToolUse", "conversation_id": "s", "workspace_roots": ["/w"], "tool_use_id": f"u-{number}"}
+        return {**common, "hook_event_name": "preToolUse", "conversation_id": session, "workspace_roots": ["/w"], "tool_use_id": f"u-{number}"}
     if agent == "gemini":
         return {**common, "hook_event_name": "BeforeTool", "timestamp": f"2026-11-15T12:00:{number:02}Z"}
     return {**common, "hook_event_name": "PreToolUse", "tool_use_id": f"u-{number}", "permission_mode": "default"}
@@ -57,10 +57,10 @@ def event(agent, number, tool, arguments):
 
 class Agents(CliTest):
     def verdicts(self, agent, policy, calls):
-        data = self.folder / f"{agent}-{policy}"
         said = []
         for number, (tool, arguments) in enumerate(calls):
-            outcome = self.run_bare("hook", "--agent", agent, "--policy", policy, "--data-dir", data, stdin=json.dumps(event(agent, number, tool, arguments)).encode())
+            outcome = self.run_bare("hook", "--agent", agent, "--policy", policy, "--data-dir", self.data,
+                                    stdin=json.dumps(event(agent, f"{agent}-{policy}", number, tool, arguments)).encode())
             self.assertEqual(outcome.code, 0, outcome.err)
             answer = json.loads(outcome.out) if outcome.out.strip() else {}
             said.append(answer.get("permission") or answer.get("decision") or answer.get("permissionDecision") or

@@ -24,6 +24,17 @@ TEST(AnswersTest, ADenialIsAResultThatTheModelCanRead) {
 TEST(AnswersTest, AToolWithAnOutputSchemaGetsNoContentThatBreaksIt) {
   const json::value result = json::parse(notice_result(refused("no"), false));
   EXPECT_FALSE(result.as_object().contains("structuredContent"));
+  EXPECT_EQ(result.at_pointer("/_meta/sallyport/status"), "blocked");
+}
+
+// The official client throws where such a result has no structured content and is no error.
+TEST(AnswersTest, ACallThatWaitsOfAToolWithAnOutputSchemaIsAnErrorThatSaysSo) {
+  const core::WaitingCall call{.approval_id = "apr_1", .call_id = "c1"};
+  const json::value result = json::parse(pending_result("write", call, false));
+  EXPECT_EQ(result.at("isError"), json::value(true));
+  EXPECT_FALSE(result.as_object().contains("structuredContent"));
+  EXPECT_EQ(result.at_pointer("/_meta/sallyport/status"), "pending_approval");
+  EXPECT_EQ(result.at_pointer("/_meta/sallyport/approval_id"), "apr_1");
 }
 
 // AT-27 (partly)
