@@ -80,7 +80,9 @@ class ListeningHook final : public core::EventHook {
  public:
   explicit ListeningHook(int n) : name_(fmt::format("hook-{}", n)) {}
   const std::string& name() const override { return name_; }
-  Task<void> hear(const Event&, const Subject&) const override { co_return Result<void>{}; }
+  Task<core::HookRows> hear(const Event&, const Subject&) const override {
+    co_return core::HookRows{};
+  }
 
  private:
   std::string name_;

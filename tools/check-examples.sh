@@ -10,6 +10,7 @@ folder=$PWD/build/examples-$compiler
 cmake --install build --prefix "$prefix" >/dev/null
 cmake -S examples -B "$folder" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
 cmake --build "$folder"
-for example in embed hooks; do
-  diff -u "examples/$example/output.txt" <("$folder/example_$example")
+for output in examples/*/output.txt; do
+  example=$(basename "$(dirname "$output")")
+  diff -u "$output" <("$folder/example_$example")
 done

@@ -8,8 +8,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 QUOTES = [("docs/architecture.md", "src/core/governor.cc", f"Task<{begin}(") for begin in
           ("Answer> Governor::run", "Answer> Governor::govern", "Answer> Governor::conduct",
            "std::optional<Answer>> Governor::admit")]
-WHOLE = [("docs/embedding.md", f"examples/{name}") for name in
-         ("CMakeLists.txt", "embed/main.cc", "embed/output.txt", "hooks/main.cc", "hooks/output.txt")]
+WHOLE = [("docs/embedding.md", "examples/CMakeLists.txt")]
+WHOLE += [("docs/embedding.md", f"examples/{name}/{file}") for name in
+          ("embed", "hooks", "events", "retry", "gate", "pipeline", "scopes", "topics", "rows")
+          for file in ("main.cc", "output.txt")]
 WHOLE += [("docs/serve.md", "examples/serve/oauth.yaml")]
 WHOLE += [("docs/guardrails.md", f"examples/guardrails/{name}") for name in ("policy.yaml", "cases.yaml")]
 WHOLE += [("docs/rules.md", f"examples/rules/{name}") for name in ("policy.yaml", "policy.cases.yaml", "team.yaml", "results.yaml")]

@@ -8,10 +8,13 @@
 #include <boost/json/value.hpp>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "sallyport/autonomy_scopes.h"
+#include "sallyport/classification.h"
 #include "sallyport/json.h"
 #include "sallyport/result.h"
 
@@ -30,6 +33,8 @@ struct CallSetting {
   std::string folder{};  // absolute, what relative paths start from; empty: unknown
   std::vector<std::string> workspace{};  // folders of the project; empty: unknown
   bool interactive = false;              // the host can ask its user
+  // What is known of the event `trigger_id`: `provider` and `kind`, as the front was told.
+  std::map<std::string, std::string> trigger{};
 
   bool operator==(const CallSetting&) const = default;
 };
@@ -58,6 +63,9 @@ struct Call {
   // `Engine::replay` finds what came of it. 1 to 128 letters, digits, `.`, `_`, `:` and `-`.
   std::string trigger_id{};
   CallSetting setting{};
+  AutonomyScopes scopes{};  // around the call, as they are now
+  // The tier that counts where the policy names none; the program's own word, never the agent's.
+  std::optional<Autonomy> context_tier{};
 };
 
 // A part of an answer that is no text: an image, a sound, a file, a link.

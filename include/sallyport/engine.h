@@ -34,12 +34,15 @@
 #include "sallyport/continuation.h"
 #include "sallyport/escalation.h"
 #include "sallyport/event.h"
+#include "sallyport/guardrail_gate.h"
 #include "sallyport/human_question.h"
+#include "sallyport/model_error.h"
 #include "sallyport/pre_hook.h"
 #include "sallyport/record_query.h"
 #include "sallyport/result_context.h"
 #include "sallyport/subject.h"
 #include "sallyport/tool.h"
+#include "sallyport/topic.h"
 #include "sallyport/verdict.h"
 
 namespace sallyport {
@@ -91,6 +94,7 @@ class EngineBuilder {
   using PreHook = std::function<Result<PreHookDecision>(const PreHookContext&)>;
   using Authorizer = std::function<Result<Authorization>(const AuthorizationRequest&)>;
   using Hook = std::function<Result<void>(const Event&, const Subject&)>;
+  using RowHook = std::function<Result<std::vector<TopicEvent>>(const Event&, const Subject&)>;
   using Sink = std::function<Result<void>(const AuditRecord&)>;
   using Approver = std::function<Result<Reply>(const Question&)>;
 
@@ -126,6 +130,10 @@ class EngineBuilder {
 
   // The name `audit` is that of the ledger, which hears of everything first.
   EngineBuilder& hook(std::string name, Hook hear, ListenerOptions options = {});
+  // A hook that adds rows: the events it returns, at most 16, become entries of the ledger on
+  // topics of the program, beside the event it was told of. A row that is refused counts as its
+  // failure.
+  EngineBuilder& row_hook(std::string name, RowHook hear, ListenerOptions options = {});
   EngineBuilder& sink(std::string name, Sink take, ListenerOptions options = {});
   EngineBuilder& approver(Approver answer);  // none: calls wait for `Engine::answer`
 
@@ -224,6 +232,42 @@ class Engine {
 
   // `trigger_id` is that of the calls and questions of then.
   Result<std::unique_ptr<Replay>> replay(std::string trigger_id);
+
+  // Writes an event of the program's own model, memory, background tasks or file access: durable
+  // first, then told to the hooks. `subject` may say session, call and trace; an empty agent is
+  // that of the event. An announcing event (`announces`) that returns an error was not announced:
+  // do not do what it announces. Where a hook refused it, the engine has written its finish
+  // already. `InvalidInput`: `check` refuses it, or the engine itself writes events of this kind.
+  // `Conflict`: a finish without its start, or a start that is already open. Starts that a process
+  // leaves open are finished by the next start of the engine, with a text that begins
+  // `interrupted:` (EV-51).
+  Result<void> emit(Event event, Subject subject = {});
+
+  // A response of a model provider with an error status. Secrets in the body are redacted, then at
+  // most 4 KiB of it are kept.
+  ProviderError http_error(std::uint64_t status, std::string_view body,
+                           std::optional<std::chrono::milliseconds> retry_after = {}) const;
+
+  // A gate for one stream of the program's own text. Null: no check of this stage applies, and the
+  // text goes its way untouched. `tool` for `ToolOutput`. `subject` names session, agent and trace
+  // of what is put on record.
+  Result<std::unique_ptr<GuardrailGate>> arm(GuardrailStage stage, const std::string& tool = {},
+                                             Subject subject = {});
+  // The same for one message of a model. Null: the policy has no checks.
+  Result<std::unique_ptr<MessageGate>> arm_message(Subject subject = {});
+
+  // Appends an event of the program; returns the sequence of its entry. `InvalidInput`: the topic
+  // is one of the engine's, or a limit is passed, and nothing is written.
+  Result<std::uint64_t> publish(TopicEvent event, const Subject& subject = {});
+  // Events with an id greater than `after`, in order.
+  Result<TopicPage> read_topic(const std::string& topic, std::uint64_t after = 0,
+                               std::size_t limit = 100);
+  Result<TopicFollower> follow(const std::string& topic, std::uint64_t after = 0,
+                               std::size_t queue = 1024);
+  // Where a named consumer stands; 0 before it moved. Durable, moves only forward, never passes the
+  // latest id: else `Conflict`.
+  Result<std::uint64_t> cursor(const std::string& topic, const std::string& consumer);
+  Result<void> move_cursor(const std::string& topic, const std::string& consumer, std::uint64_t id);
 
   // What was asked for this session is taken back, and calls that wait end. Proposals stay. Returns
   // how many there were.

@@ -121,13 +121,13 @@ Result<void> check_verdict(const json::object& body) {
   return {};
 }
 
-std::string event_text(const ledger::StoredEvent& event) {
+std::string event_text(const StoredEvent& event) {
   return fmt::format("event: {}\nid: {}/{}\ndata: {}\n\n", event.kind, event.topic, event.id,
-                     json::serialize(ledger::to_json(event)));
+                     json::serialize(sallyport::to_json(event)));
 }
 
-std::string lagged_text(const ledger::Lagged& lagged) {
-  return fmt::format("event: lagged\ndata: {}\n\n", json::serialize(ledger::to_json(lagged)));
+std::string lagged_text(const Lagged& lagged) {
+  return fmt::format("event: lagged\ndata: {}\n\n", json::serialize(sallyport::to_json(lagged)));
 }
 
 }  // namespace
@@ -390,9 +390,9 @@ Async<void> ApprovalsApi::stream(net::ServerExchange& exchange) {
     for (ledger::Subscription& news : topics) {
       (void)news.pump();
       for (auto message = news.next(); message && *message; message = news.next()) {
-        const auto* const event = std::get_if<ledger::StoredEvent>(&**message);
+        const auto* const event = std::get_if<StoredEvent>(&**message);
         lagged = lagged || event == nullptr;
-        text += event ? event_text(*event) : lagged_text(std::get<ledger::Lagged>(**message));
+        text += event ? event_text(*event) : lagged_text(std::get<Lagged>(**message));
       }
     }
     if (text.empty() && quiet >= kQuietLooks) text = ": still here\n\n";

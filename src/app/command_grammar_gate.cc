@@ -217,6 +217,8 @@ void CommandLine::add_policy() {
                               policy_gallery_, policy_gallery);
   text(gallery, "name", policy_gallery_.name, "print this document", "NAME");
   text(gallery, "--locale", policy_gallery_.locale, "names in this language [en]", "en|uk");
+  gallery.add_flag("--names", policy_gallery_.names,
+                   "what guardrails, their stages, types, actions and reason codes are called");
   CLI::App& schema =
       command(policy, "schema", "JSON Schema of a document", policy_schema_, policy_schema);
   choice(text(schema, "document", policy_schema_.of, "of which document [policy]"),

@@ -79,6 +79,7 @@ struct PolicyProfilesOptions {
 Result<int> policy_profiles(const Context& context, const PolicyProfilesOptions& options);
 
 struct PolicyGalleryOptions {
+  bool names = false;  // of all that guardrails are made of, instead of the presets
   std::optional<std::string> name;
   std::optional<std::string> locale;
 };

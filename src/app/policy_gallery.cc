@@ -41,10 +41,33 @@ std::string page_of(const Preset& preset, Locale locale) {
                      what_it_does(preset, locale), words.description);
 }
 
+std::string names_page(Locale locale) {
+  const guardrails::Capability all = guardrails::capability(locale);
+  std::string page = fmt::format("{} ({})  {}\n", all.name, all.category, all.description);
+  const json::object names = guardrails::names_json(locale);
+  for (const char* const list : {"stages", "types", "actions", "reason_codes"}) {
+    page += fmt::format("{}\n", list);
+    for (const json::value& one : names.at(list).as_array()) {
+      page += fmt::format("  {}  {}: {}\n", one.at("code").as_string().c_str(),
+                          one.at("name").as_string().c_str(),
+                          one.at("description").as_string().c_str());
+    }
+  }
+  return page;
+}
+
 }  // namespace
 
 Result<int> policy_gallery(const Context& context, const PolicyGalleryOptions& options) {
   const Locale locale = guardrails::locale_named(options.locale.value_or("en"));
+  if (options.names) {
+    if (options.name) {
+      return fail(ErrorCode::InvalidInput,
+                  "`--names` and a NAME exclude each other, leave one out");
+    }
+    say(context.json() ? canonical_json(guardrails::names_json(locale)) : names_page(locale));
+    return 0;
+  }
   if (options.name) {
     const Preset* const preset = guardrails::preset(*options.name);
     if (preset == nullptr) return unknown(*options.name);

@@ -10,8 +10,8 @@
 #include "base/encoding.h"
 #include "base/nearest.h"
 #include "base/try.h"
+#include "core/topic_name.h"
 #include "ledger/opening_check.h"
-#include "ledger/topic_name.h"
 #include "sallyport/event.h"
 #include "sallyport/json.h"
 #include "sallyport/outcome.h"
@@ -123,7 +123,7 @@ Result<void> add_topic(ledger::Filter& filter, const std::string& topic) {
     filter.facets[Facet::Agent] = topic.substr(kOfOneAgent.size());
     return {};
   }
-  const Result<void> name = ledger::check_topic_name(topic);
+  const Result<void> name = core::check_topic_name(topic);
   if (!name) return usage(fmt::format("--topic: {}", name.error().message));
   filter.facets[Facet::Topic] = topic;
   return {};

@@ -13,6 +13,7 @@
 #include <boost/json.hpp>
 #include <set>
 
+#include "app/admission_log.h"
 #include "app/approvals_api.h"
 #include "app/authenticator.h"
 #include "app/commands.h"
@@ -384,6 +385,10 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
        [&] { return gate->plans().current()->hash(); }, log},
       std::move(settings));
   count_http(gate->metrics(), server, front);
+  AdmissionLog admissions(gate->governor().emitter(), workspace.clock());
+  server.on_refusal([&](std::string route, unsigned status, std::string why) {
+    return admissions.record(std::move(route), status, std::move(why));
+  });
   ServePages pages({context, config, *gate, resource});
   pages.route(server, front);
   warn_of_missing_programs(*gate, config);

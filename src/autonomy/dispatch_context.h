@@ -9,9 +9,8 @@
 #include <optional>
 #include <string>
 
-#include "autonomy/autonomy_policy.h"
-#include "base/clock.h"
-#include "base/entropy.h"
+#include "sallyport/classification.h"
+#include "sallyport/json.h"
 
 namespace sallyport::autonomy {
 
@@ -40,16 +39,5 @@ struct DispatchContext {
 
 // `replay_of_event_id` is left out where there is none; a tier that is not there is `null`.
 json::object to_json(const DispatchContext& context);
-// `InvalidInput` names the member that is missing, unknown or of another type.
-Result<DispatchContext> dispatch_context_from_json(const json::value& value,
-                                                   std::string where = "dispatch");
-
-// The policy's agent, else that of the context, else `runtime` (AT-10). `InvalidInput` where the
-// front authenticated one and the policy names another.
-Result<std::string> agent_of(const AutonomyPolicy& policy, const DispatchContext& context,
-                             std::string_view authenticated);
-
-// That of the context, else a fresh one (AT-11).
-std::string trace_of(const DispatchContext& context, const Clock& clock, Entropy& entropy);
 
 }  // namespace sallyport::autonomy

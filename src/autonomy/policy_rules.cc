@@ -102,6 +102,16 @@ std::string about_use(const AutoUse& use, const Budget& budget, WallTime now) {
   return about;
 }
 
+core::ApprovalBounds bounds_of(const Bounds& bounds) {
+  const auto time = [](std::optional<std::uint64_t> seconds) {
+    return seconds ? std::optional(std::chrono::seconds(*seconds)) : std::nullopt;
+  };
+  return {.reviewers = bounds.reviewers,
+          .quorum = bounds.quorum,
+          .deadline = time(bounds.deadline_s),
+          .use_within = time(bounds.use_within_s)};
+}
+
 json::object to_json(const TierTable& table) {
   json::object object;
   for (const auto& [name, tier] : table) object[name] = to_string(tier);
@@ -129,12 +139,19 @@ core::AutonomyAnswer PolicyRules::weigh(const core::AutonomyQuestion& question,
     }
     return {.tier = Autonomy::Shadow, .source = "trust"};
   }
-  const ScopeStack scopes(policy_);
+  const Result<ScopeStack> around = scopes_around(call);
+  if (!around) {
+    return {.tier = Autonomy::Shadow,
+            .source = std::string(to_string(Source::Scope)),
+            .refusal = "scopes around the call exclude each other: " + around.error().message};
+  }
+  const ScopeStack& scopes = *around;
   const Action action{call.agent_id, call.tool, question.classification.effect_class};
   Weighing weighing{.policy = policy_,
                     .action = action,
                     .scopes = scopes,
                     .tool_tier = question.classification.tier,
+                    .context_tier = call.context_tier,
                     .rules = question.rules,
                     .controls = {standing->promoted_to, standing->demoted_to},
                     .grant_ceiling = question.grant_ceiling,
@@ -164,7 +181,17 @@ core::AutonomyAnswer PolicyRules::weigh(const core::AutonomyQuestion& question,
   answer.tier = tier.tier;
   answer.source = to_string(tier.source);
   answer.needs_human = needs_human(weighing);
+  if (scopes.depth() > 0) answer.bounds = bounds_of(scopes.bounds());
   return answer;
+}
+
+Result<ScopeStack> PolicyRules::scopes_around(const Call& call) const {
+  ScopeStack scopes(policy_);
+  for (const PolicyScope& scope : scopes_) {
+    if (scope.covers(call)) SALLYPORT_CHECK_OK(scopes.add(scope.policy));
+  }
+  if (const auto& own = call.scopes.stack()) SALLYPORT_CHECK_OK(scopes.add_all(*own));
+  return scopes;
 }
 
 // The tier of the agent itself is what its level follows from, not that of the action.
@@ -225,12 +252,17 @@ core::Draft PolicyRules::remember(const core::Remembered& ended, WallTime now) c
 
 bool PolicyRules::may_ask() const {
   const AutonomyPolicy open{.agent_id = policy_.agent_id, .tier = Autonomy::ActAuto};
-  return enforce_trust_ || policy_ != open;
+  return enforce_trust_ || policy_ != open || !scopes_.empty();
 }
 
 json::object PolicyRules::dump() const {
   json::object object = to_json(policy_);
   object["enforce_trust"] = enforce_trust_;
+  if (!scopes_.empty()) {
+    json::array scopes;
+    for (const PolicyScope& scope : scopes_) scopes.push_back(to_json(scope));
+    object["scopes"] = std::move(scopes);
+  }
   return object;
 }
 

@@ -8,6 +8,8 @@
 
 #include "autonomy/auto_use.h"
 #include "autonomy/autonomy_policy.h"
+#include "autonomy/policy_scope.h"
+#include "autonomy/scope_stack.h"
 #include "base/entropy.h"
 #include "core/autonomy_rules.h"
 #include "trust/standing.h"
@@ -22,10 +24,13 @@ class PolicyRules final : public core::AutonomyRules {
   using Standings = std::function<trust::Standing(const std::string& agent)>;
 
   // Both must outlive it. `enforce_trust`: what the trust record shows lowers tiers (TR-13).
+  // `scopes`: around the calls they cover, from the outside in; those of the call are inside them.
   // `standings`: empty: the signed statements in the records.
   PolicyRules(AutonomyPolicy policy, const Clock& clock, Entropy& entropy,
-              bool enforce_trust = false, Standings standings = {})
+              bool enforce_trust = false, std::vector<PolicyScope> scopes = {},
+              Standings standings = {})
       : policy_(std::move(policy)),
+        scopes_(std::move(scopes)),
         enforce_trust_(enforce_trust),
         clock_(clock),
         entropy_(entropy),
@@ -38,10 +43,13 @@ class PolicyRules final : public core::AutonomyRules {
   json::object dump() const override;
 
  private:
+  // All scopes around the call, on top of the policy. An error: they exclude each other.
+  Result<ScopeStack> scopes_around(const Call& call) const;
   std::optional<Autonomy> trust_cap(const std::string& agent, const trust::Standing& standing,
                                     core::RecordReader& records) const;
 
   AutonomyPolicy policy_;
+  std::vector<PolicyScope> scopes_;
   bool enforce_trust_;
   const Clock& clock_;
   Entropy& entropy_;

@@ -55,16 +55,35 @@ ScopeStack::ScopeStack(const AutonomyPolicy& base) {
 
 Result<ScopeStack::Entered> ScopeStack::enter(AutonomyPolicy scope,
                                               std::string_view authenticated) {
+  SALLYPORT_CHECK_OK(add(std::move(scope), authenticated));
+  return Entered(*this);
+}
+
+Result<void> ScopeStack::add(AutonomyPolicy scope, std::string_view authenticated) {
   if (!authenticated.empty() && scope.agent_id && *scope.agent_id != authenticated) {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("the scope is for agent `{:.60}`, but `{:.60}` is the one who acts",
                             *scope.agent_id, authenticated),
                 "agent_id");
   }
-  SALLYPORT_TRY(Bounds bounds, bounds_.back().narrowed(scope));
-  scopes_.push_back(std::make_shared<const AutonomyPolicy>(std::move(scope)));
+  return add_shared(std::make_shared<const AutonomyPolicy>(std::move(scope)));
+}
+
+Result<void> ScopeStack::add_all(const ScopeStack& other) {
+  for (const auto& scope : other.scopes_) SALLYPORT_CHECK_OK(add_shared(scope));
+  return {};
+}
+
+Result<void> ScopeStack::add_shared(std::shared_ptr<const AutonomyPolicy> scope) {
+  constexpr std::size_t kMostScopes = 16;
+  if (scopes_.size() == kMostScopes) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("there are {} scopes around the call already", kMostScopes), "scopes");
+  }
+  SALLYPORT_TRY(Bounds bounds, bounds_.back().narrowed(*scope));
+  scopes_.push_back(std::move(scope));
   bounds_.push_back(std::move(bounds));
-  return Entered(*this);
+  return {};
 }
 
 void ScopeStack::leave() {
@@ -87,13 +106,6 @@ std::optional<Autonomy> ScopeStack::cap(const Action& action) const {
 bool ScopeStack::needs_human_for(const Action& action) const {
   return std::ranges::any_of(scopes_,
                              [&](const auto& scope) { return scope->needs_human_for(action); });
-}
-
-std::optional<std::string> ScopeStack::agent_id() const {
-  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-    if ((*scope)->agent_id) return (*scope)->agent_id;
-  }
-  return std::nullopt;
 }
 
 }  // namespace sallyport::autonomy

@@ -57,16 +57,19 @@ class ScopeStack {
   // `authenticated` is the agent the front knows, empty where it knows none: a scope that names
   // another one is refused (AT-10). The stack must outlive what this returns.
   Result<Entered> enter(AutonomyPolicy scope, std::string_view authenticated = {});
+  // The same for good: for a stack that nothing leaves.
+  Result<void> add(AutonomyPolicy scope, std::string_view authenticated = {});
+  // Puts the scopes of `other` on top of these.
+  Result<void> add_all(const ScopeStack& other);
 
   // The lowest tier that a scope gives, nothing where no scope speaks of such an action.
   std::optional<Autonomy> cap(const Action& action) const;
   bool needs_human_for(const Action& action) const;
   const Bounds& bounds() const { return bounds_.back(); }
-  // Of the innermost scope that names one.
-  std::optional<std::string> agent_id() const;
   std::size_t depth() const { return scopes_.size(); }
 
  private:
+  Result<void> add_shared(std::shared_ptr<const AutonomyPolicy> scope);
   void leave();
 
   std::vector<std::shared_ptr<const AutonomyPolicy>> scopes_;

@@ -31,14 +31,9 @@ Async<Result<Reply>> consult(std::shared_ptr<const Approver> approver, Question 
   co_return co_await approver->answer(std::move(question));
 }
 
-std::chrono::seconds use_within_of(const Trail& trail) {
-  const std::chrono::seconds said = trail.plan().approvals().use_within;
-  return trail.rules && trail.rules->use_within ? std::min(said, *trail.rules->use_within) : said;
-}
-
 // How long a yes is good for, and who may answer when nobody has (RU-18, RU-19).
 QuestionTerms terms_of(const Trail& trail, WallTime now) {
-  QuestionTerms terms{.use_within = use_within_of(trail)};
+  QuestionTerms terms{.use_within = trail.use_within()};
   if (!trail.rules) return terms;
   for (const RulePassOn& one : trail.rules->pass_on) {
     terms.later.push_back({.at = now + one.after, .rule = one.rule, .to = one.to});
@@ -77,8 +72,7 @@ std::string Governor::url_of(const std::string& approval_id) const {
 Question Governor::question_about(Trail& trail, std::string id) const {
   const Call& call = trail.call();
   const WallTime now = parts_.clock.wall();
-  WallTime until = now + trail.plan().approval_time();
-  if (trail.rules && trail.rules->deadline) until = std::min(until, now + *trail.rules->deadline);
+  WallTime until = now + trail.approval_time();
   if (call.time_limit) until = std::min(until, now + *call.time_limit);
   if (trail.prepared() && trail.prepared()->expires_at) {
     until = std::min(until, from_rfc3339(*trail.prepared()->expires_at).value_or(until));

@@ -21,8 +21,13 @@ bool answered_by_host(const ApprovalState& state) {
 
 std::string Governor::asked_key(const Trail& trail) {
   const Call& call = trail.call();
-  return trail.digest(
-      canonical_json(json::array{call.session_id, call.server, trail.call_digest()}));
+  json::array like{call.session_id, call.server, trail.call_digest()};
+  // Narrower scopes ask other people: a question without them does not do.
+  if (trail.scopes && (!trail.scopes->reviewers.empty() || trail.scopes->quorum > 1)) {
+    like.push_back(json::array(trail.scopes->reviewers.begin(), trail.scopes->reviewers.end()));
+    like.push_back(json::value(trail.scopes->quorum));
+  }
+  return trail.digest(canonical_json(json::value(std::move(like))));
 }
 
 Result<Governor::SameQuestion> Governor::same_question(const Trail& trail) {

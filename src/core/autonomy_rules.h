@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/json/object.hpp>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,6 +45,14 @@ struct AutonomyQuestion {
   RuleSay rules = RuleSay::Nothing;
 };
 
+// What an approval needs, beside what the plan says. Narrows only (AT-14, AT-15).
+struct ApprovalBounds {
+  std::vector<std::string> reviewers{};  // empty: no narrower list
+  std::uint64_t quorum = 1;
+  std::optional<std::chrono::seconds> deadline{};
+  std::optional<std::chrono::seconds> use_within{};
+};
+
 struct AutonomyAnswer {
   Autonomy tier = Autonomy::ActWithApproval;
   std::string source = "default";
@@ -51,7 +60,9 @@ struct AutonomyAnswer {
   // Counts a dispatch that nobody was asked about; travels with its intent, and refuses it with
   // `kBudgetUsedUp` where others were quicker. Null: there is no budget.
   std::shared_ptr<const FactChange> spending{};
-  std::vector<Draft> events{};  // to be written with the next commit of the call
+  std::vector<Draft> events{};             // to be written with the next commit of the call
+  std::optional<ApprovalBounds> bounds{};  // of scopes; none: there is no scope
+  std::string refusal{};  // scopes that exclude each other: the call does not run; empty: it may
 };
 inline constexpr std::string_view kBudgetUsedUp = "autonomy_budget";
 

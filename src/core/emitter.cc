@@ -63,16 +63,16 @@ Result<Event> Emitter::redacted(const Event& event) const {
   return event_from_json(object);
 }
 
-Async<std::vector<HookRegistry::Failure>> Emitter::tell_hooks(const Event& event,
-                                                              const Subject& subject) const {
+Async<HookRegistry::Told> Emitter::tell_hooks(const Event& event, const Subject& subject) const {
   const Result<Event> shown = redacted(event);
-  if (!shown) co_return std::vector<HookRegistry::Failure>{{"redaction", shown.error().message}};
-  auto failures = co_await parts_.hooks.tell(*shown, subject, parts_.clock);
+  if (!shown) co_return HookRegistry::Told{.failures = {{"redaction", shown.error().message}}};
+  HookRegistry::Told told = co_await parts_.hooks.tell(*shown, subject, parts_.clock);
   const HookRegistry of_plan = plan_hooks();
-  if (of_plan.empty()) co_return failures;
-  std::ranges::move(co_await of_plan.tell(*shown, subject, parts_.clock),
-                    std::back_inserter(failures));
-  co_return failures;
+  if (of_plan.empty()) co_return told;
+  HookRegistry::Told more = co_await of_plan.tell(*shown, subject, parts_.clock);
+  std::ranges::move(more.rows, std::back_inserter(told.rows));
+  std::ranges::move(more.failures, std::back_inserter(told.failures));
+  co_return told;
 }
 
 HookRegistry Emitter::plan_hooks() const {
@@ -101,20 +101,21 @@ void Emitter::note_working(const std::vector<HookRegistry::Failure>& failures,
   }
 }
 
-Task<void> Emitter::tell(const Event& event, const Subject& subject, std::vector<Draft>& failed,
+Task<void> Emitter::tell(const Event& event, const Subject& subject, std::vector<Draft>& rows,
                          std::optional<std::uint64_t> sequence, FailOpen* fail_open) {
   if (!has_hooks()) co_return Result<void>{};
-  const std::vector<HookRegistry::Failure> failures = co_await tell_hooks(event, subject);
-  if (fail_open) note_working(failures, *fail_open);
+  HookRegistry::Told told = co_await tell_hooks(event, subject);
+  std::ranges::move(told.rows, std::back_inserter(rows));
+  if (fail_open) note_working(told.failures, *fail_open);
   std::string names;
-  for (const HookRegistry::Failure& failure : failures) {
+  for (const HookRegistry::Failure& failure : told.failures) {
     const bool stops = announces(event) && !failure.passes;
     if (stops) {
       names += (names.empty() ? "" : ", ") + failure.hook;
     } else if (announces(event) && fail_open) {
       fail_open->failed(failure.hook, failure.error == "timeout" ? "timeout" : "error");
     } else {
-      failed.push_back(
+      rows.push_back(
           hook_failed(failure.hook, event_type(event), sequence, failure.error, subject));
     }
   }
@@ -122,26 +123,32 @@ Task<void> Emitter::tell(const Event& event, const Subject& subject, std::vector
   co_return fail(ErrorCode::Unavailable, "event sink failed: " + names, names, "hook");
 }
 
-Task<void> Emitter::emit(Event event, Subject subject) {
+Task<void> Emitter::emit(Event event, Subject subject, std::vector<Fact> facts,
+                         std::vector<Fact> expected) {
+  Draft row = event_row(event, subject);
+  row.facts = std::move(facts);
   std::vector<Draft> rows;
-  rows.push_back(event_row(event, subject));
+  rows.push_back(row);
   const Urgency urgency = announces(event) ? Urgency::Announces : Urgency::Reports;
   const Result<std::vector<Position>> written =
-      co_await parts_.recorder.append(std::move(rows), urgency);
+      co_await parts_.recorder.append(std::move(rows), urgency, std::move(expected));
   if (!written) {
+    const ErrorCode code = written.error().code;
+    const bool unfit = code == ErrorCode::Conflict || code == ErrorCode::InvalidInput;
+    if (unfit) co_return std::unexpected(written.error());
     if (!announces(event)) {
       std::vector<Draft> owed;
-      owed.push_back(event_row(event, subject));
+      owed.push_back(std::move(row));
       parts_.recorder.owe(std::move(owed));
     }
     co_return fail(written.error().code, "event sink failed: audit: " + written.error().message, {},
                    "store");
   }
-  std::vector<Draft> failed;
-  const Result<void> told = co_await tell(event, subject, failed, written->back().sequence);
-  if (!failed.empty()) {
-    const auto noted = co_await parts_.recorder.append(failed, Urgency::Reports);
-    if (!noted) parts_.recorder.owe(std::move(failed));
+  std::vector<Draft> beside;
+  const Result<void> told = co_await tell(event, subject, beside, written->back().sequence);
+  if (!beside.empty()) {
+    const auto noted = co_await parts_.recorder.append(beside, Urgency::Reports);
+    if (!noted) parts_.recorder.owe(std::move(beside));
   }
   co_return told;
 }

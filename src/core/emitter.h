@@ -25,22 +25,23 @@ class Emitter {
 
   // Tells the hooks of an event whose row is, or will be, in a commit of the caller. For an
   // announcing event the error names every hook that failed. For a reporting one there is none:
-  // `failed` gets a `hook_failed` for each. A hook that may fail open stops nothing: `fail_open`
-  // counts it; null: it gets a `hook_failed` too.
-  Task<void> tell(const Event& event, const Subject& subject, std::vector<Draft>& failed,
+  // `rows` gets a `hook_failed` for each. A hook that may fail open stops nothing: `fail_open`
+  // counts it; null: it gets a `hook_failed` too. `rows` also gets the rows that hooks add.
+  Task<void> tell(const Event& event, const Subject& subject, std::vector<Draft>& rows,
                   std::optional<std::uint64_t> sequence = {}, FailOpen* fail_open = nullptr);
   bool has_hooks() const;
 
   // An event on its own: durable, then told. A row that cannot be written is `store`: an announcing
-  // event was not announced, a reporting one is owed.
-  Task<void> emit(Event event, Subject subject);
+  // event was not announced, a reporting one is owed. `facts` change with the row; `expected` as in
+  // `Recorder::append`, and `Conflict` where they differ.
+  Task<void> emit(Event event, Subject subject, std::vector<Fact> facts = {},
+                  std::vector<Fact> expected = {});
 
   Recorder& recorder() { return parts_.recorder; }
 
  private:
   Result<Event> redacted(const Event& event) const;
-  Async<std::vector<HookRegistry::Failure>> tell_hooks(const Event& event,
-                                                       const Subject& subject) const;
+  Async<HookRegistry::Told> tell_hooks(const Event& event, const Subject& subject) const;
   void note_working(const std::vector<HookRegistry::Failure>& failures, FailOpen& fail_open) const;
   // Of the policy, as it is now.
   HookRegistry plan_hooks() const;

@@ -137,7 +137,9 @@ Async<void> Governor::authorize(Trail& trail, const std::shared_ptr<Upstream>& u
     list_unreached(trail);
     co_return;
   }
-  Preview preview = preview_of(trail.call(), trail.classification(), upstream->working_directory());
+  std::string folder = upstream->working_directory();
+  if (folder.empty()) folder = trail.call().setting.folder;
+  Preview preview = preview_of(trail.call(), trail.classification(), std::move(folder));
   const Result<json::value> structured = structured_input(*upstream, trail.call());
   if (structured)
     preview.structured_input = call_is_exact(trail.call()) ? *structured : preview.raw_input;
@@ -232,7 +234,7 @@ std::optional<Prepared> Governor::kept_preparation(const std::string& row_key) c
 void Governor::find_tier(Trail& trail) const {
   const std::optional<Autonomy> ceiling = trail.grant ? trail.grant->ceiling : std::nullopt;
   trail.spending.reset();
-  if (const auto& rules = trail.plan().autonomy_rules()) {
+  if (const AutonomyRules* const rules = trail.plan().rules_for(trail.call())) {
     AutonomyAnswer answer = rules->weigh({.call = trail.call(),
                                           .classification = untiered(trail),
                                           .grant_ceiling = ceiling,
@@ -245,6 +247,8 @@ void Governor::find_tier(Trail& trail) const {
     trail.autonomy_source = std::move(answer.source);
     trail.needs_human = answer.needs_human;
     trail.spending = std::move(answer.spending);
+    trail.scopes = std::move(answer.bounds);
+    if (!answer.refusal.empty()) trail.refuse({std::move(answer.refusal)});
     for (Draft& event : answer.events) trail.rows.push_back(std::move(event));
     return;
   }
@@ -281,6 +285,7 @@ void Governor::propose(Trail& trail) const {
 
 void Governor::weigh_autonomy(Trail& trail) const {
   find_tier(trail);
+  if (!trail.open()) return;
   const bool confirm = trail.is_tiered();
   trail.weighed = trail.weighed || confirm;
   if (confirm && trail.autonomy == Autonomy::Shadow) {

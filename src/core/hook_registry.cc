@@ -6,8 +6,27 @@
 
 #include "base/try.h"
 #include "core/judge.h"
+#include "core/topic_event.h"
 
 namespace sallyport::core {
+
+namespace {
+
+// One row that is refused refuses them all: its hook has failed.
+Result<std::vector<Draft>> drafts_of(HookRows rows, const Subject& subject) {
+  if (rows.size() > kMostHookRows) {
+    return fail(ErrorCode::InvalidInput, fmt::format("the hook added {} rows, at most {} are kept",
+                                                     rows.size(), kMostHookRows));
+  }
+  std::vector<Draft> drafts;
+  for (TopicEvent& row : rows) {
+    SALLYPORT_TRY(Draft draft, program_draft(std::move(row), subject));
+    drafts.push_back(std::move(draft));
+  }
+  return drafts;
+}
+
+}  // namespace
 
 Result<void> HookRegistry::with_hook(std::shared_ptr<const EventHook> hook) {
   const std::string& name = hook->name();
@@ -28,15 +47,22 @@ Result<void> HookRegistry::extend(std::vector<std::shared_ptr<const EventHook>> 
   return {};
 }
 
-Async<std::vector<HookRegistry::Failure>> HookRegistry::tell(Event event, Subject subject,
-                                                             const Clock& clock) const {
-  std::vector<Failure> failures;
+Async<HookRegistry::Told> HookRegistry::tell(Event event, Subject subject,
+                                             const Clock& clock) const {
+  Told all;
   for (const std::shared_ptr<const EventHook>& hook : hooks_) {
-    const std::optional<std::string> failure =
+    Result<HookRows> rows =
         co_await told(hook, event, subject, hook->limit().value_or(limit_), clock);
-    if (failure) failures.push_back({hook->name(), *failure, hook->fails_open()});
+    Result<std::vector<Draft>> drafts =
+        rows ? drafts_of(std::move(*rows), subject)
+             : Result<std::vector<Draft>>(std::unexpected(rows.error()));
+    if (!drafts) {
+      all.failures.push_back({hook->name(), drafts.error().message, hook->fails_open()});
+      continue;
+    }
+    for (Draft& draft : *drafts) all.rows.push_back(std::move(draft));
   }
-  co_return failures;
+  co_return all;
 }
 
 }  // namespace sallyport::core

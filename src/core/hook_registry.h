@@ -9,10 +9,16 @@
 
 #include "base/async.h"
 #include "base/clock.h"
+#include "core/recorder.h"
 #include "sallyport/event.h"
 #include "sallyport/subject.h"
+#include "sallyport/topic.h"
 
 namespace sallyport::core {
+
+// Events that a hook adds to topics of its program.
+using HookRows = std::vector<TopicEvent>;
+inline constexpr std::size_t kMostHookRows = 16;  // for one event
 
 // Hears of every event, already redacted. `const` and callable from any thread.
 class EventHook {
@@ -24,7 +30,8 @@ class EventHook {
   virtual std::optional<std::chrono::milliseconds> limit() const { return std::nullopt; }
   virtual bool fails_open() const { return false; }  // its failure stops nothing, and is on record
   // An error on an announcing event stops what it announces; on a reporting one it is recorded.
-  virtual Task<void> hear(const Event& event, const Subject& subject) const = 0;
+  // What it returns are rows to be written beside the event, mostly none.
+  virtual Task<HookRows> hear(const Event& event, const Subject& subject) const = 0;
 };
 
 // The ledger is no hook in here: the Governor writes before it tells anybody, and nothing that is
@@ -43,8 +50,12 @@ class HookRegistry {
     std::string error;
     bool passes = false;  // the hook may fail open
   };
+  struct Told {
+    std::vector<Failure> failures{};
+    std::vector<Draft> rows{};  // of hooks that did not fail
+  };
   // Every hook in order, whatever the ones before it did.
-  Async<std::vector<Failure>> tell(Event event, Subject subject, const Clock& clock) const;
+  Async<Told> tell(Event event, Subject subject, const Clock& clock) const;
 
   bool empty() const { return hooks_.empty(); }
   std::size_t size() const { return hooks_.size(); }

@@ -20,6 +20,26 @@ namespace sallyport::core {
 
 namespace {
 
+// Where the call comes from, where an event set it off that its front was told of (AT-12).
+json::object dispatch_of(const Call& call) {
+  const auto told = [&](const char* name) {
+    const auto found = call.setting.trigger.find(name);
+    return found == call.setting.trigger.end() ? std::string() : found->second;
+  };
+  return {{"dispatch_id", call.call_id},
+          {"trigger", json::object{{"id", call.trigger_id},
+                                   {"provider", told("provider")},
+                                   {"kind", told("kind")},
+                                   {"trace_id", call.trace_id},
+                                   {"headers", json::object()}}},
+          {"binding_id", call.setting.front},
+          {"binding_version", 1},
+          {"agent_id", call.agent_id},
+          {"action", call.tool},
+          {"autonomy_tier",
+           call.context_tier ? json::value(to_string(*call.context_tier)) : json::value()}};
+}
+
 json::object body_of(const Trail& trail) {
   const Call& call = trail.call();
   const Classification& tool = trail.classification();
@@ -51,6 +71,7 @@ json::object body_of(const Trail& trail) {
     body["replay_of_event_id"] = trail.replay_of;
   } else if (!call.trigger_id.empty()) {
     body["trigger_id"] = call.trigger_id;
+    if (!call.setting.trigger.empty()) body["dispatch"] = dispatch_of(call);
   }
   return body;
 }

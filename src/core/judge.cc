@@ -100,11 +100,11 @@ Async<Judged> judged(std::shared_ptr<const GuardType> guard, const Subject& subj
   co_return judged;
 }
 
-Async<Result<void>> hear(std::shared_ptr<const EventHook> hook, Event event, Subject subject) {
+Task<HookRows> hear(std::shared_ptr<const EventHook> hook, Event event, Subject subject) {
   co_return co_await hook->hear(event, subject);
 }
 
-Result<void> heard(Raced<Result<void>> raced) {
+Result<HookRows> heard(Raced<Result<HookRows>> raced) {
   if (raced.finish == Finish::Worked) return std::move(*raced.value);
   return fail(ErrorCode::Internal, raced.finish == Finish::Threw ? "exception" : "timeout");
 }
@@ -123,13 +123,12 @@ Async<Judged> judge(std::shared_ptr<const ResultGuard> guard, const Envelope& en
       std::move(guard), envelope, context, kResultGuardLimit, clock, std::move(cancel));
 }
 
-Async<std::optional<std::string>> told(std::shared_ptr<const EventHook> hook, const Event& event,
-                                       const Subject& subject, std::chrono::milliseconds limit,
-                                       const Clock& clock) {
+Task<HookRows> told(std::shared_ptr<const EventHook> hook, const Event& event,
+                    const Subject& subject, std::chrono::milliseconds limit, const Clock& clock) {
   const SteadyTime begin = clock.steady();
-  Result<void> result;
+  Result<HookRows> result;
   if (hook->waits()) {
-    result = heard(co_await race<Result<void>>(
+    result = heard(co_await race<Result<HookRows>>(
         hear(hook, event, subject), std::chrono::steady_clock::now() + limit, std::stop_token()));
   } else {
     try {
@@ -138,9 +137,8 @@ Async<std::optional<std::string>> told(std::shared_ptr<const EventHook> hook, co
       result = fail(ErrorCode::Internal, "exception");
     }
   }
-  if (result && clock.steady() - begin > limit) co_return "timeout";
-  if (result) co_return std::nullopt;
-  co_return result.error().message;
+  if (result && clock.steady() - begin > limit) co_return fail(ErrorCode::Deadline, "timeout");
+  co_return result;
 }
 
 Async<std::optional<std::string>> taken(std::shared_ptr<const Sink> sink,

@@ -31,10 +31,9 @@ Async<Judged> judge(std::shared_ptr<const Guard> guard, const Call& call,
 Async<Judged> judge(std::shared_ptr<const ResultGuard> guard, const Envelope& envelope,
                     const ResultContext& context, const Clock& clock, std::stop_token cancel);
 
-// Tells a hook; the text of its failure, if it failed.
-Async<std::optional<std::string>> told(std::shared_ptr<const EventHook> hook, const Event& event,
-                                       const Subject& subject, std::chrono::milliseconds limit,
-                                       const Clock& clock);
+// Tells a hook; the rows that it adds, or why it failed.
+Task<HookRows> told(std::shared_ptr<const EventHook> hook, const Event& event,
+                    const Subject& subject, std::chrono::milliseconds limit, const Clock& clock);
 
 // Gives a record to a sink; the text of its failure, if it failed.
 Async<std::optional<std::string>> taken(std::shared_ptr<const Sink> sink,

@@ -58,6 +58,12 @@ std::string_view to_string(IntentDurability durability) {
   return "strict";
 }
 
+const AutonomyRules* Plan::rules_for(const Call& call) const {
+  if (autonomy_rules_) return autonomy_rules_.get();
+  const bool scoped = scope_rules_for_all_ || call.scopes.stack() || call.context_tier;
+  return scoped ? scope_rules_.get() : nullptr;
+}
+
 const Classification& Plan::classify(const Call& call) const {
   static const Classification kUnclassified;
   for (const std::string& server : {call.server, std::string()}) {
@@ -156,6 +162,12 @@ PlanBuilder& PlanBuilder::fail_open(std::string guard_name) {
 
 PlanBuilder& PlanBuilder::autonomy_rules(std::shared_ptr<const AutonomyRules> rules) {
   plan_.autonomy_rules_ = std::move(rules);
+  return *this;
+}
+
+PlanBuilder& PlanBuilder::scope_rules(std::shared_ptr<const AutonomyRules> rules, bool for_all) {
+  plan_.scope_rules_ = std::move(rules);
+  plan_.scope_rules_for_all_ = for_all;
   return *this;
 }
 
@@ -319,6 +331,9 @@ Result<std::shared_ptr<const Plan>> PlanBuilder::build() && {
   SALLYPORT_CHECK_OK(check_names());
   SALLYPORT_CHECK_OK(check_order());
   if (plan_.autonomy_rules_) plan_.also_["autonomy"] = plan_.autonomy_rules_->dump();
+  if (!plan_.autonomy_rules_ && plan_.scope_rules_for_all_) {
+    plan_.also_["autonomy"] = plan_.scope_rules_->dump();
+  }
   if (plan_.rules_) plan_.also_["rules"] = plan_.rules_->dump();
   plan_.dump_ = dump();
   plan_.hash_ = "sha256:" + hex(sha256(plan_.dump_));

@@ -58,6 +58,9 @@ class Plan {
   Autonomy autonomy() const { return autonomy_; }
   // Decides instead of `autonomy` where it is there.
   const std::shared_ptr<const AutonomyRules>& autonomy_rules() const { return autonomy_rules_; }
+  // Who decides about this call: `autonomy_rules`; where there are none and the call has scopes or
+  // a tier of its context, what the program gave for such calls. Null: `autonomy` alone.
+  const AutonomyRules* rules_for(const Call& call) const;
   // Null: the policy has none, and calls are decided without them (RU-1).
   const std::shared_ptr<const CallRules>& rules() const { return rules_; }
   std::chrono::milliseconds time_limit() const { return time_limit_; }
@@ -87,6 +90,8 @@ class Plan {
   std::set<std::string, std::less<>> fail_open_;
   Autonomy autonomy_ = Autonomy::ActWithApproval;
   std::shared_ptr<const AutonomyRules> autonomy_rules_;
+  std::shared_ptr<const AutonomyRules> scope_rules_;
+  bool scope_rules_for_all_ = false;
   std::shared_ptr<const CallRules> rules_;
   std::chrono::milliseconds time_limit_{60'000};
   StreamLimits stream_limits_;
@@ -115,6 +120,9 @@ class PlanBuilder {
   PlanBuilder& fail_open(std::string guard_name);
   PlanBuilder& autonomy(Autonomy autonomy);
   PlanBuilder& autonomy_rules(std::shared_ptr<const AutonomyRules> rules);
+  // For calls in scopes, where there are no `autonomy_rules`; `for_all`: they know scopes of their
+  // own, and are asked about every call. They leave no trust records.
+  PlanBuilder& scope_rules(std::shared_ptr<const AutonomyRules> rules, bool for_all);
   PlanBuilder& rules(std::shared_ptr<const CallRules> rules);
   PlanBuilder& time_limit(std::chrono::milliseconds limit);
   PlanBuilder& stream_limits(StreamLimits limits);

@@ -1,5 +1,3 @@
-#include "core/provider_error.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,10 +8,17 @@
 #include "base/lower_case.h"
 #include "base/object_reader.h"
 #include "core/read_field.h"
+#include "core/redactor.h"
+#include "sallyport/model_error.h"
 
-namespace sallyport::core {
+namespace sallyport {
 
 namespace {
+
+using core::read_word;
+using core::Redactor;
+using core::Word;
+using core::word_of;
 
 using Kind = ProviderError::Kind;
 
@@ -171,4 +176,4 @@ ProviderError provider_error_of_frame(std::string_view type, std::string message
   return {.kind = Kind::Retryable, .message = std::move(message), .delay_ms = whole_ms(delay)};
 }
 
-}  // namespace sallyport::core
+}  // namespace sallyport

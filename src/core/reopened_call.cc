@@ -6,6 +6,7 @@
 #include "core/approvals.h"
 #include "core/bound_input.h"
 #include "core/decision_context.h"
+#include "core/host_events.h"
 #include "sallyport/event.h"
 
 namespace sallyport::core {
@@ -67,6 +68,7 @@ void take_row(Draft& record, std::optional<Idempotency::Status> status) {
 std::vector<Draft> close_interrupted(const json::object& entry) {
   constexpr std::string_view kDied =
       "interrupted: the process ended before an outcome was recorded";
+  if (text_in(entry, "kind") == "event") return finish_interrupted(entry);
   Draft draft = reopened(entry);
   const auto member = [&](std::string_view name) { return text_or_empty(draft.body, name); };
   std::vector<Draft> drafts;

@@ -1,18 +1,16 @@
-#include "core/retry.h"
+#include "sallyport/retry.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <memory>
+#include <condition_variable>
+#include <mutex>
 #include <span>
-#include <utility>
 
-namespace sallyport::core {
+#include "base/clock.h"
+#include "base/entropy.h"
+
+namespace sallyport {
 
 using std::chrono::milliseconds;
 
@@ -51,40 +49,32 @@ std::optional<milliseconds> RetrySchedule::before(std::uint64_t attempt,
 }
 
 std::optional<milliseconds> RetrySchedule::before(std::uint64_t attempt,
-                                                  std::string_view retry_after, WallTime now,
-                                                  Entropy& entropy) const {
-  return before(attempt, parse_retry_after(retry_after, now), entropy);
+                                                  std::optional<milliseconds> asked) const {
+  SystemEntropy entropy;
+  return before(attempt, asked, entropy);
 }
 
-std::optional<milliseconds> RetrySchedule::after(std::uint64_t attempt, const ProviderError& error,
-                                                 Entropy& entropy) const {
+std::optional<milliseconds> RetrySchedule::after(std::uint64_t attempt,
+                                                 const ProviderError& error) const {
   if (!is_transient(error)) return std::nullopt;
-  return before(attempt + 1, asked_wait(error), entropy);
+  return before(attempt + 1, asked_wait(error));
 }
 
-Task<void> wait_for_retry(milliseconds wait, SteadyTime now, std::optional<SteadyTime> deadline,
-                          std::stop_token cancel) {
-  namespace asio = boost::asio;
-  const auto cancelled = [] {
-    return fail(ErrorCode::Cancelled, "cancelled while waiting for the next attempt", {},
-                "cancelled");
-  };
-  if (cancel.stop_requested()) co_return cancelled();
-  if (deadline && now + wait > *deadline) {
-    co_return fail(
-        ErrorCode::Deadline,
-        fmt::format("the next attempt is due in {} ms, after the deadline", wait.count()), {},
-        "deadline_exceeded");
+Result<void> wait_for_retry(milliseconds wait, std::optional<SteadyTime> deadline,
+                            std::stop_token cancel) {
+  const SteadyTime until = std::chrono::steady_clock::now() + wait;
+  if (deadline && until > *deadline && !cancel.stop_requested()) {
+    return fail(ErrorCode::Deadline,
+                fmt::format("the next attempt is due in {} ms, after the deadline", wait.count()),
+                {}, "deadline_exceeded");
   }
-  const auto executor = co_await asio::this_coro::executor;
-  // Shared: a cancel that comes as the wait ends is posted to a timer that nobody waits for.
-  const auto timer = std::make_shared<asio::steady_timer>(executor, wait);
-  const std::stop_callback on_cancel(
-      cancel, [timer, executor] { asio::post(executor, [timer] { timer->cancel(); }); });
-  boost::system::error_code ended_early;
-  co_await timer->async_wait(asio::redirect_error(asio::use_awaitable, ended_early));
-  if (ended_early || cancel.stop_requested()) co_return cancelled();
-  co_return Result<void>{};
+  std::mutex mutex;
+  std::condition_variable_any bell;
+  std::unique_lock lock(mutex);
+  bell.wait_until(lock, cancel, until, [] { return false; });
+  if (!cancel.stop_requested()) return {};
+  return fail(ErrorCode::Cancelled, "cancelled while waiting for the next attempt", {},
+              "cancelled");
 }
 
-}  // namespace sallyport::core
+}  // namespace sallyport

@@ -4,9 +4,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/retry.h"
+#include "base/clock.h"
+#include "sallyport/retry.h"
 
-namespace sallyport::core {
+namespace sallyport {
 
 namespace {
 
@@ -102,4 +103,4 @@ std::optional<milliseconds> parse_retry_after(std::string_view text, WallTime no
   return std::max(ceil<milliseconds>(*due - now), milliseconds(0));
 }
 
-}  // namespace sallyport::core
+}  // namespace sallyport

@@ -1,13 +1,17 @@
-#include "core/runtime_error.h"
-
 #include <boost/json.hpp>
 #include <utility>
 
+#include "core/abort_reason.h"
 #include "core/read_field.h"
+#include "sallyport/model_error.h"
 
-namespace sallyport::core {
+namespace sallyport {
 
 namespace {
+
+using core::AbortCause;
+using core::Word;
+using core::word_of;
 
 using Kind = RuntimeError::Kind;
 
@@ -33,6 +37,26 @@ constexpr Word<ErrorCategory> kCategories[] = {
     {"terminal", ErrorCategory::Terminal},
 };
 
+// The word of its own, or `error`.
+AbortCause abort_cause(Kind kind) {
+  switch (kind) {
+    case Kind::Cancelled:
+      return AbortCause::Cancelled;
+    case Kind::DeadlineExceeded:
+      return AbortCause::DeadlineExceeded;
+    case Kind::ModelBudgetExceeded:
+      return AbortCause::ModelBudgetExceeded;
+    case Kind::ToolBudgetExceeded:
+      return AbortCause::ToolBudgetExceeded;
+    case Kind::TokenBudgetExceeded:
+      return AbortCause::TokenBudgetExceeded;
+    case Kind::LeaseLost:
+      return AbortCause::LeaseLost;
+    default:
+      return AbortCause::Error;
+  }
+}
+
 }  // namespace
 
 std::string_view to_string(ErrorCategory category) {
@@ -48,8 +72,8 @@ ErrorCategory RuntimeError::category() const {
     case Kind::SendRequest:
     case Kind::StreamResponse:
     case Kind::CompactHistory:
-      return cause && core::is_transient(*cause) ? ErrorCategory::Retryable
-                                                 : ErrorCategory::Terminal;
+      return cause && sallyport::is_transient(*cause) ? ErrorCategory::Retryable
+                                                      : ErrorCategory::Terminal;
     case Kind::Store:
     case Kind::TranscriptIo:
     case Kind::LeaseUnavailable:
@@ -70,23 +94,8 @@ json::object to_json(const RuntimeError& error) {
           {"cause", error.cause ? json::value(to_json(*error.cause)) : json::value(nullptr)}};
 }
 
-AbortCause abort_cause(const RuntimeError& error) {
-  switch (error.kind) {
-    case Kind::Cancelled:
-      return AbortCause::Cancelled;
-    case Kind::DeadlineExceeded:
-      return AbortCause::DeadlineExceeded;
-    case Kind::ModelBudgetExceeded:
-      return AbortCause::ModelBudgetExceeded;
-    case Kind::ToolBudgetExceeded:
-      return AbortCause::ToolBudgetExceeded;
-    case Kind::TokenBudgetExceeded:
-      return AbortCause::TokenBudgetExceeded;
-    case Kind::LeaseLost:
-      return AbortCause::LeaseLost;
-    default:
-      return AbortCause::Error;
-  }
+std::string abort_reason(const RuntimeError& error) {
+  return core::abort_reason(abort_cause(error.kind), error.message);
 }
 
-}  // namespace sallyport::core
+}  // namespace sallyport

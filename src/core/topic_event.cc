@@ -4,7 +4,9 @@
 
 #include <boost/json.hpp>
 
+#include "base/try.h"
 #include "core/shape_fields.h"
+#include "core/topic_name.h"
 
 namespace sallyport::core {
 
@@ -56,6 +58,30 @@ Result<Draft> topic_draft(TopicEvent event, const std::optional<Governed>& gover
                 fmt::format("the payload of an event is over {} bytes", kMaxPayload), "payload");
   }
   return draft_of(std::move(event), governed);
+}
+
+Result<Draft> program_draft(TopicEvent event, const Subject& subject) {
+  const std::string_view topic = event.topic;
+  const bool ours = topic == kAutonomyTopic || topic == kOutboxTopic || topic == kGuardrailsTopic ||
+                    topic == "trust_graph" || topic.starts_with("trust_graph.") ||
+                    topic.starts_with("hitl.");
+  if (ours) {
+    return fail(
+        ErrorCode::InvalidInput,
+        fmt::format("topic `{:.128}` is written by sallyport itself, choose another name", topic),
+        "topic");
+  }
+  SALLYPORT_CHECK_OK(check_topic_name(topic));
+  // Smaller than an entry may be: a row stands in one commit with the record of a call.
+  constexpr std::size_t kLargest = 16 * 1024;
+  if (canonical_json(event.payload).size() > kLargest) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("the payload of an event of a program is over {} bytes", kLargest),
+                "payload");
+  }
+  SALLYPORT_TRY(Draft draft, topic_draft(std::move(event)));
+  draft.subject = subject;
+  return draft;
 }
 
 Draft dispatch_proposed(const Proposal& proposal) {

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <boost/json/value.hpp>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include "core/recorder.h"
 #include "sallyport/classification.h"
 #include "sallyport/json.h"
+#include "sallyport/topic.h"
 
 namespace sallyport::core {
 
@@ -23,6 +23,7 @@ inline constexpr std::string_view kAutonomyTopic = "autonomy";
 // written.
 inline constexpr std::string_view kToldBefore = "autonomy_told";
 inline constexpr std::string_view kOutboxTopic = "trigger.outbox";
+inline constexpr std::string_view kGuardrailsTopic = "guardrails";
 
 // The four queues of people, and what stands in them.
 namespace hitl {
@@ -42,13 +43,6 @@ inline constexpr std::string_view kDualControlExecuted = "hitl.dual_control_exec
 inline constexpr std::string_view kTimeout = "hitl.timeout";
 }  // namespace hitl
 
-struct TopicEvent {
-  std::string topic{};
-  std::string kind{};
-  json::value payload{};
-  std::map<std::string, std::string> headers{};
-};
-
 // Whom a governed event is about: headers that no caller sets (LG-7).
 struct Governed {
   std::string agent{};
@@ -59,6 +53,10 @@ struct Governed {
 // `InvalidInput`: a header that is not the caller's to set, no kind, or a payload over 65,535 bytes
 // (LG-11). The topic's name is checked by the ledger.
 Result<Draft> topic_draft(TopicEvent event, const std::optional<Governed>& governed = {});
+
+// The same for an event of a program or of one of its hooks. `InvalidInput` also where the topic is
+// one that the product itself writes.
+Result<Draft> program_draft(TopicEvent event, const Subject& subject);
 
 // `dispatch_proposed` on `trigger.outbox` (LG-8).
 struct Proposal {

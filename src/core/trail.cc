@@ -78,33 +78,59 @@ bool Trail::needs_two() const {
 
 std::vector<std::string> Trail::reviewers() const {
   std::vector<std::string> named = plan_->approvals().reviewers;
-  if (!rules || rules->reviewers.empty()) return named;
-  if (named.empty()) return rules->reviewers;
-  std::erase_if(named, [&](const std::string& name) {
-    return std::ranges::find(rules->reviewers, name) == rules->reviewers.end();
-  });
+  const auto narrow = [&](const std::vector<std::string>& list) {
+    if (list.empty()) return;
+    if (named.empty()) {
+      named = list;
+      return;
+    }
+    std::erase_if(named, [&](const std::string& name) {
+      return std::ranges::find(list, name) == list.end();
+    });
+  };
+  if (rules) narrow(rules->reviewers);
+  if (named.empty() && rules && !rules->reviewers.empty()) return named;
+  if (scopes) narrow(scopes->reviewers);
   return named;
 }
 
 std::uint64_t Trail::quorum() const {
   const std::uint64_t asked = rules ? rules->quorum : 1;
+  const std::uint64_t scoped = scopes ? scopes->quorum : 1;
   const std::uint64_t two = needs_two() ? 2 : 1;
-  return std::max({plan_->approvals().quorum, asked, two});
+  return std::max({plan_->approvals().quorum, asked, scoped, two});
+}
+
+std::chrono::seconds Trail::approval_time() const {
+  std::chrono::seconds time = plan_->approval_time();
+  if (rules && rules->deadline) time = std::min(time, *rules->deadline);
+  if (scopes && scopes->deadline) time = std::min(time, *scopes->deadline);
+  return time;
+}
+
+std::chrono::seconds Trail::use_within() const {
+  std::chrono::seconds time = plan_->approvals().use_within;
+  if (rules && rules->use_within) time = std::min(time, *rules->use_within);
+  if (scopes && scopes->use_within) time = std::min(time, *scopes->use_within);
+  return time;
 }
 
 std::optional<std::string> Trail::no_reviewers() const {
-  if (!rules) return std::nullopt;
-  if (rules->nobody_left) {
+  if (rules && rules->nobody_left) {
     return "the call needs approval, and its rules name reviewers that exclude each other";
   }
-  if (rules->reviewers.empty()) return std::nullopt;
+  const bool by_rules = rules && !rules->reviewers.empty();
+  const bool by_scopes = scopes && !scopes->reviewers.empty();
+  if (!by_rules && !by_scopes) return std::nullopt;
+  const std::string_view who = by_scopes ? "scopes" : "rules";
   const std::size_t left = reviewers().size();
   if (left == 0) {
-    return "the call needs approval, and no reviewer that its rules name is a reviewer of the "
-           "policy";
+    return fmt::format(
+        "the call needs approval, and no reviewer that its {} name is a reviewer of the policy",
+        who);
   }
   if (left >= quorum()) return std::nullopt;
-  return fmt::format("the call needs {} approvals, and its rules leave {} reviewer{}", quorum(),
+  return fmt::format("the call needs {} approvals, and its {} leave {} reviewer{}", quorum(), who,
                      left, left == 1 ? "" : "s");
 }
 

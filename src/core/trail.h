@@ -105,6 +105,7 @@ class Trail {
   std::optional<Consent> consent;
   std::shared_ptr<const GrantUse> grant;  // the one that fits; none: the call needs none
   std::optional<RuleAnswer> rules;        // as last judged; none: the plan has no rules
+  std::optional<ApprovalBounds> scopes;   // what scopes around the call ask of an approval
   UpstreamFacts upstream{};               // that the rules look at
   std::vector<std::string> workspace{};   // of the session, for them
   std::string scene{};                    // digest of the rest that they look at; empty: no rules
@@ -115,9 +116,12 @@ class Trail {
   bool is_tiered() const;  // its tier decides whether it runs by itself
   bool needs_two() const;  // people who approve it
   // Who may approve it, and how many must: what the plan says, narrowed by the rules that ask
-  // (RU-18). Reviewers empty: anyone who may approve at all.
+  // (RU-18) and by scopes. Reviewers empty: anyone who may approve at all.
   std::vector<std::string> reviewers() const;
   std::uint64_t quorum() const;
+  // How long they are asked, and how long a yes is good for.
+  std::chrono::seconds approval_time() const;
+  std::chrono::seconds use_within() const;
   // Why no approval is possible: plan and rules name reviewers that exclude each other, or too few.
   std::optional<std::string> no_reviewers() const;
   std::string approval_id;  // of the last question asked

@@ -161,7 +161,16 @@ Engine::~Engine() {
   if (body_ && !body_->visitors.here()) (void)body_.release();
 }
 
+namespace {
+
+void name_front(Call& call) {
+  if (call.setting.front.empty()) call.setting.front = "library";
+}
+
+}  // namespace
+
 Result<Answer> Engine::call(Call call, CallOptions options) {
+  name_front(call);
   std::shared_ptr<core::Upstream> tool = body_->find_tool(call);
   const EitherStop stop(std::move(options.cancel), body_->visitors.leaving());
   core::Caller caller{
@@ -177,6 +186,7 @@ Result<Answer> Engine::stream(Call call, const std::function<void(const json::va
 }
 
 Result<TurnEnd> Engine::run_turn(Continuation::Payload frame, std::vector<Call> calls) {
+  std::ranges::for_each(calls, name_front);
   SALLYPORT_TRY(core::Turns::Ended ended,
                 body_->run(body_->turns->run(std::move(frame), std::move(calls),
                                              {.cancel = body_->visitors.leaving()})));
@@ -193,6 +203,7 @@ Result<TurnEnd> Engine::resume_turn(const Continuation& continuation,
 
 Result<HandedOut> Engine::hand_out(Continuation::Payload frame, std::vector<Call> calls,
                                    std::chrono::seconds within) {
+  std::ranges::for_each(calls, name_front);
   SALLYPORT_TRY(core::HandOffs::Given given, body_->run(body_->hand_offs->hand_out(
                                                  std::move(frame), std::move(calls),
                                                  {.cancel = body_->visitors.leaving()}, within)));
@@ -232,6 +243,16 @@ Result<HumanAnswer> Engine::answer_to(const std::string& request_id) {
 
 Result<std::size_t> Engine::end_session(const std::string& session_id) {
   return body_->run(body_->governor->approvals().cancel_session(session_id, "the session ended"));
+}
+
+Result<void> Engine::emit(Event event, Subject subject) {
+  subject.policy_hash = body_->policy_hash;
+  return body_->run(body_->host_events->emit(std::move(event), std::move(subject)));
+}
+
+ProviderError Engine::http_error(std::uint64_t status, std::string_view body,
+                                 std::optional<std::chrono::milliseconds> retry_after) const {
+  return ProviderError::http(status, body, retry_after, *body_->redactor);
 }
 
 struct Replay::Body {

@@ -1,8 +1,6 @@
 // What is inside an engine: the same parts as in the program, put together for a host.
 #pragma once
 
-#include <unistd.h>
-
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -19,43 +17,19 @@
 #include "core/continuations.h"
 #include "core/governor.h"
 #include "core/hand_offs.h"
+#include "core/host_events.h"
 #include "core/plan_shelf.h"
 #include "core/questions.h"
 #include "core/turns.h"
+#include "embed/gate_records.h"
 #include "embed/run_task.h"
+#include "embed/visitors.h"
+#include "guards/guardrail_records.h"
 #include "ledger/ledger.h"
 #include "sallyport/engine.h"
 #include "store/sqlite_store.h"
 
 namespace sallyport {
-
-// Who is inside. The engine goes when everybody has left; nobody enters then, nor in the child of a
-// fork, where none of the engine's threads is.
-class Visitors {
- public:
-  class Visit {
-   public:
-    explicit Visit(Visitors& visitors) : visitors_(&visitors) {}
-    Visit(Visit&& other) noexcept : visitors_(std::exchange(other.visitors_, nullptr)) {}
-    ~Visit();
-
-   private:
-    Visitors* visitors_;
-  };
-
-  Result<Visit> enter();
-  // Asks everybody to leave, and waits.
-  void close();
-  std::stop_token leaving() const { return leaving_.get_token(); }
-  bool here() const { return process_ == getpid(); }
-
- private:
-  const pid_t process_ = getpid();
-  std::stop_source leaving_;
-  Mutex mutex_;
-  Condition left_;
-  std::size_t inside_ SALLYPORT_GUARDED_BY(mutex_) = 0;
-};
 
 // Members are in the order in which they need one another: the last goes first.
 struct Engine::Body {
@@ -76,6 +50,7 @@ struct Engine::Body {
   Result<void> start();
 
   std::shared_ptr<core::Upstream> find_tool(const Call& call) const;
+  embed::GateRecords::Parts gate_parts() { return {visitors, loop, *ledger, guardrails, excerpts}; }
   // Records that were owed reach the sinks as soon as they are written.
   void listen_for_unheard();
 
@@ -96,6 +71,9 @@ struct Engine::Body {
   std::unique_ptr<core::Turns> turns;
   std::unique_ptr<core::HandOffs> hand_offs;
   std::unique_ptr<core::Questions> questions;
+  std::unique_ptr<core::HostEvents> host_events;
+  std::shared_ptr<const guardrails::Guardrails> guardrails;  // null: the policy has no checks
+  guards::Excerpts excerpts = guards::Excerpts::Withheld;
 
   boost::asio::io_context loop;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> working =

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "autonomy/policy_rules.h"
 #include "base/try.h"
 #include "embed/engine_body.h"
 #include "embed/function_parts.h"
@@ -70,10 +71,12 @@ struct EngineBuilder::Parts {
     Function function;
     ListenerOptions options;
   };
-  std::vector<Listener<Hook>> hooks;
+  std::vector<Listener<RowHook>> hooks;
   std::vector<Listener<Sink>> sinks;
   Approver approver;
   core::PlanBuilder settings;
+  std::optional<Autonomy> autonomy;           // where the program says one
+  std::vector<autonomy::PolicyScope> scopes;  // of the policy
   unsigned threads = 8;
   std::optional<Error> refused;  // the first thing that cannot be
 
@@ -120,7 +123,7 @@ struct EngineBuilder::Parts {
     plan.push_back([this, read = std::move(read), file](core::PlanBuilder& builder,
                                                         Engine::Body& body) -> Result<void> {
       SALLYPORT_TRY(const policy::Policy policy, read());
-      SALLYPORT_TRY(auto guardrails, policy::compile_guardrails(policy, 1));
+      SALLYPORT_TRY(auto checks, policy::compile_guardrails(policy, 1));
       const policy::Surroundings surroundings{
           .clock = body.clock,
           .entropy = body.entropy,
@@ -129,13 +132,16 @@ struct EngineBuilder::Parts {
           .machine = {.home = home_folder, .data = body.folder.string(), .policy = file},
           .external = host(body)};
       core::PlanBuilder alone;
-      SALLYPORT_CHECK_OK(policy::add_to_plan(alone, policy, guardrails, surroundings));
+      SALLYPORT_CHECK_OK(policy::add_to_plan(alone, policy, checks, surroundings));
       SALLYPORT_TRY(const auto lone, alone.build());
       policy_alone = lone->hash();
       policy_text = policy.text;
-      SALLYPORT_CHECK_OK(policy::add_to_plan(builder, policy, std::move(guardrails), surroundings));
+      SALLYPORT_CHECK_OK(policy::add_to_plan(builder, policy, checks, surroundings));
       // What the program says of tiers holds where the policy says nothing.
       if (!policy.autonomy) builder.autonomy_rules(nullptr);
+      scopes = policy.scopes;
+      body.guardrails = checks;
+      body.excerpts = policy::excerpts_of(policy);
       return {};
     });
   }
@@ -248,6 +254,18 @@ EngineBuilder& EngineBuilder::query_result() {
 }
 
 EngineBuilder& EngineBuilder::hook(std::string name, Hook hear, ListenerOptions options) {
+  RowHook without_rows;
+  if (hear) {
+    without_rows = [hear = std::move(hear)](const Event& event, const Subject& subject) {
+      const Result<void> heard = hear(event, subject);
+      using Rows = Result<std::vector<TopicEvent>>;
+      return heard ? Rows() : Rows(std::unexpected(heard.error()));
+    };
+  }
+  return row_hook(std::move(name), std::move(without_rows), options);
+}
+
+EngineBuilder& EngineBuilder::row_hook(std::string name, RowHook hear, ListenerOptions options) {
   parts_->hooks.push_back({std::move(name), std::move(hear), options});
   return *this;
 }
@@ -264,6 +282,7 @@ EngineBuilder& EngineBuilder::approver(Approver answer) {
 
 EngineBuilder& EngineBuilder::autonomy(Autonomy autonomy) {
   parts_->settings.autonomy(autonomy);
+  parts_->autonomy = autonomy;
   return *this;
 }
 
@@ -303,7 +322,7 @@ Result<void> EngineBuilder::Parts::check_tools() const {
 }
 
 Result<void> EngineBuilder::Parts::check_listeners() const {
-  for (const Listener<Hook>& hook : hooks) {
+  for (const Listener<RowHook>& hook : hooks) {
     if (!hook.function) return no_function("hook", hook.name);
     if (hook.name == kAuditHook) {
       return fail(ErrorCode::InvalidInput, "hook name `audit` is the ledger's", "hook");
@@ -345,6 +364,10 @@ void Engine::Body::start_threads(unsigned for_functions) {
 
 Result<void> EngineBuilder::Parts::load_plan(Engine::Body& body) {
   for (const AddToPlan& step : plan) SALLYPORT_CHECK_OK(step(settings, body));
+  settings.scope_rules(
+      std::make_shared<const autonomy::PolicyRules>(autonomy::AutonomyPolicy{.tier = autonomy},
+                                                    body.clock, body.entropy, false, scopes),
+      !scopes.empty());
   // The program vouches for its own people. Answers of other processes on the same folder, and
   // promotions, need somebody who is registered there.
   settings.reviewers(
@@ -396,6 +419,7 @@ Result<void> Engine::Body::start() {
   hand_offs = std::make_unique<core::HandOffs>(*governor, *continuations);
   questions = std::make_unique<core::Questions>(
       core::Questions::Parts{*plans, *ledger, clock, entropy, governor->approvals()});
+  host_events = std::make_unique<core::HostEvents>(governor->emitter(), *ledger);
   SALLYPORT_CHECK_OK(embed::run_task(loop, governor->start()));
   return embed::run_task(loop, hand_offs->expire());
 }

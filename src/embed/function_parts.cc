@@ -65,31 +65,31 @@ class FunctionResultGuard final : public core::ResultGuard {
 constexpr std::chrono::milliseconds kLongestListening{5000};
 
 // Tells a listener on the thread it has, and waits for it, but not for long.
-template <class Function, class... Arguments>
-Task<void> told(Pool& thread, std::chrono::milliseconds limit, Function function,
-                Arguments... arguments) {
+template <class T, class Function, class... Arguments>
+Task<T> told(Pool& thread, std::chrono::milliseconds limit, Function function,
+             Arguments... arguments) {
   const auto deadline = std::chrono::steady_clock::now() + std::min(limit, kLongestListening);
-  const Raced<Result<void>> raced = co_await race<Result<void>>(
-      ask<void>(true, thread, std::move(function), std::move(arguments)...), deadline,
-      std::stop_token());
-  if (raced.finish == Finish::Worked) co_return *raced.value;
+  Raced<Result<T>> raced =
+      co_await race<Result<T>>(ask<T>(true, thread, std::move(function), std::move(arguments)...),
+                               deadline, std::stop_token());
+  if (raced.finish == Finish::Worked) co_return std::move(*raced.value);
   co_return fail(ErrorCode::Internal, raced.finish == Finish::Threw ? "exception" : "timeout");
 }
 
 class FunctionHook final : public core::EventHook {
  public:
-  FunctionHook(std::string name, EngineBuilder::Hook hear, std::chrono::milliseconds limit,
+  FunctionHook(std::string name, EngineBuilder::RowHook hear, std::chrono::milliseconds limit,
                Pool* thread)
       : name_(std::move(name)), hear_(std::move(hear)), limit_(limit), thread_(thread) {}
   const std::string& name() const override { return name_; }
-  Task<void> hear(const Event& event, const Subject& subject) const override {
+  Task<core::HookRows> hear(const Event& event, const Subject& subject) const override {
     if (thread_ == nullptr) co_return hear_(event, subject);
-    co_return co_await told(*thread_, limit_, hear_, event, subject);
+    co_return co_await told<core::HookRows>(*thread_, limit_, hear_, event, subject);
   }
 
  private:
   std::string name_;
-  EngineBuilder::Hook hear_;
+  EngineBuilder::RowHook hear_;
   std::chrono::milliseconds limit_;
   Pool* thread_;  // null: it is quick
 };
@@ -102,7 +102,7 @@ class FunctionSink final : public core::Sink {
   const std::string& name() const override { return name_; }
   Task<void> take(const AuditRecord& record) const override {
     if (thread_ == nullptr) co_return take_(record);
-    co_return co_await told(*thread_, limit_, take_, record);
+    co_return co_await told<void>(*thread_, limit_, take_, record);
   }
 
  private:
@@ -164,7 +164,7 @@ std::shared_ptr<const core::Guard> make_authorizer(std::string name,
                                                  options.limit, options.settings);
 }
 
-std::shared_ptr<const core::EventHook> make_hook(std::string name, EngineBuilder::Hook hear,
+std::shared_ptr<const core::EventHook> make_hook(std::string name, EngineBuilder::RowHook hear,
                                                  std::chrono::milliseconds limit, Pool* thread) {
   return std::make_shared<FunctionHook>(std::move(name), std::move(hear), limit, thread);
 }

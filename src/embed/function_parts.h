@@ -27,7 +27,7 @@ std::shared_ptr<const core::Guard> make_authorizer(std::string name,
                                                    const GuardOptions& options,
                                                    boost::asio::thread_pool& pool);
 // `thread` is for one that waits, and for nobody else; null: it is quick.
-std::shared_ptr<const core::EventHook> make_hook(std::string name, EngineBuilder::Hook hear,
+std::shared_ptr<const core::EventHook> make_hook(std::string name, EngineBuilder::RowHook hear,
                                                  std::chrono::milliseconds limit,
                                                  boost::asio::thread_pool* thread);
 std::shared_ptr<const core::Sink> make_sink(std::string name, EngineBuilder::Sink take,

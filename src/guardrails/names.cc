@@ -1,5 +1,7 @@
 #include "guardrails/names.h"
 
+#include <boost/json.hpp>
+
 namespace sallyport::guardrails {
 
 namespace {
@@ -95,8 +97,39 @@ Name name_of(Action action, Locale locale) {
   return *find(kActionNames, to_string(action), locale);
 }
 
-std::optional<Name> name_of_reason(std::string_view code, Locale locale) {
-  return find(kReasonNames, code, locale);
+Capability capability(Locale locale) {
+  if (locale == Locale::Ukrainian) {
+    return {"guardrails", "Запобіжники",
+            "перевіряє запити, відповіді, виклики інструментів і їхні результати за правилами та "
+            "блокує, вилучає або записує знайдене",
+            "Безпека", "shield-check"};
+  }
+  return {"guardrails", "Guardrails",
+          "checks prompts, answers, tool calls and tool results against rules, and blocks, redacts "
+          "or logs what it finds",
+          "Safety", "shield-check"};
+}
+
+json::object names_json(Locale locale) {
+  const Capability all = capability(locale);
+  const auto list = [&](const auto& rows) {
+    json::array names;
+    for (const Row& row : rows) {
+      const Name& name = locale == Locale::Ukrainian ? row.ukrainian : row.english;
+      names.push_back(
+          json::object{{"code", row.code}, {"name", name.name}, {"description", name.description}});
+    }
+    return names;
+  };
+  return {{"capability", json::object{{"id", all.id},
+                                      {"name", all.name},
+                                      {"description", all.description},
+                                      {"category", all.category},
+                                      {"icon", all.icon}}},
+          {"stages", list(kStageNames)},
+          {"types", list(kTypeNames)},
+          {"actions", list(kActionNames)},
+          {"reason_codes", list(kReasonNames)}};
 }
 
 }  // namespace sallyport::guardrails

@@ -24,7 +24,18 @@ struct Name {
 Name name_of(Stage stage, Locale locale);
 Name name_of(CheckType type, Locale locale);
 Name name_of(Action action, Locale locale);
-// Of a reason code (GR-16); nothing for a code that is none of ours.
-std::optional<Name> name_of_reason(std::string_view code, Locale locale);
+
+// What guardrails are as one capability of an agent, for a list of such.
+struct Capability {
+  std::string_view id;
+  std::string_view name;
+  std::string_view description;
+  std::string_view category;
+  std::string_view icon;  // a name of the usual icon sets
+};
+Capability capability(Locale locale);
+
+// All of the above as one object: `capability`, `stages`, `types`, `actions` and `reason_codes`.
+json::object names_json(Locale locale);
 
 }  // namespace sallyport::guardrails

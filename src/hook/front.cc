@@ -81,7 +81,7 @@ Call Front::call_of(const Event& event) const {
                   .folder = event.folder,
                   .workspace = settings_.workspace.empty() ? event.workspace : settings_.workspace,
                   .interactive = settings_.host_asks}};
-  call.provenance.model = event.model;
+  if (!event.model.empty()) call.provenance.model = event.model;
   return call;
 }
 

@@ -9,8 +9,8 @@
 #include "base/encoding.h"
 #include "base/exact_numbers.h"
 #include "base/try.h"
+#include "core/topic_name.h"
 #include "ledger/sealed_names.h"
-#include "ledger/topic_name.h"
 #include "ledger/trust_link.h"
 
 namespace sallyport::ledger {
@@ -240,7 +240,7 @@ Result<void> check_draft(const core::Draft& draft, const json::value& body) {
       return refused("a member is over 4,096 bytes or not UTF-8");
     }
   }
-  if (!draft.topic.empty()) SALLYPORT_CHECK_OK(check_topic_name(draft.topic));
+  if (!draft.topic.empty()) SALLYPORT_CHECK_OK(core::check_topic_name(draft.topic));
   return {};
 }
 

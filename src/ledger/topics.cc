@@ -7,9 +7,28 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/topic_name.h"
 #include "ledger/opening_check.h"
 #include "ledger/query.h"
-#include "ledger/topic_name.h"
+
+namespace sallyport {
+
+json::object to_json(const StoredEvent& event) {
+  json::object headers;
+  for (const auto& [name, value] : event.headers) headers[name] = value;
+  return {{"topic", event.topic},
+          {"id", event.id},
+          {"kind", event.kind},
+          {"payload", event.payload},
+          {"headers", std::move(headers)},
+          {"occurred_at_ms", event.occurred_at_ms}};
+}
+
+json::object to_json(const Lagged& lagged) {
+  return {{"lagged", true}, {"last_seen", lagged.last_seen}};
+}
+
+}  // namespace sallyport
 
 namespace sallyport::ledger {
 
@@ -94,8 +113,8 @@ Result<TopicPage> read_page(ReadView& view, const std::string& topic, std::uint6
 }
 
 Result<std::string> cursor_key(const std::string& topic, const std::string& consumer) {
-  SALLYPORT_CHECK_OK(check_topic_name(topic));
-  if (!check_topic_name(consumer)) {
+  SALLYPORT_CHECK_OK(core::check_topic_name(topic));
+  if (!core::check_topic_name(consumer)) {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("`{:.60}` is no name of a consumer, use A-Z a-z 0-9 . _ -", consumer),
                 "consumer");
@@ -104,21 +123,6 @@ Result<std::string> cursor_key(const std::string& topic, const std::string& cons
 }
 
 }  // namespace
-
-json::object to_json(const StoredEvent& event) {
-  json::object headers;
-  for (const auto& [name, value] : event.headers) headers[name] = value;
-  return {{"topic", event.topic},
-          {"id", event.id},
-          {"kind", event.kind},
-          {"payload", event.payload},
-          {"headers", std::move(headers)},
-          {"occurred_at_ms", event.occurred_at_ms}};
-}
-
-json::object to_json(const Lagged& lagged) {
-  return {{"lagged", true}, {"last_seen", lagged.last_seen}};
-}
 
 Result<std::uint64_t> latest_id(ReadView& view, const std::string& topic) {
   const Filter filter = filter_of(topic);
@@ -129,7 +133,7 @@ Result<std::uint64_t> latest_id(ReadView& view, const std::string& topic) {
 
 Result<TopicPage> read_topic(LedgerStore& store, const std::string& topic, std::int64_t after,
                              std::size_t limit) {
-  SALLYPORT_CHECK_OK(check_topic_name(topic));
+  SALLYPORT_CHECK_OK(core::check_topic_name(topic));
   if (after < 0) {
     return fail(ErrorCode::InvalidInput, "`after` is negative, ids count from 1", "after");
   }

@@ -6,38 +6,16 @@
 //   while (auto message = news.next()) handle(*message);   // call pump() when something may be new
 #pragma once
 
-#include <boost/json/object.hpp>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
 
 #include "ledger/ledger.h"
 #include "ledger/store.h"
-#include "sallyport/json.h"
+#include "sallyport/topic.h"
 
 namespace sallyport::ledger {
-
-struct StoredEvent {
-  std::string topic{};
-  std::uint64_t id = 0;  // from 1, without gaps
-  std::string kind{};
-  json::value payload{};
-  std::map<std::string, std::string> headers{};
-  std::int64_t occurred_at_ms = 0;
-  std::uint64_t sequence = 0;  // of its entry, for a receipt
-};
-json::object to_json(const StoredEvent& event);
-
-struct TopicPage {
-  std::vector<StoredEvent> events;
-  // Set where events behind `after` are gone: the first that is still kept, or would be next.
-  std::optional<std::uint64_t> first_kept;
-};
 
 // Events with an id greater than `after`, in order. `trust_graph.<agent>` reads the records of one
 // agent, with the ids of `trust_graph`. `InvalidInput`: no topic name, or `after` is negative.
@@ -47,17 +25,11 @@ Result<TopicPage> read_topic(LedgerStore& store, const std::string& topic, std::
 // 0 where nothing was ever written to it.
 Result<std::uint64_t> latest_id(ReadView& view, const std::string& topic);
 
-// The last message of somebody who could not keep up (LG-5).
-struct Lagged {
-  std::uint64_t last_seen = 0;
-};
-json::object to_json(const Lagged& lagged);
-
 // History from `after` on, then what comes, without a hole or a repeat. Writers never wait for it.
 // Belongs to one thread.
 class Subscription {
  public:
-  using Message = std::variant<StoredEvent, Lagged>;
+  using Message = TopicFollower::Message;
   static constexpr std::size_t kQueue = 1024;
 
   static Result<Subscription> open(LedgerStore& store, std::string topic, std::int64_t after,

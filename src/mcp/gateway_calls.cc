@@ -8,6 +8,7 @@
 #include "core/plain_text.h"
 #include "mcp/answers.h"
 #include "mcp/attendant.h"
+#include "mcp/dispatch_in_meta.h"
 #include "mcp/gateway.h"
 #include "mcp/grant_in_meta.h"
 #include "mcp/json_text.h"
@@ -122,6 +123,9 @@ void Gateway::begin_call(Message request, Grants grants) {
                     .grants = std::move(grants),
                     .setting = settings_.setting};
   governed->call.setting.interactive = client_capabilities_.contains("elicitation");
+  if (const Result<void> told = take_dispatch(request, governed->call); !told) {
+    return to_client(error_text(request.id, kInvalidParams, told.error().message));
+  }
   if (const json::value* const token = progress_token(request)) {
     governed->client_token = canonical_json(*token);
     tokens_[governed->client_token] = governed;

@@ -212,8 +212,18 @@ Async<HttpServer::Connection::Refusal> HttpServer::Connection::read_head(Parser&
   co_return std::nullopt;
 }
 
-// Before anything of the body is read or kept.
 Async<HttpServer::Connection::Refusal> HttpServer::Connection::judge_head() {
+  Refusal refusal = co_await refuse_head();
+  const bool not_admitted = refusal && (refusal->status == 401 || refusal->status == 403);
+  if (not_admitted && server_.refused_) {
+    co_await server_.refused_(route_ ? route_->first : std::string("other"), refusal->status,
+                              refusal->body);
+  }
+  co_return refusal;
+}
+
+// Before anything of the body is read or kept.
+Async<HttpServer::Connection::Refusal> HttpServer::Connection::refuse_head() {
   Refusal refusal = server_.names_.refuse(request_);
   if (refusal) co_return refusal;
   route_ = server_.route_of(request_);

@@ -50,6 +50,7 @@ class HttpServer::Connection final : public ServerExchange {
   Async<bool> folds_a_line();
   Async<Refusal> read_head(Parser& parser);
   Async<Refusal> judge_head();
+  Async<Refusal> refuse_head();
   Async<Refusal> read_body(Parser& parser);
   ServerResponse refused(const boost::system::error_code& error);
   bool hold(std::size_t bytes);

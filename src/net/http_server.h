@@ -88,6 +88,11 @@ class HttpServer {
   using Answered = std::function<void(std::string_view route, unsigned status)>;
   void on_answer(Answered tell) { answered_ = std::move(tell); }
 
+  // Told of every request that is refused with 401 or 403, before the refusal is sent: the path it
+  // was routed by, `other` where there is none, and the refusal.
+  using Refused = std::function<Async<void>(std::string route, unsigned status, std::string why)>;
+  void on_refusal(Refused tell) { refused_ = std::move(tell); }
+
   // Port 0: any. Returns the port. `Unavailable` says why not.
   Result<std::uint16_t> listen(const std::string& address, std::uint16_t port);
   // Until `stop`. Requests that run then have `patience` to end.
@@ -111,6 +116,7 @@ class HttpServer {
   std::optional<std::chrono::steady_clock::time_point> told_at_;  // that clients wait
   HttpNames names_;
   Answered answered_;
+  Refused refused_;
   std::map<std::string, HttpHandler*> routes_;
   std::unique_ptr<Acceptor> acceptor_;
   std::map<std::uint64_t, Connection*> connections_;  // each takes itself out

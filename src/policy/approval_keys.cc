@@ -142,6 +142,22 @@ std::optional<std::uint64_t> count_of(std::optional<std::chrono::seconds> time) 
   return static_cast<std::uint64_t>(time->count());
 }
 
+// A scope that leaves too few reviewers is refused when the policy is read (AT-15).
+Result<void> check_scopes(const Policy& policy, const YamlNode& root, const std::string& file) {
+  autonomy::Bounds outer;
+  if (policy.approvals) {
+    outer.reviewers = policy.approvals->reviewers;
+    outer.quorum = policy.approvals->quorum;
+  }
+  for (std::size_t i = 0; i < policy.scopes.size(); ++i) {
+    const Result<autonomy::Bounds> narrow = outer.narrowed(policy.scopes[i].policy);
+    if (narrow) continue;
+    const std::string at = fmt::format("/scopes/{}/autonomy/{}", i, narrow.error().where);
+    return Place{node_at(root, at), file}.refuse(narrow.error().message);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> narrow_approvals(Policy& policy, const YamlNode& root, const std::string& file) {
@@ -166,7 +182,7 @@ Result<void> narrow_approvals(Policy& policy, const YamlNode& root, const std::s
     if (narrow->use_within_s) policy.use_within = std::chrono::seconds(*narrow->use_within_s);
   }
   if (policy.use_within) rules_of(policy).use_within = *policy.use_within;
-  return {};
+  return check_scopes(policy, root, file);
 }
 
 }  // namespace sallyport::policy

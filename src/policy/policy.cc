@@ -314,9 +314,9 @@ namespace {
 // leave a trust record (AT-4..AT-6, AT-28).
 void add_autonomy(core::PlanBuilder& plan, const Policy& policy, const Surroundings& surroundings) {
   const autonomy::AutonomyPolicy tiers = policy.autonomy.value_or(autonomy::AutonomyPolicy{});
-  plan.autonomy_rules(
-      std::make_shared<const autonomy::PolicyRules>(tiers, surroundings.clock, surroundings.entropy,
-                                                    policy.enforces_trust, surroundings.standing));
+  plan.autonomy_rules(std::make_shared<const autonomy::PolicyRules>(
+      tiers, surroundings.clock, surroundings.entropy, policy.enforces_trust, policy.scopes,
+      surroundings.standing));
   if (tiers.agent_id) plan.guard(std::make_shared<const autonomy::AgentGuard>(*tiers.agent_id));
 }
 

@@ -33,6 +33,7 @@
 
 #include "autonomy/autonomy_policy.h"
 #include "autonomy/policy_rules.h"
+#include "autonomy/policy_scope.h"
 #include "base/clock.h"
 #include "base/entropy.h"
 #include "core/plan.h"
@@ -82,6 +83,7 @@ struct Policy {
   std::vector<std::string> workspace{};
   std::vector<external::Entry> external{};  // programs that are asked, in order
   std::optional<autonomy::AutonomyPolicy> autonomy{};
+  std::vector<autonomy::PolicyScope> scopes{};  // from the outside in
   bool enforces_trust = false;
   std::optional<grants::GrantGuard::Settings> grants{};
   std::optional<std::chrono::seconds> approval_time{};

@@ -26,8 +26,10 @@ constexpr std::size_t kLongestName = 512;
 constexpr std::size_t kMostTools = 10'000;
 constexpr std::size_t kMostServers = 1'000;
 constexpr std::size_t kMostResultHooks = 16;
+constexpr std::size_t kMostScopes = 256;
 
 const std::vector<std::string> kTiers = {"observe", "confirm", "Observe", "Confirm"};
+const std::vector<std::string> kFronts = {"mcp", "http", "hook", "library", "agent"};
 const std::vector<std::string> kHooks = {"output-sanitizer", "size-limiter", "query-result"};
 
 Mapping tool_keys(ToolEntry& out) {
@@ -253,19 +255,68 @@ Result<void> check_filled(const Place& place) {
   return {};
 }
 
+Result<autonomy::AutonomyPolicy> autonomy_at(const Place& place) {
+  SALLYPORT_CHECK_OK(check_filled(place));
+  SALLYPORT_TRY(const json::value section, to_json(place.node, place.file));
+  auto policy = autonomy::autonomy_policy_from_json(
+      section.is_null() ? json::value(json::object()) : section, "autonomy");
+  if (policy) return policy;
+  const YamlNode& node = node_at(place.node, pointer_of(policy.error().where));
+  return std::unexpected(Place{node, place.file}.refuse(policy.error().message).error());
+}
+
 ReadValue read_autonomy(Policy& out) {
   return [&out](const Place& place) -> Result<void> {
-    SALLYPORT_CHECK_OK(check_filled(place));
-    SALLYPORT_TRY(const json::value section, to_json(place.node, place.file));
-    auto policy = autonomy::autonomy_policy_from_json(
-        section.is_null() ? json::value(json::object()) : section, "autonomy");
-    if (!policy) {
-      const YamlNode& node = node_at(place.node, pointer_of(policy.error().where));
-      return Place{node, place.file}.refuse(policy.error().message);
-    }
-    out.autonomy = std::move(*policy);
+    SALLYPORT_TRY(out.autonomy, autonomy_at(place));
     return {};
   };
+}
+
+Mapping scope_cover_keys(autonomy::PolicyScope& out) {
+  Mapping keys("calls that the scope is around; `*` stands for any run of characters");
+  keys.optional("agent", "agent that calls", text_schema(kLongestName),
+                read_text(out.agent, kLongestName))
+      .optional("agent_name", "client or sub-agent, as its host names it",
+                text_schema(kLongestName), read_text(out.agent_name, kLongestName))
+      .optional("session", "session of the call", text_schema(kLongestName),
+                read_text(out.session, kLongestName))
+      .optional("server", "server of the tool", text_schema(kLongestName),
+                read_text(out.server, kLongestName))
+      .optional("front", "where the call comes from", choice_schema(kFronts),
+                read_choice(kFronts, [&out](std::size_t at) { out.front = kFronts[at]; }));
+  return keys;
+}
+
+Mapping scope_keys(autonomy::PolicyScope& out) {
+  Mapping keys("a scope of autonomy around some calls, which only narrows");
+  keys.required("for", "calls that it is around", scope_cover_keys(out).schema(),
+                [&out](const Place& place) -> Result<void> {
+                  SALLYPORT_CHECK_OK(scope_cover_keys(out).read(place));
+                  if (!place.node.members.empty()) return {};
+                  return place.refuse("name an agent, a session, a server or a front");
+                })
+      .required(
+          "autonomy", "members as in the section `autonomy`", autonomy_schema(),
+          [&out](const Place& place) -> Result<void> {
+            SALLYPORT_TRY(out.policy, autonomy_at(place));
+            if (!out.policy.agent_id) return {};
+            return place.refuse("`agent_id` has no place in a scope, use `for: {agent: ...}`");
+          });
+  return keys;
+}
+
+ReadValue read_scopes(Policy& out) {
+  return read_list(kMostScopes, [&out](const Place& place) -> Result<void> {
+    autonomy::PolicyScope scope;
+    SALLYPORT_CHECK_OK(scope_keys(scope).read(place));
+    out.scopes.push_back(std::move(scope));
+    return {};
+  });
+}
+
+json::object scopes_schema() {
+  autonomy::PolicyScope none;
+  return list_schema(scope_keys(none).schema(), kMostScopes);
 }
 
 ReadValue read_server(Policy& out) {
@@ -429,6 +480,8 @@ Mapping policy_keys(Policy& out) {
                 list_schema(text_schema(64), 1'000), [](const Place&) { return Result<void>(); })
       .optional("autonomy", "how much agents may do by themselves", autonomy_schema(),
                 read_autonomy(out))
+      .optional("scopes", "narrower autonomy for some agents, sessions, servers or fronts",
+                scopes_schema(), read_scopes(out))
       .optional("trust", "what the trust record of an agent does", trust_keys(out).schema(),
                 section(trust_keys, out))
       .optional("approvals", "who is asked about calls, and what a yes is worth",

@@ -79,11 +79,6 @@ bool is_signature_of(std::string_view message, std::string_view signature, const
                                                       message.size(), key.data()) == 0;
 }
 
-bool is_signed_by(const ControlStatement& statement, std::string_view signature,
-                  const PublicKey& key) {
-  return is_signature_of(statement.text(), signature, key);
-}
-
 Result<void> check_controller(const Reviewers& reviewers, std::string_view name,
                               std::string_view statement, std::string_view signature) {
   bool keyed = false;

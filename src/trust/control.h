@@ -59,9 +59,6 @@ std::string sign(const ControlStatement& statement, const std::array<std::uint8_
 // `signature` is `ed25519:` and base64.
 bool is_signature_of(std::string_view message, std::string_view signature, const PublicKey& key);
 
-bool is_signed_by(const ControlStatement& statement, std::string_view signature,
-                  const PublicKey& key);
-
 // Did a registered controller of that name sign these bytes? One name may stand there with several
 // keys, where lists of different times are looked at together. `Unauthenticated` says why not.
 Result<void> check_controller(const Reviewers& reviewers, std::string_view name,

@@ -29,12 +29,6 @@ std::string_view to_string(SideEffectLevel level) {
   return kLevels[static_cast<std::size_t>(level)];
 }
 
-std::optional<SideEffectLevel> side_effect_level_from(std::string_view word) {
-  const auto found = std::ranges::find(kLevels, word);
-  if (found == kLevels.end()) return std::nullopt;
-  return static_cast<SideEffectLevel>(found - kLevels.begin());
-}
-
 ScoreKeeper::ScoreKeeper(std::string agent, std::optional<std::string> action) {
   counted_.agent = std::move(agent);
   counted_.action = std::move(action);

@@ -16,7 +16,6 @@ namespace sallyport::trust {
 
 enum class SideEffectLevel { None, ReadOnly, WorkspaceWrite, ProcessExec, Network };
 std::string_view to_string(SideEffectLevel level);
-std::optional<SideEffectLevel> side_effect_level_from(std::string_view word);
 
 struct TrustScore {
   std::string agent{};

@@ -71,6 +71,23 @@ class Gallery(CliTest):
         self.assertIn("did you mean `secrets`", self.refused(1, "policy", "gallery", "secret"))
 
     # GR-70
+    def test_the_capability_and_its_parts_have_names_in_both_languages(self):
+        english = self.good("policy", "gallery", "--names", "--json").json()
+        ukrainian = self.good("policy", "gallery", "--names", "--locale", "uk", "--json").json()
+        self.assertEqual(english["capability"]["name"], "Guardrails")
+        self.assertEqual(ukrainian["capability"]["name"], "Запобіжники")
+        for member in ("name", "description", "category", "icon"):
+            self.assertTrue(english["capability"][member] and ukrainian["capability"][member], member)
+        for member in ("id", "icon"):
+            self.assertEqual(english["capability"][member], ukrainian["capability"][member])
+        for part in ("stages", "types", "actions", "reason_codes"):
+            self.assertEqual([one["code"] for one in english[part]], [one["code"] for one in ukrainian[part]])
+            for one, other in zip(english[part], ukrainian[part]):
+                self.assertNotEqual(one["name"], other["name"])
+        self.assertIn("guardrail.engine_error", self.good("policy", "gallery", "--names").out)
+        self.refused(1, "policy", "gallery", "secrets", "--names")
+
+    # GR-70
     def test_names_are_translated_and_codes_are_not(self):
         english = self.good("policy", "gallery", "--json").lines()
         ukrainian = self.good("policy", "gallery", "--locale", "uk", "--json").lines()

@@ -73,8 +73,10 @@ class FunctionHook final : public core::EventHook {
   using Hear = std::function<Result<void>(const Event&, const Subject&)>;
   FunctionHook(std::string name, Hear hear) : name_(std::move(name)), hear_(std::move(hear)) {}
   const std::string& name() const override { return name_; }
-  Task<void> hear(const Event& event, const Subject& subject) const override {
-    co_return hear_(event, subject);
+  Task<core::HookRows> hear(const Event& event, const Subject& subject) const override {
+    const Result<void> heard = hear_(event, subject);
+    if (!heard) co_return std::unexpected(heard.error());
+    co_return core::HookRows{};
   }
 
  private:

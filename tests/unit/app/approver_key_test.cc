@@ -81,7 +81,7 @@ TEST_F(ApproverKeyTest, ItSignsAsItsPublicKeySays) {
   const Result<ApproverKey> key = ApproverKey::create(file, "user:ada", kWords, entropy);
   ASSERT_TRUE(key);
   const trust::ControlStatement statement{.action = "trust.promote", .agent = "bot"};
-  EXPECT_TRUE(trust::is_signed_by(statement, key->sign(statement.text()), key->key()));
+  EXPECT_TRUE(trust::is_signature_of(statement.text(), key->sign(statement.text()), key->key()));
   EXPECT_EQ(key->sign(statement.text()), trust::sign(statement, key->secret()));
 }
 

@@ -23,9 +23,9 @@ class SilentHook final : public EventHook {
  public:
   const std::string& name() const override { return name_; }
   bool waits() const override { return true; }
-  Task<void> hear(const Event&, const Subject&) const override {
+  Task<HookRows> hear(const Event&, const Subject&) const override {
     co_await test::pause(std::chrono::hours(1));
-    co_return Result<void>{};
+    co_return HookRows{};
   }
 
  private:
@@ -71,7 +71,7 @@ class HookRegistryTest : public testing::Test {
         });
   }
   std::vector<HookRegistry::Failure> tell() {
-    return test::run_now(registry.tell(kEvent, {}, clock));
+    return test::run_now(registry.tell(kEvent, {}, clock)).failures;
   }
 
   SystemClock clock;
@@ -116,7 +116,8 @@ TEST_F(HookRegistryTest, AHookThatErrsThrowsOrTakesTooLongDoesNotKeepTheOthersFr
   HookRegistry quick(std::chrono::milliseconds(20));
   ASSERT_TRUE(quick.extend({hook("errs", fail(ErrorCode::Internal, "no space")), broken("throws"),
                             std::make_shared<SilentHook>(), hook("last")}));
-  const std::vector<HookRegistry::Failure> failures = test::run_now(quick.tell(kEvent, {}, clock));
+  const std::vector<HookRegistry::Failure> failures =
+      test::run_now(quick.tell(kEvent, {}, clock)).failures;
   ASSERT_EQ(failures.size(), 3u);
   EXPECT_EQ(failures[0].hook + ": " + failures[0].error, "errs: no space");
   EXPECT_EQ(failures[1].hook + ": " + failures[1].error, "throws: exception");
@@ -134,9 +135,9 @@ TEST_F(HookRegistryTest, AHookThatComesBackTooLateHasFailed) {
         slow.advance(took);
         return {};
       })));
-  EXPECT_TRUE(test::run_now(standard.tell(kEvent, {}, slow)).empty());
+  EXPECT_TRUE(test::run_now(standard.tell(kEvent, {}, slow)).failures.empty());
   took = std::chrono::milliseconds(5001);
-  const auto failures = test::run_now(standard.tell(kEvent, {}, slow));
+  const auto failures = test::run_now(standard.tell(kEvent, {}, slow)).failures;
   ASSERT_EQ(failures.size(), 1u);
   EXPECT_EQ(failures[0].error, "timeout");
 }

@@ -1,9 +1,11 @@
-#include "core/provider_error.h"
-
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
 #include <stdexcept>
+
+#include "core/abort_reason.h"
+#include "core/redactor.h"
+#include "sallyport/model_error.h"
 
 namespace sallyport::core {
 namespace {

@@ -1,8 +1,10 @@
-#include "core/runtime_error.h"
-
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
+
+#include "core/abort_reason.h"
+#include "core/redactor.h"
+#include "sallyport/model_error.h"
 
 namespace sallyport::core {
 namespace {
@@ -82,10 +84,10 @@ TEST(RuntimeErrorTest, ErrorsAreWrittenInTheirShape) {
 TEST(RuntimeErrorTest, AbortReasonsFollowTheKind) {
   for (const Kind kind : {Kind::Cancelled, Kind::DeadlineExceeded, Kind::ModelBudgetExceeded,
                           Kind::ToolBudgetExceeded, Kind::TokenBudgetExceeded, Kind::LeaseLost}) {
-    EXPECT_EQ(to_string(abort_cause(RuntimeError{kind, "m", {}})), to_string(kind));
+    EXPECT_EQ(abort_reason(RuntimeError{kind, "m", {}}), std::string(to_string(kind)) + ": m");
   }
   for (const Kind kind : {Kind::SendRequest, Kind::Store, Kind::OperationDenied}) {
-    EXPECT_EQ(abort_cause(RuntimeError{kind, "m", {}}), AbortCause::Error);
+    EXPECT_EQ(abort_reason(RuntimeError{kind, "m", {}}), "error: m");
   }
 }
 

@@ -10,6 +10,8 @@
 #include "engine_setup.h"
 #include "sallyport/engine.h"
 #include "sallyport/idempotency_row.h"
+#include "sallyport/result_pipeline.h"
+#include "sallyport/retry.h"
 #include "support/temp_folder.h"
 
 namespace sallyport {
@@ -105,6 +107,19 @@ TEST(HeaderExamplesTest, Authorizer) {
   EXPECT_EQ(engine->call(call_of("look"))->outcome.kind, Outcome::Kind::Completed);
   EXPECT_EQ(engine->call(call_of("act"), {.hold = false})->outcome,
             Outcome::requires_confirmation("touches the world"));
+}
+
+TEST(HeaderExamplesTest, AutonomyScopes) {
+  const CountedTool write("write", kActs);
+  const auto engine = opened(EngineBuilder("").tool(write.tool()).autonomy(Autonomy::ActAuto));
+  std::size_t inherited = 0;
+  const auto run_sub_agent = [&](AutonomyScopes own) { inherited = own.depth(); };
+  AutonomyScopes scopes;
+  const auto inside = scopes.push({{"tier", "suggest"}, {"budget", {{"max_per_hour", 5}}}});
+  (void)engine->call({.agent_id = "agent:a", .tool = "write", .scopes = scopes});
+  EXPECT_EQ(write.runs(), 0);
+  run_sub_agent(scopes);
+  EXPECT_EQ(inherited, 1u);
 }
 
 TEST(HeaderExamplesTest, Call) {
@@ -380,6 +395,73 @@ TEST(HeaderExamplesTest, Verdict) {
   EXPECT_EQ(engine->call(call_of("delete"))->outcome, Outcome::blocked("nothing is deleted here"));
   EXPECT_EQ(engine->call(call_of("write"))->result.output, R"({"path":"/tmp/x"})");
   EXPECT_EQ(engine->call(call_of("read"))->result.output, "{}");
+}
+
+TEST(HeaderExamplesTest, GuardrailGate) {
+  const auto engine = opened(EngineBuilder("").policy(
+      "version: 1\nguardrails: {checks: [{type: blocklist, stage: output, on_fail: redact, "
+      "words: [bluebird]}]}\n"));
+  const std::vector<std::string> deltas = {"a blue", "bird sings"};
+  std::string shown;
+  const auto show = [&](const std::string& text) { shown += text; };
+  Result<std::unique_ptr<GuardrailGate>> gate = engine->arm(GuardrailStage::Output);
+  for (const std::string& delta : deltas) show((*gate)->push(delta)->text);
+  show((*gate)->finish()->text);
+  EXPECT_EQ(shown, "a [redacted] sings");
+}
+
+TEST(HeaderExamplesTest, ModelError) {
+  ProviderError busy{.kind = ProviderError::Kind::Http, .status = 503, .body = "overloaded"};
+  EXPECT_TRUE(is_transient(busy));
+  EXPECT_EQ(text_of(busy), "http 503: overloaded");
+  RuntimeError error{RuntimeError::Kind::SendRequest, "the request failed", busy};
+  EXPECT_EQ(error.category(), ErrorCategory::Retryable);
+  EXPECT_EQ(abort_reason(error), "error: the request failed");
+}
+
+namespace of_pipeline {
+Result<Verdict> hide_names(const Envelope&, const ResultContext&) {
+  return Verdict::rewrite(Envelope::of("A. pays").to_json());
+}
+}  // namespace of_pipeline
+
+TEST(HeaderExamplesTest, ResultPipeline) {
+  using of_pipeline::hide_names;
+  ResultPipeline pipeline;
+  (void)pipeline.add("no-names", hide_names);
+  const PipelineOutcome outcome = pipeline.evaluate(Envelope::of("Ada pays"));
+  EXPECT_EQ(outcome.verdict, Verdict::Kind::Rewrite);
+  EXPECT_EQ(outcome.released.to_result().output, "A. pays");
+}
+
+TEST(HeaderExamplesTest, Retry) {
+  int sent = 0;
+  const auto send_request = [&](std::uint64_t) -> std::optional<ProviderError> {
+    ++sent;
+    return ProviderError{.kind = ProviderError::Kind::Http, .status = 400};
+  };
+  const RetrySchedule schedule;
+  for (std::uint64_t attempt = 1;; ++attempt) {
+    const std::optional<ProviderError> error = send_request(attempt);
+    if (!error) break;
+    const auto wait = schedule.after(attempt, *error);
+    if (!wait || !wait_for_retry(*wait)) break;
+  }
+  EXPECT_EQ(sent, 1);
+}
+
+TEST(HeaderExamplesTest, Topic) {
+  const auto engine = opened(EngineBuilder("").threads(2));
+  std::vector<std::string> mails;
+  const auto send_mail = [&](const std::string& kind, const json::value&) {
+    mails.push_back(kind);
+  };
+  (void)engine->publish({.topic = "builds", .kind = "build.started", .payload = {{"id", 7}}});
+  Result<TopicPage> page = engine->read_topic("builds", *engine->cursor("builds", "mailer"));
+  for (const StoredEvent& event : page->events) send_mail(event.kind, event.payload);
+  (void)engine->move_cursor("builds", "mailer", page->events.back().id);
+  EXPECT_EQ(mails, std::vector<std::string>{"build.started"});
+  EXPECT_EQ(engine->cursor("builds", "mailer"), 1u);
 }
 
 }  // namespace

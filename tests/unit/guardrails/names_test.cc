@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/json.hpp>
+
 namespace sallyport::guardrails {
 namespace {
 
@@ -34,13 +36,28 @@ TEST(NamesTest, StagesTypesAndActionsAreNamedInBothLanguages) {
 
 // GR-16 (partly) GR-70
 TEST(NamesTest, EveryReasonCodeIsNamedInBothLanguages) {
-  for (const char* const code :
-       {"guardrail.regex", "guardrail.blocklist", "guardrail.tool_pattern",
-        "guardrail.holdback_limit", "guardrail.decode_limit", "guardrail.engine_error"}) {
-    ASSERT_TRUE(name_of_reason(code, Locale::English)) << code;
-    expect_both(*name_of_reason(code, Locale::English), *name_of_reason(code, Locale::Ukrainian));
+  const json::array english = names_json(Locale::English).at("reason_codes").as_array();
+  const json::array ukrainian = names_json(Locale::Ukrainian).at("reason_codes").as_array();
+  const std::vector<std::string> codes = {"guardrail.regex",        "guardrail.blocklist",
+                                          "guardrail.tool_pattern", "guardrail.holdback_limit",
+                                          "guardrail.decode_limit", "guardrail.engine_error"};
+  ASSERT_EQ(english.size(), codes.size());
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    EXPECT_EQ(english[i].at("code"), json::value(codes[i]));
+    EXPECT_EQ(ukrainian[i].at("code"), json::value(codes[i]));
+    EXPECT_NE(english[i].at("name"), ukrainian[i].at("name"));
   }
-  EXPECT_EQ(name_of_reason("guardrail.other", Locale::English), std::nullopt);
+}
+
+// GR-70
+TEST(NamesTest, TheCapabilityIsNamedInBothLanguagesWithOneIdAndIcon) {
+  const Capability english = capability(Locale::English);
+  const Capability ukrainian = capability(Locale::Ukrainian);
+  EXPECT_EQ(english.id, ukrainian.id);
+  EXPECT_EQ(english.icon, ukrainian.icon);
+  EXPECT_NE(english.name, ukrainian.name);
+  EXPECT_NE(english.description, ukrainian.description);
+  EXPECT_NE(english.category, ukrainian.category);
 }
 
 // GR-70

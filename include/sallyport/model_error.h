@@ -1,5 +1,14 @@
-// What went wrong between us and a model provider, in ten kinds that say whether another attempt
-// may help.
+// What goes wrong between a program and a model provider, and what that means for a run (EV-90 to
+// EV-98).
+//
+//   ProviderError busy{.kind = ProviderError::Kind::Http, .status = 503, .body = "overloaded"};
+//   is_transient(busy);   // true: another attempt may help
+//   text_of(busy);        // "http 503: overloaded"
+//   RuntimeError error{RuntimeError::Kind::SendRequest, "the request failed", busy};
+//   error.category();     // ErrorCategory::Retryable
+//   abort_reason(error);  // "error: the request failed", for event::RunAborted
+//
+// `Engine::http_error` makes one of a response, and `RetrySchedule` says when to ask again.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -10,11 +19,14 @@
 #include <string>
 #include <string_view>
 
-#include "core/redactor.h"
 #include "sallyport/json.h"
 #include "sallyport/result.h"
 
-namespace sallyport::core {
+namespace sallyport {
+
+namespace core {
+class Redactor;
+}
 
 struct ProviderError {
   enum class Kind {
@@ -37,11 +49,11 @@ struct ProviderError {
   std::string body{};                       // Http
   std::optional<std::uint64_t> retry_after_ms{};  // Http
 
-  // An answer with an error status. The body is redacted as a whole and then cut to 4 KiB; bytes
-  // that are no UTF-8 are replaced.
+  // A response with an error status. The body is redacted as a whole and then cut to 4 KiB; bytes
+  // that are no UTF-8 are replaced. For programs: `Engine::http_error`.
   static ProviderError http(std::uint64_t status, std::string_view body,
                             std::optional<std::chrono::milliseconds> retry_after,
-                            const Redactor& redactor);
+                            const core::Redactor& redactor);
 
   bool operator==(const ProviderError&) const = default;
 };
@@ -79,4 +91,50 @@ ProviderError provider_error(TransportFault fault, std::string message);
 ProviderError provider_error_of_frame(std::string_view type, std::string message,
                                       std::optional<std::chrono::milliseconds> delay = {});
 
-}  // namespace sallyport::core
+// Why a run fails or ends.
+enum class ErrorCategory {
+  Retryable,  // trying again may help
+  Degraded,   // the run can go on without it
+  Terminal,   // the run ends
+};
+
+std::string_view to_string(ErrorCategory category);
+
+struct RuntimeError {
+  enum class Kind {
+    SendRequest,
+    StreamResponse,
+    CompactHistory,
+    Store,
+    TranscriptIo,
+    LeaseUnavailable,
+    Cancelled,
+    DeadlineExceeded,
+    ModelBudgetExceeded,
+    ToolBudgetExceeded,
+    TokenBudgetExceeded,
+    LeaseLost,
+    OperationDenied,
+    InvalidInput,
+  };
+
+  Kind kind = Kind::InvalidInput;
+  std::string message{};
+  std::optional<ProviderError> cause{};
+
+  // Follows from kind and cause; nobody chooses it.
+  ErrorCategory category() const;
+
+  bool operator==(const RuntimeError&) const = default;
+};
+
+std::string_view to_string(RuntimeError::Kind kind);
+
+bool is_transient(const RuntimeError& error);
+
+json::object to_json(const RuntimeError& error);
+
+// What `event::RunAborted::reason` says of it: a word that readers count, and the message.
+std::string abort_reason(const RuntimeError& error);
+
+}  // namespace sallyport

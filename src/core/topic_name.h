@@ -5,9 +5,9 @@
 
 #include "sallyport/result.h"
 
-namespace sallyport::ledger {
+namespace sallyport::core {
 
 // `InvalidInput` for any other.
 Result<void> check_topic_name(std::string_view name);
 
-}  // namespace sallyport::ledger
+}  // namespace sallyport::core

@@ -1,4 +1,4 @@
-#include "ledger/topic_name.h"
+#include "core/topic_name.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "base/cut_text.h"
 
-namespace sallyport::ledger {
+namespace sallyport::core {
 
 Result<void> check_topic_name(std::string_view name) {
   constexpr std::size_t kLongest = 128;
@@ -21,4 +21,4 @@ Result<void> check_topic_name(std::string_view name) {
               "topic");
 }
 
-}  // namespace sallyport::ledger
+}  // namespace sallyport::core
