@@ -41,7 +41,9 @@ int main() {
   const auto message = (*engine)->arm_message(about);
   if (!message || *message == nullptr) return 1;
   const auto text = (*message)->push(MessageChannel::Text, "I clean up.");
-  std::cout << (text ? text->text : text.error().message) << '\n';
+  const auto rest = (*message)->finish(MessageChannel::Text);
+  if (!text || !rest) return 1;
+  std::cout << text->text << '|' << rest->text << '\n';
   (void)(*message)->open_call("call-1", "sql");
   (void)(*message)->push_arguments("call-1", R"({"query":"DROP)");
   (void)(*message)->push_arguments("call-1", R"( TABLE users"})");

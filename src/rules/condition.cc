@@ -196,14 +196,16 @@ Match Scene::inside_of(const std::vector<FolderName>& names, const PathForm& for
   Match found = Match::No;
   for (const FolderName& name : names) {
     if (name.kind == FolderName::Kind::Path) {
-      std::string folder = name.path;
-      if (folder.starts_with('~')) {
+      std::string below_home;
+      const bool at_home = name.path.starts_with('~');
+      if (at_home) {
         if (facts_.machine.home.empty()) {
           found = either(found, Match::Unknown);
           continue;
         }
-        folder = facts_.machine.home + folder.substr(1);
+        below_home = facts_.machine.home + name.path.substr(1);
       }
+      const std::string& folder = at_home ? below_home : name.path;
       found = either(found, match_of(is_inside(form, forms_of_folder(folder), side)));
       continue;
     }

@@ -48,9 +48,8 @@ class CasesTest(CliTest):
 class WorkedExamples(CliTest):
     # RU-75, RU-78, RU-79
     def test_a_file_of_examples_that_name_their_policies_runs_as_it_is(self):
-        lines = [line for line in EXAMPLES.read_text().splitlines() if "result_rule" not in line]
-        seen = self.cli("policy", "test", self.write("examples.jsonl", "".join(line + "\n" for line in lines)))
-        count = len(lines)
+        seen = self.cli("policy", "test", EXAMPLES)
+        count = len(EXAMPLES.read_text().splitlines())
         self.assertEqual(seen.out.splitlines()[-1], f"{count} passed, 0 failed", seen.out + seen.err)
         self.assertEqual(seen.code, 0)
 
@@ -147,6 +146,24 @@ class Cases(CasesTest):
         home = {"name": "h", "call": call("cat ~/x"), "expect": {"verdict": "refused", "rule": "home"}}
         policy = "version: 1\nautonomy: {tier: act_auto}\nrules: [{id: home, then: deny, when: {path: /home/user/**}}]\n"
         self.assertEqual(self.put([home], policy).code, 0)
+
+    # RU-75, WB-17: what the tool gives is judged too
+    def test_results_are_judged(self):
+        policy = """version: 1
+autonomy: {tier: act_auto}
+guardrails: {checks: [{type: regex, stage: tool_output, id: key, on_fail: redact, replacement: "[key]", patterns: [AKIA]}]}
+rules:
+  - {id: no-env, result: {any: true}, when: {path: "**/.env"}, then: withhold}
+  - {id: cust, result: {text: "C-[0-9]{6}"}, then: redact, replacement: "[customer]"}
+"""
+        for line, given, expect in (
+                ("cat .env", "KEY=1", {"verdict": "runs", "result": "withheld", "result_rule": "no-env"}),
+                ("cat a", "C-123456 wrote", {"result": "[customer] wrote", "result_rule": "cust"}),
+                ("cat a", "AKIA", {"result": "[key]", "result_rule": None, "hits": ["key"]}),
+                ("cat a", "plain", {"result": "plain", "result_rule": None, "hits": []})):
+            self.assertIsNone(self.one(expect, line, policy, result=given))
+        self.assertIn("result `plain`, not `other`", self.one({"result": "other"}, "cat a", policy, result="plain"))
+        self.assertIn("result rule", self.one({"result_rule": "cust"}, "cat a", policy, result="plain"))
 
     # WB-19
     def test_what_is_not_known_is_an_error_with_its_place(self):
