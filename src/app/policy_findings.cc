@@ -94,6 +94,7 @@ class PolicyLint {
       return !one.has_only() && !one.expires && one.asking == rules::Asking{} && !one.escalate;
     };
     if (!plain(rule) || warned_.contains(rule.place)) return;
+    if (rule.result) return;  // what two of them look for is not compared
     const bool logs = rule.then == rules::Then::Log;
     for (std::size_t other = 0; other < all.size(); ++other) {
       const rules::Rule& by = all[other];
