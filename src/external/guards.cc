@@ -161,15 +161,16 @@ class EventListener final : public core::EventHook {
   }
   bool fails_open() const override { return part_.entry.fails_open; }
 
-  Task<void> hear(const Event& event, const Subject& subject) const override {
+  Task<core::HookRows> hear(const Event& event, const Subject& subject) const override {
     const Call call = named_call(subject);
-    if (!part_.scope->concerns(part_.entry, call)) co_return Result<void>{};
+    if (!part_.scope->concerns(part_.entry, call)) co_return core::HookRows{};
     json::object request = request_at("event", part_.entry, subject.policy_hash);
     request["call"] = shown_call(call);
     request["event"] = to_json(event);
     SALLYPORT_CO_TRY(const json::object answer,
                      co_await part_.ask(std::move(request), part_.scope->workspaces()));
-    co_return part_.read(heard(answer));
+    SALLYPORT_CO_CHECK_OK(part_.read(heard(answer)));
+    co_return core::HookRows{};
   }
 
  private:
