@@ -73,7 +73,9 @@ Result<Answering::Given> Answering::answer(const std::string& id, Said said) con
   core::Approvals approvals(workspace->ledger(), workspace->clock(), workspace->redactor(),
                             [this] { return login_.rules; });
   SALLYPORT_CHECK_OK(run_on(loop, approvals.answer(id, reply)));
-  SALLYPORT_TRY(const auto state, approvals.state(id));
+  SALLYPORT_TRY(auto state, approvals.state(id));
+  // The call that waited may have run by now; what the answer did is that it was approved.
+  if (state && state->word == "used") state->word = "approved";
   return Given{state.value_or(core::ApprovalState{}), std::move(reply)};
 }
 

@@ -317,7 +317,9 @@ Task<json::value> ApprovalsApi::answer(std::string id, json::object body, trust:
                    fmt::format("no key of `{}` is registered; leave `signature` out", person.name));
   }
   SALLYPORT_CO_CHECK_OK(co_await parts_.governor.approvals().answer(id, std::move(reply)));
-  SALLYPORT_CO_TRY(const auto state, parts_.governor.approvals().state(id));
+  SALLYPORT_CO_TRY(auto state, parts_.governor.approvals().state(id));
+  // The call that waited may have run by now; what the answer did is that it was approved.
+  if (state && state->word == "used") state->word = "approved";
   co_return json::object{{"request_id", id}, {"state", state ? state->word : "pending"}};
 }
 
