@@ -37,6 +37,7 @@ class Redactor {
   virtual ~Redactor() = default;
 
   // Replaces in place whatever is found by `[REDACTED:<category>]`, and keeps the shape around it.
+  // Lists each replacement: where the list is empty, `value` is as it was.
   // `name` is the member that holds `value`, so that a sensitive name can take the whole of it.
   // From any thread. May throw: the caller then stores `[REDACTED:unreadable]` for the whole field.
   virtual std::vector<Removal> redact(std::string_view name, json::value& value) const = 0;

@@ -36,21 +36,24 @@ class SecretRedactor final : public Redactor {
  public:
   std::vector<Removal> redact(std::string_view, json::value& value) const override {
     if (throws) throw std::runtime_error("cannot read this");
-    replace(value);
-    return {};
+    if (!replace(value)) return {};
+    return {{.category = "secret", .removed = "hunter2"}};
   }
   bool redact_identifier(std::string&) const override { return false; }
   bool throws = false;
 
  private:
-  static void replace(json::value& value) {
+  static bool replace(json::value& value) {
+    bool replaced = false;
     if (value.is_object()) {
-      for (auto& member : value.get_object()) replace(member.value());
+      for (auto& member : value.get_object()) replaced |= replace(member.value());
     }
-    if (!value.is_string()) return;
+    if (!value.is_string()) return replaced;
     std::string text(value.get_string());
     const std::size_t at = text.find("hunter2");
-    if (at != std::string::npos) value = text.replace(at, 7, "[REDACTED:secret]");
+    if (at == std::string::npos) return false;
+    value = text.replace(at, 7, "[REDACTED:secret]");
+    return true;
   }
 };
 

@@ -16,8 +16,9 @@ class PasswordRedactor final : public Redactor {
     if (!value.is_string()) return {};
     std::string text(value.get_string());
     const std::size_t at = text.find("hunter2");
-    if (at != std::string::npos) value = text.replace(at, 7, "[REDACTED:secret]");
-    return {};
+    if (at == std::string::npos) return {};
+    value = text.replace(at, 7, "[REDACTED:secret]");
+    return {{.category = "secret", .removed = "hunter2"}};
   }
   bool redact_identifier(std::string&) const override { return false; }
 };
