@@ -393,6 +393,8 @@ TEST_F(GovernedTiersTest, ABudgetCountsBeforeARuleThatAllows) {
 TEST_F(GovernedTiersTest, TrustCountsBeforeARuleThatAllows) {
   rules_allow = true;
   use({.tier = Autonomy::ActWithApproval}, true);
+  call("write_file", {.holds = false});
+  EXPECT_EQ(last_source(), "rule");
   upstream = std::make_shared<test::FakeUpstream>(
       [](Call, std::stop_token) -> Task<Envelope> { co_return Envelope::error("broken"); });
   call("write_file", {.holds = false});
