@@ -111,7 +111,7 @@ class ExplainTruth(McpTest):
         self.assertEqual(seen["recorded"]["outcome"], "blocked")
         self.assertTrue(self.cli("policy", "explain", call).out.startswith("undecided: input_redacted; /message lost aws_access_key_id"))
 
-    # WB-33 WB-38
+    # WB-26 WB-33 WB-38
     def test_a_redacted_call_is_decided_where_every_word_or_no_word_of_the_form_hits(self):
         check = "version: 1\nautonomy: {tier: act_auto}\nguardrails:\n  checks:\n    - {type: regex, stage: tool_use, id: aws, patterns: ['%s']}\n"
         policy = self.write("p.yaml", check % "A[KS]IA[0-9A-Z]{16}")
