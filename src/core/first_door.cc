@@ -169,7 +169,7 @@ Async<void> Governor::authorize(Trail& trail, const std::shared_ptr<Upstream>& u
   if (trail.open() && trail.rules) note_rules(trail, parts_.recorder);
   if (trail.open()) {
     weigh_autonomy(trail);
-  } else {
+  } else if (!trail.weighed) {
     trail.autonomy_source = "not_weighed";  // refused before a tier was asked for
   }
   trail.as_of = trail.facts->as_of();

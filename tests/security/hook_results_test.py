@@ -11,7 +11,7 @@ import unittest
 import hook_daemon_test
 import hook_test
 from cli_support import BIN
-from hook_test import ASK, HOST, claude, ran
+from hook_support import ASK, HOST, claude, ran
 
 # A host that lives as long as its session: runs the hook for each line that it reads.
 LASTING = """
