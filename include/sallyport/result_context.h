@@ -20,7 +20,7 @@ namespace sallyport {
 namespace core {
 struct ResultRules;
 struct CallSurroundings;
-}
+}  // namespace core
 
 // A context made from a tool's name alone (a dry run) holds that and nothing else.
 struct ResultContext {
@@ -31,7 +31,7 @@ struct ResultContext {
   std::string policy_hash{};
   std::optional<std::uint64_t> matched_grant_index{};  // into `scope->grants`
   bool is_error = false;
-  std::shared_ptr<const core::ResultRules> rules{};  // of the policy that judge this result
+  std::shared_ptr<const core::ResultRules> rules{};        // of the policy that judge this result
   std::shared_ptr<const core::CallSurroundings> around{};  // for guards in other programs
 };
 

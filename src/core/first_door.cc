@@ -235,14 +235,15 @@ void Governor::find_tier(Trail& trail) const {
   const std::optional<Autonomy> ceiling = trail.grant ? trail.grant->ceiling : std::nullopt;
   trail.spending.reset();
   if (const AutonomyRules* const rules = trail.plan().rules_for(trail.call())) {
-    AutonomyAnswer answer = rules->weigh({.call = trail.call(),
-                                          .classification = untiered(trail),
-                                          .grant_ceiling = ceiling,
-                                          .steps = trail.tier_steps,
-                                          .people = trail.plan().approvals().people.get(),
-                                          .rules = say_of(trail)},
-                                         // A budget counts by the time that the record says (WB-10).
-                                         *trail.facts, *from_rfc3339(trail.decided_at));
+    AutonomyAnswer answer =
+        rules->weigh({.call = trail.call(),
+                      .classification = untiered(trail),
+                      .grant_ceiling = ceiling,
+                      .steps = trail.tier_steps,
+                      .people = trail.plan().approvals().people.get(),
+                      .rules = say_of(trail)},
+                     // A budget counts by the time that the record says (WB-10).
+                     *trail.facts, *from_rfc3339(trail.decided_at));
     trail.autonomy = answer.tier;
     trail.autonomy_source = std::move(answer.source);
     trail.needs_human = answer.needs_human;

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "base/async.h"
-#include "core/recorder.h"
 #include "core/call_rules.h"
+#include "core/recorder.h"
 #include "sallyport/call.h"
 #include "sallyport/classification.h"
 #include "sallyport/envelope.h"
