@@ -392,7 +392,7 @@ TEST_F(GovernedTiersTest, ABudgetCountsBeforeARuleThatAllows) {
 // RU-7
 TEST_F(GovernedTiersTest, TrustCountsBeforeARuleThatAllows) {
   rules_allow = true;
-  use({.tier = Autonomy::ActWithApproval}, true);
+  use({.tier = Autonomy::ActAuto}, true);
   call("write_file", {.holds = false});
   EXPECT_EQ(last_source(), "rule");
   upstream = std::make_shared<test::FakeUpstream>(

@@ -95,8 +95,8 @@ TEST(ResultPipelineTest, AGuardThatFailsBlocksUnlessItMayFailOpen) {
 
 // PI-35
 TEST(ResultPipelineTest, AGuardThatWaitsTooLongBlocks) {
+  std::atomic<bool> done = false;  // outlives the guard, which the pipeline waits for
   ResultPipeline pipeline;
-  std::atomic<bool> done = false;
   ASSERT_TRUE(pipeline.add("slow",
                            [&](const Envelope&, const ResultContext&) -> Result<Verdict> {
                              while (!done) std::this_thread::yield();
