@@ -88,7 +88,7 @@ struct AuditRecord {
   // What the decision was made of. Empty: an earlier release wrote the record.
   std::string decided_at{};                 // RFC 3339
   std::uint64_t as_of = 0;                  // size of the ledger when the facts were read
-  std::string class_source{};               // who says what the tool is; `unknown`: nobody
+  std::string class_source{};               // the source of the class; `unknown`: none
   bool caution = false;                     // what the tool says of itself is reason for care
   std::optional<std::string> definition{};  // `sha256:<hex>` of what the tool says of itself
   std::string front{};                      // `mcp`, `http`, `hook`, `library` or `agent`

@@ -122,7 +122,7 @@ struct RuntimeError {
   std::string message{};
   std::optional<ProviderError> cause{};
 
-  // Follows from kind and cause; nobody chooses it.
+  // Follows from kind and cause.
   ErrorCategory category() const;
 
   bool operator==(const RuntimeError&) const = default;

@@ -43,7 +43,7 @@ Async<void> AdmissionLog::record(std::string route, unsigned status, std::string
   const Event denied = event::AuthorizationDenied{.agent_id = kNobody,
                                                   .action = event::DeniedAction::FrontAdmission,
                                                   .detail = std::move(detail)};
-  // A report: what cannot be written now is owed, and nobody is let in for it.
+  // A report: what cannot be written now is owed, and no client is admitted for it.
   (void)co_await emitter_.emit(denied, Subject{.agent_id = kNobody});
 }
 

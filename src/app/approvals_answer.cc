@@ -60,7 +60,7 @@ Result<void> check_seen(const Context& context, const std::string& id) {
                           id));
 }
 
-// Before somebody is asked for a passphrase in vain (RU-18).
+// Before the approver types a passphrase in vain (RU-18).
 Result<void> check_reason(const Context& context, const std::string& id) {
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
   ledger::StoreReader records(workspace->store());

@@ -22,7 +22,7 @@ std::string usual_name() {
   return "user:" + who.substr(who.find(':') + 1);
 }
 
-// A new one, or the one that an earlier run made and nobody has registered yet.
+// A new one, or the one that an earlier run made and that is not registered yet.
 Result<ApproverKey> key_in(const std::filesystem::path& file, const std::string& name,
                            const ApprovalsInitOptions& options) {
   std::error_code code;

@@ -39,7 +39,7 @@ class CaseClock final : public Clock {
   WallTime now{};
 };
 
-// Ids of a decision that nobody keeps: the same in every run (WB-6).
+// Ids of a decision that is not kept: the same in every run (WB-6).
 class CaseEntropy final : public Entropy {
  public:
   void fill(std::span<std::uint8_t> out) override {

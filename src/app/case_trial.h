@@ -23,7 +23,7 @@ struct CaseAnswer {
   std::string tier{};
   std::string tier_source{};
   json::value input{};
-  json::value asks{};  // members of the approval; null: nobody is asked
+  json::value asks{};  // members of the approval; null: there is no approval request
   std::vector<std::string> hits{};
   std::vector<std::string> logged{};
   std::optional<json::value> result{};  // that is released, or `withheld`; nothing: none was given

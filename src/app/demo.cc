@@ -43,7 +43,7 @@ struct Scripted {
 
 constexpr std::size_t kWidth = 80;
 
-// What became of a call, for somebody who sees this for the first time.
+// What became of a call, in words for a new user.
 std::string in_words(const std::string& title) {
   static const std::map<std::string, std::string, std::less<>> kWords = {
       {"allowed", "the policy lets it run, and it ran"},

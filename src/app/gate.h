@@ -76,7 +76,7 @@ class Gate {
   mcp::GatewayMeter meter_;
   mcp::PinBook pins_;
   net::Quota held_;                           // by what clients of all gateways ask
-  std::shared_ptr<external::Host> external_;  // shared with questions that nobody waits for
+  std::shared_ptr<external::Host> external_;  // shared with abandoned questions
   core::PlanShelf plans_;
   policy::PolicyLoader loader_;
   PolicyWatch watch_;

@@ -67,7 +67,7 @@ void WaitingNotice::tell(const core::WaitingCall& call) {
   told_.push_back(id);
   if (told_.size() > kMostTold) told_.pop_front();
   const Result<ApprovalItem> item = approval_item(parts_.records, id, parts_.clock.wall());
-  if (!item) return;  // whoever asks for the list is told why
+  if (!item) return;  // `approvals list` says why
   const std::string tool = with_lookalikes(visible(text_or_empty(item->request, "tool_name")));
   const std::string server = visible(text_or_empty(item->request, "server"));
   const std::string what = with_lookalikes(what_waits(item->request));

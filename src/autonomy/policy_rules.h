@@ -20,7 +20,7 @@ inline constexpr std::string_view kUseSpace = "autonomy_use";  // by agent
 
 class PolicyRules final : public core::AutonomyRules {
  public:
-  // What an agent was promoted or demoted to, said by whoever knows without a ledger.
+  // What an agent was promoted or demoted to, given by a caller that has no ledger.
   using Standings = std::function<trust::Standing(const std::string& agent)>;
 
   // Both must outlive it. `enforce_trust`: what the trust record shows lowers tiers (TR-13).

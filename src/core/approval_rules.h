@@ -34,7 +34,7 @@ class ReviewerBook {
   // of that name is registered.
   virtual std::string credential(const std::string& reviewer) const;
   // Is this the name of an approver that an external program may answer as (RU-67)? Never of one
-  // with a key, because nobody else can sign.
+  // with a key, because only its holder can sign.
   virtual bool is_program(const std::string& reviewer) const;
   // The registered approver as whom the user of this client answers there (AP-31). Empty: none.
   virtual std::string of_client(const std::string& principal) const;

@@ -45,10 +45,10 @@ struct ApprovalState {
   std::chrono::seconds use_within{600};
   std::uint64_t required = 1;
   std::vector<Vote> votes{};
-  std::vector<std::string> also{};      // who may answer too, since somebody passed it on (AP-26)
+  std::vector<std::string> also{};      // who may answer too, after it was passed on (AP-26)
   std::vector<LaterReviewers> later{};  // that has not happened yet
   bool reason_required = false;         // a yes without a reason is rejected (RU-18)
-  std::string stored{};                 // the fact as it is, to be expected by whoever changes it
+  std::string stored{};                 // the fact as it is, which a change expects
   std::uint64_t sequence = 0;           // of the entry that said so
 
   std::string text() const;

@@ -31,7 +31,7 @@ Async<Result<Reply>> consult(std::shared_ptr<const Approver> approver, Question 
   co_return co_await approver->answer(std::move(question));
 }
 
-// How long a yes is good for, and who may answer when nobody has (RU-18, RU-19).
+// How long a yes is good for, and who may answer if no reviewer has (RU-18, RU-19).
 QuestionTerms terms_of(const Trail& trail, WallTime now) {
   QuestionTerms terms{.use_within = trail.use_within()};
   if (!trail.rules) return terms;

@@ -37,7 +37,7 @@ struct RuleItem {
   std::string message{};
 };
 
-// Lets others answer too, if nobody has after that time (RU-19).
+// Lets other reviewers answer too after that time (RU-19).
 struct RulePassOn {
   std::string rule{};
   std::chrono::seconds after{};

@@ -13,7 +13,7 @@
 
 namespace sallyport::core {
 
-// The failure of a guard in another program that nobody asks here: what it would say is unknown.
+// The failure of a guard in another program that is not asked here: its answer is unknown.
 inline constexpr std::string_view kGuardNotOurs = "guard_not_ours";
 
 struct Judged {

@@ -18,7 +18,7 @@ namespace sallyport::external {
 
 namespace {
 
-// Closes what nobody took over.
+// Closes the descriptors that have no owner yet.
 class Ends {
  public:
   static Result<Ends> make() {

@@ -52,7 +52,7 @@ class Child {
   bool reaped_ = false;
 };
 
-// What could be written at once. `Unavailable`: nobody reads any more.
+// What could be written at once. `Unavailable`: the reader is gone.
 Result<std::size_t> write_some(int to, std::string_view text);
 // What is there; nothing: it has ended. An empty text: there is nothing now.
 std::optional<std::string> read_some(int from);

@@ -21,7 +21,7 @@ constexpr std::chrono::milliseconds kGrace{1000};
 struct Part {
   Entry entry;
   std::shared_ptr<const Scope> scope;
-  std::shared_ptr<const Peer> peer;  // null: nobody is asked
+  std::shared_ptr<const Peer> peer;  // null: nothing is started
   std::shared_ptr<Host> host;        // null where `peer` is
 
   Task<json::object> ask(json::object request, std::vector<std::string> workspaces) const {

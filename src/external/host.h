@@ -1,5 +1,5 @@
 // What a process gives to its external guards: threads to wait on, variables, and a log. Shared by
-// the front and by questions that nobody waits for any more.
+// the front and by abandoned questions.
 #pragma once
 
 #include <boost/asio/thread_pool.hpp>
@@ -20,7 +20,7 @@ class Host {
     // The value of an environment variable; nothing: it is not set.
     std::function<std::optional<std::string>(const std::string& name)> variable{};
     std::string data_folder{};
-    // For the people who run this. May be called by any thread; none: nobody reads.
+    // For the people who run this. May be called by any thread; none: lines are dropped.
     std::function<void(std::string_view line)> log{};
   };
   Host(const core::Redactor& redactor, Settings settings)

@@ -12,10 +12,10 @@
 
 namespace sallyport::external {
 
-// Shared with work that nobody waits for any more.
+// Shared with abandoned work.
 struct Launch {
   Entry entry;
-  std::shared_ptr<Host> host;           // outlived by work that nobody waits for any more
+  std::shared_ptr<Host> host;           // outlived by abandoned work
   std::vector<std::string> workspaces;  // of the policy
 
   // Looks at the program again, and starts it.

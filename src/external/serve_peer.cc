@@ -108,7 +108,7 @@ class Session {
       if (watched[0].revents != 0 && watched[1].revents == 0) break;
     }
     const std::lock_guard lock(mutex_);
-    // Under the lock: nobody kills a number that is free again.
+    // Under the lock: no thread kills a process id that is free again.
     const std::string ending = child_->finish();
     if (!over_) over_ = Error{.code = ErrorCode::Unavailable, .message = "it ended with " + ending};
     changed_.notify_all();

@@ -14,7 +14,7 @@ class ServePeer final : public Peer {
 
  private:
   class State;
-  std::shared_ptr<State> state_;  // shared with questions that nobody waits for any more
+  std::shared_ptr<State> state_;  // shared with abandoned questions
 };
 
 }  // namespace sallyport::external

@@ -27,7 +27,7 @@ struct ShownCall {
 void add_call(json::object& request, const Entry& entry, const ShownCall& shown,
               const core::Redactor& redactor);
 
-// A value as it may be shown to somebody who does not see inputs.
+// A value as a peer with `sees: preview` gets it.
 json::value redacted(const core::Redactor& redactor, std::string_view name, json::value value);
 
 // Exactly one JSON object. `Corrupt`: it is something else.

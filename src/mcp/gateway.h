@@ -57,7 +57,7 @@ class Gateway final : public Conversation,
     PinBook& pins;
     GatewayMeter* meter = nullptr;  // none: nobody wants to know
     net::Quota held{};  // by requests and answers, of all gateways that are given the same
-    // Called where the request of a call is on record and nobody has answered yet; must not wait.
+    // Called where the request of a call is on record and has no answer yet; must not wait.
     std::function<void(const core::WaitingCall&)> waiting{};
   };
   struct Settings {

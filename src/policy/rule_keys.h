@@ -25,7 +25,7 @@ void add_role_keys(Mapping& keys, ToolEntry& out);
 json::object when_schema();
 ReadValue read_when(std::vector<rules::Conditions>& out);
 ReadValue read_rule_id(std::string& out);
-// Refuses a class in these conditions that nobody knows.
+// Refuses an unknown class in these conditions.
 Result<void> check_when(const Policy& policy, const Place& conditions);
 
 // What the policy says of tools and servers, for effects.

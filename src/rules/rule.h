@@ -23,7 +23,7 @@ constexpr bool is_restrictive(Then then) {
   return then != Then::Allow;
 }
 
-// Lets others answer too, if nobody has after that time (RU-19).
+// Lets other reviewers answer too after that time (RU-19).
 struct PassOn {
   std::chrono::seconds after{};
   std::vector<std::string> to{};
