@@ -1,0 +1,77 @@
+// Checks of texts between a client and a model: prompts, answers while they stream, and tool
+// results inside prompts. The seam beside ResultGuard: a Plan has at most one, made of its
+// guardrails.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sallyport/json.h"
+#include "sallyport/verdict.h"
+
+namespace sallyport::core {
+
+enum class TextStage : std::uint8_t { Input, Output, ToolUse, ToolOutput };
+std::string_view to_string(TextStage stage);
+
+// Source bytes [start, end) that are decided: text to pass on, or a region and its replacement.
+struct TextPiece {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  std::string text{};
+  bool replaced = false;
+};
+
+// What ends a message, or refuses a text.
+struct TextBlock {
+  std::string notice{};       // replaces what is withheld (GR-17)
+  std::string reason{};       // for records: which check, and its code
+  std::string check{};        // label of the check
+  std::string reason_code{};  // such as `guardrail.regex`
+};
+
+// What a step lets out.
+struct PassedText {
+  std::vector<TextPiece> pieces{};   // in source order, without gaps
+  std::vector<Finding> findings{};   // that became certain
+  std::optional<TextBlock> block{};  // nothing follows it
+
+  // The text that leaves, without the notice of a block.
+  std::string text() const;
+  bool changed() const;  // a piece was replaced, or a block withholds the rest
+};
+
+// One text that arrives in pieces. Owned by one caller at a time.
+class GuardedText {
+ public:
+  virtual ~GuardedText() = default;
+
+  // After a block: nothing.
+  virtual PassedText push(std::string_view delta) = 0;
+  virtual PassedText finish() = 0;
+  virtual std::uint64_t held() const = 0;    // bytes that wait
+  virtual json::array coverage() const = 0;  // GR-62
+};
+
+// Immutable; any number of threads may use it at once.
+class StreamGuard {
+ public:
+  virtual ~StreamGuard() = default;
+
+  // Has the stage a check that may change or withhold a text?
+  virtual bool enforces(TextStage stage) const = 0;
+  // Null: no check of this stage looks at such texts, and they pass untouched. Never for `ToolUse`.
+  virtual std::unique_ptr<GuardedText> arm(TextStage stage,
+                                           std::optional<std::string_view> tool) const = 0;
+  // A whole text. An engine failure is a block (GR-75).
+  virtual PassedText look_at(TextStage stage, std::string_view text,
+                             std::optional<std::string_view> tool) const = 0;
+  // One element for each check, armed or not.
+  virtual json::array coverage(TextStage stage, std::optional<std::string_view> tool) const = 0;
+};
+
+}  // namespace sallyport::core

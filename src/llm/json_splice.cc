@@ -1,0 +1,244 @@
+#include "llm/json_splice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sallyport/json.h"
+
+namespace sallyport::llm {
+
+std::string pointer_to(std::string_view parent, std::string_view member) {
+  std::string pointer(parent);
+  pointer += '/';
+  for (const char c : member) {
+    if (c == '~') {
+      pointer += "~0";
+    } else if (c == '/') {
+      pointer += "~1";
+    } else {
+      pointer += c;
+    }
+  }
+  return pointer;
+}
+
+std::string pointer_to(std::string_view parent, std::size_t index) {
+  return fmt::format("{}/{}", parent, index);
+}
+
+std::string json_string(std::string_view text) {
+  std::string out;
+  append_canonical_string(out, text);
+  return out;
+}
+
+void Splice::replace(std::string pointer, std::string json) {
+  edits_[std::move(pointer)].push_back({Kind::Replace, std::move(json)});
+}
+
+void Splice::remove(std::string pointer) {
+  edits_[std::move(pointer)].push_back({Kind::Remove, {}});
+}
+
+void Splice::append(std::string pointer, std::string json) {
+  edits_[std::move(pointer)].push_back({Kind::Append, std::move(json)});
+}
+
+// One pass over a valid JSON text. `pointer_` names the value at hand.
+class Splicer {
+ public:
+  Splicer(const std::map<std::string, std::vector<Splice::Edit>, std::less<>>& edits,
+          std::string_view text)
+      : edits_(edits), text_(text) {
+    out_.reserve(text.size() + 64);
+  }
+
+  std::string run() {
+    out_ += take_space();
+    value();
+    out_ += text_.substr(at_);
+    return std::move(out_);
+  }
+
+ private:
+  using Kind = Splice::Kind;
+
+  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+
+  static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+  // The white space at the place at hand.
+  std::string_view take_space() {
+    const std::size_t begin = at_;
+    while (is_space(peek())) ++at_;
+    return text_.substr(begin, at_ - begin);
+  }
+
+  void copy(std::size_t until) {
+    out_ += text_.substr(at_, until - at_);
+    at_ = until;
+  }
+
+  std::size_t end_of_string(std::size_t at) const {
+    for (++at; at < text_.size() && text_[at] != '"'; ++at) {
+      if (text_[at] == '\\') ++at;
+    }
+    return at + 1;
+  }
+
+  std::size_t end_of_value(std::size_t at) const {
+    if (at >= text_.size()) return at;
+    if (text_[at] == '"') return end_of_string(at);
+    if (text_[at] != '{' && text_[at] != '[') {
+      while (at < text_.size() && !is_space(text_[at]) && text_[at] != ',' && text_[at] != '}' &&
+             text_[at] != ']') {
+        ++at;
+      }
+      return at;
+    }
+    std::size_t depth = 0;
+    while (at < text_.size()) {
+      const char c = text_[at];
+      if (c == '"') {
+        at = end_of_string(at);
+        continue;
+      }
+      ++at;
+      if (c == '{' || c == '[') ++depth;
+      if ((c == '}' || c == ']') && --depth == 0) break;
+    }
+    return at;
+  }
+
+  const std::vector<Splice::Edit>* edits() const {
+    const auto found = edits_.find(pointer_);
+    return found == edits_.end() ? nullptr : &found->second;
+  }
+
+  bool is_removed() const {
+    const auto* const edits = this->edits();
+    return edits != nullptr && std::ranges::any_of(*edits, [](const Splice::Edit& edit) {
+             return edit.kind == Kind::Remove;
+           });
+  }
+
+  const std::string* replacement() const {
+    const auto* const edits = this->edits();
+    if (edits == nullptr) return nullptr;
+    for (const Splice::Edit& edit : *edits) {
+      if (edit.kind == Kind::Replace) return &edit.json;
+    }
+    return nullptr;
+  }
+
+  // Is an edit at this value or below it?
+  bool concerns() const {
+    const auto next = edits_.lower_bound(pointer_);
+    if (next == edits_.end()) return false;
+    if (next->first == pointer_) return true;
+    // What sorts between `/a` and `/a/` is another member, such as `/a-b`.
+    const std::string below = pointer_ + "/";
+    const auto child = edits_.lower_bound(below);
+    return child != edits_.end() && child->first.starts_with(below);
+  }
+
+  void value() {
+    if (!concerns()) return copy(end_of_value(at_));
+    if (const std::string* const json = replacement()) {
+      at_ = end_of_value(at_);
+      out_ += *json;
+      return;
+    }
+    if (peek() == '{' || peek() == '[') return container(peek() == '{');
+    copy(end_of_value(at_));
+  }
+
+  // Removed children go with their white space and one comma; the others keep theirs.
+  void container(bool object) {
+    out_ += text_[at_++];
+    const char close = object ? '}' : ']';
+    bool any = false;  // a child is in the output
+    std::string_view space = take_space();
+    for (std::size_t index = 0; at_ < text_.size() && peek() != close; ++index) {
+      const std::size_t length = pointer_.size();
+      enter(object, index);
+      const bool removed = is_removed();
+      if (removed) {
+        skip_child(object);
+        take_space();
+      } else {
+        if (any) out_ += ',';
+        out_ += space;
+        child(object);
+        out_ += take_space();
+        any = true;
+      }
+      pointer_.resize(length);
+      if (peek() == ',') {
+        ++at_;
+        space = take_space();
+      } else {
+        space = {};
+      }
+    }
+    if (!any) out_ += space;
+    add_behind(any);
+    if (at_ < text_.size()) out_ += text_[at_++];
+  }
+
+  void enter(bool object, std::size_t index) {
+    if (!object) {
+      pointer_ = pointer_to(pointer_, index);
+      return;
+    }
+    const std::size_t end = end_of_string(at_);
+    const Result<ParsedJson> name = parse_json(text_.substr(at_, end - at_));
+    const bool known = name && name->value.is_string();
+    pointer_ = pointer_to(pointer_,
+                          known ? std::string_view(name->value.get_string()) : std::string_view());
+  }
+
+  void child(bool object) {
+    if (object) {
+      copy(end_of_string(at_));
+      out_ += take_space();
+      out_ += text_[at_++];  // the colon
+      out_ += take_space();
+    }
+    value();
+  }
+
+  void skip_child(bool object) {
+    if (object) {
+      at_ = end_of_string(at_);
+      take_space();
+      ++at_;
+      take_space();
+    }
+    at_ = end_of_value(at_);
+  }
+
+  void add_behind(bool any) {
+    const auto* const edits = this->edits();
+    if (edits == nullptr) return;
+    for (const Splice::Edit& edit : *edits) {
+      if (edit.kind != Kind::Append) continue;
+      if (any) out_ += ',';
+      out_ += edit.json;
+      any = true;
+    }
+  }
+
+  const std::map<std::string, std::vector<Splice::Edit>, std::less<>>& edits_;
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::string out_;
+  std::string pointer_;
+};
+
+std::string Splice::applied(std::string_view text) const {
+  return empty() ? std::string(text) : Splicer(edits_, text).run();
+}
+
+}  // namespace sallyport::llm

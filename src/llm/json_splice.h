@@ -1,0 +1,49 @@
+// Changes single values of a JSON text and leaves every other byte as it is: order of members,
+// white space, escapes and number spelling (MP-5).
+//
+//   Splice splice;
+//   splice.replace("/messages/0/content", "\"[redacted]\"");
+//   splice.remove("/tools/1");
+//   splice.append("/stream_options", "\"include_usage\":true");
+//   std::string changed = splice.applied(text);
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sallyport::llm {
+
+// `child` behind `parent` as a JSON Pointer (RFC 6901).
+std::string pointer_to(std::string_view parent, std::string_view member);
+std::string pointer_to(std::string_view parent, std::size_t index);
+
+// A text as a JSON string, quotes included.
+std::string json_string(std::string_view text);
+
+class Splice {
+ public:
+  // `json` is the new value as JSON text. Pointers lead to values that the text has.
+  void replace(std::string pointer, std::string json);
+  // A member with its name, or an element.
+  void remove(std::string pointer);
+  // Behind the last member of an object (`json` is then `"name":value`) or element of an array.
+  void append(std::string pointer, std::string json);
+
+  bool empty() const { return edits_.empty(); }
+  // `text` is valid JSON. An edit whose pointer leads nowhere changes nothing.
+  std::string applied(std::string_view text) const;
+
+ private:
+  enum class Kind { Replace, Remove, Append };
+  struct Edit {
+    Kind kind;
+    std::string json;
+  };
+  friend class Splicer;
+  std::map<std::string, std::vector<Edit>, std::less<>> edits_;
+};
+
+}  // namespace sallyport::llm

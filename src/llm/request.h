@@ -1,0 +1,105 @@
+// What a request to a model holds, as far as the proxy looks at it: texts to check, tool results,
+// tools that the provider runs, state that the provider keeps. Paths are JSON Pointers into the
+// body.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "llm/api.h"
+#include "llm/json_splice.h"
+#include "sallyport/json.h"
+#include "sallyport/result.h"
+
+namespace sallyport::llm {
+
+// Which body it is (MP-1).
+enum class RequestKind : std::uint8_t {
+  Messages,     // /v1/messages
+  CountTokens,  // /v1/messages/count_tokens
+  Chat,         // /v1/chat/completions
+  Responses,    // /v1/responses
+  InputTokens,  // /v1/responses/input_tokens
+  Compact,      // /v1/responses/compact
+  Embeddings,   // /v1/embeddings
+};
+
+// One string of the body that checks look at (MP-27).
+struct Leaf {
+  enum class Kind : std::uint8_t {
+    Input,       // stage `input`, redacted in place
+    ToolOutput,  // stage `tool_output`, redacted in place
+    Fixed,       // stage `input`, and a redaction acts as block
+  };
+  std::string path{};
+  std::string text{};
+  Kind kind = Kind::Input;
+  std::string tool_call_id{};  // of ToolOutput
+  std::string tool{};          // its name, where the same request has the call (MP-31)
+};
+
+// A part that no check can read: opaque bytes, media, ids and addresses of files (MP-34).
+struct Unread {
+  std::string path{};
+  std::string
+      kind{};  // `image`, `document`, `audio`, `file`, `signature`, `encrypted`, `prompt`, `url`
+};
+
+// A tool result inside the request.
+struct ToolReturn {
+  std::string path{};  // of the block, message or item
+  std::string tool_call_id{};
+  std::string tool{};
+  bool is_error = false;
+  json::value content{};  // as the API has it
+};
+
+// A tool that the provider runs (MP-36).
+struct ProviderTool {
+  std::string path{};  // of its entry in `tools` or `mcp_servers`
+  std::string type{};
+  std::string name{};
+};
+
+// State that the provider keeps (MP-35).
+struct StateRef {
+  std::string path{};
+  std::string kind{};  // `response`, `conversation`, `item`, `message`, `file`
+  std::string id{};
+};
+
+struct Request {
+  RequestKind kind = RequestKind::Messages;
+  std::string model{};
+  bool stream = false;
+  bool json_format = false;  // asks for JSON in the text
+  bool audio = false;        // asks for audio output
+  bool asks_usage = false;   // chat: `stream_options.include_usage`
+  bool has_stream_options = false;
+  bool has_signed_blocks = false;
+  std::optional<bool> store{};                  // Responses, chat
+  std::optional<std::uint64_t> output_limit{};  // tokens that the client allows
+  std::uint64_t media_parts = 0;                // images and documents, for the estimate (MP-71)
+  std::vector<Leaf> leaves{};
+  std::vector<Unread> unread{};
+  std::vector<ToolReturn> returns{};
+  std::vector<ProviderTool> provider_tools{};
+  std::vector<StateRef> state{};
+  std::vector<std::string> call_ids{};  // of calls that earlier answers proposed and it repeats
+};
+
+// `body` is a JSON object. Every string leaf of it is in `leaves` or in `unread`. `InvalidInput`:
+// `model` is missing or no text.
+Result<Request> read_request(RequestKind kind, const json::value& body);
+Result<Request> read_anthropic_request(RequestKind kind, const json::value& body);
+Result<Request> read_chat_request(RequestKind kind, const json::value& body);  // and embeddings
+Result<Request> read_responses_request(RequestKind kind, const json::value& body);
+
+// Replaces the content of a result by a notice, with `is_error` where the API has it (MP-30).
+void withhold(Splice& splice, RequestKind kind, const ToolReturn& result, std::string_view notice,
+              const json::value& body);
+
+}  // namespace sallyport::llm

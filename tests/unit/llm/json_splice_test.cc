@@ -1,0 +1,54 @@
+#include "llm/json_splice.h"
+
+#include <gtest/gtest.h>
+
+namespace sallyport::llm {
+namespace {
+
+// MP-5
+TEST(JsonSplice, ReplacesOneValueAndLeavesEveryOtherByte) {
+  Splice splice;
+  splice.replace("/a/1/b~1c", "\"new\"");
+  EXPECT_EQ(splice.applied("{ \"x\" : 1.00,\n\"a\":[ 7 ,{\"b/c\": \"old\\u0041\" , \"z\":1e3}] }"),
+            "{ \"x\" : 1.00,\n\"a\":[ 7 ,{\"b/c\": \"new\" , \"z\":1e3}] }");
+}
+
+// MP-5
+TEST(JsonSplice, FindsMembersByTheirNameWhateverItsEscapes) {
+  Splice splice;
+  splice.replace("/ab", "2");
+  EXPECT_EQ(splice.applied(R"({"\u0061b":1,"ab-c":{"x":1}})"), R"({"\u0061b":2,"ab-c":{"x":1}})");
+}
+
+TEST(JsonSplice, RemovesMembersAndElementsWithOneComma) {
+  const auto without = [](const std::string& text, const std::vector<std::string>& pointers) {
+    Splice splice;
+    for (const std::string& pointer : pointers) splice.remove(pointer);
+    return splice.applied(text);
+  };
+  EXPECT_EQ(without("[1,2,3]", {"/0"}), "[2,3]");
+  EXPECT_EQ(without("[1, 2, 3]", {"/1"}), "[1, 3]");
+  EXPECT_EQ(without("[1,2,3]", {"/2"}), "[1,2]");
+  EXPECT_EQ(without("[1,2,3]", {"/0", "/1", "/2"}), "[]");
+  EXPECT_EQ(without(R"({"a":{"b":[]},"c":"}"})", {"/a"}), R"({"c":"}"})");
+  EXPECT_EQ(without(R"({"a":1,"c":"]"})", {"/c"}), R"({"a":1})");
+}
+
+TEST(JsonSplice, AppendsBehindTheLastChild) {
+  Splice splice;
+  splice.append("", "\"stream_options\":{\"include_usage\":true}");
+  splice.append("/in", "4");
+  EXPECT_EQ(splice.applied("{\"in\":[ ]}"),
+            "{\"in\":[ 4],\"stream_options\":{\"include_usage\":true}}");
+  EXPECT_EQ(splice.applied("{}"), "{\"stream_options\":{\"include_usage\":true}}");
+}
+
+TEST(JsonSplice, APointerThatLeadsNowhereChangesNothing) {
+  Splice splice;
+  splice.replace("/a/0/b", "1");
+  EXPECT_EQ(splice.applied(R"({"a":{"x":[1,"\"",{}]},"b":null})"),
+            R"({"a":{"x":[1,"\"",{}]},"b":null})");
+}
+
+}  // namespace
+}  // namespace sallyport::llm
