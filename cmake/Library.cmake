@@ -18,7 +18,8 @@ target_link_libraries(sallyport_library
                       PUBLIC Boost::headers Boost::json
                       PRIVATE fmt::fmt OpenSSL::SSL OpenSSL::Crypto SQLite::SQLite3 Threads::Threads
                               PkgConfig::SODIUM PkgConfig::HS PkgConfig::PCRE2 PkgConfig::ICU
-                              PkgConfig::ICU_I18N PkgConfig::FYAML ${simdjson_name})
+                              PkgConfig::ICU_I18N PkgConfig::FYAML PkgConfig::ZLIB PkgConfig::BROTLI
+                              PkgConfig::ZSTD ${simdjson_name})
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Sallyport)
 install(TARGETS sallyport_library EXPORT Sallyport ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
