@@ -124,9 +124,11 @@ Task<void> Emitter::tell(const Event& event, const Subject& subject, std::vector
 }
 
 Task<void> Emitter::emit(Event event, Subject subject, std::vector<Fact> facts,
-                         std::vector<Fact> expected) {
+                         std::vector<Fact> expected,
+                         std::vector<std::shared_ptr<const FactChange>> changes) {
   Draft row = event_row(event, subject);
   row.facts = std::move(facts);
+  row.changes = std::move(changes);
   std::vector<Draft> rows;
   rows.push_back(row);
   const Urgency urgency = announces(event) ? Urgency::Announces : Urgency::Reports;
@@ -134,7 +136,8 @@ Task<void> Emitter::emit(Event event, Subject subject, std::vector<Fact> facts,
       co_await parts_.recorder.append(std::move(rows), urgency, std::move(expected));
   if (!written) {
     const ErrorCode code = written.error().code;
-    const bool unfit = code == ErrorCode::Conflict || code == ErrorCode::InvalidInput;
+    const bool unfit = code == ErrorCode::Conflict || code == ErrorCode::InvalidInput ||
+                       (code == ErrorCode::Exhausted && !row.changes.empty());
     if (unfit) co_return std::unexpected(written.error());
     if (!announces(event)) {
       std::vector<Draft> owed;

@@ -34,8 +34,10 @@ class Emitter {
   // An event on its own: durable, then told. A row that cannot be written is `store`: an announcing
   // event was not announced, a reporting one is owed. `facts` change with the row; `expected` as in
   // `Recorder::append`, and `Conflict` where they differ.
+  // `changes` are asked in its transaction; `Exhausted` where one of them refuses.
   Task<void> emit(Event event, Subject subject, std::vector<Fact> facts = {},
-                  std::vector<Fact> expected = {});
+                  std::vector<Fact> expected = {},
+                  std::vector<std::shared_ptr<const FactChange>> changes = {});
 
   Recorder& recorder() { return parts_.recorder; }
 

@@ -178,11 +178,11 @@ Result<void> check_host_event(const Event& event, const Subject& subject) {
 
 }  // namespace
 
-Task<void> HostEvents::emit(Event event, Subject subject) {
+Task<void> HostEvents::emit(Event event, Subject subject, BesideEvent beside) {
   if (subject.agent_id.empty()) subject.agent_id = scope(event);
   SALLYPORT_CO_CHECK_OK(check_host_event(event, subject));
   const Steps steps = std::visit(StepsOf(subject), event);
-  std::vector<Fact> facts;
+  std::vector<Fact> facts = std::move(beside.facts);
   std::vector<Fact> expected;
   if (!steps.closes.empty()) {
     SALLYPORT_CO_TRY(auto open, recorder_.fact(kOpenCall, steps.closes));
@@ -200,8 +200,8 @@ Task<void> HostEvents::emit(Event event, Subject subject) {
     facts.push_back({std::string(kOpenCall), steps.opens, recorder_.instance_id(), true});
     expected.push_back({std::string(kOpenCall), steps.opens, std::nullopt});
   }
-  const Result<void> told =
-      co_await emitter_.emit(event, subject, std::move(facts), std::move(expected));
+  const Result<void> told = co_await emitter_.emit(event, subject, std::move(facts),
+                                                   std::move(expected), std::move(beside.changes));
   if (told) co_return told;
   if (told.error().code == ErrorCode::Conflict) {
     co_return fail(ErrorCode::Conflict,

@@ -9,13 +9,19 @@
 
 namespace sallyport::core {
 
+// Facts that change in the transaction of an event.
+struct BesideEvent {
+  std::vector<Fact> facts{};
+  std::vector<std::shared_ptr<const FactChange>> changes{};
+};
+
 class HostEvents {
  public:
   // Both must outlive it.
   HostEvents(Emitter& emitter, Recorder& recorder) : emitter_(emitter), recorder_(recorder) {}
 
-  // As `Engine::emit`.
-  Task<void> emit(Event event, Subject subject);
+  // As `Engine::emit`. `Exhausted` where a change refuses.
+  Task<void> emit(Event event, Subject subject, BesideEvent beside = {});
 
  private:
   Emitter& emitter_;

@@ -229,6 +229,17 @@ PlanBuilder& PlanBuilder::approver(std::shared_ptr<const Approver> approver) {
   return *this;
 }
 
+PlanBuilder& PlanBuilder::stream_guard(std::shared_ptr<const StreamGuard> guard) {
+  plan_.stream_guard_ = std::move(guard);
+  return *this;
+}
+
+PlanBuilder& PlanBuilder::model_rules(ModelRules rules) {
+  plan_.also_["model"] = model_rules_json(rules);
+  plan_.model_rules_ = std::move(rules);
+  return *this;
+}
+
 PlanBuilder& PlanBuilder::redaction_notice(bool shown) {
   plan_.redaction_notice_ = shown;
   return *this;

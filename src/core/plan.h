@@ -19,7 +19,9 @@
 #include "core/call_rules.h"
 #include "core/guard.h"
 #include "core/hook_registry.h"
+#include "core/model_rules.h"
 #include "core/sink.h"
+#include "core/stream_guard.h"
 #include "core/stream_limits.h"
 #include "sallyport/classification.h"
 
@@ -72,6 +74,9 @@ class Plan {
   // Is a guard among them that asks another program about calls or results?
   bool asks_outside() const { return asks_outside_; }
   bool redaction_notice() const { return redaction_notice_; }
+  // Checks of texts to and from models. Null: the policy has none.
+  const std::shared_ptr<const StreamGuard>& stream_guard() const { return stream_guard_; }
+  const ModelRules& model_rules() const { return model_rules_; }
   // May a message with a method that its protocol does not have pass?
   bool passes_method(std::string_view method) const {
     return passed_methods_.contains(method) || passed_methods_.contains("*");
@@ -101,6 +106,8 @@ class Plan {
   PlanListeners listeners_;
   bool asks_outside_ = false;
   bool redaction_notice_ = false;
+  std::shared_ptr<const StreamGuard> stream_guard_;
+  ModelRules model_rules_;
   std::set<std::string, std::less<>> passed_methods_;
   json::object also_;
 };
@@ -135,6 +142,8 @@ class PlanBuilder {
   PlanBuilder& hook(std::shared_ptr<const EventHook> hook);
   PlanBuilder& sink(std::shared_ptr<const Sink> sink);
   PlanBuilder& approver(std::shared_ptr<const Approver> approver);
+  PlanBuilder& stream_guard(std::shared_ptr<const StreamGuard> guard);
+  PlanBuilder& model_rules(ModelRules rules);
   PlanBuilder& redaction_notice(bool shown);  // tells the agent that something was taken out
   // Methods beyond those of the protocol that may pass; `*` stands for any.
   PlanBuilder& pass_methods(std::set<std::string, std::less<>> methods);

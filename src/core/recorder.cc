@@ -9,9 +9,9 @@ namespace sallyport::core {
 
 namespace {
 // In the order of the enumeration.
-constexpr auto kKinds =
-    std::to_array<std::string_view>({"event", "intent", "tool_audit", "guard_hit", "approval",
-                                     "trust", "grant", "topic", "hook_failed", "control"});
+constexpr auto kKinds = std::to_array<std::string_view>(
+    {"event", "intent", "tool_audit", "guard_hit", "approval", "trust", "grant", "topic",
+     "hook_failed", "control", "model_audit"});
 }  // namespace
 
 std::string_view to_string(Kind kind) {

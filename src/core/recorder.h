@@ -24,6 +24,7 @@ enum class Kind {
   Topic,
   HookFailed,
   Control,
+  ModelAudit,
 };
 
 std::string_view to_string(Kind kind);

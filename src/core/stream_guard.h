@@ -72,6 +72,8 @@ class StreamGuard {
                              std::optional<std::string_view> tool) const = 0;
   // One element for each check, armed or not.
   virtual json::array coverage(TextStage stage, std::optional<std::string_view> tool) const = 0;
+  // Grows with each set of checks that a process loads (GR-78).
+  virtual std::uint64_t generation() const = 0;
 };
 
 }  // namespace sallyport::core

@@ -34,6 +34,7 @@ constexpr auto kNames = std::to_array<std::string_view>({
     "raw_input",
     "reason",
     "released",
+    "request",
     "requested_input",
     "result",
     "snapshot",

@@ -15,6 +15,7 @@
 #include "grants/grant_result_guard.h"
 #include "guards/denied_methods.h"
 #include "guards/guardrail_guards.h"
+#include "guards/guardrail_texts.h"
 #include "guards/output_sanitizer.h"
 #include "guards/query_result.h"
 #include "guards/sanitizer_settings.h"
@@ -121,6 +122,7 @@ void add_guardrails(core::PlanBuilder& plan,
                     guards::Excerpts excerpts) {
   plan.also("guardrails", guardrails->document().config_hash.c_str());
   if (excerpts == guards::Excerpts::Kept) plan.also("keep_excerpts", true);
+  plan.stream_guard(std::make_shared<const guards::GuardrailTexts>(guardrails, excerpts));
   if (guardrails->armed(guardrails::Stage::ToolUse)) {
     plan.guard(std::make_shared<const guards::ToolUseGuardrails>(guardrails, excerpts));
   }
@@ -342,6 +344,7 @@ Result<void> add_to_plan(core::PlanBuilder& plan, const Policy& policy,
   if (!policy.denied_methods.empty()) {
     plan.guard(std::make_shared<const guards::DeniedMethods>(policy.denied_methods));
   }
+  if (policy.model) plan.model_rules(*policy.model);
   if (policy.hook_lets_pass) plan.also("hook", json::object{{"on_failure", "allow"}});
   if (guardrails) add_guardrails(plan, guardrails, excerpts_of(policy));
   if (policy.rules) {

@@ -19,6 +19,7 @@
 //   external: [{id: dlp, kind: guard, command: /usr/lib/dlp/check, when: {class: network.request}}]
 //   limits: {call_ms: 60000}
 //   mcp: {allow_methods: [x/ping], deny_methods: [sampling/createMessage]}
+//   model: {allow: ["claude-*"], tool_calls: hand_off}
 //   hook: {on_failure: deny}
 #pragma once
 
@@ -94,6 +95,7 @@ struct Policy {
   std::set<std::string, std::less<>> allowed_methods{};  // of MCP, beyond those of the protocol
   std::set<std::string> denied_methods{};                // of MCP that are calls
   std::shared_ptr<const core::PolicyText> text{};        // as it was read
+  std::optional<core::ModelRules> model{};
   bool hook_lets_pass = false;  // what a failure of the hook command does: else it denies
 };
 

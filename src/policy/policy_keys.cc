@@ -15,6 +15,7 @@
 #include "policy/approval_keys.h"
 #include "policy/external_keys.h"
 #include "policy/grant_keys.h"
+#include "policy/model_keys.h"
 #include "policy/rule_keys.h"
 #include "policy/yaml_json.h"
 
@@ -435,6 +436,7 @@ Mapping policy_keys(Policy& out) {
   std::string any_text;
   effects::ServerSaid any_server;
   ResultHook any_hook;
+  Policy any_policy;
   Mapping keys("a policy: what agents may do, and what is done to their calls and results");
   keys.required("version", "of this format", json::object{{"const", 1}}, read_version)
       .optional("name", "of this policy", text_schema(64), read_text(out.name, 64))
@@ -492,6 +494,8 @@ Mapping policy_keys(Policy& out) {
                 section(limit_keys, out))
       .optional("mcp", "messages of the Model Context Protocol", mcp_keys(out).schema(),
                 section(mcp_keys, out))
+      .optional("model", "what agents may ask of models, and what happens to answers",
+                model_keys(any_policy).schema(), section(model_keys, out))
       .optional("hook", "the hook command of coding agents", hook_keys(out).schema(),
                 section(hook_keys, out));
   return keys;
