@@ -8,6 +8,76 @@
 
 namespace sallyport::llm {
 
+namespace {
+
+bool is_space(char c) {
+  return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+std::size_t end_of_space(std::string_view text, std::size_t at) {
+  while (at < text.size() && is_space(text[at])) ++at;
+  return at;
+}
+
+std::size_t end_of_string(std::string_view text, std::size_t at) {
+  for (++at; at < text.size() && text[at] != '"'; ++at) {
+    if (text[at] == '\\') ++at;
+  }
+  return std::min(at + 1, text.size());
+}
+
+std::size_t end_of_value(std::string_view text, std::size_t at) {
+  if (at >= text.size()) return at;
+  if (text[at] == '"') return end_of_string(text, at);
+  if (text[at] != '{' && text[at] != '[') {
+    while (at < text.size() && !is_space(text[at]) && text[at] != ',' && text[at] != '}' &&
+           text[at] != ']') {
+      ++at;
+    }
+    return at;
+  }
+  std::size_t depth = 0;
+  while (at < text.size()) {
+    const char c = text[at];
+    if (c == '"') {
+      at = end_of_string(text, at);
+      continue;
+    }
+    ++at;
+    if (c == '{' || c == '[') ++depth;
+    if ((c == '}' || c == ']') && --depth == 0) break;
+  }
+  return at;
+}
+
+// Of a member, whatever its escapes.
+std::string name_of(std::string_view quoted) {
+  const Result<ParsedJson> name = parse_json(quoted);
+  return name && name->value.is_string() ? std::string(name->value.get_string()) : std::string();
+}
+
+// Calls `child(name, value)` for each member or element; elements have no name.
+template <class F>
+void each_child(std::string_view text, F child) {
+  if (text.empty() || (text[0] != '{' && text[0] != '[')) return;
+  const bool object = text[0] == '{';
+  std::size_t at = end_of_space(text, 1);
+  while (at < text.size() && text[at] != '}' && text[at] != ']') {
+    std::string_view name;
+    if (object) {
+      const std::size_t end = end_of_string(text, at);
+      name = text.substr(at, end - at);
+      at = end_of_space(text, end_of_space(text, end) + 1);
+    }
+    const std::size_t end = end_of_value(text, at);
+    if (!child(name, text.substr(std::min(at, text.size()), end - at))) return;
+    at = end_of_space(text, end);
+    if (at < text.size() && text[at] == ',') at = end_of_space(text, at + 1);
+  }
+}
+
+}  // namespace
+
 std::string pointer_to(std::string_view parent, std::string_view member) {
   std::string pointer(parent);
   pointer += '/';
@@ -66,8 +136,6 @@ class Splicer {
 
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
-  static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
   // The white space at the place at hand.
   std::string_view take_space() {
     const std::size_t begin = at_;
@@ -78,37 +146,6 @@ class Splicer {
   void copy(std::size_t until) {
     out_ += text_.substr(at_, until - at_);
     at_ = until;
-  }
-
-  std::size_t end_of_string(std::size_t at) const {
-    for (++at; at < text_.size() && text_[at] != '"'; ++at) {
-      if (text_[at] == '\\') ++at;
-    }
-    return at + 1;
-  }
-
-  std::size_t end_of_value(std::size_t at) const {
-    if (at >= text_.size()) return at;
-    if (text_[at] == '"') return end_of_string(at);
-    if (text_[at] != '{' && text_[at] != '[') {
-      while (at < text_.size() && !is_space(text_[at]) && text_[at] != ',' && text_[at] != '}' &&
-             text_[at] != ']') {
-        ++at;
-      }
-      return at;
-    }
-    std::size_t depth = 0;
-    while (at < text_.size()) {
-      const char c = text_[at];
-      if (c == '"') {
-        at = end_of_string(at);
-        continue;
-      }
-      ++at;
-      if (c == '{' || c == '[') ++depth;
-      if ((c == '}' || c == ']') && --depth == 0) break;
-    }
-    return at;
   }
 
   const std::vector<Splice::Edit>* edits() const {
@@ -144,14 +181,14 @@ class Splicer {
   }
 
   void value() {
-    if (!concerns()) return copy(end_of_value(at_));
+    if (!concerns()) return copy(end_of_value(text_, at_));
     if (const std::string* const json = replacement()) {
-      at_ = end_of_value(at_);
+      at_ = end_of_value(text_, at_);
       out_ += *json;
       return;
     }
     if (peek() == '{' || peek() == '[') return container(peek() == '{');
-    copy(end_of_value(at_));
+    copy(end_of_value(text_, at_));
   }
 
   // Removed children go with their white space and one comma; the others keep theirs.
@@ -192,16 +229,13 @@ class Splicer {
       pointer_ = pointer_to(pointer_, index);
       return;
     }
-    const std::size_t end = end_of_string(at_);
-    const Result<ParsedJson> name = parse_json(text_.substr(at_, end - at_));
-    const bool known = name && name->value.is_string();
-    pointer_ = pointer_to(pointer_,
-                          known ? std::string_view(name->value.get_string()) : std::string_view());
+    const std::size_t end = end_of_string(text_, at_);
+    pointer_ = pointer_to(pointer_, name_of(text_.substr(at_, end - at_)));
   }
 
   void child(bool object) {
     if (object) {
-      copy(end_of_string(at_));
+      copy(end_of_string(text_, at_));
       out_ += take_space();
       out_ += text_[at_++];  // the colon
       out_ += take_space();
@@ -211,12 +245,12 @@ class Splicer {
 
   void skip_child(bool object) {
     if (object) {
-      at_ = end_of_string(at_);
+      at_ = end_of_string(text_, at_);
       take_space();
       ++at_;
       take_space();
     }
-    at_ = end_of_value(at_);
+    at_ = end_of_value(text_, at_);
   }
 
   void add_behind(bool any) {
@@ -236,6 +270,38 @@ class Splicer {
   std::string out_;
   std::string pointer_;
 };
+
+std::string_view value_at(std::string_view text, std::string_view pointer) {
+  const std::size_t begin = end_of_space(text, 0);
+  text = text.substr(begin, end_of_value(text, begin) - begin);
+  while (!pointer.empty() && !text.empty()) {
+    const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
+    const std::string_view step = pointer.substr(0, end);
+    pointer.remove_prefix(end);
+    const bool object = text[0] == '{';
+    std::string_view found;
+    std::size_t index = 0;
+    each_child(text, [&](std::string_view name, std::string_view value) {
+      const bool here = (object ? pointer_to("", name_of(name)) : pointer_to("", index)) == step;
+      if (here) found = value;
+      ++index;
+      return !here;
+    });
+    text = found;
+  }
+  return text;
+}
+
+std::vector<std::string_view> elements_of(std::string_view array) {
+  std::vector<std::string_view> elements;
+  array.remove_prefix(end_of_space(array, 0));
+  if (!array.starts_with('[')) return elements;
+  each_child(array, [&](std::string_view, std::string_view value) {
+    elements.push_back(value);
+    return true;
+  });
+  return elements;
+}
 
 std::string Splice::applied(std::string_view text) const {
   return empty() ? std::string(text) : Splicer(edits_, text).run();

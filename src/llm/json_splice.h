@@ -23,6 +23,11 @@ std::string pointer_to(std::string_view parent, std::size_t index);
 // A text as a JSON string, quotes included.
 std::string json_string(std::string_view text);
 
+// Texts inside a valid JSON text, as they stand there. `value_at`: empty where the pointer leads
+// nowhere. `elements_of`: of an array; of another value none.
+std::string_view value_at(std::string_view text, std::string_view pointer);
+std::vector<std::string_view> elements_of(std::string_view array);
+
 class Splice {
  public:
   // `json` is the new value as JSON text. Pointers lead to values that the text has.

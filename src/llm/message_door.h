@@ -66,6 +66,9 @@ class MessageDoor {
   virtual core::PassedText finish(const ChannelId& channel) = 0;
   // A text that is complete.
   virtual core::PassedText whole(const ChannelId& channel, std::string_view text) = 0;
+  // The readable text of a signed block. It leaves whole or not at all, so a block in it is a hit
+  // like any other: it does not end the message, the adapter decides what follows (MP-49).
+  virtual core::PassedText signed_block(const ChannelId& channel, std::string_view text) = 0;
 
   // A check of stage `output` is armed that may change or end a message: signed blocks are held
   // (MP-48) and log probabilities left out (MP-51).

@@ -69,6 +69,14 @@ class FakeDoor : public MessageDoor {
     return take(state, true);
   }
 
+  core::PassedText signed_block(const ChannelId& channel, std::string_view text) override {
+    asked_.whole.push_back({channel, std::string(text)});
+    State state{.waiting = std::string(text)};
+    core::PassedText passed = take(state, true);
+    blocked_ = blocked_ && !passed.block;
+    return passed;
+  }
+
   bool enforces_output() const override { return flags_.enforces_output; }
   bool holds_calls() const override { return flags_.holds_calls; }
 

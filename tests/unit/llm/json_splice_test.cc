@@ -50,5 +50,18 @@ TEST(JsonSplice, APointerThatLeadsNowhereChangesNothing) {
             R"({"a":{"x":[1,"\"",{}]},"b":null})");
 }
 
+TEST(JsonSplice, GivesTheTextOfAValueAsItStands) {
+  const std::string text = " {\"a\" : [ 1.50 ,{\"b/c\":\"\\u0041]\"} ], \"\\u0064\":null } ";
+  EXPECT_EQ(value_at(text, "/a/0"), "1.50");
+  EXPECT_EQ(value_at(text, "/a/1/b~1c"), "\"\\u0041]\"");
+  EXPECT_EQ(value_at(text, "/d"), "null");
+  EXPECT_EQ(value_at(text, "/a/2"), "");
+  EXPECT_EQ(value_at(text, "/x/0"), "");
+  EXPECT_EQ(elements_of(value_at(text, "/a")),
+            (std::vector<std::string_view>{"1.50", "{\"b/c\":\"\\u0041]\"}"}));
+  EXPECT_TRUE(elements_of("[ ]").empty());
+  EXPECT_TRUE(elements_of("{}").empty());
+}
+
 }  // namespace
 }  // namespace sallyport::llm

@@ -1,0 +1,51 @@
+// JSON of providers and clients, and the strings inside it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "llm/json_splice.h"
+#include "llm/message_door.h"
+#include "sallyport/json.h"
+#include "sallyport/result.h"
+
+namespace sallyport::llm {
+
+// `parse_json`, but a lone surrogate escape is read as U+FFFD (MP-13). Errors are those of
+// `parse_json`.
+Result<ParsedJson> read_wire_json(std::string_view text, const JsonLimits& limits = {});
+
+// Null: absent, or of another type.
+const json::value* member_of(const json::value& object, std::string_view name);
+const json::object* object_in(const json::value& object, std::string_view name);
+const json::array* array_in(const json::value& object, std::string_view name);
+// Empty: absent, or no string.
+std::string_view text_in(const json::value& object, std::string_view name);
+std::optional<std::uint64_t> count_in(const json::value& object, std::string_view name);
+
+// Does the member hold bytes that only the provider reads? `parent` is the object around it.
+bool is_opaque(std::string_view name, const json::object& parent);
+
+enum class LeafHits : std::uint8_t {
+  Redact,  // in place
+  End,     // a redaction acts as block (MP-44)
+};
+
+// What the checks of a door say to the strings of a value.
+struct CheckedLeaves {
+  Splice edits{};                          // for the text in which the value stands
+  std::optional<core::TextBlock> block{};  // nothing behind it was looked at
+};
+
+// Each string of `value` as a text of its own, opaque ones not. `pointer` leads to the value.
+// With `Redact`, `type` and ids are not looked at either: they are no texts, and one that is
+// changed breaks the answer.
+CheckedLeaves check_leaves(MessageDoor& door, const ChannelId& channel, const json::value& value,
+                           const std::string& pointer, LeafHits hits);
+
+// A redaction of a text that cannot be changed in place, as a block.
+core::TextBlock block_instead(const core::PassedText& passed);
+
+}  // namespace sallyport::llm
