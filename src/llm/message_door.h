@@ -40,6 +40,7 @@ struct ChannelId {
 
 // A tool call that the client would execute, with its arguments complete.
 struct ProposedCall {
+  std::string type{};  // of its block or item: `tool_use`, `function_call`, `shell_call`, ...
   std::string id{};    // the model's
   std::string name{};  // of the tool
   // Parsed; of a custom tool `{"input": text}` (MP-55).
