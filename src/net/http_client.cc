@@ -18,7 +18,11 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr std::size_t kPiece = 64 * 1024;
+// What is read at once. It is held up to three times: here, in the parser and as the body.
+constexpr std::size_t kPiece = 16 * 1024;
+constexpr std::size_t kSmallRequest = 16 * 1024;  // leaves in one piece
+// For the head of an answer that a server sends before it has read the request.
+constexpr std::chrono::seconds kEarlyAnswer{1};
 constexpr int kRedirects = 3;
 using SteadyTime = std::chrono::steady_clock::time_point;
 
@@ -28,14 +32,23 @@ bool same_name(std::string_view a, std::string_view b) {
 
 // No value of ours may end its line: what follows would be read as another header.
 bool is_plain(std::string_view value) {
-  return std::ranges::all_of(value, [](char c) { return c == '\t' || (c >= ' ' && c != 0x7F); });
+  return std::ranges::all_of(value, [](char c) {
+    return c == '\t' || (static_cast<unsigned char>(c) >= ' ' && c != 0x7F);
+  });
+}
+bool is_name(std::string_view name) {
+  return !name.empty() && is_plain(name) && name.find_first_of(": \t") == std::string_view::npos;
 }
 
 Result<std::string> head_text(const Url& url, const HttpRequest& request) {
+  if (!is_name(request.method) || !url.target.starts_with('/') || !is_plain(url.target) ||
+      url.target.find_first_of(" \t") != std::string_view::npos) {
+    return fail(ErrorCode::InvalidInput, "the request line cannot be sent");
+  }
   std::string text =
       fmt::format("{} {} HTTP/1.1\r\nHost: {}\r\n", request.method, url.target, url.authority());
   for (const auto& [name, value] : request.headers) {
-    if (!is_plain(name) || !is_plain(value)) {
+    if (!is_name(name) || !is_plain(value)) {
       return fail(ErrorCode::InvalidInput, fmt::format("the header `{}` cannot be sent", name));
     }
     text += fmt::format("{}: {}\r\n", name, value);
@@ -60,6 +73,7 @@ class Exchange final : public HttpExchange {
   ~Exchange() override { let_go(); }
 
   Task<HttpHead> send(HttpRequest request, std::chrono::milliseconds longest) override;
+  bool written() const override { return written_; }
   Task<std::string> read(std::chrono::milliseconds longest) override;
   void cancel() override {
     cancelled_ = true;
@@ -68,6 +82,8 @@ class Exchange final : public HttpExchange {
 
  private:
   Task<HttpHead> send_to(const Url& url, const HttpRequest& request, SteadyTime deadline);
+  Task<void> connect(SteadyTime deadline);
+  Task<void> write(std::string head, const std::string& body, SteadyTime deadline);
   Task<void> fill(SteadyTime deadline);
   void let_go();
 
@@ -76,6 +92,7 @@ class Exchange final : public HttpExchange {
   std::optional<HttpParser> parser_;
   std::unique_ptr<char[]> piece_;
   bool holds_place_ = false;
+  bool written_ = false;
   bool cancelled_ = false;
 };
 
@@ -91,8 +108,17 @@ class Client final : public HttpClient {
     boost::system::error_code error;
     tls_.set_default_verify_paths(error);
     if (!error) tls_.set_verify_mode(asio::ssl::verify_peer, error);
-    if (error || SSL_CTX_set_min_proto_version(tls_.native_handle(), TLS1_2_VERSION) != 1) {
+    static constexpr unsigned char kProtocols[] = "\x08http/1.1";
+    SSL_CTX* const context = tls_.native_handle();
+    if (error || SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1 ||
+        SSL_CTX_set_alpn_protos(context, kProtocols, sizeof kProtocols - 1) != 0) {
       return fail(ErrorCode::Internal, "certificates of servers cannot be checked");
+    }
+    if (!settings_.ca_file.empty()) tls_.load_verify_file(settings_.ca_file, error);
+    if (error) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("`{}` holds no certificates (PEM) that can be read: {}",
+                              settings_.ca_file, error.message()));
     }
     return {};
   }
@@ -102,8 +128,8 @@ class Client final : public HttpClient {
   const Settings& settings() const { return settings_; }
 
   // One of the connections that there may be.
-  Task<void> take_place(SteadyTime deadline) {
-    while (places_ >= settings_.limits.connections) {
+  Task<void> take_place(SteadyTime deadline, const bool& cancelled) {
+    while (places_ >= settings_.limits.connections && !cancelled) {
       if (std::chrono::steady_clock::now() >= deadline) {
         co_return fail(ErrorCode::Exhausted, "too many requests to the server run at once");
       }
@@ -159,6 +185,7 @@ class Client final : public HttpClient {
 Task<HttpHead> Exchange::send(HttpRequest request, std::chrono::milliseconds longest) {
   const SteadyTime deadline = std::chrono::steady_clock::now() + longest;
   Url url = client_.settings().url;
+  if (request.target) url.target = *request.target;
   for (int redirects = 0;; ++redirects) {
     SALLYPORT_CO_TRY(HttpHead head, co_await send_to(url, request, deadline));
     // Only these two promise that the method stays.
@@ -171,25 +198,45 @@ Task<HttpHead> Exchange::send(HttpRequest request, std::chrono::milliseconds lon
 }
 
 Task<HttpHead> Exchange::send_to(const Url& url, const HttpRequest& request, SteadyTime deadline) {
-  const HttpClientLimits& limits = client_.settings().limits;
-  SALLYPORT_CO_TRY(const std::string head, head_text(url, request));
-  SALLYPORT_CO_CHECK_OK(co_await client_.take_place(deadline));
+  written_ = false;
+  SALLYPORT_CO_TRY(std::string head, head_text(url, request));
+  SALLYPORT_CO_CHECK_OK(co_await connect(deadline));
+  const Result<void> sent = co_await write(std::move(head), request.body, deadline);
+  written_ = sent.has_value();
+  if (cancelled_) co_return fail(ErrorCode::Cancelled, "cancelled");
+  if (!sent && sent.error().code != ErrorCode::Unavailable) co_return std::unexpected(sent.error());
+  if (!sent) deadline = std::min(deadline, std::chrono::steady_clock::now() + kEarlyAnswer);
+  parser_.emplace(client_.settings().limits.head_bytes);
+  while (!parser_->has_head()) {
+    const Result<void> filled = co_await fill(deadline);
+    if (!filled) co_return std::unexpected(sent ? filled.error() : sent.error());
+  }
+  co_return parser_->head();
+}
+
+Task<void> Exchange::connect(SteadyTime deadline) {
+  SALLYPORT_CO_CHECK_OK(co_await client_.take_place(deadline, cancelled_));
   holds_place_ = true;
   if (cancelled_) co_return fail(ErrorCode::Cancelled, "cancelled");
   wire_ = client_.take_idle();
   if (!wire_) {
     wire_ = client_.fresh();
-    SALLYPORT_CO_CHECK_OK(co_await wire_->connect(std::min(limits.connect, left_until(deadline))));
+    const auto longest = std::min(client_.settings().limits.connect, left_until(deadline));
+    const Result<void> connected = co_await wire_->connect(longest);
+    if (!connected && !cancelled_) co_return std::unexpected(connected.error());
   }
   if (cancelled_) co_return fail(ErrorCode::Cancelled, "cancelled");
-  // Small requests leave in one piece.
-  const std::string text = head + request.body;
-  SALLYPORT_CO_CHECK_OK(co_await wire_->write(text, std::min(limits.write, left_until(deadline))));
-  parser_.emplace(limits.head_bytes);
-  while (!parser_->has_head()) {
-    SALLYPORT_CO_CHECK_OK(co_await fill(deadline));
+  co_return Result<void>{};
+}
+
+Task<void> Exchange::write(std::string head, const std::string& body, SteadyTime deadline) {
+  deadline = std::min(deadline, std::chrono::steady_clock::now() + client_.settings().limits.write);
+  if (body.size() <= kSmallRequest) {
+    head += body;
+    co_return co_await wire_->write(head, left_until(deadline));
   }
-  co_return parser_->head();
+  SALLYPORT_CO_CHECK_OK(co_await wire_->write(head, left_until(deadline)));
+  co_return co_await wire_->write(body, left_until(deadline));
 }
 
 Task<void> Exchange::fill(SteadyTime deadline) {
@@ -220,7 +267,7 @@ Task<std::string> Exchange::read(std::chrono::milliseconds longest) {
 // A connection whose answer was read to its end is kept; any other one is closed, and that tells
 // the server that nobody waits.
 void Exchange::let_go() {
-  if (wire_ && parser_ && parser_->may_be_reused() && !cancelled_) {
+  if (wire_ && parser_ && parser_->may_be_reused() && written_ && !cancelled_) {
     client_.keep_idle(std::move(wire_));
   } else if (wire_) {
     wire_->close();

@@ -21,7 +21,8 @@ using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
 struct HttpRequest {
   std::string method = "POST";
-  HttpHeaders headers{};  // `Host` and `Content-Length` are set here
+  std::optional<std::string> target{};  // path and query, in place of those of the client's URL
+  HttpHeaders headers{};                // `Host` and `Content-Length` are set here
   std::string body{};
 };
 
@@ -52,10 +53,15 @@ class HttpExchange {
 
   // Returns once the head of the answer is there. Redirects are followed where method and server
   // stay the same. An error: `Unavailable` (not reached, or it went away), `Deadline`, `Exhausted`
-  // (the head, or too many connections), `Corrupt` (no HTTP), `Cancelled`.
+  // (the head, or too many connections), `Corrupt` (no HTTP), `Cancelled`. Informational answers
+  // (1xx) and trailers are dropped.
   virtual Task<HttpHead> send(HttpRequest request, std::chrono::milliseconds longest) = 0;
+  // The last `send` has handed its whole request to the connection: when it failed, the server may
+  // have done what it asks for.
+  virtual bool written() const = 0;
 
-  // The next bytes of the body; empty: it has ended.
+  // The next bytes of the body; empty: it has ended. Nothing is read from the connection while
+  // nobody calls this, and at most 48 KiB are held.
   virtual Task<std::string> read(std::chrono::milliseconds longest) = 0;
   // All that is left of it. `Exhausted`: it is longer than that.
   Task<std::string> read_all(std::size_t limit, std::chrono::milliseconds longest);
@@ -72,9 +78,11 @@ class HttpClient {
     // Where the address is not of this machine: without it only TLS may leave.
     bool allow_plain = false;
     bool follow_redirects = true;  // false: a redirect is an answer like any other
+    std::string ca_file{};         // certificates (PEM) that are trusted beside those of the system
     HttpClientLimits limits{};
   };
-  // `InvalidInput`: it may not be reached without TLS. `Internal`: no certificates can be checked.
+  // `InvalidInput`: it may not be reached without TLS, or `ca_file` cannot be read. `Internal`: no
+  // certificates can be checked. TLS is 1.2 or newer, and offers `http/1.1` alone.
   static Result<std::unique_ptr<HttpClient>> open(boost::asio::any_io_executor executor,
                                                   Settings settings);
   virtual ~HttpClient() = default;

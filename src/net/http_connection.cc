@@ -1,11 +1,13 @@
 #include "net/http_connection.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
 #include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/chunk_encode.hpp>
 #include <boost/beast/http/empty_body.hpp>
@@ -26,6 +28,7 @@ namespace {
 
 constexpr std::size_t kReadBytes = 64u << 10;  // at once, beside a head
 constexpr std::size_t kSmallBody = 64u << 10;  // one for each connection is no danger
+constexpr std::chrono::milliseconds kLook{250};
 
 ServerRequest value_of(const http::request_header<>& head) {
   ServerRequest request{.method = std::string(head.method_string())};
@@ -168,7 +171,8 @@ Async<bool> HttpServer::Connection::first_bytes() {
 Async<HttpServer::Connection::Refusal> HttpServer::Connection::read_request() {
   Parser parser;
   parser.header_limit(static_cast<std::uint32_t>(server_.limits_.header_bytes));
-  parser.body_limit(server_.limits_.body_bytes);
+  // Which route it is for, and what that allows, is known behind the head.
+  parser.body_limit(server_.largest_body_);
   Refusal refusal = co_await read_head(parser);
   if (!refusal) refusal = co_await judge_head();
   if (!refusal) refusal = co_await read_body(parser);
@@ -228,19 +232,21 @@ Async<HttpServer::Connection::Refusal> HttpServer::Connection::refuse_head() {
   if (refusal) co_return refusal;
   route_ = server_.route_of(request_);
   if (route_ == nullptr) co_return ServerResponse::text(404, "nothing is here\n");
-  refusal = co_await route_->second->refuse(request_);
+  refusal = co_await route_->second.handler->refuse(request_);
   unknown_ = refusal.has_value();
   co_return refusal;
 }
 
 Async<HttpServer::Connection::Refusal> HttpServer::Connection::read_body(Parser& parser) {
   // Nobody reads what comes with a request to be shown something, and some of that is shown to all.
-  if (request_.method != "POST") {
-    parser.body_limit(kSmallBody);
-    if (parser.content_length().value_or(0) > kSmallBody) co_return too_long();
-  }
-  if (request_.header("expect") == "100-continue") {
-    stream_.expires_after(server_.limits_.write);
+  const std::size_t limit =
+      request_.method != "POST"
+          ? kSmallBody
+          : route_->second.limits.body_bytes.value_or(server_.limits_.body_bytes);
+  parser.body_limit(limit);
+  if (parser.content_length().value_or(0) > limit) co_return too_long();
+  if (!plain_ && lower_case(request_.header("expect").value_or("")) == "100-continue") {
+    stream_.expires_after(write_limit());
     constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
     co_await asio::async_write(stream_, asio::buffer(kGoOn), kAwait);
   }
@@ -275,32 +281,40 @@ bool HttpServer::Connection::hold(std::size_t bytes) {
 Quota::Share HttpServer::Connection::give_time_for(std::size_t bytes) {
   Quota::Share unread = server_.unread_.share_of(request_.principal);
   const bool room = bytes <= kSmallBody || unread.grow_to(bytes);
-  stream_.expires_after(room ? server_.limits_.write : server_.limits_.hurried);
+  stream_.expires_after(room ? write_limit() : server_.limits_.hurried);
   return unread;
+}
+
+std::chrono::milliseconds HttpServer::Connection::write_limit() const {
+  const auto own = route_ != nullptr ? route_->second.limits.write : std::nullopt;
+  return own.value_or(server_.limits_.write);
 }
 
 Async<void> HttpServer::Connection::run_handler() {
   stream_.expires_never();
   watching_.start(watch());
-  co_await route_->second->handle(*this);
+  co_await route_->second.handler->handle(*this);
   watching_.cancel();
   (void)co_await watching_.join(std::chrono::seconds(1));
 }
 
 // While the handler runs: is the peer still there? A peer that has sent its next request already
-// is.
+// cannot be waited for: it is looked at from time to time.
 Async<void> HttpServer::Connection::watch() {
-  while (!gone_ && buffer_.size() == 0) {
+  bool sent_more = buffer_.size() != 0;
+  while (!gone_) {
     boost::system::error_code error;
-    co_await stream_.socket().async_wait(tcp::socket::wait_read,
-                                         asio::redirect_error(asio::use_awaitable, error));
+    if (sent_more) {
+      asio::steady_timer pause(stream_.get_executor(), kLook);
+      co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, error));
+    } else {
+      co_await stream_.socket().async_wait(tcp::socket::wait_read,
+                                           asio::redirect_error(asio::use_awaitable, error));
+    }
     if (error) co_return;
-    char byte = 0;
-    const ssize_t seen =
-        ::recv(stream_.socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (seen > 0) co_return;
-    if (seen < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) continue;
-    set_gone();
+    pollfd peer{.fd = stream_.socket().native_handle(), .events = POLLRDHUP, .revents = 0};
+    if (::poll(&peer, 1, 0) != 0) set_gone();
+    sent_more = true;
   }
 }
 
@@ -349,7 +363,7 @@ Async<bool> HttpServer::Connection::begin(ServerResponse head) {
   put_head(out, head);
   out.keep_alive(keep_alive_);
   out.chunked(true);
-  stream_.expires_after(server_.limits_.write);
+  stream_.expires_after(write_limit());
   http::serializer<false, http::empty_body> serializer(out);
   const auto [error, size] = co_await http::async_write_header(stream_, serializer, kAwait);
   if (error) set_gone();
@@ -368,7 +382,7 @@ Async<bool> HttpServer::Connection::write(std::string piece) {
 }
 
 Async<void> HttpServer::Connection::end_stream() {
-  stream_.expires_after(server_.limits_.write);
+  stream_.expires_after(write_limit());
   const auto [error, size] = co_await asio::async_write(stream_, http::make_chunk_last(), kAwait);
   if (error) set_gone();
 }

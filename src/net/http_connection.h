@@ -55,6 +55,7 @@ class HttpServer::Connection final : public ServerExchange {
   ServerResponse refused(const boost::system::error_code& error);
   bool hold(std::size_t bytes);
   Quota::Share give_time_for(std::size_t bytes);
+  std::chrono::milliseconds write_limit() const;
   Async<void> run_handler();
   Async<void> watch();
   void set_gone();

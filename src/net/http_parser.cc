@@ -33,9 +33,10 @@ class HttpParser::Parser final : public http::basic_parser<false> {
     head.status = static_cast<unsigned>(status);
   }
   void on_field_impl(http::field, string_view name, string_view value, error_code&) override {
-    head.headers.emplace_back(owned(name), owned(value));
+    // What follows the last chunk is no part of the head.
+    if (!whole_) head.headers.emplace_back(owned(name), owned(value));
   }
-  void on_header_impl(error_code&) override {}
+  void on_header_impl(error_code&) override { whole_ = true; }
   void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
   std::size_t on_body_impl(string_view piece, error_code&) override {
     body.append(piece.data(), piece.size());
@@ -47,6 +48,8 @@ class HttpParser::Parser final : public http::basic_parser<false> {
     return piece.size();
   }
   void on_finish_impl(error_code&) override {}
+
+  bool whole_ = false;  // the head
 };
 
 HttpParser::HttpParser(std::size_t head_bytes) : head_bytes_(head_bytes) {
@@ -63,15 +66,18 @@ void HttpParser::begin() {
 HttpParser::~HttpParser() = default;
 
 Result<void> HttpParser::feed(std::string_view bytes) {
-  rest_.append(bytes);
+  // Most bytes need not be seen again, and are not kept.
+  const bool kept = !rest_.empty();
+  if (kept) rest_.append(bytes);
+  const std::string_view all = kept ? std::string_view(rest_) : bytes;
   std::size_t used = 0;
-  while (used < rest_.size() && !parser_->is_done()) {
-    if (!parser_->is_header_done() && has_folded_line(std::string_view(rest_).substr(used))) {
+  while (used < all.size() && !parser_->is_done()) {
+    if (!parser_->is_header_done() && has_folded_line(all.substr(used))) {
       return fail(ErrorCode::Corrupt, "the server folds a header line, which HTTP/1.1 forbids");
     }
     error_code error;
     const std::size_t taken =
-        parser_->put(boost::asio::const_buffer(rest_.data() + used, rest_.size() - used), error);
+        parser_->put(boost::asio::const_buffer(all.data() + used, all.size() - used), error);
     used += taken;
     if (error == http::error::need_more) break;
     if (error == http::error::header_limit) {
@@ -85,7 +91,11 @@ Result<void> HttpParser::feed(std::string_view bytes) {
     if (parser_->is_done() && parser_->head.status / 100 == 1) begin();
     if (taken == 0) break;
   }
-  rest_.erase(0, used);
+  if (kept) {
+    rest_.erase(0, used);
+  } else {
+    rest_.assign(all.substr(used));
+  }
   // The parser counts neither what stands beside the size of a chunk nor what follows the last one.
   if (!parser_->is_done() && rest_.size() > head_bytes_) {
     return fail(ErrorCode::Exhausted, "the server's answer has a line that is too long");

@@ -25,14 +25,16 @@ HttpServer::HttpServer(asio::any_io_executor executor, HttpLimits limits, Log lo
     : executor_(executor),
       limits_(limits),
       log_(std::move(log)),
+      largest_body_(limits.body_bytes),
       bodies_(limits.bodies),
       unread_(limits.unread),
       tasks_(executor, log_) {}
 
 HttpServer::~HttpServer() = default;
 
-void HttpServer::route(std::string path, HttpHandler& handler) {
-  routes_[std::move(path)] = &handler;
+void HttpServer::route(std::string path, HttpHandler& handler, RouteLimits limits) {
+  largest_body_ = std::max(largest_body_, limits.body_bytes.value_or(0));
+  routes_.insert_or_assign(std::move(path), Target{&handler, limits});
 }
 
 void HttpServer::serve_only(HttpNames names) {

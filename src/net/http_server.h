@@ -69,6 +69,12 @@ struct HttpLimits {
   std::chrono::milliseconds hurried{1'000};
 };
 
+// Of one route, where they differ from those of the server.
+struct RouteLimits {
+  std::optional<std::size_t> body_bytes{};
+  std::optional<std::chrono::milliseconds> write{};  // for each piece
+};
+
 // On a context with one thread.
 class HttpServer {
  public:
@@ -80,7 +86,7 @@ class HttpServer {
 
   // A path, or with `/` at its end everything below it. The handler must outlive the server. All
   // before `run`.
-  void route(std::string path, HttpHandler& handler);
+  void route(std::string path, HttpHandler& handler, RouteLimits limits = {});
   // Checked before anything else; without it every name is served.
   void serve_only(HttpNames names);
 
@@ -107,7 +113,11 @@ class HttpServer {
   bool make_room();
   void tell_that_clients_wait(const std::string& why);  // at most once a minute
   // Nothing is there: null.
-  using Route = std::pair<const std::string, HttpHandler*>;
+  struct Target {
+    HttpHandler* handler;
+    RouteLimits limits;
+  };
+  using Route = std::pair<const std::string, Target>;
   const Route* route_of(const ServerRequest& request) const;
 
   boost::asio::any_io_executor executor_;
@@ -117,7 +127,8 @@ class HttpServer {
   HttpNames names_;
   Answered answered_;
   Refused refused_;
-  std::map<std::string, HttpHandler*> routes_;
+  std::map<std::string, Target> routes_;
+  std::size_t largest_body_;  // of any route
   std::unique_ptr<Acceptor> acceptor_;
   std::map<std::uint64_t, Connection*> connections_;  // each takes itself out
   std::uint64_t last_connection_ = 0;

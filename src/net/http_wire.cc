@@ -60,10 +60,13 @@ class Connector {
   Connector(Url url, bool only_here) : url_(std::move(url)), only_here_(only_here) {}
   const Url& url() const { return url_; }
 
-  Task<void> connect(beast::tcp_stream& stream, std::chrono::milliseconds longest) const {
+  // `closed`: it was given up meanwhile.
+  Task<void> connect(beast::tcp_stream& stream, std::chrono::milliseconds longest,
+                     const bool& closed) const {
     const std::string where = fmt::format("`{}` cannot be reached", url_.text());
     const auto deadline = std::chrono::steady_clock::now() + longest;
     const Raced<Found> found = co_await race(look_up(url_.host, url_.port), deadline, {});
+    if (closed) co_return fail(ErrorCode::Cancelled, "cancelled");
     if (!found.value) co_return fail(ErrorCode::Deadline, where + ": no answer in time");
     if (!*found.value) {
       co_return fail(ErrorCode::Unavailable, fmt::format("{}: there is no such host", where));
@@ -103,7 +106,7 @@ class Wire : public HttpWire {
       : connector_(std::move(connector)), stream_(std::forward<More>(more)...) {}
 
   Task<void> connect(std::chrono::milliseconds longest) override {
-    return connector_.connect(bottom(stream_), longest);
+    return connector_.connect(bottom(stream_), longest, closed_);
   }
 
   Task<void> write(std::string_view bytes, std::chrono::milliseconds longest) override {
@@ -130,11 +133,15 @@ class Wire : public HttpWire {
     return socket.is_open() && count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
   }
 
-  void close() override { bottom(stream_).close(); }
+  void close() override {
+    closed_ = true;
+    bottom(stream_).close();
+  }
 
  protected:
   Connector connector_;
   Stream stream_;
+  bool closed_ = false;
 };
 
 class TlsWire final : public Wire<asio::ssl::stream<beast::tcp_stream>> {
@@ -142,7 +149,7 @@ class TlsWire final : public Wire<asio::ssl::stream<beast::tcp_stream>> {
   using Wire::Wire;
 
   Task<void> connect(std::chrono::milliseconds longest) override {
-    SALLYPORT_CO_CHECK_OK(co_await connector_.connect(stream_.next_layer(), longest));
+    SALLYPORT_CO_CHECK_OK(co_await connector_.connect(stream_.next_layer(), longest, closed_));
     const Url& url = connector_.url();
     if (SSL_set_tlsext_host_name(stream_.native_handle(), url.host.c_str()) != 1) {
       co_return fail(ErrorCode::Internal, "the host cannot be named to the server");
