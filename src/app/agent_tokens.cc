@@ -65,8 +65,11 @@ Result<AgentTokens> AgentTokens::open(const ServeConfig& config, std::string loc
 std::optional<std::string> AgentTokens::agent_of(const net::ServerRequest& request) const {
   if (anybody_) return anybody_;
   const auto token = bearer_of(request);
-  if (!token) return std::nullopt;
-  const Hash given = sha256(*token);
+  return token ? agent_with(*token) : std::nullopt;
+}
+
+std::optional<std::string> AgentTokens::agent_with(std::string_view token) const {
+  const Hash given = sha256(token);
   const Entry* found = nullptr;
   for (const Entry& entry : entries_) {
     if (same(entry.digest, given)) found = &entry;

@@ -25,6 +25,10 @@ class AgentTokens {
 
   // The agent whose token stands in the one `Authorization` header.
   std::optional<std::string> agent_of(const net::ServerRequest& request) const;
+  // The agent that this token belongs to.
+  std::optional<std::string> agent_with(std::string_view token) const;
+  // Whom every request comes from where no token is asked for.
+  const std::optional<std::string>& anybody() const { return anybody_; }
 
   // Of the token of this machine; empty where there is none.
   const std::filesystem::path& file() const { return file_; }

@@ -54,8 +54,27 @@ Task<std::string> Authenticator::principal_of(const net::ServerRequest& request)
   }
   const auto token = bearer_of(request);
   if (!token) return at_once(fail(ErrorCode::Unauthenticated, "a bearer token is needed"));
+  return issued(*token);
+}
+
+Task<std::string> Authenticator::model_principal_of(const net::ServerRequest& request) {
+  const auto token = model_token_of(request);
+  if (!token) return at_once(std::unexpected(token.error()));
+  if (tokens_.anybody()) return at_once(*tokens_.anybody());
+  if (!*token) {
+    return at_once(fail(ErrorCode::Unauthenticated,
+                        "an agent's token is needed, in `x-sallyport-token`, `Authorization: "
+                        "Bearer` or `x-api-key`"));
+  }
+  if (std::optional<std::string> agent = tokens_.agent_with(**token)) {
+    return at_once(std::move(*agent));
+  }
+  return issued(**token);
+}
+
+Task<std::string> Authenticator::issued(std::string_view token) {
   if (!issuers_) return at_once(fail(ErrorCode::Unauthenticated, "the token is not known here"));
-  return issuers_->agent_of(std::string(*token));
+  return issuers_->agent_of(std::string(token));
 }
 
 }  // namespace sallyport::app

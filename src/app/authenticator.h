@@ -1,5 +1,5 @@
-// Who comes to `/mcp`: an agent of the configuration, or whoever an authorization server has given
-// a token to.
+// Who comes to `/mcp` or to a model: an agent of the configuration, or whoever an authorization
+// server has given a token to.
 #pragma once
 
 #include <optional>
@@ -27,12 +27,17 @@ class Authenticator {
 
   // Errors as `mcp::HttpFront::Authenticate` has them.
   Task<std::string> principal_of(const net::ServerRequest& request);
+  // Of a request to a model, which may bring the token in other headers (`model_token_of`). Errors
+  // likewise.
+  Task<std::string> model_principal_of(const net::ServerRequest& request);
 
   const AgentTokens& tokens() const { return tokens_; }
   // From the next request on.
   void replace(AgentTokens tokens) { tokens_ = std::move(tokens); }
 
  private:
+  Task<std::string> issued(std::string_view token);
+
   AgentTokens tokens_;
   std::optional<oauth::ResourceServer> issuers_;
 };

@@ -5,11 +5,17 @@
 #include <string_view>
 
 #include "net/server_request.h"
+#include "sallyport/result.h"
 
 namespace sallyport::app {
 
 // Of the one `Authorization: Bearer` header, at most 16 KiB. Tokens in the address do not
 // count.
 std::optional<std::string_view> bearer_of(const net::ServerRequest& request);
+
+// The agent's token in a request to a model: that of `x-sallyport-token`, else of `Authorization:
+// Bearer`, else of `x-api-key`, at most 16 KiB; nothing where there is none. `Unauthenticated`: one
+// of these headers is there twice.
+Result<std::optional<std::string_view>> model_token_of(const net::ServerRequest& request);
 
 }  // namespace sallyport::app
