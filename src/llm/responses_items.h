@@ -1,0 +1,74 @@
+// The items of OpenAI Responses: which of them are calls of the client, and which texts they hold.
+// The same items stand in requests, in events and in whole answers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "llm/json_splice.h"
+#include "llm/message_door.h"
+#include "sallyport/json.h"
+
+namespace sallyport::llm {
+
+// A message may leave its `type` out, and so may a reference to an item.
+std::string_view item_type(const json::value& item);
+
+// A call that the client executes: `function_call`, `shell_call` without a container, ...
+bool is_client_call(const json::value& item);
+// An event about the arguments of such a call, whatever its item.
+bool is_call_event(std::string_view type);
+
+// The id that results name, and the name of the tool.
+std::string call_id_of(const json::value& item);
+std::string tool_of(const json::value& item);
+
+// The call of an item. Nothing: its arguments are no JSON. `raw` is the item as it came.
+std::optional<ProposedCall> read_call(const json::value& item, std::string_view raw);
+// Gives the item of a call other arguments. `pointer` leads to the item.
+void write_arguments(Splice& splice, const std::string& pointer, const json::value& item,
+                     const json::value& input);
+
+// The arguments of a call as events carry them in deltas; nothing: no event does.
+struct StreamedArguments {
+  std::string delta_event{};  // its type
+  std::string done_event{};
+  std::string done_member{};  // of the `.done` event
+  std::string text{};
+};
+std::optional<StreamedArguments> streamed_arguments(const json::value& item);
+
+// Summaries and contents are both parts of one item, and so are stdout and stderr.
+inline constexpr std::uint64_t kSummaryPart = std::uint64_t{1} << 32;
+inline constexpr std::uint64_t kErrorPart = std::uint64_t{1} << 33;
+
+// One text of an item that is no client call.
+struct ItemText {
+  std::string pointer{};  // inside the item
+  std::string_view text{};
+  ChannelId channel{};
+  bool fixed = false;  // a redaction acts as block (MP-44)
+};
+struct ItemTexts {
+  std::vector<ItemText> texts{};
+  std::vector<std::string> unknown{};  // types of the item or of its parts
+};
+// In their order. Opaque bytes, media, ids and words of the API are not among them, and neither are
+// annotations and log probabilities. The texts live in `item`.
+ItemTexts texts_of(const json::value& item, std::uint64_t index);
+// Those of one part of a message or of reasoning. `pointer` leads to it inside its item.
+void add_part_texts(ItemTexts& out, const json::value& part, const std::string& pointer,
+                    std::uint64_t index, std::uint64_t number);
+// Every string of a value that the adapter does not know, as a fixed text.
+void add_unknown_texts(ItemTexts& out, const json::value& value, const std::string& pointer,
+                       std::uint64_t index);
+
+// A message of the assistant. `parts` is the JSON of its contents.
+std::string message_item(std::string_view id, std::string_view status, std::string_view parts);
+std::string text_part(std::string_view text);
+std::string refusal_part(std::string_view text);
+
+}  // namespace sallyport::llm
