@@ -37,6 +37,9 @@ class Splice {
   // Behind the last member of an object (`json` is then `"name":value`) or element of an array.
   void append(std::string pointer, std::string json);
 
+  // The edits of another one as well.
+  void add(Splice other) { edits_.merge(other.edits_); }
+
   bool empty() const { return edits_.empty(); }
   // `text` is valid JSON. An edit whose pointer leads nowhere changes nothing.
   std::string applied(std::string_view text) const;

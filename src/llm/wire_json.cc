@@ -50,8 +50,8 @@ std::string without_lone_surrogates(std::string_view text) {
 
 class LeafWalk {
  public:
-  LeafWalk(MessageDoor& door, const ChannelId& channel, LeafHits hits, CheckedLeaves& checked)
-      : door_(door), channel_(channel), hits_(hits), checked_(checked) {}
+  LeafWalk(MessageDoor& door, const ChannelId& channel, Leaves leaves, CheckedLeaves& checked)
+      : door_(door), channel_(channel), leaves_(leaves), checked_(checked) {}
 
   void look(const json::value& value, const std::string& pointer) {
     if (checked_.block) return;
@@ -70,15 +70,16 @@ class LeafWalk {
 
  private:
   bool is_looked_at(std::string_view name, const json::object& parent) const {
+    if (leaves_ == Leaves::Payload) return true;
     if (is_opaque(name, parent)) return false;
-    return hits_ == LeafHits::End || (name != "type" && name != "id" && !name.ends_with("_id"));
+    return leaves_ == Leaves::Unknown || (name != "type" && name != "id" && !name.ends_with("_id"));
   }
 
   void look_at_text(std::string_view text, const std::string& pointer) {
     core::PassedText passed = door_.whole(channel_, text);
     if (passed.block) {
       checked_.block = std::move(passed.block);
-    } else if (passed.changed() && hits_ == LeafHits::End) {
+    } else if (passed.changed() && leaves_ == Leaves::Unknown) {
       checked_.block = block_instead(passed);
     } else if (passed.changed()) {
       checked_.edits.replace(pointer, json_string(passed.text()));
@@ -87,7 +88,7 @@ class LeafWalk {
 
   MessageDoor& door_;
   const ChannelId& channel_;
-  LeafHits hits_;
+  Leaves leaves_;
   CheckedLeaves& checked_;
 };
 
@@ -136,9 +137,9 @@ bool is_opaque(std::string_view name, const json::object& parent) {
 }
 
 CheckedLeaves check_leaves(MessageDoor& door, const ChannelId& channel, const json::value& value,
-                           const std::string& pointer, LeafHits hits) {
+                           const std::string& pointer, Leaves leaves) {
   CheckedLeaves checked;
-  LeafWalk(door, channel, hits, checked).look(value, pointer);
+  LeafWalk(door, channel, leaves, checked).look(value, pointer);
   return checked;
 }
 
@@ -147,6 +148,11 @@ core::TextBlock block_instead(const core::PassedText& passed) {
   core::TextBlock block{.reason = "a redaction would change what cannot be changed in place"};
   for (const core::TextPiece& piece : passed.pieces) {
     if (piece.replaced && block.notice.empty()) block.notice = piece.text;
+  }
+  if (!passed.findings.empty()) {
+    const json::value finding(passed.findings.front().body);
+    block.check = text_in(finding, "check");
+    block.reason_code = text_in(finding, "reason_code");
   }
   return block;
 }

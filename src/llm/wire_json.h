@@ -28,9 +28,11 @@ std::optional<std::uint64_t> count_in(const json::value& object, std::string_vie
 // Does the member hold bytes that only the provider reads? `parent` is the object around it.
 bool is_opaque(std::string_view name, const json::object& parent);
 
-enum class LeafHits : std::uint8_t {
-  Redact,  // in place
-  End,     // a redaction acts as block (MP-44)
+// Whose strings they are, and what becomes of a redaction.
+enum class Leaves : std::uint8_t {
+  Payload,  // arguments of a call: each is looked at and redacted in place
+  Known,    // of the API: redacted in place, but for `type` and ids, which are no texts
+  Unknown,  // not of the API as we know it: a redaction acts as block (MP-44)
 };
 
 // What the checks of a door say to the strings of a value.
@@ -39,11 +41,10 @@ struct CheckedLeaves {
   std::optional<core::TextBlock> block{};  // nothing behind it was looked at
 };
 
-// Each string of `value` as a text of its own, opaque ones not. `pointer` leads to the value.
-// With `Redact`, `type` and ids are not looked at either: they are no texts, and one that is
-// changed breaks the answer.
+// Each string of `value` as a text of its own; opaque ones only of a payload. `pointer` leads to
+// the value.
 CheckedLeaves check_leaves(MessageDoor& door, const ChannelId& channel, const json::value& value,
-                           const std::string& pointer, LeafHits hits);
+                           const std::string& pointer, Leaves leaves);
 
 // A redaction of a text that cannot be changed in place, as a block.
 core::TextBlock block_instead(const core::PassedText& passed);

@@ -1,0 +1,248 @@
+#include "llm/anthropic_adapter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/json.hpp>
+
+#include "base/try.h"
+#include "llm/wire_json.h"
+
+namespace sallyport::llm {
+
+std::unique_ptr<AnswerAdapter> anthropic_adapter(MessageDoors& doors, AnswerSettings settings) {
+  return std::make_unique<AnthropicAdapter>(doors, settings);
+}
+
+Task<void> AnthropicAdapter::on_event(const net::SseEvent& event, EventSink& out) {
+  if (complete_) co_return Result<void>{};
+  if (event.too_long) {
+    co_return sallyport::fail(ErrorCode::Exhausted, "an event of the provider is over the limit");
+  }
+  JsonLimits limits;
+  if (whole_body_) limits.bytes = std::size_t{65} * 1024 * 1024;  // a block of the body, wrapped
+  const Result<ParsedJson> parsed = read_wire_json(event.data, limits);
+  if (!parsed) {
+    co_return sallyport::fail(ErrorCode::Corrupt,
+                              "an event of the provider is no JSON: " + parsed.error().message);
+  }
+  const std::string_view type = text_in(parsed->value, "type");
+  if (type.empty()) {
+    co_return sallyport::fail(ErrorCode::Corrupt, "an event of the provider has no type");
+  }
+  co_return co_await take({event.name, event.data, parsed->value, parsed->exact, type}, out);
+}
+
+Task<void> AnthropicAdapter::take(Event event, EventSink& out) {
+  if (event.type == "ping") {
+    out.event(event.name, event.data);
+    co_return Result<void>{};
+  }
+  if (event.type == "error") {
+    pass_error(event, out);
+    co_return Result<void>{};
+  }
+  if (event.type == "message_start") co_return begin(event, out);
+  if (!door_) {
+    co_return sallyport::fail(ErrorCode::Corrupt,
+                              fmt::format("`{}` came before `message_start`", event.type));
+  }
+  if (waiting_) {
+    SALLYPORT_CO_CHECK_OK(co_await settle_waiting(event.value, out));
+  }
+  if (event.type == "content_block_start") co_return start_block(event, out);
+  if (event.type == "content_block_delta") co_return take_delta(event, out);
+  if (event.type == "content_block_stop") co_return co_await stop_block(event, out);
+  if (event.type == "message_delta") co_return end_message(event, out);
+  if (event.type == "message_stop") {
+    complete_ = true;
+    out.last(event.name, event.data);
+    co_return Result<void>{};
+  }
+  pass_unknown(event, out);
+  co_return Result<void>{};
+}
+
+Task<void> AnthropicAdapter::on_end(EventSink&) {
+  if (complete_) co_return Result<void>{};
+  co_return sallyport::fail(ErrorCode::Corrupt, "the provider's stream ended within a message");
+}
+
+void AnthropicAdapter::keep_alive(EventSink& out) {
+  if (door_ && !complete_) out.event("ping", R"({"type": "ping"})");
+}
+
+void AnthropicAdapter::fail(EventSink& out, const ApiError& error) {
+  if (complete_) return;
+  complete_ = true;
+  for (const auto& [index, block] : blocks_) {
+    if (block.kind == Block::Kind::Call && block.holds) {
+      door_->drop(block.id, block.tool, "the answer failed");
+    }
+  }
+  if (waiting_) door_->drop(waiting_->id, waiting_->tool, "the answer failed");
+  out.last("error",
+           json::serialize(json::object{
+               {"type", "error"}, {"error", {{"type", "api_error"}, {"message", error.message}}}}));
+}
+
+Result<void> AnthropicAdapter::begin(const Event& event, EventSink& out) {
+  const json::object* const message = object_in(event.value, "message");
+  if (message == nullptr || door_) {
+    return sallyport::fail(ErrorCode::Corrupt,
+                           door_ ? "the provider began a second message"
+                                 : "`message_start` of the provider has no message");
+  }
+  const json::value* const content = message->if_contains("content");
+  if (content != nullptr && content->is_array() && !content->get_array().empty()) {
+    return sallyport::fail(ErrorCode::Corrupt, "`message_start` of the provider has content");
+  }
+  open_message(event.value.at("message"));
+  out.event(event.name, event.data);
+  return {};
+}
+
+void AnthropicAdapter::open_message(const json::value& message) {
+  door_ = doors_.open(0);
+  observed_.response_id = text_in(message, "id");
+  observed_.model = text_in(message, "model");
+  take_usage(message);
+}
+
+// Counters are totals of the whole message: a later report replaces the members that it has.
+void AnthropicAdapter::take_usage(const json::value& holder) {
+  const json::object* const reported = object_in(holder, "usage");
+  if (reported == nullptr) return;
+  for (const auto& member : *reported) {
+    if (!member.value().is_null()) usage_[member.key()] = member.value();
+  }
+  const json::value all(usage_);
+  Usage usage;
+  usage.input_tokens = count_in(all, "input_tokens");
+  usage.output_tokens = count_in(all, "output_tokens");
+  usage.cache_read_input_tokens = count_in(all, "cache_read_input_tokens");
+  usage.cache_creation_input_tokens = count_in(all, "cache_creation_input_tokens");
+  if (const json::value* const details = member_of(all, "output_tokens_details")) {
+    usage.reasoning_tokens = count_in(*details, "thinking_tokens");
+  }
+  observed_.usage = usage;
+}
+
+Result<void> AnthropicAdapter::end_message(const Event& event, EventSink& out) {
+  take_usage(event.value);
+  usage_at_end_came_ = usage_at_end_came_ || member_of(event.value, "usage") != nullptr;
+  const json::value* const delta = member_of(event.value, "delta");
+  if (delta == nullptr || !delta->is_object()) {
+    return sallyport::fail(ErrorCode::Corrupt, "`message_delta` of the provider has no delta");
+  }
+  const std::string_view reason = text_in(*delta, "stop_reason");
+  if (!reason.empty()) {
+    observed_.stop_reason = reason;
+    observed_.sent_stop_reason = reason;
+  }
+  Splice edits;
+  if (const json::value* const details = member_of(*delta, "stop_details")) {
+    const std::string_view explanation = text_in(*details, "explanation");
+    if (!explanation.empty()) {
+      core::PassedText passed = door_->whole({.kind = ChannelKind::Refusal}, explanation);
+      if (passed.block) {
+        end(*passed.block, out);
+        return {};
+      }
+      if (passed.changed()) {
+        note_change(passed.text());
+        edits.replace("/delta/stop_details/explanation", json_string(passed.text()));
+      }
+    }
+  }
+  if (reason == "tool_use" && calls_refused_ > 0 && calls_sent_ == 0) {
+    observed_.sent_stop_reason = "end_turn";
+    edits.replace("/delta/stop_reason", "\"end_turn\"");
+  }
+  out.event(event.name, edits.applied(event.data));
+  return {};
+}
+
+void AnthropicAdapter::pass_error(const Event& event, EventSink& out) {
+  complete_ = true;
+  Splice edits;
+  if (door_) {
+    CheckedLeaves checked =
+        check_leaves(*door_, {.kind = ChannelKind::Whole}, event.value, "", Leaves::Known);
+    edits = std::move(checked.edits);
+    if (checked.block) edits.replace("/error/message", json_string(checked.block->notice));
+  }
+  out.last(event.name, edits.applied(event.data));
+}
+
+void AnthropicAdapter::pass_unknown(const Event& event, EventSink& out) {
+  door_->note_unknown(std::string(event.type));
+  const CheckedLeaves checked =
+      check_leaves(*door_, {.kind = ChannelKind::Whole}, event.value, "", Leaves::Unknown);
+  if (checked.block) return end(*checked.block, out);
+  out.event(event.name, event.data);
+}
+
+void AnthropicAdapter::note_change(std::string_view notice) {
+  changed_ = true;
+  change_notice_ = notice;
+}
+
+// A block of a check ends the message (MP-45, MP-46).
+void AnthropicAdapter::end(const core::TextBlock& block, EventSink& out) {
+  complete_ = true;
+  if (!observed_.block) observed_.block = block;
+  for (const auto& [index, open] : blocks_) {
+    if (open.kind == Block::Kind::Call && open.holds) {
+      door_->drop(open.id, open.tool, "its message was ended");
+    }
+  }
+  if (waiting_) door_->drop(waiting_->id, waiting_->tool, "its message was ended");
+  const bool answers = settings_.block_as_answer;
+  write_notice(settings_.json_format && !answers ? "" : block.notice, out);
+  json::object delta{{"stop_reason", answers ? "end_turn" : "refusal"},
+                     {"stop_sequence", nullptr},
+                     {"stop_details", nullptr}};
+  if (!answers) {
+    delta["stop_details"] = {
+        {"type", "refusal"}, {"category", nullptr}, {"explanation", block.notice}};
+  }
+  observed_.sent_stop_reason = delta["stop_reason"].as_string();
+  out.event("message_delta", json::serialize(json::object{{"type", "message_delta"},
+                                                          {"delta", std::move(delta)},
+                                                          {"usage", usage_at_end()}}));
+  out.last("message_stop", R"({"type":"message_stop"})");
+}
+
+// Into the open text, else into a text block of its own. Closes what is open.
+void AnthropicAdapter::write_notice(std::string_view notice, EventSink& out) {
+  bool written = notice.empty();
+  for (const auto& [index, open] : blocks_) {
+    if (!open.begun) continue;
+    if (!written && open.kind == Block::Kind::Text) {
+      send_text(open, notice, out);
+      written = true;
+    }
+    out.event("content_block_stop",
+              fmt::format(R"({{"type":"content_block_stop","index":{}}})", open.sent_index));
+  }
+  if (!written) send_block(notice, out);
+}
+
+json::object AnthropicAdapter::usage_at_end() const {
+  static constexpr std::array<std::string_view, 4> kCounters{
+      "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"};
+  const json::value reported(usage_);
+  json::object usage;
+  for (const std::string_view name : kCounters) {
+    if (const auto count = count_in(reported, name)) usage[name] = *count;
+  }
+  if (!usage_at_end_came_ && !whole_body_) {
+    const std::uint64_t estimate = (text_bytes_ + 3) / 4;
+    usage["output_tokens"] = std::max(count_in(reported, "output_tokens").value_or(0), estimate);
+  }
+  return usage;
+}
+
+}  // namespace sallyport::llm

@@ -1,0 +1,154 @@
+// The Messages API of Anthropic. A stream passes event by event; a whole body passes as the events
+// of its blocks, so that both forms come out equal (MP-38).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "llm/answer_adapter.h"
+#include "llm/json_splice.h"
+#include "llm/json_strings.h"
+#include "sallyport/json.h"
+
+namespace sallyport::llm {
+
+class AnthropicAdapter : public AnswerAdapter {
+ public:
+  AnthropicAdapter(MessageDoors& doors, AnswerSettings settings)
+      : doors_(doors), settings_(settings) {}
+
+  Task<void> on_event(const net::SseEvent& event, EventSink& out) override;
+  Task<void> on_end(EventSink& out) override;
+  Task<std::string> on_body(std::string body) override;
+  void keep_alive(EventSink& out) override;
+  void fail(EventSink& out, const ApiError& error) override;
+  bool complete() const override { return complete_; }
+  const Observed& observed() const override { return observed_; }
+
+ private:
+  struct Event {
+    std::string_view name;  // of the frame
+    std::string_view data;
+    const json::value& value;
+    bool exact;  // no number that a double cannot hold
+    std::string_view type;
+  };
+
+  // An event that waits. Where many small deltas wait, `more` is the text of those behind the
+  // first.
+  struct Held {
+    std::string name;
+    std::string data;
+    std::string more{};
+  };
+
+  struct Block {
+    enum class Kind : std::uint8_t { Text, Reasoning, Call, ProviderCall, Other };
+    Kind kind = Kind::Other;
+    std::string type{};
+    std::uint64_t index = 0;       // the provider's
+    std::uint64_t sent_index = 0;  // ours, once it has begun
+    bool begun = false;            // its start has left
+    bool holds = false;            // its events wait for its end
+    std::vector<Held> held{};
+    std::size_t held_bytes = 0;
+    std::string last_delta{};  // Text, unsigned Reasoning: the event that carried the last text
+    std::optional<JsonStrings> strings{};
+    // Call, ProviderCall
+    std::string id{};
+    std::string tool{};
+    std::string arguments{};  // that came in deltas
+    json::value input{};      // that came at the start
+    std::optional<std::string> raw_input{};
+    // Reasoning
+    std::string text{};
+    bool has_signature = false;
+  };
+
+  // A member of a delta and of a block that holds text: `text` or `thinking`.
+  struct TextPlace {
+    std::string_view member;
+    std::string_view delta;  // type of the delta
+    ChannelKind channel;
+  };
+  static TextPlace place_of(const Block& block);
+
+  // anthropic_adapter.cc: the message
+  Result<void> begin(const Event& event, EventSink& out);
+  void open_message(const json::value& message);
+  void take_usage(const json::value& holder);
+  Task<void> take(Event event, EventSink& out);
+  Result<void> end_message(const Event& event, EventSink& out);
+  void pass_error(const Event& event, EventSink& out);
+  void pass_unknown(const Event& event, EventSink& out);
+  void end(const core::TextBlock& block, EventSink& out);
+  void write_notice(std::string_view notice, EventSink& out);
+  json::object usage_at_end() const;
+  void note_change(std::string_view notice);
+
+  // anthropic_blocks.cc: the blocks
+  Result<void> start_block(const Event& event, EventSink& out);
+  void start_text(Block& block, const Event& event, EventSink& out);
+  void start_result(Block& block, const Event& event, EventSink& out);
+  void start_unknown(Block& block, const Event& event, EventSink& out);
+  Result<void> start_call(Block& block, const Event& event, EventSink& out);
+  Result<void> take_delta(const Event& event, EventSink& out);
+  Result<void> take_call_delta(Block& block, const Event& event, EventSink& out);
+  Result<void> take_reasoning_delta(Block& block, const Event& event, EventSink& out);
+  void pass_delta(Block& block, std::string_view name, std::string_view data, std::string_view text,
+                  EventSink& out);
+  void pass_citation(Block& block, const Event& event, EventSink& out);
+  void pass_unknown_delta(Block& block, const Event& event, EventSink& out);
+  Task<void> stop_block(Event event, EventSink& out);
+  void finish_text(Block& block, EventSink& out);
+  void release_reasoning(Block& block, const Event& stop, EventSink& out);
+  void release_unsigned(Block& block, EventSink& out);
+  void leave_out(const core::PassedText& passed);
+
+  // anthropic_calls.cc: calls of the client and of the provider
+  Task<void> settle(Block block, bool cut, EventSink& out);
+  Task<void> settle_waiting(const json::value& next, EventSink& out);
+  Async<void> record_call(Block block);
+  Result<ProposedCall> proposed(const Block& block) const;
+  void release_provider_call(Block& block, EventSink& out);
+  void rewrite_call(Block& block, const json::value& input, EventSink& out);
+
+  // Sending and holding
+  core::PassedText push(Block& block, std::string_view text);
+  void start(Block& block, std::string_view name, std::string_view data, Splice edits,
+             EventSink& out);
+  void send(const Block& block, std::string_view name, std::string_view data, Splice edits,
+            EventSink& out);
+  void send_text(const Block& block, std::string_view text, EventSink& out);
+  void send_block(std::string_view text, EventSink& out);
+  void send_held(Block& block, EventSink& out);
+  Result<void> hold(Block& block, const Event& event, std::string_view text, std::size_t limit);
+
+  MessageDoors& doors_;
+  AnswerSettings settings_;
+  std::unique_ptr<MessageDoor> door_;  // null: the message has not begun
+  Observed observed_;
+  std::map<std::uint64_t, Block> blocks_;  // that are open, by the provider's index
+  std::optional<Block> waiting_;           // a call that may have been cut: the next event says so
+  std::map<std::string, std::string> provider_tools_;  // names by id of the call
+  std::uint64_t next_index_ = 0;
+  bool whole_body_ = false;
+  bool complete_ = false;
+  bool changed_ = false;  // something that left is not what came
+  std::string change_notice_;
+  std::optional<core::TextBlock> left_out_;  // what ends the message at its next call (MP-49)
+  std::size_t calls_ = 0;
+  std::size_t calls_sent_ = 0;
+  std::size_t calls_refused_ = 0;
+  std::size_t argument_bytes_ = 0;
+  std::size_t text_bytes_ = 0;  // that came, for the estimate of a cut stream
+  json::object usage_;          // as last reported
+  bool usage_at_end_came_ = false;
+};
+
+}  // namespace sallyport::llm
