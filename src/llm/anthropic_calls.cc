@@ -12,7 +12,7 @@ namespace sallyport::llm {
 
 // The input of a call is an object; anything else is not handed out.
 Result<ProposedCall> AnthropicAdapter::proposed(const Block& block) const {
-  ProposedCall call{.id = block.id, .name = block.tool};
+  ProposedCall call{.type = block.type, .id = block.id, .name = block.tool};
   if (block.arguments.empty()) {
     call.input = block.input;
     call.raw_input = block.raw_input;
@@ -83,7 +83,7 @@ void AnthropicAdapter::rewrite_call(Block& block, const json::value& input, Even
 Async<void> AnthropicAdapter::record_call(Block block) {
   Result<ProposedCall> call = proposed(block);
   if (!call) {
-    call = ProposedCall{.id = block.id, .name = block.tool};
+    call = ProposedCall{.type = block.type, .id = block.id, .name = block.tool};
     call->input = block.arguments;
   }
   (void)co_await door_->decide(std::move(*call));
