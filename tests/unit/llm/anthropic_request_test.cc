@@ -57,8 +57,7 @@ TEST(AnthropicRequest, EveryStringIsCheckedAtItsStageOrUnread) {
                      "/messages/2/content/0/content/0/text", "/messages/2/content/1/content"}));
   EXPECT_EQ(
       unread_of(request),
-      (Strings{"/messages/1/content/0/signature signature",
-               "/messages/1/content/1/signature signature", "/messages/1/content/2/data encrypted",
+      (Strings{"/messages/1/content/0/signature signature", "/messages/1/content/2/data encrypted",
                "/messages/1/content/3/citations/0/encrypted_index encrypted",
                "/messages/1/content/3/citations/0/file_id file",
                "/messages/1/content/6/content/0/encrypted_content encrypted",
