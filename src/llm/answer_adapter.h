@@ -2,6 +2,7 @@
 // what may leave comes out. One adapter for each request; on the loop of that request.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,7 @@ struct AnswerSettings {
   bool end_on_signed_hit = false;  // `signed_reasoning: end` (MP-49)
   bool block_as_answer = false;    // `block_as: answer` (MP-46)
   bool json_format = false;        // the request asks for JSON (MP-52)
+  std::uint64_t choices = 1;       // chat: how many the request asks for (`Request::choices`)
   bool hides_usage = false;  // chat: the proxy asked for usage, and the client did not (MP-73)
 };
 

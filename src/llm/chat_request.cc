@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/try.h"
@@ -185,6 +186,7 @@ Result<Request> read_chat_request(RequestKind kind, const json::value& body) {
   }
   const json::value* const store = member_of(body, "store");
   if (store != nullptr && store->is_bool()) request.store = store->get_bool();
+  request.choices = std::max<std::uint64_t>(count_in(body, "n").value_or(1), 1);
   request.output_limit = count_in(body, "max_completion_tokens");
   if (!request.output_limit) request.output_limit = count_in(body, "max_tokens");
   ChatReader(request).read(body.get_object());

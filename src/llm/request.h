@@ -75,9 +75,10 @@ struct Request {
   RequestKind kind = RequestKind::Messages;
   std::string model{};
   bool stream = false;
-  bool json_format = false;  // asks for JSON in the text
-  bool audio = false;        // asks for audio output
-  bool asks_usage = false;   // chat: `stream_options.include_usage`
+  bool json_format = false;   // asks for JSON in the text
+  bool audio = false;         // asks for audio output
+  std::uint64_t choices = 1;  // chat: `n`
+  bool asks_usage = false;    // chat: `stream_options.include_usage`
   bool has_stream_options = false;
   bool has_signed_blocks = false;
   std::optional<bool> store{};                  // Responses, chat

@@ -10,7 +10,7 @@ using Strings = std::vector<std::string>;
 json::value full_chat_request() {
   return json::parse(R"({
     "model": "gpt-x", "stream": true, "stream_options": {"include_usage": true}, "store": false,
-    "max_completion_tokens": 50, "modalities": ["text", "audio"], "audio": {"voice": "v", "format": "wav"},
+    "max_completion_tokens": 50, "n": 3, "modalities": ["text", "audio"], "audio": {"voice": "v", "format": "wav"},
     "messages": [
       {"role":"system","content":"rules"},
       {"role":"user","content":[
@@ -78,6 +78,7 @@ TEST(ChatRequest, SettingsToolsOfTheProviderAndFilesAreRead) {
   EXPECT_TRUE(request.asks_usage && request.has_stream_options);
   EXPECT_EQ(request.store, false);
   EXPECT_EQ(request.output_limit, 50);
+  EXPECT_EQ(request.choices, 3);
   ASSERT_EQ(request.provider_tools.size(), 2);
   EXPECT_EQ(request.provider_tools[0].type, "hosted_thing");
   EXPECT_EQ(request.provider_tools[1].path, "/web_search_options");
