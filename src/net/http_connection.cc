@@ -16,6 +16,7 @@
 
 #include "base/lower_case.h"
 #include "net/folded_header.h"
+#include "net/server_tls.h"
 
 namespace sallyport::net {
 
@@ -58,7 +59,9 @@ bool peer_is_lost(const boost::system::error_code& error) {
   return error == beast::error::timeout || error == http::error::end_of_stream ||
          error == http::error::partial_message ||
          error.category() == asio::error::get_system_category() ||
-         error.category() == asio::error::get_misc_category();
+         error.category() == asio::error::get_misc_category() ||
+         error.category() == asio::error::get_ssl_category() ||
+         error.category() == asio::ssl::error::get_stream_category();
 }
 
 ServerResponse too_long() {
@@ -82,7 +85,7 @@ void put_head(http::response<Body>& out, const ServerResponse& response) {
 
 HttpServer::Connection::Connection(HttpServer& server, tcp::socket socket)
     : server_(server),
-      stream_(std::move(socket)),
+      stream_(std::move(socket), server.tls_ ? &server.tls_->context() : nullptr),
       buffer_(server.limits_.header_bytes + kReadBytes),
       number_(++server.last_connection_),
       watching_(stream_.get_executor(), server.log_) {
@@ -94,33 +97,53 @@ HttpServer::Connection::~Connection() {
 }
 
 Async<void> HttpServer::Connection::serve() {
-  stream_.socket().set_option(tcp::no_delay(true));
+  stream_.bottom().socket().set_option(tcp::no_delay(true));
+  gone_ = !co_await greet();
   while (!server_.stopping_ && !gone_ && co_await one_request()) {
   }
+  if (!gone_) co_await say_goodbye();
   close();
 }
 
+// A peer that takes its time is one of those that make room for others.
+Async<bool> HttpServer::Connection::greet() {
+  if (!stream_.has_tls()) co_return true;
+  stream_.bottom().expires_after(server_.limits_.header);
+  idle_ = true;
+  const auto [error] = co_await stream_.async_handshake(kAwait);
+  idle_ = false;
+  co_return !error;
+}
+
+// A handshake would cost more than the response is worth.
 Async<void> HttpServer::Connection::turn_away() {
   keep_alive_ = false;
-  co_await respond(busy("too many connections\n"));
+  if (!stream_.has_tls()) co_await respond(busy("too many connections\n"));
   close();
+}
+
+// Over TLS the end is said, so that nobody takes a cut for it.
+Async<void> HttpServer::Connection::say_goodbye() {
+  if (!stream_.has_tls() || std::exchange(said_goodbye_, true)) co_return;
+  stream_.bottom().expires_after(std::chrono::seconds(1));
+  co_await stream_.async_shutdown(kAwait);
 }
 
 void HttpServer::Connection::stop() {
   keep_alive_ = false;
-  if (idle_) stream_.cancel();
+  if (idle_) stream_.bottom().cancel();
 }
 
 bool HttpServer::Connection::leave() {
   if (!unknown_ || left_) return false;
   left_ = true;
-  stream_.close();
+  stream_.bottom().close();
   return true;
 }
 
 void HttpServer::Connection::close() {
   boost::system::error_code ignored;
-  stream_.socket().close(ignored);
+  stream_.bottom().socket().close(ignored);
 }
 
 Async<bool> HttpServer::Connection::one_request() {
@@ -156,7 +179,7 @@ void HttpServer::Connection::forget_last_request() {
 Async<bool> HttpServer::Connection::first_bytes() {
   if (buffer_.size() != 0) co_return true;
   idle_ = true;
-  stream_.expires_after(server_.limits_.idle);
+  stream_.bottom().expires_after(server_.limits_.idle);
   const auto [error, size] = co_await stream_.async_read_some(buffer_.prepare(4096), kAwait);
   idle_ = false;
   if (error) {
@@ -200,7 +223,7 @@ Async<bool> HttpServer::Connection::folds_a_line() {
 }
 
 Async<HttpServer::Connection::Refusal> HttpServer::Connection::read_head(Parser& parser) {
-  stream_.expires_after(server_.limits_.header);
+  stream_.bottom().expires_after(server_.limits_.header);
   if (co_await folds_a_line()) {
     co_return ServerResponse::text(400, "a header line must not go on in the next one\n");
   }
@@ -246,11 +269,11 @@ Async<HttpServer::Connection::Refusal> HttpServer::Connection::read_body(Parser&
   parser.body_limit(limit);
   if (parser.content_length().value_or(0) > limit) co_return too_long();
   if (!plain_ && lower_case(request_.header("expect").value_or("")) == "100-continue") {
-    stream_.expires_after(write_limit());
+    stream_.bottom().expires_after(write_limit());
     constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
     co_await asio::async_write(stream_, asio::buffer(kGoOn), kAwait);
   }
-  stream_.expires_after(server_.limits_.body);
+  stream_.bottom().expires_after(server_.limits_.body);
   body_ = server_.bodies_.share_of(request_.principal);
   while (!parser.is_done()) {
     const auto [error, size] = co_await http::async_read_some(stream_, buffer_, parser, kAwait);
@@ -281,7 +304,7 @@ bool HttpServer::Connection::hold(std::size_t bytes) {
 Quota::Share HttpServer::Connection::give_time_for(std::size_t bytes) {
   Quota::Share unread = server_.unread_.share_of(request_.principal);
   const bool room = bytes <= kSmallBody || unread.grow_to(bytes);
-  stream_.expires_after(room ? write_limit() : server_.limits_.hurried);
+  stream_.bottom().expires_after(room ? write_limit() : server_.limits_.hurried);
   return unread;
 }
 
@@ -291,7 +314,7 @@ std::chrono::milliseconds HttpServer::Connection::write_limit() const {
 }
 
 Async<void> HttpServer::Connection::run_handler() {
-  stream_.expires_never();
+  stream_.bottom().expires_never();
   watching_.start(watch());
   co_await route_->second.handler->handle(*this);
   watching_.cancel();
@@ -308,11 +331,11 @@ Async<void> HttpServer::Connection::watch() {
       asio::steady_timer pause(stream_.get_executor(), kLook);
       co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, error));
     } else {
-      co_await stream_.socket().async_wait(tcp::socket::wait_read,
-                                           asio::redirect_error(asio::use_awaitable, error));
+      co_await stream_.bottom().socket().async_wait(
+          tcp::socket::wait_read, asio::redirect_error(asio::use_awaitable, error));
     }
     if (error) co_return;
-    pollfd peer{.fd = stream_.socket().native_handle(), .events = POLLRDHUP, .revents = 0};
+    pollfd peer{.fd = stream_.bottom().socket().native_handle(), .events = POLLRDHUP, .revents = 0};
     if (::poll(&peer, 1, 0) != 0) set_gone();
     sent_more = true;
   }
@@ -363,7 +386,7 @@ Async<bool> HttpServer::Connection::begin(ServerResponse head) {
   put_head(out, head);
   out.keep_alive(keep_alive_);
   out.chunked(true);
-  stream_.expires_after(write_limit());
+  stream_.bottom().expires_after(write_limit());
   http::serializer<false, http::empty_body> serializer(out);
   const auto [error, size] = co_await http::async_write_header(stream_, serializer, kAwait);
   if (error) set_gone();
@@ -376,25 +399,27 @@ Async<bool> HttpServer::Connection::write(std::string piece) {
   const Quota::Share unread = give_time_for(piece.size());
   const auto [error, size] =
       co_await asio::async_write(stream_, http::make_chunk(asio::buffer(piece)), kAwait);
-  stream_.expires_never();
+  stream_.bottom().expires_never();
   if (error) set_gone();
   co_return !error;
 }
 
 Async<void> HttpServer::Connection::end_stream() {
-  stream_.expires_after(write_limit());
+  stream_.bottom().expires_after(write_limit());
   const auto [error, size] = co_await asio::async_write(stream_, http::make_chunk_last(), kAwait);
   if (error) set_gone();
 }
 
 // A peer that is still sending would lose our refusal to a reset.
 Async<void> HttpServer::Connection::linger() {
+  co_await say_goodbye();
   boost::system::error_code ignored;
-  stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-  stream_.expires_after(std::chrono::seconds(1));
+  stream_.bottom().socket().shutdown(tcp::socket::shutdown_send, ignored);
+  stream_.bottom().expires_after(std::chrono::seconds(1));
   std::array<char, 4096> waste{};
   for (int i = 0; i < 64; ++i) {
-    const auto [error, size] = co_await stream_.async_read_some(asio::buffer(waste), kAwait);
+    const auto [error, size] =
+        co_await stream_.bottom().async_read_some(asio::buffer(waste), kAwait);
     if (error || size == 0) break;
   }
 }

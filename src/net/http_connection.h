@@ -5,7 +5,6 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <cstdint>
@@ -14,6 +13,7 @@
 #include <string>
 
 #include "net/http_server.h"
+#include "net/server_stream.h"
 
 namespace sallyport::net {
 
@@ -43,6 +43,7 @@ class HttpServer::Connection final : public ServerExchange {
   using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
   using Refusal = std::optional<ServerResponse>;
 
+  Async<bool> greet();        // the handshake of TLS; false: there is none
   Async<bool> one_request();  // true: another one may follow
   void forget_last_request();
   Async<bool> first_bytes();  // false: none came
@@ -62,12 +63,13 @@ class HttpServer::Connection final : public ServerExchange {
   void count(unsigned status) const;
   Async<void> end_stream();
   Async<void> linger();
+  Async<void> say_goodbye();
   void close();
 
   static constexpr auto kAwait = boost::asio::as_tuple(boost::asio::use_awaitable);
 
   HttpServer& server_;
-  boost::beast::tcp_stream stream_;
+  ServerStream stream_;
   // Bounded: the parser counts neither what stands beside the size of a chunk nor what follows the
   // last one, and wants to see it whole.
   boost::beast::flat_buffer buffer_;
@@ -77,6 +79,7 @@ class HttpServer::Connection final : public ServerExchange {
   bool plain_ = false;  // HTTP/1.0, which has no streams
   bool idle_ = false;
   bool left_ = false;
+  bool said_goodbye_ = false;
   bool gone_ = false;
 
   // Of the request at hand.

@@ -10,6 +10,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "net/http_connection.h"
+#include "net/server_tls.h"
 
 namespace sallyport::net {
 
@@ -39,6 +40,10 @@ void HttpServer::route(std::string path, HttpHandler& handler, RouteLimits limit
 
 void HttpServer::serve_only(HttpNames names) {
   names_ = std::move(names);
+}
+
+void HttpServer::serve_tls(std::unique_ptr<ServerTls> tls) {
+  tls_ = std::move(tls);
 }
 
 Result<std::uint16_t> HttpServer::listen(const std::string& address, std::uint16_t port) {

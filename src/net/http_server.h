@@ -23,6 +23,8 @@
 
 namespace sallyport::net {
 
+class ServerTls;
+
 // One request and its way back. Lives as long as its handler runs. Either `respond` once, or
 // `begin` once and `write` as often as there is something to say.
 class ServerExchange {
@@ -89,6 +91,8 @@ class HttpServer {
   void route(std::string path, HttpHandler& handler, RouteLimits limits = {});
   // Checked before anything else; without it every name is served.
   void serve_only(HttpNames names);
+  // New connections speak TLS with this certificate. Those that are there keep theirs.
+  void serve_tls(std::unique_ptr<ServerTls> tls);
 
   // Told of every answer: the path it was routed by, `other` where there is none, and the status.
   using Answered = std::function<void(std::string_view route, unsigned status)>;
@@ -130,6 +134,7 @@ class HttpServer {
   std::map<std::string, Target> routes_;
   std::size_t largest_body_;  // of any route
   std::unique_ptr<Acceptor> acceptor_;
+  std::unique_ptr<ServerTls> tls_;                    // null: without
   std::map<std::uint64_t, Connection*> connections_;  // each takes itself out
   std::uint64_t last_connection_ = 0;
   Quota bodies_;

@@ -1,0 +1,36 @@
+// What a server shows its peers over TLS: a chain of certificates, and the key that proves it.
+#pragma once
+
+#include <boost/asio/ssl/context.hpp>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+
+#include "sallyport/result.h"
+
+namespace sallyport::net {
+
+// TLS 1.2 and newer, with `http/1.1` alone as its protocol (ALPN). On the thread of its server.
+class ServerTls {
+ public:
+  struct Files {
+    std::filesystem::path certificate{};  // PEM, the server's own first
+    std::filesystem::path key{};          // PEM, without a passphrase, for nobody else to read
+
+    bool operator==(const Files&) const = default;
+  };
+  // `InvalidInput` says which file is wrong, why, and what to do.
+  static Result<std::unique_ptr<ServerTls>> load(const Files& files);
+
+  boost::asio::ssl::context& context() { return context_; }
+  // When the server's own certificate ends.
+  std::chrono::system_clock::time_point not_after() const { return not_after_; }
+
+ private:
+  ServerTls();
+
+  boost::asio::ssl::context context_;
+  std::chrono::system_clock::time_point not_after_{};
+};
+
+}  // namespace sallyport::net
