@@ -25,6 +25,7 @@
 #include "app/relay_door.h"
 #include "app/serve_pages.h"
 #include "app/served_upstreams.h"
+#include "app/tls_watch.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "mcp/http_front.h"
@@ -57,11 +58,17 @@ net::HttpNames names_of(const ServeConfig& config, std::uint16_t port) {
   net::HttpNames names{.origins = config.origins};
   names.hosts.push_back(authority(config, port));
   if (config.is_local()) names.hosts.push_back(fmt::format("localhost:{}", port));
-  // Pages of our own are not foreign.
-  for (const std::string& host : names.hosts) names.origins.push_back("http://" + host);
+  const auto own = [&](const std::string& host) {
+    names.origins.push_back(fmt::format("{}{}", config.scheme(), host));
+  };
+  // Pages of our own are not foreign. Who stands behind another name is known where we prove it.
+  for (const std::string& host : names.hosts) own(host);
   for (const std::string& host : config.hosts) {
     names.hosts.push_back(host);
     names.hosts.push_back(fmt::format("{}:{}", host, port));
+    if (!config.tls) continue;
+    own(host);
+    own(fmt::format("{}:{}", host, port));
   }
   return names;
 }
@@ -179,6 +186,7 @@ struct Running {
   ServePages& pages;
   HookDoor& hooks;
   RelayDoor* relays;  // null: no service of the system set-up
+  TlsWatch* tls;      // null: plain HTTP
   bool http;
 
   void stop() const {
@@ -187,6 +195,7 @@ struct Running {
     front.stop();
     hooks.stop();
     if (relays != nullptr) relays->stop();
+    if (tls != nullptr) tls->stop();
     gate.stop_watching();
   }
 };
@@ -217,12 +226,17 @@ Result<json::object> written_section(const Context& context) {
   return section ? *section : json::object();
 }
 
-// Takes up policy and tokens as the configuration names them now, when SIGHUP comes.
+// Takes up policy, tokens and the certificate as the configuration names them now, when SIGHUP
+// comes.
 class Reload {
  public:
   Reload(const Context& context, const ServeOptions& options, Gate& gate,
-         Authenticator& authenticator)
-      : context_(context), options_(options), gate_(gate), authenticator_(authenticator) {
+         Authenticator& authenticator, TlsWatch* tls)
+      : context_(context),
+        options_(options),
+        gate_(gate),
+        authenticator_(authenticator),
+        tls_(tls) {
     if (const auto section = written_section(context)) at_start_ = *section;
   }
 
@@ -240,7 +254,13 @@ class Reload {
     SALLYPORT_CO_TRY(const ServeConfig config, config_of(context_, options_));
     SALLYPORT_CO_TRY(AgentTokens tokens, tokens_of(config, gate_));
     SALLYPORT_CO_TRY(const json::object section, written_section(context_));
+    const bool has_tls = tls_ != nullptr && config.tls;
+    std::unique_ptr<net::ServerTls> certificate;
+    if (has_tls) {
+      SALLYPORT_CO_TRY(certificate, tls_->read(*config.tls));
+    }
     SALLYPORT_CO_CHECK_OK(co_await gate_.turn_to_policy(context_, config.policy));
+    if (has_tls) tls_->use(*config.tls, std::move(certificate));
     authenticator_.replace(std::move(tokens));
     gate_.log(
         fmt::format("{}; {}", gate_.about_policy(), about_tokens(config, authenticator_.tokens())));
@@ -258,7 +278,9 @@ class Reload {
         const json::value* const then = at_start_.if_contains(pair.key());
         const json::value* const now = section.if_contains(pair.key());
         const bool same = then != nullptr && now != nullptr && *then == *now;
-        if (!same && pair.key() != "policy" && pair.key() != "agents") names.insert(pair.key());
+        const bool taken_up = pair.key() == "policy" || pair.key() == "agents" ||
+                              (pair.key() == "tls" && is_files(then) && is_files(now));
+        if (!same && !taken_up) names.insert(pair.key());
       }
     }
     std::string text;
@@ -266,10 +288,13 @@ class Reload {
     return text;
   }
 
+  static bool is_files(const json::value* tls) { return tls != nullptr && tls->is_object(); }
+
   const Context& context_;
   const ServeOptions& options_;
   Gate& gate_;
   Authenticator& authenticator_;
+  TlsWatch* tls_;  // null: plain HTTP
   json::object at_start_;
 };
 
@@ -285,7 +310,7 @@ Async<void> reload_on(asio::signal_set& hangups, Reload& reload) {
 // Until a signal comes and all that runs has ended.
 void run_until_stopped(const Running& running, asio::signal_set& signals, asio::signal_set& hangups,
                        Reload& reload) {
-  auto& [gate, server, front, pages, hooks, relays, http] = running;
+  auto& [gate, server, front, pages, hooks, relays, tls, http] = running;
   asio::io_context& loop = gate.loop();
   asio::co_spawn(loop, reload_on(hangups, reload), asio::detached);
   signals.async_wait([&](const boost::system::error_code& error, int number) {
@@ -297,6 +322,7 @@ void run_until_stopped(const Running& running, asio::signal_set& signals, asio::
   });
   if (http) asio::co_spawn(loop, server.run(kGoodbye), asio::detached);
   if (relays != nullptr) asio::co_spawn(loop, relays->run(kGoodbye), asio::detached);
+  if (tls != nullptr) asio::co_spawn(loop, tls->run(), asio::detached);
   asio::co_spawn(loop, front.run(), asio::detached);
   asio::co_spawn(loop, hooks.run(kGoodbye), asio::detached);
   gate.start_watching();
@@ -330,8 +356,8 @@ struct Addresses {
 };
 
 Addresses addresses_of(const ServeConfig& config, std::uint16_t port) {
-  const std::string origin =
-      "http://" + (config.has_http() ? authority(config, port) : std::string("localhost"));
+  const std::string origin = fmt::format("{}{}", config.scheme(),
+                                         config.has_http() ? authority(config, port) : "localhost");
   const std::string url = config.is_for_hooks_alone() ? origin : origin + "/mcp";
   return {url, config.public_url.empty() ? url : public_address(config, "/mcp")};
 }
@@ -365,6 +391,10 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   Authenticator authenticator(std::move(tokens));
 
   net::HttpServer server(gate->loop().get_executor(), {}, log);
+  std::optional<TlsWatch> tls;
+  if (config.tls) {
+    SALLYPORT_CHECK_OK(tls.emplace(server, gate->metrics(), log).open(*config.tls));
+  }
   std::uint16_t port = 0;
   if (config.has_http()) {
     SALLYPORT_TRY(port, server.listen(config.address, config.port));
@@ -403,12 +433,13 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   } else {
     SALLYPORT_CHECK_OK(open_hooks(hooks, config, *gate));
   }
-  Reload reload(context, options, *gate, authenticator);
+  TlsWatch* const certificate = tls ? &*tls : nullptr;
+  Reload reload(context, options, *gate, authenticator, certificate);
   asio::co_spawn(gate->loop(), authenticator.warm_up(), asio::detached);
   SALLYPORT_CHECK_OK(announce(context, config, *gate, authenticator.tokens(), url));
-  run_until_stopped(
-      {*gate, server, front, pages, hooks, relays ? &*relays : nullptr, config.has_http()}, signals,
-      hangups, reload);
+  run_until_stopped({*gate, server, front, pages, hooks, relays ? &*relays : nullptr, certificate,
+                     config.has_http()},
+                    signals, hangups, reload);
   return 0;
 }
 

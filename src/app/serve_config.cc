@@ -192,6 +192,30 @@ ReadValue read_texts(std::vector<std::string>& out) {
   });
 }
 
+Mapping tls_keys(ServeConfig::TlsFiles& out, const std::filesystem::path& folder) {
+  const json::object text = policy::text_schema(kLongestConfigText);
+  Mapping keys("TLS of the server");
+  keys.required("cert_file", "its certificate in PEM, with those that lead to a root behind it",
+                text, read_file_name(out.certificate, folder))
+      .required("key_file", "the key of the certificate in PEM, with mode 0600", text,
+                read_file_name(out.key, folder));
+  return keys;
+}
+
+ReadValue read_tls(ServeConfig& out, const std::filesystem::path& folder) {
+  return [&out, folder](const Place& place) -> Result<void> {
+    if (place.node.kind == policy::YamlNode::Kind::Scalar) {
+      out.tls_is_off = place.node.text == "off";
+      if (out.tls_is_off) return {};
+      return place.refuse("write `{cert_file: FILE, key_file: FILE}` here, or `off`");
+    }
+    ServeConfig::TlsFiles files;
+    SALLYPORT_CHECK_OK(tls_keys(files, folder).read(place));
+    out.tls = net::ServerTls::Files{*files.certificate, *files.key};
+    return {};
+  };
+}
+
 ReadValue read_idle(ServeConfig& out) {
   return [&out](const Place& place) -> Result<void> {
     const auto idle = parse_duration(place.node.text);
@@ -221,11 +245,16 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
   ServeConfig::Agent agent;
   ServeConfig::Upstream upstream;
   AuthorizationConfig issuers;
+  ServeConfig::TlsFiles files;
   const json::object names =
       policy::list_schema(policy::text_schema(kLongestConfigText), kMostNames);
   Mapping keys("the server");
   keys.optional("listen", "address and port, or `none` beside `socket_dir` [127.0.0.1:8765]",
                 policy::text_schema(kLongestConfigText), read_listen(out))
+      .optional("tls", "certificate and key [plain HTTP; others reach it only with `off`]",
+                json::object{{"anyOf", json::array{policy::choice_schema({"off"}),
+                                                   tls_keys(files, folder).schema()}}},
+                read_tls(out, folder))
       .optional("public_url", "under which agents and people reach this server, through a proxy",
                 policy::text_schema(kLongestConfigText), read_url(out.public_url))
       .optional("policy", "a file, or a shipped one by its name [starter]",
@@ -311,6 +340,17 @@ Result<void> read_serve(ServeConfig& out, const std::filesystem::path& folder, c
   }
   if (!out.is_local() && out.hosts.empty()) {
     return place.refuse("`allowed_hosts` must say by which names others come here");
+  }
+  if (!out.has_http() && out.tls) {
+    return place.refuse("`tls` is for a server that listens, and `listen: none` does not");
+  }
+  // A proxy whose address is `https` brings others here, and encrypts what they say.
+  const bool proxied = !out.public_url.empty() && net::Url::parse(out.public_url)->tls;
+  if (!out.is_local() && !out.tls && !out.tls_is_off && !proxied) {
+    return place.refuse(fmt::format(
+        "{} is reached from other machines, and tokens would go there in the clear; name "
+        "`tls: {{cert_file, key_file}}`, or write `tls: off` where something else encrypts",
+        out.address));
   }
   if (!out.public_url.empty()) {
     const net::Url url = *net::Url::parse(out.public_url);

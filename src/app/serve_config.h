@@ -2,6 +2,7 @@
 //
 //   serve:
 //     listen: 127.0.0.1:8765
+//     tls: {cert_file: gate.crt, key_file: gate.key}
 //     public_url: https://gate.example.com
 //     policy: strict                       # a file, or a shipped one; default: starter
 //     auth: tokens                         # or `none`, on this machine only
@@ -29,6 +30,7 @@
 
 #include "app/authorization_config.h"
 #include "app/oauth_options.h"
+#include "net/server_tls.h"
 #include "policy/mapping.h"
 
 namespace sallyport::app {
@@ -49,8 +51,15 @@ struct ServeConfig {
     std::string run_as{};  // the account that its command runs as; empty: that of all, below
   };
 
+  struct TlsFiles {
+    std::optional<std::filesystem::path> certificate{};
+    std::optional<std::filesystem::path> key{};
+  };
+
   std::string address = "127.0.0.1";
   std::uint16_t port = 8765;
+  std::optional<net::ServerTls::Files> tls{};  // nothing: plain HTTP
+  bool tls_is_off = false;                     // said so: others may come without encryption
   std::string public_url{};  // by which others come here, through a proxy; empty: as it listens
   std::string policy = "starter";
   bool needs_token = true;
@@ -72,6 +81,7 @@ struct ServeConfig {
   bool is_local() const;   // only programs of this machine can connect
   bool only_here() const;  // and none of them brings others here, as a proxy does
   bool is_for_hooks_alone() const { return upstreams.empty(); }
+  std::string_view scheme() const { return tls ? "https://" : "http://"; }
 };
 
 // Relative paths of policies are relative to `folder`.

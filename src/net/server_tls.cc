@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <boost/asio/ssl/context.hpp>
 #include <cstring>
 #include <string>
 
@@ -84,14 +85,17 @@ bool set_up(SSL_CTX* context) {
 
 }  // namespace
 
-ServerTls::ServerTls() : context_(boost::asio::ssl::context::tls_server) {}
+ServerTls::ServerTls()
+    : context_(std::make_unique<boost::asio::ssl::context>(boost::asio::ssl::context::tls_server)) {
+}
+ServerTls::~ServerTls() = default;
 
 Result<std::unique_ptr<ServerTls>> ServerTls::load(const Files& files) {
   SALLYPORT_TRY(const FileText chain, text_of(files.certificate));
   SALLYPORT_TRY(const FileText key, text_of(files.key));
   SALLYPORT_CHECK_OK(check_mode(key.status, files.key));
   std::unique_ptr<ServerTls> tls(new ServerTls());
-  boost::asio::ssl::context& context = tls->context_;
+  boost::asio::ssl::context& context = *tls->context_;
   if (!set_up(context.native_handle())) {
     return fail(ErrorCode::Internal, "TLS cannot be set up");
   }

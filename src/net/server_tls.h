@@ -1,12 +1,15 @@
 // What a server shows its peers over TLS: a chain of certificates, and the key that proves it.
 #pragma once
 
-#include <boost/asio/ssl/context.hpp>
 #include <chrono>
 #include <filesystem>
 #include <memory>
 
 #include "sallyport/result.h"
+
+namespace boost::asio::ssl {
+class context;
+}
 
 namespace sallyport::net {
 
@@ -22,14 +25,16 @@ class ServerTls {
   // `InvalidInput` says which file is wrong, why, and what to do.
   static Result<std::unique_ptr<ServerTls>> load(const Files& files);
 
-  boost::asio::ssl::context& context() { return context_; }
+  ~ServerTls();
+
+  boost::asio::ssl::context& context() { return *context_; }
   // When the server's own certificate ends.
   std::chrono::system_clock::time_point not_after() const { return not_after_; }
 
  private:
   ServerTls();
 
-  boost::asio::ssl::context context_;
+  std::unique_ptr<boost::asio::ssl::context> context_;
   std::chrono::system_clock::time_point not_after_{};
 };
 

@@ -65,8 +65,9 @@ class Configuration(ServeTest):
         good = [{"version": 1}, {"version": 1, "serve": {}}, {"version": 1, "serve": {"upstreams": []}}, {"version": 1, "serve": {"upstreams": [upstream]}, "ledger": {"retention": {"event": "90d"}}},
                 {"version": 1, "serve": {"upstreams": [{"name": "a", "command": ["/bin/true", 8080, True]}]}},
                 {"version": 1, "serve": {"upstreams": [{"name": "a", "url": "https://example.com", "era": "modern"}], "sessions": 3, "idle": "5m"}},
+                {"version": 1, "serve": {"tls": "off"}}, {"version": 1, "serve": {"tls": {"cert_file": "a", "key_file": "b"}}},
                 {"version": 1, "serve": {"upstreams": [upstream], "authorization": {"scopes": ["a"], "issuers": [{"name": "a", "issuer": "https://a", "agents": [{"claim": "c", "name": "n"}]}]}}}]
-        bad = [{}, {"version": 2}, {"version": 1, "serv": {}}, {"version": 1, "serve": {"upstreams": {}}}, {"version": 1, "serve": {"upstreams": [{"nam": "a"}]}},
+        bad = [{}, {"version": 2}, {"version": 1, "serve": {"tls": "on"}}, {"version": 1, "serve": {"tls": {"cert_file": "a"}}}, {"version": 1, "serv": {}}, {"version": 1, "serve": {"upstreams": {}}}, {"version": 1, "serve": {"upstreams": [{"nam": "a"}]}},
                {"version": 1, "serve": {"upstreams": [upstream], "sessions": 0}}, {"version": 1, "ledger": {"retention": {"event": "soon"}}},
                {"version": 1, "serve": {"upstreams": [upstream], "metrics_token_sha256": "x"}},
                {"version": 1, "serve": {"upstreams": [upstream], "authorization": {"issuers": [{"name": "a"}]}}},

@@ -30,6 +30,7 @@ class Server:
         self.url = urllib.parse.urlsplit(self.started["url"])
         self.errors = []
         self.connections = []
+        self.tls = None  # of `ssl`, for a server that serves TLS
         threading.Thread(target=self.hear, daemon=True).start()
         file = self.started.get("token_file")
         self.token = pathlib.Path(file).read_text().strip() if file else None
@@ -43,7 +44,11 @@ class Server:
         return self.process.wait(PATIENCE)
 
     def connection(self):
-        self.connections.append(http.client.HTTPConnection(self.url.hostname, self.url.port, timeout=PATIENCE))
+        if self.url.scheme == "https":
+            made = http.client.HTTPSConnection(self.url.hostname, self.url.port, timeout=PATIENCE, context=self.tls)
+        else:
+            made = http.client.HTTPConnection(self.url.hostname, self.url.port, timeout=PATIENCE)
+        self.connections.append(made)
         return self.connections[-1]
 
     def ask(self, method="POST", path="/mcp", body=None, headers=None, token=True, connection=None):
