@@ -355,6 +355,15 @@ std::string text_part(std::string_view text) {
                      json_string(text));
 }
 
+std::string json_list(const std::vector<std::string>& elements) {
+  std::string list = "[";
+  for (const std::string& element : elements) {
+    if (list.size() > 1) list += ',';
+    list += element;
+  }
+  return list + "]";
+}
+
 std::string refusal_part(std::string_view text) {
   return fmt::format(R"({{"type":"refusal","refusal":{}}})", json_string(text));
 }

@@ -45,6 +45,9 @@ std::optional<StreamedArguments> streamed_arguments(const json::value& item);
 inline constexpr std::uint64_t kSummaryPart = std::uint64_t{1} << 32;
 inline constexpr std::uint64_t kErrorPart = std::uint64_t{1} << 33;
 
+// Texts that stand in no item.
+inline constexpr std::uint64_t kNoItem = ~std::uint64_t{0};
+
 // One text of an item that is no client call.
 struct ItemText {
   std::string pointer{};  // inside the item
@@ -70,5 +73,7 @@ void add_unknown_texts(ItemTexts& out, const json::value& value, const std::stri
 std::string message_item(std::string_view id, std::string_view status, std::string_view parts);
 std::string text_part(std::string_view text);
 std::string refusal_part(std::string_view text);
+// A JSON array of JSON texts.
+std::string json_list(const std::vector<std::string>& elements);
 
 }  // namespace sallyport::llm

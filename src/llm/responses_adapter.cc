@@ -1,0 +1,381 @@
+#include "llm/responses_adapter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/json.hpp>
+
+#include "base/try.h"
+#include "llm/wire_json.h"
+
+namespace sallyport::llm {
+
+namespace {
+
+// Members of a response that repeat the request, count, or name things. They are no output.
+constexpr std::array<std::string_view, 48> kResponseMembers{"id",
+                                                            "object",
+                                                            "created_at",
+                                                            "completed_at",
+                                                            "status",
+                                                            "background",
+                                                            "incomplete_details",
+                                                            "instructions",
+                                                            "max_output_tokens",
+                                                            "max_tool_calls",
+                                                            "model",
+                                                            "output",
+                                                            "parallel_tool_calls",
+                                                            "previous_response_id",
+                                                            "prompt",
+                                                            "prompt_cache_key",
+                                                            "prompt_cache_options",
+                                                            "prompt_cache_retention",
+                                                            "reasoning",
+                                                            "safety_identifier",
+                                                            "service_tier",
+                                                            "store",
+                                                            "temperature",
+                                                            "text",
+                                                            "tool_choice",
+                                                            "tools",
+                                                            "top_logprobs",
+                                                            "top_p",
+                                                            "truncation",
+                                                            "usage",
+                                                            "user",
+                                                            "metadata",
+                                                            "conversation",
+                                                            "moderation",
+                                                            "billing",
+                                                            "frequency_penalty",
+                                                            "presence_penalty",
+                                                            "data",
+                                                            "first_id",
+                                                            "last_id",
+                                                            "has_more",
+                                                            "deleted",
+                                                            "input_tokens",
+                                                            "context_management",
+                                                            "stream_options",
+                                                            "include",
+                                                            "content_filters",
+                                                            "created_by"};
+
+// Events that say how far a tool of the provider is, and media.
+constexpr std::array<std::string_view, 9> kStatusEvents{"response.web_search_call.",
+                                                        "response.file_search_call.",
+                                                        "response.mcp_call.",
+                                                        "response.code_interpreter_call.",
+                                                        "response.mcp_list_tools.",
+                                                        "response.image_generation_call.",
+                                                        "response.tool_search_call.",
+                                                        "response.audio.",
+                                                        "response.shell_call_in_progress"};
+
+Usage usage_of(const json::value& usage) {
+  Usage read{.input_tokens = count_in(usage, "input_tokens"),
+             .output_tokens = count_in(usage, "output_tokens"),
+             .total_tokens = count_in(usage, "total_tokens")};
+  if (const json::value* const details = member_of(usage, "input_tokens_details")) {
+    read.cache_read_input_tokens = count_in(*details, "cached_tokens");
+    read.cache_creation_input_tokens = count_in(*details, "cache_write_tokens");
+  }
+  if (const json::value* const details = member_of(usage, "output_tokens_details")) {
+    read.reasoning_tokens = count_in(*details, "reasoning_tokens");
+  }
+  return read;
+}
+
+}  // namespace
+
+std::unique_ptr<AnswerAdapter> responses_adapter(MessageDoors& doors, AnswerSettings settings) {
+  return std::make_unique<ResponsesAdapter>(doors, settings);
+}
+
+void set_member(Splice& edits, const json::value& object, const std::string& pointer,
+                std::string_view name, const std::string& json) {
+  if (member_of(object, name) != nullptr) {
+    edits.replace(pointer_to(pointer, name), json);
+  } else {
+    edits.append(pointer, json_string(name) + ":" + json);
+  }
+}
+
+ResponsesAdapter::ResponsesAdapter(MessageDoors& doors, AnswerSettings settings)
+    : door_(doors.open(0)), settings_(settings), texts_(*door_), renumbers_(!loose()) {}
+
+bool ResponsesAdapter::is_final(std::string_view type) {
+  return type == "response.completed" || type == "response.incomplete" ||
+         type == "response.failed" || type == "response.cancelled" || type == "error";
+}
+
+Result<ResponsesAdapter::Incoming> ResponsesAdapter::read(const net::SseEvent& event) const {
+  if (event.too_long) {
+    return sallyport::fail(ErrorCode::Exhausted, "an event of the provider is over 16 MiB");
+  }
+  SALLYPORT_TRY(ParsedJson parsed, read_wire_json(event.data));
+  Incoming in{.name = event.name, .data = event.data, .value = std::move(parsed.value)};
+  in.type = text_in(in.value, "type");
+  if (in.type.empty()) in.type = event.name;
+  if (!in.value.is_object() || in.type.empty()) {
+    return sallyport::fail(ErrorCode::Corrupt, "an event of the provider has no `type`");
+  }
+  in.index = count_in(in.value, "output_index");
+  return in;
+}
+
+Task<void> ResponsesAdapter::on_event(const net::SseEvent& event, EventSink& out) {
+  if (complete_) co_return Result<void>{};
+  if (event.data == "[DONE]") {
+    out.event(event.name, event.data);
+    co_return Result<void>{};
+  }
+  auto in = read(event);
+  if (!in) {
+    if (in.error().code != ErrorCode::Exhausted) in.error().code = ErrorCode::Corrupt;
+    co_return std::unexpected(std::move(in).error());
+  }
+  SALLYPORT_CO_CHECK_OK(co_await take(std::move(*in), out));
+  co_return co_await drain(out);
+}
+
+Task<void> ResponsesAdapter::on_end(EventSink&) {
+  if (complete_) co_return Result<void>{};
+  co_return sallyport::fail(ErrorCode::Corrupt,
+                            "the provider's stream ended in the middle of a response");
+}
+
+// While a call is held, events of later items wait, and those of earlier ones go on.
+Task<void> ResponsesAdapter::take(Incoming in, EventSink& out) {
+  if (held_ && in.index && *in.index >= held_->index) {
+    const bool held = *in.index == held_->index;
+    const bool done = held && in.type == "response.output_item.done";
+    SALLYPORT_CO_CHECK_OK(wait(std::move(in), held));
+    if (done) co_return co_await settle(out);
+    co_return Result<void>{};
+  }
+  while (held_ && is_final(in.type)) {
+    cut_held(out);
+    SALLYPORT_CO_CHECK_OK(co_await drain(out));
+  }
+  co_return co_await handle(std::move(in), out);
+}
+
+Task<void> ResponsesAdapter::drain(EventSink& out) {
+  auto next = queue_.begin();
+  while (next != queue_.end() && !complete_) {
+    if (held_ && *next->index > held_->index) {
+      ++next;
+      continue;
+    }
+    const bool was_held = held_.has_value();
+    Incoming in = std::move(*next);
+    next = queue_.erase(next);
+    waiting_ -= in.data.size();
+    SALLYPORT_CO_CHECK_OK(co_await take(std::move(in), out));
+    if (was_held && !held_) next = queue_.begin();  // those that were passed over come first
+  }
+  co_return Result<void>{};
+}
+
+Task<void> ResponsesAdapter::handle(Incoming in, EventSink& out) {
+  const auto item = in.index ? items_.find(*in.index) : items_.end();
+  if (item != items_.end() && item->second.call && item->second.closed) {
+    withheld();  // its call was decided, and nothing of it may follow
+    co_return Result<void>{};
+  }
+  if (begins_call(in)) {
+    const bool done = in.type == "response.output_item.done";
+    held_ = Held{.index = *in.index};
+    SALLYPORT_CO_CHECK_OK(wait(std::move(in), true));
+    if (done) co_return co_await settle(out);
+    co_return Result<void>{};
+  }
+  if (object_in(in.value, "response") != nullptr) {
+    co_return co_await on_response(std::move(in), out);
+  }
+  if (in.type == "response.output_item.done") co_return co_await on_done(std::move(in), out);
+  if (in.type == "response.output_item.added") co_return on_added(in, out);
+  if (in.type == "error") co_return on_error(in, out);
+  if (const TextRule* const rule = rule_of(in.type)) {
+    const bool done = in.type.ends_with(".done");
+    co_return done ? on_text_done(in, *rule, out) : on_delta(in, *rule, out);
+  }
+  if (in.type == "response.content_part.added" ||
+      in.type == "response.reasoning_summary_part.added") {
+    co_return on_part(in, false, out);
+  }
+  if (in.type == "response.content_part.done" ||
+      in.type == "response.reasoning_summary_part.done") {
+    co_return on_part(in, true, out);
+  }
+  if (in.type == "response.output_text.annotation.added") {
+    co_return on_annotation(std::move(in), out);
+  }
+  if (in.type.starts_with("response.shell_call_output_content.")) {
+    co_return on_shell_output(in, out);
+  }
+  if (in.type.starts_with("response.audio.transcript.")) co_return on_transcript(in, out);
+  co_return on_other(in, out);
+}
+
+// A status, or an event that this adapter does not know (MP-44).
+Result<void> ResponsesAdapter::on_other(const Incoming& in, EventSink& out) {
+  const bool known = in.type == "keepalive" || is_call_event(in.type) ||
+                     in.type.starts_with("response.shell_call_command.") ||
+                     std::ranges::any_of(kStatusEvents, [&](std::string_view prefix) {
+                       return in.type.starts_with(prefix);
+                     });
+  if (!known) {
+    door_->note_unknown(in.type);
+    ItemTexts texts;
+    add_unknown_texts(texts, in.value, "", kNoItem);
+    Splice none;
+    SALLYPORT_TRY(const MaybeBlocked blocked, check_texts(texts, 0, "", none));
+    if (blocked) return end_blocked(out, *blocked);
+  } else {
+    SALLYPORT_TRY(const MaybeBlocked blocked, check_extras(in));
+    if (blocked) return end_blocked(out, *blocked);
+  }
+  send(out, in);
+  return {};
+}
+
+Result<void> ResponsesAdapter::on_error(const Incoming& in, EventSink& out) {
+  Splice edits;
+  SALLYPORT_TRY(const TextStep step,
+                texts_.repeat({kNoItem, "/error"}, {.kind = ChannelKind::Whole},
+                              text_in(in.value, "message"), false, loose()));
+  if (step.block) return end_blocked(out, {.block = *step.block});
+  if (step.changed) edits.replace("/message", json_string(step.text));
+  observed_.stop_reason = observed_.sent_stop_reason = "error";
+  drop_undecided();
+  complete_ = true;
+  send(out, in, std::move(edits), true);
+  return {};
+}
+
+Task<void> ResponsesAdapter::on_response(Incoming in, EventSink& out) {
+  const json::value& response = in.value.at("response");
+  const bool final = is_final(in.type);
+  observe(response);
+  if (final) {
+    SALLYPORT_CO_CHECK_OK(close_texts(std::nullopt, out));
+    if (complete_) co_return Result<void>{};
+  }
+  Splice edits;
+  SALLYPORT_CO_TRY(MaybeBlocked blocked, check_response(response, "/response", edits));
+  if (!blocked && array_in(response, "output") != nullptr) {
+    const auto raws = elements_of(value_at(in.data, "/response/output"));
+    std::vector<std::string> items;
+    SALLYPORT_CO_TRY(blocked, co_await list_out(*array_in(response, "output"), raws, true, items));
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (items[i] != raws[i]) edits.replace(pointer_to("/response/output", i), items[i]);
+    }
+  }
+  if (blocked) {
+    blocked->item.reset();  // what it stands in did not leave
+    co_return end_blocked(out, *blocked);
+  }
+  const std::string data = numbered(in, std::move(edits));
+  if (!final) {
+    begun_ = data;
+    out.event(in.name, data);
+    co_return Result<void>{};
+  }
+  observed_.stop_reason = observed_.sent_stop_reason = stop_reason(response);
+  complete_ = true;
+  out.last(in.name, data);
+  co_return Result<void>{};
+}
+
+std::string ResponsesAdapter::stop_reason(const json::value& response) {
+  const json::value* const details = member_of(response, "incomplete_details");
+  const std::string_view reason = details ? text_in(*details, "reason") : std::string_view();
+  return std::string(reason.empty() ? text_in(response, "status") : reason);
+}
+
+void ResponsesAdapter::observe(const json::value& response) {
+  if (const std::string_view id = text_in(response, "id"); !id.empty()) observed_.response_id = id;
+  if (const std::string_view model = text_in(response, "model"); !model.empty()) {
+    observed_.model = model;
+  }
+  const json::value* const store = member_of(response, "store");
+  if (store != nullptr && store->is_bool()) observed_.stored = store->get_bool();
+  if (object_in(response, "usage") != nullptr) {
+    observed_.usage = usage_of(*member_of(response, "usage"));
+  }
+}
+
+// Members of the response that are neither known nor its output.
+Result<ResponsesAdapter::MaybeBlocked> ResponsesAdapter::check_response(const json::value& response,
+                                                                        const std::string& pointer,
+                                                                        Splice& edits) {
+  ItemTexts texts;
+  for (const auto& [name, value] : response.get_object()) {
+    if (std::ranges::find(kResponseMembers, std::string_view(name)) != kResponseMembers.end()) {
+      continue;
+    }
+    const std::size_t before = texts.texts.size();
+    add_unknown_texts(texts, value, pointer_to("", name), kNoItem);
+    if (name != "error") continue;
+    for (std::size_t i = before; i < texts.texts.size(); ++i) texts.texts[i].fixed = false;
+  }
+  return check_texts(texts, 0, pointer, edits);
+}
+
+std::string ResponsesAdapter::numbered(const Incoming& in, Splice edits) {
+  if (const auto number = count_in(in.value, "sequence_number")) {
+    if (!renumbers_) next_ = *number;
+    if (*number != next_) edits.replace("/sequence_number", fmt::to_string(next_));
+    ++next_;
+  }
+  return edits.applied(in.data);
+}
+
+void ResponsesAdapter::send(EventSink& out, const Incoming& in, Splice edits, bool last) {
+  const std::string data = numbered(in, std::move(edits));
+  if (last) {
+    out.last(in.name, data);
+  } else {
+    out.event(in.name, data);
+  }
+}
+
+void ResponsesAdapter::make(EventSink& out, std::string_view type, std::string_view members,
+                            bool last) {
+  renumbers_ = true;
+  const std::string data =
+      fmt::format(R"({{"type":{},"sequence_number":{},{}}})", json_string(type), next_++, members);
+  if (last) {
+    out.last(type, data);
+  } else {
+    out.event(type, data);
+  }
+}
+
+void ResponsesAdapter::keep_alive(EventSink& out) {
+  if (complete_ || begun_.empty()) return;  // where the answer has not begun, a comment does it
+  renumbers_ = true;
+  Splice edits;
+  edits.replace("/type", "\"response.in_progress\"");
+  edits.replace("/sequence_number", fmt::to_string(next_++));
+  edits.replace("/response/status", "\"in_progress\"");
+  out.event("response.in_progress", edits.applied(begun_));
+}
+
+void ResponsesAdapter::fail(EventSink& out, const ApiError& error) {
+  if (complete_) return;
+  drop_undecided();
+  complete_ = true;
+  observed_.sent_stop_reason = "error";
+  make(out, "error",
+       fmt::format(R"("code":{},"message":{},"param":null)",
+                   error.code.empty() ? "null" : json_string(error.code),
+                   json_string(error.message)),
+       true);
+}
+
+}  // namespace sallyport::llm

@@ -1,0 +1,241 @@
+// The answer of OpenAI Responses. An event whose values are not changed leaves with the provider's
+// own bytes; a changed one is the provider's event with single values replaced. State is kept by
+// output index and content index, never by order of arrival (MP-40).
+//
+// A call of the client is held from `output_item.added` until `output_item.done`, then decided.
+// Events of later items wait meanwhile, so items leave in the order of their indices.
+//
+// Sources: responses_adapter.cc (events by type, the response, errors), responses_stream.cc (texts
+// in deltas), responses_parts.cc (parts, annotations), responses_calls.cc (held calls),
+// responses_items_out.cc (items), responses_body.cc (whole bodies), responses_block.cc (the end of
+// a blocked message).
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "llm/answer_adapter.h"
+#include "llm/json_splice.h"
+#include "llm/responses_items.h"
+#include "llm/responses_texts.h"
+
+namespace sallyport::llm {
+
+class ResponsesAdapter final : public AnswerAdapter {
+ public:
+  ResponsesAdapter(MessageDoors& doors, AnswerSettings settings);
+
+  Task<void> on_event(const net::SseEvent& event, EventSink& out) override;
+  Task<void> on_end(EventSink& out) override;
+  Task<std::string> on_body(std::string body) override;
+  void keep_alive(EventSink& out) override;
+  void fail(EventSink& out, const ApiError& error) override;
+  bool complete() const override { return complete_; }
+  const Observed& observed() const override { return observed_; }
+
+ private:
+  // An event as it came.
+  struct Incoming {
+    std::string name{};
+    std::string data{};
+    json::value value{};
+    std::string type{};
+    std::optional<std::uint64_t> index{};  // `output_index`
+  };
+  // A kind of text that comes in deltas.
+  struct TextRule {
+    std::string_view base;    // `output_text` of `response.output_text.delta`
+    std::string_view member;  // of the `.done` event
+    std::string_view place;   // where the item has it
+    std::string_view index;   // member with its number; empty: the item has only one
+    ChannelKind kind;
+    bool part;  // it stands in a part of a message or of reasoning
+  };
+  static const TextRule* rule_of(std::string_view type);
+
+  // A part of a message or of reasoning, by its number (`kSummaryPart` and up: summaries).
+  struct Part {
+    std::string raw{};    // as it left
+    bool added = false;   // its `added` event left
+    bool closed = false;  // its `done` event left
+    bool text_done = false;
+    std::uint64_t dropped = 0;  // annotations
+    struct Annotation {
+      Incoming event;
+      std::uint64_t end = 0;  // it waits for this character
+    };
+    std::list<Annotation> waiting{};
+    std::vector<std::string> annotations{};  // that left
+  };
+  struct Item {
+    std::string id{};
+    std::string type{};
+    std::string raw{};  // as it left: `added`, then `done`
+    bool call = false;  // of the client
+    bool closed = false;
+    std::map<std::uint64_t, Part> parts{};
+  };
+  struct Held {
+    std::uint64_t index = 0;
+    std::string id{};
+    std::string name{};
+    std::vector<Incoming> events{};
+  };
+  // Where a check ended the message.
+  struct Blocked {
+    core::TextBlock block{};
+    std::optional<std::uint64_t> item{};
+    std::string pointer{};  // of the text inside its item
+    std::string released{};
+  };
+  using MaybeBlocked = std::optional<Blocked>;
+
+  // responses_adapter.cc
+  Result<Incoming> read(const net::SseEvent& event) const;
+  Task<void> take(Incoming in, EventSink& out);
+  Task<void> drain(EventSink& out);
+  Task<void> handle(Incoming in, EventSink& out);
+  Task<void> on_response(Incoming in, EventSink& out);
+  Result<void> on_error(const Incoming& in, EventSink& out);
+  Result<void> on_other(const Incoming& in, EventSink& out);
+  Result<MaybeBlocked> check_response(const json::value& response, const std::string& pointer,
+                                      Splice& edits);
+  void observe(const json::value& response);
+  static bool is_final(std::string_view type);
+  static std::string stop_reason(const json::value& response);
+  // An event of the provider with the next number.
+  std::string numbered(const Incoming& in, Splice edits);
+  void send(EventSink& out, const Incoming& in, Splice edits = {}, bool last = false);
+  // Sends an event of ours. `members` stand behind `type` and `sequence_number`.
+  void make(EventSink& out, std::string_view type, std::string_view members, bool last = false);
+  void withheld() { renumbers_ = true; }
+  bool loose() const { return !door_->enforces_output() && !door_->holds_calls(); }
+
+  // responses_stream.cc
+  struct Place {
+    TextPlace text{};
+    ChannelId channel{};
+    std::uint64_t number = 0;  // as the event says
+  };
+  // A text whose deltas came.
+  struct Stream {
+    const TextRule* rule;
+    std::string item_id;
+    std::uint64_t number;
+  };
+  static std::string pointer_of(const TextRule& rule, std::uint64_t number);
+  static std::optional<Place> place_of(const TextRule& rule, const json::value& event);
+  Result<void> on_delta(const Incoming& in, const TextRule& rule, EventSink& out);
+  Result<void> on_text_done(const Incoming& in, const TextRule& rule, EventSink& out);
+  Result<void> on_part(const Incoming& in, bool done, EventSink& out);
+  Result<void> on_shell_output(const Incoming& in, EventSink& out);
+  Result<void> on_transcript(const Incoming& in, EventSink& out);
+  Part& part_of(const Place& place, const TextRule& rule, const json::value& event);
+  void make_delta(EventSink& out, const TextPlace& place, const Stream& stream,
+                  std::string_view text);
+  // Sends what still waits of a text.
+  Result<void> close_text(const TextPlace& place, EventSink& out);
+  Result<void> close_texts(std::optional<std::uint64_t> item, EventSink& out);
+  // A text that begins with what an `added` event has of it.
+  Result<MaybeBlocked> begin_text(const ItemText& text, std::string_view item_id,
+                                  const std::string& pointer, Splice& edits);
+
+  // responses_parts.cc
+  Result<void> on_annotation(Incoming in, EventSink& out);
+  Result<void> send_annotation(const Incoming& in, std::uint64_t item, std::uint64_t number,
+                               EventSink& out);
+  Result<void> release_annotations(std::uint64_t item, std::uint64_t number, EventSink& out);
+  Result<MaybeBlocked> check_annotation(const json::value& annotation, const std::string& pointer,
+                                        const TextPlace& place, Splice& edits);
+  void drop_logprobs(const json::value& object, const std::string& pointer, Splice& edits);
+  // `in_item` leads to the part inside its item, `pointer` to where its text stands now.
+  Result<MaybeBlocked> check_part(const json::value& part, const std::string& pointer,
+                                  std::uint64_t item, const std::string& in_item, Splice& edits);
+  Result<MaybeBlocked> check_texts(const ItemTexts& texts, std::size_t inside,
+                                   const std::string& pointer, Splice& edits);
+  Result<MaybeBlocked> check_extras(const Incoming& in);
+
+  // responses_calls.cc
+  bool begins_call(const Incoming& in) const;
+  Result<void> wait(Incoming in, bool held);
+  Task<void> settle(EventSink& out);
+  void cut_held(EventSink& out);
+  // The decision about a complete call; a call that is dropped is refused.
+  Task<CallRuling> rule_on(const json::value& item, std::string raw);
+  Result<void> release_as_came(EventSink& out);
+  void release_anew(EventSink& out, const std::string& raw);
+  bool is_consistent(const json::value& item) const;
+  // A message of ours, from its first event to its last.
+  void make_message(EventSink& out, std::uint64_t index, std::string_view text,
+                    std::string_view status, bool refusal);
+  void drop_undecided();
+  std::string message_id(std::uint64_t index) const;
+
+  // responses_items_out.cc
+  Result<void> on_added(const Incoming& in, EventSink& out);
+  Task<void> on_done(Incoming in, EventSink& out);
+  // The item that leaves instead of `raw`; the same text: nothing is changed.
+  struct ItemOut {
+    std::string raw{};
+    MaybeBlocked blocked{};
+  };
+  Task<ItemOut> item_out(std::uint64_t index, const json::value& item, std::string raw,
+                         bool decides);
+  Result<ItemOut> check_item(std::uint64_t index, const json::value& item, std::string raw);
+  Task<std::string> call_out(std::uint64_t index, const json::value& item, std::string raw);
+  // Gives all items, or those before the one that a check blocked.
+  Task<MaybeBlocked> list_out(const json::array& list, const std::vector<std::string_view>& raws,
+                              bool decides, std::vector<std::string>& items);
+  Result<void> keep_item(Item& item, std::string raw);
+
+  // responses_body.cc
+  Result<std::string> blocked_body(const std::string& body, const json::value& value,
+                                   std::string_view member, std::vector<std::string> items,
+                                   const Blocked& blocked);
+  // The item in which the message was ended. `placed`: the notice stands in it.
+  Result<std::string> cut_item(std::uint64_t index, const json::value& item, std::string_view raw,
+                               const Blocked& blocked, bool& placed);
+  Result<std::string> cut_parts(std::uint64_t index, const json::value& item, std::string_view raw,
+                                std::string_view member, const Blocked& blocked, bool& placed);
+  std::string cut_provider_item(std::uint64_t index, const json::value& item, std::string_view raw,
+                                const Blocked& blocked) const;
+
+  // responses_block.cc
+  Result<void> end_blocked(EventSink& out, const Blocked& blocked);
+  // Gives whether the notice stands in it.
+  bool close_item(EventSink& out, std::uint64_t index, Item& item, const Blocked& blocked);
+  void close_part(EventSink& out, std::uint64_t index, Item& item, std::uint64_t number);
+  std::string closed_item(std::uint64_t index, const Item& item) const;
+  std::string_view blocked_status() const;
+  void set_blocked(Splice& edits, const json::value& response, const std::string& pointer,
+                   const std::string& output) const;
+
+  std::unique_ptr<MessageDoor> door_;
+  AnswerSettings settings_;
+  ResponsesTexts texts_;
+  Observed observed_;
+  bool complete_ = false;
+  bool renumbers_;          // else numbers of the provider pass as they are
+  std::uint64_t next_ = 0;  // sequence number
+  std::string begun_;       // the last event of a running response, as it left
+  std::map<std::uint64_t, Item> items_;
+  std::map<TextPlace, Stream> streams_;
+  std::optional<Held> held_;
+  std::list<Incoming> queue_;  // of items behind the held call
+  std::uint64_t waiting_ = 0;  // bytes of held and queued events
+  std::uint64_t calls_ = 0;
+  std::uint64_t item_bytes_ = 0;
+  bool noted_logprobs_ = false;
+};
+
+// `"name":value` of an object that is replaced where it is there and added where it is not.
+void set_member(Splice& edits, const json::value& object, const std::string& pointer,
+                std::string_view name, const std::string& json);
+
+}  // namespace sallyport::llm

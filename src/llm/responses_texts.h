@@ -1,0 +1,87 @@
+// What left of each text of a Responses answer. Events repeat texts up to four times; a repetition
+// says exactly what left before (MP-42), and no text is checked twice.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "llm/message_door.h"
+#include "sallyport/result.h"
+
+namespace sallyport::llm {
+
+// Where a text stands: the output index, and a JSON Pointer inside that item.
+struct TextPlace {
+  std::uint64_t item = 0;
+  std::string pointer{};
+  auto operator<=>(const TextPlace&) const = default;
+};
+
+struct TextStep {
+  std::string text{};    // what leaves now
+  bool changed = false;  // it is not what came
+  std::optional<core::TextBlock> block{};
+};
+
+// One for each answer, owned by its adapter; on the loop of its request.
+class ResponsesTexts {
+ public:
+  static constexpr std::uint64_t kLimit = std::uint64_t{16} * 1024 * 1024;
+
+  explicit ResponsesTexts(MessageDoor& door) : door_(door) {}
+
+  // A delta. Errors of all: `Exhausted`, the texts of the answer are over 16 MiB.
+  Result<TextStep> push(const TextPlace& place, const ChannelId& channel, std::string_view delta);
+  // The end of a text that came in deltas: what still waits. Later ends give nothing.
+  Result<TextStep> finish(const TextPlace& place);
+  // A complete text: what left of it, or if it is new, what the door says. `fixed`: a redaction
+  // acts as block (MP-44). After deltas `text` itself does not count, unless nothing was changed
+  // and `loose`.
+  Result<TextStep> repeat(const TextPlace& place, const ChannelId& channel, std::string_view text,
+                          bool fixed, bool loose);
+  // A text of ours, such as a notice, left behind what is there.
+  void add(const TextPlace& place, std::string_view text);
+
+  std::string sent(const TextPlace& place) const;
+  bool is_open(const TextPlace& place) const;  // deltas came, and no end
+  std::vector<TextPlace> open_places() const;
+
+  // Is every source byte of the text decided up to this character?
+  bool is_decided(const TextPlace& place, std::uint64_t character) const;
+  // Offsets in characters, from the source to what left; nothing: they point into a region that was
+  // replaced (MP-47).
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> mapped(const TextPlace& place,
+                                                                std::uint64_t start,
+                                                                std::uint64_t end) const;
+
+ private:
+  struct Region {
+    std::uint64_t start, end;          // characters of the source
+    std::uint64_t out_start, out_end;  // of what left
+  };
+  struct Said {
+    ChannelId channel{};
+    bool streamed = false;
+    bool closed = false;
+    bool changed = false;
+    std::string sent{};
+    std::string source{};  // of a whole text that was changed
+    std::string waiting{};
+    std::uint64_t in = 0, out = 0;  // characters that are decided
+    std::vector<Region> regions{};
+  };
+
+  void absorb(Said& said, const core::PassedText& passed);
+  Result<void> keep(std::size_t bytes);
+
+  MessageDoor& door_;
+  std::map<TextPlace, Said> said_;
+  std::uint64_t kept_ = 0;
+};
+
+}  // namespace sallyport::llm
