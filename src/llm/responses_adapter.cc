@@ -104,7 +104,10 @@ void set_member(Splice& edits, const json::value& object, const std::string& poi
 }
 
 ResponsesAdapter::ResponsesAdapter(MessageDoors& doors, AnswerSettings settings)
-    : door_(doors.open(0)), settings_(settings), texts_(*door_), renumbers_(!loose()) {}
+    : door_(doors.open(0)),
+      settings_(settings),
+      texts_(*door_, settings.json_format),
+      renumbers_(!loose()) {}
 
 bool ResponsesAdapter::is_final(std::string_view type) {
   return type == "response.completed" || type == "response.incomplete" ||
@@ -163,19 +166,16 @@ Task<void> ResponsesAdapter::take(Incoming in, EventSink& out) {
   co_return co_await handle(std::move(in), out);
 }
 
+// Items that waited leave in the order of their indices.
 Task<void> ResponsesAdapter::drain(EventSink& out) {
-  auto next = queue_.begin();
-  while (next != queue_.end() && !complete_) {
-    if (held_ && *next->index > held_->index) {
-      ++next;
-      continue;
-    }
-    const bool was_held = held_.has_value();
-    Incoming in = std::move(*next);
-    next = queue_.erase(next);
+  while (!queue_.empty() && !complete_) {
+    const auto first = queue_.begin();
+    if (held_ && first->first > held_->index) break;
+    Incoming in = std::move(first->second.front());
+    first->second.pop_front();
+    if (first->second.empty()) queue_.erase(first);
     waiting_ -= in.data.size();
     SALLYPORT_CO_CHECK_OK(co_await take(std::move(in), out));
-    if (was_held && !held_) next = queue_.begin();  // those that were passed over come first
   }
   co_return Result<void>{};
 }

@@ -227,8 +227,8 @@ class ResponsesAdapter final : public AnswerAdapter {
   std::map<std::uint64_t, Item> items_;
   std::map<TextPlace, Stream> streams_;
   std::optional<Held> held_;
-  std::list<Incoming> queue_;  // of items behind the held call
-  std::uint64_t waiting_ = 0;  // bytes of held and queued events
+  std::map<std::uint64_t, std::list<Incoming>> queue_;  // of items behind the held call
+  std::uint64_t waiting_ = 0;                           // bytes of held and queued events
   std::uint64_t calls_ = 0;
   std::uint64_t item_bytes_ = 0;
   bool noted_logprobs_ = false;

@@ -68,7 +68,8 @@ Result<void> ResponsesAdapter::wait(Incoming in, bool held) {
                            "the calls of the answer are over 1,024 or 16 MiB");
   }
   if (!held) {
-    queue_.push_back(std::move(in));
+    std::list<Incoming>& waiting = queue_[*in.index];
+    waiting.push_back(std::move(in));
     return {};
   }
   const json::value& item = item_in(in.value);
@@ -210,11 +211,10 @@ void ResponsesAdapter::cut_held(EventSink& out) {
 void ResponsesAdapter::drop_undecided() {
   if (held_) door_->drop(held_->id, held_->name, "the message ended before the call");
   held_.reset();
-  for (const Incoming& in : queue_) {
-    const json::value& item = item_in(in.value);
-    if (in.type == "response.output_item.added" && is_client_call(item)) {
-      door_->drop(call_id_of(item), tool_of(item), "the message ended before the call");
-    }
+  for (const auto& [index, events] : queue_) {
+    const json::value& item = item_in(events.front().value);
+    if (!is_client_call(item)) continue;
+    door_->drop(call_id_of(item), tool_of(item), "the message ended before the call");
   }
   queue_.clear();
 }

@@ -22,7 +22,15 @@ Result<void> ResponsesTexts::keep(std::size_t bytes) {
   return fail(ErrorCode::Exhausted, "the texts of the answer are over 16 MiB");
 }
 
-void ResponsesTexts::absorb(Said& said, const core::PassedText& passed) {
+void ResponsesTexts::feed(Said& said, const ChannelId& channel, std::string_view text) {
+  said.waiting += text;
+  if (!json_format_ || channel.kind != ChannelKind::Text) return;
+  if (!said.strings) said.strings.emplace();
+  said.strings->feed(text);
+}
+
+void ResponsesTexts::absorb(Said& said, core::PassedText& passed) {
+  if (said.strings) said.strings->fit(passed);
   for (const core::TextPiece& piece : passed.pieces) {
     const std::size_t length = std::min<std::size_t>(piece.end - piece.start, said.waiting.size());
     const std::uint64_t in = said.in + characters(std::string_view(said.waiting).substr(0, length));
@@ -45,7 +53,7 @@ Result<TextStep> ResponsesTexts::push(const TextPlace& place, const ChannelId& c
   }
   said.channel = channel;
   said.streamed = true;
-  said.waiting += delta;
+  feed(said, channel, delta);
   core::PassedText passed = door_.push(channel, delta);
   absorb(said, passed);
   TextStep step{.text = passed.text(), .block = std::move(passed.block)};
@@ -77,7 +85,8 @@ Result<TextStep> ResponsesTexts::repeat(const TextPlace& place, const ChannelId&
   }
   if (text.empty()) return TextStep{};
   SALLYPORT_CHECK_OK(keep(text.size()));
-  Said said{.channel = channel, .closed = true, .waiting = std::string(text)};
+  Said said{.channel = channel, .closed = true};
+  feed(said, channel, text);
   core::PassedText passed = door_.whole(channel, text);
   if (fixed && passed.changed()) {
     return TextStep{.changed = true, .block = block_instead(passed)};

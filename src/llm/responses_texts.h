@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "llm/json_strings.h"
 #include "llm/message_door.h"
 #include "sallyport/result.h"
 
@@ -33,7 +34,8 @@ class ResponsesTexts {
  public:
   static constexpr std::uint64_t kLimit = std::uint64_t{16} * 1024 * 1024;
 
-  explicit ResponsesTexts(MessageDoor& door) : door_(door) {}
+  // `json_format`: the texts of messages are JSON, and a redaction keeps it whole (MP-52).
+  ResponsesTexts(MessageDoor& door, bool json_format) : door_(door), json_format_(json_format) {}
 
   // A delta. Errors of all: `Exhausted`, the texts of the answer are over 16 MiB.
   Result<TextStep> push(const TextPlace& place, const ChannelId& channel, std::string_view delta);
@@ -74,12 +76,15 @@ class ResponsesTexts {
     std::string waiting{};
     std::uint64_t in = 0, out = 0;  // characters that are decided
     std::vector<Region> regions{};
+    std::optional<JsonStrings> strings{};
   };
 
-  void absorb(Said& said, const core::PassedText& passed);
+  void feed(Said& said, const ChannelId& channel, std::string_view text);
+  void absorb(Said& said, core::PassedText& passed);
   Result<void> keep(std::size_t bytes);
 
   MessageDoor& door_;
+  bool json_format_;
   std::map<TextPlace, Said> said_;
   std::uint64_t kept_ = 0;
 };

@@ -225,6 +225,24 @@ TEST(ResponsesAdapter, WithAJsonFormatTheNoticeIsARefusal) {
   EXPECT_EQ(left.at(left.events.size() - 1).at("type"), "response.incomplete");
 }
 
+// MP-52
+TEST(ResponsesAdapter, ARedactionKeepsJsonWholeOrEndsTheMessage) {
+  Script inside;
+  inside.say(R"({"a":"x SECRET y","b":2})");
+  const Left left = streamed(inside.events(), {}, kJson);
+  EXPECT_EQ(accumulated(left.events).at("output").at(0).at("content").at(0).at("text"),
+            R"({"a":"x [redacted] y","b":2})");
+  EXPECT_EQ(accumulated(left.events), body_of(inside, {}, kJson));
+  Script outside;
+  outside.say(R"({"a":1} SECRET)");
+  const Left ended = streamed(outside.events(), {}, kJson);
+  EXPECT_EQ(ended.names().back(), "incomplete");
+  const json::value content = accumulated(ended.events).at("output").at(0).at("content");
+  EXPECT_EQ(content.at(0).at("text"), R"({"a":1} )");
+  EXPECT_EQ(content.at(1).at("refusal"), "[redacted]");
+  EXPECT_EQ(content, body_of(outside, {}, kJson).at("output").at(0).at("content"));
+}
+
 // MP-46
 TEST(ResponsesAdapter, ABlockAsAnswerEndsLikeAnyOther) {
   Script script;
