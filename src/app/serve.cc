@@ -21,6 +21,7 @@
 #include "app/gateway_plan.h"
 #include "app/hook_door.h"
 #include "app/input.h"
+#include "app/model_door.h"
 #include "app/output.h"
 #include "app/relay_door.h"
 #include "app/serve_pages.h"
@@ -39,6 +40,7 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr std::chrono::milliseconds kGoodbye{15'000};
+constexpr std::chrono::milliseconds kLastFrames{1'000};  // for streams that are still there then
 
 std::string names_of(const ServeConfig& config) {
   std::string names;
@@ -109,6 +111,21 @@ std::string about_tokens(const ServeConfig& config, const AgentTokens& tokens) {
   return who;
 }
 
+std::string provider_names(const proxy::Settings& models) {
+  std::string names;
+  for (const proxy::UpstreamSettings& upstream : models.upstreams) {
+    names += fmt::format("{}`{}`", names.empty() ? "" : ", ", upstream.name);
+  }
+  return names;
+}
+
+// The address without the path of the tools.
+std::string origin_of(std::string_view url) {
+  constexpr std::string_view kTools = "/mcp";
+  if (url.ends_with(kTools)) url.remove_suffix(kTools.size());
+  return std::string(url);
+}
+
 std::string about_service(const ServeConfig& config, const Gate& gate, const AgentTokens& tokens,
                           const std::string& url) {
   if (!config.has_http()) {
@@ -121,9 +138,16 @@ std::string about_service(const ServeConfig& config, const Gate& gate, const Age
         "{}{}",
         url, ApprovalsApi::kPath);
   }
-  return fmt::format("{} {} served at {}; {}; {}", names_of(config),
-                     config.upstreams.size() == 1 ? "is" : "are", url, gate.about_policy(),
-                     about_tokens(config, tokens));
+  std::string served;
+  if (config.has_tools()) {
+    served = fmt::format("{} {} served at {}; ", names_of(config),
+                         config.upstreams.size() == 1 ? "is" : "are", url);
+  }
+  if (config.models) {
+    served += fmt::format("models of {} are served at {}/v1; ", provider_names(*config.models),
+                          origin_of(url));
+  }
+  return fmt::format("{}{}; {}", served, gate.about_policy(), about_tokens(config, tokens));
 }
 
 Result<void> announce(const Context& context, const ServeConfig& config, Gate& gate,
@@ -136,6 +160,7 @@ Result<void> announce(const Context& context, const ServeConfig& config, Gate& g
                     {"policy_hash", gate.plans().current()->hash()},
                     {"data_dir", folder}};
   if (config.has_http()) said["url"] = url;
+  if (config.has_http() && config.models) said["models_url"] = origin_of(url) + "/v1";
   if (!tokens.file().empty()) said["token_file"] = tokens.file().string();
   if (config.is_system_service()) said["socket_dir"] = config.socket_dir->string();
   say(json::serialize(said));
@@ -187,6 +212,7 @@ struct Running {
   HookDoor& hooks;
   RelayDoor* relays;  // null: no service of the system set-up
   TlsWatch* tls;      // null: plain HTTP
+  ModelDoor* models;  // null: no model proxy
   bool http;
 
   void stop() const {
@@ -196,6 +222,7 @@ struct Running {
     hooks.stop();
     if (relays != nullptr) relays->stop();
     if (tls != nullptr) tls->stop();
+    if (models != nullptr) models->stop(kGoodbye - kLastFrames);
     gate.stop_watching();
   }
 };
@@ -231,12 +258,13 @@ Result<json::object> written_section(const Context& context) {
 class Reload {
  public:
   Reload(const Context& context, const ServeOptions& options, Gate& gate,
-         Authenticator& authenticator, TlsWatch* tls)
+         Authenticator& authenticator, TlsWatch* tls, ModelDoor* models)
       : context_(context),
         options_(options),
         gate_(gate),
         authenticator_(authenticator),
-        tls_(tls) {
+        tls_(tls),
+        models_(models) {
     if (const auto section = written_section(context)) at_start_ = *section;
   }
 
@@ -259,9 +287,14 @@ class Reload {
     if (has_tls) {
       SALLYPORT_CO_TRY(certificate, tls_->read(*config.tls));
     }
+    std::optional<ModelDoor::Change> models;
+    if (models_ != nullptr && config.models) {
+      SALLYPORT_CO_TRY(models, models_->prepare(*config.models));
+    }
     SALLYPORT_CO_CHECK_OK(co_await gate_.turn_to_policy(context_, config.policy));
     if (has_tls) tls_->use(*config.tls, std::move(certificate));
     authenticator_.replace(std::move(tokens));
+    if (models) models_->take_up(std::move(*models));
     gate_.log(
         fmt::format("{}; {}", gate_.about_policy(), about_tokens(config, authenticator_.tokens())));
     if (const std::string later = changed(section); !later.empty()) {
@@ -279,6 +312,7 @@ class Reload {
         const json::value* const now = section.if_contains(pair.key());
         const bool same = then != nullptr && now != nullptr && *then == *now;
         const bool taken_up = pair.key() == "policy" || pair.key() == "agents" ||
+                              (pair.key() == "models" && then != nullptr && now != nullptr) ||
                               (pair.key() == "tls" && is_files(then) && is_files(now));
         if (!same && !taken_up) names.insert(pair.key());
       }
@@ -294,7 +328,8 @@ class Reload {
   const ServeOptions& options_;
   Gate& gate_;
   Authenticator& authenticator_;
-  TlsWatch* tls_;  // null: plain HTTP
+  TlsWatch* tls_;      // null: plain HTTP
+  ModelDoor* models_;  // null: no model proxy
   json::object at_start_;
 };
 
@@ -310,7 +345,7 @@ Async<void> reload_on(asio::signal_set& hangups, Reload& reload) {
 // Until a signal comes and all that runs has ended.
 void run_until_stopped(const Running& running, asio::signal_set& signals, asio::signal_set& hangups,
                        Reload& reload) {
-  auto& [gate, server, front, pages, hooks, relays, tls, http] = running;
+  auto& [gate, server, front, pages, hooks, relays, tls, models, http] = running;
   asio::io_context& loop = gate.loop();
   asio::co_spawn(loop, reload_on(hangups, reload), asio::detached);
   signals.async_wait([&](const boost::system::error_code& error, int number) {
@@ -358,7 +393,7 @@ struct Addresses {
 Addresses addresses_of(const ServeConfig& config, std::uint16_t port) {
   const std::string origin = fmt::format("{}{}", config.scheme(),
                                          config.has_http() ? authority(config, port) : "localhost");
-  const std::string url = config.is_for_hooks_alone() ? origin : origin + "/mcp";
+  const std::string url = config.has_tools() ? origin + "/mcp" : origin;
   return {url, config.public_url.empty() ? url : public_address(config, "/mcp")};
 }
 
@@ -390,7 +425,9 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   SALLYPORT_TRY(AgentTokens tokens, tokens_of(config, *gate));
   Authenticator authenticator(std::move(tokens));
 
-  net::HttpServer server(gate->loop().get_executor(), {}, log);
+  net::HttpLimits limits;
+  if (config.models) limits.connections = ModelDoor::kConnections;
+  net::HttpServer server(gate->loop().get_executor(), limits, log);
   std::optional<TlsWatch> tls;
   if (config.tls) {
     SALLYPORT_CHECK_OK(tls.emplace(server, gate->metrics(), log).open(*config.tls));
@@ -419,7 +456,15 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
   server.on_refusal([&](std::string route, unsigned status, std::string why) {
     return admissions.record(std::move(route), status, std::move(why));
   });
-  ServePages pages({context, config, *gate, resource});
+  std::optional<ModelDoor> models;
+  if (config.models && config.has_http()) {
+    models.emplace(*gate, authenticator,
+                   public_address(config, fmt::format("{}/", ApprovalsApi::kPath)));
+    SALLYPORT_CHECK_OK(models->open(*config.models));
+    models->route(server);
+  }
+  ModelDoor* const model_door = models ? &*models : nullptr;
+  ServePages pages({context, config, *gate, resource, model_door});
   pages.route(server, front);
   warn_of_missing_programs(*gate, config);
   // Whoever hears that it listens may end it at once.
@@ -434,11 +479,11 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
     SALLYPORT_CHECK_OK(open_hooks(hooks, config, *gate));
   }
   TlsWatch* const certificate = tls ? &*tls : nullptr;
-  Reload reload(context, options, *gate, authenticator, certificate);
+  Reload reload(context, options, *gate, authenticator, certificate, model_door);
   asio::co_spawn(gate->loop(), authenticator.warm_up(), asio::detached);
   SALLYPORT_CHECK_OK(announce(context, config, *gate, authenticator.tokens(), url));
   run_until_stopped({*gate, server, front, pages, hooks, relays ? &*relays : nullptr, certificate,
-                     config.has_http()},
+                     model_door, config.has_http()},
                     signals, hangups, reload);
   return 0;
 }

@@ -246,6 +246,7 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
   ServeConfig::Upstream upstream;
   AuthorizationConfig issuers;
   ServeConfig::TlsFiles files;
+  proxy::Settings any_models;
   const json::object names =
       policy::list_schema(policy::text_schema(kLongestConfigText), kMostNames);
   Mapping keys("the server");
@@ -274,6 +275,11 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
       .optional("upstreams", "the tool servers behind the gate [none: for hooks alone]",
                 policy::list_schema(upstream_keys(upstream, folder).schema(), kMostUpstreams),
                 read_entries(out.upstreams, kMostUpstreams, upstream_keys, folder))
+      .optional("models", "providers of models that agents reach through this server [none]",
+                models_keys(any_models, folder).schema(),
+                [&out, folder](const Place& place) -> Result<void> {
+                  return models_keys(out.models.emplace(), folder).read(place);
+                })
       .optional("metrics_token_sha256", "SHA-256 of the token that opens /metrics, hexadecimal",
                 digest_schema(), read_digest(out.metrics_sha256))
       .optional("allowed_hosts", "names in `Host` beside the address itself", names,

@@ -14,6 +14,7 @@
 //       - {name: files, command: [npx, -y, "@modelcontextprotocol/server-filesystem", /srv/notes]}
 //       - {name: tickets, url: "https://tickets.example.com/mcp", bearer_env: TICKETS_TOKEN}
 //       - {name: wiki, url: "https://wiki.example.com/mcp", auth: {client_id: sallyport, ...}}
+//     models: {upstreams: [{name: claude, api: anthropic_messages, ...}]}   # app/models_config.h
 //     allowed_hosts: [gate.example.com]
 //     allowed_origins: ["https://console.example.com"]
 //     sessions: 64
@@ -29,6 +30,7 @@
 #include <vector>
 
 #include "app/authorization_config.h"
+#include "app/models_config.h"
 #include "app/oauth_options.h"
 #include "net/server_tls.h"
 #include "policy/mapping.h"
@@ -67,6 +69,7 @@ struct ServeConfig {
   std::optional<AuthorizationConfig> authorization{};
   std::string metrics_sha256{};  // of the token that opens /metrics; empty: none is asked for
   std::vector<Upstream> upstreams{};
+  std::optional<proxy::Settings> models{};  // providers of models; none: no model proxy
   std::vector<std::string> hosts{};
   std::vector<std::string> origins{};
   // Where programs of all users of this machine come. Nothing: this is no service of the system
@@ -80,8 +83,9 @@ struct ServeConfig {
   bool has_http() const { return !address.empty(); }
   bool is_local() const;   // only programs of this machine can connect
   bool only_here() const;  // and none of them brings others here, as a proxy does
-  bool is_for_hooks_alone() const { return upstreams.empty(); }
   std::string_view scheme() const { return tls ? "https://" : "http://"; }
+  bool has_tools() const { return !upstreams.empty(); }
+  bool is_for_hooks_alone() const { return upstreams.empty() && !models; }
 };
 
 // Relative paths of policies are relative to `folder`.

@@ -77,7 +77,7 @@ ServePages::ServePages(Parts parts)
 }
 
 void ServePages::route(net::HttpServer& server, net::HttpHandler& tools) {
-  const bool none = parts_.config.is_for_hooks_alone();
+  const bool none = !parts_.config.has_tools();
   net::HttpHandler& metadata = none ? *no_tools_ : *metadata_;
   server.route("/mcp", none ? *no_tools_ : tools);
   server.route("/.well-known/oauth-protected-resource", metadata);
@@ -100,6 +100,10 @@ ServerResponse ServePages::readiness() const {
     // Who comes from elsewhere without a token need not know what runs here.
     json::object missing = config.only_here() ? missing_programs(config) : json::object();
     if (!missing.empty()) said["missing"] = std::move(missing);
+    if (parts_.models != nullptr) {
+      const std::vector<std::string> open = parts_.models->open_circuits();
+      if (!open.empty()) said["open_circuits"] = json::array(open.begin(), open.end());
+    }
     return ServerResponse::json(200, json::serialize(said) + '\n');
   }
   // Nor where its files are.

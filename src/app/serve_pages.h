@@ -8,6 +8,7 @@
 #include "app/approvals_api.h"
 #include "app/gate.h"
 #include "app/metrics_page.h"
+#include "app/model_door.h"
 #include "app/serve_config.h"
 #include "net/http_server.h"
 #include "policy/reviewer_file.h"
@@ -21,7 +22,8 @@ class ServePages {
     const Context& context;
     const ServeConfig& config;
     Gate& gate;
-    std::string resource;  // where the tools are, as agents know it (RFC 9728)
+    std::string resource;               // where the tools are, as agents know it (RFC 9728)
+    const ModelDoor* models = nullptr;  // null: no model proxy
   };
   explicit ServePages(Parts parts);
 

@@ -45,6 +45,13 @@ struct PassedText {
   bool changed() const;  // a piece was replaced, or a block withholds the rest
 };
 
+// What the checks of stage `tool_use` say of a proposed call.
+struct CheckedCall {
+  std::optional<TextBlock> block{};
+  std::optional<json::value> rewritten{};  // its input without what was found
+  std::vector<Finding> findings{};
+};
+
 // One text that arrives in pieces. Owned by one caller at a time.
 class GuardedText {
  public:
@@ -70,6 +77,7 @@ class StreamGuard {
   // A whole text. An engine failure is a block (GR-75).
   virtual PassedText look_at(TextStage stage, std::string_view text,
                              std::optional<std::string_view> tool) const = 0;
+  virtual CheckedCall look_at_call(std::string_view tool, const json::value& input) const = 0;
   // One element for each check, armed or not.
   virtual json::array coverage(TextStage stage, std::optional<std::string_view> tool) const = 0;
   // Grows with each set of checks that a process loads (GR-78).

@@ -143,6 +143,21 @@ core::PassedText GuardrailTexts::look_at(core::TextStage stage, std::string_view
   return out;
 }
 
+core::CheckedCall GuardrailTexts::look_at_call(std::string_view tool,
+                                               const json::value& input) const {
+  const guardrails::Evaluation seen =
+      guardrails_->evaluate({.stage = Stage::ToolUse, .value = &input, .tool = tool});
+  core::CheckedCall out;
+  out.findings = findings_of(*guardrails_, {seen}, excerpts_);
+  if (seen.verdict == guardrails::Verdict::Block) {
+    out.block = block_of(seen.decision->check, seen.decision->reason_code,
+                         seen.decision->replacement);
+    out.block->reason = seen.decision->reason.value_or(out.block->reason);
+  }
+  if (seen.verdict == guardrails::Verdict::Redact) out.rewritten = seen.value;
+  return out;
+}
+
 json::array GuardrailTexts::coverage(core::TextStage stage,
                                      std::optional<std::string_view> tool) const {
   return to_json(guardrails_->coverage_of_stream(stage_of(stage), tool));

@@ -21,6 +21,7 @@ class GuardrailTexts final : public core::StreamGuard {
                                          std::optional<std::string_view> tool) const override;
   core::PassedText look_at(core::TextStage stage, std::string_view text,
                            std::optional<std::string_view> tool) const override;
+  core::CheckedCall look_at_call(std::string_view tool, const json::value& input) const override;
   json::array coverage(core::TextStage stage, std::optional<std::string_view> tool) const override;
   std::uint64_t generation() const override { return guardrails_->generation(); }
 

@@ -41,9 +41,10 @@ void append_pointer(std::string& path, std::string_view name) {
 constexpr std::size_t kMaxDepth = 120;
 constexpr std::size_t kMaxContentBytes = std::size_t{1} << 30;
 
+// `credential` of a model_audit says whose key was used, and is none.
 bool is_identifier(std::string_view name) {
-  constexpr std::string_view kNames[] = {"call_id", "session_id", "agent_id",
-                                         "server",  "tool_name",  "trace_id"};
+  constexpr std::string_view kNames[] = {"call_id",   "session_id", "agent_id",  "server",
+                                         "tool_name", "trace_id",   "credential"};
   return std::ranges::find(kNames, name) != std::end(kNames);
 }
 

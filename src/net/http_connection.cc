@@ -77,8 +77,8 @@ ServerResponse busy(std::string why) {
 template <class Body>
 void put_head(http::response<Body>& out, const ServerResponse& response) {
   out.result(response.status);
-  out.set(http::field::server, "sallyport");
   for (const auto& [name, value] : response.headers) out.insert(name, value);
+  if (out.find(http::field::server) == out.end()) out.set(http::field::server, "sallyport");
 }
 
 }  // namespace

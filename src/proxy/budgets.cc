@@ -1,0 +1,263 @@
+#include "proxy/budgets.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/digest.h"
+#include "base/encoding.h"
+#include "base/json_members.h"
+#include "base/try.h"
+
+namespace sallyport::proxy {
+
+namespace {
+
+using core::Fact;
+using core::FactChange;
+using core::ModelBudget;
+
+constexpr std::string_view kCounters = "model_budget";
+constexpr std::uint64_t kMinutes = 60;
+
+std::uint64_t number_in(const json::object& object, std::string_view name) {
+  const json::value* const value = object.if_contains(name);
+  return value != nullptr && value->is_number() ? value->to_number<std::uint64_t>() : 0;
+}
+
+json::object to_json(const Amount& amount) {
+  return {
+      {"in", amount.input_tokens}, {"out", amount.output_tokens}, {"cost", amount.cost_microusd}};
+}
+
+Amount amount_in(const json::object& object) {
+  return {number_in(object, "in"), number_in(object, "out"), number_in(object, "cost")};
+}
+
+void add(Amount& to, const Amount& more) {
+  to.input_tokens += more.input_tokens;
+  to.output_tokens += more.output_tokens;
+  to.cost_microusd += more.cost_microusd;
+}
+
+std::uint64_t less(std::uint64_t from, std::uint64_t taken) {
+  return from > taken ? from - taken : 0;
+}
+
+void subtract(Amount& from, const Amount& taken) {
+  from.input_tokens = less(from.input_tokens, taken.input_tokens);
+  from.output_tokens = less(from.output_tokens, taken.output_tokens);
+  from.cost_microusd = less(from.cost_microusd, taken.cost_microusd);
+}
+
+// What a counter holds: amounts by minute, where `0` is one that does not slide.
+class Counted {
+ public:
+  static Result<Counted> read(const FactChange::Stored& stored, const std::string& key) {
+    SALLYPORT_TRY(const std::optional<std::string> text, stored(kCounters, key));
+    Counted counted;
+    if (!text) return counted;
+    SALLYPORT_TRY(const json::value value, parse_own_json(*text));
+    const json::object* const object = value.if_object();
+    if (object == nullptr) return counted;
+    for (const json::key_value_pair& slot : *object) {
+      if (const json::object* const amount = slot.value().if_object()) {
+        counted.slots_[std::stoull(std::string(slot.key()))] = amount_in(*amount);
+      }
+    }
+    return counted;
+  }
+
+  // Minutes that lie an hour back no longer count.
+  void forget_before(std::uint64_t minute) {
+    if (minute < kMinutes) return;
+    std::erase_if(slots_, [&](const auto& slot) { return slot.first + kMinutes <= minute; });
+  }
+
+  Amount total() const {
+    Amount all;
+    for (const auto& [minute, amount] : slots_) add(all, amount);
+    return all;
+  }
+
+  Amount& at(std::uint64_t minute) { return slots_[minute]; }
+
+  Fact fact(const std::string& key) const {
+    json::object object;
+    for (const auto& [minute, amount] : slots_) object[std::to_string(minute)] = to_json(amount);
+    return {std::string(kCounters), key, canonical_json(object)};
+  }
+
+ private:
+  std::map<std::uint64_t, Amount> slots_;
+};
+
+// Which limit of a budget an amount is over; nothing: it has room.
+std::optional<std::string> over(const ModelBudget& budget, const Amount& amount) {
+  const auto is_over = [](const std::optional<std::uint64_t>& limit, std::uint64_t value) {
+    return limit && value > *limit;
+  };
+  if (is_over(budget.input_tokens, amount.input_tokens)) {
+    return fmt::format("{} input tokens", *budget.input_tokens);
+  }
+  if (is_over(budget.output_tokens, amount.output_tokens)) {
+    return fmt::format("{} output tokens", *budget.output_tokens);
+  }
+  if (is_over(budget.tokens, amount.input_tokens + amount.output_tokens)) {
+    return fmt::format("{} tokens", *budget.tokens);
+  }
+  if (is_over(budget.cost_microusd, amount.cost_microusd)) {
+    return fmt::format("{:.2f} dollars", static_cast<double>(*budget.cost_microusd) / 1e6);
+  }
+  return std::nullopt;
+}
+
+std::string window_of(const ModelBudget& budget, const std::string& session_id, WallTime now) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(
+      std::chrono::time_point_cast<std::chrono::system_clock::duration>(now));
+  switch (budget.per) {
+    case ModelBudget::Per::Session:
+      return session_id;
+    case ModelBudget::Per::Day:
+      return fmt::format("{:%Y-%m-%d}", fmt::gmtime(seconds));
+    case ModelBudget::Per::Month:
+      return fmt::format("{:%Y-%m}", fmt::gmtime(seconds));
+    case ModelBudget::Per::Hour:
+    case ModelBudget::Per::Request:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
+const Price* price_of(const Settings& settings, const std::string& model) {
+  for (const auto& [wildcard, price] : settings.prices) {
+    if (core::model_matches(wildcard, model)) return &price;
+  }
+  return nullptr;
+}
+
+std::uint64_t cost_of(const Price& price, llm::Api api, const Usage& usage) {
+  const double input = static_cast<double>(usage.input_tokens.value_or(0));
+  const double output = static_cast<double>(usage.output_tokens.value_or(0));
+  const double read = static_cast<double>(usage.cache_read_input_tokens.value_or(0));
+  const double written = static_cast<double>(usage.cache_creation_input_tokens.value_or(0));
+  // Anthropic counts what comes from a cache beside `input_tokens`, OpenAI inside it.
+  const bool inside = api != llm::Api::AnthropicMessages;
+  const double plain = inside ? std::max(0.0, input - read - written) : input;
+  return static_cast<std::uint64_t>(std::llround(plain * price.input + output * price.output +
+                                                 read * price.cache_read +
+                                                 written * price.cache_write));
+}
+
+Budgets::Budgets(const core::ModelRules& rules, Spender spender, WallTime now) {
+  for (const ModelBudget& budget : rules.budgets) {
+    if (!core::model_matches(budget.agent, spender.agent_id) ||
+        !core::model_matches(budget.model, spender.model)) {
+      continue;
+    }
+    Counter counter{.budget = budget};
+    if (budget.per != ModelBudget::Per::Request) {
+      counter.key =
+          hex(sha256(canonical_json(json::array{budget.agent, budget.model, to_string(budget.per),
+                                                window_of(budget, spender.session_id, now)})));
+    }
+    if (budget.per == ModelBudget::Per::Hour) {
+      counter.minute = static_cast<std::uint64_t>(
+          std::chrono::duration_cast<std::chrono::minutes>(now.time_since_epoch()).count());
+    }
+    fitting_.push_back(std::move(counter));
+  }
+}
+
+bool Budgets::count_cost() const {
+  return std::ranges::any_of(
+      fitting_, [](const Counter& counter) { return counter.budget.cost_microusd.has_value(); });
+}
+
+class Budgets::Reserve final : public FactChange {
+ public:
+  Reserve(std::vector<Counter> counters, std::string request_id, Amount estimate)
+      : counters_(std::move(counters)), request_id_(std::move(request_id)), estimate_(estimate) {}
+
+  Result<std::vector<Fact>> facts(const Stored& stored) const override {
+    std::vector<Fact> facts;
+    json::array kept;
+    std::set<std::string> counted_once;
+    for (const Counter& counter : counters_) {
+      Amount wanted = estimate_;
+      if (!counter.key.empty()) {
+        SALLYPORT_TRY(Counted counted, Counted::read(stored, counter.key));
+        counted.forget_before(counter.minute);
+        add(wanted, counted.total());
+        // Two budgets over the same things share their counter.
+        if (counted_once.insert(counter.key).second) {
+          add(counted.at(counter.minute), estimate_);
+          facts.push_back(counted.fact(counter.key));
+          kept.push_back(json::object{{"key", counter.key}, {"minute", counter.minute}});
+        }
+      }
+      if (const auto limit = over(counter.budget, wanted)) {
+        return fail(ErrorCode::Exhausted,
+                    fmt::format("the budget of {} per {} for agent `{}` has no room", *limit,
+                                to_string(counter.budget.per), counter.budget.agent));
+      }
+    }
+    facts.push_back({std::string(kReservations), request_id_,
+                     canonical_json(json::object{{"counters", std::move(kept)},
+                                                 {"amount", to_json(estimate_)}})});
+    return facts;
+  }
+
+ private:
+  std::vector<Counter> counters_;
+  std::string request_id_;
+  Amount estimate_;
+};
+
+class Budgets::Settle final : public FactChange {
+ public:
+  Settle(std::string request_id, Amount used) : request_id_(std::move(request_id)), used_(used) {}
+
+  Result<std::vector<Fact>> facts(const Stored& stored) const override {
+    SALLYPORT_TRY(const std::optional<std::string> text, stored(kReservations, request_id_));
+    if (!text) return std::vector<Fact>();
+    SALLYPORT_TRY(const json::value value, parse_own_json(*text));
+    std::vector<Fact> facts{{std::string(kReservations), request_id_, std::nullopt}};
+    const json::object* const object = value.if_object();
+    const json::value* const counters = object ? object->if_contains("counters") : nullptr;
+    const json::object* const amount = object ? object_in(*object, "amount") : nullptr;
+    if (counters == nullptr || !counters->is_array() || amount == nullptr) return facts;
+    for (const json::value& counter : counters->get_array()) {
+      const json::object* const kept = counter.if_object();
+      if (kept == nullptr) continue;
+      const std::string key = text_or_empty(*kept, "key");
+      SALLYPORT_TRY(Counted counted, Counted::read(stored, key));
+      Amount& slot = counted.at(number_in(*kept, "minute"));
+      subtract(slot, amount_in(*amount));
+      add(slot, used_);
+      facts.push_back(counted.fact(key));
+    }
+    return facts;
+  }
+
+ private:
+  std::string request_id_;
+  Amount used_;
+};
+
+std::shared_ptr<const FactChange> Budgets::reserve(std::string request_id, Amount estimate) const {
+  return std::make_shared<const Reserve>(fitting_, std::move(request_id), estimate);
+}
+
+std::shared_ptr<const FactChange> Budgets::settle(std::string request_id, Amount used) {
+  return std::make_shared<const Settle>(std::move(request_id), used);
+}
+
+}  // namespace sallyport::proxy

@@ -1,0 +1,68 @@
+// The event stream to a client. Events are written as they come, by a coroutine of their own, so
+// that a stream stays alive while a person is asked. The last frame waits until it is sent.
+#pragma once
+
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/running_digest.h"
+#include "llm/answer_adapter.h"
+#include "net/http_server.h"
+#include "net/task_group.h"
+
+namespace sallyport::proxy {
+
+// On the loop of its request, which must end it (`drain`) before it goes.
+class ClientStream final : public llm::EventSink {
+ public:
+  static constexpr std::chrono::seconds kQuiet{10};       // then a keep-alive leaves (MP-15)
+  static constexpr std::size_t kMostWaiting = 64u << 10;  // bytes that wait for the client
+
+  // `keep_alive` writes one into this stream. Both must outlive it.
+  ClientStream(net::ServerExchange& client, boost::asio::any_io_executor executor,
+               net::ServerResponse head, std::function<void()> keep_alive);
+
+  void event(std::string_view name, std::string_view data) override;
+  void last(std::string_view name, std::string_view data) override;
+
+  bool has_last() const { return !last_.empty(); }
+  bool waits() const { return !waiting_.empty(); }
+  bool begun() const { return begun_; }  // bytes have left
+  bool client_reads() const { return reads_; }
+  std::uint64_t bytes() const { return bytes_; }
+  std::optional<std::chrono::steady_clock::time_point> first_byte() const { return first_byte_; }
+  std::string digest() const;  // of all that left
+
+  // Waits while too much waits to be written.
+  Async<void> make_room();
+  // Writes what waits and ends the writer. Nothing may be added behind it.
+  Async<void> drain();
+  // The last frame.
+  Async<void> send_last();
+  // Another last frame in its place, where it may not leave.
+  void replace_last() { last_.clear(); }
+
+ private:
+  Async<void> write_all();
+  Async<void> write(std::string piece);
+
+  net::ServerExchange& client_;
+  net::ServerResponse head_;
+  std::function<void()> keep_alive_;
+  boost::asio::steady_timer wake_;     // for the writer
+  boost::asio::steady_timer written_;  // for those who wait for it
+  net::TaskGroup writer_;
+  std::string waiting_;
+  std::string last_;
+  bool begun_ = false;
+  bool reads_ = true;
+  bool ending_ = false;
+  std::uint64_t bytes_ = 0;
+  RunningDigest digest_;
+  std::optional<std::chrono::steady_clock::time_point> first_byte_;
+};
+
+}  // namespace sallyport::proxy

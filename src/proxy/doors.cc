@@ -1,0 +1,378 @@
+#include "proxy/doors.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/json.hpp>
+
+#include "base/digest.h"
+#include "base/encoding.h"
+#include "core/finding.h"
+
+namespace sallyport::proxy {
+
+namespace {
+
+using core::PassedText;
+using core::TextStage;
+using llm::CallRuling;
+using llm::ChannelId;
+using llm::ChannelKind;
+using llm::ProposedCall;
+
+constexpr std::size_t kMostFindings = 256;
+constexpr std::string_view kRefused = "[This tool call was refused by a guardrail.]";
+
+TextStage stage_of(const ChannelId& channel) {
+  return channel.kind == ChannelKind::ProviderResult ? TextStage::ToolOutput : TextStage::Output;
+}
+
+PassedText untouched(std::string_view text) {
+  PassedText passed;
+  passed.pieces.push_back({0, text.size(), std::string(text), false});
+  return passed;
+}
+
+class Door final : public llm::MessageDoor {
+ public:
+  explicit Door(DoorParts& parts)
+      : parts_(parts),
+        guard_(parts.plan->stream_guard()),
+        rules_(parts.plan->model_rules()),
+        mode_(rules_.tool_calls_of(parts.record.agent_id)) {}
+
+  PassedText push(const ChannelId& channel, std::string_view delta) override {
+    if (over_) return {};
+    Channel& open = channel_of(channel);
+    if (!open.text) return untouched(delta);
+    PassedText passed = open.text->push(delta);
+    parts_.record.held_max = std::max(parts_.record.held_max, held());
+    return told(channel, std::move(passed));
+  }
+
+  PassedText finish(const ChannelId& channel) override {
+    if (over_) return {};
+    const auto found = channels_.find(channel);
+    if (found == channels_.end() || !found->second.text) return {};
+    PassedText passed = found->second.text->finish();
+    found->second.text.reset();
+    return told(channel, std::move(passed));
+  }
+
+  PassedText whole(const ChannelId& channel, std::string_view text) override {
+    if (over_) return {};
+    return told(channel, look_at(channel, text));
+  }
+
+  PassedText signed_block(const ChannelId& channel, std::string_view text) override {
+    if (over_) return {};
+    PassedText passed = look_at(channel, text);
+    note(channel, passed);
+    return passed;
+  }
+
+  bool enforces_output() const override { return guard_ && guard_->enforces(TextStage::Output); }
+  bool holds_calls() const override { return mode_ != core::ToolCallMode::Observe; }
+
+  Async<CallRuling> decide(ProposedCall call) override {
+    switch (mode_) {
+      case core::ToolCallMode::HandOff:
+        return hand_out(std::move(call));
+      case core::ToolCallMode::Defer:
+        return defer(std::move(call));
+      case core::ToolCallMode::Observe:
+        break;
+    }
+    return observe(std::move(call));
+  }
+
+  std::string drop(const std::string& id, const std::string& name, std::string why) override {
+    add_call(id, "", "not_run");
+    note_change();
+    return fmt::format("[Tool call `{}` was not handed out: {}.] (record {})", name, why,
+                       parts_.record.request_id);
+  }
+
+  void note_unknown(std::string type) override {
+    auto& unknown = parts_.record.unknown;
+    if (std::ranges::find(unknown, type) == unknown.end() && unknown.size() < 2 * kLongestList) {
+      unknown.push_back(std::move(type));
+    }
+  }
+  void note_degraded(std::string what) override { parts_.record.degrade(std::move(what)); }
+  void note_change() override { ++parts_.record.changes; }
+
+ private:
+  struct Channel {
+    std::unique_ptr<core::GuardedText> text{};  // null: nothing looks at it
+  };
+
+  static std::optional<std::string_view> tool_of(const ChannelId& channel) {
+    if (channel.tool.empty()) return std::nullopt;
+    return channel.tool;
+  }
+
+  Channel& channel_of(const ChannelId& channel) {
+    const auto [found, fresh] = channels_.try_emplace(channel);
+    if (fresh && guard_) {
+      cover(channel);
+      found->second.text = guard_->arm(stage_of(channel), tool_of(channel));
+    }
+    return found->second;
+  }
+
+  // The record says of each kind of channel which checks looked at it.
+  void cover(const ChannelId& channel) {
+    const std::string kind(to_string(channel.kind));
+    if (parts_.record.coverage.contains(kind)) return;
+    parts_.record.coverage[kind] = guard_->coverage(stage_of(channel), tool_of(channel));
+  }
+
+  PassedText look_at(const ChannelId& channel, std::string_view text) {
+    if (!guard_) return untouched(text);
+    cover(channel);
+    return guard_->look_at(stage_of(channel), text, tool_of(channel));
+  }
+
+  std::uint64_t held() const {
+    std::uint64_t bytes = 0;
+    for (const auto& [id, channel] : channels_) {
+      if (channel.text) bytes += channel.text->held();
+    }
+    return bytes;
+  }
+
+  void note(const ChannelId& channel, PassedText& passed) {
+    if (passed.changed()) note_change();
+    add_findings(parts_, std::move(passed.findings), to_string(channel.kind));
+  }
+
+  // A block ends the message on all channels (GR-55).
+  PassedText told(const ChannelId& channel, PassedText passed) {
+    note(channel, passed);
+    over_ = passed.block.has_value();
+    return passed;
+  }
+
+  void add_call(const std::string& id, std::string call_id, std::string verdict) {
+    auto& calls = parts_.record.calls;
+    if (calls.size() < 4 * kLongestList)
+      calls.push_back({id, std::move(call_id), std::move(verdict)});
+  }
+
+  Call call_of(const ProposedCall& proposed) const {
+    ToolName name = tool_name(proposed.name, parts_.record.agent_id);
+    Call call{.tool_call_id = proposed.id,
+              .agent_id = parts_.record.agent_id,
+              .session_id = parts_.session_id,
+              .trace_id = parts_.record.trace_id,
+              .server = std::move(name.server),
+              .tool = std::move(name.tool),
+              .input = proposed.input,
+              .raw_input = proposed.raw_input};
+    call.provenance = {.provider = parts_.record.upstream, .model = parts_.record.upstream_model};
+    call.setting.front = "http";
+    return call;
+  }
+
+  Async<CallRuling> observe(ProposedCall call) {
+    add_call(call.id, "", "observed");
+    co_return CallRuling{};
+  }
+
+  // Checks of `tool_use` decide; asking and the intent belong to the later door.
+  Async<CallRuling> defer(ProposedCall call) {
+    if (!guard_) {
+      leave_to_later_door(call.id, "deferred");
+      co_return CallRuling{};
+    }
+    const ToolName name = tool_name(call.name, parts_.record.agent_id);
+    core::CheckedCall checked = guard_->look_at_call(name.tool, call.input);
+    add_findings(parts_, std::move(checked.findings), "tool_use");
+    parts_.record.coverage["tool_use"] = guard_->coverage(TextStage::ToolUse, name.tool);
+    if (checked.block) {
+      add_call(call.id, "", "refused");
+      note_change();
+      co_return refusal(fmt::format("{} {}", checked.block->notice, checked.block->reason),
+                        parts_.record.request_id);
+    }
+    if (checked.rewritten && call.raw_input) {
+      add_call(call.id, "", "refused");
+      note_change();
+      co_return refusal(
+          fmt::format("{} what was found cannot be taken out of these arguments", kRefused),
+          parts_.record.request_id);
+    }
+    leave_to_later_door(call.id, checked.rewritten ? "rewritten" : "deferred");
+    if (!checked.rewritten) co_return CallRuling{};
+    note_change();
+    co_return CallRuling{.kind = CallRuling::Kind::Rewrite, .input = *checked.rewritten};
+  }
+
+  void leave_to_later_door(const std::string& id, std::string verdict) {
+    add_call(id, "", std::move(verdict));
+    parts_.facts.push_back({std::string(kDeferredCalls), deferred_key(parts_.session_id, id),
+                            parts_.record.request_id});
+  }
+
+  static CallRuling refusal(std::string text, const std::string& record_id) {
+    return {.kind = CallRuling::Kind::Refuse,
+            .notice = fmt::format("{} (record {})", text, record_id)};
+  }
+
+  // The whole first door, with a durable intent, before a byte of the call leaves (MP-56).
+  Async<CallRuling> hand_out(ProposedCall proposed) {
+    if (guard_) {
+      const ToolName name = tool_name(proposed.name, parts_.record.agent_id);
+      parts_.record.coverage["tool_use"] = guard_->coverage(TextStage::ToolUse, name.tool);
+    }
+    const auto until = std::chrono::steady_clock::now() + rules_.hold;
+    while (true) {
+      std::vector<Call> calls;
+      calls.push_back(call_of(proposed));
+      const Result<core::HandOffs::Given> given = co_await parts_.hand_offs.hand_out(
+          {.session_id = parts_.session_id, .turn = 0}, std::move(calls),
+          {.cancel = parts_.gone, .leaves = true});
+      if (!given) {
+        add_call(proposed.id, "", "failed");
+        note_change();
+        co_return refusal(fmt::format("[Tool call `{}` was not handed out: {}.]", proposed.name,
+                                      given.error().message),
+                          parts_.record.request_id);
+      }
+      if (!given->hand_off.tool_calls.empty()) {
+        co_return handed_out(proposed, given->hand_off.tool_calls.front());
+      }
+      const Answer& answer = given->answered.front();
+      if (answer.outcome.kind != sallyport::Outcome::Kind::RequiresConfirmation) {
+        co_return refused(proposed, answer, *given);
+      }
+      const std::optional<Reply> reply = co_await answer_of(answer.approval_id, until);
+      if (!reply) co_return pending(proposed, answer);
+      if (reply->kind != Reply::Kind::Approved) co_return denied(proposed, answer, *reply);
+    }
+  }
+
+  CallRuling handed_out(const ProposedCall& proposed, const PendingCall& call) {
+    const bool rewritten = call.effective_input != call.input;
+    add_call(proposed.id, call_id_of(proposed), rewritten ? "rewritten" : "handed_off");
+    if (!rewritten) return {};
+    note_change();
+    return {.kind = CallRuling::Kind::Rewrite, .input = call.effective_input};
+  }
+
+  std::string call_id_of(const ProposedCall& proposed) {
+    core::Idempotency& rows = parts_.governor.idempotency();
+    const auto row =
+        rows.row(rows.key({.tool_call_id = proposed.id, .session_id = parts_.session_id}));
+    return row && *row ? (*row)->call_id : "";
+  }
+
+  CallRuling refused(const ProposedCall& proposed, const Answer& answer,
+                     const core::HandOffs::Given& given) {
+    // The same call again, as in a request that the client repeats: it is in the client's hands.
+    const auto clash = given.clashes.find(proposed.id);
+    if (clash != given.clashes.end() && clash->second == core::HandOffs::Given::Clash::Out) {
+      add_call(proposed.id, call_id_of(proposed), "handed_off");
+      return {};
+    }
+    add_call(proposed.id, answer.call_id, "refused");
+    note_change();
+    const bool by_check = answer.outcome.text.starts_with("guardrail check '");
+    const std::string_view opening = by_check ? kRefused : "[This tool call was refused.]";
+    return refusal(fmt::format("{} {}", opening, answer.outcome.text), answer.record_id);
+  }
+
+  CallRuling denied(const ProposedCall& proposed, const Answer& answer, const Reply& reply) {
+    add_call(proposed.id, answer.call_id, "refused");
+    note_change();
+    const std::string why =
+        reply.kind == Reply::Kind::Denied
+            ? fmt::format("a person denied it{}{}", reply.reason.empty() ? "" : ": ", reply.reason)
+            : std::string("nobody approved it in time");
+    return refusal(fmt::format("[This tool call was refused.] {}", why), answer.record_id);
+  }
+
+  CallRuling pending(const ProposedCall& proposed, const Answer& answer) {
+    add_call(proposed.id, answer.call_id, "pending_approval");
+    note_change();
+    const std::string place =
+        parts_.approvals_url.empty()
+            ? std::string()
+            : fmt::format(" at {}{}", parts_.approvals_url, answer.approval_id);
+    return refusal(
+        fmt::format("[pending_approval] A person has to approve the call of `{}` first (approval "
+                    "{}{}). Make exactly the same call again after that.",
+                    proposed.name, answer.approval_id, place),
+        answer.record_id);
+  }
+
+  // Nothing: the hold is over, and the question stays. A client that goes away takes it back
+  // (AP-18).
+  Async<std::optional<Reply>> answer_of(std::string approval_id,
+                                        std::chrono::steady_clock::time_point until) {
+    core::Approvals& approvals = parts_.governor.approvals();
+    std::stop_source end;
+    const std::stop_callback on_gone(parts_.gone, [&end] { end.request_stop(); });
+    boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, until);
+    timer.async_wait([end](const boost::system::error_code& error) mutable {
+      if (!error) end.request_stop();
+    });
+    constexpr auto kLong = std::chrono::hours(24 * 365);
+    const WallTime far =
+        std::chrono::time_point_cast<WallTime::duration>(std::chrono::system_clock::now() + kLong);
+    const Result<Reply> reply =
+        co_await approvals.wait(approval_id, far, end.get_token(), core::Approvals::Role::Guest);
+    timer.cancel();
+    if (parts_.gone.stop_requested()) {
+      (void)co_await approvals.answer(
+          approval_id, {.kind = Reply::Kind::Cancelled, .reason = "the client went away"});
+      co_return Reply{.kind = Reply::Kind::Cancelled};
+    }
+    if (end.stop_requested() || !reply) co_return std::nullopt;
+    co_return *reply;
+  }
+
+  DoorParts& parts_;
+  std::shared_ptr<const core::StreamGuard> guard_;  // shared with the plan
+  const core::ModelRules& rules_;
+  core::ToolCallMode mode_;
+  std::map<ChannelId, Channel> channels_;
+  bool over_ = false;  // a block ended the message
+};
+
+}  // namespace
+
+void add_findings(DoorParts& parts, std::vector<Finding> findings, std::string_view channel) {
+  for (Finding& finding : findings) {
+    if (parts.findings.size() >= kMostFindings) {
+      parts.record.degrade("findings_cut");
+      return;
+    }
+    finding.body["channel"] = channel;
+    parts.findings.push_back(core::finding_row(std::move(finding), parts.record.subject()));
+  }
+}
+
+std::string deferred_key(const std::string& session_id, const std::string& tool_call_id) {
+  return hex(sha256(canonical_json(json::array{session_id, tool_call_id})));
+}
+
+ToolName tool_name(const std::string& name, const std::string& agent) {
+  constexpr std::string_view kPrefix = "mcp__";
+  if (name.starts_with(kPrefix)) {
+    const std::string_view rest = std::string_view(name).substr(kPrefix.size());
+    const std::size_t end = rest.find("__");
+    if (end != std::string_view::npos && end > 0 && end + 2 < rest.size()) {
+      return {std::string(rest.substr(0, end)), std::string(rest.substr(end + 2))};
+    }
+  }
+  return {agent, name};
+}
+
+std::unique_ptr<llm::MessageDoor> RequestDoors::open(std::uint64_t) {
+  return std::make_unique<Door>(parts_);
+}
+
+}  // namespace sallyport::proxy

@@ -1,0 +1,56 @@
+// The doors of the messages of one request: checks of the plan for texts, and the Governor for tool
+// calls that the model proposes.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/governor.h"
+#include "core/hand_offs.h"
+#include "core/plan.h"
+#include "llm/message_door.h"
+#include "proxy/record.h"
+
+namespace sallyport::proxy {
+
+// What doors need of their request. All must outlive them.
+struct DoorParts {
+  std::shared_ptr<const core::Plan> plan;  // of the whole request
+  core::Governor& governor;
+  core::HandOffs& hand_offs;
+  ModelRecord& record;
+  std::vector<core::Draft>& findings;  // rows of what checks found, bounded
+  std::vector<core::Fact>& facts;      // that change with the record
+  std::string session_id;              // of calls
+  std::stop_token gone;                // the client went away
+  std::string approvals_url;           // ids behind it; empty: nowhere
+};
+
+// Adds a row for each finding, up to a bound; the record says where there were more.
+void add_findings(DoorParts& parts, std::vector<Finding> findings, std::string_view channel);
+
+// Calls that were left to a later door, by session and id of the model (MP-62). The value is the
+// request that proposed them.
+inline constexpr std::string_view kDeferredCalls = "model_deferred";
+std::string deferred_key(const std::string& session_id, const std::string& tool_call_id);
+
+// Whose tool it is: `mcp__fs__read` is `read` of server `fs`, others are tools of the agent's host.
+struct ToolName {
+  std::string server;
+  std::string tool;
+};
+ToolName tool_name(const std::string& name, const std::string& agent);
+
+class RequestDoors final : public llm::MessageDoors {
+ public:
+  explicit RequestDoors(DoorParts parts) : parts_(std::move(parts)) {}
+  std::unique_ptr<llm::MessageDoor> open(std::uint64_t index) override;
+
+ private:
+  DoorParts parts_;
+};
+
+}  // namespace sallyport::proxy

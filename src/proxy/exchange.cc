@@ -1,0 +1,187 @@
+#include "proxy/exchange.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "base/encoding.h"
+#include "base/lower_case.h"
+#include "base/uuid.h"
+
+namespace sallyport::proxy {
+
+namespace {
+
+// Headers of the provider that do not reach the client (MP-7).
+constexpr std::array<std::string_view, 13> kHidden{"connection",
+                                                   "keep-alive",
+                                                   "proxy-authenticate",
+                                                   "proxy-connection",
+                                                   "te",
+                                                   "trailer",
+                                                   "transfer-encoding",
+                                                   "upgrade",
+                                                   "content-length",
+                                                   "content-encoding",
+                                                   "set-cookie",
+                                                   "alt-svc",
+                                                   "strict-transport-security"};
+
+std::string fresh_trace(Entropy& entropy) {
+  std::array<std::uint8_t, 16> bytes{};
+  entropy.fill(bytes);
+  return hex(std::span<const std::uint8_t>(bytes));
+}
+
+}  // namespace
+
+ModelExchange::ModelExchange(Shared& shared, std::shared_ptr<const Live> live,
+                             net::ServerExchange& client, Route route)
+    : shared_(shared),
+      live_(std::move(live)),
+      client_(client),
+      route_(std::move(route)),
+      plan_(shared.plans.current()),
+      started_(shared.clock.steady()),
+      doors_{.plan = plan_,
+             .governor = shared.governor,
+             .hand_offs = shared.hand_offs,
+             .record = record_,
+             .findings = findings_,
+             .facts = facts_,
+             .session_id = {},
+             .gone = gone_.get_token(),
+             .approvals_url = shared.approvals_url} {
+  record_.request_id = uuid7_text(shared.clock, shared.entropy);
+  record_.agent_id = client.request().principal;
+  record_.trace_id = fresh_trace(shared.entropy);
+  record_.api = to_string(route_.api);
+  record_.route = route_.name;
+  record_.policy_hash = plan_->hash();
+  if (plan_->stream_guard()) record_.generation = plan_->stream_guard()->generation();
+}
+
+std::uint64_t ModelExchange::elapsed_ms() const {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(shared_.clock.steady() - started_)
+          .count());
+}
+
+Async<void> ModelExchange::run() {
+  client_.on_gone([this] {
+    gone_.request_stop();
+    if (upstream_exchange_ != nullptr) upstream_exchange_->cancel();
+  });
+  const std::stop_callback on_ending(shared_.ending, [this] {
+    if (upstream_exchange_ != nullptr) upstream_exchange_->cancel();
+  });
+  Ended refusal = co_await serve();
+  if (refusal) co_await refuse(std::move(*refusal));
+}
+
+Async<ModelExchange::Ended> ModelExchange::serve() {
+  begin();
+  if (route_.kind == Route::Kind::Elsewhere) {
+    if (Ended ended = refuse_elsewhere()) co_return ended;
+  }
+  if (Ended ended = read_body()) co_return ended;
+  if (Ended ended = choose()) co_return ended;
+  if (Ended ended = owns_state()) co_return ended;
+  if (Ended ended = obey_rules()) co_return ended;
+  if (Ended ended = co_await check_input()) co_return ended;
+  if (Ended ended = reserve()) co_return ended;
+  co_return co_await forward();
+}
+
+ModelExchange::Refusal ModelExchange::deny(unsigned status, std::string code,
+                                           std::string message) const {
+  return {.error = {.status = status,
+                    .message = std::move(message),
+                    .code = std::move(code),
+                    .request_id = record_.request_id}};
+}
+
+void ModelExchange::add_own_headers(net::ServerResponse& response) const {
+  const auto guards = [&]() -> std::string {
+    if (!route_.has_body() && route_.kind != Route::Kind::Stored) return "none";
+    if (route_.kind == Route::Kind::Stored) return "output=armed";
+    return route_.generates() ? "input=ran; output=armed; tool_use=armed" : "input=ran";
+  };
+  response.headers.emplace_back("x-sallyport-record", record_.request_id);
+  response.headers.emplace_back("x-sallyport-policy", record_.policy_hash);
+  response.headers.emplace_back("x-sallyport-decision", decision_);
+  response.headers.emplace_back("x-sallyport-guards", guards());
+}
+
+net::ServerResponse ModelExchange::head_of(unsigned status, const net::HttpHead* provider) const {
+  net::ServerResponse response{.status = status};
+  if (provider != nullptr) {
+    for (const auto& [name, value] : provider->headers) {
+      const std::string lower = lower_case(name);
+      const bool ours = lower.starts_with("x-sallyport-");
+      if (!ours && std::ranges::find(kHidden, lower) == kHidden.end()) {
+        response.headers.emplace_back(lower, value);
+      }
+    }
+  }
+  add_own_headers(response);
+  return response;
+}
+
+net::ServerResponse ModelExchange::ledger_failed() {
+  decision_ = "error";
+  net::ServerResponse response = head_of(503, nullptr);
+  response.headers.emplace_back("content-type", "application/json");
+  response.headers.emplace_back("x-should-retry", "false");
+  response.body = llm::error_body(
+      route_.api, {.status = 503,
+                   .message = "the ledger cannot be written, so nothing is answered",
+                   .code = "ledger_unavailable",
+                   .request_id = record_.request_id});
+  return response;
+}
+
+Async<void> ModelExchange::refuse(Refusal refusal) {
+  decision_ = refusal.decision;
+  const std::string reason = refusal.reason.empty() ? refusal.error.message : refusal.reason;
+  const Outcome outcome = gone() ? Outcome::Cancelled : refusal.outcome;
+  refusal.error.request_id = record_.request_id;
+  if (!co_await conclude(outcome, reason, refusal.error.status)) {
+    co_await client_.respond(ledger_failed());
+    co_return;
+  }
+  net::ServerResponse response = head_of(refusal.error.status, nullptr);
+  response.headers.emplace_back("content-type", "application/json");
+  response.headers.emplace_back("x-should-retry", "false");
+  if (refusal.retry_after_s) {
+    response.headers.emplace_back("retry-after", std::to_string(*refusal.retry_after_s));
+  }
+  response.headers.emplace_back("x-sallyport-overhead-ms", std::to_string(elapsed_ms()));
+  response.body = llm::error_body(route_.api, refusal.error);
+  co_await client_.respond(std::move(response));
+}
+
+// True: the entry is durable.
+Async<bool> ModelExchange::conclude(Outcome outcome, std::string reason, unsigned status) {
+  if (concluded_) co_return true;
+  concluded_ = true;
+  record_.outcome = outcome;
+  record_.reason = std::move(reason);
+  record_.status = status;
+  record_.duration_ms = elapsed_ms();
+  price();
+  core::Draft draft = record_.draft();
+  settle(draft);
+  for (core::Fact& fact : facts_) draft.facts.push_back(std::move(fact));
+  std::vector<core::Draft> drafts = std::move(findings_);
+  drafts.push_back(std::move(draft));
+  shared_.meter.ended(record_);
+  const auto written = co_await shared_.recorder.append(drafts, core::Urgency::Reports);
+  if (written) co_return true;
+  shared_.recorder.owe(std::move(drafts));
+  co_return false;
+}
+
+}  // namespace sallyport::proxy

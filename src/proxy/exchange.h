@@ -1,0 +1,162 @@
+// One request of an agent to a model, from its first byte to its terminal entry:
+//
+//   read -> chosen -> checked -> (attempted -> answered) -> recorded
+//
+// Whatever ends it, exactly one entry of kind `model_audit` says so (MP-66), and the final frame
+// leaves after that entry is durable (MP-68).
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/entropy.h"
+#include "base/keyed_digest.h"
+#include "core/fail_open.h"
+#include "core/governor.h"
+#include "core/hand_offs.h"
+#include "core/host_events.h"
+#include "llm/answer_adapter.h"
+#include "llm/request.h"
+#include "net/http_server.h"
+#include "proxy/budgets.h"
+#include "proxy/client_stream.h"
+#include "proxy/doors.h"
+#include "proxy/meter.h"
+#include "proxy/record.h"
+#include "proxy/routes.h"
+#include "proxy/upstreams.h"
+
+namespace sallyport::proxy {
+
+// Upstreams, keys and prices as one step: a request keeps what it began with (MP-84).
+struct Live {
+  Settings settings{};
+  UpstreamList upstreams{};
+};
+
+// What all requests share. Owned by the front.
+struct Shared {
+  core::Governor& governor;
+  core::HandOffs& hand_offs;
+  core::HostEvents& events;
+  core::Recorder& recorder;
+  const core::PlanSource& plans;
+  const Clock& clock;
+  Entropy& entropy;
+  KeyedDigest digest;
+  core::FailOpenLog& fail_open;
+  Meter& meter;
+  boost::asio::any_io_executor executor;
+  std::string approvals_url;
+  std::stop_token ending;  // the process ends, and streams with it (MP-85)
+};
+
+class ModelExchange {
+ public:
+  ModelExchange(Shared& shared, std::shared_ptr<const Live> live, net::ServerExchange& client,
+                Route route);
+  ModelExchange(const ModelExchange&) = delete;
+
+  Async<void> run();
+
+ private:
+  // Why a request ends before its first byte.
+  struct Refusal {
+    llm::ApiError error{};
+    Outcome outcome = Outcome::Refused;
+    std::string reason{};           // for the record; empty: the message
+    std::string decision = "deny";  // `x-sallyport-decision`
+    std::optional<std::uint64_t> retry_after_s{};
+  };
+  using Ended = std::optional<Refusal>;  // nothing: it goes on
+  // An answer of the provider that passes as it is: errors, and routes without an output stage.
+  struct Opened {
+    std::shared_ptr<Upstream> upstream;
+    std::unique_ptr<net::HttpExchange> exchange;
+    net::HttpHead head;
+  };
+
+  Async<Ended> serve();
+  // exchange_request.cc
+  void begin();
+  Ended read_body();
+  Ended choose();
+  Ended obey_rules();
+  Async<Ended> check_input();
+  Ended owns_state();
+  Ended refuse_elsewhere();
+  void take_upstream(const std::string& name);
+  Refusal deny(unsigned status, std::string code, std::string message) const;
+  // exchange_attempts.cc
+  Async<Ended> forward();
+  Async<Ended> attempt(const std::shared_ptr<Upstream>& upstream, bool last, Opened& opened);
+  Result<net::HttpRequest> upstream_request(const Upstream& upstream);
+  Refusal over_budget(std::string message);
+  Ended reserve();  // with the first attempt
+  void price();
+  void settle(core::Draft& record);
+  Async<Ended> announce_attempt();
+  Async<void> tell_attempt(std::optional<std::string> error);
+  Async<bool> wait_for_retry(std::chrono::milliseconds wait);
+  Refusal unreachable(const Error& error) const;
+  std::string without_keys(std::string text) const;
+  // exchange_answer.cc
+  Async<Ended> answer(Opened opened);
+  Async<Ended> pass_error(Opened opened);
+  Async<Ended> stream_answer(Opened opened, llm::AnswerAdapter& adapter);
+  // `adapter` null: the route has no output stage.
+  Async<Ended> whole_answer(Opened opened, llm::AnswerAdapter* adapter);
+  Async<std::optional<Error>> relay(Opened& opened, llm::AnswerAdapter& adapter,
+                                    ClientStream& stream);
+  Async<void> finish_stream(ClientStream& stream, llm::AnswerAdapter& adapter,
+                            std::optional<Error> failed);
+  Async<void> tell_response(bool success, std::optional<std::string> error);
+  void take_observed(const llm::AnswerAdapter& adapter);
+  // exchange.cc
+  Async<void> refuse(Refusal refusal);
+  Async<bool> conclude(Outcome outcome, std::string reason, unsigned status);
+  net::ServerResponse ledger_failed();
+  net::ServerResponse head_of(unsigned status, const net::HttpHead* provider) const;
+  void add_own_headers(net::ServerResponse& response) const;
+  bool gone() const { return gone_.stop_requested(); }
+  std::uint64_t elapsed_ms() const;
+
+  Shared& shared_;
+  std::shared_ptr<const Live> live_;  // shared with other requests, for all of this one
+  net::ServerExchange& client_;
+  Route route_;
+  std::shared_ptr<const core::Plan> plan_;  // pinned for the whole request
+  SteadyTime started_;
+  std::stop_source gone_;
+  ModelRecord record_;
+  std::vector<core::Draft> findings_;
+  std::vector<core::Fact> facts_;
+  DoorParts doors_;
+  std::string decision_ = "allow";
+
+  std::string body_;    // as it came, decoded
+  json::value parsed_;  // the same
+  llm::Splice edits_;   // of what goes upstream
+  std::uint64_t text_bytes_ = 0;
+  std::optional<llm::Request> request_;
+  std::vector<std::shared_ptr<Upstream>> candidates_;
+  std::vector<std::string> secrets_;  // keys that no text may show (MP-26)
+  bool own_retries_ = false;          // the proxy has tried again, the client need not
+  bool asked_usage_ = false;          // by us, not by the client
+  net::HttpExchange* upstream_exchange_ = nullptr;       // that the client's going cancels
+  std::shared_ptr<const core::FactChange> reservation_;  // travels with the first attempt
+  bool reserved_ = false;
+  Amount estimate_;
+  std::optional<core::TextBlock> blocked_;
+  bool opened_ = false;     // the provider has begun an answer
+  bool responded_ = false;  // a 2xx answer was opened, and its end is not told yet
+  bool concluded_ = false;
+};
+
+}  // namespace sallyport::proxy

@@ -1,0 +1,301 @@
+// The answer of a provider on its way to the client: streamed, whole, or an error that passes.
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/encoding.h"
+#include "base/running_digest.h"
+#include "base/try.h"
+#include "net/content_decoder.h"
+#include "net/sse_parser.h"
+#include "proxy/exchange.h"
+#include "proxy/owned_state.h"
+
+namespace sallyport::proxy {
+
+namespace {
+
+constexpr std::chrono::milliseconds kSilence{300'000};
+constexpr std::chrono::seconds kWholeRequest{3'600};
+constexpr std::size_t kLargestEvent = 16u << 20;
+constexpr std::size_t kLargestAnswer = 64u << 20;
+constexpr std::uint64_t kLongestStream = std::uint64_t{1} << 30;
+constexpr std::size_t kLongestError = 1u << 20;
+
+std::string first_header(const net::HttpHead& head, std::initializer_list<const char*> names) {
+  for (const char* const name : names) {
+    if (const std::string_view value = head.header(name); !value.empty()) {
+      return std::string(value.substr(0, 256));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Async<ModelExchange::Ended> ModelExchange::answer(Opened opened) {
+  const net::HttpHead& head = opened.head;
+  record_.provider_request_id = first_header(head, {"request-id", "x-request-id"});
+  if (head.status >= 300 && head.status < 400) {
+    Refusal refusal = unreachable({ErrorCode::Unavailable, "the provider sent a redirect"});
+    refusal.error.code = "upstream_redirect";
+    refusal.error.message =
+        fmt::format("upstream `{}` sent a redirect, which is not followed", record_.upstream);
+    co_return refusal;
+  }
+  if (head.status >= 400) co_return co_await pass_error(std::move(opened));
+  responded_ = true;
+  opened_ = true;
+  RequestDoors doors(doors_);
+  const core::ModelRules& rules = plan_->model_rules();
+  const std::unique_ptr<llm::AnswerAdapter> adapter =
+      llm::answer_adapter(route_.api, doors,
+                          {.end_on_signed_hit = rules.ends_on_signed_hit,
+                           .block_as_answer = rules.blocks_as_answer,
+                           .json_format = request_ && request_->json_format,
+                           .choices = request_ ? request_->choices : 1,
+                           .hides_usage = asked_usage_});
+  const bool stream = head.content_type() == "text/event-stream";
+  const bool governed = route_.generates() || route_.kind == Route::Kind::Stored;
+  if (governed && stream) co_return co_await stream_answer(std::move(opened), *adapter);
+  co_return co_await whole_answer(std::move(opened), governed ? adapter.get() : nullptr);
+}
+
+// Errors of the provider pass with status, body and `Retry-After`, but for those about our own key.
+Async<ModelExchange::Ended> ModelExchange::pass_error(Opened opened) {
+  const net::HttpHead& head = opened.head;
+  Result<std::string> body = co_await opened.exchange->read_all(kLongestError, kSilence);
+  upstream_exchange_ = nullptr;
+  if (body) {
+    body = net::ContentDecoder::decode(head.header("content-encoding"), std::move(*body),
+                                       kLongestError);
+  }
+  const bool own_key = record_.credential == "proxy";
+  if (head.status == 401 && own_key) {
+    Refusal refusal =
+        deny(403, "upstream_credentials",
+             fmt::format("upstream `{}` refused the key of the proxy", record_.upstream));
+    refusal.outcome = Outcome::Failed;
+    refusal.decision = "error";
+    co_return refusal;
+  }
+  net::ServerResponse response = head_of(head.status, &head);
+  if (own_retries_) response.headers.emplace_back("x-should-retry", "false");
+  response.headers.emplace_back("x-sallyport-overhead-ms", std::to_string(elapsed_ms()));
+  response.body = without_keys(body ? std::move(*body) : std::string());
+  record_.bytes_out = response.body.size();
+  record_.first_byte_ms = elapsed_ms();
+  const Outcome outcome = gone() ? Outcome::Cancelled : Outcome::Failed;
+  if (!co_await conclude(outcome, fmt::format("http {}", head.status), head.status)) {
+    co_return deny(503, "ledger_unavailable", "the ledger cannot be written");
+  }
+  co_await client_.respond(std::move(response));
+  co_return std::nullopt;
+}
+
+void ModelExchange::take_observed(const llm::AnswerAdapter& adapter) {
+  const llm::Observed& seen = adapter.observed();
+  record_.usage = seen.usage;
+  record_.usage_source = seen.usage ? "reported" : "none";
+  if (!seen.response_id.empty()) record_.response_id = seen.response_id;
+  record_.stop_reason = seen.stop_reason;
+  record_.sent_stop_reason = seen.sent_stop_reason;
+  record_.stored = seen.stored;
+  blocked_ = seen.block;
+  if (route_.generates() && !seen.response_id.empty()) {
+    facts_.push_back(OwnedState::fact("response", seen.response_id,
+                                      {.agent_id = record_.agent_id,
+                                       .upstream = record_.upstream,
+                                       .request_id = record_.request_id}));
+  }
+}
+
+Async<void> ModelExchange::tell_response(bool success, std::optional<std::string> error) {
+  if (!std::exchange(responded_, false)) co_return;
+  if (blocked_) {
+    (void)co_await shared_.events.emit(
+        event::PolicyDenied{.agent_id = record_.agent_id,
+                            .tool_name = "model:" + record_.upstream_model,
+                            .reason = blocked_->reason},
+        record_.subject());
+  }
+  event::ModelResponseFinished finished{.agent_id = record_.agent_id,
+                                        .model = record_.upstream_model,
+                                        .attempt = record_.attempts,
+                                        .success = success,
+                                        .error = std::move(error),
+                                        .usage = record_.usage};
+  if (success && !record_.stop_reason.empty()) finished.stop_reason = record_.stop_reason;
+  (void)co_await shared_.events.emit(std::move(finished), record_.subject());
+}
+
+Async<std::optional<Error>> ModelExchange::relay(Opened& opened, llm::AnswerAdapter& adapter,
+                                                 ClientStream& stream) {
+  const auto broken = [](ErrorCode code, std::string message) {
+    return Error{code, std::move(message)};
+  };
+  auto decoder = net::ContentDecoder::open(opened.head.header("content-encoding"), kLongestStream);
+  if (!decoder) co_return decoder.error();
+  net::SseParser parser(kLargestEvent);
+  bool ended = false;
+  while (!adapter.complete() && !ended) {
+    if (shared_.clock.steady() - started_ > kWholeRequest) {
+      co_return broken(ErrorCode::Deadline, "the answer took over an hour");
+    }
+    Result<std::string> bytes = co_await opened.exchange->read(kSilence);
+    if (!bytes) co_return bytes.error();
+    ended = bytes->empty();
+    (*decoder)->feed(*bytes);
+    while (true) {
+      const Result<std::string> piece = (*decoder)->next();
+      if (!piece) co_return piece.error();
+      if (piece->empty()) break;
+      parser.feed(*piece);
+    }
+    while (!adapter.complete()) {
+      const std::optional<net::SseEvent> event = parser.next();
+      if (!event) break;
+      if (event->too_long) co_return broken(ErrorCode::Exhausted, "an event has over 16 MiB");
+      const Result<void> passed = co_await adapter.on_event(*event, stream);
+      if (!passed) co_return passed.error();
+    }
+    co_await stream.make_room();
+    if (!stream.client_reads() || gone()) {
+      co_return broken(ErrorCode::Cancelled, "the client went away");
+    }
+  }
+  if (adapter.complete()) co_return std::nullopt;
+  const Result<void> finished = co_await adapter.on_end(stream);
+  if (!finished) co_return finished.error();
+  co_return std::nullopt;
+}
+
+Async<ModelExchange::Ended> ModelExchange::stream_answer(Opened opened,
+                                                         llm::AnswerAdapter& adapter) {
+  ClientStream* writes_to = nullptr;
+  ClientStream stream(client_, shared_.executor, head_of(opened.head.status, &opened.head),
+                      [&] { adapter.keep_alive(*writes_to); });
+  writes_to = &stream;
+  std::optional<Error> failed;
+  try {
+    failed = co_await relay(opened, adapter, stream);
+  } catch (const std::exception& thrown) {
+    failed = Error{ErrorCode::Internal, thrown.what()};
+  }
+  upstream_exchange_ = nullptr;
+  opened.exchange->cancel();  // what is left of it is not needed
+  take_observed(adapter);
+  const bool cancelled = gone() || !stream.client_reads();
+  if (shared_.ending.stop_requested() && failed) {
+    failed = Error{ErrorCode::Unavailable, "the proxy ends"};
+  }
+  if (failed && !cancelled) {
+    Refusal refusal = unreachable(*failed);
+    refusal.error.code = "upstream_failed";
+    refusal.error.message =
+        failed->code == ErrorCode::Deadline
+            ? fmt::format("upstream `{}` fell silent", record_.upstream)
+            : fmt::format("the answer of upstream `{}` broke off", record_.upstream);
+    if (!stream.begun() && !stream.waits()) {
+      co_await stream.drain();
+      co_await tell_response(false, refusal.reason);
+      co_return refusal;
+    }
+    stream.replace_last();
+    adapter.fail(stream, refusal.error);
+  }
+  co_await finish_stream(stream, adapter, std::move(failed));
+  co_return std::nullopt;
+}
+
+// The record first, then the frame that ends the answer, then the event that says so (MP-68).
+Async<void> ModelExchange::finish_stream(ClientStream& stream, llm::AnswerAdapter& adapter,
+                                         std::optional<Error> failed) {
+  co_await stream.drain();
+  const bool cancelled = gone() || !stream.client_reads();
+  record_.bytes_out = stream.bytes();
+  record_.released = stream.digest();
+  if (stream.first_byte()) {
+    record_.first_byte_ms = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(*stream.first_byte() - started_)
+            .count());
+  }
+  const Outcome outcome = cancelled  ? Outcome::Cancelled
+                          : failed   ? Outcome::Failed
+                          : blocked_ ? Outcome::Blocked
+                                     : Outcome::Completed;
+  std::string reason;
+  if (cancelled) {
+    reason = "the client went away";
+  } else if (failed) {
+    reason = without_keys(failed->message);
+  } else if (blocked_) {
+    reason = blocked_->reason;
+  }
+  const bool durable = co_await conclude(outcome, reason, 200);
+  if (!durable) {
+    stream.replace_last();
+    adapter.fail(stream, {.status = 503,
+                          .message = "the ledger cannot be written",
+                          .code = "ledger_unavailable",
+                          .request_id = record_.request_id});
+  }
+  co_await stream.send_last();
+  const bool success = outcome == Outcome::Completed && durable;
+  co_await tell_response(success, success ? std::nullopt : std::optional(reason));
+}
+
+Async<ModelExchange::Ended> ModelExchange::whole_answer(Opened opened,
+                                                        llm::AnswerAdapter* adapter) {
+  Result<std::string> body = co_await opened.exchange->read_all(kLargestAnswer, kSilence);
+  upstream_exchange_ = nullptr;
+  if (body) {
+    body = net::ContentDecoder::decode(opened.head.header("content-encoding"), std::move(*body),
+                                       kLargestAnswer);
+  }
+  const bool json = opened.head.content_type() == "application/json";
+  if (body && adapter != nullptr && !json && !(body->empty() && opened.head.status == 204)) {
+    body = fail(ErrorCode::Corrupt,
+                fmt::format("the answer has content type `{:.80}`", opened.head.content_type()));
+  }
+  if (body && adapter != nullptr && !body->empty()) {
+    try {
+      body = co_await adapter->on_body(std::move(*body));
+    } catch (const std::exception& thrown) {
+      body = fail(ErrorCode::Internal, thrown.what());
+    }
+    take_observed(*adapter);
+  }
+  if (gone() || !body) {
+    Refusal refusal =
+        unreachable(body ? Error{ErrorCode::Cancelled, "the client went away"} : body.error());
+    if (!gone()) {
+      refusal.error.code = "upstream_failed";
+      refusal.error.message =
+          refusal.error.status == 504
+              ? fmt::format("upstream `{}` fell silent", record_.upstream)
+              : fmt::format("the answer of upstream `{}` cannot be read", record_.upstream);
+    }
+    co_await tell_response(false, refusal.reason);
+    co_return refusal;
+  }
+  net::ServerResponse response = head_of(opened.head.status, &opened.head);
+  response.headers.emplace_back("x-sallyport-overhead-ms", std::to_string(elapsed_ms()));
+  response.body = std::move(*body);
+  record_.bytes_out = response.body.size();
+  record_.first_byte_ms = elapsed_ms();
+  RunningDigest digest;
+  digest.add(response.body);
+  if (!response.body.empty()) record_.released = "sha256:" + hex(digest.finish());
+  const Outcome outcome = blocked_ ? Outcome::Blocked : Outcome::Completed;
+  if (!co_await conclude(outcome, blocked_ ? blocked_->reason : "", opened.head.status)) {
+    co_await tell_response(false, "the ledger cannot be written");
+    co_await client_.respond(ledger_failed());
+    co_return std::nullopt;
+  }
+  co_await client_.respond(std::move(response));
+  co_await tell_response(!blocked_, blocked_ ? std::optional(blocked_->reason) : std::nullopt);
+  co_return std::nullopt;
+}
+
+}  // namespace sallyport::proxy

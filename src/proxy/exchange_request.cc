@@ -1,0 +1,256 @@
+// What happens to a request before it is sent: it is read, a provider is chosen, and the policy is
+// obeyed.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <charconv>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "llm/wire_json.h"
+#include "net/content_decoder.h"
+#include "proxy/exchange.h"
+#include "proxy/input_stage.h"
+#include "proxy/owned_state.h"
+
+namespace sallyport::proxy {
+
+namespace {
+
+constexpr std::size_t kLargestBody = 64u << 20;
+constexpr std::size_t kLongestId = 512;
+
+bool is_hex(std::string_view text) {
+  return std::ranges::all_of(
+      text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+// The trace of a W3C `traceparent`; empty where it is none.
+std::string trace_in(std::string_view header) {
+  if (header.size() < 55 || header[2] != '-' || header[35] != '-') return {};
+  const std::string_view trace = header.substr(3, 32);
+  const bool zero = trace.find_first_not_of('0') == std::string_view::npos;
+  return is_hex(trace) && !zero ? std::string(trace) : std::string();
+}
+
+std::string id_in(std::string_view text) {
+  return text.size() <= kLongestId && is_utf8(text) ? std::string(text) : std::string();
+}
+
+}  // namespace
+
+void ModelExchange::begin() {
+  const net::ServerRequest& request = client_.request();
+  record_.bytes_in = request.body.size();
+  if (const auto parent = request.header("traceparent")) {
+    if (std::string trace = trace_in(*parent); !trace.empty()) record_.trace_id = std::move(trace);
+  }
+  for (const std::string& name : live_->settings.session_headers) {
+    if (const auto session = request.header(name)) {
+      record_.session_id = id_in(*session);
+      if (!record_.session_id.empty()) break;
+    }
+  }
+  if (const auto retry = request.header("x-stainless-retry-count")) {
+    std::from_chars(retry->data(), retry->data() + retry->size(), record_.client_retry);
+  }
+  // Ids of calls are unique in a session only; an agent that names none has one of its own.
+  doors_.session_id = record_.session_id.empty() ? "model:" + record_.agent_id : record_.session_id;
+}
+
+ModelExchange::Ended ModelExchange::refuse_elsewhere() {
+  const net::ServerRequest& request = client_.request();
+  for (const std::shared_ptr<Upstream>& upstream : live_->upstreams) {
+    for (const std::string& prefix : upstream->settings().pass_through) {
+      const bool below = request.path.starts_with(prefix) &&
+                         (request.path.size() == prefix.size() || prefix.ends_with('/') ||
+                          request.path[prefix.size()] == '/');
+      if (!below) continue;
+      candidates_ = {upstream};
+      record_.route = prefix;
+      record_.degrade("ungoverned");
+      shared_.meter.ungoverned(prefix);
+      return std::nullopt;
+    }
+  }
+  return deny(404, "not_served",
+              fmt::format("`{} {:.200}` is not served here; the proxy serves /v1/messages, "
+                          "/v1/chat/completions and /v1/responses",
+                          request.method, request.path));
+}
+
+ModelExchange::Ended ModelExchange::read_body() {
+  const net::ServerRequest& request = client_.request();
+  if (request.count("upgrade") > 0) {
+    return deny(426, "upgrade_required", "the proxy serves HTTP/1.1 and no WebSocket");
+  }
+  const auto coding = request.header("content-encoding");
+  Result<std::string> decoded =
+      net::ContentDecoder::decode(coding.value_or(""), request.body, kLargestBody);
+  if (!decoded) {
+    const Error& error = decoded.error();
+    if (error.code == ErrorCode::InvalidInput) {
+      return deny(415, "unsupported_encoding",
+                  fmt::format("content coding `{:.80}` is not known; use gzip, deflate, br or zstd",
+                              coding.value_or("")));
+    }
+    if (error.code == ErrorCode::Exhausted) {
+      return deny(413, "request_too_large", "the body has over 64 MiB when it is decoded");
+    }
+    return deny(400, "damaged_body", fmt::format("the body cannot be decoded: {}", error.message));
+  }
+  body_ = std::move(*decoded);
+  record_.request_digest = shared_.digest(body_);
+  record_.request = body_;
+  if (!route_.has_body()) return std::nullopt;
+  Result<ParsedJson> parsed = llm::read_wire_json(body_, {.bytes = kLargestBody});
+  if (!parsed) {
+    const bool large = parsed.error().cause == kOverLimit && body_.size() > kLargestBody;
+    return deny(large ? 413 : 400, "invalid_json",
+                fmt::format("the body is no JSON that proxy and provider read alike: {}{}{}",
+                            parsed.error().message, parsed.error().where.empty() ? "" : " at ",
+                            parsed.error().where));
+  }
+  if (!parsed->value.is_object()) return deny(400, "invalid_json", "the body is no JSON object");
+  Result<llm::Request> read = llm::read_request(route_.request, parsed->value);
+  if (!read) return deny(400, "invalid_request", read.error().message);
+  request_ = std::move(*read);
+  parsed_ = std::move(parsed->value);
+  record_.model = request_->model;
+  record_.stream = request_->stream;
+  for (const llm::Unread& unread : request_->unread) {
+    record_.unread.emplace_back(unread.path, unread.kind);
+  }
+  return std::nullopt;
+}
+
+// The first upstream that speaks the API and serves the model; with `failover` those behind it too.
+ModelExchange::Ended ModelExchange::choose() {
+  if (!candidates_.empty()) return std::nullopt;
+  const bool named = request_.has_value();
+  for (const std::shared_ptr<Upstream>& upstream : live_->upstreams) {
+    if (upstream->settings().api != route_.api) continue;
+    if (named && !upstream->serves(request_->model)) continue;
+    candidates_.push_back(upstream);
+  }
+  if (named && !plan_->model_rules().may_use(record_.agent_id, request_->model)) {
+    return deny(
+        403, "model_not_allowed",
+        fmt::format("agent `{}` may not use model `{:.200}`", record_.agent_id, request_->model));
+  }
+  if (!candidates_.empty()) return std::nullopt;
+  return deny(404, "model_not_found",
+              named ? fmt::format("no upstream of {} serves model `{:.200}`", to_string(route_.api),
+                                  request_->model)
+                    : fmt::format("no upstream speaks {}", to_string(route_.api)));
+}
+
+// State that the provider keeps works only for the agent that obtained it here (MP-25, MP-35).
+ModelExchange::Ended ModelExchange::owns_state() {
+  const OwnedState owned(shared_.recorder);
+  if (route_.kind == Route::Kind::Stored) {
+    const auto owner = owned.find("response", route_.id);
+    if (owner && owner->agent_id == record_.agent_id) {
+      record_.state.push_back(owner->request_id);
+      record_.response_id = route_.id;
+      take_upstream(owner->upstream);
+      return std::nullopt;
+    }
+    return deny(404, "not_found",
+                fmt::format("there is no response `{:.200}` of this agent", route_.id));
+  }
+  if (!request_ || request_->state.empty()) return std::nullopt;
+  if (plan_->model_rules().refuses_state) {
+    return deny(403, "state_refused",
+                fmt::format("the policy refuses `{}`: the provider keeps that conversation",
+                            request_->state.front().path.substr(1)));
+  }
+  for (const llm::StateRef& ref : request_->state) {
+    const auto owner = owned.find(ref.kind, ref.id);
+    if (!owner || owner->agent_id != record_.agent_id) {
+      return deny(404, "not_found",
+                  fmt::format("there is no {} `{:.200}` of this agent", ref.kind, ref.id));
+    }
+    record_.state.push_back(owner->request_id);
+    take_upstream(owner->upstream);
+  }
+  return std::nullopt;
+}
+
+// State is where it was made.
+void ModelExchange::take_upstream(const std::string& name) {
+  std::erase_if(candidates_, [&](const std::shared_ptr<Upstream>& upstream) {
+    return candidates_.size() > 1 && upstream->settings().name != name;
+  });
+}
+
+ModelExchange::Ended ModelExchange::obey_rules() {
+  if (!request_) return std::nullopt;
+  const core::ModelRules& rules = plan_->model_rules();
+  const auto& guard = plan_->stream_guard();
+  if (rules.refuses_unread && !request_->unread.empty()) {
+    const llm::Unread& first = request_->unread.front();
+    return deny(403, "unread_content",
+                fmt::format("no check can read `{}` ({}), and the policy refuses such requests",
+                            first.path, first.kind));
+  }
+  if (request_->audio && !rules.passes_audio && guard && guard->enforces(core::TextStage::Output)) {
+    return deny(403, "audio_refused",
+                "audio cannot be checked while it streams; ask for text, or let the policy say "
+                "`model.audio: pass`");
+  }
+  std::vector<std::size_t> stripped;
+  for (std::size_t i = 0; i < request_->provider_tools.size(); ++i) {
+    const llm::ProviderTool& tool = request_->provider_tools[i];
+    record_.degrade("provider_tool:" + tool.type);
+    switch (rules.rule_for_tool(tool.type)) {
+      case core::ProviderToolRule::Allow:
+        break;
+      case core::ProviderToolRule::Refuse:
+        return deny(403, "provider_tool_refused",
+                    fmt::format("the policy refuses `{:.100}`, a tool that the provider runs",
+                                tool.name.empty() ? tool.type : tool.name));
+      case core::ProviderToolRule::Strip:
+        edits_.remove(tool.path);
+        ++record_.changes;
+        break;
+    }
+  }
+  if (rules.never_stores && route_.generates() && route_.api != llm::Api::AnthropicMessages) {
+    if (request_->store) {
+      edits_.replace("/store", "false");
+    } else {
+      edits_.append("", "\"store\":false");
+    }
+    request_->store = false;
+  }
+  return std::nullopt;
+}
+
+Async<ModelExchange::Ended> ModelExchange::check_input() {
+  if (!request_) co_return std::nullopt;
+  InputStage stage(doors_, shared_.fail_open, shared_.clock);
+  const Result<InputStage::Decision> checked = co_await stage.run(*request_, parsed_, edits_);
+  if (!checked) {
+    Refusal refusal = deny(503, "ledger_unavailable", checked.error().message);
+    refusal.outcome = Outcome::Failed;
+    refusal.decision = "error";
+    co_return refusal;
+  }
+  text_bytes_ = checked->text_bytes;
+  if (checked->block) {
+    Refusal refusal = deny(403, checked->block->reason_code, checked->block->notice);
+    refusal.outcome = Outcome::Blocked;
+    refusal.reason = checked->block->reason;
+    (void)co_await shared_.events.emit(event::PolicyDenied{.agent_id = record_.agent_id,
+                                                           .tool_name = "model:" + record_.model,
+                                                           .reason = checked->block->reason},
+                                       record_.subject());
+    co_return refusal;
+  }
+  if (record_.changes > 0) decision_ = "redact";
+  co_return std::nullopt;
+}
+
+}  // namespace sallyport::proxy

@@ -1,0 +1,142 @@
+#include "proxy/front.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+#include <set>
+
+#include "base/try.h"
+
+namespace sallyport::proxy {
+
+namespace {
+
+// Names without wildcards: those that a client may ask for by their name.
+std::vector<std::string> names_of(const UpstreamList& upstreams) {
+  std::vector<std::string> names;
+  std::set<std::string> seen;
+  const auto add = [&](const std::string& name) {
+    const bool plain = name.find_first_of("*?") == std::string::npos;
+    if (plain && seen.insert(name).second) names.push_back(name);
+  };
+  for (const std::shared_ptr<Upstream>& upstream : upstreams) {
+    for (const std::string& model : upstream->settings().models) add(model);
+    for (const auto& [name, other] : upstream->settings().rename) add(name);
+  }
+  return names;
+}
+
+json::object model_json(const std::string& name, bool anthropic) {
+  if (anthropic) {
+    return {{"type", "model"},
+            {"id", name},
+            {"display_name", name},
+            {"created_at", "1970-01-01T00:00:00Z"}};
+  }
+  return {{"id", name}, {"object", "model"}, {"created", 0}, {"owned_by", "sallyport"}};
+}
+
+}  // namespace
+
+ModelFront::ModelFront(Parts parts, Settings settings, UpstreamList upstreams)
+    : parts_(std::move(parts)),
+      continuations_(parts_.recorder, parts_.digest, parts_.clock, parts_.entropy),
+      hand_offs_(parts_.governor, continuations_),
+      events_(parts_.governor.emitter(), parts_.recorder),
+      fail_open_(parts_.recorder.instance_id(), parts_.log),
+      meter_(parts_.metrics),
+      shared_{parts_.governor,    hand_offs_,   events_,         parts_.recorder,
+              parts_.plans,       parts_.clock, parts_.entropy,  parts_.digest,
+              fail_open_,         meter_,       parts_.executor, parts_.approvals_url,
+              ending_.get_token()} {
+  replace(std::move(settings), std::move(upstreams));
+}
+
+ModelFront::~ModelFront() = default;
+
+void ModelFront::replace(Settings settings, UpstreamList upstreams) {
+  live_ = std::make_shared<const Live>(Live{std::move(settings), std::move(upstreams)});
+}
+
+Task<void> ModelFront::recover() {
+  SALLYPORT_CO_TRY(const std::vector<core::Fact> open, parts_.recorder.facts(kOpenRequests));
+  for (const core::Fact& fact : open) {
+    std::optional<LostRequest> lost = lost_request(fact);
+    if (!lost || parts_.recorder.alive(lost->instance_id)) continue;
+    std::vector<core::Draft> drafts;
+    drafts.push_back(std::move(lost->draft));
+    const auto written =
+        co_await parts_.recorder.append(std::move(drafts), core::Urgency::Reports, {fact});
+    // Another process may have ended it.
+    if (!written && written.error().code != ErrorCode::Conflict) {
+      co_return std::unexpected(written.error());
+    }
+  }
+  co_return Result<void>{};
+}
+
+std::vector<std::string> ModelFront::open_circuits() const {
+  std::vector<std::string> names;
+  for (const std::shared_ptr<Upstream>& upstream : live_->upstreams) {
+    if (upstream->circuit().is_open()) names.push_back(upstream->settings().name);
+  }
+  return names;
+}
+
+Async<std::optional<net::ServerResponse>> ModelFront::refuse(net::ServerRequest& head) {
+  Result<std::string> agent = co_await parts_.authenticate(head);
+  if (agent) {
+    head.principal = std::move(*agent);
+    co_return std::nullopt;
+  }
+  net::ServerResponse response = net::ServerResponse::json(
+      401,
+      llm::error_body(api_of(head),
+                      {.status = 401, .message = agent.error().message, .code = "invalid_token"}));
+  response.headers.emplace_back("x-should-retry", "false");
+  response.headers.emplace_back("www-authenticate", "Bearer");
+  co_return response;
+}
+
+// Exactly the models that this agent may use; no provider is asked (MP-23).
+net::ServerResponse ModelFront::models(const net::ServerRequest& request,
+                                       const Route& route) const {
+  const bool anthropic = request.count("anthropic-version") > 0;
+  const auto plan = parts_.plans.current();
+  json::array list;
+  for (const std::string& name : names_of(live_->upstreams)) {
+    if (!plan->model_rules().may_use(request.principal, name)) continue;
+    if (route.id == name) {
+      return net::ServerResponse::json(200, json::serialize(model_json(name, anthropic)));
+    }
+    list.push_back(model_json(name, anthropic));
+  }
+  if (!route.id.empty()) {
+    return net::ServerResponse::json(
+        404,
+        llm::error_body(route.api, {.status = 404,
+                                    .message = fmt::format("there is no model `{:.200}`", route.id),
+                                    .code = "model_not_found"}));
+  }
+  json::object page{{"data", list}};
+  if (anthropic) {
+    page["has_more"] = false;
+    page["first_id"] = list.empty() ? json::value() : list.front().at("id");
+    page["last_id"] = list.empty() ? json::value() : list.back().at("id");
+  } else {
+    page["object"] = "list";
+  }
+  return net::ServerResponse::json(200, json::serialize(page));
+}
+
+Async<void> ModelFront::handle(net::ServerExchange& exchange) {
+  Route route = route_of(exchange.request());
+  if (route.kind == Route::Kind::Models) {
+    co_await exchange.respond(models(exchange.request(), route));
+    co_return;
+  }
+  ModelExchange request(shared_, live_, exchange, std::move(route));
+  co_await request.run();
+}
+
+}  // namespace sallyport::proxy

@@ -1,0 +1,59 @@
+// Where agents come with requests to models: `/v1/` of `sallyport serve`.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "proxy/exchange.h"
+
+namespace sallyport::proxy {
+
+// On the loop of the gate.
+class ModelFront final : public net::HttpHandler {
+ public:
+  // The agent of a request; `Unauthenticated` says why it is none.
+  using Authenticate = std::function<Task<std::string>(const net::ServerRequest& request)>;
+  struct Parts {
+    core::Governor& governor;
+    core::Recorder& recorder;
+    const core::PlanSource& plans;
+    const Clock& clock;
+    Entropy& entropy;
+    KeyedDigest digest;
+    Metrics& metrics;
+    boost::asio::any_io_executor executor;
+    std::string approvals_url;
+    Authenticate authenticate;
+    std::function<void(std::string_view)> log;
+  };
+  ModelFront(Parts parts, Settings settings, UpstreamList upstreams);
+  ~ModelFront() override;
+
+  // Ends requests that a dead process left open. Before the first request.
+  Task<void> recover();
+  // From the next request on.
+  void replace(Settings settings, UpstreamList upstreams);
+  // Running streams end with the failure frame of their API.
+  void end_streams() { ending_.request_stop(); }
+  // Upstreams that get no requests at the moment.
+  std::vector<std::string> open_circuits() const;
+
+  Async<std::optional<net::ServerResponse>> refuse(net::ServerRequest& head) override;
+  Async<void> handle(net::ServerExchange& exchange) override;
+
+ private:
+  net::ServerResponse models(const net::ServerRequest& request, const Route& route) const;
+
+  Parts parts_;
+  std::shared_ptr<const Live> live_;  // shared with the requests that began with it
+  std::stop_source ending_;
+  core::Continuations continuations_;
+  core::HandOffs hand_offs_;
+  core::HostEvents events_;
+  core::FailOpenLog fail_open_;
+  Meter meter_;
+  Shared shared_;
+};
+
+}  // namespace sallyport::proxy

@@ -1,0 +1,238 @@
+#include "proxy/input_stage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "core/pipeline.h"
+
+namespace sallyport::proxy {
+
+namespace {
+
+using core::TextStage;
+using llm::Leaf;
+
+constexpr std::string_view kBypassed = "bypassed";
+
+bool is_below(const std::string& path, const std::string& parent) {
+  return path.size() > parent.size() && path.starts_with(parent) && path[parent.size()] == '/';
+}
+
+// The texts of a result, joined.
+std::string text_of(const json::value& content) {
+  if (content.is_string()) return std::string(content.get_string());
+  std::string text;
+  if (const json::array* const parts = content.if_array()) {
+    for (const json::value& part : *parts) {
+      const json::object* const object = part.if_object();
+      if (object == nullptr) continue;
+      if (!text.empty()) text += '\n';
+      text += text_or_empty(*object, "text");
+    }
+  }
+  return text.empty() ? json::serialize(content) : text;
+}
+
+std::string content_path(llm::RequestKind kind, const llm::ToolReturn& result) {
+  const bool responses = kind == llm::RequestKind::Responses ||
+                         kind == llm::RequestKind::InputTokens || kind == llm::RequestKind::Compact;
+  return llm::pointer_to(result.path, responses ? "output" : "content");
+}
+
+ToolResult result_of(const llm::ToolReturn& result) {
+  ToolResult out{.success = !result.is_error, .output = text_of(result.content)};
+  if (!result.content.is_string()) out.data = result.content;
+  return out;
+}
+
+Envelope envelope_of(const ToolResult& result) {
+  if (result.success) {
+    return Envelope::of(result.data.is_null() ? json::value(result.output) : result.data);
+  }
+  Envelope envelope = Envelope::error(result.output);
+  envelope.data = result.data;
+  return envelope;
+}
+
+}  // namespace
+
+void add_edits(llm::Splice& edits, const std::string& pointer, const json::value& from,
+               const json::value& to) {
+  if (from == to) return;
+  const bool objects =
+      from.is_object() && to.is_object() && from.get_object().size() == to.get_object().size();
+  if (objects && std::ranges::all_of(from.get_object(), [&](const json::key_value_pair& member) {
+        return to.get_object().contains(member.key());
+      })) {
+    for (const json::key_value_pair& member : from.get_object()) {
+      add_edits(edits, llm::pointer_to(pointer, member.key()), member.value(),
+                to.get_object().at(member.key()));
+    }
+    return;
+  }
+  const bool arrays =
+      from.is_array() && to.is_array() && from.get_array().size() == to.get_array().size();
+  if (arrays) {
+    for (std::size_t i = 0; i < from.get_array().size(); ++i) {
+      add_edits(edits, llm::pointer_to(pointer, i), from.get_array()[i], to.get_array()[i]);
+    }
+    return;
+  }
+  edits.replace(pointer, json::serialize(to));
+}
+
+Task<InputStage::Decision> InputStage::run(const llm::Request& request, const json::value& body,
+                                           llm::Splice& edits) {
+  Decision out;
+  for (const llm::ToolReturn& returned : request.returns) {
+    SALLYPORT_CO_CHECK_OK(co_await pass_result(request, returned, body, edits));
+  }
+  for (const Leaf& leaf : request.leaves) {
+    out.text_bytes += leaf.text.size();
+    const bool of_result = std::ranges::any_of(
+        request.returns, [&](const auto& result) { return is_below(leaf.path, result.path); });
+    if (leaf.kind == Leaf::Kind::ToolOutput && of_result) continue;
+    check(leaf, out, edits);
+    if (out.block) break;
+  }
+  co_return out;
+}
+
+void InputStage::check(const Leaf& leaf, Decision& out, llm::Splice& edits) {
+  const std::shared_ptr<const core::StreamGuard>& guard = parts_.plan->stream_guard();
+  if (!guard) return;
+  const TextStage stage =
+      leaf.kind == Leaf::Kind::ToolOutput ? TextStage::ToolOutput : TextStage::Input;
+  const std::optional<std::string_view> tool =
+      leaf.tool.empty() ? std::nullopt : std::optional<std::string_view>(leaf.tool);
+  const std::string channel(to_string(stage));
+  if (!parts_.record.coverage.contains(channel)) {
+    parts_.record.coverage[channel] = guard->coverage(stage, tool);
+  }
+  core::PassedText passed = guard->look_at(stage, leaf.text, tool);
+  add_findings(parts_, std::move(passed.findings), channel);
+  if (passed.block) {
+    out.block = std::move(passed.block);
+    return;
+  }
+  if (!passed.changed()) return;
+  ++parts_.record.changes;
+  if (leaf.kind == Leaf::Kind::Fixed) {
+    out.block = core::TextBlock{
+        .notice = "[This prompt was refused by a guardrail.]",
+        .reason = fmt::format("a redaction at `{}` would break what the provider has signed or "
+                              "what only it reads",
+                              leaf.path),
+        .reason_code = "guardrail.unchangeable"};
+    return;
+  }
+  edits.replace(leaf.path, llm::json_string(passed.text()));
+}
+
+// The name in the same request, else that of the recorded call, else none (MP-31).
+std::string InputStage::tool_of(const llm::ToolReturn& result) {
+  const std::string name = [&]() -> std::string {
+    if (!result.tool.empty()) return result.tool;
+    core::Idempotency& rows = parts_.governor.idempotency();
+    const auto row =
+        rows.row(rows.key({.tool_call_id = result.tool_call_id, .session_id = parts_.session_id}));
+    if (!row || !*row) return {};
+    const auto entry = parts_.governor.emitter().recorder().entry((*row)->sequence);
+    return entry ? text_or_empty(*entry, "tool_name") : std::string();
+  }();
+  return name.empty() ? name : tool_name(name, parts_.record.agent_id).tool;
+}
+
+Task<std::optional<Envelope>> InputStage::released(const llm::ToolReturn& result,
+                                                   const std::string& tool) {
+  const ToolResult given = result_of(result);
+  const Envelope envelope = envelope_of(given);
+  SALLYPORT_CO_TRY(std::optional<Continuation> out,
+                   parts_.hand_offs.hand_off_of(parts_.session_id, result.tool_call_id));
+  if (out) {
+    SALLYPORT_CO_TRY(const std::vector<Answer> answers,
+                     co_await parts_.hand_offs.submit(
+                         {std::move(*out), {{result.tool_call_id, given}}}, parts_.session_id));
+    const Envelope& released = answers.front().released;
+    if (same(released, envelope)) co_return std::nullopt;
+    co_return released;
+  }
+  const core::Plan& plan = *parts_.plan;
+  if (plan.result_guards().empty()) co_return std::nullopt;
+  core::FailOpen fail_open(fail_open_);
+  ResultContext context{.tool = tool,
+                        .call = std::make_shared<const Call>(
+                            Call{.tool_call_id = result.tool_call_id,
+                                 .agent_id = parts_.record.agent_id,
+                                 .session_id = parts_.session_id,
+                                 .server = tool_name(result.tool, parts_.record.agent_id).server,
+                                 .tool = tool}),
+                        .policy_hash = plan.hash(),
+                        .is_error = result.is_error};
+  core::ShortRelease passed =
+      co_await core::run_pipeline_short(plan, envelope, std::move(context), clock_, fail_open);
+  add_findings(parts_, std::move(passed.findings), "tool_output");
+  if (same(passed.released, envelope)) co_return std::nullopt;
+  co_return std::move(passed.released);
+}
+
+Task<void> InputStage::pass_result(const llm::Request& request, const llm::ToolReturn& result,
+                                   const json::value& body, llm::Splice& edits) {
+  const std::string tool = tool_of(result);
+  if (const auto& guard = parts_.plan->stream_guard();
+      guard && !parts_.record.coverage.contains("tool_output")) {
+    parts_.record.coverage["tool_output"] = guard->coverage(
+        TextStage::ToolOutput, tool.empty() ? std::nullopt : std::optional<std::string_view>(tool));
+  }
+  bool withheld = false;
+  const Result<void> looked = co_await note_bypass(result, withheld);
+  if (!looked) co_return std::unexpected(looked.error());
+  if (withheld) {
+    ++parts_.record.changes;
+    llm::withhold(edits, request.kind, result,
+                  "[This tool result was withheld: no door has seen the call that it answers.]",
+                  body);
+    co_return Result<void>{};
+  }
+  SALLYPORT_CO_TRY(const std::optional<Envelope> changed, co_await released(result, tool));
+  if (!changed) co_return Result<void>{};
+  ++parts_.record.changes;
+  const bool value = changed->kind == Envelope::Kind::Value;
+  const json::value& now = value ? changed->value : changed->data;
+  if (now.is_null() || now.kind() != result.content.kind()) {
+    llm::withhold(edits, request.kind, result,
+                  value ? std::string_view("[redacted]") : std::string_view(changed->message),
+                  body);
+  } else {
+    add_edits(edits, content_path(request.kind, result), result.content, now);
+  }
+  co_return Result<void>{};
+}
+
+// A call that was left to a later door, and that no door has seen (MP-62).
+Task<void> InputStage::note_bypass(const llm::ToolReturn& result, bool& withheld) {
+  core::Recorder& recorder = parts_.governor.emitter().recorder();
+  const std::string key = deferred_key(parts_.session_id, result.tool_call_id);
+  SALLYPORT_CO_TRY(const std::optional<std::string> deferred, recorder.fact(kDeferredCalls, key));
+  if (!deferred) co_return Result<void>{};
+  core::Idempotency& rows = parts_.governor.idempotency();
+  SALLYPORT_CO_TRY(
+      const auto row,
+      rows.row(rows.key({.tool_call_id = result.tool_call_id, .session_id = parts_.session_id})));
+  if (row) {
+    parts_.facts.push_back({std::string(kDeferredCalls), key, std::nullopt});
+    co_return Result<void>{};
+  }
+  if (*deferred != kBypassed) {
+    parts_.record.calls.push_back({result.tool_call_id, "", std::string(kBypassed)});
+    parts_.facts.push_back({std::string(kDeferredCalls), key, std::string(kBypassed)});
+  }
+  withheld = parts_.plan->model_rules().withholds_bypassed;
+  co_return Result<void>{};
+}
+
+}  // namespace sallyport::proxy

@@ -1,0 +1,30 @@
+// Whose provider-held state it is: an id works only for the agent that obtained it through this
+// proxy, also after a restart (MP-25). Kept as facts beside the log.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/recorder.h"
+
+namespace sallyport::proxy {
+
+class OwnedState {
+ public:
+  explicit OwnedState(core::RecordReader& reader) : reader_(reader) {}
+
+  struct Owner {
+    std::string agent_id;
+    std::string upstream;
+    std::string request_id;  // that obtained it
+  };
+  // Nothing: no agent obtained it here.
+  std::optional<Owner> find(const std::string& kind, const std::string& id) const;
+  // Travels with the record of the request that obtained it.
+  static core::Fact fact(const std::string& kind, const std::string& id, const Owner& owner);
+
+ private:
+  core::RecordReader& reader_;
+};
+
+}  // namespace sallyport::proxy

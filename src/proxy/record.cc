@@ -1,0 +1,183 @@
+#include "proxy/record.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "proxy/budgets.h"
+
+namespace sallyport::proxy {
+
+namespace {
+
+json::value text_or_null(const std::string& text) {
+  return text.empty() ? json::value() : json::value(text);
+}
+
+template <class T>
+json::value number_or_null(const std::optional<T>& number) {
+  return number ? json::value(*number) : json::value();
+}
+
+// The first elements of a list; `cut` gets its length where there are more.
+template <class List, class Make>
+json::array listed(const List& list, const char* name, json::object& cut, Make make) {
+  json::array out;
+  for (const auto& element : list) {
+    if (out.size() == kLongestList) break;
+    out.push_back(make(element));
+  }
+  if (list.size() > kLongestList) cut[name] = list.size();
+  return out;
+}
+
+}  // namespace
+
+std::string_view to_string(Outcome outcome) {
+  static constexpr std::array<std::string_view, 5> kWords{"completed", "blocked", "refused",
+                                                          "failed", "cancelled"};
+  return kWords.at(static_cast<std::size_t>(outcome));
+}
+
+void ModelRecord::degrade(std::string what) {
+  if (std::ranges::find(degraded, what) == degraded.end()) degraded.push_back(std::move(what));
+}
+
+Subject ModelRecord::subject() const {
+  return {.policy_hash = policy_hash,
+          .call_id = request_id,
+          .session_id = session_id,
+          .agent_id = agent_id,
+          .trace_id = trace_id};
+}
+
+json::object ModelRecord::body() const {
+  const auto text = [](const std::string& value) { return json::value(value); };
+  json::object cut;
+  json::array covered;
+  for (const auto& [channel, checks] : coverage) {
+    covered.push_back(json::object{{"channel", channel}, {"checks", checks}});
+  }
+  json::object body{
+      {"request_id", request_id},
+      {"agent_id", agent_id},
+      {"session_id", text_or_null(session_id)},
+      {"trace_id", trace_id},
+      {"api", api},
+      {"route", route},
+      {"stream", stream},
+      {"upstream", text_or_null(upstream)},
+      {"credential", credential},
+      {"model", model},
+      {"upstream_model", text_or_null(upstream_model)},
+      {"outcome", to_string(outcome)},
+      {"reason", text_or_null(reason)},
+      {"status", status},
+      {"attempts", attempts},
+      {"client_retry", client_retry},
+      {"provider_request_id", text_or_null(provider_request_id)},
+      {"response_id", text_or_null(response_id)},
+      {"stored", stored},
+      {"stop_reason", text_or_null(stop_reason)},
+      {"sent_stop_reason", text_or_null(sent_stop_reason)},
+      {"usage", usage ? json::value(to_json(*usage)) : json::value()},
+      {"usage_source", usage_source},
+      {"cost_microusd", number_or_null(cost_microusd)},
+      {"price", text_or_null(price)},
+      {"first_byte_ms", number_or_null(first_byte_ms)},
+      {"duration_ms", duration_ms},
+      {"bytes_in", bytes_in},
+      {"bytes_out", bytes_out},
+      {"held_max", held_max},
+      {"coverage", std::move(covered)},
+      {"changes", changes},
+  };
+  body["degraded"] = listed(degraded, "degraded", cut, text);
+  body["unread"] = listed(unread, "unread", cut, [](const auto& part) -> json::value {
+    return json::object{{"path", part.first}, {"kind", part.second}};
+  });
+  body["unknown"] = listed(unknown, "unknown", cut, text);
+  body["calls"] = listed(calls, "calls", cut, [](const RecordedCall& call) -> json::value {
+    return json::object{
+        {"tool_call_id", call.tool_call_id}, {"call_id", call.call_id}, {"verdict", call.verdict}};
+  });
+  body["state"] = listed(state, "state", cut, text);
+  body["cut"] = std::move(cut);
+  body["request_digest"] = request_digest;
+  body["request"] = text_or_null(request.empty() ? "" : "withheld");
+  body["released"] = text_or_null(released.empty() ? "" : "withheld");
+  body["policy_hash"] = policy_hash;
+  body["generation"] = generation;
+  return body;
+}
+
+core::Draft ModelRecord::draft() const {
+  core::Draft draft{.kind = core::Kind::ModelAudit,
+                    .subject = subject(),
+                    .outcome = std::string(to_string(outcome)),
+                    .body = body()};
+  draft.id = request_id;
+  if (!request.empty()) {
+    draft.exact.push_back({.path = "/request", .bytes = request, .raw = true, .withheld = true});
+  }
+  if (!released.empty()) {
+    draft.exact.push_back({.path = "/released", .bytes = released, .raw = true, .withheld = true});
+  }
+  draft.facts.push_back({std::string(kOpenRequests), request_id, std::nullopt});
+  return draft;
+}
+
+core::Fact open_request(const ModelRecord& record, const std::string& instance_id) {
+  // Ids and names alone: a fact holds no content.
+  const json::object skeleton{{"instance", instance_id},
+                              {"agent_id", record.agent_id},
+                              {"session_id", record.session_id},
+                              {"trace_id", record.trace_id},
+                              {"api", record.api},
+                              {"route", record.route},
+                              {"stream", record.stream},
+                              {"upstream", record.upstream},
+                              {"credential", record.credential},
+                              {"model", record.model},
+                              {"upstream_model", record.upstream_model},
+                              {"attempts", record.attempts},
+                              {"request_digest", record.request_digest},
+                              {"policy_hash", record.policy_hash},
+                              {"generation", record.generation}};
+  return {std::string(kOpenRequests), record.request_id, canonical_json(skeleton)};
+}
+
+std::optional<LostRequest> lost_request(const core::Fact& fact) {
+  const auto value = fact.value ? parse_own_json(*fact.value) : fail(ErrorCode::NotFound, "");
+  const json::object* const object = value ? value->if_object() : nullptr;
+  if (object == nullptr) return std::nullopt;
+  const auto text = [&](std::string_view name) { return text_or_empty(*object, name); };
+  const auto number = [&](std::string_view name) -> std::uint64_t {
+    const json::value* const member = object->if_contains(name);
+    return member != nullptr && member->is_number() ? member->to_number<std::uint64_t>() : 0;
+  };
+  const ModelRecord record{.request_id = fact.key,
+                           .agent_id = text("agent_id"),
+                           .session_id = text("session_id"),
+                           .trace_id = text("trace_id"),
+                           .api = text("api"),
+                           .route = text("route"),
+                           .stream = bool_in(*object, "stream").value_or(false),
+                           .upstream = text("upstream"),
+                           .credential = text("credential"),
+                           .model = text("model"),
+                           .upstream_model = text("upstream_model"),
+                           .outcome = Outcome::Failed,
+                           .reason = "interrupted: the process ended before the answer did",
+                           .attempts = number("attempts"),
+                           .request_digest = text("request_digest"),
+                           .policy_hash = text("policy_hash"),
+                           .generation = number("generation")};
+  LostRequest lost{text("instance"), record.draft()};
+  // What was reserved counts as used: how much of it was is not known.
+  lost.draft.facts.push_back({std::string(kReservations), fact.key, std::nullopt});
+  return lost;
+}
+
+}  // namespace sallyport::proxy

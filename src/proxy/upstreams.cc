@@ -1,0 +1,149 @@
+#include "proxy/upstreams.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "base/try.h"
+#include "core/model_rules.h"
+
+namespace sallyport::proxy {
+
+namespace {
+
+constexpr std::size_t kFailures = 5;
+constexpr std::chrono::seconds kWithin{30};
+constexpr std::chrono::seconds kOpen{15};
+constexpr std::size_t kLongestKey = 8'192;
+
+std::string trimmed(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' ')) {
+    text.pop_back();
+  }
+  return text;
+}
+
+Result<std::string> key_in(const std::filesystem::path& file) {
+  struct stat state{};
+  if (stat(file.c_str(), &state) != 0) {
+    return fail(ErrorCode::Unavailable,
+                fmt::format("key file `{}` cannot be read; check `key_file`", file.string()));
+  }
+  if ((state.st_mode & 077) != 0) {
+    return fail(ErrorCode::Unavailable,
+                fmt::format("key file `{}` is open to others; run `chmod 600 {}`", file.string(),
+                            file.string()));
+  }
+  std::ifstream in(file, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  text = trimmed(std::move(text));
+  if (!in || text.empty() || text.size() > kLongestKey) {
+    return fail(ErrorCode::Unavailable, fmt::format("key file `{}` holds no key", file.string()));
+  }
+  return text;
+}
+
+Result<std::string> key_in_variable(const std::string& name) {
+  const char* const value = std::getenv(name.c_str());
+  const std::string text = trimmed(value == nullptr ? "" : value);
+  if (!text.empty() && text.size() <= kLongestKey) return text;
+  return fail(ErrorCode::Unavailable,
+              fmt::format("variable `{}` holds no key; set it before `sallyport serve`", name));
+}
+
+}  // namespace
+
+bool Circuit::is_open() const {
+  return open_until_ && clock_.steady() < *open_until_;
+}
+
+std::optional<std::chrono::seconds> Circuit::blocked() {
+  if (!open_until_) return std::nullopt;
+  const auto left = *open_until_ - clock_.steady();
+  if (left > left.zero()) {
+    return std::chrono::ceil<std::chrono::seconds>(left);
+  }
+  if (testing_) return std::chrono::seconds(1);
+  testing_ = true;
+  return std::nullopt;
+}
+
+void Circuit::failed() {
+  const SteadyTime now = clock_.steady();
+  failures_.push_back(now);
+  while (failures_.size() > kFailures) failures_.pop_front();
+  const bool tested = std::exchange(testing_, false);
+  const bool many = failures_.size() == kFailures && now - failures_.front() <= kWithin;
+  if (tested || many) open_until_ = now + kOpen;
+}
+
+void Circuit::worked() {
+  failures_.clear();
+  open_until_.reset();
+  testing_ = false;
+}
+
+Result<std::shared_ptr<Upstream>> Upstream::open(boost::asio::any_io_executor executor,
+                                                 UpstreamSettings settings, const Clock& clock) {
+  SALLYPORT_TRY(net::Url url, net::Url::parse(settings.url));
+  net::HttpClient::Settings client{.url = url,
+                                   .allow_plain = settings.allow_http,
+                                   .follow_redirects = false,
+                                   .ca_file = settings.ca_file.string()};
+  client.limits.connections = 16'384;
+  client.limits.idle_connections = 64;
+  SALLYPORT_TRY(std::unique_ptr<net::HttpClient> opened,
+                net::HttpClient::open(std::move(executor), std::move(client)));
+  return std::shared_ptr<Upstream>(
+      new Upstream(std::move(settings), std::move(url), std::move(opened), clock));
+}
+
+bool Upstream::serves(const std::string& model) const {
+  if (settings_.rename.contains(model)) return true;
+  return std::ranges::any_of(settings_.models, [&](const std::string& wildcard) {
+    return core::model_matches(wildcard, model);
+  });
+}
+
+std::string Upstream::renamed(const std::string& model) const {
+  const auto found = settings_.rename.find(model);
+  return found == settings_.rename.end() ? model : found->second;
+}
+
+Result<std::string> Upstream::key() const {
+  switch (settings_.key) {
+    case UpstreamSettings::Key::Env:
+      return key_in_variable(settings_.key_env);
+    case UpstreamSettings::Key::File:
+      return key_in(settings_.key_file);
+    case UpstreamSettings::Key::None:
+    case UpstreamSettings::Key::Client:
+      break;
+  }
+  return std::string();
+}
+
+std::string Upstream::target(std::string_view path, std::string_view query) const {
+  std::string_view base = url_.target;
+  base = base.substr(0, base.find('?'));
+  while (base.ends_with('/')) base.remove_suffix(1);
+  std::string target = fmt::format("{}{}", base, path);
+  if (!query.empty()) target.append("?").append(query);
+  return target;
+}
+
+Result<UpstreamList> open_upstreams(boost::asio::any_io_executor executor, const Settings& settings,
+                                    const Clock& clock) {
+  UpstreamList list;
+  for (const UpstreamSettings& one : settings.upstreams) {
+    SALLYPORT_TRY(std::shared_ptr<Upstream> upstream, Upstream::open(executor, one, clock));
+    list.push_back(std::move(upstream));
+  }
+  return list;
+}
+
+}  // namespace sallyport::proxy
