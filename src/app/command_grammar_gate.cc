@@ -30,6 +30,8 @@ void CommandLine::add_serve() {
   CLI::App& sub =
       command(app_, "serve", "serve agents over HTTP, as the configuration says", serve_, serve);
   text(sub, "--policy", serve_.policy, "instead of the one in the configuration", "POLICY");
+  choice(text(sub, "--log", serve_.log, "how lines of the log are written [text]"),
+         {"text", "json"});
   sub.footer(
       "Servers, tokens and the address to listen on stand in the file that --config names\n"
       "[<data-dir>/config.yaml], as in `sallyport serve --config prod.yaml`. SIGHUP reads it "

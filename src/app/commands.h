@@ -259,6 +259,7 @@ Result<int> mcp_logout(const Context& context, const McpLogoutOptions& options);
 
 struct ServeOptions {
   std::optional<std::string> policy;  // instead of the one in the configuration
+  std::string log = "text";           // or `json`
 };
 // Runs until it is told to end by a signal.
 Result<int> serve(const Context& context, const ServeOptions& options);

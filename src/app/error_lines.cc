@@ -7,8 +7,6 @@
 #include <thread>
 #include <utility>
 
-#include "base/visible_text.h"
-
 namespace sallyport::app {
 
 namespace {
@@ -25,7 +23,7 @@ void write_all(std::string_view text) {
 
 }  // namespace
 
-ErrorLines::ErrorLines() : state_(std::make_shared<State>()) {
+ErrorLines::ErrorLines(LogForm form) : state_(std::make_shared<State>(form)) {
   std::thread([state = state_] { write_lines(state); }).detach();
 }
 
@@ -39,15 +37,15 @@ ErrorLines::~ErrorLines() {
   }
 }
 
-void ErrorLines::say(std::string_view line) {
+void ErrorLines::say(std::string_view message) {
   State& state = *state_;
+  std::string line = log_line(state.form, SystemClock().wall(), message) + '\n';
   const MutexLock lock(state.mutex);
   if (state.lines.size() >= kMostLines) {
     ++state.dropped;
     return;
   }
-  // Much of it was said by servers.
-  state.lines.push_back(visible(line) + '\n');
+  state.lines.push_back(std::move(line));
   state.more.notify_one();
 }
 
@@ -61,7 +59,9 @@ std::optional<std::string> ErrorLines::next(State& state) {
   std::string text = std::move(state.lines.front());
   state.lines.pop_front();
   if (state.lines.empty() && state.dropped > 0) {
-    text += fmt::format("sallyport: {} lines were dropped here\n", std::exchange(state.dropped, 0));
+    text += log_line(state.form, SystemClock().wall(),
+                     fmt::format("{} lines were dropped here", std::exchange(state.dropped, 0))) +
+            '\n';
   }
   state.busy = true;
   return text;

@@ -8,20 +8,24 @@
 #include <string>
 #include <string_view>
 
+#include "app/log_line.h"
 #include "base/mutex.h"
 
 namespace sallyport::app {
 
 class ErrorLines {
  public:
-  ErrorLines();
+  explicit ErrorLines(LogForm form);
   ErrorLines(const ErrorLines&) = delete;
   ~ErrorLines();  // waits a moment for what is on its way
 
-  void say(std::string_view line);  // from any thread
+  void say(std::string_view message);  // from any thread
 
  private:
   struct State {
+    explicit State(LogForm how) : form(how) {}
+
+    const LogForm form;
     Mutex mutex;
     Condition more;
     Condition written;

@@ -30,7 +30,8 @@ policy::PolicyLoader::Extend what_the_gate_brings(std::filesystem::path reviewer
 
 Gate::Gate(std::unique_ptr<Workspace> workspace, Options options, const std::string& policy_before,
            effects::Machine machine, Desk desk)
-    : workspace_(std::move(workspace)),
+    : lines_(options.log),
+      workspace_(std::move(workspace)),
       log_redactor_(workspace_->redactor(), workspace_->detectors()),
       policy_(std::move(options.policy)),
       recorder_(ledger(), metrics_, workspace_->clock(), std::move(options.front)),

@@ -25,9 +25,10 @@ namespace sallyport::app {
 class Gate {
  public:
   struct Options {
-    std::string role;             // in the ledger
-    std::string front;            // of its MCP clients, in metrics
-    std::string policy;           // a file, or a shipped one by its name
+    std::string role;    // in the ledger
+    std::string front;   // of its MCP clients, in metrics
+    std::string policy;  // a file, or a shipped one by its name
+    LogForm log = LogForm::Text;
     std::string approvals_url{};  // where people find questions, ids behind it; empty: nowhere
   };
   // The policy is in force, what a dead process left is closed, and from here on nothing that is
@@ -50,9 +51,7 @@ class Gate {
   Metrics& metrics() { return metrics_; }
   mcp::Gateway::Parts parts();
   // Secrets are taken out of the line, because much of it is what servers and clients said.
-  void log(std::string_view line) {
-    lines_.say(std::string("sallyport: ").append(log_redactor_.line(line)));
-  }
+  void log(std::string_view line) { lines_.say(log_redactor_.line(line)); }
   // An error that may quote a server, as it may be told on the command line.
   Error without_secrets(Error error) const;
   std::string about_policy() const;

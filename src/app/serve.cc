@@ -11,6 +11,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/json.hpp>
+#include <cstdio>
 #include <set>
 
 #include "app/admission_log.h"
@@ -24,6 +25,7 @@
 #include "app/model_door.h"
 #include "app/output.h"
 #include "app/relay_door.h"
+#include "app/run.h"
 #include "app/serve_pages.h"
 #include "app/served_upstreams.h"
 #include "app/tls_watch.h"
@@ -41,6 +43,10 @@ namespace asio = boost::asio;
 
 constexpr std::chrono::milliseconds kGoodbye{15'000};
 constexpr std::chrono::milliseconds kLastFrames{1'000};  // for streams that are still there then
+
+LogForm form_of(const ServeOptions& options) {
+  return options.log == "json" ? LogForm::Json : LogForm::Text;
+}
 
 std::string names_of(const ServeConfig& config) {
   std::string names;
@@ -408,15 +414,14 @@ Result<mcp::HttpFront::Settings> front_settings(const ServeConfig& config,
       .scope = config.authorization ? config.authorization->scope() : ""};
 }
 
-}  // namespace
-
-Result<int> serve(const Context& context, const ServeOptions& options) {
+Result<int> run_server(const Context& context, const ServeOptions& options) {
   SALLYPORT_TRY(const ServeConfig config, config_of(context, options));
   signal(SIGPIPE, SIG_IGN);
   SALLYPORT_TRY(const std::unique_ptr<Gate> gate,
                 Gate::open(context, {.role = "serve",
                                      .front = "mcp_http",
                                      .policy = config.policy,
+                                     .log = form_of(options),
                                      .approvals_url = public_address(
                                          config, fmt::format("{}/", ApprovalsApi::kPath))}));
   Workspace& workspace = gate->workspace();
@@ -486,6 +491,20 @@ Result<int> serve(const Context& context, const ServeOptions& options) {
                      model_door, config.has_http()},
                     signals, hangups, reload);
   return 0;
+}
+
+}  // namespace
+
+Result<int> serve(const Context& context, const ServeOptions& options) {
+  Result<int> code = run_server(context, options);
+  if (code || form_of(options) != LogForm::Json) return code;
+  // The last line of the log is one like the others.
+  const std::string message =
+      error_line(code.error()).substr(std::string_view("sallyport: ").size());
+  const std::string line =
+      log_line(LogForm::Json, SystemClock().wall(), "error: " + message) + '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  return exit_code(code.error().code);
 }
 
 }  // namespace sallyport::app

@@ -79,8 +79,9 @@ void TlsWatch::look() {
   used_ = now;
   Result<std::unique_ptr<net::ServerTls>> tls = read(files_);
   if (!tls) {
-    log_(fmt::format("the changed certificate was refused, the last good one stays in use: {}",
-                     tls.error().message));
+    log_(fmt::format(
+        "warning: the changed certificate was refused, the last good one stays in use: {}",
+        tls.error().message));
     return;
   }
   use(files_, std::move(*tls));
