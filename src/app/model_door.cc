@@ -6,6 +6,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
+#include "app/environment.h"
 #include "app/run_on.h"
 #include "base/try.h"
 
@@ -49,9 +50,9 @@ ModelDoor::ModelDoor(Gate& gate, Authenticator& authenticator, std::string appro
 ModelDoor::~ModelDoor() = default;
 
 Result<ModelDoor::Change> ModelDoor::prepare(const proxy::Settings& settings) {
-  SALLYPORT_TRY(
-      proxy::UpstreamList upstreams,
-      proxy::open_upstreams(gate_.loop().get_executor(), settings, gate_.workspace().clock()));
+  SALLYPORT_TRY(proxy::UpstreamList upstreams,
+                proxy::open_upstreams(gate_.loop().get_executor(), settings,
+                                      gate_.workspace().clock(), variable_of_this_process));
   return Change{settings, std::move(upstreams)};
 }
 

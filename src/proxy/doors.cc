@@ -320,8 +320,7 @@ class Door final : public llm::MessageDoor {
       if (!error) end.request_stop();
     });
     constexpr auto kLong = std::chrono::hours(24 * 365);
-    const WallTime far =
-        std::chrono::time_point_cast<WallTime::duration>(std::chrono::system_clock::now() + kLong);
+    const WallTime far = parts_.clock.wall() + kLong;
     const Result<Reply> reply =
         co_await approvals.wait(approval_id, far, end.get_token(), core::Approvals::Role::Guest);
     timer.cancel();

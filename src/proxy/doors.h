@@ -26,7 +26,8 @@ struct DoorParts {
   std::vector<core::Fact>& facts;      // that change with the record
   std::string session_id;              // of calls
   std::stop_token gone;                // the client went away
-  std::string approvals_url;           // ids behind it; empty: nowhere
+  const Clock& clock;
+  std::string approvals_url;  // ids behind it; empty: nowhere
 };
 
 // Adds a row for each finding, up to a bound; the record says where there were more.

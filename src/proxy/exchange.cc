@@ -53,6 +53,7 @@ ModelExchange::ModelExchange(Shared& shared, std::shared_ptr<const Live> live,
              .facts = facts_,
              .session_id = {},
              .gone = gone_.get_token(),
+             .clock = shared.clock,
              .approvals_url = shared.approvals_url} {
   record_.request_id = uuid7_text(shared.clock, shared.entropy);
   record_.agent_id = client.request().principal;

@@ -77,7 +77,7 @@ class ModelExchange {
   using Ended = std::optional<Refusal>;  // nothing: it goes on
   // An answer of the provider that passes as it is: errors, and routes without an output stage.
   struct Opened {
-    std::shared_ptr<Upstream> upstream;
+    std::shared_ptr<Upstream> upstream;  // shared: a reload leaves it to requests that run
     std::unique_ptr<net::HttpExchange> exchange;
     net::HttpHead head;
   };
@@ -145,10 +145,10 @@ class ModelExchange {
   llm::Splice edits_;   // of what goes upstream
   std::uint64_t text_bytes_ = 0;
   std::optional<llm::Request> request_;
-  std::vector<std::shared_ptr<Upstream>> candidates_;
-  std::vector<std::string> secrets_;  // keys that no text may show (MP-26)
-  bool own_retries_ = false;          // the proxy has tried again, the client need not
-  bool asked_usage_ = false;          // by us, not by the client
+  std::vector<std::shared_ptr<Upstream>> candidates_;  // shared, as above
+  std::vector<std::string> secrets_;                   // keys that no text may show (MP-26)
+  bool own_retries_ = false;  // the proxy has tried again, the client need not
+  bool asked_usage_ = false;  // by us, not by the client
   net::HttpExchange* upstream_exchange_ = nullptr;       // that the client's going cancels
   std::shared_ptr<const core::FactChange> reservation_;  // travels with the first attempt
   bool reserved_ = false;

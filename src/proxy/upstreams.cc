@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
@@ -47,9 +46,8 @@ Result<std::string> key_in(const std::filesystem::path& file) {
   return text;
 }
 
-Result<std::string> key_in_variable(const std::string& name) {
-  const char* const value = std::getenv(name.c_str());
-  const std::string text = trimmed(value == nullptr ? "" : value);
+Result<std::string> key_in_variable(const Variable& variable, const std::string& name) {
+  const std::string text = trimmed(variable(name).value_or(""));
   if (!text.empty() && text.size() <= kLongestKey) return text;
   return fail(ErrorCode::Unavailable,
               fmt::format("variable `{}` holds no key; set it before `sallyport serve`", name));
@@ -88,7 +86,8 @@ void Circuit::worked() {
 }
 
 Result<std::shared_ptr<Upstream>> Upstream::open(boost::asio::any_io_executor executor,
-                                                 UpstreamSettings settings, const Clock& clock) {
+                                                 UpstreamSettings settings, const Clock& clock,
+                                                 Variable variable) {
   SALLYPORT_TRY(net::Url url, net::Url::parse(settings.url));
   net::HttpClient::Settings client{.url = url,
                                    .allow_plain = settings.allow_http,
@@ -98,8 +97,8 @@ Result<std::shared_ptr<Upstream>> Upstream::open(boost::asio::any_io_executor ex
   client.limits.idle_connections = 64;
   SALLYPORT_TRY(std::unique_ptr<net::HttpClient> opened,
                 net::HttpClient::open(std::move(executor), std::move(client)));
-  return std::shared_ptr<Upstream>(
-      new Upstream(std::move(settings), std::move(url), std::move(opened), clock));
+  return std::shared_ptr<Upstream>(new Upstream(std::move(settings), std::move(url),
+                                                std::move(opened), clock, std::move(variable)));
 }
 
 bool Upstream::serves(const std::string& model) const {
@@ -117,7 +116,7 @@ std::string Upstream::renamed(const std::string& model) const {
 Result<std::string> Upstream::key() const {
   switch (settings_.key) {
     case UpstreamSettings::Key::Env:
-      return key_in_variable(settings_.key_env);
+      return key_in_variable(variable_, settings_.key_env);
     case UpstreamSettings::Key::File:
       return key_in(settings_.key_file);
     case UpstreamSettings::Key::None:
@@ -137,10 +136,11 @@ std::string Upstream::target(std::string_view path, std::string_view query) cons
 }
 
 Result<UpstreamList> open_upstreams(boost::asio::any_io_executor executor, const Settings& settings,
-                                    const Clock& clock) {
+                                    const Clock& clock, const Variable& variable) {
   UpstreamList list;
   for (const UpstreamSettings& one : settings.upstreams) {
-    SALLYPORT_TRY(std::shared_ptr<Upstream> upstream, Upstream::open(executor, one, clock));
+    SALLYPORT_TRY(std::shared_ptr<Upstream> upstream,
+                  Upstream::open(executor, one, clock, variable));
     list.push_back(std::move(upstream));
   }
   return list;

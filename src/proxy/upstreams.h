@@ -4,6 +4,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,12 +33,16 @@ class Circuit {
   bool testing_ = false;
 };
 
+// A variable of the environment; nothing: it is not set.
+using Variable = std::function<std::optional<std::string>(const std::string& name)>;
+
 // One provider. Requests hold it shared: a reload leaves those that run what they began with.
 class Upstream {
  public:
   // `InvalidInput`: the address or the CA file is no good.
   static Result<std::shared_ptr<Upstream>> open(boost::asio::any_io_executor executor,
-                                                UpstreamSettings settings, const Clock& clock);
+                                                UpstreamSettings settings, const Clock& clock,
+                                                Variable variable);
 
   const UpstreamSettings& settings() const { return settings_; }
   bool serves(const std::string& model) const;
@@ -54,21 +59,23 @@ class Upstream {
 
  private:
   Upstream(UpstreamSettings settings, net::Url url, std::unique_ptr<net::HttpClient> client,
-           const Clock& clock)
+           const Clock& clock, Variable variable)
       : settings_(std::move(settings)),
         url_(std::move(url)),
         client_(std::move(client)),
+        variable_(std::move(variable)),
         circuit_(clock) {}
 
   UpstreamSettings settings_;
   net::Url url_;
   std::unique_ptr<net::HttpClient> client_;
+  Variable variable_;
   Circuit circuit_;
 };
 
 using UpstreamList = std::vector<std::shared_ptr<Upstream>>;
 
 Result<UpstreamList> open_upstreams(boost::asio::any_io_executor executor, const Settings& settings,
-                                    const Clock& clock);
+                                    const Clock& clock, const Variable& variable);
 
 }  // namespace sallyport::proxy
