@@ -1,0 +1,257 @@
+// Tool calls of one choice of a chat completion.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/try.h"
+#include "llm/chat_adapter.h"
+
+namespace sallyport::llm {
+
+namespace {
+
+constexpr std::size_t kChatArguments = std::size_t{16} * 1024 * 1024;  // MP-78
+constexpr std::size_t kChatCalls = 1024;                               // MP-78
+// Chunks cost more than the arguments in them: behind this the arguments are joined.
+constexpr std::size_t kChatHeldApart = std::size_t{1024} * 1024;
+constexpr std::size_t kChatHeld = std::size_t{32} * 1024 * 1024;
+
+// The member with name and arguments, and that of the arguments.
+std::string_view body_member(std::string_view type) {
+  return type == "custom" ? "custom" : "function";
+}
+
+std::string_view argument_member(std::string_view type) {
+  return type == "custom" ? "input" : "arguments";
+}
+
+}  // namespace
+
+Result<void> ChatAdapter::add_call(Choice& choice, CallKey key, const json::value& part) {
+  Call& call = choice.calls[key];
+  if (choice.calls.size() > kChatCalls) {
+    return sallyport::fail(ErrorCode::Exhausted, "a message has too many calls");
+  }
+  const json::value* body = &part;
+  if (key == kOldCall) {
+    call.type = "function_call";
+  } else {
+    const bool custom = object_in(part, "custom") != nullptr || text_in(part, "type") == "custom";
+    if (call.type.empty() || custom) call.type = custom ? "custom" : "function";
+    if (const std::string_view id = text_in(part, "id"); !id.empty()) call.id = id;
+    body = member_of(part, body_member(call.type));
+  }
+  if (body == nullptr) return {};
+  if (const std::string_view name = text_in(*body, "name"); !name.empty()) call.name = name;
+  const std::string_view piece = text_in(*body, argument_member(call.type));
+  call.arguments += piece;
+  choice.argument_bytes += piece.size();
+  if (choice.argument_bytes > kChatArguments) {
+    return sallyport::fail(ErrorCode::Exhausted, "the arguments of a message are over the limit");
+  }
+  return {};
+}
+
+Result<bool> ChatAdapter::take_calls(Choice& choice, const Chunk& chunk, Splice& edits,
+                                     bool has_text) {
+  const json::array* const calls = array_in(chunk.delta, "tool_calls");
+  const json::value* const old = member_of(chunk.delta, "function_call");
+  const bool any = (calls != nullptr && !calls->empty()) || (old != nullptr && old->is_object());
+  if (!any) return false;
+  if (calls != nullptr) {
+    std::size_t place = 0;
+    for (const json::value& part : *calls) {
+      SALLYPORT_CHECK_OK(add_call(choice, count_in(part, "index").value_or(place), part));
+      ++place;
+    }
+  }
+  if (old != nullptr && old->is_object()) SALLYPORT_CHECK_OK(add_call(choice, kOldCall, *old));
+  // The chunk of the end waits by itself.
+  if (!choice.door->holds_calls() || !text_in(chunk.choice, "finish_reason").empty()) return false;
+  if (!has_text) {
+    SALLYPORT_CHECK_OK(hold(choice, edits.applied(chunk.data), chunk));
+    return true;
+  }
+  Splice calls_only;
+  for (const auto& [name, value] : chunk.delta.get_object()) {
+    const bool call = name == "tool_calls" || name == "function_call";
+    (call ? edits : calls_only).remove(pointer_to("/choices/0/delta", std::string_view(name)));
+  }
+  Chunk part = chunk;
+  SALLYPORT_CHECK_OK(hold(choice, calls_only.applied(chunk.data), part));
+  return false;
+}
+
+Result<void> ChatAdapter::hold(Choice& choice, std::string data, const Chunk& chunk) {
+  const json::array* const calls = array_in(chunk.delta, "tool_calls");
+  const bool plain = chunk.delta.get_object().size() == 1 && calls != nullptr &&
+                     calls->size() == 1 && (*calls)[0].is_object() &&
+                     (*calls)[0].get_object().size() == 2;
+  const CallKey key = plain ? count_in((*calls)[0], "index").value_or(0) : kOldCall;
+  if (plain && choice.held_bytes > kChatHeldApart && choice.held.back().call == key) {
+    const Call& call = choice.calls.at(key);
+    const json::value* const body = member_of((*calls)[0], body_member(call.type));
+    if (body != nullptr && body->is_object() && body->get_object().size() == 1) {
+      choice.held.back().more += text_in(*body, argument_member(call.type));
+      return {};
+    }
+  }
+  choice.held_bytes += data.size();
+  if (choice.held_bytes > kChatHeld) {
+    return sallyport::fail(ErrorCode::Exhausted, "held calls are over their limit");
+  }
+  choice.held.push_back({std::move(data), key});
+  return {};
+}
+
+Result<ProposedCall> ChatAdapter::proposed(const Call& call) {
+  ProposedCall made{.type = call.type, .id = call.id, .name = call.name};
+  if (call.type == "custom") {
+    made.input = json::object{{"input", call.arguments}};
+    return made;
+  }
+  if (call.arguments.empty()) {
+    made.input = json::object();
+    return made;
+  }
+  SALLYPORT_TRY(ParsedJson parsed, read_wire_json(call.arguments));
+  if (!parsed.value.is_object()) {
+    return sallyport::fail(ErrorCode::InvalidInput, "the arguments of a call are no object");
+  }
+  made.input = std::move(parsed.value);
+  if (!parsed.exact) made.raw_input = call.arguments;
+  return made;
+}
+
+// One by one, in their order. Gives the notices for those that are absent (MP-57, MP-59).
+Async<std::vector<std::string>> ChatAdapter::decide_calls(Choice& choice,
+                                                          std::string_view finish_reason) {
+  std::vector<std::string> notices;
+  const bool limited = finish_reason == "length" || finish_reason == "content_filter";
+  for (auto& [key, call] : choice.calls) {
+    const bool last = key == choice.calls.rbegin()->first;
+    const bool cut = limited && last && (call.type == "custom" || call.arguments.empty());
+    Result<ProposedCall> made = proposed(call);
+    if (!made || cut) {
+      call.fate = Call::Fate::Absent;
+      notices.push_back(choice.door->drop(call.id, call.name,
+                                          limited && last ? "an output limit cut its arguments"
+                                                          : "its arguments are no JSON object"));
+      continue;
+    }
+    CallRuling ruling = co_await choice.door->decide(std::move(*made));
+    if (ruling.kind == CallRuling::Kind::Refuse) {
+      call.fate = Call::Fate::Absent;
+      choice.refused = true;
+      notices.push_back(std::move(ruling.notice));
+    } else if (ruling.kind == CallRuling::Kind::Rewrite) {
+      call.fate = Call::Fate::Rewrite;
+      const json::value* const text = member_of(ruling.input, "input");
+      call.rewritten = call.type == "custom" && text != nullptr && text->is_string()
+                           ? std::string(text->get_string())
+                           : canonical_json(ruling.input);
+    }
+  }
+  co_return notices;
+}
+
+// `observe`: they have left as they came.
+Async<void> ChatAdapter::record_calls(Choice& choice) {
+  for (auto& [key, call] : choice.calls) {
+    Result<ProposedCall> made = proposed(call);
+    if (!made) {
+      made = ProposedCall{.type = call.type, .id = call.id, .name = call.name};
+      made->input = call.arguments;
+    }
+    (void)co_await choice.door->decide(std::move(*made));
+  }
+}
+
+bool ChatAdapter::has_call_left(const Choice& choice) {
+  return std::ranges::any_of(
+      choice.calls, [](const auto& entry) { return entry.second.fate != Call::Fate::Absent; });
+}
+
+std::string_view ChatAdapter::sent_reason(const Choice& choice, std::string_view reason) {
+  const bool calls = reason == "tool_calls" || reason == "function_call";
+  return calls && choice.refused && !has_call_left(choice) ? "stop" : reason;
+}
+
+// What becomes of the parts of calls in a chunk: absent ones go, later ones get a lower index, and
+// a rewritten one stands whole where its first part stood.
+Splice ChatAdapter::call_edits(Choice& choice, const json::value& delta) {
+  Splice edits;
+  const json::array* const parts = array_in(delta, "tool_calls");
+  std::size_t left = 0;
+  for (std::size_t i = 0; parts != nullptr && i < parts->size(); ++i) {
+    const std::string at = pointer_to("/choices/0/delta/tool_calls", i);
+    const CallKey key = count_in((*parts)[i], "index").value_or(i);
+    Call& call = choice.calls.at(key);
+    const auto lower =
+        std::count_if(choice.calls.begin(), choice.calls.find(key),
+                      [](const auto& entry) { return entry.second.fate != Call::Fate::Absent; });
+    const bool whole = call.fate == Call::Fate::Rewrite && !call.rewritten_sent;
+    if (call.fate == Call::Fate::Absent || (call.fate == Call::Fate::Rewrite && !whole)) {
+      edits.remove(at);
+      continue;
+    }
+    ++left;
+    if (whole) {
+      call.rewritten_sent = true;
+      edits.replace(
+          at, fmt::format(R"({{"index":{},"id":{},"type":"{}","{}":{{"name":{},"{}":{}}}}})", lower,
+                          json_string(call.id), call.type, body_member(call.type),
+                          json_string(call.name), argument_member(call.type),
+                          json_string(call.rewritten)));
+    } else if (static_cast<CallKey>(lower) != key && member_of((*parts)[i], "index") != nullptr) {
+      edits.replace(at + "/index", fmt::to_string(lower));
+    }
+  }
+  if (parts != nullptr && left == 0) {
+    edits = Splice();
+    edits.remove("/choices/0/delta/tool_calls");
+  }
+  const auto old = choice.calls.find(kOldCall);
+  if (old == choice.calls.end() || object_in(delta, "function_call") == nullptr) return edits;
+  Call& call = old->second;
+  if (call.fate == Call::Fate::Rewrite && !call.rewritten_sent) {
+    call.rewritten_sent = true;
+    edits.replace("/choices/0/delta/function_call",
+                  fmt::format(R"({{"name":{},"arguments":{}}})", json_string(call.name),
+                              json_string(call.rewritten)));
+  } else if (call.fate != Call::Fate::Pass) {
+    edits.remove("/choices/0/delta/function_call");
+  }
+  return edits;
+}
+
+void ChatAdapter::send_calls(Choice& choice, EventSink& out) {
+  for (const Held& held : choice.held) {
+    const Result<ParsedJson> parsed = read_wire_json(held.data);
+    const json::value& delta = parsed->value.at("choices").at(0).at("delta");
+    Splice edits = call_edits(choice, delta);
+    const json::array* const parts = array_in(delta, "tool_calls");
+    if (!held.more.empty() && parts != nullptr) {
+      const Call& call = choice.calls.at(held.call);
+      if (call.fate == Call::Fate::Pass) {
+        const std::string pointer = fmt::format("/choices/0/delta/tool_calls/0/{}/{}",
+                                                body_member(call.type), argument_member(call.type));
+        const json::value& body = (*parts)[0].at(body_member(call.type));
+        edits.replace(pointer, json_string(std::string(text_in(body, argument_member(call.type))) +
+                                           held.more));
+      }
+    }
+    const std::string data = edits.applied(held.data);
+    const std::string_view rest = value_at(data, "/choices/0/delta");
+    const bool has_calls =
+        !value_at(rest, "/tool_calls").empty() || !value_at(rest, "/function_call").empty();
+    const bool says_role = !choice.has_role && !text_in(delta, "role").empty();
+    if (!has_calls && !says_role) continue;
+    choice.has_role = choice.has_role || says_role;
+    out.event({}, data);
+  }
+  choice.held.clear();
+}
+
+}  // namespace sallyport::llm
