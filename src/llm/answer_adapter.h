@@ -59,7 +59,8 @@ class AnswerAdapter {
 
   // While bytes are held and nothing leaves (MP-15). May be called while `on_event` waits.
   virtual void keep_alive(EventSink& out) = 0;
-  // The failure frame of section 5. Nothing leaves behind it.
+  // The failure frame of section 5, also in place of a last frame that must not leave. Nothing
+  // leaves behind it.
   virtual void fail(EventSink& out, const ApiError& error) = 0;
 
   // Nothing more leaves: the rest of the provider's answer is not needed.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/json.hpp>
+#include <utility>
 
 #include "base/try.h"
 #include "llm/wire_json.h"
@@ -74,14 +75,8 @@ void AnthropicAdapter::keep_alive(EventSink& out) {
 }
 
 void AnthropicAdapter::fail(EventSink& out, const ApiError& error) {
-  if (complete_) return;
-  complete_ = true;
-  for (const auto& [index, block] : blocks_) {
-    if (block.kind == Block::Kind::Call && block.holds) {
-      door_->drop(block.id, block.tool, "the answer failed");
-    }
-  }
-  if (waiting_) door_->drop(waiting_->id, waiting_->tool, "the answer failed");
+  if (std::exchange(failed_, true)) return;
+  if (!std::exchange(complete_, true)) drop_calls("the answer failed");
   out.last("error",
            json::serialize(json::object{
                {"type", "error"}, {"error", {{"type", "api_error"}, {"message", error.message}}}}));
@@ -189,16 +184,19 @@ void AnthropicAdapter::note_change(std::string_view notice) {
   change_notice_ = notice;
 }
 
+// Calls that have not left never will (MP-63).
+void AnthropicAdapter::drop_calls(const std::string& why) {
+  for (const auto& [index, block] : blocks_) {
+    if (block.kind == Block::Kind::Call && block.holds) door_->drop(block.id, block.tool, why);
+  }
+  if (waiting_) door_->drop(waiting_->id, waiting_->tool, why);
+}
+
 // A block of a check ends the message (MP-45, MP-46).
 void AnthropicAdapter::end(const core::TextBlock& block, EventSink& out) {
   complete_ = true;
   if (!observed_.block) observed_.block = block;
-  for (const auto& [index, open] : blocks_) {
-    if (open.kind == Block::Kind::Call && open.holds) {
-      door_->drop(open.id, open.tool, "its message was ended");
-    }
-  }
-  if (waiting_) door_->drop(waiting_->id, waiting_->tool, "its message was ended");
+  drop_calls("its message was ended");
   const bool answers = settings_.block_as_answer;
   write_notice(settings_.json_format && !answers ? "" : block.notice, out);
   json::object delta{{"stop_reason", answers ? "end_turn" : "refusal"},

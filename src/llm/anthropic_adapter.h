@@ -86,6 +86,7 @@ class AnthropicAdapter : public AnswerAdapter {
   Result<void> end_message(const Event& event, EventSink& out);
   void pass_error(const Event& event, EventSink& out);
   void pass_unknown(const Event& event, EventSink& out);
+  void drop_calls(const std::string& why);
   void end(const core::TextBlock& block, EventSink& out);
   void write_notice(std::string_view notice, EventSink& out);
   json::object usage_at_end() const;
@@ -136,9 +137,11 @@ class AnthropicAdapter : public AnswerAdapter {
   std::map<std::uint64_t, Block> blocks_;  // that are open, by the provider's index
   std::optional<Block> waiting_;           // a call that may have been cut: the next event says so
   std::map<std::string, std::string> provider_tools_;  // names by id of the call
-  std::uint64_t next_index_ = 0;
+  std::uint64_t next_index_ = 0;                       // of the blocks that leave
+  std::uint64_t least_index_ = 0;                      // that the provider's next block may have
   bool whole_body_ = false;
   bool complete_ = false;
+  bool failed_ = false;
   bool changed_ = false;  // something that left is not what came
   std::string change_notice_;
   std::optional<core::TextBlock> left_out_;  // what ends the message at its next call (MP-49)

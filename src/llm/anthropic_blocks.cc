@@ -118,10 +118,12 @@ void AnthropicAdapter::send_held(Block& block, EventSink& out) {
 Result<void> AnthropicAdapter::start_block(const Event& event, EventSink& out) {
   const auto index = count_in(event.value, "index");
   const json::object* const content = object_in(event.value, "content_block");
-  if (!index || content == nullptr || blocks_.contains(*index)) {
+  // Each block has an index of its own: a channel that was ended is not begun again.
+  if (!index || content == nullptr || *index < least_index_) {
     return sallyport::fail(ErrorCode::Corrupt, "a content block of the provider begins wrongly");
   }
   if (blocks_.size() >= kOpenBlocks) return over("a message has too many open blocks");
+  least_index_ = *index + 1;
   Block& block = blocks_[*index];
   block.index = *index;
   block.type = text_in(event.value.at("content_block"), "type");
@@ -151,7 +153,7 @@ Result<void> AnthropicAdapter::start_block(const Event& event, EventSink& out) {
 }
 
 void AnthropicAdapter::start_text(Block& block, const Event& event, EventSink& out) {
-  if (settings_.json_format) block.strings.emplace();
+  if (settings_.json_format && door_->enforces_output()) block.strings.emplace();
   Splice edits;
   const json::value& content = event.value.at("content_block");
   if (const json::array* const citations = array_in(content, "citations")) {

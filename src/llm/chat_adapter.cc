@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/json.hpp>
+#include <utility>
 
 #include "base/try.h"
 #include "llm/wire_json.h"
@@ -180,7 +181,7 @@ Result<ChatAdapter::Choice*> ChatAdapter::choice_at(const json::value& choice) {
   Choice& made = choices_[*index];
   made.index = *index;
   made.door = doors_.open(*index);
-  if (settings_.json_format) made.strings.emplace();
+  if (settings_.json_format && made.door->enforces_output()) made.strings.emplace();
   return &made;
 }
 
@@ -264,7 +265,7 @@ void ChatAdapter::keep_alive(EventSink& out) {
 }
 
 void ChatAdapter::fail(EventSink& out, const ApiError& error) {
-  if (complete_) return;
+  if (std::exchange(failed_, true)) return;
   complete_ = true;
   for (const auto& [index, choice] : choices_) {
     if (choice.over || !choice.door->holds_calls()) continue;

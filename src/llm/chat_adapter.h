@@ -169,6 +169,7 @@ class ChatAdapter : public AnswerAdapter {
   std::string head_;  // a chunk without choices, of which ours are made
   std::map<std::uint64_t, Choice> choices_;
   bool complete_ = false;
+  bool failed_ = false;
 };
 
 }  // namespace sallyport::llm

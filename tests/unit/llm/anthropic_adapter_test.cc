@@ -332,6 +332,15 @@ TEST(AnthropicAdapter, AFailureIsAnErrorEventAndNothingFollows) {
   EXPECT_EQ(run.out.events.size(), 2);
 }
 
+// MP-68 (partly)
+TEST(AnthropicAdapter, AFailureCanTakeThePlaceOfTheLastFrame) {
+  Answer answer;
+  ASSERT_TRUE(answer.send(begin() + text(0, {"x"}) + finish()));
+  answer.adapter->fail(answer.out, {.message = "the ledger cannot be written"});
+  EXPECT_EQ(answer.out.events.back().name, "error");
+  EXPECT_TRUE(answer.out.events.back().last);
+}
+
 TEST(AnthropicAdapter, AnErrorEventOfTheProviderEndsTheAnswer) {
   Answer run;
   const std::string error =
@@ -348,7 +357,8 @@ TEST(AnthropicAdapter, AnErrorEventOfTheProviderEndsTheAnswer) {
 TEST(AnthropicAdapter, WhatIsNoMessageIsCorrupt) {
   for (const std::string& sse :
        {std::string("data: nonsense\n\n"), std::string("data: {\"a\":1}\n\n"), text(0, {"x"}),
-        begin() + begin(), begin() + stop(3), begin() + delta(0, "{}"), begin() + text(0, {"x"})}) {
+        begin() + begin(), begin() + stop(3), begin() + text(0, {"x"}) + text(0, {"SECRET"}),
+        begin() + delta(0, "{}"), begin() + text(0, {"x"})}) {
     Answer run;
     const Result<void> sent = run.send(sse);
     ASSERT_FALSE(sent) << sse;

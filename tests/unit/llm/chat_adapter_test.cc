@@ -240,6 +240,17 @@ TEST(ChatAdapter, AFailureIsAnErrorWithoutDone) {
   EXPECT_EQ(answer.out.events.size(), 2);
 }
 
+// MP-68 (partly)
+TEST(ChatAdapter, AFailureCanTakeThePlaceOfTheLastFrame) {
+  Answer answer;
+  ASSERT_TRUE(
+      answer.send(role() + text({"x"}) + call(0, "tool", {"{}"}) + finish("tool_calls") + done()));
+  answer.adapter->fail(answer.out, {.message = "the ledger cannot be written"});
+  EXPECT_NE(answer.out.events.back().data.find("the ledger"), std::string::npos);
+  EXPECT_TRUE(answer.out.events.back().last);
+  EXPECT_TRUE(answer.doors.asked.dropped.empty());
+}
+
 TEST(ChatAdapter, AnErrorOfTheProviderEndsTheAnswer) {
   Answer answer;
   ASSERT_TRUE(answer.send(role() + frame(R"({"error":{"message":"busy SECRET","code":1}})")));
