@@ -194,10 +194,9 @@ class Splicer {
   // Removed children go with their white space and one comma; the others keep theirs.
   void container(bool object) {
     out_ += text_[at_++];
-    const char close = object ? '}' : ']';
     bool any = false;  // a child is in the output
     std::string_view space = take_space();
-    for (std::size_t index = 0; at_ < text_.size() && peek() != close; ++index) {
+    for (std::size_t index = 0; at_ < text_.size() && peek() != '}' && peek() != ']'; ++index) {
       const std::size_t length = pointer_.size();
       enter(object, index);
       const bool removed = is_removed();
@@ -237,7 +236,7 @@ class Splicer {
     if (object) {
       copy(end_of_string(text_, at_));
       out_ += take_space();
-      out_ += text_[at_++];  // the colon
+      if (at_ < text_.size()) out_ += text_[at_++];  // the colon
       out_ += take_space();
     }
     value();
@@ -247,7 +246,7 @@ class Splicer {
     if (object) {
       at_ = end_of_string(text_, at_);
       take_space();
-      ++at_;
+      if (at_ < text_.size()) ++at_;  // the colon
       take_space();
     }
     at_ = end_of_value(text_, at_);
