@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/json.hpp>
+#include <utility>
 
 #include "base/try.h"
 #include "llm/wire_json.h"
@@ -367,9 +368,12 @@ void ResponsesAdapter::keep_alive(EventSink& out) {
 }
 
 void ResponsesAdapter::fail(EventSink& out, const ApiError& error) {
-  if (complete_) return;
-  drop_undecided();
-  complete_ = true;
+  if (std::exchange(failed_, true)) return;
+  if (std::exchange(complete_, true)) {
+    --next_;  // in place of the last frame, with its number
+  } else {
+    drop_undecided();
+  }
   observed_.sent_stop_reason = "error";
   make(out, "error",
        fmt::format(R"("code":{},"message":{},"param":null)",

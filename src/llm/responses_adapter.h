@@ -221,6 +221,7 @@ class ResponsesAdapter final : public AnswerAdapter {
   ResponsesTexts texts_;
   Observed observed_;
   bool complete_ = false;
+  bool failed_ = false;
   bool renumbers_;          // else numbers of the provider pass as they are
   std::uint64_t next_ = 0;  // sequence number
   std::string begun_;       // the last event of a running response, as it left

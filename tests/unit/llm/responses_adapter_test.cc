@@ -440,6 +440,22 @@ TEST(ResponsesAdapter, AFailureIsTheErrorEventOfTheApi) {
   EXPECT_EQ(doors.asked.dropped.at(0).first, "call_1");  // MP-63
 }
 
+// MP-68 (partly), MP-43
+TEST(ResponsesAdapter, AFailureCanTakeThePlaceOfTheLastFrame) {
+  Script script;
+  script.say("hello");
+  FakeDoors doors;
+  CollectingSink sink;
+  const auto adapter = responses_adapter(doors, {});
+  ASSERT_TRUE(feed(*adapter, sink, sse_of(script.events())));
+  const json::value replaced = json::parse(sink.events.back().data);
+  adapter->fail(sink, {.message = "the ledger cannot be written"});
+  const json::value failure = json::parse(sink.events.back().data);
+  EXPECT_EQ(failure.at("type"), "error");
+  EXPECT_EQ(failure.at("sequence_number"), replaced.at("sequence_number"));
+  EXPECT_TRUE(sink.events.back().last);
+}
+
 TEST(ResponsesAdapter, ErrorsOfTheProviderPassAndEndTheAnswer) {
   Script script;
   script.say("hello");
