@@ -127,6 +127,11 @@ Result<ResponsesAdapter::Incoming> ResponsesAdapter::read(const net::SseEvent& e
     return sallyport::fail(ErrorCode::Corrupt, "an event of the provider has no `type`");
   }
   in.index = count_in(in.value, "output_index");
+  const bool of_item = in.type.starts_with("response.output_item.") || is_call_event(in.type) ||
+                       rule_of(in.type) != nullptr;
+  if (of_item && !in.index && !loose()) {
+    return sallyport::fail(ErrorCode::Corrupt, "an event of the provider has no `output_index`");
+  }
   return in;
 }
 
@@ -246,11 +251,12 @@ Result<void> ResponsesAdapter::on_other(const Incoming& in, EventSink& out) {
 
 Result<void> ResponsesAdapter::on_error(const Incoming& in, EventSink& out) {
   Splice edits;
+  const json::value* const inner = member_of(in.value, "error");
   SALLYPORT_TRY(const TextStep step,
                 texts_.repeat({kNoItem, "/error"}, {.kind = ChannelKind::Whole},
-                              text_in(in.value, "message"), false, loose()));
+                              text_in(inner ? *inner : in.value, "message"), false, loose()));
   if (step.block) return end_blocked(out, {.block = *step.block});
-  if (step.changed) edits.replace("/message", json_string(step.text));
+  if (step.changed) edits.replace(inner ? "/error/message" : "/message", json_string(step.text));
   observed_.stop_reason = observed_.sent_stop_reason = "error";
   drop_undecided();
   complete_ = true;
@@ -276,6 +282,7 @@ Task<void> ResponsesAdapter::on_response(Incoming in, EventSink& out) {
       if (items[i] != raws[i]) edits.replace(pointer_to("/response/output", i), items[i]);
     }
   }
+  if (complete_) co_return Result<void>{};  // the answer failed meanwhile
   if (blocked) {
     blocked->item.reset();  // what it stands in did not leave
     co_return end_blocked(out, *blocked);
@@ -359,12 +366,10 @@ void ResponsesAdapter::make(EventSink& out, std::string_view type, std::string_v
 
 void ResponsesAdapter::keep_alive(EventSink& out) {
   if (complete_ || begun_.empty()) return;  // where the answer has not begun, a comment does it
-  renumbers_ = true;
   Splice edits;
-  edits.replace("/type", "\"response.in_progress\"");
-  edits.replace("/sequence_number", fmt::to_string(next_++));
   edits.replace("/response/status", "\"in_progress\"");
-  out.event("response.in_progress", edits.applied(begun_));
+  const std::string begun = edits.applied(begun_);
+  make(out, "response.in_progress", fmt::format(R"("response":{})", value_at(begun, "/response")));
 }
 
 void ResponsesAdapter::fail(EventSink& out, const ApiError& error) {

@@ -86,6 +86,7 @@ class ResponsesAdapter final : public AnswerAdapter {
     std::string id{};
     std::string name{};
     std::vector<Incoming> events{};
+    bool deciding = false;  // its door knows of it
   };
   // Where a check ended the message.
   struct Blocked {

@@ -103,7 +103,9 @@ Task<void> ResponsesAdapter::settle(EventSink& out) {
     co_return sallyport::fail(ErrorCode::Corrupt, "a call of the provider's answer is no call");
   }
   std::string raw(value_at(held_->events.back().data, "/item"));
+  held_->deciding = true;
   SALLYPORT_CO_TRY(const CallRuling ruling, co_await rule_on(item, raw));
+  if (complete_) co_return Result<void>{};  // the answer failed meanwhile
   if (ruling.kind == CallRuling::Kind::Refuse) {
     make_message(out, index, ruling.notice, "completed", false);
   } else {
@@ -209,7 +211,9 @@ void ResponsesAdapter::cut_held(EventSink& out) {
 
 // Calls that never leave, because their message is over (MP-63).
 void ResponsesAdapter::drop_undecided() {
-  if (held_) door_->drop(held_->id, held_->name, "the message ended before the call");
+  if (held_ && !held_->deciding) {
+    door_->drop(held_->id, held_->name, "the message ended before the call");
+  }
   held_.reset();
   for (const auto& [index, events] : queue_) {
     const json::value& item = item_in(events.front().value);

@@ -61,6 +61,7 @@ Task<void> ResponsesAdapter::on_done(Incoming in, EventSink& out) {
   } else {
     SALLYPORT_CO_TRY(left, check_item(index, *item, raw));
   }
+  if (complete_) co_return Result<void>{};  // the answer failed meanwhile
   Item& known = items_[index];
   const bool begun = !known.type.empty();
   if (!begun) known = {.id = std::string(text_in(*item, "id"))};

@@ -477,7 +477,9 @@ TEST(ResponsesAdapter, ErrorsOfTheProviderPassAndEndTheAnswer) {
 
 TEST(ResponsesAdapter, WhatIsNoEventOfTheApiIsCorrupt) {
   for (const char* const data :
-       {"{", "[]", "7", "{}", R"({"type":"response.created","type":"x"})"}) {
+       {"{", "[]", "7", "{}", R"({"type":"response.created","type":"x"})",
+        R"({"type":"response.output_text.delta","delta":"whose is it"})",
+        R"({"type":"response.function_call_arguments.delta","delta":"{}"})"}) {
     const Left left = streamed({{"", data}});
     ASSERT_FALSE(left.ended) << data;
     EXPECT_EQ(left.ended.error().code, ErrorCode::Corrupt);

@@ -94,6 +94,21 @@ TEST(ResponsesCalls, ACallIsHeldUntilItIsDecided) {
   EXPECT_EQ(sink.events, script.events());
 }
 
+// An answer may fail while a person is asked: the decision comes too late, and nothing follows.
+TEST(ResponsesCalls, AFailureDuringADecisionIsTheEnd) {
+  Script script;
+  script.say("hi").call("read", "{}");
+  FakeDoors doors;
+  CollectingSink sink;
+  const auto adapter = responses_adapter(doors, {});
+  doors.while_deciding = [&] { adapter->fail(sink, {.message = "too late"}); };
+  EXPECT_TRUE(feed(*adapter, sink, sse_of(script.events())));
+  EXPECT_EQ(sink.events.back().name, "error");
+  EXPECT_TRUE(sink.events.back().last);
+  EXPECT_THAT(doors.asked.dropped, IsEmpty());  // its door knows of it
+  accumulated(sink.events);
+}
+
 // MP-55: each type of call, its tool and its input.
 TEST(ResponsesCalls, EveryTypeOfCallIsDecided) {
   struct Case {
