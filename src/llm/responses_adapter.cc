@@ -335,8 +335,10 @@ Result<ResponsesAdapter::MaybeBlocked> ResponsesAdapter::check_response(const js
 }
 
 std::string ResponsesAdapter::numbered(const Incoming& in, Splice edits) {
+  latest_ = next_;
   if (const auto number = count_in(in.value, "sequence_number")) {
     if (!renumbers_) next_ = *number;
+    latest_ = next_;
     if (*number != next_) edits.replace("/sequence_number", fmt::to_string(next_));
     ++next_;
   }
@@ -355,6 +357,7 @@ void ResponsesAdapter::send(EventSink& out, const Incoming& in, Splice edits, bo
 void ResponsesAdapter::make(EventSink& out, std::string_view type, std::string_view members,
                             bool last) {
   renumbers_ = true;
+  latest_ = next_;
   const std::string data =
       fmt::format(R"({{"type":{},"sequence_number":{},{}}})", json_string(type), next_++, members);
   if (last) {
@@ -375,7 +378,7 @@ void ResponsesAdapter::keep_alive(EventSink& out) {
 void ResponsesAdapter::fail(EventSink& out, const ApiError& error) {
   if (std::exchange(failed_, true)) return;
   if (std::exchange(complete_, true)) {
-    --next_;  // in place of the last frame, with its number
+    next_ = latest_;  // in place of the last frame, with its number
   } else {
     drop_undecided();
   }

@@ -223,9 +223,10 @@ class ResponsesAdapter final : public AnswerAdapter {
   Observed observed_;
   bool complete_ = false;
   bool failed_ = false;
-  bool renumbers_;          // else numbers of the provider pass as they are
-  std::uint64_t next_ = 0;  // sequence number
-  std::string begun_;       // the last event of a running response, as it left
+  bool renumbers_;            // else numbers of the provider pass as they are
+  std::uint64_t next_ = 0;    // sequence number
+  std::uint64_t latest_ = 0;  // of the last event that left
+  std::string begun_;         // the last event of a running response, as it left
   std::map<std::uint64_t, Item> items_;
   std::map<TextPlace, Stream> streams_;
   std::optional<Held> held_;
