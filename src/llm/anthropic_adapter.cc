@@ -52,6 +52,14 @@ Task<void> AnthropicAdapter::take(Event event, EventSink& out) {
   if (waiting_) {
     SALLYPORT_CO_CHECK_OK(co_await settle_waiting(event.value, out));
   }
+  const bool known = event.type.starts_with("content_block_") || event.type == "message_delta" ||
+                     event.type == "message_stop";
+  if (known) {
+    if (const std::optional<UnknownHit> hit = look_at_members(event.type, event.value)) {
+      end(hit->block, out);
+      co_return Result<void>{};
+    }
+  }
   if (event.type == "content_block_start") co_return start_block(event, out);
   if (event.type == "content_block_delta") co_return take_delta(event, out);
   if (event.type == "content_block_stop") co_return co_await stop_block(event, out);
@@ -94,7 +102,15 @@ Result<void> AnthropicAdapter::begin(const Event& event, EventSink& out) {
     return sallyport::fail(ErrorCode::Corrupt, "`message_start` of the provider has content");
   }
   open_message(event.value.at("message"));
-  out.event(event.name, event.data);
+  const std::optional<UnknownHit> hit = look_at_members(event.type, event.value);
+  if (!hit) {
+    out.event(event.name, event.data);
+    return {};
+  }
+  Splice edits;
+  for (const std::string& pointer : hit->pointers) edits.remove(pointer);
+  out.event(event.name, edits.applied(event.data));
+  end(hit->block, out);
   return {};
 }
 

@@ -92,6 +92,16 @@ class AnthropicAdapter : public AnswerAdapter {
   json::object usage_at_end() const;
   void note_change(std::string_view notice);
 
+  // anthropic_members.cc: what the API does not define
+  struct UnknownHit {
+    std::vector<std::string> pointers;  // the member with the hit, and unknown ones behind it
+    core::TextBlock block;
+  };
+  // Of an event of a known type; without a type, of a whole body.
+  std::optional<UnknownHit> look_at_members(std::string_view event_type, const json::value& value);
+  // Has a delta the text that its type promises?
+  static bool is_well_formed(const json::value& delta);
+
   // anthropic_blocks.cc: the blocks
   Result<void> start_block(const Event& event, EventSink& out);
   void start_text(Block& block, const Event& event, EventSink& out);

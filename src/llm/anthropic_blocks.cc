@@ -233,6 +233,9 @@ Result<void> AnthropicAdapter::take_delta(const Event& event, EventSink& out) {
   Block& block = found->second;
   const json::value& value = event.value.at("delta");
   const std::string_view type = text_in(value, "type");
+  if (!is_well_formed(value)) {
+    return sallyport::fail(ErrorCode::Corrupt, "a delta of the provider has no text");
+  }
   if (block.kind == Block::Kind::Text && type == "text_delta") {
     pass_delta(block, event.name, event.data, text_in(value, "text"), out);
   } else if (block.kind == Block::Kind::Text && type == "citations_delta") {

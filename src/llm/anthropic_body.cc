@@ -76,6 +76,8 @@ Task<std::string> AnthropicAdapter::on_body(std::string body) {
   open_message(parsed->value);
   const std::vector<std::string_view> came = elements_of(content);
   BlockCollector left;
+  const std::optional<UnknownHit> hit = look_at_members({}, parsed->value);
+  if (hit) end(hit->block, left);
   for (std::size_t i = 0; i < came.size() && !complete_; ++i) {
     SALLYPORT_CO_CHECK_OK(co_await on_event(
         {.name = "content_block_start",
@@ -101,6 +103,7 @@ Task<std::string> AnthropicAdapter::on_body(std::string body) {
   }
   complete_ = true;
   Splice edits;
+  for (std::size_t i = 0; hit && i < hit->pointers.size(); ++i) edits.remove(hit->pointers[i]);
   edit_elements(edits, came, left.blocks);
   for (const std::string_view name : kStopMembers) {
     const std::string pointer = pointer_to("", name);

@@ -69,7 +69,8 @@ class ChatAdapter : public AnswerAdapter {
     std::vector<Held> held{};
     std::size_t held_bytes = 0;
     std::size_t argument_bytes = 0;
-    bool refused = false;  // a call of it was refused
+    std::size_t call_parts = 0;  // that came
+    bool refused = false;        // a call of it was refused
   };
 
   // A chunk with one choice.
@@ -107,6 +108,8 @@ class ChatAdapter : public AnswerAdapter {
   static std::string_view text_of(const json::value& message, std::string_view member);
   static bool is_unknown(std::string_view name, const json::value& value);
   static bool is_unknown_of_choice(std::string_view name);
+  static std::vector<std::pair<std::string_view, const json::value*>> unknown_of_calls(
+      const json::value& message);
   Task<void> take_choice(Chunk chunk, EventSink& out);
   // Texts of a chunk on their way.
   struct Texts {
@@ -134,6 +137,7 @@ class ChatAdapter : public AnswerAdapter {
   // chat_calls.cc
   // True: the chunk waits, and nothing of it leaves now.
   Result<bool> take_calls(Choice& choice, const Chunk& chunk, Splice& edits, bool has_text);
+  Result<void> add_calls(Choice& choice, const json::value& message, bool whole);
   Result<void> add_call(Choice& choice, CallKey key, const json::value& part);
   Result<void> hold(Choice& choice, std::string data, const Chunk& chunk);
   Async<std::vector<std::string>> decide_calls(Choice& choice, std::string_view finish_reason);
@@ -154,7 +158,6 @@ class ChatAdapter : public AnswerAdapter {
     std::map<std::string, std::string, std::less<>> texts{};
   };
   std::optional<core::TextBlock> pass_body_members(const json::value& value, Splice& edits);
-  Result<void> add_body_calls(const BodyChoice& body);
   Async<void> pass_body_choice(BodyChoice& body, std::optional<core::TextBlock> block,
                                Splice& edits);
   std::optional<core::TextBlock> pass_body_texts(BodyChoice& body);

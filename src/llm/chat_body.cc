@@ -36,7 +36,7 @@ Task<std::string> ChatAdapter::on_body(std::string body) {
       co_return sallyport::fail(ErrorCode::Corrupt, "two choices of the provider have one index");
     }
     BodyChoice one{*choice, pointer_to("/choices", i), value, *message};
-    SALLYPORT_CO_CHECK_OK(add_body_calls(one));
+    SALLYPORT_CO_CHECK_OK(add_calls(*choice, *message, true));
     co_await pass_body_choice(one, block, edits);
   }
   complete_ = true;
@@ -57,17 +57,6 @@ std::optional<core::TextBlock> ChatAdapter::pass_body_members(const json::value&
     return std::move(checked.block);
   }
   return std::nullopt;
-}
-
-Result<void> ChatAdapter::add_body_calls(const BodyChoice& body) {
-  if (const json::array* const calls = array_in(body.message, "tool_calls")) {
-    for (std::size_t i = 0; i < calls->size(); ++i) {
-      SALLYPORT_CHECK_OK(add_call(body.choice, i, (*calls)[i]));
-    }
-  }
-  const json::value* const old = member_of(body.message, "function_call");
-  if (old != nullptr && old->is_object()) return add_call(body.choice, kOldCall, *old);
-  return {};
 }
 
 Async<void> ChatAdapter::pass_body_choice(BodyChoice& body, std::optional<core::TextBlock> block,
@@ -131,6 +120,9 @@ std::optional<core::TextBlock> ChatAdapter::pass_body_others(BodyChoice& body, S
   for (const auto& [name, value] : body.message.get_object()) {
     if (!is_unknown(name, value)) continue;
     if (std::optional<core::TextBlock> block = look(name, value)) return block;
+  }
+  for (const auto& [name, value] : unknown_of_calls(body.message)) {
+    if (std::optional<core::TextBlock> block = look(name, *value)) return block;
   }
   return std::nullopt;
 }

@@ -30,6 +30,7 @@ std::string_view argument_member(std::string_view type) {
 
 Result<void> ChatAdapter::add_call(Choice& choice, CallKey key, const json::value& part) {
   Call& call = choice.calls[key];
+  ++choice.call_parts;
   if (choice.calls.size() > kChatCalls) {
     return sallyport::fail(ErrorCode::Exhausted, "a message has too many calls");
   }
@@ -44,6 +45,10 @@ Result<void> ChatAdapter::add_call(Choice& choice, CallKey key, const json::valu
   }
   if (body == nullptr) return {};
   if (const std::string_view name = text_in(*body, "name"); !name.empty()) call.name = name;
+  const json::value* const carried = member_of(*body, argument_member(call.type));
+  if (!body->is_object() || (carried != nullptr && !carried->is_null() && !carried->is_string())) {
+    return sallyport::fail(ErrorCode::Corrupt, "arguments of the provider have another form");
+  }
   const std::string_view piece = text_in(*body, argument_member(call.type));
   call.arguments += piece;
   choice.argument_bytes += piece.size();
@@ -53,20 +58,31 @@ Result<void> ChatAdapter::add_call(Choice& choice, CallKey key, const json::valu
   return {};
 }
 
-Result<bool> ChatAdapter::take_calls(Choice& choice, const Chunk& chunk, Splice& edits,
-                                     bool has_text) {
-  const json::array* const calls = array_in(chunk.delta, "tool_calls");
-  const json::value* const old = member_of(chunk.delta, "function_call");
-  const bool any = (calls != nullptr && !calls->empty()) || (old != nullptr && old->is_object());
-  if (!any) return false;
-  if (calls != nullptr) {
+// Of a delta or of a whole message, where calls have no index but their place.
+Result<void> ChatAdapter::add_calls(Choice& choice, const json::value& message, bool whole) {
+  const json::value* const calls = member_of(message, "tool_calls");
+  const json::value* const old = member_of(message, "function_call");
+  if ((calls != nullptr && !calls->is_null() && !calls->is_array()) ||
+      (old != nullptr && !old->is_null() && !old->is_object())) {
+    return sallyport::fail(ErrorCode::Corrupt, "calls of the provider have another form");
+  }
+  if (calls != nullptr && calls->is_array()) {
     std::size_t place = 0;
-    for (const json::value& part : *calls) {
-      SALLYPORT_CHECK_OK(add_call(choice, count_in(part, "index").value_or(place), part));
+    for (const json::value& part : calls->get_array()) {
+      const CallKey key = whole ? place : count_in(part, "index").value_or(place);
+      SALLYPORT_CHECK_OK(add_call(choice, key, part));
       ++place;
     }
   }
-  if (old != nullptr && old->is_object()) SALLYPORT_CHECK_OK(add_call(choice, kOldCall, *old));
+  if (old != nullptr && old->is_object()) return add_call(choice, kOldCall, *old);
+  return {};
+}
+
+Result<bool> ChatAdapter::take_calls(Choice& choice, const Chunk& chunk, Splice& edits,
+                                     bool has_text) {
+  const std::size_t before = choice.call_parts;
+  SALLYPORT_CHECK_OK(add_calls(choice, chunk.delta, false));
+  if (choice.call_parts == before) return false;
   // The chunk of the end waits by itself.
   if (!choice.door->holds_calls() || !text_in(chunk.choice, "finish_reason").empty()) return false;
   if (!has_text) {

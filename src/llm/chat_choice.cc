@@ -112,7 +112,35 @@ bool ChatAdapter::pass_unknown(Choice& choice, const Chunk& chunk, EventSink& ou
   for (const auto& [name, value] : chunk.delta.get_object()) {
     if (is_unknown(name, value) && !look(name, value)) return false;
   }
+  for (const auto& [name, value] : unknown_of_calls(chunk.delta)) {
+    if (!look(name, *value)) return false;
+  }
   return true;
+}
+
+// Members of calls and of audio that the API does not define.
+std::vector<std::pair<std::string_view, const json::value*>> ChatAdapter::unknown_of_calls(
+    const json::value& message) {
+  std::vector<std::pair<std::string_view, const json::value*>> unknown;
+  const auto collect = [&](const json::value* object,
+                           std::initializer_list<std::string_view> known) {
+    if (object == nullptr || !object->is_object()) return;
+    for (const auto& [name, value] : object->get_object()) {
+      if (std::ranges::find(known, std::string_view(name)) == known.end()) {
+        unknown.emplace_back(name, &value);
+      }
+    }
+  };
+  if (const json::array* const calls = array_in(message, "tool_calls")) {
+    for (const json::value& call : *calls) {
+      collect(&call, {"index", "id", "type", "function", "custom"});
+      collect(member_of(call, "function"), {"name", "arguments"});
+      collect(member_of(call, "custom"), {"name", "input"});
+    }
+  }
+  collect(member_of(message, "function_call"), {"name", "arguments"});
+  collect(member_of(message, "audio"), {"id", "data", "transcript", "expires_at"});
+  return unknown;
 }
 
 // MP-51

@@ -293,6 +293,34 @@ TEST(AnthropicAdapter, UnknownBlocksDeltasAndEventsPassOrEndTheMessage) {
             json::parse(R"([{"type":"text","text":"x"},{"type":"text","text":"[redacted]"}])"));
 }
 
+// MP-9, MP-44
+TEST(AnthropicAdapter, UnknownMembersOfKnownEventsPassOrEndTheMessage) {
+  const auto stream = [](std::string_view near, std::string_view word) {
+    std::string sse = begin() + text(0, {"x"}) + thinking(1, {"y"}) +
+                      call(2, "web_search", {"{}"}, "server_tool_use") + call(3, "tool", {"{}"}) +
+                      finish("tool_use");
+    sse.insert(sse.find(near) + near.size(), fmt::format("\"glow\":{{\"deep\":[\"{}\"]}},", word));
+    return sse;
+  };
+  for (const char* const near :
+       {R"("message":{)", R"("content_block":{)", R"("delta":{)", R"("index":1,)",
+        R"({"type":"thinking",)", R"({"type":"signature_delta",)", R"({"type":"input_json_delta",)",
+        R"({"type":"tool_use",)", R"({"stop_reason":"tool_use",)", R"({"type":"message_delta",)"}) {
+    Answer clean;
+    ASSERT_TRUE(clean.send(stream(near, "calm"))) << near;
+    std::vector<SentEvent> came = events_of(stream(near, "calm"));
+    came.back().last = true;
+    EXPECT_EQ(clean.out.events, came) << near;
+    EXPECT_EQ(clean.doors.asked.unknown, std::vector<std::string>{"glow"}) << near;
+    Answer hit;
+    ASSERT_TRUE(hit.send(stream(near, "SECRET"))) << near;
+    EXPECT_EQ(hit.message().at("stop_reason"), "refusal") << near;
+    for (const SentEvent& event : hit.out.events) {
+      EXPECT_EQ(event.data.find("SECRET"), std::string::npos) << event.data;
+    }
+  }
+}
+
 // MP-15
 TEST(AnthropicAdapter, KeepAliveIsAPingOnceTheMessageHasBegun) {
   Answer run;
@@ -358,7 +386,10 @@ TEST(AnthropicAdapter, WhatIsNoMessageIsCorrupt) {
   for (const std::string& sse :
        {std::string("data: nonsense\n\n"), std::string("data: {\"a\":1}\n\n"), text(0, {"x"}),
         begin() + begin(), begin() + stop(3), begin() + text(0, {"x"}) + text(0, {"SECRET"}),
-        begin() + delta(0, "{}"), begin() + text(0, {"x"})}) {
+        begin() + delta(0, "{}"),
+        begin() + start(0, R"({"type":"text","text":""})") +
+            delta(0, R"({"type":"text_delta","text":["calm"]})"),
+        begin() + text(0, {"x"})}) {
     Answer run;
     const Result<void> sent = run.send(sse);
     ASSERT_FALSE(sent) << sse;

@@ -187,6 +187,24 @@ TEST(ChatAdapter, UnknownMembersPassOrEndTheChoice) {
   EXPECT_EQ(parts.choice().at("finish_reason"), "content_filter");
 }
 
+// MP-9, MP-44
+TEST(ChatAdapter, UnknownMembersOfCallsPassOrEndTheChoice) {
+  const auto stream = [](std::string_view word) {
+    std::string first = call(0, "tool", {});
+    first.insert(first.find("\"id\":\"call_0\""),
+                 fmt::format("\"extra\":{{\"note\":\"{}\"}},", word));
+    return role() + first + finish("tool_calls") + done();
+  };
+  Answer clean;
+  ASSERT_TRUE(clean.send(stream("calm")));
+  EXPECT_EQ(clean.message().at("tool_calls").at(0).at("extra").at("note"), "calm");
+  EXPECT_EQ(clean.doors.asked.unknown, Strings{"extra"});
+  Answer hit;
+  ASSERT_TRUE(hit.send(stream("SECRET")));
+  EXPECT_EQ(hit.choice().at("finish_reason"), "content_filter");
+  EXPECT_TRUE(hit.doors.asked.decided.empty());
+}
+
 // MP-73 (partly)
 TEST(ChatAdapter, UsageThatTheClientDidNotAskForStaysHere) {
   std::string data = chunk(0, R"({"content":"x"})");
@@ -262,7 +280,9 @@ TEST(ChatAdapter, WhatIsNoCompletionIsCorrupt) {
   for (const std::string& sse :
        {std::string("data: nonsense\n\n"), std::string("data: [1]\n\n"), role(), std::string(),
         frame(R"({"choices":[{"delta":{}}]})"), role() + finish() + text({"late"}),
-        role() + finish() + call(0, "tool", {})}) {
+        role() + finish() + call(0, "tool", {}), frame(chunk(0, R"({"tool_calls":{"a":"b"}})")),
+        frame(chunk(0, R"({"function_call":"x"})")),
+        frame(chunk(0, R"({"tool_calls":[{"index":0,"function":{"arguments":{"a":1}}}]})"))}) {
     Answer answer;
     const Result<void> sent = answer.send(sse);
     ASSERT_FALSE(sent) << sse;
