@@ -127,6 +127,14 @@ Result<ResponsesAdapter::Incoming> ResponsesAdapter::read(const net::SseEvent& e
     return sallyport::fail(ErrorCode::Corrupt, "an event of the provider has no `type`");
   }
   in.index = count_in(in.value, "output_index");
+  for (const std::string_view name :
+       {"output_index", "content_index", "summary_index", "command_index"}) {
+    // Numbers of parts keep room for each other (`kSummaryPart`).
+    if (count_in(in.value, name).value_or(0) >= kSummaryPart) {
+      return sallyport::fail(ErrorCode::Corrupt,
+                             fmt::format("`{}` of an event is too large", name));
+    }
+  }
   const bool of_item = in.type.starts_with("response.output_item.") || is_call_event(in.type) ||
                        rule_of(in.type) != nullptr;
   if (of_item && !in.index && !loose()) {
@@ -254,7 +262,7 @@ Result<void> ResponsesAdapter::on_error(const Incoming& in, EventSink& out) {
   const json::value* const inner = member_of(in.value, "error");
   SALLYPORT_TRY(const TextStep step,
                 texts_.repeat({kNoItem, "/error"}, {.kind = ChannelKind::Whole},
-                              text_in(inner ? *inner : in.value, "message"), false, loose()));
+                              text_in(inner ? *inner : in.value, "message"), {.loose = loose()}));
   if (step.block) return end_blocked(out, {.block = *step.block});
   if (step.changed) edits.replace(inner ? "/error/message" : "/message", json_string(step.text));
   observed_.stop_reason = observed_.sent_stop_reason = "error";

@@ -58,6 +58,7 @@ class ResponsesAdapter final : public AnswerAdapter {
     bool part;  // it stands in a part of a message or of reasoning
   };
   static const TextRule* rule_of(std::string_view type);
+  static const TextRule* rule_for(const ItemText& text);
 
   // A part of a message or of reasoning, by its number (`kSummaryPart` and up: summaries).
   struct Part {

@@ -263,14 +263,14 @@ void write_arguments(Splice& splice, const std::string& pointer, const json::val
   const std::string_view type = item_type(item);
   const std::string_view member = arguments_member(item);
   const json::value* const given = member_of(item, member);
-  std::string text = json::serialize(input);
+  std::string text = canonical_json(input);
   if (type == "custom_tool_call") {
     const json::value* const inner = member_of(input, "input");
     text = json_string(inner && inner->is_string() ? std::string_view(inner->get_string()) : text);
   } else if (given != nullptr && given->is_string()) {
     text = json_string(text);
   } else if (type == "computer_call" && member == "actions" && member_of(input, "actions")) {
-    text = json::serialize(*member_of(input, "actions"));
+    text = canonical_json(*member_of(input, "actions"));
   }
   splice.replace(pointer_to(pointer, member), std::move(text));
 }

@@ -71,8 +71,10 @@ Result<ResponsesAdapter::MaybeBlocked> ResponsesAdapter::check_texts(const ItemT
   for (const std::string& type : texts.unknown) door_->note_unknown(type);
   for (const ItemText& text : texts.texts) {
     const TextPlace place{text.channel.item, text.pointer};
-    SALLYPORT_TRY(TextStep step,
-                  texts_.repeat(place, text.channel, text.text, text.fixed, loose()));
+    SALLYPORT_TRY(TextStep step, texts_.repeat(place, text.channel, text.text,
+                                               {.streams = rule_for(text) != nullptr,
+                                                .fixed = text.fixed,
+                                                .loose = loose()}));
     if (step.block) {
       Blocked blocked{
           .block = std::move(*step.block), .pointer = text.pointer, .released = step.text};
@@ -146,8 +148,8 @@ Result<ResponsesAdapter::MaybeBlocked> ResponsesAdapter::check_annotation(
     const TextPlace own{place.item, fmt::format("{}/annotation/{}/{}", place.pointer, name,
                                                 std::string_view(*text))};
     SALLYPORT_TRY(TextStep step,
-                  texts_.repeat(own, {.kind = ChannelKind::Whole, .item = place.item}, *text, false,
-                                loose()));
+                  texts_.repeat(own, {.kind = ChannelKind::Whole, .item = place.item}, *text,
+                                {.loose = loose()}));
     if (step.block) {
       return MaybeBlocked(
           Blocked{.block = std::move(*step.block), .item = place.item, .pointer = place.pointer});

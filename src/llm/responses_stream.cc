@@ -122,8 +122,9 @@ Result<void> ResponsesAdapter::on_text_done(const Incoming& in, const TextRule& 
   if (complete_) return {};
   SALLYPORT_TRY(const MaybeBlocked extra, check_extras(in));
   if (extra) return end_blocked(out, *extra);
-  SALLYPORT_TRY(TextStep step, texts_.repeat(place->text, place->channel,
-                                             text_in(in.value, rule.member), false, loose()));
+  SALLYPORT_TRY(TextStep step,
+                texts_.repeat(place->text, place->channel, text_in(in.value, rule.member),
+                              {.streams = true, .loose = loose()}));
   if (rule.part) part_of(*place, rule, in.value).text_done = !step.block;
   if (step.block) {
     return end_blocked(out, {.block = std::move(*step.block),
@@ -181,34 +182,38 @@ Result<void> ResponsesAdapter::close_texts(std::optional<std::uint64_t> item, Ev
   return {};
 }
 
+// Null: no deltas carry such a text.
+const ResponsesAdapter::TextRule* ResponsesAdapter::rule_for(const ItemText& text) {
+  static constexpr std::array<std::string_view, 7> kEvents{
+      "response.output_text.delta",        "response.refusal.delta",
+      "response.reasoning_text.delta",     "response.reasoning_summary_text.delta",
+      "response.mcp_call_arguments.delta", "response.code_interpreter_call_code.delta",
+      "response.shell_call_command.delta"};
+  for (const std::string_view event : kEvents) {
+    const TextRule* const rule = rule_of(event);
+    if (!text.fixed && rule->kind == text.channel.kind &&
+        pointer_of(*rule, text.channel.part % kSummaryPart) == text.pointer) {
+      return rule;
+    }
+  }
+  return nullptr;
+}
+
 Result<ResponsesAdapter::MaybeBlocked> ResponsesAdapter::begin_text(const ItemText& text,
                                                                     std::string_view item_id,
                                                                     const std::string& pointer,
                                                                     Splice& edits) {
-  static constexpr std::array<std::string_view, 7> kBases{
-      "output_text",        "refusal",
-      "reasoning_text",     "reasoning_summary_text",
-      "mcp_call_arguments", "code_interpreter_call_code",
-      "shell_call_command"};
   const TextPlace place{text.channel.item, text.pointer};
-  const std::uint64_t number = text.channel.part % kSummaryPart;
-  for (const std::string_view base : kBases) {
-    const TextRule* const rule = rule_of(fmt::format("response.{}.delta", base));
-    if (text.fixed || rule->kind != text.channel.kind ||
-        pointer_of(*rule, number) != text.pointer) {
-      continue;
-    }
-    if (text.text.empty()) return MaybeBlocked{};
-    SALLYPORT_TRY(TextStep step, texts_.push(place, text.channel, text.text));
-    streams_.try_emplace(place, Stream{rule, std::string(item_id), number});
-    if (step.changed) edits.replace(pointer, json_string(step.text));
-    if (!step.block) return MaybeBlocked{};
-    return MaybeBlocked{Blocked{.block = std::move(*step.block),
-                                .item = place.item,
-                                .pointer = place.pointer,
-                                .released = step.text}};
+  const TextRule* const rule = rule_for(text);
+  if (rule != nullptr && text.text.empty()) return MaybeBlocked{};
+  SALLYPORT_TRY(TextStep step, rule != nullptr
+                                   ? texts_.push(place, text.channel, text.text)
+                                   : texts_.repeat(place, text.channel, text.text,
+                                                   {.fixed = text.fixed, .loose = loose()}));
+  if (rule != nullptr) {
+    streams_.try_emplace(place,
+                         Stream{rule, std::string(item_id), text.channel.part % kSummaryPart});
   }
-  SALLYPORT_TRY(TextStep step, texts_.repeat(place, text.channel, text.text, text.fixed, loose()));
   if (step.changed) edits.replace(pointer, json_string(step.text));
   if (!step.block) return MaybeBlocked{};
   return MaybeBlocked{Blocked{.block = std::move(*step.block),
@@ -242,7 +247,7 @@ Result<void> ResponsesAdapter::on_shell_output(const Incoming& in, EventSink& ou
     if (one == nullptr || text_in(*one, name).empty()) continue;
     came = true;
     const std::string_view text = text_in(*one, name);
-    SALLYPORT_TRY(TextStep step, done ? texts_.repeat(place, channel, text, false, loose())
+    SALLYPORT_TRY(TextStep step, done ? texts_.repeat(place, channel, text, {.loose = loose()})
                                       : texts_.push(place, channel, text));
     if (!done) {
       streams_.try_emplace(place,

@@ -74,21 +74,31 @@ Result<TextStep> ResponsesTexts::finish(const TextPlace& place) {
 }
 
 Result<TextStep> ResponsesTexts::repeat(const TextPlace& place, const ChannelId& channel,
-                                        std::string_view text, bool fixed, bool loose) {
+                                        std::string_view text, const Manner& manner) {
   const auto found = said_.find(place);
   if (found != said_.end()) {
     const Said& said = found->second;
-    if (said.streamed && loose && !said.changed) return TextStep{.text = std::string(text)};
+    if (said.streamed && manner.loose && !said.changed) return TextStep{.text = std::string(text)};
     if (said.streamed || text == (said.changed ? said.source : said.sent)) {
       return TextStep{.text = said.sent, .changed = said.sent != text};
     }
   }
   if (text.empty()) return TextStep{};
+  if (manner.streams && found == said_.end()) {
+    SALLYPORT_TRY(TextStep step, push(place, channel, text));
+    if (!step.block) {
+      SALLYPORT_TRY(TextStep rest, finish(place));
+      step.text += rest.text;
+      step.block = std::move(rest.block);
+    }
+    step.changed = step.text != text;
+    return step;
+  }
   SALLYPORT_CHECK_OK(keep(text.size()));
   Said said{.channel = channel, .closed = true};
   feed(said, channel, text);
   core::PassedText passed = door_.whole(channel, text);
-  if (fixed && passed.changed()) {
+  if (manner.fixed && passed.changed()) {
     return TextStep{.changed = true, .block = block_instead(passed)};
   }
   absorb(said, passed);

@@ -41,11 +41,16 @@ class ResponsesTexts {
   Result<TextStep> push(const TextPlace& place, const ChannelId& channel, std::string_view delta);
   // The end of a text that came in deltas: what still waits. Later ends give nothing.
   Result<TextStep> finish(const TextPlace& place);
-  // A complete text: what left of it, or if it is new, what the door says. `fixed`: a redaction
-  // acts as block (MP-44). After deltas `text` itself does not count, unless nothing was changed
-  // and `loose`.
+  // How a complete text is looked at.
+  struct Manner {
+    bool streams = false;  // as its deltas would be: a block lets out what stands before it
+    bool fixed = false;    // a redaction acts as block (MP-44)
+    bool loose = false;    // nothing is changed: after deltas it passes as it is
+  };
+  // A complete text: what left of it, or if it is new, what the door says. After deltas `text`
+  // itself does not count (MP-42).
   Result<TextStep> repeat(const TextPlace& place, const ChannelId& channel, std::string_view text,
-                          bool fixed, bool loose);
+                          const Manner& manner);
   // A text of ours, such as a notice, left behind what is there.
   void add(const TextPlace& place, std::string_view text);
 
