@@ -35,7 +35,8 @@ Gate::Gate(std::unique_ptr<Workspace> workspace, Options options, const std::str
       log_redactor_(workspace_->redactor(), workspace_->detectors()),
       policy_(std::move(options.policy)),
       recorder_(ledger(), metrics_, workspace_->clock(), std::move(options.front)),
-      meter_(metrics_),
+      tracer_(workspace_->entropy(), metrics_),
+      meter_(metrics_, tracer_),
       pins_(recorder_),
       external_(std::make_shared<external::Host>(
           workspace_->redactor(),

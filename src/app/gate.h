@@ -49,6 +49,7 @@ class Gate {
   Task<void> turn_to_policy(const Context& context, std::string policy);
   core::Governor& governor() { return governor_; }
   Metrics& metrics() { return metrics_; }
+  telemetry::Tracer& tracer() { return tracer_; }  // off until a front exports what it takes
   mcp::Gateway::Parts parts();
   // Secrets are taken out of the line, because much of it is what servers and clients said.
   void log(std::string_view line) { lines_.say(log_redactor_.line(line)); }
@@ -72,6 +73,7 @@ class Gate {
   std::string policy_;
   Metrics metrics_;
   core::MeteredRecorder recorder_;  // everybody below writes through it
+  telemetry::Tracer tracer_;
   mcp::GatewayMeter meter_;
   mcp::PinBook pins_;
   net::Quota held_;                           // by what clients of all gateways ask

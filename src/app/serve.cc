@@ -28,6 +28,7 @@
 #include "app/run.h"
 #include "app/serve_pages.h"
 #include "app/served_upstreams.h"
+#include "app/telemetry_setup.h"
 #include "app/tls_watch.h"
 #include "base/json_members.h"
 #include "base/try.h"
@@ -216,9 +217,10 @@ struct Running {
   mcp::HttpFront& front;
   ServePages& pages;
   HookDoor& hooks;
-  RelayDoor* relays;  // null: no service of the system set-up
-  TlsWatch* tls;      // null: plain HTTP
-  ModelDoor* models;  // null: no model proxy
+  RelayDoor* relays;              // null: no service of the system set-up
+  TlsWatch* tls;                  // null: plain HTTP
+  ModelDoor* models;              // null: no model proxy
+  telemetry::Exporter* exporter;  // null: nobody wants spans
   bool http;
 
   void stop() const {
@@ -228,6 +230,7 @@ struct Running {
     hooks.stop();
     if (relays != nullptr) relays->stop();
     if (tls != nullptr) tls->stop();
+    if (!http && exporter != nullptr) exporter->stop();
     if (models != nullptr) models->stop(kGoodbye - kLastFrames);
     gate.stop_watching();
   }
@@ -348,10 +351,16 @@ Async<void> reload_on(asio::signal_set& hangups, Reload& reload) {
   }
 }
 
+// Spans of the last requests are exported too.
+Async<void> run_http(net::HttpServer& server, telemetry::Exporter* exporter) {
+  co_await server.run(kGoodbye);
+  if (exporter != nullptr) exporter->stop();
+}
+
 // Until a signal comes and all that runs has ended.
 void run_until_stopped(const Running& running, asio::signal_set& signals, asio::signal_set& hangups,
                        Reload& reload) {
-  auto& [gate, server, front, pages, hooks, relays, tls, models, http] = running;
+  auto& [gate, server, front, pages, hooks, relays, tls, models, exporter, http] = running;
   asio::io_context& loop = gate.loop();
   asio::co_spawn(loop, reload_on(hangups, reload), asio::detached);
   signals.async_wait([&](const boost::system::error_code& error, int number) {
@@ -361,7 +370,8 @@ void run_until_stopped(const Running& running, asio::signal_set& signals, asio::
                          sigabbrev_np(number)));
     running.stop();
   });
-  if (http) asio::co_spawn(loop, server.run(kGoodbye), asio::detached);
+  if (http) asio::co_spawn(loop, run_http(server, exporter), asio::detached);
+  if (exporter != nullptr) asio::co_spawn(loop, exporter->run(), asio::detached);
   if (relays != nullptr) asio::co_spawn(loop, relays->run(kGoodbye), asio::detached);
   if (tls != nullptr) asio::co_spawn(loop, tls->run(), asio::detached);
   asio::co_spawn(loop, front.run(), asio::detached);
@@ -483,12 +493,13 @@ Result<int> run_server(const Context& context, const ServeOptions& options) {
   } else {
     SALLYPORT_CHECK_OK(open_hooks(hooks, config, *gate));
   }
+  SALLYPORT_TRY(const std::unique_ptr<telemetry::Exporter> exporter, exporter_of(config, *gate));
   TlsWatch* const certificate = tls ? &*tls : nullptr;
   Reload reload(context, options, *gate, authenticator, certificate, model_door);
   asio::co_spawn(gate->loop(), authenticator.warm_up(), asio::detached);
   SALLYPORT_CHECK_OK(announce(context, config, *gate, authenticator.tokens(), url));
   run_until_stopped({*gate, server, front, pages, hooks, relays ? &*relays : nullptr, certificate,
-                     model_door, config.has_http()},
+                     model_door, exporter.get(), config.has_http()},
                     signals, hangups, reload);
   return 0;
 }

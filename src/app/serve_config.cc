@@ -216,6 +216,18 @@ ReadValue read_tls(ServeConfig& out, const std::filesystem::path& folder) {
   };
 }
 
+Mapping telemetry_keys(TelemetryConfig& out) {
+  const json::object text = policy::text_schema(kLongestConfigText);
+  Mapping keys("what is told to a collector of OpenTelemetry");
+  keys.required("otlp", "address of the collector, for OTLP over HTTP", text, read_url(out.otlp))
+      .optional("service_name", "how this server is called there [sallyport]",
+                policy::text_schema(kLongestName),
+                policy::read_text(out.service_name, kLongestName))
+      .optional("allow_http", "no encryption on the way to another machine [false]",
+                policy::truth_schema(), policy::read_truth(out.allow_http));
+  return keys;
+}
+
 ReadValue read_idle(ServeConfig& out) {
   return [&out](const Place& place) -> Result<void> {
     const auto idle = parse_duration(place.node.text);
@@ -245,6 +257,7 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
   ServeConfig::Agent agent;
   ServeConfig::Upstream upstream;
   AuthorizationConfig issuers;
+  TelemetryConfig telemetry;
   ServeConfig::TlsFiles files;
   proxy::Settings any_models;
   const json::object names =
@@ -282,6 +295,11 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
                 })
       .optional("metrics_token_sha256", "SHA-256 of the token that opens /metrics, hexadecimal",
                 digest_schema(), read_digest(out.metrics_sha256))
+      .optional("telemetry", "where spans go, as OpenTelemetry has them [as OTEL_ variables say]",
+                telemetry_keys(telemetry).schema(),
+                [&out](const Place& place) -> Result<void> {
+                  return telemetry_keys(out.telemetry.emplace()).read(place);
+                })
       .optional("allowed_hosts", "names in `Host` beside the address itself", names,
                 read_texts(out.hosts))
       .optional("allowed_origins", "pages that may connect", names, read_texts(out.origins))

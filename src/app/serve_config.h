@@ -15,6 +15,7 @@
 //       - {name: tickets, url: "https://tickets.example.com/mcp", bearer_env: TICKETS_TOKEN}
 //       - {name: wiki, url: "https://wiki.example.com/mcp", auth: {client_id: sallyport, ...}}
 //     models: {upstreams: [{name: claude, api: anthropic_messages, ...}]}   # app/models_config.h
+//     telemetry: {otlp: "http://127.0.0.1:4318"}
 //     allowed_hosts: [gate.example.com]
 //     allowed_origins: ["https://console.example.com"]
 //     sessions: 64
@@ -36,6 +37,13 @@
 #include "policy/mapping.h"
 
 namespace sallyport::app {
+
+// Who is told of spans.
+struct TelemetryConfig {
+  std::string otlp{};          // address of a collector
+  std::string service_name{};  // empty: that of the environment, else ours
+  bool allow_http = false;
+};
 
 struct ServeConfig {
   struct Agent {
@@ -68,6 +76,7 @@ struct ServeConfig {
   std::vector<Agent> agents{};
   std::optional<AuthorizationConfig> authorization{};
   std::string metrics_sha256{};  // of the token that opens /metrics; empty: none is asked for
+  std::optional<TelemetryConfig> telemetry{};  // nothing: as the environment says
   std::vector<Upstream> upstreams{};
   std::optional<proxy::Settings> models{};  // providers of models; none: no model proxy
   std::vector<std::string> hosts{};

@@ -236,6 +236,20 @@ void Gateway::count(const Governed& governed, SteadyTime begin,
   }
   ended.waited = !governed.approval_id.empty() || (answer && !answer->approval_id.empty());
   parts_.meter->ended(ended);
+  if (!parts_.meter->traces()) return;
+  const json::object* const meta = governed.upstream->request().meta();
+  // A name that only the client knows could be anything.
+  const bool known = tools_.contains(governed.call.tool);
+  parts_.meter->trace(ended,
+                      {.tool = known ? std::string_view(governed.call.tool) : "",
+                       .server = settings_.name,
+                       .agent = settings_.agent_id,
+                       .session = settings_.session_id,
+                       .request = governed.client_id,
+                       .call = answer ? std::string_view(answer->call_id) : "",
+                       .parent = meta ? text_in(*meta, "traceparent").value_or("") : "",
+                       .local = !settings_.command.empty()},
+                      parts_.clock);
 }
 
 // True: it was answered, because the client said two things.

@@ -1,0 +1,53 @@
+// One operation as OpenTelemetry tells of it: a value, from its start to its end.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace sallyport::telemetry {
+
+// Whose trace a span belongs to (W3C trace context).
+struct TraceContext {
+  std::array<std::uint8_t, 16> trace{};
+  std::array<std::uint8_t, 8> span{};
+  bool sampled = false;  // whether anybody wants to hear of it
+
+  // Of a `traceparent`; nothing where it is none.
+  static std::optional<TraceContext> parse(std::string_view traceparent);
+  std::string text() const;  // as a `traceparent`
+
+  bool operator==(const TraceContext&) const = default;
+};
+
+struct Span {
+  enum class Kind { Internal = 1, Server = 2, Client = 3 };  // as OTLP numbers them
+  using Value = std::variant<std::string, std::int64_t, double, bool, std::vector<std::string>>;
+
+  std::string name{};
+  Kind kind = Kind::Internal;
+  TraceContext context{};
+  std::optional<std::array<std::uint8_t, 8>> parent{};
+  WallTime begin{};
+  WallTime end{};
+  std::vector<std::pair<std::string, Value>> attributes{};
+  bool failed = false;
+
+  // Names, numbers and ids. Content of calls, prompts and answers is never an attribute. An empty
+  // text is left out, a long one is cut.
+  void set(std::string key, std::string_view value);
+  void set(std::string key, const char* value) { set(std::move(key), std::string_view(value)); }
+  void set(std::string key, std::int64_t value) { attributes.emplace_back(std::move(key), value); }
+  void set(std::string key, std::vector<std::string> values);
+  // What `error.type` says; empty: it went well.
+  void fail(std::string_view error_type);
+};
+
+}  // namespace sallyport::telemetry
