@@ -271,11 +271,17 @@ class Door final : public llm::MessageDoor {
 
   CallRuling refused(const ProposedCall& proposed, const Answer& answer,
                      const core::HandOffs::Given& given) {
-    // The same call again, as in a request that the client repeats: it is in the client's hands.
+    // The same call again, as in a request that the client repeats: it is in the client's hands, and
+    // leaves as it left the first time.
     const auto clash = given.clashes.find(proposed.id);
     if (clash != given.clashes.end() && clash->second == core::HandOffs::Given::Clash::Out) {
-      add_call(proposed.id, call_id_of(proposed), "handed_off");
-      return {};
+      const auto out = parts_.hand_offs.hand_off_of(parts_.session_id, proposed.id);
+      const auto is_it = [&](const PendingCall& call) { return call.id == proposed.id; };
+      if (out && *out) {
+        const std::vector<PendingCall>& calls = (*out)->payload.pending_tool_calls;
+        const auto found = std::ranges::find_if(calls, is_it);
+        if (found != calls.end()) return handed_out(proposed, *found);
+      }
     }
     add_call(proposed.id, answer.call_id, "refused");
     note_change();

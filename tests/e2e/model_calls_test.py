@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+"""Tool calls that a model proposes: decided before they leave, handed out, asked about, and answered."""
+import hashlib
+import json
+import threading
+import unittest
+
+from model_answers import APIS, CHAT, MESSAGES, MODELS, RESPONSES, Answer, call, say
+from model_provider import Provider
+from model_support import ModelTest, guards
+
+REVIEWER = "token-of-rita-0123456789"
+NO_FORCE = {"type": "regex", "stage": "tool_use", "id": "no-force", "args": ["/command"], "patterns": ["--force"]}
+APPROVALS = {"reviewers": [{"name": "user:rita", "token": "sha256:" + hashlib.sha256(REVIEWER.encode()).hexdigest(), "roles": ["approver"]}]}
+
+
+def calls_in(api, body):
+    """The tool calls of an unstreamed answer, as name and input."""
+    if api == MESSAGES:
+        return [(part["name"], part["input"]) for part in body["content"] if part["type"] == "tool_use"]
+    if api == CHAT:
+        return [(one["function"]["name"], json.loads(one["function"]["arguments"])) for one in body["choices"][0]["message"].get("tool_calls") or []]
+    return [(item["name"], json.loads(item["arguments"])) for item in body["output"] if item["type"] == "function_call"]
+
+
+def with_result(api, id, output, name="run", arguments='{"command": "ls"}'):
+    """A request that carries the result of a call."""
+    if api == MESSAGES:
+        return {"model": MODELS[api], "max_tokens": 100, "messages": [
+            {"role": "user", "content": "go"}, {"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": name, "input": json.loads(arguments)}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": output}]}]}
+    if api == CHAT:
+        return {"model": MODELS[api], "messages": [
+            {"role": "user", "content": "go"},
+            {"role": "assistant", "content": None, "tool_calls": [{"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}]},
+            {"role": "tool", "tool_call_id": id, "content": output}]}
+    return {"model": MODELS[api], "input": [
+        {"role": "user", "content": "go"}, {"type": "function_call", "call_id": id, "name": name, "arguments": arguments},
+        {"type": "function_call_output", "call_id": id, "output": output}]}
+
+
+class ProposedCalls(ModelTest):
+    def id_of(self, name):
+        """An id of its own for each set-up: all of a test share their ledger."""
+        return f"{name}_{self.number}"
+
+    number = 0
+
+    def answer(self, proxy, api, stream):
+        return proxy.ask(api, stream=stream).object(api)
+
+    # MP-55, MP-56
+    def test_a_call_is_handed_out_with_its_intent_on_record(self):
+        for api in APIS:
+            for stream in (False, True):
+                with self.subTest(api=api, stream=stream):
+                    id = f"call_{api}_{stream}"
+                    provider = Provider(self, Answer(say("I look."), call("run", {"command": "ls"}, id=id), seed=id))
+                    proxy = self.proxy(provider, apis=(api,))
+                    self.assertEqual(calls_in(api, self.answer(proxy, api, stream)), [("run", {"command": "ls"})])
+                    intent = proxy.entries("intent", count=1)[-1]
+                    self.assertEqual((intent["tool_call_id"], intent["provenance"]["model"], intent["requested_input"]),
+                                     (id, MODELS[api], {"command": "ls"}))
+                    recorded = proxy.audit()["calls"][0]
+                    self.assertEqual((recorded["tool_call_id"], recorded["verdict"]), (id, "handed_off"))
+                    self.assertTrue(recorded["call_id"])
+                    proxy.stop()
+                    self.number += 1
+
+    # MP-57
+    def test_a_refused_call_is_replaced_by_a_notice_and_the_others_leave(self):
+        for api in APIS:
+            for stream in (False, True):
+                with self.subTest(api=api, stream=stream):
+                    provider = Provider(self, Answer(call("run", {"command": "git push --force"}, id=self.id_of("c_bad")), call("run", {"command": "ls"}, id=self.id_of("c_good"))))
+                    proxy = self.proxy(provider, policy=guards(NO_FORCE), apis=(api,))
+                    whole = self.answer(proxy, api, stream)
+                    self.assertEqual(calls_in(api, whole), [("run", {"command": "ls"})])
+                    said = json.dumps(whole)
+                    self.assertIn("[This tool call was refused by a guardrail.]", said)
+                    self.assertIn("guardrail check 'no-force' refused this call", said)
+                    self.assertNotIn("--force", said)
+                    self.assertEqual([one["verdict"] for one in proxy.audit()["calls"]], ["refused", "handed_off"])
+                    proxy.stop()
+                    self.number += 1
+
+    # MP-58
+    def test_a_rewritten_call_leaves_with_the_new_input_and_the_record_has_both(self):
+        redact = {"type": "regex", "stage": "tool_use", "id": "hide", "args": ["/command"], "patterns": ["secret-[a-z]+"], "on_fail": "redact"}
+        for api in APIS:
+            for stream in (False, True):
+                with self.subTest(api=api, stream=stream):
+                    provider = Provider(self, Answer(call("run", {"command": "echo secret-word"}, id=self.id_of("c1"))))
+                    proxy = self.proxy(provider, policy=guards(redact), apis=(api,))
+                    self.assertEqual(calls_in(api, self.answer(proxy, api, stream)), [("run", {"command": "echo [redacted]"})])
+                    intent = proxy.entries("intent", count=1)[-1]
+                    self.assertEqual((intent["requested_input"]["command"], intent["effective_input"]["command"]), ("echo secret-word", "echo [redacted]"))
+                    proxy.stop()
+                    self.number += 1
+
+    # MP-59
+    def test_a_call_whose_arguments_are_no_json_is_never_handed_out(self):
+        for api in APIS:
+            with self.subTest(api=api):
+                provider = Provider(self, Answer(call("run", '{"command": "ls', id=self.id_of("c1")), stop="length"))
+                proxy = self.proxy(provider, apis=(api,))
+                whole = self.answer(proxy, api, True)
+                self.assertIn("was not handed out", json.dumps(whole))
+                self.assertEqual([one["verdict"] for one in proxy.audit()["calls"]], ["not_run"])
+                self.assertEqual(proxy.entries("intent"), [])
+                proxy.stop()
+                self.number += 1
+
+    # MP-32, MP-33
+    def test_the_first_request_with_the_result_completes_the_call_and_copies_make_no_record(self):
+        for api in APIS:
+            with self.subTest(api=api):
+                provider = Provider(self, Answer(call("run", {"command": "ls"}, id=self.id_of("c1"))))
+                hide = {"type": "regex", "stage": "tool_output", "id": "hide", "patterns": ["sk-[a-z]{8}"], "on_fail": "redact"}
+                proxy = self.proxy(provider, policy=guards(hide), apis=(api,))
+                self.answer(proxy, api, False)
+                provider.otherwise = Answer(say("done"))
+                for _ in range(2):
+                    proxy.ask(api, with_result(api, self.id_of("c1"), "the key is sk-abcdefgh"))
+                    sent = provider.requests[-1].body.decode()
+                    self.assertIn("the key is [redacted]", sent)
+                    self.assertNotIn("sk-abcdefgh", sent)
+                records = [record for record in proxy.entries("tool_audit", count=1) if record["tool_call_id"] == self.id_of("c1")]
+                self.assertEqual([record["outcome"]["kind"] for record in records], ["completed"])
+                proxy.stop()
+                self.number += 1
+
+    # MP-30
+    def test_a_withheld_result_is_replaced_by_its_notice_and_the_request_goes_on(self):
+        stop = {"type": "regex", "stage": "tool_output", "id": "stop", "patterns": ["top secret"], "replacement": "[kept back]"}
+        for api in APIS:
+            with self.subTest(api=api):
+                provider = Provider(self, Answer(say("done")))
+                proxy = self.proxy(provider, policy=guards(stop), apis=(api,))
+                self.assertEqual(proxy.ask(api, with_result(api, self.id_of("c1"), "this is top secret")).status, 200)
+                sent = provider.requests[-1].body.decode()
+                self.assertNotIn("top secret", sent)
+                self.assertIn("[kept back]", sent)
+                if api == MESSAGES:
+                    self.assertIs(provider.requests[-1].json()["messages"][-1]["content"][0]["is_error"], True)
+                proxy.stop()
+                self.number += 1
+
+    def asking(self, api, hold, **model):
+        provider = Provider(self, Answer(call("run", {"command": "make deploy"}, id=self.id_of("c1"))))
+        policy = json.dumps({"version": 1, "autonomy": {"tier": "act_with_approval"}, "approvals": APPROVALS, "model": {"hold_s": hold, **model}})
+        return provider, self.proxy(provider, policy=policy, apis=(api,))
+
+    def respond(self, proxy, approved):
+        def ask(method, path="", body=None):
+            headers = [("authorization", f"Bearer {REVIEWER}"), ("content-type", "application/json")]
+            return proxy.send(method, "/api/v1/approvals" + path, body, headers)
+        for _ in range(400):
+            waiting = ask("GET").json()["approvals"]
+            if waiting:
+                return ask("POST", f"/{waiting[0]['request_id']}/respond", {"approved": approved, "binding": waiting[0]["binding"]})
+            threading.Event().wait(0.05)
+        self.fail("no question came")
+
+    # MP-60
+    def test_a_yes_during_the_hold_releases_the_call(self):
+        for api in APIS:
+            with self.subTest(api=api):
+                _, proxy = self.asking(api, 50)
+                answered = threading.Thread(target=lambda: self.respond(proxy, True))
+                answered.start()
+                whole = self.answer(proxy, api, True)
+                answered.join()
+                self.assertEqual(calls_in(api, whole), [("run", {"command": "make deploy"})])
+                self.assertEqual([one["verdict"] for one in proxy.audit()["calls"]], ["handed_off"])
+                proxy.stop()
+                self.number += 1
+
+    # MP-60
+    def test_a_no_gives_the_notice(self):
+        _, proxy = self.asking(MESSAGES, 50)
+        answered = threading.Thread(target=lambda: self.respond(proxy, False))
+        answered.start()
+        whole = self.answer(proxy, MESSAGES, True)
+        answered.join()
+        self.assertEqual(calls_in(MESSAGES, whole), [])
+        self.assertIn("a person denied it", json.dumps(whole))
+        self.assertEqual(whole["stop_reason"], "end_turn")
+
+    # MP-60
+    def test_at_the_end_of_the_hold_the_notice_names_the_question_and_the_same_call_joins_it(self):
+        provider, proxy = self.asking(MESSAGES, 0)
+        whole = self.answer(proxy, MESSAGES, False)
+        self.assertIn("pending_approval", json.dumps(whole))
+        self.assertEqual(len(proxy.entries("approval", count=1)), 1)
+        provider.otherwise = Answer(call("run", {"command": "make deploy"}, id=self.id_of("c2")), seed="2")
+        self.answer(proxy, MESSAGES, False)
+        self.assertEqual(len(proxy.send("GET", "/api/v1/approvals", None, [("authorization", f"Bearer {REVIEWER}")]).json()["approvals"]), 1)
+        self.respond(proxy, True)
+        self.assertEqual(calls_in(MESSAGES, self.answer(proxy, MESSAGES, False)), [("run", {"command": "make deploy"})])
+
+    # MP-63
+    def test_a_client_that_goes_away_while_a_person_is_asked_takes_the_question_back(self):
+        _, proxy = self.asking(MESSAGES, 50)
+        begun = proxy.begin(MESSAGES, stream=True)
+        begun.until(b"message_start")
+        for _ in range(400):
+            if proxy.send("GET", "/api/v1/approvals", None, [("authorization", f"Bearer {REVIEWER}")]).json()["approvals"]:
+                break
+            threading.Event().wait(0.05)
+        begun.leave()
+        self.assertEqual(proxy.audit()["outcome"], "cancelled")
+        for _ in range(400):
+            if not proxy.send("GET", "/api/v1/approvals", None, [("authorization", f"Bearer {REVIEWER}")]).json()["approvals"]:
+                return
+            threading.Event().wait(0.05)
+        self.fail("the question stays")
+
+    # MP-62
+    def test_a_deferred_call_that_no_door_saw_is_recorded_as_bypassed(self):
+        for withhold in (False, True):
+            with self.subTest(withhold=withhold):
+                provider = Provider(self, Answer(call("run", {"command": "ls"}, id=self.id_of("c1"))))
+                proxy = self.proxy(provider, policy=guards(model={"tool_calls": "defer", **({"bypass": "withhold"} if withhold else {})}), apis=(MESSAGES,))
+                self.answer(proxy, MESSAGES, True)
+                self.assertEqual([one["verdict"] for one in proxy.audit()["calls"]], ["deferred"])
+                provider.otherwise = Answer(say("done"))
+                proxy.ask(MESSAGES, with_result(MESSAGES, self.id_of("c1"), "a file"))
+                self.assertEqual([one["verdict"] for one in proxy.entries(count=2)[-1]["calls"]], ["bypassed"])
+                self.assertEqual("a file" in provider.requests[-1].body.decode(), not withhold)
+                metrics = proxy.send("GET", "/metrics").text()
+                self.assertIn("sallyport_model_bypassed_calls_total 1", metrics)
+                proxy.stop()
+                self.number += 1
+
+    # MP-55
+    def test_observed_calls_pass_as_they_come_and_are_on_record(self):
+        provider = Provider(self, Answer(call("run", {"command": "git push --force"}, id=self.id_of("c1"))))
+        proxy = self.proxy(provider, policy=guards(NO_FORCE, model={"tool_calls": {"agent:ada": "observe"}}), apis=(MESSAGES,))
+        self.assertEqual(calls_in(MESSAGES, self.answer(proxy, MESSAGES, True)), [("run", {"command": "git push --force"})])
+        self.assertEqual([one["verdict"] for one in proxy.audit()["calls"]], ["observed"])
+        bob = list(proxy.agents.values())[1]
+        self.assertEqual(calls_in(MESSAGES, proxy.ask(MESSAGES, stream=True, token=bob).object(MESSAGES)), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
