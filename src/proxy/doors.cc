@@ -271,8 +271,8 @@ class Door final : public llm::MessageDoor {
 
   CallRuling refused(const ProposedCall& proposed, const Answer& answer,
                      const core::HandOffs::Given& given) {
-    // The same call again, as in a request that the client repeats: it is in the client's hands, and
-    // leaves as it left the first time.
+    // The same call again, as in a request that the client repeats: it is in the client's hands,
+    // and leaves as it left the first time.
     const auto clash = given.clashes.find(proposed.id);
     if (clash != given.clashes.end() && clash->second == core::HandOffs::Given::Clash::Out) {
       const auto out = parts_.hand_offs.hand_off_of(parts_.session_id, proposed.id);
