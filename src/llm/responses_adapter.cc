@@ -281,7 +281,10 @@ Task<void> ResponsesAdapter::on_response(Incoming in, EventSink& out) {
     if (complete_) co_return Result<void>{};
   }
   Splice edits;
-  SALLYPORT_CO_TRY(MaybeBlocked blocked, check_response(response, "/response", edits));
+  SALLYPORT_CO_TRY(MaybeBlocked blocked, check_extras(in));
+  if (!blocked) {
+    SALLYPORT_CO_TRY(blocked, check_response(response, "/response", edits));
+  }
   if (!blocked && array_in(response, "output") != nullptr) {
     const auto raws = elements_of(value_at(in.data, "/response/output"));
     std::vector<std::string> items;

@@ -165,6 +165,7 @@ class ResponsesAdapter final : public AnswerAdapter {
 
   // responses_calls.cc
   bool begins_call(const Incoming& in) const;
+  Result<MaybeBlocked> check_call(std::uint64_t index, const json::value& item);
   Result<void> wait(Incoming in, bool held);
   Task<void> settle(EventSink& out);
   void cut_held(EventSink& out);

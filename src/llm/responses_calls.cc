@@ -58,6 +58,15 @@ bool ResponsesAdapter::begins_call(const Incoming& in) const {
   return in.type.starts_with("response.shell_call_command.") && !items_.contains(*in.index);
 }
 
+// Members that the API does not define (MP-9).
+Result<ResponsesAdapter::MaybeBlocked> ResponsesAdapter::check_call(std::uint64_t index,
+                                                                    const json::value& item) {
+  const ItemTexts texts = unknown_texts_of_call(item, index);
+  if (texts.texts.empty()) return MaybeBlocked{};
+  Splice none;
+  return check_texts(texts, 0, "", none);
+}
+
 // Keeps an event of the held call, or of an item behind it.
 Result<void> ResponsesAdapter::wait(Incoming in, bool held) {
   withheld();
@@ -103,6 +112,15 @@ Task<void> ResponsesAdapter::settle(EventSink& out) {
     co_return sallyport::fail(ErrorCode::Corrupt, "a call of the provider's answer is no call");
   }
   std::string raw(value_at(held_->events.back().data, "/item"));
+  for (const Incoming& in : held_->events) {
+    SALLYPORT_CO_TRY(MaybeBlocked blocked, check_extras(in));
+    if (!blocked) {
+      SALLYPORT_CO_TRY(blocked, check_call(index, item_in(in.value)));
+    }
+    if (!blocked) continue;
+    blocked->item.reset();  // nothing of the call left
+    co_return end_blocked(out, Blocked(*blocked));
+  }
   held_->deciding = true;
   SALLYPORT_CO_TRY(const CallRuling ruling, co_await rule_on(item, raw));
   if (complete_) co_return Result<void>{};  // the answer failed meanwhile

@@ -299,6 +299,18 @@ ItemTexts texts_of(const json::value& item, std::uint64_t index) {
   return out;
 }
 
+ItemTexts unknown_texts_of_call(const json::value& item, std::uint64_t index) {
+  static constexpr std::array<std::string_view, 7> kCallMembers{
+      "arguments",          "input", "action", "actions", "operation", "pending_safety_checks",
+      "approval_request_id"};
+  ItemTexts out;
+  for (const auto& [name, value] : item.get_object()) {
+    if (is_among(name, kPlainMembers) || is_among(name, kCallMembers)) continue;
+    add_unknown_texts(out, value, pointer_to("", name), index);
+  }
+  return out;
+}
+
 void add_part_texts(ItemTexts& out, const json::value& part, const std::string& pointer,
                     std::uint64_t index, std::uint64_t number) {
   const std::string_view type = text_in(part, "type");

@@ -62,6 +62,8 @@ struct ItemTexts {
 // In their order. Opaque bytes, media, ids and words of the API are not among them, and neither are
 // annotations and log probabilities. The texts live in `item`.
 ItemTexts texts_of(const json::value& item, std::uint64_t index);
+// Those of a client call that are not known members of it.
+ItemTexts unknown_texts_of_call(const json::value& item, std::uint64_t index);
 // Those of one part of a message or of reasoning. `pointer` leads to it inside its item.
 void add_part_texts(ItemTexts& out, const json::value& part, const std::string& pointer,
                     std::uint64_t index, std::uint64_t number);

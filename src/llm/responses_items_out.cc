@@ -26,7 +26,9 @@ Result<void> ResponsesAdapter::on_added(const Incoming& in, EventSink& out) {
   SALLYPORT_TRY(MaybeBlocked blocked, check_extras(in));
   Splice edits;
   const bool call = is_client_call(*item);
-  if (!call && !blocked) {
+  if (call && !blocked) {
+    SALLYPORT_TRY(blocked, check_call(*in.index, *item));
+  } else if (!blocked) {
     const ItemTexts texts = texts_of(*item, *in.index);
     for (const std::string& type : texts.unknown) door_->note_unknown(type);
     for (const ItemText& text : texts.texts) {
@@ -56,7 +58,14 @@ Task<void> ResponsesAdapter::on_done(Incoming in, EventSink& out) {
   if (complete_) co_return Result<void>{};
   const std::string raw(value_at(in.data, "/item"));
   ItemOut left{.raw = raw};
-  if (is_client_call(*item)) {
+  const bool call = is_client_call(*item);
+  SALLYPORT_CO_TRY(left.blocked, check_extras(in));
+  if (call && !left.blocked) {
+    SALLYPORT_CO_TRY(left.blocked, check_call(index, *item));
+  }
+  if (left.blocked) {
+    left.raw.clear();
+  } else if (call) {
     SALLYPORT_CO_TRY(left.raw, co_await call_out(index, *item, raw));  // it is only recorded
   } else {
     SALLYPORT_CO_TRY(left, check_item(index, *item, raw));
@@ -71,7 +80,7 @@ Task<void> ResponsesAdapter::on_done(Incoming in, EventSink& out) {
     if (!begun) {
       items_.erase(index);
       blocked.item.reset();
-    } else if (known.type != "message" && known.type != "reasoning") {
+    } else if (!call && known.type != "message" && known.type != "reasoning") {
       bool placed = false;
       SALLYPORT_CO_TRY(left.raw, cut_item(index, *item, raw, blocked, placed));
       known.closed = true;
@@ -140,6 +149,8 @@ Task<ResponsesAdapter::ItemOut> ResponsesAdapter::item_out(std::uint64_t index,
   }
   if (!is_client_call(item)) co_return check_item(index, item, std::move(raw));
   ItemOut out{.raw = std::move(raw)};
+  SALLYPORT_CO_TRY(out.blocked, check_call(index, item));
+  if (out.blocked) co_return out;
   if (decides && !left) {
     SALLYPORT_CO_TRY(out.raw, co_await call_out(index, item, out.raw));
   }

@@ -14,35 +14,17 @@ namespace sallyport::llm {
 namespace {
 
 // Members of events that are known, and that are no text to be looked at on their own.
-constexpr std::array<std::string_view, 29> kEventMembers{"item",
-                                                         "part",
-                                                         "annotation",
-                                                         "type",
-                                                         "sequence_number",
-                                                         "item_id",
-                                                         "output_index",
-                                                         "content_index",
-                                                         "summary_index",
-                                                         "command_index",
-                                                         "delta",
-                                                         "text",
-                                                         "refusal",
-                                                         "arguments",
-                                                         "input",
-                                                         "code",
-                                                         "command",
-                                                         "diff",
-                                                         "name",
-                                                         "logprobs",
-                                                         "obfuscation",
-                                                         "output",
-                                                         "partial_image_b64",
-                                                         "quality",
-                                                         "size",
-                                                         "background",
-                                                         "output_format",
-                                                         "status",
-                                                         "action"};
+constexpr std::array<std::string_view, 30> kEventMembers{
+    "response",      "item",          "part",
+    "annotation",    "type",          "sequence_number",
+    "item_id",       "output_index",  "content_index",
+    "summary_index", "command_index", "delta",
+    "text",          "refusal",       "arguments",
+    "input",         "code",          "command",
+    "diff",          "name",          "logprobs",
+    "obfuscation",   "output",        "partial_image_b64",
+    "quality",       "size",          "background",
+    "output_format", "status",        "action"};
 
 std::uint64_t number_in_item(std::string_view in_item) {
   const bool summary = in_item.starts_with("/summary/");
@@ -170,7 +152,8 @@ Result<void> ResponsesAdapter::on_part(const Incoming& in, bool done, EventSink&
     if (complete_) return {};
   }
   Splice edits;
-  MaybeBlocked blocked;
+  SALLYPORT_TRY(MaybeBlocked blocked, check_extras(in));
+  if (blocked) return end_blocked(out, *blocked);
   if (done) {
     SALLYPORT_TRY(blocked, check_part(*part, "/part", *in.index, in_item, edits));
   } else {
@@ -234,8 +217,10 @@ Result<void> ResponsesAdapter::send_annotation(const Incoming& in, std::uint64_t
     withheld();
     return {};
   }
-  SALLYPORT_TRY(const MaybeBlocked blocked,
-                check_annotation(annotation, "/annotation", place, edits));
+  SALLYPORT_TRY(MaybeBlocked blocked, check_extras(in));
+  if (!blocked) {
+    SALLYPORT_TRY(blocked, check_annotation(annotation, "/annotation", place, edits));
+  }
   if (blocked) return end_blocked(out, *blocked);
   const auto index = count_in(in.value, "annotation_index");
   if (index && part.dropped != 0 && *index >= part.dropped) {

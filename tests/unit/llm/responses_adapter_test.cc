@@ -313,9 +313,17 @@ TEST(ResponsesAdapter, AHitInAnUnknownItemOrEventEndsTheMessage) {
   EXPECT_EQ(accumulated(ended.events).at("output").at(2).at("content").at(0).at("text"),
             "[redacted]");
   EXPECT_FALSE(ended.holds("SECRET rain"));
-  Script member;
-  member.say("fine").items[0].events[1].second["mood"] = "FORBIDDEN";
-  EXPECT_EQ(streamed(member.events()).names().back(), "incomplete");
+  Script plain;
+  plain.say("fine", {{0, 1, "title"}});
+  const std::size_t count = plain.events().size();
+  for (std::size_t i = 0; i < count; ++i) {  // a member that no event has
+    auto events = plain.events();
+    events[i].data.insert(events[i].data.size() - 1, R"(,"mood":"FORBIDDEN")");
+    const Left left = streamed(events);
+    EXPECT_EQ(left.names().back(), "incomplete") << events[i].data;
+    EXPECT_FALSE(left.holds("mood"));
+    accumulated(left.events);
+  }
 }
 
 // MP-47

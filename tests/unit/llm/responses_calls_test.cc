@@ -275,6 +275,22 @@ TEST(ResponsesCalls, ACallWithoutEventsOfItsOwnIsDecided) {
   EXPECT_EQ(text_at(left.at(left.events.size() - 1).at("response"), 1), "[refused]");
 }
 
+// MP-9, MP-44
+TEST(ResponsesCalls, AHitInAnUnknownMemberOfACallEndsTheMessage) {
+  for (const bool holds : {true, false}) {
+    Script script;
+    script.say("hi").call("read", "{}");
+    script.items[1].whole["mood"] = json::object{{"deep", "a SECRET"}};
+    const Left left = streamed(script.events(), {.holds_calls = holds});
+    const json::value response = accumulated(left.events);
+    EXPECT_EQ(response.at("incomplete_details").at("reason"), "content_filter");
+    EXPECT_FALSE(left.holds("a SECRET"));
+    EXPECT_THAT(left.asked.decided, IsEmpty());
+    EXPECT_EQ(left.asked.dropped.size(), holds ? 1u : 0u);
+    EXPECT_EQ(body_of(script, {.holds_calls = holds}).at("status"), "incomplete");
+  }
+}
+
 // MP-63
 TEST(ResponsesCalls, CallsThatHaveNotLeftAtABlockAreDropped) {
   Script script;
