@@ -370,8 +370,8 @@ Task<void> AnthropicAdapter::stop_block(Event event, EventSink& out) {
     co_return Result<void>{};
   }
   const bool bare = block.arguments.empty() && block.input == json::object();
-  if (bare || whole_body_) {
-    // It may have been cut before its first argument: the next event says so (MP-59).
+  if (bare || whole_body_ || !proposed(block)) {
+    // It may have been cut, also before its first argument: the next event says so (MP-59).
     waiting_ = std::move(block);
     co_return Result<void>{};
   }

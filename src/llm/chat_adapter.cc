@@ -15,6 +15,7 @@ namespace sallyport::llm {
 namespace {
 
 constexpr std::size_t kChoices = 1024;
+constexpr std::size_t kQueued = std::size_t{16} * 1024 * 1024;
 constexpr std::array<std::string_view, 11> kTopMembers{
     "id",           "object",    "created",
     "model",        "choices",   "usage",
@@ -54,8 +55,11 @@ Task<void> ChatAdapter::on_event(const net::SseEvent& event, EventSink& out) {
     Splice edits = checked.edits;
     if (checked.block) edits.replace("/error/message", json_string(checked.block->notice));
     complete_ = true;
-    out.last(event.name, edits.applied(event.data));
+    put_last(event.name, edits.applied(event.data), out);
     co_return Result<void>{};
+  }
+  if (queue_bytes_ > kQueued) {
+    co_return sallyport::fail(ErrorCode::Exhausted, "too much waits behind a call");
   }
   take_head(event.data, value);
   take_usage(value);
@@ -71,7 +75,7 @@ Task<void> ChatAdapter::take_chunk(std::string_view data, const json::value& val
     const json::value* const usage = member_of(value, "usage");
     const bool is_usage = usage != nullptr && usage->is_object();
     if (!(settings_.hides_usage && is_usage)) {
-      out.event({}, without_usage(value).applied(data));
+      put(without_usage(value).applied(data), out);
     }
     co_return Result<void>{};
   }
@@ -100,7 +104,7 @@ Task<void> ChatAdapter::take_apart(std::string_view data, const json::value& val
     same = same && left.all.size() == before + 1 && left.all.back() == part;
   }
   if (same && !complete_) {
-    out.event({}, data);
+    put(data, out);
     co_return Result<void>{};
   }
   for (const std::string& one : left.all) out.event({}, one);
@@ -209,7 +213,27 @@ void ChatAdapter::send_text(Choice& choice, std::string_view member, std::string
   choice.has_role = true;
   std::string said = fmt::format("\"{}\":{}", member, json_string(text));
   if (member == "transcript") said = fmt::format("\"audio\":{{{}}}", said);
-  out.event({}, chunk_of(choice, fmt::format("{{{}{}}}", role, said)));
+  put(chunk_of(choice, fmt::format("{{{}{}}}", role, said)), out);
+}
+
+void ChatAdapter::put(std::string_view data, EventSink& out) {
+  if (queue_.empty()) return out.event({}, data);
+  queue_bytes_ += data.size();
+  queue_.push_back({.data = std::string(data)});
+}
+
+void ChatAdapter::flush(EventSink& out) {
+  while (!queue_.empty() && !queue_.front().choice) {
+    out.event({}, queue_.front().data);
+    queue_bytes_ -= std::min(queue_bytes_, queue_.front().data.size());
+    queue_.pop_front();
+  }
+}
+
+void ChatAdapter::put_last(std::string_view name, std::string_view data, EventSink& out) {
+  std::erase_if(queue_, [](const Queued& queued) { return queued.choice.has_value(); });
+  flush(out);
+  out.last(name, data);
 }
 
 // A block of a check ends the choice; the others go on (MP-45, MP-53).
@@ -218,17 +242,18 @@ void ChatAdapter::end(Choice& choice, const core::TextBlock& block, EventSink& o
   for (const auto& [key, call] : choice.calls) {
     if (choice.door->holds_calls()) choice.door->drop(call.id, call.name, "its message was ended");
   }
+  forget_calls(choice, out);
   if (!block.notice.empty()) {
     send_text(choice, settings_.json_format ? "refusal" : "content", block.notice, out);
   }
   const std::string_view reason = settings_.block_as_answer ? "stop" : "content_filter";
-  out.event({}, chunk_of(choice, "{}", json_string(reason)));
+  put(chunk_of(choice, "{}", json_string(reason)), out);
   choice.blocked = true;
   close(choice, reason);
   const auto is_over = [](const auto& entry) { return entry.second.over; };
   if (choices_.size() >= settings_.choices && std::ranges::all_of(choices_, is_over)) {
     complete_ = true;
-    out.last({}, "[DONE]");
+    put_last({}, "[DONE]", out);
   }
 }
 
@@ -253,7 +278,7 @@ Task<void> ChatAdapter::on_end(EventSink& out) {
     co_return sallyport::fail(ErrorCode::Corrupt, "the provider's stream ended within a message");
   }
   complete_ = true;
-  out.last({}, "[DONE]");
+  put_last({}, "[DONE]", out);
   co_return Result<void>{};
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -73,6 +74,14 @@ class ChatAdapter : public AnswerAdapter {
     bool refused = false;        // a call of it was refused
   };
 
+  // Without checks of the output nothing has to leave before it came: chunks behind a call that
+  // waits, of other choices too, keep their place (MP-8).
+  struct Queued {
+    std::string data{};
+    std::optional<std::uint64_t> choice{};  // whose call waits here
+    std::size_t held = 0;                   // its place in `held` of that choice
+  };
+
   // A chunk with one choice.
   struct Chunk {
     std::string_view data;
@@ -91,6 +100,11 @@ class ChatAdapter : public AnswerAdapter {
   Splice without_usage(const json::value& value) const;
   Result<Choice*> choice_at(const json::value& choice);
   MessageDoor& any_door();
+  void put(std::string_view data, EventSink& out);
+  void put_call(const Choice& choice, std::size_t held, std::string_view data, EventSink& out);
+  void forget_calls(const Choice& choice, EventSink& out);
+  void flush(EventSink& out);
+  void put_last(std::string_view name, std::string_view data, EventSink& out);
   void end(Choice& choice, const core::TextBlock& block, EventSink& out);
   void close(Choice& choice, std::string_view reason);
   void end_all(const core::TextBlock& block, EventSink& out);
@@ -171,6 +185,8 @@ class ChatAdapter : public AnswerAdapter {
   Observed observed_;
   std::string head_;  // a chunk without choices, of which ours are made
   std::map<std::uint64_t, Choice> choices_;
+  std::deque<Queued> queue_;
+  std::size_t queue_bytes_ = 0;
   bool complete_ = false;
   bool failed_ = false;
 };

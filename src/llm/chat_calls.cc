@@ -118,6 +118,9 @@ Result<void> ChatAdapter::hold(Choice& choice, std::string data, const Chunk& ch
     return sallyport::fail(ErrorCode::Exhausted, "held calls are over their limit");
   }
   choice.held.push_back({std::move(data), key});
+  if (!choice.door->enforces_output()) {
+    queue_.push_back({.choice = choice.index, .held = choice.held.size() - 1});
+  }
   return {};
 }
 
@@ -243,7 +246,8 @@ Splice ChatAdapter::call_edits(Choice& choice, const json::value& delta) {
 }
 
 void ChatAdapter::send_calls(Choice& choice, EventSink& out) {
-  for (const Held& held : choice.held) {
+  for (std::size_t i = 0; i < choice.held.size(); ++i) {
+    const Held& held = choice.held[i];
     const Result<ParsedJson> parsed = read_wire_json(held.data);
     const json::value& delta = parsed->value.at("choices").at(0).at("delta");
     Splice edits = call_edits(choice, delta);
@@ -265,9 +269,28 @@ void ChatAdapter::send_calls(Choice& choice, EventSink& out) {
     const bool says_role = !choice.has_role && !text_in(delta, "role").empty();
     if (!has_calls && !says_role) continue;
     choice.has_role = choice.has_role || says_role;
-    out.event({}, data);
+    put_call(choice, i, data, out);
   }
+  forget_calls(choice, out);
   choice.held.clear();
+}
+
+// A call that is decided leaves at the place where it waits, else now.
+void ChatAdapter::put_call(const Choice& choice, std::size_t held, std::string_view data,
+                           EventSink& out) {
+  for (Queued& queued : queue_) {
+    if (queued.choice != choice.index || queued.held != held) continue;
+    queued.choice.reset();
+    queued.data = data;
+    return;
+  }
+  put(data, out);
+}
+
+// Parts of calls that still wait never leave.
+void ChatAdapter::forget_calls(const Choice& choice, EventSink& out) {
+  std::erase_if(queue_, [&](const Queued& queued) { return queued.choice == choice.index; });
+  flush(out);
 }
 
 }  // namespace sallyport::llm

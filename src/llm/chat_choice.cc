@@ -93,7 +93,7 @@ Result<void> ChatAdapter::take_late(const Choice& choice, const Chunk& chunk, Ev
       member_of(chunk.delta, "function_call") != nullptr) {
     return sallyport::fail(ErrorCode::Corrupt, "a call of the provider follows its choice's end");
   }
-  out.event({}, without_usage(chunk.value).applied(chunk.data));
+  put(without_usage(chunk.value).applied(chunk.data), out);
   return {};
 }
 
@@ -268,15 +268,15 @@ void ChatAdapter::release_annotations(Choice& choice, Texts& texts, EventSink& o
     CheckedLeaves fitted = fit_annotations(choice, parsed->value.get_array(), "");
     texts.block = std::move(fitted.block);
     if (texts.block) break;
-    out.event(
-        {}, chunk_of(choice, fmt::format("{{\"annotations\":{}}}", fitted.edits.applied(waiting))));
+    put(chunk_of(choice, fmt::format("{{\"annotations\":{}}}", fitted.edits.applied(waiting))),
+        out);
   }
   choice.annotations.clear();
 }
 
 void ChatAdapter::send(Choice& choice, const Chunk& chunk, const Splice& edits, EventSink& out) {
   choice.has_role = choice.has_role || !text_in(chunk.delta, "role").empty();
-  out.event({}, edits.applied(chunk.data));
+  put(edits.applied(chunk.data), out);
 }
 
 void ChatAdapter::send_texts(Choice& choice, const Texts& texts, EventSink& out) {
@@ -337,11 +337,12 @@ Result<void> ChatAdapter::finish_open(EventSink& out) {
                 choice.door->drop(call.id, call.name, "the provider did not end its arguments"),
                 out);
     }
+    forget_calls(choice, out);
     close(choice, {});
   }
   if (complete_) return {};
   complete_ = true;
-  out.last({}, "[DONE]");
+  put_last({}, "[DONE]", out);
   return {};
 }
 

@@ -120,6 +120,27 @@ TEST(ChatForms, CallsThatPassLeaveWithTheProvidersBytes) {
 }
 
 // MP-8
+TEST(ChatForms, WithoutChecksOfTheOutputChunksBehindACallKeepTheirOrder) {
+  const std::string sse = role(0) + role(1) + call(0, "tool", {"{}"}, 1) + text({"a"}) +
+                          call(0, "tool", {"{\"x\":", "1}"}) + call(1, "tool", {"{}"}, 1) +
+                          text({"b"}) + finish("tool_calls", 1) + text({"c"}) +
+                          finish("tool_calls") + usage() + done();
+  Answer answer({.enforces_output = false}, {.choices = 2});
+  ASSERT_TRUE(answer.send(sse));
+  std::vector<SentEvent> came = events_of(sse);
+  came.back().last = true;
+  EXPECT_EQ(answer.out.events, came);
+  std::string refused = sse;
+  refused.replace(refused.find("\"tool\""), 6, "\"refused_tool\"");
+  Answer changed({.enforces_output = false}, {.choices = 2});
+  ASSERT_TRUE(changed.send(refused));
+  EXPECT_EQ(changed.message(1).at("content"), "[refused]");
+  EXPECT_EQ(changed.message(1).at("tool_calls").as_array().size(), 1);
+  EXPECT_EQ(changed.message(0).at("content"), "abc");
+  EXPECT_EQ(changed.message(0).at("tool_calls").as_array().size(), 1);
+}
+
+// MP-8
 TEST(ChatForms, WithoutAChangeABodyLeavesByteForByte) {
   const std::string body =
       "{ \"id\":\"c\", \"object\":\"chat.completion\",\n \"model\":\"g\",\"choices\": [ "
