@@ -370,7 +370,11 @@ void run_until_stopped(const Running& running, asio::signal_set& signals, asio::
                          sigabbrev_np(number)));
     running.stop();
   });
-  if (http) asio::co_spawn(loop, run_http(server, exporter), asio::detached);
+  if (http) {
+    asio::co_spawn(loop, run_http(server, exporter), [&](const std::exception_ptr&) {
+      if (models != nullptr) models->stopped();
+    });
+  }
   if (exporter != nullptr) asio::co_spawn(loop, exporter->run(), asio::detached);
   if (relays != nullptr) asio::co_spawn(loop, relays->run(kGoodbye), asio::detached);
   if (tls != nullptr) asio::co_spawn(loop, tls->run(), asio::detached);

@@ -90,7 +90,7 @@ class Budgets(ModelTest):
 
     # MP-73
     def test_the_proxy_asks_chat_streams_for_usage_and_keeps_it_from_clients_that_did_not(self):
-        provider = Provider(self, Answer(say("hello"), usage=(7, 8)))
+        provider = Provider(self, Answer(say("hello"), usage=(7, 8), with_usage=True))
         proxy = self.proxy(provider, usage="ask")
         answer = proxy.ask(CHAT, stream=True)
         self.assertEqual(provider.requests[-1].json()["stream_options"], {"include_usage": True})
