@@ -28,7 +28,8 @@ class Budgets(ModelTest):
 
     # MP-72
     def test_what_the_provider_reports_replaces_what_was_reserved(self):
-        provider = Provider(self, Answer(say("hello"), usage=(25, 40)))
+        provider = Provider(self)
+        provider.otherwise = Answer(say("hello"), usage=(25, 40))
         proxy = self.proxy(provider, policy=budget(tokens=1200))
         for _ in range(3):  # each reserves over a thousand and uses 65
             self.assertEqual(proxy.ask(MESSAGES, stream=True).status, 200)
@@ -90,7 +91,8 @@ class Budgets(ModelTest):
 
     # MP-73
     def test_the_proxy_asks_chat_streams_for_usage_and_keeps_it_from_clients_that_did_not(self):
-        provider = Provider(self, Answer(say("hello"), usage=(7, 8), with_usage=True))
+        provider = Provider(self)
+        provider.otherwise = Answer(say("hello"), usage=(7, 8), with_usage=True)
         proxy = self.proxy(provider, usage="ask")
         answer = proxy.ask(CHAT, stream=True)
         self.assertEqual(provider.requests[-1].json()["stream_options"], {"include_usage": True})
