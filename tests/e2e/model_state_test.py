@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""State that providers keep: responses of one agent are not those of another."""
+import json
+import unittest
+
+from model_answers import CHAT, MESSAGES, MODELS, RESPONSES, Answer, say
+from model_provider import Provider
+from model_support import ModelTest, guards
+
+
+class ProviderState(ModelTest):
+    def one(self, policy=None, answer=None):
+        provider = Provider(self)
+        provider.otherwise = answer or Answer(say("hello"))
+        proxy = self.proxy(provider, policy=policy, apis=(RESPONSES,))
+        ada, bob = proxy.agents.values()
+        return provider, proxy, ada, bob
+
+    def get(self, proxy, token, id, method="GET", below=""):
+        return proxy.send(method, f"/v1/responses/{id}{below}", None, [("authorization", f"Bearer {token}")])
+
+    # MP-25
+    def test_a_response_works_only_for_the_agent_that_obtained_it_also_after_a_restart(self):
+        provider, proxy, ada, bob = self.one()
+        id = proxy.ask(RESPONSES, token=ada).json()["id"]
+        for _ in range(2):
+            count = len(provider.requests)
+            refused = self.get(proxy, bob, id)
+            self.assertEqual((refused.status, len(provider.requests)), (404, count))
+            self.assertEqual(self.get(proxy, bob, id, "DELETE").status, 404)
+            self.assertEqual(self.get(proxy, bob, id, "POST", "/cancel").status, 404)
+            self.assertEqual(self.get(proxy, bob, id, below="/input_items").status, 404)
+            self.assertEqual(self.get(proxy, ada, id).status, 200)
+            proxy.kill()
+            proxy.start()
+
+    # MP-35
+    def test_a_conversation_goes_on_only_from_state_that_passed_here(self):
+        provider, proxy, ada, bob = self.one()
+        first = proxy.ask(RESPONSES, token=ada)
+        id = first.json()["id"]
+        self.assertEqual(proxy.ask(RESPONSES, token=ada, previous_response_id=id).status, 200)
+        self.assertEqual(proxy.audit()["state"], [first.header("x-sallyport-record")])
+        count = len(provider.requests)
+        self.assertEqual(proxy.ask(RESPONSES, token=bob, previous_response_id=id).status, 404)
+        self.assertEqual(proxy.ask(RESPONSES, token=ada, previous_response_id="resp_of_nobody").status, 404)
+        self.assertEqual(len(provider.requests), count)
+
+    # MP-35
+    def test_a_policy_refuses_state_of_the_provider(self):
+        provider, proxy, ada, _ = self.one(policy=guards(model={"state": "refuse"}))
+        id = proxy.ask(RESPONSES, token=ada).json()["id"]
+        self.assertEqual(proxy.ask(RESPONSES, token=ada, previous_response_id=id).status, 403)
+
+    # MP-65
+    def test_a_response_that_is_fetched_later_passes_the_output_stage(self):
+        hide = {"type": "regex", "stage": "output", "id": "hide", "patterns": ["sk-[a-z]{8}"], "on_fail": "redact"}
+        _, proxy, ada, _ = self.one(policy=guards(hide), answer=Answer(say("the key is sk-abcdefgh")))
+        first = proxy.ask(RESPONSES, token=ada).json()
+        fetched = self.get(proxy, ada, first["id"])
+        self.assertNotIn(b"sk-abcdefgh", fetched.body)
+        self.assertEqual(fetched.json()["output"], first["output"])
+
+    # MP-65
+    def test_the_policy_keeps_answers_from_being_stored(self):
+        provider, proxy, ada, _ = self.one(policy=guards(model={"store": "false"}))
+        proxy.ask(RESPONSES, token=ada)
+        self.assertIs(provider.requests[-1].json()["store"], False)
+        proxy.ask(RESPONSES, token=ada, store=True)
+        self.assertIs(provider.requests[-1].json()["store"], False)
+
+
+class Rules(ModelTest):
+    # MP-22
+    def test_a_model_outside_the_list_of_an_agent_is_refused_before_any_attempt(self):
+        provider = Provider(self)
+        proxy = self.proxy(provider, policy=guards(model={"allow": {"agent:ada": ["claude-*"], "*": ["gpt-*"]}}))
+        ada, bob = proxy.agents.values()
+        self.assertEqual([proxy.ask(MESSAGES, token=ada).status, proxy.ask(MESSAGES, token=bob).status, proxy.ask(CHAT, token=ada).status,
+                          proxy.ask(CHAT, token=bob).status], [200, 403, 403, 200])
+        self.assertEqual(len(provider.requests), 2)
+
+    # MP-34
+    def test_parts_that_no_check_reads_are_on_record_or_refused(self):
+        image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
+        body = {"model": MODELS[MESSAGES], "max_tokens": 5, "messages": [{"role": "user", "content": [image, {"type": "text", "text": "what is it?"}]}]}
+        for refuse in (False, True):
+            with self.subTest(refuse=refuse):
+                provider = Provider(self)
+                proxy = self.proxy(provider, policy=guards(model={"unread": "refuse"} if refuse else {"unread": "record"}), apis=(MESSAGES,))
+                answer = proxy.ask(MESSAGES, body)
+                unread = proxy.audit()["unread"]
+                self.assertTrue(any("/messages/0/content/0" in part["path"] for part in unread), unread)
+                self.assertEqual(answer.status, 403 if refuse else 200)
+                self.assertEqual(len(provider.requests), 0 if refuse else 1)
+                proxy.stop()
+
+    # MP-36
+    def test_tools_that_the_provider_runs_are_named_refused_or_taken_out(self):
+        tools = [{"type": "web_search_20250305", "name": "web_search"}, {"name": "own", "input_schema": {"type": "object"}}]
+        for rule, status in (("allow", 200), ("refuse", 403), ("strip", 200)):
+            with self.subTest(rule=rule):
+                provider = Provider(self)
+                proxy = self.proxy(provider, policy=guards(model={"provider_tools": rule}), apis=(MESSAGES,))
+                answer = proxy.ask(MESSAGES, tools=tools)
+                self.assertEqual(answer.status, status)
+                if rule == "refuse":
+                    self.assertIn("web_search", answer.json()["error"]["message"])
+                else:
+                    sent = [tool["name"] for tool in provider.requests[-1].json()["tools"]]
+                    self.assertEqual(sent, ["own"] if rule == "strip" else ["web_search", "own"])
+                self.assertIn("provider_tool:web_search_20250305", proxy.audit()["degraded"])
+                proxy.stop()
+
+    # MP-28
+    def test_a_blocked_prompt_reaches_no_provider(self):
+        provider = Provider(self)
+        proxy = self.proxy(provider, policy=guards({"type": "blocklist", "stage": "input", "id": "no", "words": ["launch code"], "replacement": "not that"}))
+        for api in (MESSAGES, CHAT, RESPONSES):
+            answer = proxy.ask(api, "tell me the launch code")
+            self.assertEqual((answer.status, answer.json()["error"]["message"], answer.header("x-sallyport-decision")), (403, "not that", "deny"))
+        self.assertEqual(provider.requests, [])
+        kinds = [event["kind"] for event in proxy.entries("event") if event["kind"].startswith(("model", "policy"))]
+        self.assertEqual(kinds, ["policy_denied"] * 3)
+        self.assertEqual([record["outcome"] for record in proxy.entries(count=3)], ["blocked"] * 3)
+
+    # MP-29, MP-5
+    def test_a_redacted_prompt_is_the_same_bytes_in_every_request(self):
+        provider = Provider(self)
+        hide = {"type": "regex", "stage": "input", "id": "hide", "patterns": ["sk-[a-z]{8}"], "on_fail": "redact"}
+        proxy = self.proxy(provider, policy=guards(hide), apis=(MESSAGES,))
+        text = ('{ "model":"%s" , "max_tokens":1e1,\n"system":"key sk-abcdefgh \\u00e9\\/","messages":[{"role":"user","content":"turn %%d"}]}' % MODELS[MESSAGES])
+        for turn in range(3):
+            self.assertEqual(proxy.ask(MESSAGES, (text % turn).encode()).status, 200)
+            self.assertEqual(provider.requests[-1].body.decode(), (text % turn).replace('"key sk-abcdefgh \\u00e9\\/"', '"key [redacted] \u00e9/"'))
+
+
+if __name__ == "__main__":
+    unittest.main()
