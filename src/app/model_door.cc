@@ -68,6 +68,7 @@ Result<void> ModelDoor::open(const proxy::Settings& settings) {
                                .entropy = workspace.entropy(),
                                .digest = gate_.ledger().digest(),
                                .metrics = gate_.metrics(),
+                               .tracer = gate_.tracer(),
                                .executor = gate_.loop().get_executor(),
                                .approvals_url = approvals_url_,
                                .authenticate =

@@ -179,6 +179,7 @@ Async<bool> ModelExchange::conclude(Outcome outcome, std::string reason, unsigne
   std::vector<core::Draft> drafts = std::move(findings_);
   drafts.push_back(std::move(draft));
   shared_.meter.ended(record_);
+  trace();
   const auto written = co_await shared_.recorder.append(drafts, core::Urgency::Reports);
   if (written) co_return true;
   shared_.recorder.owe(std::move(drafts));

@@ -31,6 +31,7 @@
 #include "proxy/record.h"
 #include "proxy/routes.h"
 #include "proxy/upstreams.h"
+#include "telemetry/tracer.h"
 
 namespace sallyport::proxy {
 
@@ -52,6 +53,7 @@ struct Shared {
   KeyedDigest digest;
   core::FailOpenLog& fail_open;
   Meter& meter;
+  telemetry::Tracer& tracer;
   boost::asio::any_io_executor executor;
   std::string approvals_url;
   std::stop_token ending;  // the process ends, and streams with it (MP-85)
@@ -121,6 +123,7 @@ class ModelExchange {
   // exchange.cc
   Async<void> refuse(Refusal refusal);
   Async<bool> conclude(Outcome outcome, std::string reason, unsigned status);
+  void trace() const;  // exchange_trace.cc
   net::ServerResponse ledger_failed();
   net::ServerResponse head_of(unsigned status, const net::HttpHead* provider) const;
   void add_own_headers(net::ServerResponse& response) const;
@@ -140,9 +143,11 @@ class ModelExchange {
   DoorParts doors_;
   std::string decision_ = "allow";
 
-  std::string body_;    // as it came, decoded
-  json::value parsed_;  // the same
-  llm::Splice edits_;   // of what goes upstream
+  std::string body_;                     // as it came, decoded
+  json::value parsed_;                   // the same
+  llm::Splice edits_;                    // of what goes upstream
+  std::optional<SteadyTime> attempted_;  // first
+  std::string response_model_;           // as the provider calls it
   std::uint64_t text_bytes_ = 0;
   std::optional<llm::Request> request_;
   std::vector<std::shared_ptr<Upstream>> candidates_;  // shared, as above

@@ -98,6 +98,7 @@ void ModelExchange::take_observed(const llm::AnswerAdapter& adapter) {
   record_.usage = seen.usage;
   record_.usage_source = seen.usage ? "reported" : "none";
   if (!seen.response_id.empty()) record_.response_id = seen.response_id;
+  response_model_ = seen.model;
   record_.stop_reason = seen.stop_reason;
   record_.sent_stop_reason = seen.sent_stop_reason;
   record_.stored = seen.stored;

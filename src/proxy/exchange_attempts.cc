@@ -211,6 +211,7 @@ void ModelExchange::settle(core::Draft& record) {
 // The first attempt announces the request itself; what is announced is durable before it happens.
 Async<ModelExchange::Ended> ModelExchange::announce_attempt() {
   ++record_.attempts;
+  if (!attempted_) attempted_ = shared_.clock.steady();
   core::BesideEvent beside;
   beside.facts.push_back(open_request(record_, shared_.recorder.instance_id()));
   if (reservation_) beside.changes.push_back(std::exchange(reservation_, nullptr));

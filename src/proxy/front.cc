@@ -45,9 +45,19 @@ ModelFront::ModelFront(Parts parts, Settings settings, UpstreamList upstreams)
       events_(parts_.governor.emitter(), parts_.recorder),
       fail_open_(parts_.recorder.instance_id(), parts_.log),
       meter_(parts_.metrics),
-      shared_{parts_.governor,    hand_offs_,   events_,         parts_.recorder,
-              parts_.plans,       parts_.clock, parts_.entropy,  parts_.digest,
-              fail_open_,         meter_,       parts_.executor, parts_.approvals_url,
+      shared_{parts_.governor,
+              hand_offs_,
+              events_,
+              parts_.recorder,
+              parts_.plans,
+              parts_.clock,
+              parts_.entropy,
+              parts_.digest,
+              fail_open_,
+              meter_,
+              parts_.tracer,
+              parts_.executor,
+              parts_.approvals_url,
               ending_.get_token()} {
   replace(std::move(settings), std::move(upstreams));
 }

@@ -22,6 +22,7 @@ class ModelFront final : public net::HttpHandler {
     Entropy& entropy;
     KeyedDigest digest;
     Metrics& metrics;
+    telemetry::Tracer& tracer;
     boost::asio::any_io_executor executor;
     std::string approvals_url;
     Authenticate authenticate;
