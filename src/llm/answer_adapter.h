@@ -32,6 +32,9 @@ struct AnswerSettings {
   bool json_format = false;        // the request asks for JSON (MP-52)
   std::uint64_t choices = 1;       // chat: how many the request asks for (`Request::choices`)
   bool hides_usage = false;  // chat: the proxy asked for usage, and the client did not (MP-73)
+  // Responses: the client has the events up to this number from an earlier reading. The provider
+  // sends all of them, so that checks see the whole text (MP-65).
+  std::optional<std::uint64_t> starting_after{};
 };
 
 // What the provider said of itself, and what the client was told instead.

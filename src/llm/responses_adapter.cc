@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/json.hpp>
+#include <charconv>
 #include <utility>
 
 #include "base/try.h"
@@ -143,7 +144,30 @@ Result<ResponsesAdapter::Incoming> ResponsesAdapter::read(const net::SseEvent& e
   return in;
 }
 
+class ResponsesAdapter::Resumed final : public EventSink {
+ public:
+  Resumed(EventSink& out, std::uint64_t after) : out_(out), after_(after) {}
+
+  void event(std::string_view name, std::string_view data) override {
+    const std::string_view number = value_at(data, "/sequence_number");
+    std::uint64_t own = 0;
+    std::from_chars(number.data(), number.data() + number.size(), own);
+    if (number.empty() || own > after_) out_.event(name, data);
+  }
+  void last(std::string_view name, std::string_view data) override { out_.last(name, data); }
+
+ private:
+  EventSink& out_;
+  std::uint64_t after_;
+};
+
 Task<void> ResponsesAdapter::on_event(const net::SseEvent& event, EventSink& out) {
+  if (!settings_.starting_after) co_return co_await on_own_event(event, out);
+  Resumed rest(out, *settings_.starting_after);
+  co_return co_await on_own_event(event, rest);
+}
+
+Task<void> ResponsesAdapter::on_own_event(const net::SseEvent& event, EventSink& out) {
   if (complete_) co_return Result<void>{};
   if (event.data == "[DONE]") {
     out.event(event.name, event.data);
@@ -380,6 +404,7 @@ void ResponsesAdapter::make(EventSink& out, std::string_view type, std::string_v
 
 void ResponsesAdapter::keep_alive(EventSink& out) {
   if (complete_ || begun_.empty()) return;  // where the answer has not begun, a comment does it
+  if (settings_.starting_after && next_ <= *settings_.starting_after) return;
   Splice edits;
   edits.replace("/response/status", "\"in_progress\"");
   const std::string begun = edits.applied(begun_);

@@ -99,6 +99,9 @@ class ResponsesAdapter final : public AnswerAdapter {
   using MaybeBlocked = std::optional<Blocked>;
 
   // responses_adapter.cc
+  // Leaves out what the client has from an earlier reading.
+  class Resumed;
+  Task<void> on_own_event(const net::SseEvent& event, EventSink& out);
   Result<Incoming> read(const net::SseEvent& event) const;
   Task<void> take(Incoming in, EventSink& out);
   Task<void> drain(EventSink& out);

@@ -99,6 +99,8 @@ class ModelExchange {
   Async<Ended> forward();
   Async<Ended> attempt(const std::shared_ptr<Upstream>& upstream, bool last, Opened& opened);
   Result<net::HttpRequest> upstream_request(const Upstream& upstream);
+  // The query without the event that the client names.
+  std::string take_starting_after(std::string_view query);
   Refusal over_budget(std::string message);
   Ended reserve();  // with the first attempt
   void price();
@@ -152,8 +154,9 @@ class ModelExchange {
   std::optional<llm::Request> request_;
   std::vector<std::shared_ptr<Upstream>> candidates_;  // shared, as above
   std::vector<std::string> secrets_;                   // keys that no text may show (MP-26)
-  bool own_retries_ = false;  // the proxy has tried again, the client need not
-  bool asked_usage_ = false;  // by us, not by the client
+  bool own_retries_ = false;                     // the proxy has tried again, the client need not
+  bool asked_usage_ = false;                     // by us, not by the client
+  std::optional<std::uint64_t> starting_after_;  // of a stream that is resumed
   net::HttpExchange* upstream_exchange_ = nullptr;       // that the client's going cancels
   std::shared_ptr<const core::FactChange> reservation_;  // travels with the first attempt
   bool reserved_ = false;

@@ -54,7 +54,8 @@ Async<ModelExchange::Ended> ModelExchange::answer(Opened opened) {
                            .block_as_answer = rules.blocks_as_answer,
                            .json_format = request_ && request_->json_format,
                            .choices = request_ ? request_->choices : 1,
-                           .hides_usage = asked_usage_});
+                           .hides_usage = asked_usage_,
+                           .starting_after = starting_after_});
   const bool stream = head.content_type() == "text/event-stream";
   const bool governed = route_.generates() || route_.kind == Route::Kind::Stored;
   if (governed && stream) co_return co_await stream_answer(std::move(opened), *adapter);

@@ -6,6 +6,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <charconv>
 
 #include "base/lower_case.h"
 #include "base/try.h"
@@ -81,11 +82,35 @@ std::string ModelExchange::without_keys(std::string text) const {
   return text;
 }
 
+std::string ModelExchange::take_starting_after(std::string_view query) {
+  constexpr std::string_view kName = "starting_after=";
+  std::string rest;
+  while (!query.empty()) {
+    const std::string_view one = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(one.size() + 1, query.size()));
+    std::uint64_t number = 0;
+    const char* const end = one.data() + one.size();
+    const bool named = one.starts_with(kName);
+    const auto read = named ? std::from_chars(one.data() + kName.size(), end, number)
+                            : std::from_chars_result{end, std::errc::invalid_argument};
+    if (read.ec == std::errc{} && read.ptr == end) {
+      starting_after_ = number;
+      continue;
+    }
+    if (!rest.empty()) rest += '&';
+    rest += one;
+  }
+  return rest;
+}
+
 Result<net::HttpRequest> ModelExchange::upstream_request(const Upstream& upstream) {
   const net::ServerRequest& request = client_.request();
   const UpstreamSettings& settings = upstream.settings();
   net::HttpRequest out{.method = request.method};
-  out.target = upstream.target(request.path, request.query);
+  // A stream that is resumed comes whole, so that checks see all of it (MP-65).
+  const bool stored = route_.kind == Route::Kind::Stored;
+  out.target =
+      upstream.target(request.path, stored ? take_starting_after(request.query) : request.query);
   const std::vector<std::string> hops = hop_headers(request);
   const bool client_key = settings.key == UpstreamSettings::Key::Client;
   for (const auto& [name, value] : request.headers) {

@@ -522,6 +522,18 @@ TEST(ResponsesAdapter, TheProviderIsObserved) {
   }
 }
 
+// MP-65: a match that the resumed stream would have cut in two is still found.
+TEST(ResponsesAdapter, AResumedStreamIsTheRestOfTheWholeOne) {
+  Script script;
+  script.say("one SECRET two").call("refused_tool", "{}").say("three");
+  const std::vector<SentEvent> all = streamed(script.events()).events;
+  for (std::size_t after = 0; after + 1 < all.size(); ++after) {
+    const Left rest = streamed(script.events(), {}, {.starting_after = after});
+    EXPECT_EQ(rest.events, std::vector<SentEvent>(
+                               all.begin() + static_cast<std::ptrdiff_t>(after) + 1, all.end()));
+  }
+}
+
 // MP-65: what the client sent once comes back through the same door, and no call is decided again.
 TEST(ResponsesAdapter, AListOfItemsIsChecked) {
   FakeDoors doors;
