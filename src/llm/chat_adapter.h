@@ -62,6 +62,7 @@ class ChatAdapter : public AnswerAdapter {
     bool blocked = false;   // a check ended it
     bool has_role = false;  // the role has left
     bool lost_logprobs = false;
+    bool has_audio = false;                                    // the record lists its audio
     std::map<std::string, ChannelId, std::less<>> channels{};  // of members that carry text
     std::optional<JsonStrings> strings{};
     TextOffsets offsets{};
@@ -133,6 +134,7 @@ class ChatAdapter : public AnswerAdapter {
   };
   Result<void> take_late(const Choice& choice, const Chunk& chunk, EventSink& out);
   bool pass_unknown(Choice& choice, const Chunk& chunk, EventSink& out);
+  static void note_audio(Choice& choice, const json::value& message);
   void hide_logprobs(Choice& choice, const Chunk& chunk, Splice& edits);
   Texts pass_texts(Choice& choice, const Chunk& chunk, Splice& edits);
   Texts finish_texts(Choice& choice);

@@ -69,6 +69,7 @@ Async<void> ChatAdapter::pass_body_choice(BodyChoice& body, std::optional<core::
     edits.replace(body.path + "/logprobs", "null");
     choice.door->note_degraded("logprobs");
   }
+  note_audio(choice, body.message);
   Splice others;
   if (!block) block = pass_body_texts(body);
   if (!block) block = pass_body_others(body, others);

@@ -59,6 +59,7 @@ Task<void> ChatAdapter::take_choice(Chunk chunk, EventSink& out) {
   if (!pass_unknown(choice, chunk, out)) co_return Result<void>{};
   Splice edits = without_usage(chunk.value);
   hide_logprobs(choice, chunk, edits);
+  note_audio(choice, chunk.delta);
   Texts texts = pass_texts(choice, chunk, edits);
   if (!texts.block) pass_annotations(choice, chunk, edits, texts);
   if (texts.block) {
@@ -150,6 +151,14 @@ void ChatAdapter::hide_logprobs(Choice& choice, const Chunk& chunk, Splice& edit
   edits.replace("/choices/0/logprobs", "null");
   if (!choice.lost_logprobs) choice.door->note_degraded("logprobs");
   choice.lost_logprobs = true;
+}
+
+// MP-54
+void ChatAdapter::note_audio(Choice& choice, const json::value& message) {
+  const json::value* const audio = member_of(message, "audio");
+  if (choice.has_audio || audio == nullptr || text_in(*audio, "data").empty()) return;
+  choice.has_audio = true;
+  choice.door->note_unread(fmt::format("/choices/{}/message/audio/data", choice.index), "audio");
 }
 
 core::PassedText ChatAdapter::push(Choice& choice, std::string_view member, std::string_view text) {

@@ -86,6 +86,9 @@ class MessageDoor {
   // For the record: a type that the adapter does not know (MP-44); something was left out that no
   // check found, such as `logprobs` (MP-51); a change that is no text, such as a dropped block.
   virtual void note_unknown(std::string type) = 0;
+  // A part of the answer that no check can read, such as audio: where in the whole object, and what
+  // (MP-54). Once for each.
+  virtual void note_unread(std::string path, std::string kind) = 0;
   virtual void note_degraded(std::string what) = 0;
   virtual void note_change() = 0;
 };

@@ -100,6 +100,10 @@ class Door final : public llm::MessageDoor {
       unknown.push_back(std::move(type));
     }
   }
+  void note_unread(std::string path, std::string kind) override {
+    auto& unread = parts_.record.unread;
+    if (unread.size() < 2 * kLongestList) unread.emplace_back(std::move(path), std::move(kind));
+  }
   void note_degraded(std::string what) override { parts_.record.degrade(std::move(what)); }
   void note_change() override { ++parts_.record.changes; }
 

@@ -61,6 +61,7 @@ class WordDoor : public MessageDoor {
   }
   std::string drop(const std::string&, const std::string&, std::string why) override { return why; }
   void note_unknown(std::string) override {}
+  void note_unread(std::string, std::string) override {}
   void note_degraded(std::string) override {}
   void note_change() override {}
 

@@ -58,6 +58,7 @@ class WordDoor final : public MessageDoor {
     return "dropped";
   }
   void note_unknown(std::string) override {}
+  void note_unread(std::string, std::string) override {}
   void note_degraded(std::string) override {}
   void note_change() override {}
 

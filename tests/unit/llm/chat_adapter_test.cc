@@ -88,7 +88,7 @@ TEST(ChatAdapter, ARedactionStandsInTheDeltasAndNothingElseWaits) {
           chunk(0, "{}", "\"stop\""), "[DONE]"}));
 }
 
-// MP-41, MP-40
+// MP-41, MP-40, MP-54
 TEST(ChatAdapter, ReasoningRefusalAndTranscriptHaveChannelsOfTheirOwn) {
   Answer answer;
   ASSERT_TRUE(answer.send(
@@ -102,6 +102,8 @@ TEST(ChatAdapter, ReasoningRefusalAndTranscriptHaveChannelsOfTheirOwn) {
   EXPECT_EQ(answer.message().at("audio"),
             json::parse(R"({"id":"au","data":"SECRET","transcript":"[redacted]"})"));
   EXPECT_EQ(answer.doors.asked.pushed[0].channel.kind, ChannelKind::Reasoning);
+  EXPECT_EQ(answer.doors.asked.unread, (std::vector<std::pair<std::string, std::string>>{
+                                           {"/choices/0/message/audio/data", "audio"}}));
 }
 
 // MP-51

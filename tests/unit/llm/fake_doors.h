@@ -41,6 +41,7 @@ struct Asked {
   std::vector<ProposedCall> decided;
   std::vector<std::pair<std::string, std::string>> dropped;  // id of the call, why
   std::vector<std::string> unknown;
+  std::vector<std::pair<std::string, std::string>> unread;  // path, kind
   std::vector<std::string> degraded;
   std::size_t changes = 0;
   std::vector<std::uint64_t> opened;  // indices of messages
@@ -102,6 +103,9 @@ class FakeDoor : public MessageDoor {
   }
 
   void note_unknown(std::string type) override { asked_.unknown.push_back(std::move(type)); }
+  void note_unread(std::string path, std::string kind) override {
+    asked_.unread.emplace_back(std::move(path), std::move(kind));
+  }
   void note_degraded(std::string what) override { asked_.degraded.push_back(std::move(what)); }
   void note_change() override { ++asked_.changes; }
 
