@@ -48,7 +48,6 @@ json::object model_rules_json(const ModelRules& rules) {
           {"passes_audio", rules.passes_audio},
           {"refuses_state", rules.refuses_state},
           {"never_stores", rules.never_stores},
-          {"keeps_content", rules.keeps_content},
           {"budgets", std::move(budgets)},
           {"retries", rules.retries},
           {"retries_after_send", rules.retries_after_send},

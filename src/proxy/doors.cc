@@ -198,14 +198,14 @@ class Door final : public llm::MessageDoor {
     if (checked.block) {
       add_call(call.id, "", "refused");
       note_change();
-      co_return refusal(fmt::format("{} {}", checked.block->notice, checked.block->reason),
+      co_return refusal(call, fmt::format("{} {}", checked.block->notice, checked.block->reason),
                         parts_.record.request_id);
     }
     if (checked.rewritten && call.raw_input) {
       add_call(call.id, "", "refused");
       note_change();
       co_return refusal(
-          fmt::format("{} what was found cannot be taken out of these arguments", kRefused),
+          call, fmt::format("{} what was found cannot be taken out of these arguments", kRefused),
           parts_.record.request_id);
     }
     leave_to_later_door(call.id, checked.rewritten ? "rewritten" : "deferred");
@@ -220,9 +220,10 @@ class Door final : public llm::MessageDoor {
                             parts_.record.request_id});
   }
 
-  static CallRuling refusal(std::string text, const std::string& record_id) {
-    return {.kind = CallRuling::Kind::Refuse,
-            .notice = fmt::format("{} (record {})", text, record_id)};
+  CallRuling refusal(const ProposedCall& call, std::string text, const std::string& record_id) {
+    std::string notice = fmt::format("{} (record {})", text, record_id);
+    parts_.unanswered.push_back({call.type, call.id, notice});
+    return {.kind = CallRuling::Kind::Refuse, .notice = std::move(notice)};
   }
 
   // The whole first door, with a durable intent, before a byte of the call leaves (MP-56).
@@ -241,7 +242,8 @@ class Door final : public llm::MessageDoor {
       if (!given) {
         add_call(proposed.id, "", "failed");
         note_change();
-        co_return refusal(fmt::format("[Tool call `{}` was not handed out: {}.]", proposed.name,
+        co_return refusal(proposed,
+                          fmt::format("[Tool call `{}` was not handed out: {}.]", proposed.name,
                                       given.error().message),
                           parts_.record.request_id);
       }
@@ -291,7 +293,7 @@ class Door final : public llm::MessageDoor {
     note_change();
     const bool by_check = answer.outcome.text.starts_with("guardrail check '");
     const std::string_view opening = by_check ? kRefused : "[This tool call was refused.]";
-    return refusal(fmt::format("{} {}", opening, answer.outcome.text), answer.record_id);
+    return refusal(proposed, fmt::format("{} {}", opening, answer.outcome.text), answer.record_id);
   }
 
   CallRuling denied(const ProposedCall& proposed, const Answer& answer, const Reply& reply) {
@@ -301,7 +303,8 @@ class Door final : public llm::MessageDoor {
         reply.kind == Reply::Kind::Denied
             ? fmt::format("a person denied it{}{}", reply.reason.empty() ? "" : ": ", reply.reason)
             : std::string("nobody approved it in time");
-    return refusal(fmt::format("[This tool call was refused.] {}", why), answer.record_id);
+    return refusal(proposed, fmt::format("[This tool call was refused.] {}", why),
+                   answer.record_id);
   }
 
   CallRuling pending(const ProposedCall& proposed, const Answer& answer) {
@@ -312,6 +315,7 @@ class Door final : public llm::MessageDoor {
             ? std::string()
             : fmt::format(" at {}{}", parts_.approvals_url, answer.approval_id);
     return refusal(
+        proposed,
         fmt::format("[pending_approval] A person has to approve the call of `{}` first (approval "
                     "{}{}). Make exactly the same call again after that.",
                     proposed.name, answer.approval_id, place),

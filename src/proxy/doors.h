@@ -12,6 +12,7 @@
 #include "core/hand_offs.h"
 #include "core/plan.h"
 #include "llm/message_door.h"
+#include "llm/responses_request.h"
 #include "proxy/record.h"
 
 namespace sallyport::proxy {
@@ -22,10 +23,11 @@ struct DoorParts {
   core::Governor& governor;
   core::HandOffs& hand_offs;
   ModelRecord& record;
-  std::vector<core::Draft>& findings;  // rows of what checks found, bounded
-  std::vector<core::Fact>& facts;      // that change with the record
-  std::string session_id;              // of calls
-  std::stop_token gone;                // the client went away
+  std::vector<core::Draft>& findings;            // rows of what checks found, bounded
+  std::vector<core::Fact>& facts;                // that change with the record
+  std::vector<llm::UnansweredCall>& unanswered;  // refused; the provider may keep the original
+  std::string session_id;                        // of calls
+  std::stop_token gone;                          // the client went away
   const Clock& clock;
   std::string approvals_url;  // ids behind it; empty: nowhere
 };

@@ -94,6 +94,7 @@ class ModelExchange {
   Ended owns_state();
   Ended refuse_elsewhere();
   void take_upstream(const std::string& name);
+  void answer_unanswered(std::vector<llm::UnansweredCall> calls);
   Refusal deny(unsigned status, std::string code, std::string message) const;
   // exchange_attempts.cc
   Async<Ended> forward();
@@ -142,6 +143,7 @@ class ModelExchange {
   ModelRecord record_;
   std::vector<core::Draft> findings_;
   std::vector<core::Fact> facts_;
+  std::vector<llm::UnansweredCall> unanswered_;
   DoorParts doors_;
   std::string decision_ = "allow";
 

@@ -108,7 +108,8 @@ void ModelExchange::take_observed(const llm::AnswerAdapter& adapter) {
     facts_.push_back(OwnedState::fact("response", seen.response_id,
                                       {.agent_id = record_.agent_id,
                                        .upstream = record_.upstream,
-                                       .request_id = record_.request_id}));
+                                       .request_id = record_.request_id,
+                                       .unanswered = unanswered_}));
   }
 }
 

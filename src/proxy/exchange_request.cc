@@ -174,8 +174,21 @@ ModelExchange::Ended ModelExchange::owns_state() {
     }
     record_.state.push_back(owner->request_id);
     take_upstream(owner->upstream);
+    answer_unanswered(owner->unanswered);
   }
   return std::nullopt;
+}
+
+// The provider refuses a history with an unanswered call (MP-64).
+void ModelExchange::answer_unanswered(std::vector<llm::UnansweredCall> calls) {
+  std::erase_if(calls, [&](const llm::UnansweredCall& call) {
+    return std::ranges::any_of(request_->returns, [&](const llm::ToolReturn& result) {
+      return result.tool_call_id == call.id;
+    });
+  });
+  if (calls.empty()) return;
+  llm::answer_calls(edits_, calls, parsed_);
+  ++record_.changes;
 }
 
 // State is where it was made.

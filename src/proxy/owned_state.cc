@@ -25,15 +25,29 @@ std::optional<OwnedState::Owner> OwnedState::find(const std::string& kind,
   const auto value = parse_own_json(**stored);
   const json::object* const object = value ? value->if_object() : nullptr;
   if (object == nullptr) return std::nullopt;
-  return Owner{text_or_empty(*object, "agent_id"), text_or_empty(*object, "upstream"),
-               text_or_empty(*object, "request_id")};
+  Owner owner{text_or_empty(*object, "agent_id"), text_or_empty(*object, "upstream"),
+              text_or_empty(*object, "request_id")};
+  if (const json::value* const calls = object->if_contains("unanswered");
+      calls && calls->is_array()) {
+    for (const json::value& call : calls->get_array()) {
+      if (const json::object* const one = call.if_object()) {
+        owner.unanswered.push_back(
+            {text_or_empty(*one, "type"), text_or_empty(*one, "id"), text_or_empty(*one, "text")});
+      }
+    }
+  }
+  return owner;
 }
 
 core::Fact OwnedState::fact(const std::string& kind, const std::string& id, const Owner& owner) {
-  return {std::string(kSpace), key_of(kind, id),
-          canonical_json(json::object{{"agent_id", owner.agent_id},
-                                      {"upstream", owner.upstream},
-                                      {"request_id", owner.request_id}})};
+  json::object value{
+      {"agent_id", owner.agent_id}, {"upstream", owner.upstream}, {"request_id", owner.request_id}};
+  json::array calls;
+  for (const llm::UnansweredCall& call : owner.unanswered) {
+    calls.push_back(json::object{{"type", call.type}, {"id", call.id}, {"text", call.text}});
+  }
+  if (!calls.empty()) value["unanswered"] = std::move(calls);
+  return {std::string(kSpace), key_of(kind, id), canonical_json(value)};
 }
 
 }  // namespace sallyport::proxy

@@ -4,8 +4,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/recorder.h"
+#include "llm/responses_request.h"
 
 namespace sallyport::proxy {
 
@@ -17,6 +19,8 @@ class OwnedState {
     std::string agent_id;
     std::string upstream;
     std::string request_id;  // that obtained it
+    // Calls that the provider keeps and the client never got (MP-64).
+    std::vector<llm::UnansweredCall> unanswered{};
   };
   // Nothing: no agent obtained it here.
   std::optional<Owner> find(const std::string& kind, const std::string& id) const;
