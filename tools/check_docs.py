@@ -17,6 +17,7 @@ WHOLE += [("docs/guardrails.md", f"examples/guardrails/{name}") for name in ("po
 WHOLE += [("docs/rules.md", f"examples/rules/{name}") for name in ("policy.yaml", "policy.cases.yaml", "team.yaml", "results.yaml")]
 WHOLE += [("docs/external-guards.md", f"examples/external/{name}") for name in
           ("policy.yaml", "freeze.py", "limit_rows.py", "hide_hosts.py", "archive.sh", "rate.py")]
+WHOLE += [("docs/model-proxy.md", f"examples/models/{name}") for name in ("sallyport.yaml", "policy.yaml")]
 EXAMPLES = "tests/unit/embed/header_examples_test.cc"
 
 
