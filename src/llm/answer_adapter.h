@@ -45,6 +45,7 @@ struct Observed {
   std::string stop_reason{};       // the provider's; empty: none came. Of several choices the first
   std::string sent_stop_reason{};  // what the client got
   bool stored = false;             // the provider keeps the response
+  bool failed = false;             // the provider ended the answer with an error of its own
   std::optional<core::TextBlock> block{};  // of the first message that a check ended
 };
 

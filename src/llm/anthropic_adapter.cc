@@ -41,6 +41,7 @@ Task<void> AnthropicAdapter::take(Event event, EventSink& out) {
     co_return Result<void>{};
   }
   if (event.type == "error") {
+    observed_.failed = true;
     pass_error(event, out);
     co_return Result<void>{};
   }

@@ -55,6 +55,7 @@ Task<void> ChatAdapter::on_event(const net::SseEvent& event, EventSink& out) {
     Splice edits = checked.edits;
     if (checked.block) edits.replace("/error/message", json_string(checked.block->notice));
     complete_ = true;
+    observed_.failed = true;
     put_last(event.name, edits.applied(event.data), out);
     co_return Result<void>{};
   }

@@ -290,6 +290,7 @@ Result<void> ResponsesAdapter::on_error(const Incoming& in, EventSink& out) {
   if (step.block) return end_blocked(out, {.block = *step.block});
   if (step.changed) edits.replace(inner ? "/error/message" : "/message", json_string(step.text));
   observed_.stop_reason = observed_.sent_stop_reason = "error";
+  observed_.failed = true;
   drop_undecided();
   complete_ = true;
   send(out, in, std::move(edits), true);

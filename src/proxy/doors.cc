@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/json.hpp>
+#include <iterator>
 
 #include "base/digest.h"
 #include "base/encoding.h"
@@ -56,13 +58,13 @@ class Door final : public llm::MessageDoor {
     const auto found = channels_.find(channel);
     if (found == channels_.end() || !found->second.text) return {};
     PassedText passed = found->second.text->finish();
-    found->second.text.reset();
+    channels_.erase(found);  // what comes behind its end is looked at as a text of its own
     return told(channel, std::move(passed));
   }
 
   PassedText whole(const ChannelId& channel, std::string_view text) override {
     if (over_) return {};
-    return told(channel, look_at(channel, text));
+    return told(channel, pass_whole(channel, text));
   }
 
   PassedText signed_block(const ChannelId& channel, std::string_view text) override {
@@ -137,6 +139,21 @@ class Door final : public llm::MessageDoor {
     if (!guard_) return untouched(text);
     cover(channel);
     return guard_->look_at(stage_of(channel), text, tool_of(channel));
+  }
+
+  // As if it had come in one delta: what stands before a match leaves, streamed or not (MP-38).
+  PassedText pass_whole(const ChannelId& channel, std::string_view text) {
+    if (!guard_) return untouched(text);
+    cover(channel);
+    const auto gate = guard_->arm(stage_of(channel), tool_of(channel));
+    if (!gate) return untouched(text);
+    PassedText passed = gate->push(text);
+    if (passed.block) return passed;
+    PassedText rest = gate->finish();
+    std::ranges::move(rest.pieces, std::back_inserter(passed.pieces));
+    std::ranges::move(rest.findings, std::back_inserter(passed.findings));
+    passed.block = std::move(rest.block);
+    return passed;
   }
 
   std::uint64_t held() const {

@@ -37,6 +37,22 @@ std::string fresh_trace(Entropy& entropy) {
 
 }  // namespace
 
+std::vector<std::string> hop_headers(const net::HttpHeaders& headers) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : headers) {
+    if (lower_case(name) != "connection") continue;
+    std::string word;
+    for (const char c : value + ",") {
+      if (c != ',') {
+        if (c != ' ' && c != '\t') word += lower_letter(c);
+        continue;
+      }
+      if (!word.empty()) names.push_back(std::exchange(word, {}));
+    }
+  }
+  return names;
+}
+
 ModelExchange::ModelExchange(Shared& shared, std::shared_ptr<const Live> live,
                              net::ServerExchange& client, Route route)
     : shared_(shared),
@@ -85,6 +101,10 @@ Async<void> ModelExchange::run() {
 
 Async<ModelExchange::Ended> ModelExchange::serve() {
   begin();
+  // On every path: Codex asks for a WebSocket with GET, and changes to HTTP at 426 (MP-3).
+  if (client_.request().count("upgrade") > 0) {
+    co_return deny(426, "upgrade_required", "the proxy serves HTTP/1.1 and no WebSocket");
+  }
   if (route_.kind == Route::Kind::Elsewhere) {
     if (Ended ended = refuse_elsewhere()) co_return ended;
   }
@@ -120,9 +140,11 @@ void ModelExchange::add_own_headers(net::ServerResponse& response) const {
 net::ServerResponse ModelExchange::head_of(unsigned status, const net::HttpHead* provider) const {
   net::ServerResponse response{.status = status};
   if (provider != nullptr) {
+    const std::vector<std::string> hops = hop_headers(provider->headers);
     for (const auto& [name, value] : provider->headers) {
       const std::string lower = lower_case(name);
-      const bool ours = lower.starts_with("x-sallyport-");
+      const bool ours =
+          lower.starts_with("x-sallyport-") || std::ranges::find(hops, lower) != hops.end();
       if (!ours && std::ranges::find(kHidden, lower) == kHidden.end()) {
         response.headers.emplace_back(lower, value);
       }

@@ -59,6 +59,9 @@ struct Shared {
   std::stop_token ending;  // the process ends, and streams with it (MP-85)
 };
 
+// Names that `Connection` says are for one hop only, in lower case.
+std::vector<std::string> hop_headers(const net::HttpHeaders& headers);
+
 class ModelExchange {
  public:
   ModelExchange(Shared& shared, std::shared_ptr<const Live> live, net::ServerExchange& client,
@@ -164,8 +167,9 @@ class ModelExchange {
   bool reserved_ = false;
   Amount estimate_;
   std::optional<core::TextBlock> blocked_;
-  bool opened_ = false;     // the provider has begun an answer
-  bool responded_ = false;  // a 2xx answer was opened, and its end is not told yet
+  bool provider_failed_ = false;  // its stream ended with an error of its own
+  bool opened_ = false;           // the provider has begun an answer
+  bool responded_ = false;        // a 2xx answer was opened, and its end is not told yet
   bool concluded_ = false;
 };
 

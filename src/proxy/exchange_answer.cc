@@ -57,6 +57,14 @@ Async<ModelExchange::Ended> ModelExchange::answer(Opened opened) {
                            .hides_usage = asked_usage_,
                            .starting_after = starting_after_});
   const bool stream = head.content_type() == "text/event-stream";
+  if (stream && request_ && route_.generates() && !request_->stream) {
+    Refusal refusal = unreachable({ErrorCode::Corrupt, "a stream came that was not asked for"});
+    refusal.error.code = "upstream_failed";
+    refusal.error.message =
+        fmt::format("upstream `{}` sent a stream that was not asked for", record_.upstream);
+    co_await tell_response(false, refusal.reason);
+    co_return refusal;
+  }
   const bool governed = route_.generates() || route_.kind == Route::Kind::Stored;
   if (governed && stream) co_return co_await stream_answer(std::move(opened), *adapter);
   co_return co_await whole_answer(std::move(opened), governed ? adapter.get() : nullptr);
@@ -75,7 +83,8 @@ Async<ModelExchange::Ended> ModelExchange::pass_error(Opened opened) {
   if (head.status == 401 && own_key) {
     Refusal refusal =
         deny(403, "upstream_credentials",
-             fmt::format("upstream `{}` refused the key of the proxy", record_.upstream));
+             fmt::format("upstream `{}` refused the key of the proxy (upstream_credentials)",
+                         record_.upstream));
     refusal.outcome = Outcome::Failed;
     refusal.decision = "error";
     co_return refusal;
@@ -104,8 +113,13 @@ void ModelExchange::take_observed(const llm::AnswerAdapter& adapter) {
   record_.sent_stop_reason = seen.sent_stop_reason;
   record_.stored = seen.stored;
   blocked_ = seen.block;
-  if (route_.generates() && !seen.response_id.empty()) {
-    facts_.push_back(OwnedState::fact("response", seen.response_id,
+  provider_failed_ = seen.failed;
+  // What later requests may name: a response, and a message of a thread that the provider keeps.
+  const bool thread = route_.api == llm::Api::AnthropicMessages;
+  const bool kept = thread ? parsed_.is_object() && parsed_.get_object().contains("thread")
+                           : route_.api == llm::Api::OpenAiResponses;
+  if (route_.generates() && kept && !seen.response_id.empty()) {
+    facts_.push_back(OwnedState::fact(thread ? "message" : "response", seen.response_id,
                                       {.agent_id = record_.agent_id,
                                        .upstream = record_.upstream,
                                        .request_id = record_.request_id,
@@ -223,15 +237,17 @@ Async<void> ModelExchange::finish_stream(ClientStream& stream, llm::AnswerAdapte
         std::chrono::duration_cast<std::chrono::milliseconds>(*stream.first_byte() - started_)
             .count());
   }
-  const Outcome outcome = cancelled  ? Outcome::Cancelled
-                          : failed   ? Outcome::Failed
-                          : blocked_ ? Outcome::Blocked
-                                     : Outcome::Completed;
+  const Outcome outcome = cancelled                    ? Outcome::Cancelled
+                          : failed || provider_failed_ ? Outcome::Failed
+                          : blocked_                   ? Outcome::Blocked
+                                                       : Outcome::Completed;
   std::string reason;
   if (cancelled) {
     reason = "the client went away";
   } else if (failed) {
     reason = without_keys(failed->message);
+  } else if (provider_failed_) {
+    reason = "the provider ended the answer with an error";
   } else if (blocked_) {
     reason = blocked_->reason;
   }

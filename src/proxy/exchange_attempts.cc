@@ -43,23 +43,6 @@ constexpr std::array<std::string_view, 22> kKept{"connection",
                                                  "baggage",
                                                  "http2-settings"};
 
-// Headers that `Connection` names are for one hop only.
-std::vector<std::string> hop_headers(const net::ServerRequest& request) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : request.headers) {
-    if (name != "connection") continue;
-    std::string word;
-    for (const char c : value + ",") {
-      if (c != ',') {
-        if (c != ' ' && c != '\t') word += lower_letter(c);
-        continue;
-      }
-      if (!word.empty()) names.push_back(std::exchange(word, {}));
-    }
-  }
-  return names;
-}
-
 bool is_ours(std::string_view name) {
   return name.starts_with("x-forwarded-") || name.starts_with("x-sallyport-");
 }
@@ -111,7 +94,7 @@ Result<net::HttpRequest> ModelExchange::upstream_request(const Upstream& upstrea
   const bool stored = route_.kind == Route::Kind::Stored;
   out.target =
       upstream.target(request.path, stored ? take_starting_after(request.query) : request.query);
-  const std::vector<std::string> hops = hop_headers(request);
+  const std::vector<std::string> hops = hop_headers(request.headers);
   const bool client_key = settings.key == UpstreamSettings::Key::Client;
   for (const auto& [name, value] : request.headers) {
     const bool credential = name == "authorization" || name == "x-api-key";
@@ -316,7 +299,8 @@ Async<ModelExchange::Ended> ModelExchange::attempt(const std::shared_ptr<Upstrea
     if (!request) {
       Refusal refusal =
           deny(403, "upstream_credentials",
-               fmt::format("the proxy has no key for upstream `{}`", upstream->settings().name));
+               fmt::format("the proxy has no key for upstream `{}` (upstream_credentials)",
+                           upstream->settings().name));
       refusal.outcome = Outcome::Failed;
       refusal.decision = "error";
       refusal.reason = request.error().message;
@@ -348,14 +332,16 @@ Async<ModelExchange::Ended> ModelExchange::attempt(const std::shared_ptr<Upstrea
     }
     const bool good = head->status >= 200 && head->status < 300;
     if (good) upstream->circuit().worked();
+    // What a client did wrong, or did too often, is no fault of the upstream (MP-76).
+    const bool upstream_failed = head->status == 408 || head->status >= 500;
+    if (!good && !upstream_failed) upstream->circuit().worked();
     if (good || !is_transient(head->status)) {
-      if (!good && head->status != 408) upstream->circuit().worked();
       co_await tell_attempt(good ? std::nullopt
                                  : std::optional(fmt::format("http {}", head->status)));
       opened = {upstream, std::move(exchange), std::move(*head)};
       co_return std::nullopt;
     }
-    upstream->circuit().failed();
+    if (upstream_failed) upstream->circuit().failed();
     co_await tell_attempt(fmt::format("http {}", head->status));
     const auto asked = parse_retry_after(head->header("retry-after"), shared_.clock.wall());
     const auto wait = schedule.before(tries + 1, asked);

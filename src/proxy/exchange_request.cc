@@ -74,17 +74,15 @@ ModelExchange::Ended ModelExchange::refuse_elsewhere() {
       return std::nullopt;
     }
   }
-  return deny(404, "not_served",
-              fmt::format("`{} {:.200}` is not served here; the proxy serves /v1/messages, "
-                          "/v1/chat/completions and /v1/responses",
-                          request.method, request.path));
+  return deny(
+      404, "not_served",
+      fmt::format("`{} {:.200}` is not served here (not_served); the proxy serves /v1/messages, "
+                  "/v1/chat/completions and /v1/responses",
+                  request.method, request.path));
 }
 
 ModelExchange::Ended ModelExchange::read_body() {
   const net::ServerRequest& request = client_.request();
-  if (request.count("upgrade") > 0) {
-    return deny(426, "upgrade_required", "the proxy serves HTTP/1.1 and no WebSocket");
-  }
   const auto coding = request.header("content-encoding");
   Result<std::string> decoded =
       net::ContentDecoder::decode(coding.value_or(""), request.body, kLargestBody);
@@ -204,9 +202,11 @@ ModelExchange::Ended ModelExchange::obey_rules() {
   const auto& guard = plan_->stream_guard();
   if (rules.refuses_unread && !request_->unread.empty()) {
     const llm::Unread& first = request_->unread.front();
-    return deny(403, "unread_content",
-                fmt::format("no check can read `{}` ({}), and the policy refuses such requests",
-                            first.path, first.kind));
+    return deny(
+        403, "unread_content",
+        fmt::format(
+            "no check can read `{}` ({}), and the policy refuses such requests (unread_content)",
+            first.path, first.kind));
   }
   if (request_->audio && !rules.passes_audio && guard && guard->enforces(core::TextStage::Output)) {
     return deny(403, "audio_refused",
