@@ -64,6 +64,12 @@ def strange(text):
     return {"kind": "strange", "text": text}
 
 
+def only(api, value, start=None, between=()):
+    """A block, an item or members of a message as they stand in one API, and nothing in the others. `start` is how an item begins, `between` are
+    the events behind that, as pairs of name and members."""
+    return {"kind": "only", "api": api, "value": value, "start": start or value, "between": between}
+
+
 def opaque(seed, size=48):
     """Bytes that mean nothing, the same for the same seed."""
     return base64.b64encode(hashlib.shake_256(seed.encode()).digest(size)).decode()
@@ -82,7 +88,7 @@ class Answer:
         self.choices = [list(one) for one in choices] if choices else [list(parts)]
         self.parts, self.stop, self.usage, self.cached = self.choices[0], stop, usage, cached
         self.logprobs, self.grain, self.seed, self.model = logprobs, grain, seed, model
-        self.strange_events, self.with_usage = strange_events, with_usage
+        self.strange_events, self.with_usage, self.cuts = strange_events, with_usage, {}
 
     def render(self, api):
         return {MESSAGES: Messages, CHAT: Chat, RESPONSES: Responses}[api](self)
@@ -126,7 +132,9 @@ class Renderer:
             return re.findall(r"\s*\S+|\s+$", text)
         if isinstance(grain, int):
             return [text[at:at + grain] for at in range(0, len(text), grain)]
-        cuts = sorted({0, len(text), *(grain.randrange(len(text)) for _ in range(grain.randrange(1, 12)))})
+        if text not in self.answer.cuts:  # by chance, but the same in every form of the answer
+            self.answer.cuts[text] = sorted({0, len(text), *(grain.randrange(len(text)) for _ in range(grain.randrange(1, 12)))})
+        cuts = self.answer.cuts[text]
         return [text[start:end] for start, end in zip(cuts, cuts[1:])]
 
     def call_id(self, part, at, prefix):
@@ -140,7 +148,7 @@ class Renderer:
         if self.answer.stop:
             return self.answer.stop
         kinds = {part["kind"] for part in parts}
-        return "tools" if kinds & {"call", "custom"} else "refusal" if "refuse" in kinds else "end"
+        return "tools" if kinds & {"call", "custom"} or any(part.get("api") == CHAT and "function_call" in part["value"] for part in parts) else "refusal" if "refuse" in kinds else "end"
 
     def logprobs_of(self, text):
         return [{"token": piece, "logprob": -0.0312, "bytes": list(piece.encode()), "top_logprobs": []} for piece in self.pieces(text)]
@@ -197,6 +205,8 @@ class Messages(Renderer):
             elif kind == "strange":
                 whole = {"type": "hologram", "frames": [part["text"], {"deep": 1.50}]}
                 yield whole, [], whole
+            elif kind == "only" and part["api"] == MESSAGES:
+                yield part["start"], list(part["between"]), part["value"]
 
     def tool(self, type, id, name, arguments):
         start = {"type": type, "id": id, "name": name, "input": {}}
@@ -263,6 +273,9 @@ class Chat(Renderer):
         return [{"type": "url_citation", "url_citation": {"start_index": 0, "end_index": len(part["text"]), "title": one["title"], "url": one["url"]}}
                 for part in parts for one in part.get("citations", [])]
 
+    def only(self, parts):
+        return {name: value for part in parts if part.get("api") == CHAT for name, value in part["value"].items()}
+
     def extra(self, parts):
         """Members of a choice that the API does not define."""
         text = self.joined(parts, "strange")
@@ -272,7 +285,7 @@ class Chat(Renderer):
         content, thought = self.joined(parts, "say"), self.joined(parts, "think")
         calls = list(self.calls(index, parts))
         message = {"role": "assistant", "content": content, **({"reasoning_content": thought} if thought is not None else {}),
-                   "refusal": self.joined(parts, "refuse"), **({"tool_calls": calls} if calls else {}), "annotations": self.annotations(parts)}
+                   "refusal": self.joined(parts, "refuse"), **({"tool_calls": calls} if calls else {}), "annotations": self.annotations(parts), **self.only(parts)}
         logprobs = {"content": self.logprobs_of(content or ""), "refusal": None} if self.answer.logprobs else None
         return {"index": index, "message": message, "logprobs": logprobs, "finish_reason": self.STOPS[self.stop(parts)], **self.extra(parts)}
 
@@ -288,6 +301,8 @@ class Chat(Renderer):
                 yield from ({name: piece} for piece in self.pieces(part["text"]))
             if part.get("citations"):
                 yield {"annotations": self.annotations([part])}
+        if self.only(parts):
+            yield self.only(parts)
         for at, made in enumerate(self.calls(index, parts)):
             inner, field = (made["function"], "arguments") if made["type"] == "function" else (made["custom"], "input")
             yield {"tool_calls": [{"index": at, **made, made["type"]: {**inner, field: ""}}]}
@@ -345,7 +360,10 @@ class Responses(Renderer):
     def items(self):
         """Each as the item at its start, the events between, and the whole item. An event has no `output_index` here."""
         for at, part in enumerate(self.answer.parts):
-            yield getattr(self, "item_" + part["kind"])(at, part)
+            if part["kind"] != "only":
+                yield getattr(self, "item_" + part["kind"])(at, part)
+            elif part["api"] == RESPONSES:
+                yield part["start"], [(name, {"item_id": part["value"]["id"], **more}) for name, more in part["between"]], part["value"]
 
     def in_message(self, at, part_kind, empty, whole, between):
         id = self.id("msg_", at)
@@ -463,6 +481,8 @@ def accumulate_messages(said):
                 block.setdefault("citations", []).append(delta["citation"])
             elif delta["type"] == "signature_delta":
                 block["signature"] = delta["signature"]
+            elif delta["type"] == "compaction_delta":
+                block["content"] = (block.get("content") or "") + (delta["content"] or "")
             else:
                 name = delta["type"].removesuffix("_delta")
                 block[name] += delta[name]
@@ -514,6 +534,10 @@ def add_delta(message, delta):
             message[name] = message.get(name, []) + value
         elif name == "role" or value is None:
             message.setdefault(name, value)
+        elif isinstance(value, dict):  # `function_call`, `audio`
+            known = message.setdefault(name, {})
+            for field, text in value.items():
+                known[field] = known[field] + text if isinstance(known.get(field), str) else text
         else:
             message[name] = (message.get(name) or "") + value
 
