@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """State that providers keep: responses of one agent are not those of another."""
-import json
 import unittest
 
-from model_answers import CHAT, MESSAGES, MODELS, RESPONSES, Answer, say
+from model_answers import CHAT, MESSAGES, MODELS, RESPONSES, Answer, call, say
 from model_provider import Provider
 from model_support import ModelTest, guards
 
@@ -51,6 +50,17 @@ class ProviderState(ModelTest):
         provider, proxy, ada, _ = self.one(policy=guards(model={"state": "refuse"}))
         id = proxy.ask(RESPONSES, token=ada).json()["id"]
         self.assertEqual(proxy.ask(RESPONSES, token=ada, previous_response_id=id).status, 403)
+
+    # MP-64
+    def test_a_conversation_that_the_provider_keeps_gets_a_result_for_a_refused_call(self):
+        refuse = {"type": "regex", "stage": "tool_use", "id": "no-force", "args": ["/command"], "patterns": ["--force"]}
+        provider, proxy, ada, _ = self.one(policy=guards(refuse), answer=Answer(call("run", {"command": "git push --force"}, id="call_1")))
+        id = proxy.ask(RESPONSES, token=ada).json()["id"]
+        provider.otherwise = Answer(say("I see."), seed="2")
+        self.assertEqual(proxy.ask(RESPONSES, token=ada, previous_response_id=id).status, 200)
+        added = [item for item in provider.requests[-1].json()["input"] if item.get("type") == "function_call_output"]
+        self.assertEqual([item["call_id"] for item in added], ["call_1"])
+        self.assertIn("refused", added[0]["output"])
 
     # MP-65
     def test_a_response_that_is_fetched_later_passes_the_output_stage(self):
