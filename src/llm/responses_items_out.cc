@@ -73,8 +73,9 @@ Task<void> ResponsesAdapter::on_done(Incoming in, EventSink& out) {
   if (complete_) co_return Result<void>{};  // the answer failed meanwhile
   Item& known = items_[index];
   const bool begun = !known.type.empty();
-  if (!begun) known = {.id = std::string(text_in(*item, "id"))};
-  known.type = item_type(*item);
+  if (!begun) {
+    known = {.id = std::string(text_in(*item, "id")), .type = std::string(item_type(*item))};
+  }
   if (left.blocked) {
     Blocked blocked = std::move(*left.blocked);
     if (!begun) {
@@ -83,16 +84,19 @@ Task<void> ResponsesAdapter::on_done(Incoming in, EventSink& out) {
     } else if (!call && known.type != "message" && known.type != "reasoning") {
       bool placed = false;
       SALLYPORT_CO_TRY(left.raw, cut_item(index, *item, raw, blocked, placed));
-      known.closed = true;
-      SALLYPORT_CO_CHECK_OK(keep_item(known, left.raw));
-      Splice edits;
-      edits.replace("/item", left.raw);
-      send(out, in, std::move(edits));
+      if (!left.raw.empty()) {  // else it ends as it began
+        known.closed = true;
+        SALLYPORT_CO_CHECK_OK(keep_item(known, left.raw));
+        Splice edits;
+        edits.replace("/item", left.raw);
+        send(out, in, std::move(edits));
+      }
     }
     co_return end_blocked(out, blocked);
   }
   Splice edits;
   if (left.raw != raw) edits.replace("/item", left.raw);
+  known.type = item_type(*item);
   known.closed = true;
   known.parts.clear();
   SALLYPORT_CO_CHECK_OK(keep_item(known, std::move(left.raw)));

@@ -326,6 +326,18 @@ TEST(ResponsesAdapter, AHitInAnUnknownItemOrEventEndsTheMessage) {
   }
 }
 
+// An unknown item whose end has a hit that its beginning had not was sent as no item at all.
+TEST(ResponsesAdapter, AnUnknownItemWithALateHitEndsAsItBegan) {
+  Script script;
+  const json::object begun{{"id", "h_1"}, {"type", "hologram_call"}, {"status", "in_progress"}};
+  script.item(with(begun, {{"frames", json::array{"a SECRET"}}}), begun);
+  const Left left = streamed(script.events());
+  const json::value response = accumulated(left.events);
+  EXPECT_EQ(response.at("output").at(0), json::value(with(begun, {{"status", "incomplete"}})));
+  EXPECT_EQ(response.at("output").at(1).at("content").at(0).at("text"), "[redacted]");
+  EXPECT_FALSE(left.holds("a SECRET"));
+}
+
 // MP-47
 TEST(ResponsesAdapter, OffsetsOfAnnotationsFollowARedaction) {
   Script script;
