@@ -9,6 +9,7 @@
 #include "base/bell.h"
 #include "base/lower_case.h"
 #include "base/try.h"
+#include "net/header_text.h"
 #include "net/http_parser.h"
 #include "net/http_wire.h"
 
@@ -30,25 +31,15 @@ bool same_name(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower_letter, lower_letter);
 }
 
-// No value of ours may end its line: what follows would be read as another header.
-bool is_plain(std::string_view value) {
-  return std::ranges::all_of(value, [](char c) {
-    return c == '\t' || (static_cast<unsigned char>(c) >= ' ' && c != 0x7F);
-  });
-}
-bool is_name(std::string_view name) {
-  return !name.empty() && is_plain(name) && name.find_first_of(": \t") == std::string_view::npos;
-}
-
 Result<std::string> head_text(const Url& url, const HttpRequest& request) {
-  if (!is_name(request.method) || !url.target.starts_with('/') || !is_plain(url.target) ||
-      url.target.find_first_of(" \t") != std::string_view::npos) {
+  if (!is_header_name(request.method) || !url.target.starts_with('/') ||
+      !is_header_value(url.target) || url.target.find_first_of(" \t") != std::string_view::npos) {
     return fail(ErrorCode::InvalidInput, "the request line cannot be sent");
   }
   std::string text =
       fmt::format("{} {} HTTP/1.1\r\nHost: {}\r\n", request.method, url.target, url.authority());
   for (const auto& [name, value] : request.headers) {
-    if (!is_name(name) || !is_plain(value)) {
+    if (!is_header_name(name) || !is_header_value(value)) {
       return fail(ErrorCode::InvalidInput, fmt::format("the header `{}` cannot be sent", name));
     }
     text += fmt::format("{}: {}\r\n", name, value);

@@ -16,6 +16,7 @@
 
 #include "base/lower_case.h"
 #include "net/folded_header.h"
+#include "net/header_text.h"
 #include "net/server_tls.h"
 
 namespace sallyport::net {
@@ -77,7 +78,9 @@ ServerResponse busy(std::string why) {
 template <class Body>
 void put_head(http::response<Body>& out, const ServerResponse& response) {
   out.result(response.status);
-  for (const auto& [name, value] : response.headers) out.insert(name, value);
+  for (const auto& [name, value] : response.headers) {
+    if (is_header_name(name) && is_header_value(value)) out.insert(name, value);
+  }
   if (out.find(http::field::server) == out.end()) out.set(http::field::server, "sallyport");
 }
 

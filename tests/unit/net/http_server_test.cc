@@ -37,6 +37,16 @@ class Echo final : public HttpHandler {
     const ServerRequest request = exchange.request();
     ++handled;
     if (request.query == "silent") co_return;
+    if (request.query == "headers") {
+      co_await exchange.respond({.status = 200,
+                                 .headers = {{"x-good", "J\xC3\xBCrgen"},
+                                             {"x-bad", "a\r\nset-cookie: b=c"},
+                                             {"x-bad", std::string("a\0b", 3)},
+                                             {"set-cookie: b=c\r\nx", "y"},
+                                             {"bad name", "y"},
+                                             {"", "y"}}});
+      co_return;
+    }
     if (request.query == "stream") {
       co_await exchange.begin({.headers = {{"content-type", "text/event-stream"}}});
       for (int i = 0; i < 3; ++i) co_await exchange.write("piece " + std::to_string(i) + "\n");
@@ -253,6 +263,17 @@ TEST(HttpServerTest, ARouteHasItsOwnLimitOfBodies) {
       EXPECT_NE((co_await sent("/echo", 1001, chunks)).find(" 413 "), std::string::npos);
     }
     EXPECT_EQ(bench.echo.handled, 4);
+  }));
+}
+
+// MP-89 (partly)
+TEST(HttpServerTest, NoTextMakesAHeader) {
+  EXPECT_TRUE(served({}, [](Bench& bench) -> Async<void> {
+    const std::string said = co_await told(
+        bench, "GET /echo?headers HTTP/1.1\r\n" + kHost + "Connection: close\r\n\r\n");
+    EXPECT_NE(said.find("x-good: J\xC3\xBCrgen\r\n"), std::string::npos) << said;
+    EXPECT_EQ(said.find("set-cookie"), std::string::npos) << said;
+    EXPECT_EQ(said.find("bad"), std::string::npos) << said;
   }));
 }
 
