@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "app/environment.h"
 #include "app/input.h"
 #include "app/version.h"
@@ -14,6 +16,7 @@ namespace sallyport::app {
 namespace {
 
 constexpr std::string_view kTraces = "/v1/traces";
+constexpr std::string_view kMetrics = "/v1/metrics";
 
 std::string variable_or(const std::string& name, std::string otherwise) {
   return variable_of_this_process(name).value_or(std::move(otherwise));
@@ -22,6 +25,21 @@ std::string variable_or(const std::string& name, std::string otherwise) {
 std::string with_traces(std::string url) {
   while (url.ends_with('/')) url.pop_back();
   return url.ends_with(kTraces) ? url : url.append(kTraces);
+}
+
+// Beside that of spans; empty where that one is called otherwise.
+std::string metrics_path(std::string_view traces) {
+  if (!traces.ends_with(kTraces)) return {};
+  return std::string(traces.substr(0, traces.size() - kTraces.size())).append(kMetrics);
+}
+
+std::chrono::milliseconds metrics_interval() {
+  constexpr unsigned kUsual = 60'000;
+  const std::string text = variable_or("OTEL_METRIC_EXPORT_INTERVAL", "");
+  unsigned value = 0;
+  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool good = bad == std::errc{} && end == text.data() + text.size() && value >= 100;
+  return std::chrono::milliseconds(good ? value : kUsual);
 }
 
 std::string decoded(std::string_view text) {
@@ -47,13 +65,20 @@ Result<std::unique_ptr<telemetry::Exporter>> opened(Gate& gate, const std::strin
                             "`allow_http: true` in `serve.telemetry`",
                             url.text()));
   }
+  std::string metrics = metrics_path(url.target);
   telemetry::Exporter::Settings settings{
       .url = std::move(url),
+      .metrics = std::move(metrics),
       .allow_plain = allow_http,
       .headers = otlp_headers(variable_or("OTEL_EXPORTER_OTLP_HEADERS", "")),
-      .service = {.name = std::move(service), .version = std::string(version())}};
-  return telemetry::Exporter::open(gate.loop().get_executor(), gate.tracer(), std::move(settings),
-                                   [&gate](std::string_view line) { gate.log(line); });
+      .service = {.name = std::move(service), .version = std::string(version())},
+      .between_metrics = metrics_interval()};
+  return telemetry::Exporter::open(gate.loop().get_executor(),
+                                   {.tracer = gate.tracer(),
+                                    .metrics = gate.metrics(),
+                                    .clock = gate.workspace().clock(),
+                                    .log = [&gate](std::string_view line) { gate.log(line); }},
+                                   std::move(settings));
 }
 
 }  // namespace

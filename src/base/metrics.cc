@@ -139,6 +139,26 @@ MetricHistograms& Metrics::histogram(std::string name, std::string help,
   return *made.histograms;
 }
 
+void Metrics::read(const std::function<void(const Reading&)>& tell) const {
+  for (const std::function<void()>& look : looks_) look();
+  for (const Family& family : families_) {
+    Reading reading{.name = family.name, .help = family.help, .type = family.type, .labels = {}};
+    const auto tell_all = [&](const auto& all) {
+      for (const auto& [labels, one] : all) {
+        reading.labels = labels;
+        if constexpr (requires { one->value(); }) {
+          reading.number = one.get();
+        } else {
+          reading.histogram = one.get();
+        }
+        tell(reading);
+      }
+    };
+    if (family.numbers) family.numbers->series_.with(tell_all);
+    if (family.histograms) family.histograms->series_.with(tell_all);
+  }
+}
+
 std::string Metrics::text() const {
   for (const std::function<void()>& look : looks_) look();
   std::string out;

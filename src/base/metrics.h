@@ -96,6 +96,18 @@ class Metrics {
   // Asked before each reading: sets what is looked up rather than counted.
   void before_reading(std::function<void()> look) { looks_.push_back(std::move(look)); }
 
+  // One series as it is now: `number`, or `histogram`.
+  struct Reading {
+    std::string_view name;
+    std::string_view help;
+    std::string_view type;    // `counter`, `gauge`, `histogram`
+    std::string_view labels;  // as `text` writes them
+    const MetricNumber* number = nullptr;
+    const MetricHistogram* histogram = nullptr;
+  };
+  // Those of one name follow each other.
+  void read(const std::function<void(const Reading&)>& tell) const;
+
   // Of the version 0.0.4.
   std::string text() const;
   static constexpr std::string_view kContentType = "text/plain; version=0.0.4; charset=utf-8";

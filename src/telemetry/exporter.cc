@@ -12,27 +12,33 @@ namespace sallyport::telemetry {
 
 namespace {
 
+using std::chrono::steady_clock;
+
 constexpr std::size_t kBatch = 512;
 constexpr std::size_t kLargestAnswer = 64 * 1024;
 
+std::chrono::milliseconds time_left(steady_clock::time_point until) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(until - steady_clock::now());
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Exporter>> Exporter::open(boost::asio::any_io_executor executor,
-                                                 Tracer& tracer, Settings settings, Log log) {
+Result<std::unique_ptr<Exporter>> Exporter::open(boost::asio::any_io_executor executor, Parts parts,
+                                                 Settings settings) {
   net::HttpClient::Settings collector{
       .url = settings.url, .allow_plain = settings.allow_plain, .follow_redirects = false};
   SALLYPORT_TRY(auto client, net::HttpClient::open(executor, std::move(collector)));
-  std::unique_ptr<Exporter> exporter(
-      new Exporter(executor, tracer, std::move(settings), std::move(log), std::move(client)));
-  tracer.turn_on();
-  return exporter;
+  parts.tracer.turn_on();
+  return std::unique_ptr<Exporter>(
+      new Exporter(executor, std::move(parts), std::move(settings), std::move(client)));
 }
 
-Exporter::Exporter(boost::asio::any_io_executor executor, Tracer& tracer, Settings settings,
-                   Log log, std::unique_ptr<net::HttpClient> client)
-    : tracer_(tracer),
+Exporter::Exporter(boost::asio::any_io_executor executor, Parts parts, Settings settings,
+                   std::unique_ptr<net::HttpClient> client)
+    : parts_(std::move(parts)),
       settings_(std::move(settings)),
-      log_(std::move(log)),
+      since_(parts_.clock.wall()),
+      metrics_sent_at_(steady_clock::now()),
       client_(std::move(client)),
       timer_(executor) {
   settings_.headers.emplace_back("Content-Type", "application/json");
@@ -40,12 +46,18 @@ Exporter::Exporter(boost::asio::any_io_executor executor, Tracer& tracer, Settin
 
 Async<void> Exporter::run() {
   while (!stopped_) {
-    timer_.expires_after(settings_.between);
+    timer_.expires_after(std::min(settings_.between, settings_.between_metrics));
     co_await timer_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
-    if (!stopped_) co_await send_all(std::chrono::steady_clock::now() + settings_.longest);
+    if (stopped_) break;
+    co_await send_spans(steady_clock::now() + settings_.longest);
+    if (!stopped_ && steady_clock::now() - metrics_sent_at_ >= settings_.between_metrics) {
+      co_await send_metrics(steady_clock::now() + settings_.longest);
+    }
   }
-  co_await send_all(std::chrono::steady_clock::now() + settings_.farewell);
-  tracer_.dropped(tracer_.take(Tracer::kMostWaiting).size());
+  const auto until = steady_clock::now() + settings_.farewell;
+  co_await send_spans(until);
+  parts_.tracer.dropped(parts_.tracer.take(Tracer::kMostWaiting).size());
+  co_await send_metrics(until);
 }
 
 void Exporter::stop() {
@@ -54,25 +66,34 @@ void Exporter::stop() {
 }
 
 // A collector that does not answer loses one batch for each time it is asked.
-Async<void> Exporter::send_all(std::chrono::steady_clock::time_point until) {
-  while (tracer_.waiting() > 0) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        until - std::chrono::steady_clock::now());
-    if (left.count() <= 0) co_return;
-    const std::vector<Span> batch = tracer_.take(kBatch);
-    const Result<void> sent = co_await send(otlp_json(settings_.service, batch), left);
+Async<void> Exporter::send_spans(steady_clock::time_point until) {
+  while (parts_.tracer.waiting() > 0 && time_left(until).count() > 0) {
+    const std::vector<Span> batch = parts_.tracer.take(kBatch);
+    std::string body = otlp_json(settings_.service, batch);
+    const Result<void> sent =
+        co_await send(settings_.url.target, std::move(body), time_left(until));
     if (!sent) {
-      tracer_.dropped(batch.size());
+      parts_.tracer.dropped(batch.size());
       tell(sent.error());
       co_return;
     }
-    tracer_.sent(batch.size());
+    parts_.tracer.sent(batch.size());
   }
 }
 
-Task<void> Exporter::send(std::string body, std::chrono::milliseconds longest) {
+// They are sums since the start, so that nothing is lost where one report fails.
+Async<void> Exporter::send_metrics(steady_clock::time_point until) {
+  if (settings_.metrics.empty() || time_left(until).count() <= 0) co_return;
+  metrics_sent_at_ = steady_clock::now();
+  std::string body = otlp_json(settings_.service, parts_.metrics, since_, parts_.clock.wall());
+  const Result<void> sent = co_await send(settings_.metrics, std::move(body), time_left(until));
+  if (!sent) tell(sent.error());
+}
+
+Task<void> Exporter::send(std::string target, std::string body, std::chrono::milliseconds longest) {
   const auto exchange = client_->exchange();
-  net::HttpRequest request{.headers = settings_.headers, .body = std::move(body)};
+  net::HttpRequest request{
+      .target = std::move(target), .headers = settings_.headers, .body = std::move(body)};
   SALLYPORT_CO_TRY(const net::HttpHead head, co_await exchange->send(std::move(request), longest));
   // Read to its end, so that the connection is used again.
   SALLYPORT_CO_CHECK_OK(co_await exchange->read_all(kLargestAnswer, longest));
@@ -81,11 +102,12 @@ Task<void> Exporter::send(std::string body, std::chrono::milliseconds longest) {
 }
 
 void Exporter::tell(const Error& error) {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = steady_clock::now();
   if (told_at_ && now - *told_at_ < std::chrono::minutes(1)) return;
   told_at_ = now;
-  log_(fmt::format("warning: the collector {} did not take spans, which are dropped: {}",
-                   settings_.url.text(), error.message));
+  parts_.log(
+      fmt::format("warning: the collector {} did not take what was sent; spans are dropped: {}",
+                  settings_.url.text(), error.message));
 }
 
 }  // namespace sallyport::telemetry

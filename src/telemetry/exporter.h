@@ -1,5 +1,5 @@
-// Sends spans to a collector over OTLP/HTTP, in batches and beside everything else: what it does
-// not take in time is dropped and counted, and no call waits for it.
+// Sends spans and metrics to a collector over OTLP/HTTP, beside everything else: spans that it does
+// not take in time are dropped and counted, and no call waits for it.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/async.h"
@@ -17,22 +18,30 @@
 
 namespace sallyport::telemetry {
 
-// On the context of its tracer, which must outlive it.
+// On the context of its tracer.
 class Exporter {
  public:
-  using Log = std::function<void(std::string_view)>;
+  // All must outlive it.
+  struct Parts {
+    Tracer& tracer;
+    const Metrics& metrics;
+    const Clock& clock;
+    std::function<void(std::string_view)> log;
+  };
   struct Settings {
-    net::Url url{};  // of the collector, `/v1/traces` included
+    net::Url url{};         // of the collector; its path is that of spans
+    std::string metrics{};  // the path of metrics there; empty: they are not sent
     bool allow_plain = false;
     net::HttpHeaders headers{};  // that the collector asks for
     Service service{};
-    std::chrono::milliseconds between{1'000};   // batches
-    std::chrono::milliseconds longest{5'000};   // for one batch
+    std::chrono::milliseconds between{1'000};  // batches of spans
+    std::chrono::milliseconds between_metrics{60'000};
+    std::chrono::milliseconds longest{5'000};   // for one of them
     std::chrono::milliseconds farewell{2'000};  // for all that waits when it ends
   };
   // An error: as of `net::HttpClient::open`.
-  static Result<std::unique_ptr<Exporter>> open(boost::asio::any_io_executor executor,
-                                                Tracer& tracer, Settings settings, Log log);
+  static Result<std::unique_ptr<Exporter>> open(boost::asio::any_io_executor executor, Parts parts,
+                                                Settings settings);
   Exporter(const Exporter&) = delete;
 
   // Until `stop`, and then until what waits was sent.
@@ -40,15 +49,17 @@ class Exporter {
   void stop();
 
  private:
-  Exporter(boost::asio::any_io_executor executor, Tracer& tracer, Settings settings, Log log,
+  Exporter(boost::asio::any_io_executor executor, Parts parts, Settings settings,
            std::unique_ptr<net::HttpClient> client);
-  Async<void> send_all(std::chrono::steady_clock::time_point until);
-  Task<void> send(std::string body, std::chrono::milliseconds longest);
+  Async<void> send_spans(std::chrono::steady_clock::time_point until);
+  Async<void> send_metrics(std::chrono::steady_clock::time_point until);
+  Task<void> send(std::string target, std::string body, std::chrono::milliseconds longest);
   void tell(const Error& error);  // at most once a minute
 
-  Tracer& tracer_;
+  Parts parts_;
   Settings settings_;
-  Log log_;
+  WallTime since_;  // when counting began
+  std::chrono::steady_clock::time_point metrics_sent_at_;
   std::unique_ptr<net::HttpClient> client_;
   boost::asio::steady_timer timer_;
   std::optional<std::chrono::steady_clock::time_point> told_at_;

@@ -1,6 +1,9 @@
 #include "telemetry/otlp_json.h"
 
+#include <algorithm>
+#include <array>
 #include <boost/json.hpp>
+#include <utility>
 
 #include "base/encoding.h"
 #include "sallyport/json.h"
@@ -49,18 +52,141 @@ json::object encoded(const Span& span) {
   return out;
 }
 
+// Names of Prometheus and those that OpenTelemetry has for the same.
+struct Name {
+  std::string_view ours;
+  std::string_view theirs;
+};
+constexpr auto kNames = std::to_array<Name>({
+    {"mcp_server_operation_duration_seconds", "mcp.server.operation.duration"},
+    {"mcp_client_operation_duration_seconds", "mcp.client.operation.duration"},
+    {"gen_ai_client_operation_duration_seconds", "gen_ai.client.operation.duration"},
+    {"gen_ai_client_operation_time_to_first_chunk_seconds",
+     "gen_ai.client.operation.time_to_first_chunk"},
+    {"gen_ai_client_token_usage", "gen_ai.client.token.usage"},
+    {"gen_ai_client_token_usage_total", "gen_ai.client.token.usage"},
+    {"mcp_method_name", "mcp.method.name"},
+    {"error_type", "error.type"},
+    {"gen_ai_provider_name", "gen_ai.provider.name"},
+    {"gen_ai_operation_name", "gen_ai.operation.name"},
+    {"gen_ai_request_model", "gen_ai.request.model"},
+    {"gen_ai_response_model", "gen_ai.response.model"},
+    {"gen_ai_token_type", "gen_ai.token.type"},
+});
+
+std::string_view their_name(std::string_view ours) {
+  const auto found = std::ranges::find(kNames, ours, &Name::ours);
+  return found == kNames.end() ? ours : found->theirs;
+}
+
+std::string_view unit_of(std::string_view name) {
+  if (name.starts_with("gen_ai_client_token_usage")) return "{token}";
+  if (name.ends_with("_bytes")) return "By";
+  return name.ends_with("_seconds") ? "s" : "";
+}
+
+// Out of `a="b",c="d"`, in which quotes, backslashes and line ends are escaped.
+json::array attributes_of(std::string_view labels) {
+  json::array out;
+  while (!labels.empty()) {
+    const std::size_t mark = labels.find("=\"");
+    if (mark == std::string_view::npos) break;
+    const std::string_view name = labels.substr(0, mark);
+    std::string value;
+    std::size_t at = mark + 2;
+    for (; at < labels.size() && labels[at] != '"'; ++at) {
+      const bool escaped = labels[at] == '\\' && at + 1 < labels.size();
+      if (escaped) ++at;
+      value += escaped && labels[at] == 'n' ? '\n' : labels[at];
+    }
+    if (!value.empty()) out.push_back(attribute(their_name(name), value));
+    labels.remove_prefix(std::min(at + 2, labels.size()));
+  }
+  return out;
+}
+
+json::object point_of(const Metrics::Reading& reading, WallTime since, WallTime now) {
+  json::object point{{"attributes", attributes_of(reading.labels)},
+                     {"startTimeUnixNano", nanoseconds(since)},
+                     {"timeUnixNano", nanoseconds(now)}};
+  if (reading.number != nullptr) {
+    point["asDouble"] = reading.number->value();
+    return point;
+  }
+  const MetricHistogram::Read read = reading.histogram->read();
+  json::array counts;
+  std::uint64_t before = 0;
+  for (const std::uint64_t up_to : read.up_to) {
+    counts.emplace_back(std::to_string(up_to - std::exchange(before, up_to)));
+  }
+  const auto bounds = reading.histogram->bounds();
+  point["count"] = std::to_string(read.up_to.back());
+  point["sum"] = read.sum;
+  point["bucketCounts"] = std::move(counts);
+  point["explicitBounds"] = json::array(bounds.begin(), bounds.end());
+  return point;
+}
+
+// Without points yet.
+json::object metric_of(const Metrics::Reading& reading) {
+  constexpr int kCumulative = 2;
+  json::object data{{"dataPoints", json::array{}}};
+  std::string_view kind = "gauge";
+  if (reading.type == "counter") {
+    kind = "sum";
+    data["isMonotonic"] = true;
+  } else if (reading.type == "histogram") {
+    kind = "histogram";
+  }
+  if (kind != "gauge") data["aggregationTemporality"] = kCumulative;
+  return {{"name", their_name(reading.name)},
+          {"description", reading.help},
+          {"unit", unit_of(reading.name)},
+          {kind, std::move(data)}};
+}
+
+json::array& points_of(json::object& metric) {
+  for (const std::string_view kind : {"sum", "gauge", "histogram"}) {
+    if (json::value* const data = metric.if_contains(kind)) {
+      return data->as_object()["dataPoints"].as_array();
+    }
+  }
+  return metric["dataPoints"].emplace_array();
+}
+
+json::object scope_of(const Service& service) {
+  return {{"name", "sallyport"}, {"version", service.version}};
+}
+
+std::string enveloped(const Service& service, std::string_view outer, std::string_view inner,
+                      json::object scoped) {
+  json::array about{attribute("service.name", service.name),
+                    attribute("service.version", service.version)};
+  json::object group{{"resource", json::object{{"attributes", std::move(about)}}},
+                     {inner, json::array{std::move(scoped)}}};
+  return json::serialize(json::object{{outer, json::array{std::move(group)}}});
+}
+
 }  // namespace
 
 std::string otlp_json(const Service& service, std::span<const Span> spans) {
   json::array list;
   for (const Span& span : spans) list.push_back(encoded(span));
-  const json::object scope{{"name", "sallyport"}, {"version", service.version}};
-  json::array about{attribute("service.name", service.name),
-                    attribute("service.version", service.version)};
-  json::object group{
-      {"resource", json::object{{"attributes", std::move(about)}}},
-      {"scopeSpans", json::array{json::object{{"scope", scope}, {"spans", std::move(list)}}}}};
-  return json::serialize(json::object{{"resourceSpans", json::array{std::move(group)}}});
+  return enveloped(service, "resourceSpans", "scopeSpans",
+                   json::object{{"scope", scope_of(service)}, {"spans", std::move(list)}});
+}
+
+std::string otlp_json(const Service& service, const Metrics& metrics, WallTime since,
+                      WallTime now) {
+  json::array list;
+  std::string_view last;
+  metrics.read([&](const Metrics::Reading& reading) {
+    if (reading.name != last) list.push_back(metric_of(reading));
+    last = reading.name;
+    points_of(list.back().as_object()).push_back(point_of(reading, since, now));
+  });
+  return enveloped(service, "resourceMetrics", "scopeMetrics",
+                   json::object{{"scope", scope_of(service)}, {"metrics", std::move(list)}});
 }
 
 }  // namespace sallyport::telemetry

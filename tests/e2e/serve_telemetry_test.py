@@ -41,8 +41,15 @@ class Collector:
         self.url = f"http://127.0.0.1:{self.server.server_port}"
 
     def spans(self):
-        return [span for _, _, body in list(self.requests) for group in body["resourceSpans"]
+        return [span for _, _, body in list(self.requests) for group in body.get("resourceSpans", [])
                 for scope in group["scopeSpans"] for span in scope["spans"]]
+
+    def metrics(self):
+        """By name, of the newest report."""
+        for _, _, body in reversed(list(self.requests)):
+            for group in body.get("resourceMetrics", []):
+                return {metric["name"]: metric for scope in group["scopeMetrics"] for metric in scope["metrics"]}
+        return {}
 
     def await_spans(self, test, count):
         end = time.monotonic() + PATIENCE
@@ -111,9 +118,33 @@ class Telemetry(ServeTest):
         # Spans that wait when it ends are sent.
         self.assertEqual(server.stop(), 0)
         self.assertEqual(len(collector.spans()), 2)
+        self.assertIn("mcp.server.operation.duration", collector.metrics())
         path, headers, body = collector.requests[0]
         self.assertEqual((path, headers["x-key"], headers["x-other"]), ("/v1/traces", "a b", "c"))
         self.assertIn("from-env", json.dumps(body["resourceSpans"][0]["resource"]))
+
+    # MP-88 (partly)
+    def test_metrics_are_told_under_the_names_of_opentelemetry(self):
+        collector = Collector(self)
+        server = self.serve(f"telemetry: {{otlp: '{collector.url}'}}", env={"OTEL_METRIC_EXPORT_INTERVAL": "100"})
+        Session(server).call("echo", {"message": "1"})
+
+        def counted():
+            told = collector.metrics().get("sallyport_calls_total", {"sum": {"dataPoints": []}})
+            return [point["asDouble"] for point in told["sum"]["dataPoints"]]
+
+        end = time.monotonic() + PATIENCE
+        while counted() != [1.0]:
+            self.assertLess(time.monotonic(), end, collector.requests)
+            time.sleep(0.02)
+        told = collector.metrics()
+        self.assertTrue(told["sallyport_calls_total"]["sum"]["isMonotonic"])
+        duration = told["mcp.server.operation.duration"]
+        points = [point for point in duration["histogram"]["dataPoints"] if attributes(point)["mcp.method.name"] == "tools/call"]
+        self.assertEqual((duration["unit"], points[0]["count"]), ("s", "1"))
+        self.assertEqual(sum(int(count) for count in points[0]["bucketCounts"]), 1)
+        collector.await_spans(self, 2)
+        self.assertEqual({path for path, _, _ in collector.requests}, {"/v1/traces", "/v1/metrics"})
 
     def test_without_a_collector_nothing_is_told_or_counted(self):
         server = self.serve(env={"OTEL_SDK_DISABLED": "true", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"})
@@ -133,7 +164,7 @@ class Telemetry(ServeTest):
                 while self.metric(server, 'sallyport_telemetry_spans_total{outcome="dropped"}') != [10.0]:
                     self.assertLess(time.monotonic(), end)
                     time.sleep(0.05)
-                self.assertEqual(len([line for line in server.errors if "did not take spans" in line]), 1, server.errors)
+                self.assertEqual(len([line for line in server.errors if "did not take what was sent" in line]), 1, server.errors)
                 session.call("echo", {"message": "last"})
                 begin = time.monotonic()
                 self.assertEqual(server.stop(), 0)

@@ -137,5 +137,33 @@ TEST(OtlpJsonTest, SpansAreWrittenAsOtlpHasThem) {
     "status":{"code":2}})"));
 }
 
+// MP-88 (partly)
+TEST(OtlpJsonTest, MetricsAreWrittenAsOtlpHasThem) {
+  Metrics metrics;
+  metrics.counter("sallyport_calls_total", "Calls.", {"agent", "server"})
+      .at({"a\"\\\n,b=\"c", "files"})
+      .add(3);
+  metrics.gauge("sallyport_sessions", "Sessions.").at({}).set(2);
+  static constexpr auto kBounds = std::to_array<double>({0.25, 1});
+  MetricHistogram& durations = metrics
+                                   .histogram("mcp_server_operation_duration_seconds", "Requests.",
+                                              kBounds, {"mcp_method_name", "error_type"})
+                                   .at({"tools/call", ""});
+  for (const double value : {0.25, 0.5, 0.75, 5.0}) durations.observe(value);
+  const json::value document = json::parse(otlp_json({.version = "1"}, metrics, at(0), at(9)));
+  EXPECT_EQ(document.at_pointer("/resourceMetrics/0/scopeMetrics/0/metrics"), json::parse(R"([
+    {"name":"sallyport_calls_total","description":"Calls.","unit":"","sum":{"dataPoints":[
+      {"attributes":[{"key":"agent","value":{"stringValue":"a\"\\\n,b=\"c"}},{"key":"server","value":{"stringValue":"files"}}],
+       "startTimeUnixNano":"1800000000000000000","timeUnixNano":"1800000009000000000","asDouble":3.0}],
+      "isMonotonic":true,"aggregationTemporality":2}},
+    {"name":"sallyport_sessions","description":"Sessions.","unit":"","gauge":{"dataPoints":[
+      {"attributes":[],"startTimeUnixNano":"1800000000000000000","timeUnixNano":"1800000009000000000","asDouble":2.0}]}},
+    {"name":"mcp.server.operation.duration","description":"Requests.","unit":"s","histogram":{"dataPoints":[
+      {"attributes":[{"key":"mcp.method.name","value":{"stringValue":"tools/call"}}],
+       "startTimeUnixNano":"1800000000000000000","timeUnixNano":"1800000009000000000",
+       "count":"4","sum":6.5,"bucketCounts":["1","2","1"],"explicitBounds":[0.25,1.0]}],
+      "aggregationTemporality":2}}])"));
+}
+
 }  // namespace
 }  // namespace sallyport::telemetry
