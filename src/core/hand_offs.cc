@@ -108,4 +108,21 @@ Result<std::optional<Continuation>> HandOffs::hand_off_of(const std::string& ses
   return std::nullopt;
 }
 
+json::object HandOffs::proposed_to(const std::string& agent_id) {
+  return {{"door", "model"}, {"agent_id", agent_id}};
+}
+
+Result<std::optional<PendingCall>> HandOffs::proposed_call(const Call& call) {
+  if (call.tool_call_id.empty()) return std::nullopt;
+  SALLYPORT_TRY(const std::optional<Continuation> out,
+                hand_off_of(call.session_id, call.tool_call_id));
+  if (!out || out->payload.state != proposed_to(call.agent_id)) return std::nullopt;
+  for (const PendingCall& pending : out->payload.pending_tool_calls) {
+    const bool same = pending.id == call.tool_call_id && pending.name == call.tool &&
+                      (pending.input == call.input || pending.effective_input == call.input);
+    if (same) return pending;
+  }
+  return std::nullopt;
+}
+
 }  // namespace sallyport::core

@@ -56,6 +56,12 @@ class HandOffs {
   Result<std::optional<Continuation>> hand_off_of(const std::string& session_id,
                                                   const std::string& tool_call_id);
 
+  // A call that the model proxy has handed to its client, seen again by a door behind it (MP-61).
+  // Nothing: no such call of this agent with this input is out.
+  Result<std::optional<PendingCall>> proposed_call(const Call& call);
+  // The state of a hand-off by which it is known.
+  static json::object proposed_to(const std::string& agent_id);
+
   // Ends what nobody answered in time. For whoever writes to the ledger, now and then.
   Task<void> expire();
 

@@ -104,6 +104,13 @@ Task<Decision> Front::before(Event event) {
     SALLYPORT_CO_TRY(const bool known, co_await repeats_open_call(event));
     if (known) co_return Decision::allow();
   }
+  // Decided where the model proposed it: this is the same act, and has its intent.
+  SALLYPORT_CO_TRY(const std::optional<PendingCall> proposed,
+                   parts_.hand_offs.proposed_call(call_of(event)));
+  if (proposed && proposed->effective_input == event.input) co_return Decision::allow();
+  if (proposed) {
+    co_return Decision{.kind = Decision::Kind::Rewrite, .value = proposed->effective_input};
+  }
   SALLYPORT_CO_TRY(const core::HandOffs::Given given, co_await hand_out(event));
   if (!given.hand_off.tool_calls.empty()) {
     const PendingCall& handed_out = given.hand_off.tool_calls.front();

@@ -254,8 +254,9 @@ class Door final : public llm::MessageDoor {
       std::vector<Call> calls;
       calls.push_back(call_of(proposed));
       const Result<core::HandOffs::Given> given = co_await parts_.hand_offs.hand_out(
-          {.session_id = parts_.session_id, .turn = 0}, std::move(calls),
-          {.cancel = parts_.gone, .leaves = true});
+          {.session_id = parts_.session_id,
+           .state = core::HandOffs::proposed_to(parts_.record.agent_id)},
+          std::move(calls), {.cancel = parts_.gone, .leaves = true});
       if (!given) {
         add_call(proposed.id, "", "failed");
         note_change();
