@@ -220,6 +220,8 @@ Async<ModelExchange::Ended> ModelExchange::stream_answer(Opened opened,
     }
     stream.replace_last();
     adapter.fail(stream, refusal.error);
+  } else if (cancelled) {
+    adapter.fail(stream, {.status = 499, .message = "the client went away", .code = "cancelled"});
   }
   co_await finish_stream(stream, adapter, std::move(failed));
   co_return std::nullopt;
