@@ -264,6 +264,10 @@ core::Assertion Front::assertion_beside(const json::value& holder) const {
 
 Task<Decision> Front::take_back(const Event& event, std::string id, Continuation handed_out) {
   core::Report report{!event.replaceable, assertion_beside(handed_out.payload.state)};
+  // The model proxy handed it to this agent, whose hook reports what came of it (MP-61).
+  if (handed_out.payload.state == core::HandOffs::proposed_to(settings_.agent)) {
+    report.asserted->standing = core::Assertion::Standing::Holder;
+  }
   if (!report.asserted->counts()) {
     CallResult said{.tool_call_id = std::move(id), .result = result_of(event)};
     SALLYPORT_CO_TRY(const Answer answer,

@@ -50,7 +50,7 @@ struct Settings {
   std::vector<UpstreamSettings> upstreams{};
   std::vector<std::pair<std::string, Price>> prices{};  // by wildcards; the first that fits counts
   // Headers that name the session, in lower case; the first that is there counts (MP-90).
-  std::vector<std::string> session_headers{"x-claude-code-session-id", "session_id",
+  std::vector<std::string> session_headers{"x-claude-code-session-id", "session_id", "session-id",
                                            "x-session-id"};
 
   bool operator==(const Settings&) const = default;
