@@ -15,7 +15,7 @@ import urllib.parse
 
 from model_answers import APIS, CHAT, MESSAGES, PATHS, RESPONSES, Answer, say
 from model_provider import CLOSE, RESET, STALL, STREAM, Provider, Reply, refusing, wait
-from model_support import ModelTest, question
+from model_support import ModelTest, guard, question
 
 LONG = Answer(say("one two three four five six seven eight"), seed="long")
 
@@ -212,6 +212,35 @@ class Leaving(FaultTest):
         begun.leave()
         entry = proxy.audit()
         self.assertEqual((entry["outcome"], entry["usage"]["input_tokens"]), ("cancelled", 25), entry)
+
+    # MP-80
+    def test_the_proxy_reads_no_more_than_a_client_that_does_not_read(self):
+        head, tail = pieces(CHAT)[:3], pieces(CHAT)[3:]
+        filler = head[1].replace(b"one", b"x" * 8000)
+        written = []
+
+        class Counted(list):
+            def __iter__(self):
+                for piece in list.__iter__(self):
+                    written.append(len(piece))
+                    yield piece
+        reply = Reply(type=STREAM)
+        reply.steps = Counted(head + [filler] * 12000 + tail)
+        provider = Provider(self, reply)
+        proxy = self.proxy(provider, policy=guard("output", "NEVER-[0-9]{9}"), apis=[CHAT])
+        begun = proxy.begin(CHAT, stream=True)
+        time.sleep(0.5)
+        last = -1
+        while last != sum(written):  # until nothing moves any more
+            last = sum(written)
+            time.sleep(0.3)
+        self.assertLess(last, 30 << 20)
+        memory = int(next(line for line in open(f"/proc/{proxy.server.process.pid}/status") if line.startswith("VmRSS")).split()[1])
+        self.assertLess(memory, 200 * 1024)
+        since = time.monotonic()
+        begun.leave()
+        self.within_a_second(provider.request(), since)
+        self.assertEqual(self.outcomes(proxy, 1), ["cancelled"])
 
     # MP-79
     def test_a_thousand_connects_and_disconnects_leave_nothing_behind(self):
