@@ -233,8 +233,8 @@ class Door final : public llm::MessageDoor {
 
   void leave_to_later_door(const std::string& id, std::string verdict) {
     add_call(id, "", std::move(verdict));
-    parts_.facts.push_back({std::string(kDeferredCalls), deferred_key(parts_.session_id, id),
-                            parts_.record.request_id});
+    parts_.facts.push_back(
+        {std::string(kDeferredCalls), deferred_key(parts_, id), parts_.record.request_id});
   }
 
   CallRuling refusal(const ProposedCall& call, std::string text, const std::string& record_id) {
@@ -386,8 +386,9 @@ void add_findings(DoorParts& parts, std::vector<Finding> findings, std::string_v
   }
 }
 
-std::string deferred_key(const std::string& session_id, const std::string& tool_call_id) {
-  return hex(sha256(canonical_json(json::array{session_id, tool_call_id})));
+std::string deferred_key(const DoorParts& parts, const std::string& tool_call_id) {
+  return hex(
+      sha256(canonical_json(json::array{parts.record.agent_id, parts.session_id, tool_call_id})));
 }
 
 ToolName tool_name(const std::string& name, const std::string& agent) {

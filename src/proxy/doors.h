@@ -38,7 +38,7 @@ void add_findings(DoorParts& parts, std::vector<Finding> findings, std::string_v
 // Calls that were left to a later door, by session and id of the model (MP-62). The value is the
 // request that proposed them.
 inline constexpr std::string_view kDeferredCalls = "model_deferred";
-std::string deferred_key(const std::string& session_id, const std::string& tool_call_id);
+std::string deferred_key(const DoorParts& parts, const std::string& tool_call_id);
 
 // Whose tool it is: `mcp__fs__read` is `read` of server `fs`, others are tools of the agent's host.
 struct ToolName {

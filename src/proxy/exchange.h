@@ -24,6 +24,7 @@
 #include "llm/answer_adapter.h"
 #include "llm/request.h"
 #include "net/http_server.h"
+#include "net/quota.h"
 #include "proxy/budgets.h"
 #include "proxy/client_stream.h"
 #include "proxy/doors.h"
@@ -56,6 +57,7 @@ struct Shared {
   telemetry::Tracer& tracer;
   boost::asio::any_io_executor executor;
   std::string approvals_url;
+  net::Quota bodies;       // of requests, decoded
   std::stop_token ending;  // the process ends, and streams with it (MP-85)
 };
 
@@ -149,6 +151,7 @@ class ModelExchange {
   std::vector<llm::UnansweredCall> unanswered_;
   DoorParts doors_;
   std::string decision_ = "allow";
+  net::Quota::Share room_;  // that the body takes
 
   std::string body_;                     // as it came, decoded
   json::value parsed_;                   // the same

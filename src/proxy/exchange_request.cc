@@ -61,12 +61,16 @@ void ModelExchange::begin() {
 
 ModelExchange::Ended ModelExchange::refuse_elsewhere() {
   const net::ServerRequest& request = client_.request();
+  // A provider that resolves such a path would serve a route that is governed here.
+  const bool plain = request.path.find("/.") == std::string::npos &&
+                     request.path.find("//") == std::string::npos &&
+                     request.path.find_first_of("%\\;") == std::string::npos;
   for (const std::shared_ptr<Upstream>& upstream : live_->upstreams) {
     for (const std::string& prefix : upstream->settings().pass_through) {
       const bool below = request.path.starts_with(prefix) &&
                          (request.path.size() == prefix.size() || prefix.ends_with('/') ||
                           request.path[prefix.size()] == '/');
-      if (!below) continue;
+      if (!below || !plain) continue;
       candidates_ = {upstream};
       record_.route = prefix;
       record_.degrade("ungoverned");
@@ -99,6 +103,14 @@ ModelExchange::Ended ModelExchange::read_body() {
     return deny(400, "damaged_body", fmt::format("the body cannot be decoded: {}", error.message));
   }
   body_ = std::move(*decoded);
+  constexpr std::size_t kCopies = 3;  // the text, its values, and what goes upstream
+  if (!room_.grow_to(kCopies * body_.size())) {
+    Refusal refusal = deny(503, "busy", "requests of this agent take too much memory; try again");
+    refusal.outcome = Outcome::Failed;
+    refusal.decision = "error";
+    refusal.retry_after_s = 1;
+    return refusal;
+  }
   record_.request_digest = shared_.digest(body_);
   record_.request = body_;
   if (!route_.has_body()) return std::nullopt;

@@ -11,6 +11,8 @@ namespace sallyport::proxy {
 
 namespace {
 
+constexpr std::size_t kBodyRoom = std::size_t{1} << 30;
+
 // Names without wildcards: those that a client may ask for by their name.
 std::vector<std::string> names_of(const UpstreamList& upstreams) {
   std::vector<std::string> names;
@@ -58,6 +60,7 @@ ModelFront::ModelFront(Parts parts, Settings settings, UpstreamList upstreams)
               parts_.tracer,
               parts_.executor,
               parts_.approvals_url,
+              net::Quota({.all = kBodyRoom, .each = kBodyRoom / 2}),
               ending_.get_token()} {
   replace(std::move(settings), std::move(upstreams));
 }

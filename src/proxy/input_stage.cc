@@ -153,7 +153,10 @@ Task<std::optional<Envelope>> InputStage::released(const llm::ToolReturn& result
   const Envelope envelope = envelope_of(given);
   SALLYPORT_CO_TRY(std::optional<Continuation> out,
                    parts_.hand_offs.hand_off_of(parts_.session_id, result.tool_call_id));
-  if (out) {
+  // Sessions are named by clients: a result completes only what this agent was handed here.
+  const bool ours =
+      out && out->payload.state == core::HandOffs::proposed_to(parts_.record.agent_id);
+  if (ours) {
     SALLYPORT_CO_TRY(const std::vector<Answer> answers,
                      co_await parts_.hand_offs.submit(
                          {std::move(*out), {{result.tool_call_id, given}}}, parts_.session_id));
@@ -216,7 +219,7 @@ Task<void> InputStage::pass_result(const llm::Request& request, const llm::ToolR
 // A call that was left to a later door, and that no door has seen (MP-62).
 Task<void> InputStage::note_bypass(const llm::ToolReturn& result, bool& withheld) {
   core::Recorder& recorder = parts_.governor.emitter().recorder();
-  const std::string key = deferred_key(parts_.session_id, result.tool_call_id);
+  const std::string key = deferred_key(parts_, result.tool_call_id);
   SALLYPORT_CO_TRY(const std::optional<std::string> deferred, recorder.fact(kDeferredCalls, key));
   if (!deferred) co_return Result<void>{};
   core::Idempotency& rows = parts_.governor.idempotency();
