@@ -88,6 +88,11 @@ std::uint64_t ModelExchange::elapsed_ms() const {
           .count());
 }
 
+std::string ModelExchange::overhead_ms() const {
+  const auto ours = shared_.clock.steady() - started_ - waited_;
+  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(ours).count());
+}
+
 Async<void> ModelExchange::run() {
   client_.on_gone([this] {
     gone_.request_stop();
@@ -183,7 +188,7 @@ Async<void> ModelExchange::refuse(Refusal refusal) {
   if (refusal.retry_after_s) {
     response.headers.emplace_back("retry-after", std::to_string(*refusal.retry_after_s));
   }
-  response.headers.emplace_back("x-sallyport-overhead-ms", std::to_string(elapsed_ms()));
+  response.headers.emplace_back("x-sallyport-overhead-ms", overhead_ms());
   response.body = llm::error_body(route_.api, refusal.error);
   co_await client_.respond(std::move(response));
 }

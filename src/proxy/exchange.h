@@ -137,6 +137,7 @@ class ModelExchange {
   void add_own_headers(net::ServerResponse& response) const;
   bool gone() const { return gone_.stop_requested(); }
   std::uint64_t elapsed_ms() const;
+  std::string overhead_ms() const;  // without the time of the provider (MP-82)
 
   Shared& shared_;
   std::shared_ptr<const Live> live_;  // shared with other requests, for all of this one
@@ -144,6 +145,7 @@ class ModelExchange {
   Route route_;
   std::shared_ptr<const core::Plan> plan_;  // pinned for the whole request
   SteadyTime started_;
+  SteadyTime::duration waited_{};  // for the provider
   std::stop_source gone_;
   ModelRecord record_;
   std::vector<core::Draft> findings_;

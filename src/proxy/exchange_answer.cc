@@ -73,7 +73,9 @@ Async<ModelExchange::Ended> ModelExchange::answer(Opened opened) {
 // Errors of the provider pass with status, body and `Retry-After`, but for those about our own key.
 Async<ModelExchange::Ended> ModelExchange::pass_error(Opened opened) {
   const net::HttpHead& head = opened.head;
+  const SteadyTime asked = shared_.clock.steady();
   Result<std::string> body = co_await opened.exchange->read_all(kLongestError, kSilence);
+  waited_ += shared_.clock.steady() - asked;
   upstream_exchange_ = nullptr;
   if (body) {
     body = net::ContentDecoder::decode(head.header("content-encoding"), std::move(*body),
@@ -91,7 +93,7 @@ Async<ModelExchange::Ended> ModelExchange::pass_error(Opened opened) {
   }
   net::ServerResponse response = head_of(head.status, &head);
   if (own_retries_) response.headers.emplace_back("x-should-retry", "false");
-  response.headers.emplace_back("x-sallyport-overhead-ms", std::to_string(elapsed_ms()));
+  response.headers.emplace_back("x-sallyport-overhead-ms", overhead_ms());
   response.body = without_keys(body ? std::move(*body) : std::string());
   record_.bytes_out = response.body.size();
   record_.first_byte_ms = elapsed_ms();
@@ -268,7 +270,9 @@ Async<void> ModelExchange::finish_stream(ClientStream& stream, llm::AnswerAdapte
 
 Async<ModelExchange::Ended> ModelExchange::whole_answer(Opened opened,
                                                         llm::AnswerAdapter* adapter) {
+  const SteadyTime asked = shared_.clock.steady();
   Result<std::string> body = co_await opened.exchange->read_all(kLargestAnswer, kSilence);
+  waited_ += shared_.clock.steady() - asked;
   upstream_exchange_ = nullptr;
   if (body) {
     body = net::ContentDecoder::decode(opened.head.header("content-encoding"), std::move(*body),
@@ -301,7 +305,7 @@ Async<ModelExchange::Ended> ModelExchange::whole_answer(Opened opened,
     co_return refusal;
   }
   net::ServerResponse response = head_of(opened.head.status, &opened.head);
-  response.headers.emplace_back("x-sallyport-overhead-ms", std::to_string(elapsed_ms()));
+  response.headers.emplace_back("x-sallyport-overhead-ms", overhead_ms());
   response.body = std::move(*body);
   record_.bytes_out = response.body.size();
   record_.first_byte_ms = elapsed_ms();

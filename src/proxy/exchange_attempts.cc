@@ -312,8 +312,10 @@ Async<ModelExchange::Ended> ModelExchange::attempt(const std::shared_ptr<Upstrea
     }
     std::unique_ptr<net::HttpExchange> exchange = upstream->exchange();
     upstream_exchange_ = exchange.get();
+    const SteadyTime sent = shared_.clock.steady();
     Result<net::HttpHead> head = gone() ? fail(ErrorCode::Cancelled, "the client went away")
                                         : co_await exchange->send(std::move(*request), kHeadTime);
+    waited_ += shared_.clock.steady() - sent;
     if (gone()) {
       upstream_exchange_ = nullptr;
       co_await tell_attempt("the client went away");

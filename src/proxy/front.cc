@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <set>
 
@@ -123,6 +124,14 @@ net::ServerResponse ModelFront::models(const net::ServerRequest& request,
       return net::ServerResponse::json(200, json::serialize(model_json(name, anthropic)));
     }
     list.push_back(model_json(name, anthropic));
+  }
+  const auto serves = [&](const std::shared_ptr<Upstream>& upstream) {
+    return upstream->serves(route.id);
+  };
+  // One that only a wildcard names.
+  if (!route.id.empty() && plan->model_rules().may_use(request.principal, route.id) &&
+      std::ranges::any_of(live_->upstreams, serves)) {
+    return net::ServerResponse::json(200, json::serialize(model_json(route.id, anthropic)));
   }
   if (!route.id.empty()) {
     return net::ServerResponse::json(

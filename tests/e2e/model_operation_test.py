@@ -9,7 +9,7 @@ import unittest
 from cli_support import BIN
 from hook_support import HOST, claude
 from model_answers import APIS, CHAT, MESSAGES, MODELS, Answer, call, say
-from model_provider import Provider, Reply
+from model_provider import Provider, Reply, wait
 from model_support import ModelTest, Proxy, guards
 
 
@@ -35,6 +35,16 @@ class Credentials(ModelTest):
 
 
 class Attempts(ModelTest):
+    # MP-82
+    def test_the_overhead_is_without_the_time_of_the_provider(self):
+        provider = Provider(self)
+        body = json.dumps(Answer(say("slow")).body(MESSAGES)).encode()
+        provider.otherwise = Reply(wait(1.5), body)
+        proxy = self.proxy(provider, apis=(MESSAGES,))
+        answer = proxy.ask(MESSAGES)
+        self.assertEqual(answer.status, 200)
+        self.assertLess(int(answer.header("x-sallyport-overhead-ms")), 1000)
+
     # EV-105, MP-74
     def test_there_is_one_attempt_unless_the_policy_says_otherwise(self):
         provider = Provider(self)
@@ -83,6 +93,13 @@ class Attempts(ModelTest):
 
 
 class Daemon(ModelTest):
+    # MP-23
+    def test_a_model_that_only_a_wildcard_names_is_told_by_its_name(self):
+        proxy = self.proxy(Provider(self), policy=guards(model={"allow": ["claude-*"]}), apis=(MESSAGES,))
+        known = proxy.send("GET", "/v1/models/claude-opus-5", None, proxy.headers(MESSAGES))
+        self.assertEqual((known.status, known.json()["id"], known.json()["type"]), (200, "claude-opus-5", "model"))
+        self.assertEqual(proxy.send("GET", "/v1/models/gpt-5", None, proxy.headers(MESSAGES)).status, 404)
+
     # MP-84
     def test_a_reload_takes_up_upstreams_and_a_refused_file_changes_nothing(self):
         first, second = Provider(self), Provider(self)
