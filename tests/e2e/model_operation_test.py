@@ -116,6 +116,20 @@ class Daemon(ModelTest):
             self.assertEqual(proxy.ask(MESSAGES).status, 200)
         self.assertTrue(second.requests)
 
+    # MP-69
+    def test_requests_and_answers_are_committed_to_and_not_stored(self):
+        provider = Provider(self)
+        provider.otherwise = Answer(say("the answer is xylophone"))
+        proxy = self.proxy(provider, apis=(MESSAGES,))
+        proxy.ask(MESSAGES, "the question is glockenspiel", stream=True)
+        record = proxy.audit()
+        for name in ("request", "released"):
+            self.assertEqual((record[name]["state"], record[name]["$sealed"][:7]), ("withheld", "sha256:"))
+        proxy.stop()
+        stored = b"".join(path.read_bytes() for path in (self.folder / "data").rglob("*") if path.is_file())
+        self.assertNotIn(b"glockenspiel", stored)
+        self.assertNotIn(b"xylophone", stored)
+
     # MP-86
     def test_readiness_depends_on_the_ledger_and_names_open_circuits(self):
         provider = Provider(self)
