@@ -41,6 +41,7 @@ bench:
 	@cmake --preset release -DSALLYPORT_BENCH=ON $$([ -f build/build.ninja ] || echo -DSALLYPORT_TESTS=OFF)
 	@cmake --build --preset release -j $(JOBS) --target sallyport sallyport_bench
 	@build/bin/sallyport_bench
+	@python3 bench/model_bench.py
 
 install: build
 	@cmake --build --preset release -j $(JOBS) --target sallyport_library

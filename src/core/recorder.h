@@ -88,6 +88,8 @@ struct Draft {
   // False: outlives this process, and the machine only some moments later (`durability: relaxed`).
   // An append waits for the disk if one of its drafts does.
   bool waits_for_disk = true;
+  // `id` was made for this draft, so no earlier try can have been written.
+  bool fresh_id = false;
 };
 
 struct Position {

@@ -115,7 +115,7 @@ Result<Group> Ledger::seal(std::vector<core::Draft> drafts, core::Urgency urgenc
   Group group{.urgency = urgency};
   group.waits_for_disk = std::ranges::any_of(drafts, &core::Draft::waits_for_disk);
   for (core::Draft& draft : drafts) {
-    group.known_ids = group.known_ids || draft.id.has_value();
+    group.known_ids = group.known_ids || (draft.id && !draft.fresh_id);
     SALLYPORT_TRY(SealedDraft sealed, committer_.seal(std::move(draft)));
     group.drafts.push_back(std::move(sealed));
   }

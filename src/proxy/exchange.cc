@@ -72,6 +72,7 @@ ModelExchange::ModelExchange(Shared& shared, std::shared_ptr<const Live> live,
              .gone = gone_.get_token(),
              .clock = shared.clock,
              .approvals_url = shared.approvals_url} {
+  events_ = std::make_shared<EventTeller>(shared.events, shared.asides, shared.executor);
   room_ = shared.bodies.share_of(client.request().principal);
   record_.request_id = uuid7_text(shared.clock, shared.entropy);
   record_.agent_id = client.request().principal;

@@ -28,6 +28,7 @@
 #include "proxy/budgets.h"
 #include "proxy/client_stream.h"
 #include "proxy/doors.h"
+#include "proxy/event_teller.h"
 #include "proxy/meter.h"
 #include "proxy/record.h"
 #include "proxy/routes.h"
@@ -58,6 +59,7 @@ struct Shared {
   boost::asio::any_io_executor executor;
   std::string approvals_url;
   net::Quota bodies;       // of requests, decoded
+  net::TaskGroup& asides;  // what goes on when a request has ended
   std::stop_token ending;  // the process ends, and streams with it (MP-85)
 };
 
@@ -112,7 +114,7 @@ class ModelExchange {
   void price();
   void settle(core::Draft& record);
   Async<Ended> announce_attempt();
-  Async<void> tell_attempt(std::optional<std::string> error);
+  void tell_attempt(std::optional<std::string> error);
   Async<bool> wait_for_retry(std::chrono::milliseconds wait);
   Refusal unreachable(const Error& error) const;
   std::string without_keys(std::string text) const;
@@ -126,7 +128,7 @@ class ModelExchange {
                                     ClientStream& stream);
   Async<void> finish_stream(ClientStream& stream, llm::AnswerAdapter& adapter,
                             std::optional<Error> failed);
-  Async<void> tell_response(bool success, std::optional<std::string> error);
+  void tell_response(bool success, std::optional<std::string> error);
   void take_observed(const llm::AnswerAdapter& adapter);
   // exchange.cc
   Async<void> refuse(Refusal refusal);
@@ -152,6 +154,7 @@ class ModelExchange {
   std::vector<core::Fact> facts_;
   std::vector<llm::UnansweredCall> unanswered_;
   DoorParts doors_;
+  std::shared_ptr<EventTeller> events_;  // shared with its coroutine, which may outlive this
   std::string decision_ = "allow";
   net::Quota::Share room_;  // that the body takes
 

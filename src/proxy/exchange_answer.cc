@@ -62,7 +62,7 @@ Async<ModelExchange::Ended> ModelExchange::answer(Opened opened) {
     refusal.error.code = "upstream_failed";
     refusal.error.message =
         fmt::format("upstream `{}` sent a stream that was not asked for", record_.upstream);
-    co_await tell_response(false, refusal.reason);
+    tell_response(false, refusal.reason);
     co_return refusal;
   }
   const bool governed = route_.generates() || route_.kind == Route::Kind::Stored;
@@ -129,14 +129,13 @@ void ModelExchange::take_observed(const llm::AnswerAdapter& adapter) {
   }
 }
 
-Async<void> ModelExchange::tell_response(bool success, std::optional<std::string> error) {
-  if (!std::exchange(responded_, false)) co_return;
+void ModelExchange::tell_response(bool success, std::optional<std::string> error) {
+  if (!std::exchange(responded_, false)) return;
   if (blocked_) {
-    (void)co_await shared_.events.emit(
-        event::PolicyDenied{.agent_id = record_.agent_id,
-                            .tool_name = "model:" + record_.upstream_model,
-                            .reason = blocked_->reason},
-        record_.subject());
+    events_->tell(event::PolicyDenied{.agent_id = record_.agent_id,
+                                      .tool_name = "model:" + record_.upstream_model,
+                                      .reason = blocked_->reason},
+                  record_.subject());
   }
   event::ModelResponseFinished finished{.agent_id = record_.agent_id,
                                         .model = record_.upstream_model,
@@ -145,7 +144,7 @@ Async<void> ModelExchange::tell_response(bool success, std::optional<std::string
                                         .error = std::move(error),
                                         .usage = record_.usage};
   if (success && !record_.stop_reason.empty()) finished.stop_reason = record_.stop_reason;
-  (void)co_await shared_.events.emit(std::move(finished), record_.subject());
+  events_->tell(std::move(finished), record_.subject());
 }
 
 Async<std::optional<Error>> ModelExchange::relay(Opened& opened, llm::AnswerAdapter& adapter,
@@ -217,7 +216,7 @@ Async<ModelExchange::Ended> ModelExchange::stream_answer(Opened opened,
             : fmt::format("the answer of upstream `{}` broke off", record_.upstream);
     if (!stream.begun() && !stream.waits()) {
       co_await stream.drain();
-      co_await tell_response(false, refusal.reason);
+      tell_response(false, refusal.reason);
       co_return refusal;
     }
     stream.replace_last();
@@ -265,7 +264,7 @@ Async<void> ModelExchange::finish_stream(ClientStream& stream, llm::AnswerAdapte
   }
   co_await stream.send_last();
   const bool success = outcome == Outcome::Completed && durable;
-  co_await tell_response(success, success ? std::nullopt : std::optional(reason));
+  tell_response(success, success ? std::nullopt : std::optional(reason));
 }
 
 Async<ModelExchange::Ended> ModelExchange::whole_answer(Opened opened,
@@ -301,7 +300,7 @@ Async<ModelExchange::Ended> ModelExchange::whole_answer(Opened opened,
               ? fmt::format("upstream `{}` fell silent", record_.upstream)
               : fmt::format("the answer of upstream `{}` cannot be read", record_.upstream);
     }
-    co_await tell_response(false, refusal.reason);
+    tell_response(false, refusal.reason);
     co_return refusal;
   }
   net::ServerResponse response = head_of(opened.head.status, &opened.head);
@@ -314,12 +313,12 @@ Async<ModelExchange::Ended> ModelExchange::whole_answer(Opened opened,
   if (!response.body.empty()) record_.released = "sha256:" + hex(digest.finish());
   const Outcome outcome = blocked_ ? Outcome::Blocked : Outcome::Completed;
   if (!co_await conclude(outcome, blocked_ ? blocked_->reason : "", opened.head.status)) {
-    co_await tell_response(false, "the ledger cannot be written");
+    tell_response(false, "the ledger cannot be written");
     co_await client_.respond(ledger_failed());
     co_return std::nullopt;
   }
   co_await client_.respond(std::move(response));
-  co_await tell_response(!blocked_, blocked_ ? std::optional(blocked_->reason) : std::nullopt);
+  tell_response(!blocked_, blocked_ ? std::optional(blocked_->reason) : std::nullopt);
   co_return std::nullopt;
 }
 

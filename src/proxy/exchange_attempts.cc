@@ -218,6 +218,7 @@ void ModelExchange::settle(core::Draft& record) {
 
 // The first attempt announces the request itself; what is announced is durable before it happens.
 Async<ModelExchange::Ended> ModelExchange::announce_attempt() {
+  co_await events_->wait();  // the attempt before has its end
   ++record_.attempts;
   if (!attempted_) attempted_ = shared_.clock.steady();
   core::BesideEvent beside;
@@ -240,13 +241,13 @@ Async<ModelExchange::Ended> ModelExchange::announce_attempt() {
   co_return refusal;
 }
 
-Async<void> ModelExchange::tell_attempt(std::optional<std::string> error) {
-  (void)co_await shared_.events.emit(event::ModelRequestFinished{.agent_id = record_.agent_id,
-                                                                 .model = record_.upstream_model,
-                                                                 .attempt = record_.attempts,
-                                                                 .success = !error,
-                                                                 .error = std::move(error)},
-                                     record_.subject());
+void ModelExchange::tell_attempt(std::optional<std::string> error) {
+  event::ModelRequestFinished finished{.agent_id = record_.agent_id,
+                                       .model = record_.upstream_model,
+                                       .attempt = record_.attempts,
+                                       .success = !error,
+                                       .error = std::move(error)};
+  events_->tell(std::move(finished), record_.subject());
 }
 
 Async<bool> ModelExchange::wait_for_retry(std::chrono::milliseconds wait) {
@@ -318,7 +319,7 @@ Async<ModelExchange::Ended> ModelExchange::attempt(const std::shared_ptr<Upstrea
     waited_ += shared_.clock.steady() - sent;
     if (gone()) {
       upstream_exchange_ = nullptr;
-      co_await tell_attempt("the client went away");
+      tell_attempt("the client went away");
       Refusal refusal = deny(499, "cancelled", "the client went away");
       refusal.outcome = Outcome::Cancelled;
       co_return refusal;
@@ -326,7 +327,7 @@ Async<ModelExchange::Ended> ModelExchange::attempt(const std::shared_ptr<Upstrea
     if (!head) {
       upstream_exchange_ = nullptr;
       upstream->circuit().failed();
-      co_await tell_attempt(without_keys(head.error().message));
+      tell_attempt(without_keys(head.error().message));
       const bool repeatable = !exchange->written() || rules.retries_after_send;
       const auto wait = repeatable ? schedule.before(tries + 1) : std::nullopt;
       if (!wait || !co_await wait_for_retry(*wait)) co_return unreachable(head.error());
@@ -338,13 +339,12 @@ Async<ModelExchange::Ended> ModelExchange::attempt(const std::shared_ptr<Upstrea
     const bool upstream_failed = head->status == 408 || head->status >= 500;
     if (!good && !upstream_failed) upstream->circuit().worked();
     if (good || !is_transient(head->status)) {
-      co_await tell_attempt(good ? std::nullopt
-                                 : std::optional(fmt::format("http {}", head->status)));
+      tell_attempt(good ? std::nullopt : std::optional(fmt::format("http {}", head->status)));
       opened = {upstream, std::move(exchange), std::move(*head)};
       co_return std::nullopt;
     }
     if (upstream_failed) upstream->circuit().failed();
-    co_await tell_attempt(fmt::format("http {}", head->status));
+    tell_attempt(fmt::format("http {}", head->status));
     const auto asked = parse_retry_after(head->header("retry-after"), shared_.clock.wall());
     const auto wait = schedule.before(tries + 1, asked);
     if (wait && co_await wait_for_retry(*wait)) {

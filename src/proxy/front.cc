@@ -46,6 +46,7 @@ ModelFront::ModelFront(Parts parts, Settings settings, UpstreamList upstreams)
       continuations_(parts_.recorder, parts_.digest, parts_.clock, parts_.entropy),
       hand_offs_(parts_.governor, continuations_),
       events_(parts_.governor.emitter(), parts_.recorder),
+      asides_(parts_.executor, parts_.log),
       fail_open_(parts_.recorder.instance_id(), parts_.log),
       meter_(parts_.metrics),
       shared_{parts_.governor,
@@ -62,6 +63,7 @@ ModelFront::ModelFront(Parts parts, Settings settings, UpstreamList upstreams)
               parts_.executor,
               parts_.approvals_url,
               net::Quota({.all = kBodyRoom, .each = kBodyRoom / 2}),
+              asides_,
               ending_.get_token()} {
   replace(std::move(settings), std::move(upstreams));
 }

@@ -52,6 +52,7 @@ class ModelFront final : public net::HttpHandler {
   core::Continuations continuations_;
   core::HandOffs hand_offs_;
   core::HostEvents events_;
+  net::TaskGroup asides_;
   core::FailOpenLog fail_open_;
   Meter meter_;
   Shared shared_;

@@ -118,6 +118,7 @@ core::Draft ModelRecord::draft() const {
                     .outcome = std::string(to_string(outcome)),
                     .body = body()};
   draft.id = request_id;
+  draft.fresh_id = true;
   if (!request.empty()) {
     draft.exact.push_back({.path = "/request", .bytes = request, .raw = true, .withheld = true});
   }
