@@ -23,7 +23,8 @@ Words words_for(std::string_view state) {
   if (state == "denied") return {"rejected", "approval_denied", "denied"};
   if (state == "expired") return {"approval_expired", "approval_timeout", "timeout"};
   if (state == "cancelled") return {"cancelled", "approval_cancelled", "denied"};
-  if (state == "used") return {"approval_used", "approval_invalidated", "denied"};
+  // The same act ran under another call, which has a trust record of its own.
+  if (state == "used") return {"approval_used", "", ""};
   return {"approval_invalidated", "approval_invalidated", "denied"};
 }
 
@@ -67,7 +68,7 @@ Task<void> Governor::close_lost_call(Fact fact, std::uint64_t sequence,
   std::vector<Draft> drafts;
   const std::string approval_id = text_or_empty(draft.body, "approval_id");
   drafts.push_back(std::move(draft));
-  if (const auto& rules = plan->autonomy_rules()) {
+  if (const auto& rules = plan->autonomy_rules(); rules && !words.outcome.empty()) {
     drafts.push_back(rules->remember({.call = call,
                                       .classification = plan->classify(call),
                                       .enforcement = std::string(words.enforcement),

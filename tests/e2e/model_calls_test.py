@@ -175,6 +175,9 @@ class ProposedCalls(ModelTest):
                 self.assertEqual([one["verdict"] for one in proxy.audit()["calls"]], ["handed_off"])
                 proxy.stop()
                 self.number += 1
+        # The agent was not denied anything.
+        shown = self.cli("ledger", "show", "--kind", "trust", "--limit", "1000", "--json")
+        self.assertNotIn("denied", [json.loads(line)["body"].get("outcome") for line in shown.out.splitlines()])
 
     # MP-60
     def test_a_no_gives_the_notice(self):
