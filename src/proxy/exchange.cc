@@ -212,6 +212,8 @@ Async<bool> ModelExchange::conclude(Outcome outcome, std::string reason, unsigne
   trace();
   const auto written = co_await shared_.recorder.append(drafts, core::Urgency::Reports);
   if (written) co_return true;
+  // What no entry can hold would be owed for ever, and stop all others.
+  if (written.error().code == ErrorCode::InvalidInput) co_return false;
   shared_.recorder.owe(std::move(drafts));
   co_return false;
 }

@@ -125,6 +125,9 @@ ModelExchange::Ended ModelExchange::read_body() {
   if (!parsed->value.is_object()) return deny(400, "invalid_json", "the body is no JSON object");
   Result<llm::Request> read = llm::read_request(route_.request, parsed->value);
   if (!read) return deny(400, "invalid_request", read.error().message);
+  if (read->model.size() > kLongestId) {
+    return deny(400, "invalid_request", "the name of the model has over 512 bytes");
+  }
   request_ = std::move(*read);
   parsed_ = std::move(parsed->value);
   record_.model = request_->model;

@@ -4,6 +4,7 @@
 #include <array>
 #include <boost/json.hpp>
 
+#include "base/cut_text.h"
 #include "base/json_members.h"
 #include "proxy/budgets.h"
 
@@ -11,8 +12,16 @@ namespace sallyport::proxy {
 
 namespace {
 
+constexpr std::size_t kLongestText = 512;
+constexpr std::size_t kLongestBody = 60'000;  // an entry has at most 65,535 bytes
+
+// Names and ids come from clients and providers: no record gets too long by one, or unreadable.
+json::value short_text(const std::string& text) {
+  return json::value(cut_utf8_bytes(readable(text), kLongestText));
+}
+
 json::value text_or_null(const std::string& text) {
-  return text.empty() ? json::value() : json::value(text);
+  return text.empty() ? json::value() : short_text(text);
 }
 
 template <class T>
@@ -22,13 +31,14 @@ json::value number_or_null(const std::optional<T>& number) {
 
 // The first elements of a list; `cut` gets its length where there are more.
 template <class List, class Make>
-json::array listed(const List& list, const char* name, json::object& cut, Make make) {
+json::array listed(const List& list, const char* name, std::size_t most, json::object& cut,
+                   Make make) {
   json::array out;
   for (const auto& element : list) {
-    if (out.size() == kLongestList) break;
+    if (out.size() == most) break;
     out.push_back(make(element));
   }
-  if (list.size() > kLongestList) cut[name] = list.size();
+  if (list.size() > most) cut[name] = list.size();
   return out;
 }
 
@@ -52,12 +62,14 @@ Subject ModelRecord::subject() const {
           .trace_id = trace_id};
 }
 
-json::object ModelRecord::body() const {
-  const auto text = [](const std::string& value) { return json::value(value); };
+json::object ModelRecord::body(std::size_t most) const {
+  const auto text = [](const std::string& value) { return short_text(value); };
   json::object cut;
   json::array covered;
   for (const auto& [channel, checks] : coverage) {
-    covered.push_back(json::object{{"channel", channel}, {"checks", checks}});
+    const auto as_it_is = [](const json::value& check) { return check; };
+    covered.push_back(json::object{{"channel", channel},
+                                   {"checks", listed(checks, "coverage", most, cut, as_it_is)}});
   }
   json::object body{
       {"request_id", request_id},
@@ -69,7 +81,7 @@ json::object ModelRecord::body() const {
       {"stream", stream},
       {"upstream", text_or_null(upstream)},
       {"credential", credential},
-      {"model", model},
+      {"model", short_text(model)},
       {"upstream_model", text_or_null(upstream_model)},
       {"outcome", to_string(outcome)},
       {"reason", text_or_null(reason)},
@@ -93,16 +105,17 @@ json::object ModelRecord::body() const {
       {"coverage", std::move(covered)},
       {"changes", changes},
   };
-  body["degraded"] = listed(degraded, "degraded", cut, text);
-  body["unread"] = listed(unread, "unread", cut, [](const auto& part) -> json::value {
-    return json::object{{"path", part.first}, {"kind", part.second}};
+  body["degraded"] = listed(degraded, "degraded", most, cut, text);
+  body["unread"] = listed(unread, "unread", most, cut, [](const auto& part) -> json::value {
+    return json::object{{"path", short_text(part.first)}, {"kind", short_text(part.second)}};
   });
-  body["unknown"] = listed(unknown, "unknown", cut, text);
-  body["calls"] = listed(calls, "calls", cut, [](const RecordedCall& call) -> json::value {
-    return json::object{
-        {"tool_call_id", call.tool_call_id}, {"call_id", call.call_id}, {"verdict", call.verdict}};
+  body["unknown"] = listed(unknown, "unknown", most, cut, text);
+  body["calls"] = listed(calls, "calls", most, cut, [](const RecordedCall& call) -> json::value {
+    return json::object{{"tool_call_id", short_text(call.tool_call_id)},
+                        {"call_id", call.call_id},
+                        {"verdict", call.verdict}};
   });
-  body["state"] = listed(state, "state", cut, text);
+  body["state"] = listed(state, "state", most, cut, text);
   body["cut"] = std::move(cut);
   body["request_digest"] = request_digest;
   body["request"] = text_or_null(request.empty() ? "" : "withheld");
@@ -115,8 +128,12 @@ json::object ModelRecord::body() const {
 core::Draft ModelRecord::draft() const {
   core::Draft draft{.kind = core::Kind::ModelAudit,
                     .subject = subject(),
-                    .outcome = std::string(to_string(outcome)),
-                    .body = body()};
+                    .outcome = std::string(to_string(outcome))};
+  // Lists give way until the entry fits.
+  for (std::size_t most = kLongestList;; most /= 4) {
+    draft.body = body(most);
+    if (most == 0 || json::serialize(draft.body).size() <= kLongestBody) break;
+  }
   draft.id = request_id;
   draft.fresh_id = true;
   if (!request.empty()) {

@@ -73,9 +73,11 @@ struct ModelRecord {
 
   void degrade(std::string what);  // once each
   Subject subject() const;
-  // The skeleton that survives a crash, and the entry that ends the request.
-  json::object body() const;
+  // The entry that ends the request.
   core::Draft draft() const;
+
+ private:
+  json::object body(std::size_t most) const;  // at most so many elements in each list
 };
 
 // The facts that say which requests of which process are open.

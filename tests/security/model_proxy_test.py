@@ -32,6 +32,23 @@ class HostileAgent(ModelTest):
         records = proxy.entries("tool_audit", count=1)
         self.assertEqual([record["outcome"]["result"]["output"] for record in records], ["a file"])
 
+    # MP-66
+    def test_no_request_makes_a_record_that_the_ledger_cannot_hold(self):
+        checks = [{"type": "blocklist", "stage": stage, "id": f"{stage}-{number}-{'x' * 40}".replace("_", "-"), "words": [f"never{number}"]}
+                  for number in range(16) for stage in ("input", "output", "tool_use", "tool_output")]
+        provider = Provider(self)
+        provider.otherwise = Answer(say("hello"), call("run", {"command": "ls"}, id="toolu_" + "y" * 5000))
+        proxy = self.proxy(provider, policy=guards(*checks), apis=(MESSAGES,))
+        image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
+        parts = {"messages": [{"role": "user", "content": [image] * 400 + [{"type": "text", "text": "hi"}]}], "z" * 60000: {"a" * 60000: "b"}}
+        self.assertIn(proxy.ask(MESSAGES, {"model": "m" * 70000, "max_tokens": 5, "messages": []}).status, (400, 404))
+        for stream in (False, True):
+            proxy.ask(MESSAGES, {"model": MODELS[MESSAGES], "max_tokens": 5, "stream": stream, **parts})
+        proxy.send("POST", "/v1/%ff" + "p" * 3000, b"{}", proxy.headers(MESSAGES))
+        self.assertEqual(len(proxy.entries(count=4)), 4)
+        provider.otherwise = Answer(say("hello"), seed="2")
+        self.assertEqual(proxy.ask(MESSAGES).status, 200)
+
     # MP-1
     def test_paths_that_pass_unchecked_lead_to_no_governed_route(self):
         provider = Provider(self)
