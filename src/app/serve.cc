@@ -220,7 +220,7 @@ struct Running {
   RelayDoor* relays;              // null: no service of the system set-up
   TlsWatch* tls;                  // null: plain HTTP
   ModelDoor* models;              // null: no model proxy
-  telemetry::Exporter* exporter;  // null: nobody wants spans
+  telemetry::Exporter* exporter;  // null: no collector is configured
   bool http;
 
   void stop() const {

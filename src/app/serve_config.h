@@ -38,7 +38,7 @@
 
 namespace sallyport::app {
 
-// Who is told of spans.
+// The collector of spans.
 struct TelemetryConfig {
   std::string otlp{};          // address of a collector
   std::string service_name{};  // empty: that of the environment, else ours

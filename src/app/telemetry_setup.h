@@ -10,8 +10,8 @@
 
 namespace sallyport::app {
 
-// Null: nobody wants any. `InvalidInput`: the configuration names what cannot be. Variables that
-// cannot be are told in the log, since they may be meant for other programs.
+// Null: no collector is configured. `InvalidInput`: the configuration names what cannot be.
+// Variables that cannot be are told in the log, since they may be meant for other programs.
 Result<std::unique_ptr<telemetry::Exporter>> exporter_of(const ServeConfig& config, Gate& gate);
 
 // Of `OTEL_EXPORTER_OTLP_HEADERS`: `name=value,name=value`, values with percent signs.

@@ -61,7 +61,7 @@ class HttpExchange {
   virtual bool written() const = 0;
 
   // The next bytes of the body; empty: it has ended. Nothing is read from the connection while
-  // nobody calls this, and at most 48 KiB are held.
+  // no caller waits here, and at most 48 KiB are held.
   virtual Task<std::string> read(std::chrono::milliseconds longest) = 0;
   // All that is left of it. `Exhausted`: it is longer than that.
   Task<std::string> read_all(std::size_t limit, std::chrono::milliseconds longest);

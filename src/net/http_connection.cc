@@ -126,7 +126,7 @@ Async<void> HttpServer::Connection::turn_away() {
   close();
 }
 
-// Over TLS the end is said, so that nobody takes a cut for it.
+// Over TLS the end is said, so that no peer takes a cut for it.
 Async<void> HttpServer::Connection::say_goodbye() {
   if (!stream_.has_tls() || std::exchange(said_goodbye_, true)) co_return;
   stream_.bottom().expires_after(std::chrono::seconds(1));

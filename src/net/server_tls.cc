@@ -100,7 +100,7 @@ Result<std::unique_ptr<ServerTls>> ServerTls::load(const Files& files) {
     return fail(ErrorCode::Internal, "TLS cannot be set up");
   }
   boost::system::error_code error;
-  // Nobody is there to be asked for one.
+  // No person can be asked for one.
   context.set_password_callback([](std::size_t, auto) { return std::string(); }, error);
   const auto refused = [](const std::filesystem::path& file, std::string_view what) {
     ERR_clear_error();

@@ -18,7 +18,7 @@ class ServerTls {
  public:
   struct Files {
     std::filesystem::path certificate{};  // PEM, the server's own first
-    std::filesystem::path key{};          // PEM, without a passphrase, for nobody else to read
+    std::filesystem::path key{};          // PEM, without a passphrase, readable by the owner alone
 
     bool operator==(const Files&) const = default;
   };

@@ -320,7 +320,7 @@ class Door final : public llm::MessageDoor {
     const std::string why =
         reply.kind == Reply::Kind::Denied
             ? fmt::format("a person denied it{}{}", reply.reason.empty() ? "" : ": ", reply.reason)
-            : std::string("nobody approved it in time");
+            : std::string("no approver answered in time");
     return refusal(proposed, fmt::format("[This tool call was refused.] {}", why),
                    answer.record_id);
   }
