@@ -1,6 +1,6 @@
 # The front door. Every target works on a fresh Debian 12: it first installs what it lacks.
 #
-#   make build    build/bin/sallyport                make run     build, then watch the demo
+#   make build    build/bin/sallyport                make run     build, then watch the demo and an agent
 #   make test     everything CI checks               make bench   measure
 #   make install  PREFIX=/usr/local DESTDIR=         make lint    format, tree rules, clang-tidy; CHANGED=1
 #   make status   rewrite docs/status.md             make fuzz    FUZZ_SECONDS=600
@@ -32,6 +32,7 @@ build:
 
 run: build
 	@build/bin/sallyport demo
+	@examples/agent/run.sh build/bin/sallyport
 
 test:
 	@JOBS=$(JOBS) tools/run-tests.sh
@@ -42,6 +43,7 @@ bench:
 	@cmake --build --preset release -j $(JOBS) --target sallyport sallyport_bench
 	@build/bin/sallyport_bench
 	@python3 bench/model_bench.py
+	@python3 bench/agent_bench.py
 
 install: build
 	@cmake --build --preset release -j $(JOBS) --target sallyport_library

@@ -35,5 +35,6 @@ void measure_guardrails(Report& report, bool quick);
 void measure_grants(Report& report, bool quick);
 void measure_rules(Report& report, bool quick);
 void measure_approve(Report& report, bool quick);
+void measure_agents(Report& report, bool quick);
 
 }  // namespace sallyport::bench

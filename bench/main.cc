@@ -61,7 +61,8 @@ constexpr std::pair<std::string_view, void (*)(Report&, bool)> kSections[] = {
     {"sanitizer", measure_sanitizer},   {"verification", measure_verification},
     {"growth", measure_growth},         {"match", measure_match},
     {"guardrails", measure_guardrails}, {"grants", measure_grants},
-    {"rules", measure_rules},           {"approve", measure_approve}};
+    {"rules", measure_rules},           {"approve", measure_approve},
+    {"agents", measure_agents}};
 
 int refuse(std::string_view word) {
   fmt::print(stderr, "sallyport_bench: `{}` is no section; there are", word);

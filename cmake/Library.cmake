@@ -3,7 +3,8 @@
 include(CMakePackageConfigHelpers)
 
 set(objects)
-foreach(module base core match guardrails guards trust autonomy grants effects rules net external policy ledger store embed)
+foreach(module base core match guardrails guards trust autonomy grants effects rules net external policy ledger store
+               llm telemetry proxy sessions agent embed)
   list(APPEND objects $<TARGET_OBJECTS:sallyport_${module}>)
 endforeach()
 add_library(sallyport_library STATIC ${objects})

@@ -53,6 +53,10 @@ function(sallyport_unity target)
   endforeach()
 endfunction()
 set(SALLYPORT_ALONE
+    agent/anthropic_wire.cc
+    agent/chat_wire.cc
+    agent/history.cc
+    agent/script_model.cc
     app/approvals_batch.cc
     app/completion.cc
     app/demo.cc
@@ -61,6 +65,7 @@ set(SALLYPORT_ALONE
     app/grants_list.cc
     app/guard_stream.cc
     app/policy_cases.cc
+    console/assets.cc
     core/approvals.cc
     core/continuations.cc
     core/emitter.cc

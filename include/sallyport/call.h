@@ -45,6 +45,7 @@ struct Call {
   std::string agent_id{};      // the authenticated principal, never taken from input
   std::string session_id{};
   std::string trace_id{};
+  std::string run_id{};  // of the agent's run, where its runtime is ours
   std::string server{};
   std::string tool{};
   json::value input{};

@@ -295,6 +295,7 @@ class Engine {
   const std::string& policy_hash() const;
 
  private:
+  friend class Agent;
   friend class EngineBuilder;
   friend class Replay;
   struct Body;

@@ -35,6 +35,7 @@ struct EventQuery {
   std::string scope{};
   std::string event_type{};
   std::string session_id{};
+  std::string run_id{};
   std::string call_id{};
   std::string since{};
   std::string until{};

@@ -16,6 +16,7 @@ struct Subject {
   std::string server{};
   std::string tool_name{};
   std::string trace_id{};
+  std::string run_id{};  // of an agent's run, where its runtime is ours
 
   bool operator==(const Subject&) const = default;
 };

@@ -21,7 +21,7 @@ namespace {
 
 // What can be taken back the least comes first; a class of nobody's table is as bad as unknown, and
 // what is about no call does nothing.
-std::size_t rank_of(std::string_view action) {
+std::size_t risk_of_class(std::string_view action) {
   constexpr auto kOrder = std::to_array<std::string_view>(
       {"process.exec", "unknown", "fs.delete", "git.write", "host.call", "network.request",
        "fs.move", "fs.write", "fs.copy", "fs.mkdir", "store.write", "metadata.write",
@@ -75,6 +75,10 @@ Result<void> check_word(const std::optional<std::string>& word, std::string_view
 
 }  // namespace
 
+std::size_t risk_rank(std::string_view action) {
+  return risk_of_class(action);
+}
+
 const std::vector<std::string>& approval_kinds() {
   static const std::vector<std::string> kKinds{"approval", "dual_control", "question",
                                                "escalation"};
@@ -124,7 +128,7 @@ Result<std::vector<ApprovalItem>> approval_items(core::RecordReader& records,
     items.push_back(std::move(item));
   }
   std::ranges::sort(items, {}, [](const ApprovalItem& item) {
-    return std::tuple(rank_of(member(item, "action")), rank_of(item.hidden),
+    return std::tuple(risk_rank(member(item, "action")), rank_of(item.hidden),
                       member(item, "requested_at"), item.id);
   });
   share_out(items);

@@ -13,6 +13,9 @@
 
 namespace sallyport::app {
 
+// How much a class of effects is to be feared, 0 the most (AP-43).
+std::size_t risk_rank(std::string_view action);
+
 struct ApprovalItem {
   std::string id;
   core::ApprovalState state;

@@ -1,19 +1,21 @@
 // The approvals over HTTP (AP-30): what waits, answers to it, and a stream of what happens. For
-// people with a token; whoever can call tools has no business here.
+// people with a session or a token; whoever can call tools has no business here.
 #pragma once
 
 #include <functional>
 
+#include "api/http_api.h"
 #include "app/approval_items.h"
+#include "app/approval_views.h"
+#include "app/opened_content.h"
 #include "core/governor.h"
 #include "ledger/ledger.h"
-#include "net/http_server.h"
-#include "trust/control.h"
+#include "policy/reviewer_file.h"
 
 namespace sallyport::app {
 
-// On the context of the server that it is a handler of.
-class ApprovalsApi final : public net::HttpHandler {
+// On the context of the server; reads run on its readers. All parts must outlive it.
+class ApprovalsApi {
  public:
   static constexpr const char* kPath = "/api/v1/approvals";
 
@@ -21,36 +23,40 @@ class ApprovalsApi final : public net::HttpHandler {
     ledger::Ledger& ledger;
     core::Governor& governor;
     const Clock& clock;
-    std::function<Result<std::shared_ptr<const trust::Reviewers>>()> people;  // of now
+    OpenedContent& opened;
+    // Of now; from any thread.
+    std::function<Result<policy::ReviewerFile::List>()> people;
     std::function<bool()> stopping;
+    StrongQuestions strong{};
   };
   explicit ApprovalsApi(Parts parts) : parts_(std::move(parts)) {}
 
-  Async<std::optional<net::ServerResponse>> refuse(net::ServerRequest& head) override;
-  Async<void> handle(net::ServerExchange& exchange) override;
+  void add_to(api::HttpApi& api);
 
  private:
-  // What stands behind the path: nothing, an id, or an id and a verb.
-  struct Asked {
-    std::string id;
-    std::string verb;
-  };
-  static Asked asked_in(const net::ServerRequest& request);
-  // `Unauthenticated`: nobody is known by that token; with the cause `role`: not as approver.
-  Result<trust::Reviewer> person_of(const net::ServerRequest& request) const;
+  using Request = api::Request;
+  void add_reads(api::HttpApi& api);
+  void add_writes(api::HttpApi& api);
 
-  Result<json::value> list(const net::ServerRequest& request) const;
-  Result<json::value> show(const std::string& id, const net::ServerRequest& request) const;
-  Task<json::value> take(Asked asked, const net::ServerRequest& request);
-  Task<json::value> respond(std::string id, json::value body, trust::Reviewer person);
-  static Result<void> check_seen(const ApprovalItem& item);
-  Result<void> check_haste(const std::string& person) const;
-  Task<json::value> answer(std::string id, json::object body, trust::Reviewer person);
-  Task<json::value> batch(json::value body, trust::Reviewer person);
-  Async<void> stream(net::ServerExchange& exchange);
+  Result<api::Answer> list(const Request& request) const;
+  Result<api::Answer> show(const Request& request) const;
+  Result<void> add_views(json::object& shown, const ApprovalItem& item,
+                         const Request& request) const;
+  Result<json::object> page(const ApprovalItem& item, const Request& request) const;
+
+  // What is known of a question before it is answered, read on a thread that may wait.
+  Task<ApprovalItem> look_up(std::string id, api::Person person, bool yes, bool names_binding,
+                             bool is_signed, bool in_batch);
+  Task<json::value> respond(std::string id, json::value body, api::Person person, bool in_batch);
+  Task<json::value> answer(std::string id, json::object body, api::Person person, bool in_batch);
+  Task<json::value> batch(Request request);
+  Task<json::value> escalate(Request request);
+  Task<json::value> cancel(Request request);
+  Async<void> stream(net::ServerExchange& exchange, std::function<bool()> still);
 
   static constexpr std::size_t kMostStreams = 64;
   Parts parts_;
+  api::Readers* readers_ = nullptr;
   std::size_t streams_ = 0;
 };
 

@@ -290,6 +290,7 @@ ReadValue call_members(Call& call) {
     const bool coding_agent = effects::is_agent_profile(call.agent_id);
     setting.front = front.value_or(coding_agent ? "hook" : "mcp");
     if (call.server.empty() && setting.front == "hook") call.server = call.agent_id;
+    if (call.server.empty() && setting.front == "agent") call.server = effects::kOwnAgentProfile;
     return {};
   };
 }

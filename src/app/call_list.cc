@@ -66,6 +66,11 @@ std::string why_of(const AuditRecord& record) {
 }  // namespace
 
 std::string telling_part(const json::value& input) {
+  // Of an operation that was prepared, what was asked for.
+  if (const json::object* const operation = input.if_object()) {
+    const json::value* const asked = operation->if_contains("requested_input");
+    if (asked != nullptr && operation->contains("operation_id")) return telling_part(*asked);
+  }
   const json::object* const members = input.if_object();
   if (members == nullptr) return input.is_null() ? "" : compact_json(input);
   for (const char* const name : kTelling) {

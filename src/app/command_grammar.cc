@@ -27,6 +27,7 @@ CommandLine::CommandLine()
   add_demo();
   add_mcp();
   add_serve();
+  add_console();
   add_hook();
   add_setup();
   add_guard();
@@ -37,6 +38,7 @@ CommandLine::CommandLine()
   add_trust();
   add_grants();
   add_keys();
+  add_agent();
   simple(app_, "doctor", "look at everything a ledger depends on, and say what to do", doctor);
   add_completion();
 }
@@ -129,6 +131,7 @@ void CommandLine::add_globals() {
 void CommandLine::add_filters(CLI::App& app, FilterOptions& filter) {
   text(app, "--call", filter.call, "only of this call", "ID");
   text(app, "--session", filter.session, "only of this session", "ID");
+  text(app, "--run", filter.run, "only of this run of an agent", "ID");
   text(app, "--agent", filter.agent, "only of this agent", "ID");
   text(app, "--server", filter.server, "only of this tool server", "NAME");
   text(app, "--tool", filter.tool, "only of this tool", "NAME");

@@ -1,6 +1,7 @@
 // The grammar of the command line: every command with its options, and what the parser fills in.
-// command_grammar.cc has what all commands share; command_grammar_gate.cc, _ledger.cc and
-// _people.cc the commands, by what they are about. Nobody else knows the parsing library.
+// command_grammar.cc has what all commands share; command_grammar_gate.cc, _ledger.cc, _people.cc
+// and _agent_sessions.cc the commands, by what they are about. Nobody else knows the parsing
+// library.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,6 +10,7 @@
 
 #include "app/command_line.h"
 #include "app/commands.h"
+#include "app/console_commands.h"
 #include "app/demo.h"
 
 namespace sallyport::app {
@@ -55,6 +57,7 @@ class CommandLine {
   void add_selection(CLI::App& app, SelectionOptions& selection);
   void add_demo();
   void add_serve();
+  void add_console();
   void add_oauth(CLI::App& sub, OAuthOptions& options);
   void add_mcp();
   void add_hook();
@@ -79,6 +82,10 @@ class CommandLine {
                              const char* description);
   void add_grants();
   void add_keys();
+  void add_agent();
+  void add_agent_options(CLI::App& sub, AgentOptions& options);
+  void add_agent_runs(CLI::App& agent);
+  void add_agent_sessions(CLI::App& agent);
   void add_completion();
   CommandInfo describe(const CLI::App& app) const;
 
@@ -132,6 +139,7 @@ class CommandLine {
   ApprovalsBatchOptions approvals_batch_;
   ApprovalsEscalateOptions approvals_escalate_;
   ApprovalsWatchOptions approvals_watch_;
+  ConsoleOptions console_;
   ApprovalsListOptions approvals_list_;
   ApprovalsShowOptions approvals_show_;
   ApprovalsAnswerOptions approve_;
@@ -144,6 +152,13 @@ class CommandLine {
   TrustVerifyOptions trust_verify_;
   SettleOptions accept_;
   SettleOptions dismiss_;
+  AgentRunOptions agent_run_;
+  AgentResumeOptions agent_resume_;
+  AgentChatOptions agent_chat_;
+  AgentListOptions agent_list_;
+  AgentShowOptions agent_show_;
+  AgentAskOptions agent_cancel_;
+  AgentAskOptions agent_stop_;
   std::string shell_;
 };
 

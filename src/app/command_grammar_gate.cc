@@ -224,7 +224,7 @@ void CommandLine::add_policy() {
   CLI::App& schema =
       command(policy, "schema", "JSON Schema of a document", policy_schema_, policy_schema);
   choice(text(schema, "document", policy_schema_.of, "of which document [policy]"),
-         {"policy", "guardrails", "config"});
+         {"policy", "guardrails", "config", "agent"});
 }
 
 }  // namespace sallyport::app

@@ -101,9 +101,9 @@ void CommandLine::add_maintaining(CLI::App& ledger) {
 void CommandLine::add_verify() {
   CLI::App& sub =
       command(app_, "verify", "check a receipt offline, with nothing but a key", verify_, verify);
-  files(sub, "receipt", verify_.files,
-        "a receipt, or - for standard input; OLD NEW PROOF with --consistency")
-      ->required();
+  CLI::Option* const receipt =
+      files(sub, "receipt", verify_.files,
+            "a receipt, or - for standard input; OLD NEW PROOF with --consistency");
   text(sub, "--key", verify_.key, "pinned verifier key, or a file that holds it", "VKEY");
   text(sub, "--origin", verify_.origin, "the log's name [that of the key]", "NAME");
   files(sub, "--rotation", verify_.rotations,
@@ -112,6 +112,8 @@ void CommandLine::add_verify() {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   sub.add_flag("--consistency", verify_.consistency, "check that one checkpoint continues another");
+  sub.add_flag("--page", verify_.page, "print a page that checks receipts in a browser, offline")
+      ->excludes(receipt);
 }
 
 void CommandLine::add_keys() {

@@ -81,6 +81,21 @@ void CommandLine::add_answer(CLI::App& approvals, const char* name, const char* 
   add_login(answer, options.login);
 }
 
+void CommandLine::add_console() {
+  CLI::App& sub = command(app_, "console", "a link that opens the web console of `serve` once",
+                          console_, console_link);
+  text(sub, "--as", console_.as, "sign in as this reviewer, with the key [only look]", "NAME");
+  sub.add_flag("--open", console_.open, "open it in a browser");
+  LoginOptions& login = console_.login;
+  file(sub, "--key-file", login.key_file, "your approver key [the one in <data-dir>]");
+  CLI::Option* const words = file(sub, "--passphrase-file", login.passphrase_file,
+                                  "holds its passphrase [asked at the terminal]");
+  text(sub, "--passphrase-fd", login.passphrase_fd, "descriptor that gives its passphrase", "N")
+      ->excludes(words);
+  file(sub, "--reviewers", login.reviewers,
+       "policy of a gate here that names reviewers [<data-dir>/reviewers.yaml]");
+}
+
 void CommandLine::add_login(CLI::App& answer, LoginOptions& login) {
   add_person(answer, login);
   file(answer, "--reviewers", login.reviewers,

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/agent_commands.h"
 #include "app/context.h"
 #include "app/grants_commands.h"
 #include "app/login_options.h"
@@ -20,6 +21,7 @@ namespace sallyport::app {
 struct FilterOptions {
   std::optional<std::string> call;
   std::optional<std::string> session;
+  std::optional<std::string> run;
   std::optional<std::string> agent;
   std::optional<std::string> server;
   std::optional<std::string> tool;
@@ -213,6 +215,7 @@ struct VerifyOptions {
   std::optional<std::string> origin;
   std::vector<std::filesystem::path> rotations;
   bool consistency = false;
+  bool page = false;  // print the page that checks receipts in a browser, and check nothing
 };
 // Opens nothing but the files it is given (LE-32).
 Result<int> verify(const Context& context, const VerifyOptions& options);

@@ -100,6 +100,7 @@ Mapping ledger_keys(LedgerConfig& out, const std::filesystem::path& folder) {
 
 Mapping config_keys(Config& out, const std::filesystem::path& folder) {
   ServeConfig unused;
+  ConsoleConfig any_console;
   Mapping keys("the configuration");
   keys.required("version", "of this format", json::object{{"const", 1}}, read_version)
       .optional("ledger", "the ledger", ledger_keys(out.ledger, folder).schema(),
@@ -115,6 +116,10 @@ Mapping config_keys(Config& out, const std::filesystem::path& folder) {
                 })
       .optional("reviewers", "the file that registers who may approve [in the data folder]",
                 policy::text_schema(kLongestText), read_file_name(out.reviewers, folder))
+      .optional(
+          "console", "the web console of the server; here or in `serve`",
+          console_keys(any_console).schema(),
+          [&out](const Place& place) { return console_keys(out.console.emplace()).read(place); })
       .optional("serve", "the server", serve_keys(unused, folder).schema(),
                 [&out, &folder](const Place& place) {
                   return read_serve(out.serve.emplace(), folder, place);
@@ -155,6 +160,12 @@ Result<Config> parse_config(const std::string& text, const std::filesystem::path
   }
   const std::filesystem::path folder = file.parent_path();
   SALLYPORT_CHECK_OK(config_keys(config, folder).read({root, name}));
+  if (config.console && config.serve) {
+    if (config.serve->console) {
+      return Place{root, name}.refuse("`console` stands at the top and in `serve`; write it once");
+    }
+    config.serve->console = std::exchange(config.console, std::nullopt);
+  }
   return config;
 }
 

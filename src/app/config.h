@@ -11,6 +11,7 @@
 //     reserve_bytes: 8388608
 //     lock_wait_ms: 5000
 //     allow_network_fs: false
+//   console: {enabled: true}               # see console_config.h; here or in `serve`
 //   serve: ...                             # see serve_config.h
 #pragma once
 
@@ -41,6 +42,7 @@ struct Config {
   std::optional<std::filesystem::path> data_dir;   // only of a file that --config names
   std::optional<std::filesystem::path> reviewers;  // nothing: in the data folder
   LedgerConfig ledger;
+  std::optional<ConsoleConfig> console;  // moved into `serve` when the file is read
   std::optional<ServeConfig> serve;
   // A variable that `serve` needs is not set here. Others than the server can do without it.
   std::optional<Error> serve_lacks;

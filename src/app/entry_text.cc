@@ -114,7 +114,7 @@ std::string entry_page(const OpenedEntry& entry, const Terminal& terminal) {
   };
   for (const std::string_view name :
        {"id", "recorded_at", "kind", "outcome", "tool_name", "server", "agent_id", "session_id",
-        "call_id", "policy_hash", "trace_id", "topic", "instance_id", "schema"}) {
+        "run_id", "call_id", "policy_hash", "trace_id", "topic", "instance_id", "schema"}) {
     if (const std::string text = member(entry, name); !text.empty()) row(name, text);
   }
   if (const auto topic = number_in(object, "topic_id")) row("topic_id", std::to_string(*topic));

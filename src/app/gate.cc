@@ -5,6 +5,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
+#include "agent/tools.h"
 #include "app/gateway_plan.h"
 #include "app/governed_process.h"
 #include "app/run_on.h"
@@ -22,6 +23,7 @@ policy::PolicyLoader::Extend what_the_gate_brings(std::filesystem::path reviewer
   return [reviewers = std::move(reviewers),
           gateway = what_the_gateway_brings(pins)](core::PlanBuilder& plan) {
     gateway(plan);
+    agent::bring_tools(plan);
     plan.reviewers(std::make_shared<const policy::PeopleOfFolder>(reviewers));
   };
 }
@@ -81,6 +83,7 @@ Result<std::unique_ptr<Gate>> Gate::open(const Context& context, Options options
   effects::Machine machine =
       machine_of(context.environment, workspace->place().data_dir, options.policy);
   const std::string data_dir = workspace->place().data_dir.string();
+  const auto before_start = std::move(options.before_start);
   const bool named = context.globals.data_dir || context.environment.data_dir;
   std::unique_ptr<Gate> gate(new Gate(std::move(workspace), std::move(options), before.value_or(""),
                                       std::move(machine),
@@ -89,6 +92,7 @@ Result<std::unique_ptr<Gate>> Gate::open(const Context& context, Options options
   SALLYPORT_CHECK_OK(run_on(gate->loop_, gate->watch_.load()));
   // Before the first event: a program that the policy tells of it is an agent's child, too.
   SALLYPORT_CHECK_OK(govern_this_process(gate->ledger(), who_runs_this()));
+  if (before_start) SALLYPORT_CHECK_OK(before_start(*gate));
   SALLYPORT_CHECK_OK(run_on(gate->loop_, gate->governor_.start()));
   return gate;
 }

@@ -3,6 +3,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,8 @@ class Gate {
     std::string policy;  // a file, or a shipped one by its name
     LogForm log = LogForm::Text;
     std::string approvals_url{};  // where people find questions, ids behind it; empty: nowhere
+    // Once the policy is in force and before `recovery_prepared`: what a front closes of its own.
+    std::function<Result<void>(Gate& gate)> before_start{};
   };
   // The policy is in force, what a dead process left is closed, and from here on nothing that is
   // started below this process may answer for people (AP-29).

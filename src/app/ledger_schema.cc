@@ -36,6 +36,7 @@ constexpr Member kMembers[] = {
     {"tool_name", "string", false, "the tool"},
     {"outcome", "string", false, "how the call ended"},
     {"trace_id", "string", false, "the distributed trace"},
+    {"run_id", "string", false, "the run of an agent of ours"},
     {"topic", "string", false, "the topic of a topic event"},
     {"topic_id", "integer", false, "position in the topic, from 1"},
     {"redactions", "array", false, "what was taken out before writing: path, category, digest"},
@@ -58,7 +59,8 @@ constexpr const char* kControls[] = {"started",
                                      "hold_set",
                                      "hold_lifted",
                                      "rollback_acknowledged",
-                                     "refused_control"};
+                                     "refused_control",
+                                     "content_opened"};
 
 }  // namespace
 

@@ -42,13 +42,19 @@ Task<void> PolicyWatch::take_up() {
   Result<std::optional<policy::PolicyLoader::Loaded>> loaded = loader_.refresh();
   if (!loaded) {
     const Error& error = loaded.error();
+    refused_ = true;
     SALLYPORT_CO_CHECK_OK(co_await plans_.reject({.source = source, .who = who_}, error));
     co_return std::unexpected(error);
   }
-  if (!*loaded) co_return Result<void>{};
-  co_return co_await plans_.load(
-      (*loaded)->plan,
-      {.source = source, .who = who_, .generation = loader_.generation(), .text = (*loaded)->text});
+  const bool mended = std::exchange(refused_, false);
+  core::PlanShelf::Origin origin{.source = source, .who = who_, .generation = loader_.generation()};
+  if (*loaded) {
+    origin.text = (*loaded)->text;
+    co_return co_await plans_.load((*loaded)->plan, std::move(origin));
+  }
+  if (!mended) co_return Result<void>{};
+  // The file says again what is in force: nothing is refused any more, and the log says so.
+  co_return co_await plans_.load(plans_.current(), std::move(origin));
 }
 
 Task<void> PolicyWatch::load() {

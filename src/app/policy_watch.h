@@ -47,6 +47,7 @@ class PolicyWatch {
   Log log_;
   std::optional<Stamp> seen_;
   std::optional<boost::asio::steady_timer> timer_;
+  bool refused_ = false;  // what was looked at last
   bool stopped_ = false;
 };
 

@@ -157,7 +157,7 @@ Result<ledger::Filter> filter_from(const FilterOptions& options) {
   const std::tuple<const std::optional<std::string>&, Facet, const char*> facets[] = {
       {options.call, Facet::Call, "--call"},    {options.session, Facet::Session, "--session"},
       {options.agent, Facet::Agent, "--agent"}, {options.server, Facet::Server, "--server"},
-      {options.tool, Facet::Tool, "--tool"},
+      {options.tool, Facet::Tool, "--tool"},    {options.run, Facet::Run, "--run"},
   };
   for (const auto& [value, facet, name] : facets) {
     if (value) {

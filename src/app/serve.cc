@@ -18,6 +18,7 @@
 #include "app/approvals_api.h"
 #include "app/authenticator.h"
 #include "app/commands.h"
+#include "app/console_door.h"
 #include "app/gate.h"
 #include "app/gateway_plan.h"
 #include "app/hook_door.h"
@@ -66,7 +67,11 @@ std::string authority(const ServeConfig& config, std::uint16_t port) {
 net::HttpNames names_of(const ServeConfig& config, std::uint16_t port) {
   net::HttpNames names{.origins = config.origins};
   names.hosts.push_back(authority(config, port));
-  if (config.is_local()) names.hosts.push_back(fmt::format("localhost:{}", port));
+  if (config.is_local()) {
+    names.hosts.push_back(fmt::format("localhost:{}", port));
+    // Browsers resolve it to this machine, and keep its cookies from other ports of `localhost`.
+    names.hosts.push_back(fmt::format("sallyport.localhost:{}", port));
+  }
   const auto own = [&](const std::string& host) {
     names.origins.push_back(fmt::format("{}{}", config.scheme(), host));
   };
@@ -96,6 +101,15 @@ std::string public_address(const ServeConfig& config, std::string_view path) {
   std::string_view base = config.public_url;
   while (base.ends_with('/')) base.remove_suffix(1);
   return fmt::format("{}{}", base, path);
+}
+
+// Where people find the console. On this machine a name whose cookies no other port gets.
+std::string console_address(const ServeConfig& config, std::uint16_t port) {
+  if (!config.public_url.empty()) return public_address(config, "/console/");
+  const std::string host = config.is_local() && !config.tls
+                               ? fmt::format("sallyport.localhost:{}", port)
+                               : authority(config, port);
+  return fmt::format("{}{}/console/", config.scheme(), host);
 }
 
 // Where there are no tools over HTTP nobody needs a token for them, and none is made.
@@ -217,6 +231,7 @@ struct Running {
   mcp::HttpFront& front;
   ServePages& pages;
   HookDoor& hooks;
+  ConsoleDoor* console;           // null: no web console
   RelayDoor* relays;              // null: no service of the system set-up
   TlsWatch* tls;                  // null: plain HTTP
   ModelDoor* models;              // null: no model proxy
@@ -228,6 +243,7 @@ struct Running {
     server.stop();
     front.stop();
     hooks.stop();
+    if (console != nullptr) console->stop();
     if (relays != nullptr) relays->stop();
     if (tls != nullptr) tls->stop();
     if (!http && exporter != nullptr) exporter->stop();
@@ -360,7 +376,7 @@ Async<void> run_http(net::HttpServer& server, telemetry::Exporter* exporter) {
 // Until a signal comes and all that runs has ended.
 void run_until_stopped(const Running& running, asio::signal_set& signals, asio::signal_set& hangups,
                        Reload& reload) {
-  auto& [gate, server, front, pages, hooks, relays, tls, models, exporter, http] = running;
+  auto& [gate, server, front, pages, hooks, console, relays, tls, models, exporter, http] = running;
   asio::io_context& loop = gate.loop();
   asio::co_spawn(loop, reload_on(hangups, reload), asio::detached);
   signals.async_wait([&](const boost::system::error_code& error, int number) {
@@ -376,6 +392,7 @@ void run_until_stopped(const Running& running, asio::signal_set& signals, asio::
     });
   }
   if (exporter != nullptr) asio::co_spawn(loop, exporter->run(), asio::detached);
+  if (console != nullptr) asio::co_spawn(loop, console->run(kGoodbye), asio::detached);
   if (relays != nullptr) asio::co_spawn(loop, relays->run(kGoodbye), asio::detached);
   if (tls != nullptr) asio::co_spawn(loop, tls->run(), asio::detached);
   asio::co_spawn(loop, front.run(), asio::detached);
@@ -497,14 +514,25 @@ Result<int> run_server(const Context& context, const ServeOptions& options) {
   } else {
     SALLYPORT_CHECK_OK(open_hooks(hooks, config, *gate));
   }
+  std::optional<ConsoleDoor> console;
+  if (config.has_http() && (!config.console || config.console->enabled)) {
+    console.emplace(ConsoleDoor::Parts{gate->loop().get_executor(), workspace.place().data_dir,
+                                       console_address(config, port), gate->ledger().origin(),
+                                       pages.people(), pages.links(), workspace.clock(), log});
+    // Without it people sign in with their tokens.
+    if (const Result<void> open = console->open(); !open) {
+      gate->log(fmt::format("`sallyport console` gets no links: {}", open.error().message));
+    }
+  }
   SALLYPORT_TRY(const std::unique_ptr<telemetry::Exporter> exporter, exporter_of(config, *gate));
   TlsWatch* const certificate = tls ? &*tls : nullptr;
   Reload reload(context, options, *gate, authenticator, certificate, model_door);
   asio::co_spawn(gate->loop(), authenticator.warm_up(), asio::detached);
   SALLYPORT_CHECK_OK(announce(context, config, *gate, authenticator.tokens(), url));
-  run_until_stopped({*gate, server, front, pages, hooks, relays ? &*relays : nullptr, certificate,
-                     model_door, exporter.get(), config.has_http()},
-                    signals, hangups, reload);
+  run_until_stopped(
+      {*gate, server, front, pages, hooks, console ? &*console : nullptr,
+       relays ? &*relays : nullptr, certificate, model_door, exporter.get(), config.has_http()},
+      signals, hangups, reload);
   return 0;
 }
 

@@ -258,6 +258,7 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
   ServeConfig::Upstream upstream;
   AuthorizationConfig issuers;
   TelemetryConfig telemetry;
+  ConsoleConfig console;
   ServeConfig::TlsFiles files;
   proxy::Settings any_models;
   const json::object names =
@@ -292,6 +293,10 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
                 models_keys(any_models, folder).schema(),
                 [&out, folder](const Place& place) -> Result<void> {
                   return models_keys(out.models.emplace(), folder).read(place);
+                })
+      .optional("console", "the web console", console_keys(console).schema(),
+                [&out](const Place& place) -> Result<void> {
+                  return console_keys(out.console.emplace()).read(place);
                 })
       .optional("metrics_token_sha256", "SHA-256 of the token that opens /metrics, hexadecimal",
                 digest_schema(), read_digest(out.metrics_sha256))

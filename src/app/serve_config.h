@@ -15,6 +15,7 @@
 //       - {name: tickets, url: "https://tickets.example.com/mcp", bearer_env: TICKETS_TOKEN}
 //       - {name: wiki, url: "https://wiki.example.com/mcp", auth: {client_id: sallyport, ...}}
 //     models: {upstreams: [{name: claude, api: anthropic_messages, ...}]}   # app/models_config.h
+//     console: {enabled: true}            # app/console_config.h
 //     telemetry: {otlp: "http://127.0.0.1:4318"}
 //     allowed_hosts: [gate.example.com]
 //     allowed_origins: ["https://console.example.com"]
@@ -31,6 +32,7 @@
 #include <vector>
 
 #include "app/authorization_config.h"
+#include "app/console_config.h"
 #include "app/models_config.h"
 #include "app/oauth_options.h"
 #include "net/server_tls.h"
@@ -79,6 +81,7 @@ struct ServeConfig {
   std::optional<TelemetryConfig> telemetry{};  // nothing: as the environment says
   std::vector<Upstream> upstreams{};
   std::optional<proxy::Settings> models{};  // providers of models; none: no model proxy
+  std::optional<ConsoleConfig> console{};   // nothing: served as it is without a section
   std::vector<std::string> hosts{};
   std::vector<std::string> origins{};
   // Where programs of all users of this machine come. Nothing: this is no service of the system

@@ -52,6 +52,16 @@ bool shows_metrics(const ServeConfig& config) {
   return config.only_here() || !config.metrics_sha256.empty();
 }
 
+ConsoleConfig console_of(const ServeConfig& config) {
+  return config.console.value_or(ConsoleConfig{});
+}
+
+// A shipped policy is none of the files around, whatever they are called.
+std::optional<std::filesystem::path> policy_file(const ServeConfig& config) {
+  if (policy::PolicyOrigin::shipped(config.policy)) return std::nullopt;
+  return config.policy;
+}
+
 std::optional<AgentTokens> metrics_readers(const ServeConfig& config) {
   if (config.metrics_sha256.empty()) return std::nullopt;
   return AgentTokens::of({{.name = "metrics", .token_sha256 = config.metrics_sha256}});
@@ -61,19 +71,27 @@ std::optional<AgentTokens> metrics_readers(const ServeConfig& config) {
 
 ServePages::ServePages(Parts parts)
     : parts_(std::move(parts)),
-      of_folder_(parts_.gate.workspace().place().reviewers_file(), true),
+      people_(policy_file(parts_.config), parts_.gate.workspace().place().reviewers_file()),
       metrics_({parts_.gate.metrics(), parts_.gate.ledger(), parts_.gate.workspace().clock()},
                metrics_readers(parts_.config)),
+      opened_(parts_.gate.ledger(), parts_.gate.workspace().clock()),
+      links_(parts_.gate.workspace().clock(), parts_.gate.workspace().entropy()),
+      session_({people_, links_, parts_.gate.workspace().clock()}),
       approvals_({parts_.gate.ledger(), parts_.gate.governor(), parts_.gate.workspace().clock(),
-                  [this] { return people_who_answer(); }, [this] { return stopping_; }}),
+                  opened_, [this] { return people_.now(); }, [this] { return stopping_; }}),
+      records_({parts_.gate.ledger(), opened_}),
+      stream_({parts_.gate.ledger(), parts_.gate.workspace().clock(), opened_,
+               [this] { return stopping_; }}),
+      api_({parts_.gate.workspace().clock(), parts_.gate.workspace().entropy(), people_}),
       health_(std::make_unique<OpenPage>([] { return ServerResponse::text(200, "ok\n"); })),
       ready_(std::make_unique<OpenPage>([this] { return readiness(); })),
       metadata_(std::make_unique<OpenPage>(
           [this] { return ServerResponse::json(200, json::serialize(resource_description())); })),
       no_tools_(std::make_unique<NoTools>()) {
-  if (!policy::PolicyOrigin::shipped(parts_.config.policy)) {
-    of_policy_.emplace(parts_.config.policy);
-  }
+  session_.add_to(api_);
+  approvals_.add_to(api_);
+  records_.add_to(api_);
+  stream_.add_to(api_);
 }
 
 void ServePages::route(net::HttpServer& server, net::HttpHandler& tools) {
@@ -82,8 +100,14 @@ void ServePages::route(net::HttpServer& server, net::HttpHandler& tools) {
   server.route("/mcp", none ? *no_tools_ : tools);
   server.route("/.well-known/oauth-protected-resource", metadata);
   server.route("/.well-known/oauth-protected-resource/", metadata);
-  server.route(ApprovalsApi::kPath, approvals_);
-  server.route(fmt::format("{}/", ApprovalsApi::kPath), approvals_);
+  const net::RouteLimits limits{.body_bytes = api::HttpApi::kLargestBody};
+  server.route(fmt::format("{}/", api::kRoot), api_, limits);
+  server.route(ApprovalsApi::kPath, api_, limits);
+  server.route(fmt::format("{}/", ApprovalsApi::kPath), api_, limits);
+  if (console_of(parts_.config).enabled) {
+    server.route(std::string(console::ConsolePages::kPath), console_);
+    server.route(fmt::format("{}/", console::ConsolePages::kPath), console_);
+  }
   server.route("/healthz", *health_);
   server.route("/readyz", *ready_);
   if (shows_metrics(parts_.config)) server.route("/metrics", metrics_);
@@ -111,16 +135,6 @@ ServerResponse ServePages::readiness() const {
   const json::object said{{"ready", false},
                           {"why", config.only_here() ? ready.error().message : cause}};
   return ServerResponse::json(503, json::serialize(said) + '\n');
-}
-
-// Those of the policy, where it is a file that names some, else those of the data folder. A shipped
-// policy is none of the files around, whatever they are called.
-Result<policy::ReviewerFile::List> ServePages::people_who_answer() {
-  if (of_policy_) {
-    SALLYPORT_TRY(policy::ReviewerFile::List people, of_policy_->now());
-    if (!people->people.empty()) return people;
-  }
-  return of_folder_.now();
 }
 
 // What we say about ourselves to who wants a token (RFC 9728).

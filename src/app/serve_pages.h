@@ -1,15 +1,22 @@
 // What `sallyport serve` shows beside its tools: whether it is well, how to get a token, what was
-// counted, and the approvals.
+// counted, the approvals and the records.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "api/http_api.h"
+#include "app/api_people.h"
 #include "app/approvals_api.h"
 #include "app/gate.h"
+#include "app/login_links.h"
 #include "app/metrics_page.h"
 #include "app/model_door.h"
+#include "app/records_api.h"
 #include "app/serve_config.h"
+#include "app/session_api.h"
+#include "app/stream_api.h"
+#include "console/console_pages.h"
 #include "net/http_server.h"
 #include "policy/reviewer_file.h"
 
@@ -30,20 +37,29 @@ class ServePages {
   // `tools` answer at `/mcp`, where there are any.
   void route(net::HttpServer& server, net::HttpHandler& tools);
 
+  // For the door through which the command line asks for a link.
+  ApiPeople& people() { return people_; }
+  LoginLinks& links() { return links_; }
+
   // From now on it is not ready, and streams end.
   void stop() { stopping_ = true; }
 
  private:
   net::ServerResponse readiness() const;
   json::object resource_description() const;
-  Result<policy::ReviewerFile::List> people_who_answer();
 
   Parts parts_;
-  std::optional<policy::ReviewerFile> of_policy_;
-  policy::ReviewerFile of_folder_;
+  ApiPeople people_;
   bool stopping_ = false;
   MetricsPage metrics_;
+  OpenedContent opened_;
+  LoginLinks links_;
+  SessionApi session_;
   ApprovalsApi approvals_;
+  RecordsApi records_;
+  StreamApi stream_;
+  api::HttpApi api_;  // its readers end before what they read
+  console::ConsolePages console_;
   std::unique_ptr<net::HttpHandler> health_;
   std::unique_ptr<net::HttpHandler> ready_;
   std::unique_ptr<net::HttpHandler> metadata_;

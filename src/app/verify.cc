@@ -10,6 +10,7 @@
 #include "app/selection.h"
 #include "base/json_members.h"
 #include "base/try.h"
+#include "console/assets.h"
 #include "ledger/receipt.h"
 
 namespace sallyport::app {
@@ -190,6 +191,14 @@ Result<int> verify_between(const Context& context, const VerifyOptions& options,
 }  // namespace
 
 Result<int> verify(const Context& context, const VerifyOptions& options) {
+  if (options.page) {
+    const std::string_view page = console::verify_page();
+    std::fwrite(page.data(), 1, page.size(), stdout);
+    return 0;
+  }
+  if (options.files.empty()) {
+    return fail(ErrorCode::InvalidInput, "name a receipt, or - for standard input");
+  }
   SALLYPORT_TRY(const ledger::Trust trust, trust_from(options));
   return options.consistency ? verify_between(context, options, trust)
                              : verify_receipts(context, options, trust);

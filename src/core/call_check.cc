@@ -24,6 +24,7 @@ Result<void> check_call(const Call& call) {
       {"agent_name", call.agent_name},
       {"session_id", call.session_id},
       {"trace_id", call.trace_id},
+      {"run_id", call.run_id},
       {"server", call.server},
       {"tool", call.tool},
       {"provider", call.provenance.provider},

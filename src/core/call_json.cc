@@ -26,6 +26,7 @@ json::object to_json(const Call& call) {
   }
   if (call.time_limit) object["time_limit_ms"] = call.time_limit->count();
   if (!call.trigger_id.empty()) object["trigger_id"] = call.trigger_id;
+  if (!call.run_id.empty()) object["run_id"] = call.run_id;
   if (call.setting != CallSetting{}) {
     object["setting"] = json::object{{"front", call.setting.front},
                                      {"folder", call.setting.folder},
@@ -59,6 +60,7 @@ Result<Call> call_from_json(const json::value& value) {
     }
   }
   if (auto trigger_id = in.optional_text("trigger_id")) call.trigger_id = std::move(*trigger_id);
+  if (auto run_id = in.optional_text("run_id")) call.run_id = std::move(*run_id);
   if (in.has("setting")) {
     const json::value kept = in.any("setting");
     ObjectReader setting(kept, "call.setting");

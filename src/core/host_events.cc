@@ -77,9 +77,9 @@ class StepsOf {
   std::string search(const E& e) const {
     return name("search", {e.agent_id, subject_.session_id, subject_.call_id, subject_.trace_id});
   }
-  static std::string revision(std::string_view what, const std::string& agent,
-                              std::uint64_t number) {
-    return name(what, {agent, std::to_string(number)});
+  std::string revision(std::string_view what, const std::string& agent,
+                       std::uint64_t number) const {
+    return name(what, {agent, subject_.session_id, std::to_string(number)});
   }
 
   const Subject& subject_;

@@ -100,7 +100,9 @@ Async<std::optional<Event>> prepare(Trail& trail, std::shared_ptr<Upstream> upst
   if (last.step && last.step->kind == PrepareStep::Kind::Refused) {
     trail.refuse({said, Refusal::By::Tool});
     if (!last.step->action) co_return std::nullopt;
-    co_return event::AuthorizationDenied{trail.call().agent_id, *last.step->action, said};
+    const std::string& detail = last.step->detail;
+    co_return event::AuthorizationDenied{trail.call().agent_id, *last.step->action,
+                                         detail.empty() ? said : readable(detail)};
   }
   if (last.cancelled) {
     trail.refuse({last.fault, Refusal::By::Cancel});

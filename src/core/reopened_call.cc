@@ -20,7 +20,8 @@ Draft reopened(const json::object& entry) {
                           .agent_id = member("agent_id"),
                           .server = member("server"),
                           .tool_name = member("tool_name"),
-                          .trace_id = member("trace_id")},
+                          .trace_id = member("trace_id"),
+                          .run_id = member("run_id")},
               .body = entry.at("body").as_object()};
   expand_context(draft.body);
   return draft;
@@ -31,6 +32,7 @@ Call call_of(const Subject& subject) {
           .agent_id = subject.agent_id,
           .session_id = subject.session_id,
           .trace_id = subject.trace_id,
+          .run_id = subject.run_id,
           .server = subject.server,
           .tool = subject.tool_name};
 }

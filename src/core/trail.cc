@@ -38,7 +38,8 @@ Trail::Trail(Call call, std::shared_ptr<const Plan> plan, const KeyedDigest& dig
                .agent_id = call_.agent_id,
                .server = call_.server,
                .tool_name = call_.tool,
-               .trace_id = call_.trace_id} {}
+               .trace_id = call_.trace_id,
+               .run_id = call_.run_id} {}
 
 Call Trail::call_with_grants() const {
   Call call = call_;

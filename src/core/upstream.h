@@ -76,6 +76,7 @@ struct PrepareStep {
   std::string text{};
   Prepared prepared{};                          // of `Ready`
   std::optional<event::DeniedAction> action{};  // of `Refused`, where the tool is a built-in one
+  std::string detail{};                         // of that event; empty: the text
 };
 
 class Preparation {

@@ -36,6 +36,9 @@ enum class Does {
 };
 std::string_view to_string(Does does);
 
+// The profile, and the server name, of the tools of our own agent.
+inline constexpr std::string_view kOwnAgentProfile = "sallyport-agent";
+
 struct ProfileTool {
   std::string_view profile;
   std::string_view tool;  // with `*` at its end: every name that begins so

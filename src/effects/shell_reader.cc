@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "effects/path_text.h"
+#include "effects/program_effects.h"
 #include "effects/program_table.h"
 #include "effects/shell_parser.h"
 

@@ -446,8 +446,10 @@ const ProfileTool* row_of(const CallFacts& facts, const ToolBook& book) {
   if (const std::string_view profile = profile_of_server(facts, book); !profile.empty()) {
     if (const ProfileTool* const row = profile_tool(profile, call.tool)) return row;
   }
-  // Only the host of a coding agent says which of its own tools it is about to run.
-  if (facts.front != "hook" || !is_agent_profile(call.server)) return nullptr;
+  // Only the host of a coding agent says which of its own tools it is about to run. Our own runtime
+  // is such a host.
+  const bool own = facts.front == "agent" && call.server == kOwnAgentProfile;
+  if (!own && (facts.front != "hook" || !is_agent_profile(call.server))) return nullptr;
   return profile_tool(call.server, call.tool);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/try.h"
 #include "core/stored_record.h"
+#include "embed/either_stop.h"
 #include "embed/engine_body.h"
 #include "ledger/maintenance.h"
 #include "ledger/opening_check.h"
@@ -16,23 +17,6 @@ namespace sallyport {
 using ledger::Facet;
 
 namespace {
-
-// Ends what it is given to when the caller wants that, or when the engine goes.
-class EitherStop {
- public:
-  EitherStop(std::stop_token one, std::stop_token other)
-      : on_one_(std::move(one), Pass{source_}), on_other_(std::move(other), Pass{source_}) {}
-  std::stop_token token() const { return source_.get_token(); }
-
- private:
-  struct Pass {
-    std::stop_source source;
-    void operator()() { source.request_stop(); }
-  };
-  std::stop_source source_;
-  std::stop_callback<Pass> on_one_;
-  std::stop_callback<Pass> on_other_;
-};
 
 Result<std::optional<WallTime>> time_of(const std::string& text, const char* name) {
   if (text.empty()) return std::nullopt;
@@ -330,7 +314,9 @@ Result<std::vector<json::object>> Engine::events(const EventQuery& query) {
   SALLYPORT_TRY(const Visitors::Visit visit, body_->visitors.enter());
   SALLYPORT_CHECK_OK(check_event_type(query.event_type));
   SALLYPORT_TRY(ledger::Filter filter,
-                filter_of({{Facet::Call, query.call_id}, {Facet::Session, query.session_id}},
+                filter_of({{Facet::Call, query.call_id},
+                           {Facet::Session, query.session_id},
+                           {Facet::Run, query.run_id}},
                           {query.since, query.until, query.after, query.limit}));
   filter.facets[Facet::Kind] = "event";
   if (!query.event_type.empty()) filter.body.emplace_back("kind", json::value(query.event_type));

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "agent/tools.h"
 #include "autonomy/policy_rules.h"
 #include "base/try.h"
 #include "embed/engine_body.h"
@@ -372,6 +373,7 @@ Result<void> EngineBuilder::Parts::load_plan(Engine::Body& body) {
   // promotions, need somebody who is registered there.
   settings.reviewers(
       std::make_shared<const policy::PeopleOfFolder>(body.folder / policy::kReviewersFile), true);
+  agent::bring_tools(settings);
   SALLYPORT_TRY(auto built, settings.build());
   body.policy_hash = built->hash();
   SALLYPORT_TRY(const auto before, body.ledger->fact("policy", "hash"));

@@ -7,6 +7,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "hook/dialect.h"
 
 namespace sallyport::hook {
 

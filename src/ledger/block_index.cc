@@ -22,6 +22,8 @@ const std::string& facet_value(const EntryView& entry, Facet facet) {
       return entry.kind;
     case Facet::Topic:
       return entry.topic;
+    case Facet::Run:
+      return entry.run_id;
   }
   return entry.kind;
 }

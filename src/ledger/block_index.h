@@ -10,8 +10,9 @@
 namespace sallyport::ledger {
 
 const std::string& facet_value(const EntryView& entry, Facet facet);
-inline constexpr Facet kFacets[] = {Facet::Call, Facet::Session, Facet::Agent, Facet::Server,
-                                    Facet::Tool, Facet::Outcome, Facet::Kind,  Facet::Topic};
+inline constexpr Facet kFacets[] = {Facet::Call,   Facet::Session, Facet::Agent,
+                                    Facet::Server, Facet::Tool,    Facet::Outcome,
+                                    Facet::Kind,   Facet::Topic,   Facet::Run};
 
 class BlockIndexer {
  public:

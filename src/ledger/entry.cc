@@ -43,8 +43,8 @@ constexpr std::size_t kMaxContentBytes = std::size_t{1} << 30;
 
 // `credential` of a model_audit says whose key was used, and is none.
 bool is_identifier(std::string_view name) {
-  constexpr std::string_view kNames[] = {"call_id",   "session_id", "agent_id",  "server",
-                                         "tool_name", "trace_id",   "credential"};
+  constexpr std::string_view kNames[] = {"call_id",   "session_id", "agent_id", "server",
+                                         "tool_name", "trace_id",   "run_id",   "credential"};
   return std::ranges::find(kNames, name) != std::end(kNames);
 }
 
@@ -236,7 +236,7 @@ Result<void> check_draft(const core::Draft& draft, const json::value& body) {
   const Subject& s = draft.subject;
   for (const std::string* const text :
        {&s.policy_hash, &s.call_id, &s.session_id, &s.agent_id, &s.server, &s.tool_name,
-        &s.trace_id, &draft.outcome, &draft.topic}) {
+        &s.trace_id, &s.run_id, &draft.outcome, &draft.topic}) {
     if (text->size() > 4096 || !is_utf8(*text)) {
       return refused("a member is over 4,096 bytes or not UTF-8");
     }
@@ -276,8 +276,9 @@ void shorten(json::array& redactions, const SealedDraft::Means& means) {
 // Takes what it needs of the draft.
 EntryView view_of(core::Draft& draft, const Uuid& id, const SealedDraft::Means& means) {
   Subject& subject = draft.subject;
-  for (std::string* const text : {&subject.call_id, &subject.session_id, &subject.agent_id,
-                                  &subject.server, &subject.tool_name, &subject.trace_id}) {
+  for (std::string* const text :
+       {&subject.call_id, &subject.session_id, &subject.agent_id, &subject.server,
+        &subject.tool_name, &subject.trace_id, &subject.run_id}) {
     without_secrets(means.redactor, *text);
   }
   return {.id = to_string(id),
@@ -291,6 +292,7 @@ EntryView view_of(core::Draft& draft, const Uuid& id, const SealedDraft::Means& 
           .tool_name = std::move(subject.tool_name),
           .outcome = std::move(draft.outcome),
           .trace_id = std::move(subject.trace_id),
+          .run_id = std::move(subject.run_id),
           .topic = std::move(draft.topic)};
 }
 
@@ -372,6 +374,7 @@ void SealedDraft::render(std::string_view body, const json::array& redactions) {
   before_sequence_ = "\"";
   Members middle(before_sequence_);
   if (!redactions.empty()) middle.raw("redactions", canonical_json(redactions));
+  middle.text("run_id", view_.run_id);
   middle.text("schema", kEntrySchema);
   middle.raw("sequence", "");
 

@@ -34,6 +34,7 @@ struct EntryView {
   std::string tool_name;
   std::string outcome;
   std::string trace_id;
+  std::string run_id;
   std::string topic;
   std::uint64_t topic_id = 0;
 };

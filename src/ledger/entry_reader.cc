@@ -40,6 +40,7 @@ constexpr auto kMembers = std::to_array<Member>({
     {"policy_hash", false, &EntryView::policy_hash},
     {"recorded_at", true, &EntryView::recorded_at},
     {"redactions", false},
+    {"run_id", false, &EntryView::run_id},
     {"schema", true},
     {"sequence", true, nullptr, &EntryView::sequence},
     {"server", false, &EntryView::server},

@@ -67,6 +67,7 @@ Result<EntryView> view_entry(std::string_view bytes) {
     if (name == "tool_name") return &view.tool_name;
     if (name == "outcome") return &view.outcome;
     if (name == "trace_id") return &view.trace_id;
+    if (name == "run_id") return &view.run_id;
     if (name == "topic") return &view.topic;
     return nullptr;
   };
@@ -98,7 +99,7 @@ Result<void> check_meaning(const json::value& entry) {
   const json::object& body = object.at("body").get_object();
   for (const std::string_view name :
        {"policy_hash", "call_id", "session_id", "agent_id", "server", "tool_name", "outcome",
-        "trace_id", "topic", "topic_id", "instance_id", "sequence"}) {
+        "trace_id", "run_id", "topic", "topic_id", "instance_id", "sequence"}) {
     const json::value* const inner = repeated(body, name);
     const json::value* const outer = object.if_contains(name);
     // Only a body that speaks of the same thing can contradict: other kinds use some of these names

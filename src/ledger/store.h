@@ -39,7 +39,7 @@ struct StoredEntry {
 };
 
 // How entries are found again without reading them all.
-enum class Facet { Call, Session, Agent, Server, Tool, Outcome, Kind, Topic };
+enum class Facet { Call, Session, Agent, Server, Tool, Outcome, Kind, Topic, Run };
 
 // What a finished block says about itself. Made from the entries, and checked against them.
 struct BlockIndex {

@@ -12,6 +12,7 @@
 #include "mcp/gateway.h"
 #include "mcp/grant_in_meta.h"
 #include "mcp/json_text.h"
+#include "mcp/told.h"
 
 namespace sallyport::mcp {
 

@@ -67,12 +67,15 @@ bool peer_is_lost(const boost::system::error_code& error) {
 }
 
 ServerResponse too_long() {
-  return ServerResponse::text(413, "the body is too long\n");
+  ServerResponse response = ServerResponse::text(413, "the body is too long\n");
+  response.cause = "too_large";
+  return response;
 }
 
 ServerResponse busy(std::string why) {
   ServerResponse response = ServerResponse::text(503, std::move(why));
   response.headers.emplace_back("retry-after", "1");
+  response.cause = "busy";
   return response;
 }
 
@@ -202,7 +205,10 @@ Async<HttpServer::Connection::Refusal> HttpServer::Connection::read_request() {
   parser.body_limit(server_.largest_body_);
   Refusal refusal = co_await read_head(parser);
   if (!refusal) refusal = co_await judge_head();
-  if (!refusal) refusal = co_await read_body(parser);
+  if (!refusal) {
+    refusal = co_await read_body(parser);
+    if (refusal) refusal = route_->second.handler->worded(std::move(*refusal));
+  }
   // What follows may be a body that no handler reads.
   if (refusal) keep_alive_ = false;
   co_return refusal;
@@ -240,6 +246,9 @@ Async<HttpServer::Connection::Refusal> HttpServer::Connection::read_head(Parser&
   keep_alive_ = keep_alive_ && head.keep_alive();
   plain_ = head.version() < 11;
   request_ = value_of(head);
+  boost::system::error_code gone;
+  const tcp::endpoint peer = stream_.bottom().socket().remote_endpoint(gone);
+  if (!gone) request_.peer = peer.address().to_string();
   co_return std::nullopt;
 }
 
@@ -255,9 +264,11 @@ Async<HttpServer::Connection::Refusal> HttpServer::Connection::judge_head() {
 
 // Before anything of the body is read or kept.
 Async<HttpServer::Connection::Refusal> HttpServer::Connection::refuse_head() {
+  const Route* const route = server_.route_of(request_);
   Refusal refusal = server_.names_.refuse(request_);
+  if (refusal && route != nullptr) refusal = route->second.handler->worded(std::move(*refusal));
   if (refusal) co_return refusal;
-  route_ = server_.route_of(request_);
+  route_ = route;
   if (route_ == nullptr) co_return ServerResponse::text(404, "nothing is here\n");
   refusal = co_await route_->second.handler->refuse(request_);
   unknown_ = refusal.has_value();

@@ -107,7 +107,8 @@ Result<void> HttpParser::feed_end() {
   error_code error;
   if (parser_->got_some()) parser_->put_eof(error);
   if (error || !parser_->is_done()) {
-    return fail(ErrorCode::Unavailable, "the server went away in the middle of its answer");
+    return fail(ErrorCode::Unavailable, "the server went away in the middle of its answer", {},
+                kCutBody);
   }
   return {};
 }

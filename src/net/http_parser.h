@@ -9,6 +9,9 @@
 
 namespace sallyport::net {
 
+// The `cause` of an error that says that an answer broke off before its end.
+inline constexpr const char* kCutBody = "cut_body";
+
 class HttpParser {
  public:
   explicit HttpParser(std::size_t head_bytes);

@@ -53,6 +53,8 @@ class HttpHandler {
   virtual Async<std::optional<ServerResponse>> refuse(ServerRequest& head) = 0;
   // A handler that returns without a response is a fault of ours, and answered 500.
   virtual Async<void> handle(ServerExchange& exchange) = 0;
+  // How a refusal of the server itself looks on this route, for example of a name or of a length.
+  virtual ServerResponse worded(ServerResponse refusal) const { return refusal; }
 };
 
 struct HttpLimits {

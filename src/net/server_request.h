@@ -17,6 +17,7 @@ struct ServerRequest {
       headers{};  // in their order, names in lower case
   std::string body{};
   std::string principal{};  // whose it is, where its handler has found that out
+  std::string peer{};       // the address of whoever connected, without its port
 
   // `name` in lower case. Nothing: it is not there, or there more than once.
   std::optional<std::string_view> header(std::string_view name) const;
@@ -27,6 +28,7 @@ struct ServerResponse {
   unsigned status = 200;
   std::vector<std::pair<std::string, std::string>> headers{};
   std::string body{};
+  std::string cause{};  // of a refusal, in one word for the handler that words it anew; not sent
 
   static ServerResponse json(unsigned status, std::string body);
   static ServerResponse text(unsigned status, std::string body);

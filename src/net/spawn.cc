@@ -5,6 +5,7 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/close_range.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -77,6 +78,30 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return out;
 }
 
+bool keep_capabilities(std::uint64_t kept) {
+  __user_cap_header_struct head{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct held[kCapabilityWords]{};
+  if (syscall(SYS_capget, &head, held) != 0) return false;
+  for (std::size_t i = 0; i < kCapabilityWords; ++i) {
+    const auto word = static_cast<__u32>(kept >> (32 * i));
+    held[i].effective &= word;
+    held[i].permitted &= word;
+    held[i].inheritable &= word;
+  }
+  return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == 0 &&
+         syscall(SYS_capset, &head, held) == 0;
+}
+
+// The filter comes last: it may forbid what the others need.
+bool enter(const Cage& cage) {
+  if (!keep_capabilities(cage.capabilities)) return false;
+  if (cage.ruleset >= 0 && syscall(SYS_landlock_restrict_self, cage.ruleset, 0u) != 0) return false;
+  if (cage.filter.empty()) return true;
+  const sock_fprog program{static_cast<unsigned short>(cage.filter.size()),
+                           const_cast<sock_filter*>(cage.filter.data())};
+  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+}
+
 bool confine(const Confinement& confinement) {
   for (const ProcessLimit& limit : confinement.limits) {
     rlimit now{};
@@ -86,7 +111,8 @@ bool confine(const Confinement& confinement) {
     const rlimit then{most, most};
     if (setrlimit(resource, &then) != 0) return false;
   }
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         (confinement.cage == nullptr || enter(*confinement.cage));
 }
 
 // In the child, between fork and exec: only calls that a signal handler could make.
@@ -96,7 +122,12 @@ bool confine(const Confinement& confinement) {
   // Behind the switch, which forgets it.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);
-  setpgid(0, 0);
+  // A session of its own has no terminal: a confined program cannot type what a person would.
+  if (spec.confinement != nullptr) {
+    setsid();
+  } else {
+    setpgid(0, 0);
+  }
   // What this program ignores is none of the other's business.
   signal(SIGPIPE, SIG_DFL);
   signal(SIGXFSZ, SIG_DFL);

@@ -1,11 +1,13 @@
 // Starts a program in a process group of its own, so that what it starts dies with it.
 #pragma once
 
+#include <linux/filter.h>
 #include <sys/types.h>
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,11 +37,20 @@ struct ProcessLimit {
   std::uint64_t most = 0;
 };
 
+// What a program gives up before it begins. Neither it nor what it starts can get that back.
+struct Cage {
+  int ruleset = -1;                       // of Landlock; -1: none
+  std::span<const sock_filter> filter{};  // of seccomp; empty: none
+  std::uint64_t capabilities = ~0ull;     // that it may keep where it has them, a bit each
+};
+
 // A program that gets only what is named here. It is started by its path: no PATH is searched, and
-// a file that the kernel cannot run is not given to a shell. It can gain no privileges.
+// a file that the kernel cannot run is not given to a shell. It can gain no privileges, and has no
+// terminal.
 struct Confinement {
   std::vector<std::string> environment{};  // `NAME=value`, all of it
   std::vector<ProcessLimit> limits{};
+  const Cage* cage = nullptr;  // null: none
 };
 
 struct SpawnSpec {

@@ -34,8 +34,8 @@ json::object filled_list_schema(json::object items, std::size_t most) {
 }
 
 json::object reviewer_schema() {
-  const json::object roles =
-      filled_list_schema(choice_schema({"approver", "controller"}), kMostNames);
+  const json::object roles = filled_list_schema(
+      choice_schema({"approver", "auditor", "controller", "viewer"}), kMostNames);
   return {{"type", "object"},
           {"description", "a person, and how he is known"},
           {"properties", json::object{{"name", text_schema(512)},

@@ -6,7 +6,6 @@
 #include <boost/json.hpp>
 #include <set>
 
-#include "base/try.h"
 
 namespace sallyport::proxy {
 
@@ -75,20 +74,7 @@ void ModelFront::replace(Settings settings, UpstreamList upstreams) {
 }
 
 Task<void> ModelFront::recover() {
-  SALLYPORT_CO_TRY(const std::vector<core::Fact> open, parts_.recorder.facts(kOpenRequests));
-  for (const core::Fact& fact : open) {
-    std::optional<LostRequest> lost = lost_request(fact);
-    if (!lost || parts_.recorder.alive(lost->instance_id)) continue;
-    std::vector<core::Draft> drafts;
-    drafts.push_back(std::move(lost->draft));
-    const auto written =
-        co_await parts_.recorder.append(std::move(drafts), core::Urgency::Reports, {fact});
-    // Another process may have ended it.
-    if (!written && written.error().code != ErrorCode::Conflict) {
-      co_return std::unexpected(written.error());
-    }
-  }
-  co_return Result<void>{};
+  return close_lost_requests(parts_.recorder);
 }
 
 std::vector<std::string> ModelFront::open_circuits() const {

@@ -6,6 +6,7 @@
 
 #include "base/cut_text.h"
 #include "base/json_members.h"
+#include "base/try.h"
 #include "proxy/budgets.h"
 
 namespace sallyport::proxy {
@@ -59,7 +60,8 @@ Subject ModelRecord::subject() const {
           .call_id = request_id,
           .session_id = session_id,
           .agent_id = agent_id,
-          .trace_id = trace_id};
+          .trace_id = trace_id,
+          .run_id = run_id};
 }
 
 json::object ModelRecord::body(std::size_t most) const {
@@ -152,6 +154,7 @@ core::Fact open_request(const ModelRecord& record, const std::string& instance_i
                               {"agent_id", record.agent_id},
                               {"session_id", record.session_id},
                               {"trace_id", record.trace_id},
+                              {"run_id", record.run_id},
                               {"api", record.api},
                               {"route", record.route},
                               {"stream", record.stream},
@@ -179,6 +182,7 @@ std::optional<LostRequest> lost_request(const core::Fact& fact) {
                            .agent_id = text("agent_id"),
                            .session_id = text("session_id"),
                            .trace_id = text("trace_id"),
+                           .run_id = text("run_id"),
                            .api = text("api"),
                            .route = text("route"),
                            .stream = bool_in(*object, "stream").value_or(false),
@@ -196,6 +200,22 @@ std::optional<LostRequest> lost_request(const core::Fact& fact) {
   // What was reserved counts as used: how much of it was is not known.
   lost.draft.facts.push_back({std::string(kReservations), fact.key, std::nullopt});
   return lost;
+}
+
+Task<void> close_lost_requests(core::Recorder& recorder) {
+  SALLYPORT_CO_TRY(const std::vector<core::Fact> open, recorder.facts(kOpenRequests));
+  for (const core::Fact& fact : open) {
+    std::optional<LostRequest> lost = lost_request(fact);
+    if (!lost || recorder.alive(lost->instance_id)) continue;
+    std::vector<core::Draft> drafts;
+    drafts.push_back(std::move(lost->draft));
+    const auto written = co_await recorder.append(std::move(drafts), core::Urgency::Reports, {fact});
+    // Another process may have ended it.
+    if (!written && written.error().code != ErrorCode::Conflict) {
+      co_return std::unexpected(written.error());
+    }
+  }
+  co_return Result<void>{};
 }
 
 }  // namespace sallyport::proxy

@@ -32,6 +32,7 @@ struct ModelRecord {
   std::string agent_id{};
   std::string session_id{};
   std::string trace_id{};
+  std::string run_id{};  // of our own agent's run; else empty
   std::string api{};
   std::string route{};
   bool stream = false;
@@ -89,5 +90,7 @@ struct LostRequest {
   core::Draft draft;
 };
 std::optional<LostRequest> lost_request(const core::Fact& fact);
+// Ends the requests of processes that died: each gets its terminal entry, once.
+Task<void> close_lost_requests(core::Recorder& recorder);
 
 }  // namespace sallyport::proxy

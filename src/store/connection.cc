@@ -37,6 +37,8 @@ std::string_view cause_of(int code, int system_error) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return "corrupt";
+    case SQLITE_INTERRUPT:
+      return "interrupted";
     case SQLITE_PERM:
     case SQLITE_AUTH:
       return "not_owner";
@@ -198,6 +200,14 @@ Result<void> Connection::run(const char* sql) {
 
 bool Connection::in_transaction() const {
   return sqlite3_get_autocommit(handle_) == 0;
+}
+
+std::int64_t Connection::changes() const {
+  return sqlite3_changes64(handle_);
+}
+
+void Connection::interrupt() {
+  sqlite3_interrupt(handle_);
 }
 
 Result<void> Connection::sync_commits(bool on) {

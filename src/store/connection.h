@@ -72,6 +72,11 @@ class Connection {
   std::unexpected<Error> failure(int code, std::string_view doing) const;
 
   bool in_transaction() const;
+  std::int64_t changes() const;  // rows that the last statement changed
+
+  // Ends what runs on this connection with an error, cause `interrupted`. From any thread; does
+  // nothing where nothing runs.
+  void interrupt();
 
   // Does a commit return when it is on disk, or when it is written? Between transactions.
   Result<void> sync_commits(bool on);

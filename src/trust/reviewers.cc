@@ -52,8 +52,11 @@ Reviewer reviewer_in(ObjectReader& in, const json::value& item) {
     in.refuse("client", "is the name itself: a reviewer cannot approve their own calls");
   }
   for (const json::value& role : in.array("roles")) {
-    const bool known = role == json::value("approver") || role == json::value("controller");
-    if (!known) in.refuse("roles", "may hold `approver` and `controller`");
+    constexpr std::string_view kRoles[] = {"approver", "auditor", "controller", "viewer"};
+    const bool known =
+        role.is_string() &&
+        std::ranges::find(kRoles, std::string_view(role.get_string())) != std::end(kRoles);
+    if (!known) in.refuse("roles", "may hold `approver`, `auditor`, `controller` and `viewer`");
     if (known) reviewer.roles.emplace_back(role.get_string());
   }
   return reviewer;

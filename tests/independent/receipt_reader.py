@@ -16,7 +16,7 @@ from signed_note import Refused, VerifierKey, leaf_hash, open_checkpoint, root_b
 LIMIT = 16 * 1024 * 1024
 LARGEST = 2**53 - 1
 REPEATED = ("policy_hash", "call_id", "session_id", "agent_id", "server", "tool_name", "outcome",
-            "trace_id", "topic", "topic_id", "instance_id", "sequence")
+            "trace_id", "run_id", "topic", "topic_id", "instance_id", "sequence")
 
 
 # --- JSON -------------------------------------------------------------------------------------

@@ -139,6 +139,24 @@ TEST(ToolEffects, ProfilesAreData) {
   EXPECT_EQ(codex.at(0).at("does"), "command");
 }
 
+// RT-26: the tools of our own agent are known without any policy, on its own front only.
+TEST(ToolEffects, ToolsOfOurOwnAgentAreKnownOnItsFront) {
+  const auto of = [](std::string front, std::string tool, json::value input) {
+    return effects_of({.front = std::move(front),
+                       .server = "sallyport-agent",
+                       .tool = std::move(tool),
+                       .input = std::move(input)});
+  };
+  EXPECT_THAT(of("agent", "read_file", {{"path", "/p/x"}}), ElementsAre("fs.read /p/x"));
+  EXPECT_THAT(of("agent", "write_file", {{"path", "/p/x"}, {"content", "/etc/passwd"}}),
+              ElementsAre("fs.write /p/x"));
+  EXPECT_THAT(of("agent", "memory_search", {{"query", "/etc/passwd"}}), ElementsAre("none"));
+  EXPECT_THAT(of("agent", "background_stop", {{"task_id", "t"}}), ElementsAre("process.exec"));
+  EXPECT_THAT(of("agent", "shell", {{"command", "rm x"}, {"cwd", "/p/y"}}),
+              testing::Contains(testing::HasSubstr("fs.delete")));
+  EXPECT_THAT(of("mcp", "memory_search", {{"query", "q"}}), ElementsAre("unknown"));
+}
+
 // RU-28, RU-31: each row of what a server is recognized by recognizes it.
 TEST(ToolEffects, EveryServerOfTheTableIsRecognized) {
   const json::array rows = servers_json();

@@ -4,10 +4,12 @@
 
 #include <boost/json.hpp>
 #include <charconv>
+#include <fstream>
 #include <iostream>
 #include <set>
 
 #include "engine_setup.h"
+#include "sallyport/agent.h"
 #include "sallyport/engine.h"
 #include "sallyport/idempotency_row.h"
 #include "sallyport/result_pipeline.h"
@@ -36,6 +38,33 @@ class Printed {
   std::ostringstream text_;
   std::streambuf* before_;
 };
+
+TEST(HeaderExamplesTest, Agent) {
+  const test::TempFolder folder;
+  const std::filesystem::path talk = folder / "talk.yaml";
+  std::ofstream(talk) << "turns: [{calls: [{tool: add, input: {a: 2, b: 2}}]}, {text: It is 4.}]";
+  const auto engine = opened(EngineBuilder("")
+                                 .autonomy(Autonomy::ActAuto)
+                                 .tool({.name = "add",
+                                        .classification = kLooks,
+                                        .run = [](const Invocation& call) -> Result<json::value> {
+                                          return call.call().input.at("a").as_int64() +
+                                                 call.call().input.at("b").as_int64();
+                                        }}));
+  // clang-format off
+  auto agent = Agent::open(*engine, {.id = "agent:adder",
+                                     .model = {.provider = AgentModel::Provider::Script,
+                                               .name = "demo", .script = talk},
+                                     .tools = {{.name = "add", .description = "adds a and b",
+                                                .schema = {{"type", "object"}}}}});
+  // clang-format on
+  ASSERT_TRUE(agent);
+  Result<AgentRun> run = (*agent)->run("s-1", "What is 2 + 2?");
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ(run->text, "It is 4.");
+  EXPECT_EQ(run->status, AgentStatus::Finished);
+  EXPECT_EQ(engine->records()->size(), 1u);
+}
 
 TEST(HeaderExamplesTest, Answer) {
   const auto engine = opened(EngineBuilder("").tool(CountedTool("look", kLooks).tool()));

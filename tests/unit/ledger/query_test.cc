@@ -42,7 +42,8 @@ class QueryTest : public testing::Test {
                                  .session_id = some("session", 4),
                                  .agent_id = some("agent", 3),
                                  .server = some("server", 3),
-                                 .tool_name = some("tool", 5)},
+                                 .tool_name = some("tool", 5),
+                                 .run_id = some("run", 4)},
                      .outcome = some("outcome", 4),
                      .topic = some("topic", 6),
                      .body = {{"n", number}}};

@@ -1,0 +1,94 @@
+// One question as the server tells it, read again whenever something happens to it.
+import { signal } from "@preact/signals";
+import { get } from "../core/api";
+import type { Quorum, Risk } from "./queue";
+
+export interface Segment {
+  text: string;
+  mark?: "hidden" | "lookalike" | "masked" | "truncated";
+}
+
+export interface Member {
+  path: string;
+  before?: unknown;
+  now?: unknown;
+}
+
+export interface Detail {
+  request: {
+    kind: string;
+    request_id: string;
+    call_id: string | null;
+    session_id: string | null;
+    agent_id: string | null;
+    server: string | null;
+    tool_name: string | null;
+    requested_at: string;
+    deadline: string;
+    binding: string;
+  };
+  state: string;
+  description: string | null;
+  answer: string | null;
+  reason_required?: boolean;
+  responses: { reviewer: string; approved: boolean; responded_at: string; door: string; reason?: string | null }[];
+  result: { sequence: number; call_id: string; outcome: unknown } | null;
+  risk: Risk;
+  quorum: Quorum;
+  may_answer: { ok: boolean; why: string | null };
+  withheld: string[];
+  shown: { text: string; truncated: boolean; segments: Segment[] } | null;
+  unlike: { request_id: string; answered_at: string; members: Member[] } | null;
+  why: { autonomy: string; source: string; findings: unknown[] } | null;
+  agent: { tier: string; counts: Record<string, number> } | null;
+}
+
+// Something that a guard let pass and wants looked at: it has no binding and no deadline.
+export interface Escalation {
+  kind: "escalation";
+  state: string;
+  request_id: string;
+  call_id: string;
+  agent_id: string;
+  server: string;
+  tool_name: string;
+  guard: string;
+  message: string | null;
+  opened_at: string;
+  count: number;
+}
+
+export const detail = signal<Detail | Escalation | null>(null);
+export const detailFailure = signal<unknown>(null);
+export const full = signal(false);
+
+let wanted = "";
+let turn = 0;
+
+export function isEscalation(value: Detail | Escalation): value is Escalation {
+  return "kind" in value && value.kind === "escalation";
+}
+
+export async function readDetail(id: string): Promise<void> {
+  if (id !== wanted) {
+    wanted = id;
+    detail.value = null;
+    detailFailure.value = null;
+    full.value = false;
+  }
+  if (id === "") return;
+  const mine = ++turn;
+  try {
+    const read = await get<Detail | Escalation>(`approvals/${encodeURIComponent(id)}${full.peek() ? "?full=1" : ""}`);
+    if (mine !== turn || id !== wanted) return;
+    detail.value = read;
+    detailFailure.value = null;
+  } catch (error) {
+    if (mine === turn && id === wanted) detailFailure.value = error;
+  }
+}
+
+export async function readWhole(id: string): Promise<void> {
+  full.value = true;
+  await readDetail(id);
+}

@@ -1,0 +1,214 @@
+// One call, from its records alone: every step of both doors in order, what decided, and what the policy says now.
+import { useEffect, useState } from "preact/hooks";
+import { get, Problem, query } from "../core/api";
+import { Link } from "../core/link";
+import { Absent, Failed, Row } from "../core/parts";
+import { t, time, word } from "../core/text";
+import { address, place } from "../core/url";
+import { shownValue, visible } from "../core/visible";
+import type { CallRow } from "./calls";
+
+interface GuardStep {
+  guard: string;
+  verdict: string | null;
+  rule?: string | null;
+  place?: string | null;
+  why?: string | null;
+  us?: number | null;
+  skipped?: string | null;
+  decided?: boolean;
+}
+
+interface Stage {
+  stage: string;
+  at?: string;
+  sequence?: number;
+  reached?: boolean;
+  input?: unknown;
+  input_state?: string;
+  class?: string;
+  guards?: GuardStep[];
+  tier?: string | null;
+  source?: string | null;
+  approval_id?: string | null;
+  effect?: string | null;
+  outcome?: string | null;
+  reason?: string | null;
+  terminal?: boolean;
+}
+
+interface Call {
+  call: CallRow;
+  records: { sequence: number; kind: string }[];
+  timeline: Stage[];
+  policy_hash: string | null;
+  next: string | null;
+  prev: string | null;
+  withheld: string[];
+}
+
+interface Explanation {
+  verdict?: string;
+  decided_by?: Record<string, unknown> | null;
+  policy?: { name?: string; hash?: string };
+  causes?: { kind: string; name: string; place: string | null; verdict: string; text: string }[];
+  changes?: { kind: string; edits: { place: string | null; text: string }[]; verdict: string }[];
+}
+
+function Guard({ step }: { step: GuardStep }) {
+  return (
+    <tr class={step.decided ? "decided" : ""}>
+      <th scope="row">{visible(step.guard)}</th>
+      <td>{step.skipped ? t("call.skipped", { why: step.skipped }) : word("guard", step.verdict ?? "")}</td>
+      <td>
+        {step.rule && t("call.rule", { rule: visible(step.rule) })} {step.place && <code>{visible(step.place)}</code>} {step.why && visible(step.why)}
+      </td>
+      <td class="fixed">{typeof step.us === "number" ? `${step.us} µs` : ""}</td>
+      <td>{step.decided && <strong>◀ {t("call.decided")}</strong>}</td>
+    </tr>
+  );
+}
+
+function StageView({ stage }: { stage: Stage }) {
+  const shown = stage.input !== null && stage.input !== undefined;
+  const open = stage.input_state === undefined || stage.input_state === "open";
+  return (
+    <li>
+      <h2>
+        {word("stage", stage.stage)} {stage.class && <span class="quiet">{stage.class}</span>}
+        <span class="side quiet">
+          {stage.at && time(stage.at)} {stage.sequence !== undefined && t("question.record", { n: stage.sequence })}
+          {stage.terminal && ` · ${t("call.terminal")}`}
+        </span>
+      </h2>
+      {stage.reached === false && !stage.effect && <p class="quiet">{t("call.not_reached")}</p>}
+      {stage.stage === "asked" && !open && <Absent state={stage.input_state!} />}
+      {stage.stage === "asked" && (open || shown) && (
+        <pre class="shown" tabIndex={0} aria-label={t("call.input")}>
+          {shownValue(stage.input)}
+        </pre>
+      )}
+      {stage.guards && stage.guards.length > 0 && (
+        <div class="scroll" tabIndex={0} role="region" aria-label={word("stage", stage.stage)}>
+          <table>
+            <tbody>
+              {stage.guards.map((step) => (
+                <Guard step={step} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {stage.tier && stage.reached !== false && (
+        <p>
+          {t("question.tier", { tier: stage.tier, source: stage.source ?? "" })}{" "}
+          {stage.approval_id && <Link to={address("approvals", stage.approval_id, { view: "history" })}>{stage.approval_id}</Link>}
+        </p>
+      )}
+      {stage.effect && <p>{word("effect", stage.effect)}</p>}
+      {stage.outcome && (
+        <p>
+          <strong>{word("outcome", stage.outcome)}</strong> {stage.reason && visible(stage.reason)}
+        </p>
+      )}
+    </li>
+  );
+}
+
+function Explained({ id }: { id: string }) {
+  const [told, setTold] = useState<Explanation | null>(null);
+  const [failed, setFailed] = useState<unknown>(null);
+  useEffect(() => {
+    const stop = new AbortController();
+    setTold(null);
+    get<Explanation>(`calls/${encodeURIComponent(id)}/explain`, stop.signal).then(setTold, (error: unknown) => {
+      if (!stop.signal.aborted) setFailed(error);
+    });
+    return () => stop.abort();
+  }, [id]);
+  if (failed instanceof Problem && failed.status === 404) return null; // this gate explains no calls
+  if (failed) return <Failed problem={failed} />;
+  if (!told) return <p class="quiet">{t("question.loading")}</p>;
+  const by = Object.entries(told.decided_by ?? {}).filter(([, value]) => value !== null && value !== "");
+  return (
+    <dl class="facts">
+      {told.verdict && (
+        <Row name="call.now">
+          <strong>{visible(told.verdict)}</strong> {told.policy?.hash && <code>{told.policy.hash.slice(0, 19)}…</code>}
+        </Row>
+      )}
+      {by.length > 0 && <Row name="call.by">{by.map(([name, value]) => `${name} ${shownValue(value)}`).join(" · ")}</Row>}
+      {told.causes?.map((cause) => (
+        <Row name="call.cause">
+          {visible(cause.text)} {cause.place && <code>{visible(cause.place)}</code>}
+        </Row>
+      ))}
+      {told.changes?.map((change) => (
+        <Row name="call.would">
+          {change.edits.map((edit) => `${edit.place ? visible(edit.place) + "  " : ""}${visible(edit.text)}`).join("; ")} → {visible(change.verdict)}
+        </Row>
+      ))}
+    </dl>
+  );
+}
+
+export function CallPage() {
+  const { id, query: search } = place.value;
+  const filters = Object.fromEntries(search);
+  const [read, setRead] = useState<Call | null>(null);
+  const [failed, setFailed] = useState<unknown>(null);
+  const asked = `calls/${encodeURIComponent(id)}` + query({ ...filters, cursor: "" });
+  useEffect(() => {
+    const stop = new AbortController();
+    setFailed(null);
+    get<Call>(asked, stop.signal).then(setRead, (error: unknown) => {
+      if (!stop.signal.aborted) setFailed(error);
+    });
+    return () => stop.abort();
+  }, [asked]);
+  if (failed) return <Failed problem={failed} />;
+  if (!read) return <p class="quiet empty">{t("question.loading")}</p>;
+  const { call } = read;
+  return (
+    <section class="page">
+      <p class="pager">
+        <Link to={address("calls", "", filters)}>← {t("nav.calls")}</Link>
+        {read.prev && <Link to={address("calls", read.prev, filters)}>‹ {t("calls.prev")}</Link>}
+        {read.next && <Link to={address("calls", read.next, filters)}>{t("calls.next")} ›</Link>}
+      </p>
+      <h1>
+        {visible(call.tool)} <span class="quiet">{call.server && t("question.on", { server: visible(call.server) })}</span>
+      </h1>
+      <p>
+        {visible(call.agent)} · <span class={`verdict ${call.verdict}`}>{word("verdict", call.verdict)}</span> {visible(call.why ?? "")} · <code>{call.call_id}</code>
+      </p>
+      <ol class="timeline">
+        {read.timeline.map((stage) => (
+          <StageView stage={stage} />
+        ))}
+      </ol>
+      <Explained id={id} />
+      <dl class="facts">
+        <Row name="call.records">
+          {read.records.map((record) => (
+            <>
+              <Link to={address("proof", "", { entry: String(record.sequence) })}>
+                {record.sequence} {record.kind}
+              </Link>{" "}
+            </>
+          ))}
+        </Row>
+        {read.policy_hash && (
+          <Row name="call.policy">
+            <code>{read.policy_hash}</code>
+          </Row>
+        )}
+        {read.withheld.length > 0 && (
+          <Row name="question.withheld">
+            <Absent state="withheld" /> {read.withheld.join(", ")}
+          </Row>
+        )}
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,2 @@
+export { parseKey } from "./note";
+export { verifyReceipt } from "./receipt";

@@ -1,0 +1,240 @@
+// The nine steps of `sallyport verify`, over a receipt and a key that came another way. Each step has the name that the
+// program gives it, and both stop at the same one.
+import { type Bytes, fromBase64, hash32, hex, same } from "./encoding";
+import { checkEntry, checkMeaning, checkOpening, isCount, type Opening } from "./entry";
+import { canonical, isObject, type Json, type JsonObject, Malformed, parse, textOf, utf8 } from "./json";
+import { consistent, leafHash, rootFromInclusion } from "./merkle";
+import { type Checkpoint, decimal, parseCheckpoint, parseKey, parseNote, trustOf, type VerifierKey } from "./note";
+
+export const STEPS = ["form", "key", "signature", "origin", "size", "position", "inclusion", "opening", "meaning"] as const;
+export type Step = (typeof STEPS)[number];
+
+export interface Verification {
+  ok: boolean;
+  step: Step;
+  detail: string;
+  origin: string;
+  // Claims until every step has passed.
+  entry: JsonObject | null;
+  leafIndex: bigint;
+  treeSize: bigint;
+  openings: Opening[];
+}
+
+export interface Trust {
+  key: VerifierKey;
+  origin?: string | undefined; // else the key's name
+  rotations?: Uint8Array[]; // receipts of `key_rotated` entries, in order
+}
+
+interface Receipt {
+  entry: JsonObject;
+  bytes: string;
+  leafIndex: bigint;
+  treeSize: bigint;
+  proof: Bytes[];
+  checkpoint: string;
+  openings: Opening[];
+}
+
+class Failure extends Error {
+  constructor(
+    readonly step: Step,
+    detail: string,
+  ) {
+    super(detail);
+  }
+}
+
+const MOST_PROOF = 64;
+const TLOG = "c2sp.org/tlog-proof@v1\n";
+const MEMBERS = ["schema", "entry", "leaf_index", "tree_size", "proof", "checkpoint", "openings"];
+
+function wanted(condition: boolean, why: string): asserts condition {
+  if (!condition) throw new Malformed(why);
+}
+
+function parseOpening(value: Json): Opening {
+  wanted(isObject(value), "an opening is an object");
+  for (const name of value.keys()) wanted(["path", "form", "salt", "value"].includes(name), "an opening has an unknown member");
+  const path = value.get("path");
+  const form = value.get("form");
+  const salt = hash32(value.get("salt"));
+  const shown = value.get("value");
+  wanted(typeof path === "string", "an opening lacks `path`");
+  wanted(form === "json" || form === "raw", "`form` of an opening is `json` or `raw`");
+  wanted(salt !== null, "`salt` of an opening is the base64 of 32 bytes");
+  wanted(shown !== undefined, "an opening lacks `value`");
+  const bytes = form === "json" ? utf8(canonical(shown)) : typeof shown === "string" ? fromBase64(shown) : null;
+  wanted(bytes !== null, "a raw `value` is not canonical base64");
+  return { path, form, salt, value: bytes, shown };
+}
+
+function parseProof(lines: Json[]): Bytes[] {
+  wanted(lines.length <= MOST_PROOF, "more than 64 proof hashes");
+  return lines.map((line) => {
+    const hash = hash32(line);
+    wanted(hash !== null, "a proof hash is not the base64 of 32 bytes");
+    return hash;
+  });
+}
+
+function fromJson(text: string): Receipt {
+  const receipt = parse(text);
+  wanted(isObject(receipt), "a receipt is an object");
+  for (const name of receipt.keys()) wanted(MEMBERS.includes(name), `unknown member \`${name.slice(0, 40)}\``);
+  for (const name of MEMBERS) wanted(receipt.has(name), `\`${name}\` is missing`);
+  wanted(receipt.get("schema") === "sallyport.receipt.v1", "unknown schema, expected `sallyport.receipt.v1`");
+  const entry = receipt.get("entry")!;
+  const [checkpoint, openings, proof] = [receipt.get("checkpoint"), receipt.get("openings"), receipt.get("proof")];
+  const [leafIndex, treeSize] = [receipt.get("leaf_index"), receipt.get("tree_size")];
+  wanted(typeof checkpoint === "string", "`checkpoint` is not text");
+  wanted(Array.isArray(openings), "`openings` is not a list");
+  wanted(Array.isArray(proof), "`proof` is not a list");
+  wanted(isCount(leafIndex) && isCount(treeSize), "`leaf_index` or `tree_size` is not a whole number");
+  const bytes = canonical(entry);
+  checkEntry(entry, bytes);
+  return {
+    entry, bytes, checkpoint, leafIndex: BigInt(leafIndex), treeSize: BigInt(treeSize), proof: parseProof(proof),
+    openings: openings.map(parseOpening),
+  };
+}
+
+function fromTlogProof(text: string): Receipt {
+  const blank = text.indexOf("\n\n");
+  wanted(blank >= 0, "tlog-proof: no empty line");
+  const [, extra = "", index = "", ...hashes] = text.slice(0, blank).split("\n");
+  const bytes = extra.startsWith("extra ") ? fromBase64(extra.slice(6)) : null;
+  wanted(bytes !== null, "tlog-proof: the second line is not `extra` and the base64 of the entry");
+  const entryText = textOf(bytes);
+  const entry = parse(entryText);
+  checkEntry(entry, canonical(entry));
+  wanted(canonical(entry) === entryText, "tlog-proof: the entry is not canonical JSON");
+  const leafIndex = index.startsWith("index ") ? decimal(index.slice(6)) : null;
+  wanted(leafIndex !== null, "tlog-proof: the third line is not `index` and a number");
+  const checkpoint = text.slice(blank + 2);
+  const treeSize = parseCheckpoint(parseNote(checkpoint).text).size;
+  return { entry, bytes: entryText, checkpoint, leafIndex, treeSize, proof: parseProof(hashes), openings: [] };
+}
+
+function parseReceipt(bytes: Uint8Array): Receipt {
+  const text = textOf(bytes);
+  return text.startsWith(TLOG) ? fromTlogProof(text) : fromJson(text);
+}
+
+// A Malformed of `work` becomes the failure of this step.
+async function at<T>(step: Step, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Malformed || error instanceof RangeError) throw new Failure(step, error.message);
+    throw error;
+  }
+}
+
+async function openCheckpoint(text: string, keys: VerifierKey[], wantedOrigin: string | undefined): Promise<Checkpoint> {
+  const note = await at("form", () => parseNote(text));
+  const checkpoint = await at("form", () => parseCheckpoint(note.text));
+  const key = keys[keys.length - 1]!;
+  const trust = await trustOf(note, keys);
+  if (trust === "no_such_key") throw new Failure("key", `no signature by \`${key.name}\` with key id ${hex(key.id)}`);
+  if (trust === "bad_signature") throw new Failure("signature", `the signature by \`${key.name}\` does not verify`);
+  const origin = wantedOrigin ?? key.name;
+  if (checkpoint.origin !== origin) throw new Failure("origin", `the checkpoint is of \`${checkpoint.origin.slice(0, 200)}\`, expected \`${origin}\``);
+  return checkpoint;
+}
+
+async function checkReceipt(bytes: Uint8Array, keys: VerifierKey[], origin: string | undefined, out: Verification): Promise<void> {
+  const receipt = await at("form", () => parseReceipt(bytes));
+  const checkpoint = await openCheckpoint(receipt.checkpoint, keys, origin);
+  Object.assign(out, {
+    origin: checkpoint.origin, entry: receipt.entry, leafIndex: receipt.leafIndex, treeSize: receipt.treeSize, openings: receipt.openings,
+  });
+  if (receipt.treeSize !== checkpoint.size) {
+    throw new Failure("size", `tree_size is ${receipt.treeSize}, the checkpoint says ${checkpoint.size}`);
+  }
+  const sequence = BigInt(receipt.entry.get("sequence") as number);
+  if (receipt.leafIndex !== sequence || sequence >= checkpoint.size) {
+    throw new Failure("position", `leaf_index ${receipt.leafIndex}, sequence ${sequence} and tree_size ${checkpoint.size} do not fit`);
+  }
+  const root = await rootFromInclusion(receipt.leafIndex, checkpoint.size, await leafHash(receipt.bytes), receipt.proof);
+  if (!root || !same(root, checkpoint.root)) {
+    throw new Failure("inclusion", "the proof does not lead from this entry to the signed root");
+  }
+  for (const opening of receipt.openings) await at("opening", () => checkOpening(receipt.entry, opening));
+  await at("meaning", () => checkMeaning(receipt.entry));
+}
+
+async function guarded(check: (out: Verification) => Promise<void>, last: Step, passed: string): Promise<Verification> {
+  const out: Verification = {
+    ok: false, step: "form", detail: "", origin: "", entry: null, leafIndex: 0n, treeSize: 0n, openings: [],
+  };
+  try {
+    await check(out);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return { ...out, step: error.step, detail: error.message };
+  }
+  return { ...out, ok: true, step: last, detail: passed };
+}
+
+// A rotation that the pinned key signed and nobody called compromised hands its trust on.
+async function followRotation(bytes: Uint8Array, key: VerifierKey, origin: string | undefined): Promise<VerifierKey> {
+  const rotation = await guarded((out) => checkReceipt(bytes, [key], origin, out), "meaning", "");
+  if (!rotation.ok) throw new Failure("key", `rotation receipt: ${rotation.step}: ${rotation.detail}`);
+  const body = rotation.entry!.get("body") as JsonObject;
+  const after = body.get("new");
+  if (rotation.entry!.get("kind") !== "control" || body.get("control") !== "key_rotated" || body.get("old") !== key.text || typeof after !== "string") {
+    throw new Failure("key", "the rotation receipt is not about the pinned key");
+  }
+  if (body.get("compromised") !== false) {
+    throw new Failure("key", "the old key was compromised when it was rotated: pin the new key by another way");
+  }
+  const next = await at("key", () => parseKey(after));
+  if (next.name !== key.name) throw new Failure("key", "the rotation leads to a key of another name");
+  return next;
+}
+
+async function trustedKeys(trust: Trust): Promise<VerifierKey[]> {
+  const keys = [trust.key];
+  for (const rotation of trust.rotations ?? []) keys.push(await followRotation(rotation, keys[keys.length - 1]!, trust.origin));
+  return keys;
+}
+
+export function verifyReceipt(bytes: Uint8Array, trust: Trust): Promise<Verification> {
+  return guarded(async (out) => checkReceipt(bytes, await trustedKeys(trust), trust.origin, out), "meaning", "every step passed");
+}
+
+// `ledger receipt CALL --all` writes a list; whatever is no list is one receipt.
+export function receiptsIn(bytes: Uint8Array): Uint8Array[] {
+  try {
+    const text = textOf(bytes);
+    if (!text.trimStart().startsWith("[")) return [bytes];
+    const list = parse(text, 129);
+    if (Array.isArray(list) && list.length > 0) return list.map((item) => utf8(canonical(item)));
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error;
+  }
+  return [bytes];
+}
+
+export interface Between {
+  oldSize: bigint;
+  newSize: bigint;
+  hashes: string[];
+}
+
+// Two signed checkpoints and the proof between them.
+export function verifyConsistency(oldNote: string, newNote: string, between: Between, trust: Trust): Promise<Verification> {
+  return guarded(async (out) => {
+    const proof = await at("form", () => parseProof(between.hashes));
+    const keys = await trustedKeys(trust);
+    const older = await openCheckpoint(oldNote, keys, trust.origin);
+    const newer = await openCheckpoint(newNote, keys, trust.origin);
+    Object.assign(out, { origin: newer.origin, treeSize: newer.size });
+    if (older.size !== between.oldSize || newer.size !== between.newSize) throw new Failure("size", "the proof is between other sizes");
+    if (!(await consistent(older.size, older.root, newer.size, newer.root, proof))) {
+      throw new Failure("inclusion", "the new tree does not begin with the old one");
+    }
+  }, "inclusion", "the new tree begins with the old one");
+}

@@ -1,0 +1,99 @@
+import type { ComponentType } from "preact";
+import { Approvals } from "../approvals/approvals";
+import { waiting } from "../approvals/queue";
+import { Calls } from "../calls/calls";
+import { tellsRecords } from "../core/health";
+import { Link } from "../core/link";
+import { logout, roles, session, starting } from "../core/session";
+import { type Key, language, setLanguage, t } from "../core/text";
+import { address, screen } from "../core/url";
+import { HealthPage } from "../health/health_page";
+import { Live } from "../live/live";
+import { Proof } from "../proof/proof";
+import { Banner } from "./banner";
+import { Login } from "./login";
+
+interface Screen {
+  name: string;
+  title: Key;
+  show: ComponentType;
+  roles?: string[]; // any one of them opens it; none: everybody
+}
+
+const SCREENS: Screen[] = [
+  { name: "approvals", title: "nav.approvals", show: Approvals, roles: ["approver", "viewer"] },
+  { name: "calls", title: "nav.calls", show: Calls, roles: ["viewer", "auditor"] },
+  { name: "live", title: "nav.live", show: Live, roles: ["viewer"] },
+  { name: "proof", title: "nav.proof", show: Proof, roles: ["viewer"] },
+  { name: "health", title: "nav.health", show: HealthPage },
+];
+
+function opens({ name, roles: any }: Screen): boolean {
+  if (name !== "approvals" && !tellsRecords.value) return false;
+  return any === undefined || any.some((role) => roles.value.has(role));
+}
+
+function Language() {
+  const next = language.value === "uk" ? "en" : "uk";
+  return (
+    <button type="button" class="plain" lang={next} onClick={() => setLanguage(next)}>
+      {next === "uk" ? "Українською" : "English"}
+    </button>
+  );
+}
+
+function Header() {
+  const now = screen.value;
+  return (
+    <header class="top">
+      <a class="skip" href="#content">
+        {t("nav.skip")}
+      </a>
+      <span class="brand">Sallyport</span>
+      <nav aria-label={t("nav.screens")}>
+        {SCREENS.filter(opens).map(({ name, title }) => (
+          <Link to={address(name)} current={name === now}>
+            {t(title)}
+            {name === "approvals" && waiting.value > 0 && <span class="count">{waiting.value}</span>}
+          </Link>
+        ))}
+      </nav>
+      <span class="who">
+        <span class="name" title={session.value!.roles.join(", ")}>
+          {session.value!.name}
+        </span>
+        <Language />
+        <button type="button" class="plain" onClick={() => void logout()}>
+          {t("nav.logout")}
+        </button>
+      </span>
+    </header>
+  );
+}
+
+export function App() {
+  document.documentElement.lang = language.value === "uk" ? "uk" : "en";
+  if (starting.value) return <p class="starting">Sallyport</p>;
+  if (!session.value) {
+    return (
+      <>
+        <Login />
+        <footer class="foot">
+          <Language />
+        </footer>
+      </>
+    );
+  }
+  const current = SCREENS.find((one) => one.name === screen.value && opens(one));
+  document.title = `${waiting.value > 0 ? `(${waiting.value}) ` : ""}${t(current?.title ?? "nav.nothing")} · Sallyport`;
+  const Show = current?.show;
+  return (
+    <>
+      <Header />
+      <Banner />
+      <main id="content" tabIndex={-1}>
+        {Show ? <Show /> : <p class="quiet empty">{t("nav.nothing")}</p>}
+      </main>
+    </>
+  );
+}

@@ -1,0 +1,27 @@
+// The policy's checks of what is said to a model: every text of people, of the configuration and of
+// memory. Results of tools have passed the second door before.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "agent/model.h"
+#include "core/stream_guard.h"
+
+namespace sallyport::agent {
+
+struct CheckedTexts {
+  std::optional<core::TextBlock> block{};  // nothing may be sent
+  std::vector<Finding> findings{};
+  std::uint64_t changes = 0;
+  std::uint64_t bytes = 0;  // of all texts, results included
+};
+
+// Replaces in `request` what checks take out. `guard` null: there are no checks.
+CheckedTexts check_texts(ModelRequest& request, const core::StreamGuard* guard);
+
+// All that the model is told, in a form that belongs to no provider: what a record commits to.
+std::string request_text(const ModelRequest& request);
+
+}  // namespace sallyport::agent

@@ -1,0 +1,56 @@
+// What every part of the agent runtime works with.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <stop_token>
+#include <string_view>
+
+#include "base/async.h"
+#include "base/clock.h"
+#include "base/entropy.h"
+#include "base/keyed_digest.h"
+#include "base/on_pool.h"
+#include "core/fail_open.h"
+#include "core/governor.h"
+#include "core/host_events.h"
+#include "sessions/session_store.h"
+
+namespace sallyport::agent {
+
+// False: a cancel came first. Tests give one that moves their clock.
+using Wait = std::function<Async<bool>(std::chrono::milliseconds time, std::stop_token cancel)>;
+Async<bool> wait_by_timer(std::chrono::milliseconds time, std::stop_token cancel);
+
+// All of it outlives the runtime. Everything runs on `executor`, a context with one thread.
+struct RuntimeParts {
+  boost::asio::any_io_executor executor;
+  boost::asio::thread_pool& pool;  // for what blocks
+  core::Governor& governor;
+  core::Recorder& recorder;
+  core::HostEvents& events;
+  core::FailOpenLog& fail_open;
+  const core::PlanSource& plans;
+  const core::Redactor& redactor;
+  const Clock& clock;
+  Entropy& entropy;
+  KeyedDigest digest;
+  sessions::SessionStore& store;
+  std::filesystem::path data_folder;  // snapshots of transcripts are kept below it
+  std::function<void(std::string_view line)> log;
+  Wait wait = wait_by_timer;
+};
+
+// Work on the store, away from the loop. `work` owns what it uses but the store.
+template <class Work>
+auto on_store(const RuntimeParts& parts, Work work)
+    -> Async<std::invoke_result_t<Work, sessions::SessionStore&>> {
+  using T = std::invoke_result_t<Work, sessions::SessionStore&>;
+  sessions::SessionStore& store = parts.store;
+  return on_pool<T>(parts.pool, [&store, work = std::move(work)]() mutable { return work(store); });
+}
+
+}  // namespace sallyport::agent

@@ -1,0 +1,21 @@
+// What the tools of one session share. Made once, then only read.
+#pragma once
+
+#include <memory>
+
+#include "agent/roots.h"
+#include "agent/settings.h"
+#include "agent/tools.h"
+
+namespace sallyport::agent {
+
+struct ToolContext {
+  Settings settings;
+  ToolParts parts;
+  std::unique_ptr<const Roots> roots;
+};
+
+// Shared with work on the pool that nobody waits for any more.
+using SharedContext = std::shared_ptr<const ToolContext>;
+
+}  // namespace sallyport::agent

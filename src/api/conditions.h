@@ -1,0 +1,18 @@
+// `ETag`, `If-None-Match` and `If-Match` (RFC 9110, section 13).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "api/route.h"
+
+namespace sallyport::api {
+
+// With its quotes.
+std::string etag_of(const Answer& answer);
+// Does the client have what has this tag?
+bool has_already(const net::ServerRequest& request, std::string_view tag);
+// False: `If-Match` names other tags. `tag` is empty where there is nothing.
+bool may_match(const net::ServerRequest& request, std::string_view tag);
+
+}  // namespace sallyport::api

@@ -1,0 +1,81 @@
+// Everything below /api/v1: finds the route, finds out whose the request is, and keeps the
+// conventions that all routes share (problems, ETags, rates, keys of repeats, headers).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "api/idempotency.h"
+#include "api/rates.h"
+#include "api/readers.h"
+#include "api/route.h"
+#include "api/sessions.h"
+#include "net/http_server.h"
+
+namespace sallyport::api {
+
+// Who is registered now. On the loop.
+class People {
+ public:
+  virtual ~People() = default;
+  // Nothing: nobody has this token.
+  virtual Result<std::optional<Person>> with_token(std::string_view token) = 0;
+  // Nothing: nobody has this name any more.
+  virtual Result<std::optional<Roles>> roles_of(const std::string& name) = 0;
+};
+
+// On the loop of the server that it is a handler of.
+class HttpApi final : public net::HttpHandler {
+ public:
+  static constexpr std::size_t kLargestBody = 4u << 20;
+
+  struct Parts {
+    const Clock& clock;
+    Entropy& entropy;
+    People& people;
+  };
+  explicit HttpApi(Parts parts);
+
+  void add(Route route) { table_.add(std::move(route)); }
+  const RouteTable& table() const { return table_; }
+  Sessions& sessions() { return sessions_; }
+  Readers& readers() { return readers_; }
+
+  Async<std::optional<net::ServerResponse>> refuse(net::ServerRequest& head) override;
+  Async<void> handle(net::ServerExchange& exchange) override;
+  net::ServerResponse worded(net::ServerResponse refusal) const override;
+
+ private:
+  // What refuses a request before its body is read.
+  std::optional<net::ServerResponse> check(const net::ServerRequest& head, Person& person);
+  Result<Person> person_of(const net::ServerRequest& request, Access access, bool use);
+  Result<Person> signed_in(const net::ServerRequest& request, bool use);
+  std::optional<net::ServerResponse> check_rate(const net::ServerRequest& head, Access access);
+  Result<Request> read(const net::ServerRequest& http, const RouteTable::Match& match);
+  Async<net::ServerResponse> answer(const net::ServerRequest& http, const Route& route,
+                                    Request request);
+  Async<net::ServerResponse> act_once(const net::ServerRequest& http, const Route& route,
+                                      Request request);
+  Async<net::ServerResponse> act(const net::ServerRequest& http, const Route& route,
+                                 Request request);
+  Task<Answer> run_read(Read read, Request request);
+  Async<void> stream(net::ServerExchange& exchange, const Route& route, Request request);
+
+  Parts parts_;
+  RouteTable table_;
+  Sessions sessions_;
+  Rate requests_;
+  Rate logins_;
+  Idempotency repeats_;
+  Readers readers_;  // joined first
+};
+
+// What a stream of events begins with.
+net::ServerResponse stream_head();
+// Is a page of this origin safe from others on the way: over https, or on this machine (CO-23)?
+bool is_private_origin(std::string_view origin);
+// The header that hands out or takes back the cookie of a session (CO-12). Empty: takes it back.
+std::string session_cookie(std::string_view origin, std::string_view value);
+
+}  // namespace sallyport::api

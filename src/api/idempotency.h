@@ -1,0 +1,56 @@
+// Requests that a client may repeat because it heard no answer: the repeat gets the first answer,
+// and nothing happens twice (CO-37).
+#pragma once
+
+#include <boost/asio/steady_timer.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/async.h"
+#include "base/clock.h"
+#include "base/digest.h"
+#include "net/server_request.h"
+
+namespace sallyport::api {
+
+// On the loop of the server.
+class Idempotency {
+ public:
+  static constexpr std::chrono::minutes kKept{10};
+  struct Limits {
+    std::size_t answers = 1024;
+    std::size_t bytes = 16u << 20;
+    std::chrono::milliseconds wait{30'000};  // for the first request to end
+  };
+  explicit Idempotency(const Clock& clock) : Idempotency(clock, Limits()) {}
+  Idempotency(const Clock& clock, Limits limits) : clock_(clock), limits_(limits) {}
+
+  static bool is_key(std::string_view key);  // 8 to 128 visible ASCII characters
+
+  // Nothing: this is the first one, and `finish` follows. An answer: the first one's. Errors:
+  // `InvalidInput`, `idempotency_key_reused`: the first one had another body; `Unavailable`,
+  // `busy`: there is no room, or the first one still runs.
+  Task<std::optional<net::ServerResponse>> begin(std::string name, std::string_view body);
+  // What came of the first one. Answers that ask for another attempt are not kept.
+  void finish(const std::string& name, const net::ServerResponse& response);
+
+ private:
+  struct Slot {
+    explicit Slot(const boost::asio::any_io_executor& executor) : done(executor) {}
+    Hash body{};
+    SteadyTime at{};
+    std::optional<net::ServerResponse> response{};
+    boost::asio::steady_timer done;  // cancelled when the response is there
+  };
+  bool make_room();
+
+  const Clock& clock_;
+  Limits limits_;
+  std::size_t bytes_ = 0;
+  // Shared with those who wait for it.
+  std::map<std::string, std::shared_ptr<Slot>> slots_;
+};
+
+}  // namespace sallyport::api

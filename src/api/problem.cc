@@ -1,0 +1,152 @@
+#include "api/problem.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/json.hpp>
+
+#include "net/page_headers.h"
+
+namespace sallyport::api {
+
+namespace {
+
+struct Known {
+  std::string_view code;
+  unsigned status;
+};
+// Causes of errors that are codes of their own; every other error is known by its kind.
+constexpr auto kKnown = std::to_array<Known>({
+    {"bad_cursor", 400},
+    {"reason_needed", 400},
+    {"link_unknown", 401},
+    {"no_session", 401},
+    {"page_secret_missing", 401},
+    {"session_ended", 401},
+    {"unknown_token", 401},
+    {"cross_site", 403},
+    {"host_not_served", 403},
+    {"key_needed", 403},
+    {"origin_missing", 403},
+    {"origin_not_served", 403},
+    {"role", 403},
+    {"strong_needed", 403},
+    {"tls_required", 403},
+    {"method", 405},
+    {"binding_mismatch", 412},
+    {"precondition_failed", 412},
+    {"too_large", 413},
+    {"content_type", 415},
+    {"idempotency_key_reused", 422},
+    {"haste", 429},
+    {"too_many_logins", 429},
+    {"too_many_requests", 429},
+    {"busy", 503},
+    {"timeout", 503},
+});
+
+struct Kind {
+  unsigned status;
+  const char* code;
+};
+Kind kind_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::InvalidInput:
+      return {400, "invalid"};
+    case ErrorCode::Unauthenticated:
+      return {403, "forbidden"};
+    case ErrorCode::NotFound:
+      return {404, "not_found"};
+    case ErrorCode::Conflict:
+      return {409, "conflict"};
+    case ErrorCode::Exhausted:
+      return {429, "too_many_requests"};
+    case ErrorCode::Deadline:
+      return {503, "timeout"};
+    case ErrorCode::Unavailable:
+      return {503, "unavailable"};
+    case ErrorCode::Cancelled:
+    case ErrorCode::Corrupt:
+    case ErrorCode::Internal:
+      return {500, "internal"};
+  }
+  return {500, "internal"};
+}
+
+}  // namespace
+
+std::string_view title_of(unsigned status) {
+  switch (status) {
+    case 200:
+      return "OK";
+    case 202:
+      return "Accepted";
+    case 204:
+      return "No Content";
+    case 304:
+      return "Not Modified";
+    case 400:
+      return "Bad Request";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 409:
+      return "Conflict";
+    case 412:
+      return "Precondition Failed";
+    case 413:
+      return "Content Too Large";
+    case 415:
+      return "Unsupported Media Type";
+    case 422:
+      return "Unprocessable Content";
+    case 429:
+      return "Too Many Requests";
+    case 503:
+      return "Service Unavailable";
+    default:
+      return "Internal Server Error";
+  }
+}
+
+json::object Problem::to_json() const {
+  json::object object{{"error", detail},           {"code", code},     {"status", status},
+                      {"title", title_of(status)}, {"detail", detail}, {"type", "about:blank"}};
+  if (!place.empty()) object["place"] = place;
+  for (const json::key_value_pair& pair : more) object[pair.key()] = pair.value();
+  return object;
+}
+
+net::ServerResponse Problem::response() const {
+  net::ServerResponse response{
+      .status = status,
+      .headers = {{"content-type", "application/problem+json"}, {"cache-control", "no-store"}},
+      .body = json::serialize(to_json())};
+  if (status == 401) response.headers.emplace_back("www-authenticate", "Bearer");
+  if (status == 503) response.headers.emplace_back("retry-after", "1");
+  net::add_page_headers(response);
+  return response;
+}
+
+Problem problem_of(const Error& error) {
+  const Kind kind = kind_of(error.code);
+  Problem problem{kind.status, kind.code, error.message, error.where, {}};
+  const std::string_view cause =
+      error.cause == "reason_required" ? std::string_view("reason_needed") : error.cause;
+  const auto* const known = std::ranges::find(kKnown, cause, &Known::code);
+  if (known != kKnown.end()) {
+    problem.status = known->status;
+    problem.code = known->code;
+  } else if (error.code == ErrorCode::Conflict && !error.cause.empty()) {
+    // Of a question that is no longer pending: what it is instead.
+    problem.code = "not_pending";
+    problem.more["state"] = error.cause;
+  }
+  return problem;
+}
+
+}  // namespace sallyport::api

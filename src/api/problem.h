@@ -1,0 +1,31 @@
+// What went wrong, for programs and for people: RFC 9457, with `code` to switch on and `error` for
+// clients that are older than problems.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+
+#include "net/server_request.h"
+#include "sallyport/json.h"
+#include "sallyport/result.h"
+
+namespace sallyport::api {
+
+struct Problem {
+  unsigned status = 500;
+  std::string code{};
+  std::string detail{};
+  std::string place{};  // in the input; empty: none is known
+  json::object more{};  // further members, for example `state`
+
+  json::object to_json() const;
+  net::ServerResponse response() const;
+};
+
+// The cause of an error is its code where it is one of ours.
+Problem problem_of(const Error& error);
+
+// The words of RFC 9110 for a status.
+std::string_view title_of(unsigned status);
+
+}  // namespace sallyport::api

@@ -1,0 +1,42 @@
+// How often somebody may come: so many requests a second from one session, so many logins a minute
+// from one address.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+
+namespace sallyport::api {
+
+// Counts within a window that slides. Bounded: where there is no room for one more name, the name
+// that came longest ago is forgotten. On the loop of the server.
+class Rate {
+ public:
+  struct Limits {
+    std::size_t most = 50;
+    std::chrono::milliseconds window{1000};
+    std::size_t names = 4096;
+  };
+  Rate(const Clock& clock, Limits limits) : clock_(clock), limits_(limits) {}
+
+  struct Room {
+    bool ok = true;
+    std::size_t left = 0;           // further ones now
+    std::chrono::seconds retry{0};  // until there is room for one
+  };
+  // Counts one where there is room for it.
+  Room take(const std::string& name);
+
+ private:
+  void forget();
+
+  const Clock& clock_;
+  Limits limits_;
+  std::map<std::string, std::deque<SteadyTime>> times_;
+};
+
+}  // namespace sallyport::api

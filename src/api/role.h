@@ -1,0 +1,57 @@
+// What people may do over HTTP (section 5.3 of the console's specification). No role implies
+// another; rights add up.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sallyport::api {
+
+enum class Role : std::uint8_t { Viewer, Approver, Auditor, Controller };
+
+std::string_view to_string(Role role);
+std::optional<Role> role_from(std::string_view name);
+
+class Roles {
+ public:
+  constexpr Roles() = default;
+  constexpr Roles(std::initializer_list<Role> roles) {
+    for (const Role role : roles) bits_ |= bit(role);
+  }
+  // Words that are no role are passed over.
+  static Roles named(std::span<const std::string> names);
+  static constexpr Roles all() {
+    return {Role::Viewer, Role::Approver, Role::Auditor, Role::Controller};
+  }
+
+  constexpr bool has(Role role) const { return (bits_ & bit(role)) != 0; }
+  constexpr bool any_of(Roles others) const { return (bits_ & others.bits_) != 0; }
+  constexpr bool empty() const { return bits_ == 0; }
+  std::vector<std::string> names() const;  // sorted
+
+  bool operator==(const Roles&) const = default;
+
+ private:
+  static constexpr std::uint8_t bit(Role role) {
+    return static_cast<std::uint8_t>(1u << static_cast<unsigned>(role));
+  }
+  std::uint8_t bits_ = 0;
+};
+
+// Somebody whom a request has proved to come from.
+struct Person {
+  std::string name{};
+  Roles roles{};
+  std::string how{};      // token, link, link_key
+  std::string session{};  // the id of the session; empty: a token came with the request
+
+  // Sealed content is for those who answer and those who audit (CO-50).
+  bool reads_sealed() const { return roles.any_of({Role::Approver, Role::Auditor}); }
+};
+
+}  // namespace sallyport::api

@@ -1,0 +1,110 @@
+// One thing that can be asked for over HTTP: who may, how much they may send, who answers, and what
+// it looks like. The table of these is what serves requests and what documents are made of, so the
+// documents cannot say more or less.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "api/problem.h"
+#include "api/query.h"
+#include "api/role.h"
+#include "base/async.h"
+#include "net/http_server.h"
+
+namespace sallyport::api {
+
+inline constexpr std::string_view kRoot = "/api/v1";
+
+// A request as its handler sees it: whose it is has been proved, and what came with it is bounded.
+// A value, because readers outlast whoever asked.
+struct Request {
+  Person person{};
+  std::map<std::string, std::string, std::less<>> path{};  // by the names in the pattern
+  Query query{};
+  json::value body{};  // null where nothing was sent
+  std::string peer{};
+  std::string origin{};            // as the browser says; empty: none
+  std::function<bool()> wanted{};  // for readers: does somebody still wait?
+  const std::string& at(std::string_view name) const { return path.find(name)->second; }
+};
+
+struct Answer {
+  unsigned status = 200;
+  json::value body{};
+  std::optional<std::string> text{};  // instead of JSON, as `type`
+  std::string type = "application/json";
+  std::vector<std::pair<std::string, std::string>> headers{};
+  std::optional<std::string> state{};  // what the ETag is made of, where that is not the body
+};
+
+// On a thread of the readers: it may wait for a disk, and changes nothing.
+using Read = std::function<Result<Answer>(const Request&)>;
+// On the loop: it never blocks.
+using Act = std::function<Task<Answer>(Request)>;
+// On the loop, until the client is gone. `still` says whether this person may still read.
+using Stream =
+    std::function<Async<void>(Request, net::ServerExchange&, std::function<bool()> still)>;
+
+enum class Access {
+  Open,     // whoever comes
+  Login,    // whoever comes, and wants to become somebody (CO-14, CO-23)
+  Session,  // a session of any role, no token
+  Person,   // a session or a token, with one of the roles
+};
+
+struct Parameter {
+  std::string name;
+  std::string description;
+  json::object schema;
+};
+
+// What documents say of a route.
+struct Words {
+  std::string name;  // `listApprovals`
+  std::string summary;
+  std::vector<Parameter> query{};
+  json::object request{};   // JSON Schema of the body; empty: there is none
+  json::object response{};  // of a good answer; empty: it has no body
+  std::string type = "application/json";
+  std::vector<unsigned> problems{};  // beyond those that every route of its kind has
+};
+
+struct Route {
+  std::string method;
+  std::string pattern;  // below /api/v1, for example `approvals/{id}/respond`
+  Access access = Access::Person;
+  Roles roles{};
+  std::size_t body_bytes = 64u << 10;
+  std::variant<Read, Act, Stream> handler;
+  Words words{};
+  // Of a write: what `If-Match` is about. Empty: nothing has this ETag.
+  Read condition{};
+};
+
+class RouteTable {
+ public:
+  // All before the first request.
+  void add(Route route) { routes_.push_back(std::move(route)); }
+  const std::vector<Route>& all() const { return routes_; }
+
+  struct Match {
+    const Route* route = nullptr;
+    std::map<std::string, std::string, std::less<>> path{};
+    std::vector<std::string>
+        allowed{};  // the methods of this path, where there is none for this one
+  };
+  // `path` as sent. HEAD finds what GET finds. No route and nothing allowed: nothing is here.
+  Match find(std::string_view method, std::string_view path) const;
+
+ private:
+  std::vector<Route> routes_;
+};
+
+}  // namespace sallyport::api

@@ -1,0 +1,31 @@
+// Small words for JSON Schema, for what documents say of routes.
+#pragma once
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+
+#include "sallyport/json.h"
+
+namespace sallyport::api::schema {
+
+json::object text();
+json::object number();
+json::object truth();
+json::object any();
+json::object object();  // with whatever members
+json::object or_null(json::object of);
+json::object list(json::object items);
+json::object one_of(std::initializer_list<std::string_view> words);
+
+using Members = std::initializer_list<std::pair<std::string_view, json::object>>;
+// All of `needed` are there; others may be.
+json::object object(Members needed, Members optional = {});
+// Nothing beyond these is taken.
+json::object exact(Members needed, Members optional = {});
+// The shape that all lists have.
+json::object page(json::object items);
+
+}  // namespace sallyport::api::schema

@@ -1,0 +1,71 @@
+// Who is signed in: a cookie that scripts cannot read and a secret of the page that other ports
+// cannot read (section 5.2). Both are needed, and neither is kept: only their digests are. In
+// memory only, so that no session outlives the process.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/role.h"
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/entropy.h"
+#include "sallyport/result.h"
+
+namespace sallyport::api {
+
+// 32 fresh random bytes as 43 characters of base64url.
+std::string fresh_secret(Entropy& entropy);
+
+struct Session {
+  std::string id{};
+  std::string name{};
+  std::string how{};      // token, link, link_key
+  Roles fixed{};          // of a session that no list of people knows; empty: as the list says now
+  std::string address{};  // of whoever signed in
+  WallTime created_at{};
+  WallTime used_at{};
+  SteadyTime created{};
+  SteadyTime used{};
+  Hash page{};  // digest of the page secret
+};
+
+// On the loop of the server.
+class Sessions {
+ public:
+  static constexpr std::chrono::minutes kIdle{30};
+  static constexpr std::chrono::hours kLongest{12};
+  static constexpr std::size_t kMost = 1024;
+  static constexpr std::size_t kMostEach = 32;  // of one person; the one that was used least goes
+
+  Sessions(const Clock& clock, Entropy& entropy) : clock_(clock), entropy_(entropy) {}
+
+  struct Opened {
+    const Session* session;
+    std::string cookie;
+    std::string page_secret;
+  };
+  Opened open(std::string name, std::string how, Roles fixed, std::string address);
+
+  // Null: there is none with this cookie and this page secret, or it has ended. `use`: it is used
+  // now, and so its time without use begins anew.
+  const Session* find(std::string_view cookie, std::string_view page_secret, bool use);
+  // Is it still there? Does not count as use.
+  const Session* find(const std::string& id);
+  std::vector<Session> of(const std::string& name);
+  bool end(const std::string& id);
+  WallTime expires_at(const Session& session) const;
+
+ private:
+  bool over(const Session& session) const;
+  void sweep();
+  void make_room(const std::string& name);
+
+  const Clock& clock_;
+  Entropy& entropy_;
+  std::map<Hash, Session> sessions_;  // by the digest of their cookies
+};
+
+}  // namespace sallyport::api

@@ -1,0 +1,44 @@
+// Links that sign one person in once: made for whoever asks the daemon over its socket, shown by
+// `sallyport console`, taken back by the login page (CO-15, CO-16).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "api/role.h"
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/entropy.h"
+
+namespace sallyport::app {
+
+// On the loop of the server. Only digests are kept.
+class LoginLinks {
+ public:
+  static constexpr std::chrono::minutes kGood{5};
+  static constexpr std::size_t kMost = 256;
+
+  LoginLinks(const Clock& clock, Entropy& entropy) : clock_(clock), entropy_(entropy) {}
+
+  struct Guest {
+    std::string name{};
+    std::string how{};   // link, link_key
+    api::Roles fixed{};  // empty: as the person is registered
+  };
+  // The secret of the link.
+  std::string make(Guest guest);
+  // Nothing: it was used, is too old, or never was.
+  std::optional<Guest> take(std::string_view secret);
+
+ private:
+  struct Link {
+    Guest guest;
+    SteadyTime made;
+  };
+  const Clock& clock_;
+  Entropy& entropy_;
+  std::map<Hash, Link> links_;
+};
+
+}  // namespace sallyport::app

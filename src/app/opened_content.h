@@ -1,0 +1,30 @@
+// Puts on record who opened sealed content over HTTP: at most one entry for each person and minute
+// (CO-50).
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "api/role.h"
+#include "base/clock.h"
+#include "base/guarded.h"
+#include "ledger/ledger.h"
+
+namespace sallyport::app {
+
+// From any thread that may wait.
+class OpenedContent {
+ public:
+  OpenedContent(ledger::Ledger& ledger, const Clock& clock) : ledger_(ledger), clock_(clock) {}
+
+  // `what`: where it was, for example `entries/14`. An error: it is not on record, so nothing may
+  // be shown.
+  Result<void> note(const api::Person& person, const std::string& what);
+
+ private:
+  ledger::Ledger& ledger_;
+  const Clock& clock_;
+  Guarded<std::map<std::string, SteadyTime>> noted_;
+};
+
+}  // namespace sallyport::app

@@ -1,0 +1,26 @@
+// Two reasons to stop as one.
+#pragma once
+
+#include <stop_token>
+#include <utility>
+
+namespace sallyport {
+
+// Ends what it is given to when the caller wants that, or when the engine goes.
+class EitherStop {
+ public:
+  EitherStop(std::stop_token one, std::stop_token other)
+      : on_one_(std::move(one), Pass{source_}), on_other_(std::move(other), Pass{source_}) {}
+  std::stop_token token() const { return source_.get_token(); }
+
+ private:
+  struct Pass {
+    std::stop_source source;
+    void operator()() { source.request_stop(); }
+  };
+  std::stop_source source_;
+  std::stop_callback<Pass> on_one_;
+  std::stop_callback<Pass> on_other_;
+};
+
+}  // namespace sallyport

@@ -1,0 +1,38 @@
+// The tools of a program's engine beside the agent's own.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "agent/tools.h"
+#include "sallyport/agent.h"
+
+namespace sallyport::embed {
+
+class EngineTools final : public agent::Toolbox {
+ public:
+  // All references outlive it.
+  struct Parts {
+    std::function<std::shared_ptr<core::Upstream>(const Call& call)> find;
+    const core::PlanSource& plans;
+    const std::vector<AgentTool>& tools;
+  };
+  EngineTools(Parts parts, std::unique_ptr<agent::Toolbox> own)
+      : parts_(std::move(parts)), own_(std::move(own)) {}
+
+  std::vector<std::string> roots() const override { return own_->roots(); }
+  std::vector<agent::OfferedTool> offered() const override;
+  Target target(std::string_view name) const override;
+  std::shared_ptr<core::Upstream> find(std::string_view name) const override;
+  bool replay_safe(std::string_view name) const override;
+  Async<void> stop() override { return own_->stop(); }
+
+ private:
+  bool is_of_engine(std::string_view name) const;
+
+  Parts parts_;
+  std::unique_ptr<agent::Toolbox> own_;
+};
+
+}  // namespace sallyport::embed

@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+"""An agent whose process is killed, interrupted, cancelled, stopped or parked, and that goes on."""
+import os
+import random
+import signal
+import time
+import unittest
+
+from scripted_agent import AgentTest, call, shell
+
+KILLS = int(os.environ.get("SALLYPORT_KILLS", "15"))
+SEED = int(os.environ.get("SALLYPORT_SEED", str(random.randrange(1 << 32))))
+TURNS = 12
+UNKNOWN = "interrupted: outcome unknown"
+
+
+class Killed(AgentTest):
+    def turns(self):
+        turns = []
+        for i in range(TURNS):
+            calls = [shell(f"sleep 0.03; echo {i} >> log; sleep 0.03")]
+            if i % 3 == 0:
+                calls.append(call("list_files", path="."))
+                calls.append(call("write_file", path=f"file-{i}", content=f"{i}\n"))
+            if i % 4 == 1:
+                calls.append(call("background_start", command=f"sleep 0.2; echo b{i} >> log"))
+            turns.append({"text": f"step {i}", "calls": calls, "delay_ms": 10})
+        return [*turns, {"text": "all is done"}]
+
+    def check_end(self, session, before):
+        items = self.transcript(session)
+        self.assertEqual(self.assert_balanced(items), [])
+        self.assertEqual(items[:len(before)], before)
+        self.assertEqual(items[-1]["content"], [{"type": "text", "text": "all is done"}])
+        results = {item["tool_call_id"]: item["content"][0] for item in items if item["role"] == "tool"}
+        lines = self.lines()
+        self.assertEqual(len(lines), len(set(lines)), "an effect happened twice")
+        unknown = 0
+        for item in items:
+            for block in item["content"]:
+                if block["type"] != "tool_call" or block["name"] != "shell":
+                    continue
+                number = block["input"]["command"].split()[3]
+                result = results[block["id"]]
+                if result["is_error"]:
+                    self.assertIn(UNKNOWN, result["text"])
+                    unknown += 1
+                else:
+                    self.assertIn(number, lines)
+        notices = [block["task_id"] for item in items for block in item["content"] if block["type"] == "notice"]
+        self.assertEqual(len(notices), len(set(notices)), "a notice was told twice")
+        page = self.session(session)
+        tasks = {task["task_id"]: task["status"] for task in page["tasks"]}
+        self.assertNotIn("running", tasks.values())
+        self.assertLessEqual(set(notices), set(tasks))
+        for run in page["runs"]:
+            self.assertIn(run["status"], ("finished", "aborted"))
+            self.assertFalse(run["left_behind"])
+            if run["status"] == "aborted":
+                self.assertTrue(run["reason"].startswith("interrupted"), run)
+        return unknown
+
+    def kill_until_done(self, chance, number, wanted):
+        """One session to its end; how many kills it took."""
+        session, agent = f"s-{number}", self.agent(self.turns(), f"agent-{number}.json")
+        kills, before = 0, []
+        (self.root / "log").unlink(missing_ok=True)
+        while True:
+            begun = bool(before)
+            process = (self.start_agent("resume", agent, session) if begun
+                       else self.start_agent("run", agent, "do all of it", "--session", session))
+            if kills < wanted:
+                try:
+                    process.wait(chance.uniform(0.02, 1.6))
+                except Exception:  # it works: now it does no more
+                    process.kill()
+                    kills += 1
+            out, err = process.communicate(timeout=120)
+            items = self.transcript(session)
+            self.assertEqual(items[:len(before)], before, "a committed item was lost")
+            self.assert_balanced(items)
+            before = items
+            if process.returncode == 0:
+                break
+            if process.returncode == -signal.SIGKILL:
+                continue
+            # Killed between the last answer and the end of the run: nothing is left to do.
+            self.assertIn("nothing", err.decode(), out)
+            self.assertEqual(items[-1]["content"][0]["text"], "all is done")
+            break
+        return session, kills, before
+
+    # RT-84 RT-83 RT-85 RT-86 (partly) RT-51 (partly) RT-7 (partly) RT-9 RT-49 (partly)
+    def test_a_task_ends_however_often_its_process_is_killed(self):
+        chance = random.Random(SEED)
+        kills, number, unknown = 0, 0, 0
+        while kills < KILLS:
+            number += 1
+            session, more, before = self.kill_until_done(chance, number, min(KILLS - kills, 25))
+            kills += more
+            unknown += self.check_end(session, before)
+        self.good("ledger", "verify")
+        # Every call that was begun has its end on record, once.
+        ended = {}
+        for line in self.good("ledger", "show", "--kind", "tool_audit", "--terminal", "true", "--limit", "100000", "--json").lines():
+            ended[line["entry"]["call_id"]] = ended.get(line["entry"]["call_id"], 0) + 1
+        self.assertEqual([one for one, times in ended.items() if times != 1], [])
+        print(f"{kills} kills in {number} sessions, {unknown} calls with an unknown outcome, seed {SEED}")
+
+    # RT-53 (partly)
+    def test_a_command_ends_with_its_runtime(self):
+        agent = self.agent([{"calls": [shell("echo $$ > pid; exec sleep 60")]}, {"text": "on"}])
+        process = self.start_agent("run", agent, "sleep", "--session", "s-1")
+        self.until(lambda: self.lines("pid"), "the command did not start")
+        pid = int(self.lines("pid")[0])
+        process.kill()
+        process.wait(30)
+
+        def gone():
+            try:
+                with open(f"/proc/{pid}/stat", encoding="ascii") as state:
+                    return state.read().split()[2] in ("Z", "X")
+            except FileNotFoundError:
+                return True
+        self.until(gone, "the command outlives its runtime", 10)
+        report, _ = self.run_agent("resume", agent, "s-1")
+        self.assertEqual((report["status"], report["text"]), ("finished", "on"))
+        results = [item["content"][0] for item in self.transcript("s-1") if item["role"] == "tool"]
+        self.assertEqual([(result["is_error"], UNKNOWN in result["text"]) for result in results], [(True, True)])
+
+
+class Interrupted(AgentTest):
+    LONG = "touch started; trap '' TERM; sleep 30; sleep 30"
+
+    def started(self):
+        return (self.root / "started").exists()
+
+    def start(self, *turns):
+        agent = self.agent(list(turns))
+        process = self.start_agent("run", agent, "work", "--session", "s-1")
+        self.until(self.started, "the first command did not start")
+        return agent, process
+
+    # RT-74 RT-75
+    def test_a_signal_ends_the_run_in_order(self):
+        agent, process = self.start({"calls": [shell("touch started; sleep 60")]}, {"text": "on"})
+        before = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        report = self.report_of(process)
+        self.assertLess(time.monotonic() - before, 15)
+        self.assertEqual(report["status"], "aborted")
+        self.assertTrue(report["reason"].startswith("cancelled"), report)
+        self.assertEqual(self.assert_balanced(self.transcript("s-1")), [])
+        events = self.good("ledger", "show", "--run", report["run_id"], "--kind", "event", "--json").lines()
+        self.assertEqual(events[-1]["record"]["payload"]["kind"], "run_aborted")
+        report, _ = self.run_agent("resume", agent, "s-1")
+        self.assertEqual((report["status"], report["text"]), ("finished", "on"))
+
+    # RT-76
+    def test_a_second_signal_ends_the_process_at_once(self):
+        agent = self.agent([{"calls": [shell(self.LONG)]}, {"text": "on"}])
+        for attempt in range(20):  # one that ended in order before the second signal proves nothing
+            (self.root / "started").unlink(missing_ok=True)
+            session = f"s-{attempt}"
+            process = self.start_agent("run", agent, "work", "--session", session)
+            self.until(self.started, "the command did not start")
+            while process.poll() is None:
+                process.send_signal(signal.SIGINT)
+                time.sleep(0.002)
+            if process.returncode == 130:
+                break
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual(self.session(session)["runs"][0]["status"], "running")
+        report, _ = self.run_agent("resume", agent, session)
+        self.assertEqual((report["status"], report["text"]), ("finished", "on"))
+        first = self.session(session)["runs"][0]
+        self.assertEqual(first["status"], "aborted")
+        self.assertTrue(first["reason"].startswith("interrupted"), first)
+
+    # RT-74
+    def test_another_process_cancels(self):
+        _, process = self.start({"calls": [shell("touch started; sleep 60")]}, {"text": "on"})
+        before = time.monotonic()
+        self.good("agent", "cancel", "s-1")
+        report = self.report_of(process)
+        self.assertLess(time.monotonic() - before, 15)
+        self.assertEqual((process.returncode, report["status"]), (1, "aborted"))
+        self.assertTrue(report["reason"].startswith("cancelled"), report)
+        self.assertEqual(self.assert_balanced(self.transcript("s-1")), [])
+        self.assertIn("aborted", self.refused(1, "agent", "cancel", "s-1"))
+
+    # RT-77
+    def test_another_process_stops_after_the_round(self):
+        rounds = [{"calls": [shell("touch started; echo x >> log; sleep 0.2")]} for _ in range(100)]
+        _, process = self.start(*rounds, {"text": "the end"})
+        self.good("agent", "stop", "s-1")
+        report = self.report_of(process)
+        self.assertEqual(report["status"], "finished", report)
+        self.assertLess(report["rounds"], 100)
+        self.assertEqual(len(self.lines()), report["rounds"])
+        self.assertEqual(self.assert_balanced(self.transcript("s-1")), [])
+
+    # RT-79
+    def test_a_second_runtime_is_told_who_works_on_the_session(self):
+        agent, process = self.start({"calls": [shell("touch started; sleep 60")]}, {"text": "on"})
+        before = self.transcript("s-1")
+        report, told = self.run_agent("resume", agent, "s-1")
+        self.assertIsNone(report)
+        self.assertRegex(told, r"s-1.*20\d\d-\d\d-\d\dT")
+        self.assertEqual(self.transcript("s-1"), before)
+        self.assertIsNone(process.poll())
+
+    # RT-88
+    def test_nothing_to_resume_is_an_error(self):
+        agent = self.agent([{"text": "done"}])
+        report, _ = self.run_agent("run", agent, "work", "--session", "s-1")
+        self.assertEqual(report["status"], "finished")
+        report, told = self.run_agent("resume", agent, "s-1")
+        self.assertIsNone(report)
+        self.assertIn("nothing", told)
+        self.assertEqual(len(self.session("s-1")["runs"]), 1)
+
+
+class Parked(AgentTest):
+    POLICY = "ask-before-effects"
+
+    def answer(self, verb):
+        (question,) = self.good("approvals", "list", "--json").json()
+        words = self.write("words", "correct horse battery\n")
+        words.chmod(0o600)
+        key = self.folder / "ada.key"
+        self.good("approvals", "init", "--name", "user:ada", "--key-file", key, "--passphrase-file", words, "--register")
+        self.good("approvals", verb, question["request_id"], "--key-file", key, "--passphrase-file", words)
+
+    def park(self):
+        agent = self.agent([{"calls": [shell("echo once >> log")]}, {"text": "done"}])
+        report, _ = self.run_agent("run", agent, "work", "--session", "s-1", "--park")
+        self.assertEqual(report["status"], "awaiting_approval", report)
+        self.assertIsNotNone(report["continuation"])
+        self.assertEqual(self.lines(), [])
+        return agent
+
+    # RT-87
+    def test_a_parked_run_goes_on_after_a_yes_and_acts_once(self):
+        agent = self.park()
+        report, _ = self.run_agent("resume", agent, "s-1", "--park")
+        self.assertEqual(report["status"], "awaiting_approval")
+        self.answer("approve")
+        report, _ = self.run_agent("resume", agent, "s-1", "--park")
+        self.assertEqual((report["status"], report["text"]), ("finished", "done"))
+        self.assertEqual(self.lines(), ["once"])
+        self.assertEqual(self.assert_balanced(self.transcript("s-1")), [])
+
+    # RT-87 (partly)
+    def test_a_no_is_told_to_the_model(self):
+        agent = self.park()
+        self.answer("deny")
+        report, _ = self.run_agent("resume", agent, "s-1", "--park")
+        self.assertEqual((report["status"], report["text"]), ("finished", "done"))
+        self.assertEqual(self.lines(), [])
+        self.assertEqual(self.assert_balanced(self.transcript("s-1")), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,296 @@
+"""Questions in the console, in a real browser: two acts, keys, accidents, what changes meanwhile."""
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from console_pages_support import PagesTest, PHONE  # noqa: E402
+from fake_gate import now, question  # noqa: E402
+
+
+class TwoActsTest(PagesTest):
+    def setUp(self):
+        self.asked = self.gate()
+        self.asked.put(question(1))
+        self.asked.put(question(2, tool="write_file", level="medium"))
+
+    # CO-33, CO-36 (partly): the answer names the binding that was on the screen
+    def test_a_click_and_another_click_elsewhere_answer_once(self):
+        self.enter(self.asked)
+        self.open("apr_1")
+        self.run_page("await page.click('button.yes'); await page.waitForTimeout(450); await page.click('.confirm .primary')")
+        self.wait_for("() => document.querySelector('.state')?.textContent === 'approved'")
+        self.assertEqual(self.asked.answers, [("apr_1", {"approved": True, "binding": self.asked.pages["apr_1"]["request"]["binding"]})])
+        self.assert_clean(f"http://sallyport.localhost:{self.asked.port}/")
+
+    # CO-34, CO-33
+    def test_the_keys_answer_while_the_question_has_focus(self):
+        self.enter(self.asked)
+        self.run_page("""
+            await page.focus('[data-row="apr_1"]'); await page.keyboard.press('j');
+            await page.keyboard.press('k'); await page.keyboard.press('j'); await page.keyboard.press('Enter');
+            await page.waitForSelector('article[data-id="apr_2"]:focus');
+            await page.waitForTimeout(1100); await page.keyboard.press('d'); await page.waitForTimeout(450); await page.keyboard.press('y');""")
+        self.wait_for("() => document.querySelector('.state')?.textContent === 'denied'")
+        self.assertEqual([(name, body["approved"]) for name, body in self.asked.answers], [("apr_2", False)])
+
+    # CO-34
+    def test_keys_do_nothing_outside_the_question_in_fields_with_modifiers_and_held(self):
+        self.enter(self.asked)
+        self.open("apr_1")
+        for code in ("await page.focus('[data-row=\"apr_1\"]'); await page.keyboard.press('a'); await page.waitForTimeout(450); await page.keyboard.press('y')",
+                     "await page.focus('input[name=reason]'); await page.keyboard.type('a'); await page.waitForTimeout(450); await page.keyboard.type('y')",
+                     "await page.focus('article'); await page.keyboard.press('Control+a'); await page.waitForTimeout(450); await page.keyboard.press('y')",
+                     "await page.focus('article'); await page.keyboard.press('Shift+A'); await page.waitForTimeout(450); await page.keyboard.press('y')"):
+            self.run_page(code)
+            self.assertEqual(self.run_page("return await page.$$eval('.confirm button', all => all.length)"), 0, code)
+        # A key that is held repeats: the first press chooses, the repeats of `y` confirm nothing.
+        self.run_page("""
+            await page.focus('article'); await page.keyboard.down('y');
+            await page.keyboard.press('a'); await page.waitForTimeout(450);
+            for (let i = 0; i < 5; i++) await page.keyboard.down('y');
+            await page.keyboard.up('y');""")
+        self.assertEqual(self.asked.answers, [])
+        self.assertEqual(self.run_page("return await page.$$eval('.confirm button', all => all.length)"), 2)
+
+    # CO-33: a double click, a fast second act, a synthetic event and a question that has just appeared answer nothing
+    def test_accidents_answer_nothing(self):
+        self.enter(self.asked)
+        self.open("apr_1", wait=0)
+        self.run_page("await page.click('button.yes')")
+        self.assertIn("Read it first", self.text(".notice"))
+        self.run_page("""
+            await page.waitForTimeout(1100);
+            await page.evaluate(() => document.querySelector('button.yes').click());
+            await page.evaluate(() => document.querySelector('article').dispatchEvent(new KeyboardEvent('keydown', {key: 'a', bubbles: true})));""")
+        self.assertEqual(self.run_page("return await page.$$eval('.confirm button', all => all.length)"), 0)
+        self.run_page("await page.dblclick('button.yes'); await page.waitForTimeout(100)")
+        self.assertEqual(self.run_page("return await page.$$eval('.confirm button', all => all.length)"), 2, "a double click is one first act")
+        self.run_page("""
+            await page.waitForTimeout(450); await page.evaluate(() => document.querySelector('.confirm .primary').click());
+            await page.evaluate(() => document.querySelector('article').dispatchEvent(new KeyboardEvent('keydown', {key: 'y', bubbles: true})));""")
+        self.run_page("""
+            await page.click('.confirm button:not(.primary)'); await page.focus('article');
+            await page.keyboard.press('a'); await page.keyboard.press('y'); await page.waitForTimeout(100)""")
+        self.assertEqual(self.asked.answers, [])
+        # Where the second button would stand under the first click, a click there is no second act.
+        boxes = self.run_page("""
+            return [await page.locator('button.yes').boundingBox(), await page.locator('.confirm .primary').boundingBox(), await page.locator('button.no').boundingBox()]""")
+        for other in (boxes[0], boxes[2]):
+            apart = boxes[1]["y"] + boxes[1]["height"] <= other["y"] or other["y"] + other["height"] <= boxes[1]["y"]
+            self.assertTrue(apart, boxes)
+
+    # CO-35
+    def test_what_changes_takes_the_first_act_back(self):
+        self.enter(self.asked)
+        self.open("apr_1")
+        ways = {"the question changed": lambda: self.asked.put(question(1, command="rm -rf /srv")),
+                "focus": lambda: self.run_page("await page.focus('[data-row=\"apr_2\"]')"),
+                "taken back": lambda: self.run_page("await page.keyboard.press('Escape')"),
+                "hidden": lambda: self.run_page("""
+                    await page.evaluate(() => { Object.defineProperty(document, 'visibilityState', {value: 'hidden', configurable: true});
+                                                document.dispatchEvent(new Event('visibilitychange')) })""")}
+        for name, change in ways.items():
+            self.run_page("await page.waitForTimeout(1100); await page.focus('article'); await page.keyboard.press('a'); await page.waitForSelector('.confirm .primary')")
+            change()
+            self.wait_for("() => document.querySelectorAll('.confirm button').length === 0")
+            self.assertIn("othing was answered", self.text(".notice"), name)
+            self.run_page("await page.focus('article'); await page.waitForTimeout(450); await page.keyboard.press('y')")
+        self.assertEqual(self.asked.answers, [])
+
+    # CO-36 (partly)
+    def test_a_replaced_question_is_shown_and_not_answered(self):
+        self.enter(self.asked)
+        self.open("apr_1")
+        self.run_page("await page.focus('article'); await page.keyboard.press('a'); await page.waitForTimeout(450)")
+        made = question(1, command="rm -rf /srv")
+        with self.asked.lock:  # nobody is told: the page finds out by its answer
+            self.asked.items["apr_1"], self.asked.pages["apr_1"] = made
+        self.run_page("await page.keyboard.press('y')")
+        self.wait_for("() => document.querySelector('pre.shown')?.textContent.includes('rm -rf /srv')")
+        self.assertIn("Nothing was answered", self.text(".notice"))
+        self.assertEqual(self.asked.answers, [])
+
+    # CO-37 (partly)
+    def test_a_lost_response_makes_no_second_answer(self):
+        self.enter(self.asked)
+        self.open("apr_1")
+        self.asked.lose = 2
+        self.run_page("await page.focus('article'); await page.keyboard.press('a'); await page.waitForTimeout(450); await page.keyboard.press('y')")
+        self.wait_for("() => document.querySelector('.state')?.textContent === 'approved'")
+        self.run_page("await page.waitForTimeout(300)")
+        sent = [headers for method, path, headers, _ in self.asked.seen if path.endswith("/respond")]
+        self.assertGreaterEqual(len(sent), 2)
+        self.assertEqual(len({headers["Idempotency-Key"] for headers in sent}), 1)
+        self.assertEqual(len(self.asked.answers), 1)
+
+    # CO-27, CO-26: an arriving question changes neither focus, scroll, selection nor the target of a button; the list holds still
+    def test_an_arriving_question_moves_nothing(self):
+        self.enter(self.asked)
+        self.open("apr_1")
+        look = """
+            return await page.evaluate(() => ({
+              focus: document.activeElement.outerHTML.slice(0, 60), selection: String(getSelection()), scroll: scrollY,
+              yes: JSON.stringify(document.querySelector('button.yes').getBoundingClientRect()), article: document.querySelector('article').dataset.id,
+              rows: [...document.querySelectorAll('[data-row]')].map(row => row.dataset.row + ' ' + row.getBoundingClientRect().top).join()}))"""
+        self.run_page("""
+            await page.focus('input[name=reason]'); await page.keyboard.type('because');
+            await page.evaluate(() => getSelection().selectAllChildren(document.querySelector('pre.shown')));
+            await page.hover('[data-row="apr_2"]')""")
+        before = self.run_page(look)
+        self.asked.put(question(3, tool="first"), first=True)
+        self.wait_for("() => document.querySelector('.fresh button')?.textContent.includes('1 new')")
+        self.assertEqual(self.run_page(look), before)
+        self.assertEqual(self.run_page("return await page.inputValue('input[name=reason]')"), "because")
+        self.asked.settle("apr_2", "denied")
+        self.wait_for("() => document.querySelector('[data-row=apr_2]').textContent.includes('waits no more')")
+        self.assertEqual(self.run_page(look), before)
+        self.run_page("await page.click('.fresh button')")
+        self.wait_for("() => [...document.querySelectorAll('[data-row]')].map(row => row.dataset.row).join() === 'apr_3,apr_1'")
+
+    # CO-25 (partly)
+    def test_questions_and_answers_of_others_appear_within_a_second(self):
+        self.enter(self.asked)
+        self.wait_for("() => document.querySelectorAll('[data-row]').length === 2")
+        self.run_page("await page.evaluate(() => { window.seen = new MutationObserver(() => { window.at ??= document.querySelector('[data-row=apr_9]') && performance.now() });"
+                      " window.seen.observe(document.body, {childList: true, subtree: true}) })")
+        start = self.run_page("return await page.evaluate(() => performance.now())")
+        self.asked.put(question(9))
+        self.wait_for("() => window.at")
+        self.assertLess(self.run_page("return await page.evaluate(() => window.at)") - start, 1000)
+        self.asked.settle("apr_9", "approved")
+        self.wait_for("() => !document.querySelector('[data-row=apr_9]')")
+
+    # CO-25 (partly): after a lost connection the page reads again
+    def test_a_cut_stream_comes_back(self):
+        self.enter(self.asked)
+        self.wait_for("() => document.querySelectorAll('[data-row]').length === 2")
+        self.asked.cut()
+        made = question(7)
+        with self.asked.lock:
+            self.asked.items["apr_7"], self.asked.pages["apr_7"] = made
+            self.asked.order.append("apr_7")
+        self.wait_for("() => document.querySelector('[data-row=apr_7]')")
+        self.wait_for("() => !document.querySelector('[data-banner=lost]')")
+
+
+class QuestionTest(PagesTest):
+    # CO-28 (partly), CO-29 (partly)
+    def test_the_text_is_shown_byte_for_byte_with_marks(self):
+        gate = self.gate()
+        item, page = question(1)
+        segments = [{"text": "command    rm <b>x</b> "}, {"text": "\\u{202E}", "mark": "hidden"}, {"text": " "}, {"text": "а\\u{430}", "mark": "lookalike"},
+                    {"text": " ********", "mark": "masked"}, {"text": "\n[12 bytes]", "mark": "truncated"}, {"text": "\nbinding    cafbcaf5\n"}]
+        page["shown"] = {"text": "".join(one["text"] for one in segments), "truncated": False, "segments": segments}
+        gate.put((item, page))
+        self.enter(gate, "approvals/apr_1")
+        self.wait_for("() => document.querySelector('pre.shown')")
+        self.assertEqual(self.run_page("return await page.textContent('pre.shown')"), page["shown"]["text"])
+        marks = self.run_page("""
+            return await page.$$eval('pre.shown mark', all => all.map(one => [one.className, one.title, getComputedStyle(one).borderTopStyle]))""")
+        self.assertEqual([mark[0] for mark in marks], ["hidden", "lookalike", "masked", "truncated"])
+        self.assertTrue(all(mark[1] and mark[2] != "none" for mark in marks), marks)
+
+    # CO-30 (partly), CO-31 (partly), CO-32 (partly)
+    def test_what_differs_why_and_who_stand_beside_the_question(self):
+        gate = self.gate()
+        gate.put(question(1, quorum={"required": 2, "approved": [{"reviewer": "user:bo", "at": now(), "door": "console"}], "missing": 1, "may_answer": ["user:ada"]},
+                          unlike={"request_id": "apr_0", "answered_at": now(), "members": [{"path": "/text", "before": "a\nb", "now": "a\nc"}, {"path": "/cwd", "now": "/srv"}]}))
+        self.enter(gate, "approvals/apr_1")
+        self.wait_for("() => document.querySelector('.facts')")
+        facts = self.text(".facts")
+        for word in ("/text", "- b", "+ c", "/cwd", "absent", "high", "process.exec", "undo: none", "/srv/app", "act_with_approval", "ask-before-deleting", "212 ok", "3 denied",
+                     "1 of 2", "user:bo", "1 is missing", "may answer: user:ada"):
+            self.assertIn(word, facts)
+
+    # CO-32 (partly): the client's clock is an hour off, both ways
+    def test_the_countdown_follows_the_servers_clock(self):
+        for shift in (3600, -3600):
+            gate = self.gate()
+            gate.put(question(1, seconds=300))
+            gate.clock_shift = 0
+            self.context(viewport={"width": 1280, "height": 800})
+            self.run_page("""
+                await context.addInitScript(shift => { const real = Date.now.bind(Date); const RealDate = Date;
+                  Date.now = () => real() + shift * 1000;
+                  globalThis.Date = new Proxy(RealDate, {construct: (target, given) => given.length ? new target(...given) : new target(real() + shift * 1000)}) }, args.shift);
+                await page.goto(args.url); await page.fill('#token', args.token); await page.click('button[type=submit]');
+                await page.waitForSelector('[data-left]')""", shift=shift, url=gate.url + "approvals/apr_1", token=gate.token)
+            left, at = self.run_page("return [Number(await page.getAttribute('[data-left]', 'data-left')), 0]")
+            self.assertTrue(290 <= left <= 300, left)
+
+    # CO-38 (partly)
+    def test_who_may_not_answer_sees_why_and_no_button(self):
+        for why, said in (("own_agent", "your own agent"), ("role", "your role"), ("already_answered", "answered already"), ("strong_needed", "passkey"),
+                          ("key_needed", "registered key"), ("not_listed", "other reviewers")):
+            gate = self.gate()
+            gate.put(question(1, may_answer={"ok": False, "why": why}))
+            self.enter(gate, "approvals/apr_1")
+            self.wait_for("() => document.querySelector('.cannot')")
+            self.assertIn(said, self.text(".cannot"))
+            self.assertEqual(self.run_page("return await page.$$eval('article button', all => all.length)"), 0)
+            self.run_page("await page.waitForTimeout(1100); await page.focus('article'); await page.keyboard.press('a'); await page.waitForTimeout(450); await page.keyboard.press('y')")
+            self.assertEqual(gate.answers, [])
+
+    # CO-39 (partly)
+    def test_a_required_reason_is_asked_for_and_sent(self):
+        gate = self.gate()
+        gate.put(question(1, reason_required=True))
+        self.enter(gate)
+        self.open("apr_1")
+        self.run_page("await page.click('button.yes')")
+        self.assertIn("asks for a reason", self.text(".notice"))
+        self.run_page("await page.fill('input[name=reason]', 'it is scratch'); await page.click('button.yes'); await page.waitForTimeout(450); await page.click('.confirm .primary')")
+        self.wait_for("() => document.querySelector('.state')?.textContent === 'approved'")
+        self.assertEqual(gate.answers[0][1]["reason"], "it is scratch")
+        self.assertIn("it is scratch", self.text(".facts"))
+
+    # CO-40 (partly)
+    def test_a_truncated_input_is_opened_before_a_yes(self):
+        gate = self.gate()
+        text = "command    cat [left out]\nbinding    cafbcaf5\n"
+        gate.put(question(1, shown={"text": text, "truncated": True, "segments": [{"text": text}]}))
+        self.enter(gate)
+        self.open("apr_1")
+        self.run_page("await page.focus('article'); await page.keyboard.press('a')")
+        self.assertIn("Show the whole input", self.text(".notice"))
+        self.run_page("await page.keyboard.press('f')")
+        self.wait_for("() => document.querySelector('pre.shown').textContent.includes('all of it')")
+        self.run_page("await page.waitForTimeout(1100); await page.keyboard.press('a'); await page.waitForTimeout(450); await page.keyboard.press('y')")
+        self.wait_for("() => document.querySelector('.state')?.textContent === 'approved'")
+        self.assertEqual(len(gate.answers), 1)
+
+    # CO-41 (partly)
+    def test_answered_questions_are_found_in_the_history(self):
+        gate = self.gate()
+        gate.put(question(1, state="denied", responses=[{"reviewer": "user:bo", "approved": False, "responded_at": now(), "door": "cli", "signature": "", "reason": "too broad"}]))
+        gate.put(question(2, state="expired"))
+        gate.put(question(3))
+        self.enter(gate, "approvals?view=history")
+        self.wait_for("() => document.querySelectorAll('.history a').length === 2")
+        self.run_page("await page.selectOption('select', 'denied')")
+        self.wait_for("() => document.querySelectorAll('.history a').length === 1")
+        self.assertIn("state=denied", self.run_page("return page.url()"))
+        self.run_page("await page.click('.history a'); await page.waitForSelector('article')")
+        facts = self.text(".facts")
+        for word in ("user:bo", "command line", "too broad"):
+            self.assertIn(word, facts)
+
+    # CO-69 (partly): reading and answering by touch, with buttons of 44 px within reach
+    def test_a_phone_answers_by_touch(self):
+        gate = self.gate()
+        gate.put(question(1))
+        self.enter(gate, context=PHONE)
+        self.run_page("await page.tap('[data-row=apr_1]'); await page.waitForSelector('button.yes'); await page.waitForTimeout(1100); await page.tap('button.yes'); await page.waitForSelector('.confirm .primary')")
+        boxes = self.run_page("return await page.$$eval('article button, .top button, .top nav a', all => all.map(one => { const box = one.getBoundingClientRect(); return [one.textContent, box.width, box.height, box.bottom] }))")
+        for name, width, height, bottom in boxes:
+            self.assertTrue(width >= 44 and height >= 44 and bottom <= 844, (name, width, height, bottom))
+        self.assertGreater(min(box[3] for box in boxes if box[0].startswith(("Approve…", "Yes"))), 500, "at the lower half, where a thumb is")
+        self.run_page("await page.waitForTimeout(450); await page.tap('.confirm .primary')")
+        self.wait_for("() => document.querySelector('.state')?.textContent === 'approved'")
+        self.assertEqual(len(gate.answers), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,164 @@
+"""Calls, live, proof and health in a real browser."""
+import json
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from console_pages_support import PagesTest  # noqa: E402
+from fake_gate import KEY, now, with_calls, with_log  # noqa: E402
+
+OTHER = "sallyport.example/test+00000000+AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+
+
+class CallsTest(PagesTest):
+    # CO-42 (partly), CO-43 (partly): the address holds the filters and the tree size
+    def test_the_address_holds_filters_and_tree_size(self):
+        gate = self.gate()
+        with_calls(gate)
+        self.enter(gate, "calls?agent=agent%3Aci")
+        self.wait_for("() => document.querySelectorAll('tbody tr').length === 3 && location.search.includes('tree_size=21')")
+        self.run_page("await page.selectOption('select', 'refused')")
+        self.wait_for("() => location.search.includes('verdict=refused') && location.search.includes('tree_size')")
+        asked = [path for _, path, _, _ in gate.seen if path.startswith("/api/v1/calls?")]
+        self.assertTrue(any("agent=agent%3Aci" in path and "verdict=refused" in path for path in asked), asked)
+        self.assertTrue(any("tree_size=21" in path for path in asked), asked)
+
+    # CO-45 (partly), CO-46 (partly), CO-47 (partly)
+    def test_a_call_shows_its_steps_and_leads_to_its_neighbours(self):
+        gate = self.gate()
+        with_calls(gate)
+        self.enter(gate, "calls?verdict=refused")
+        self.run_page("await page.click('tbody a'); await page.waitForSelector('.timeline')")
+        text = self.text("main")
+        for word in ("Asked", "First door", "fs.write", "workspace-paths", "DENIES", "rule outside-workspace", "/path", "12 µs", "decided", "skipped: denied_earlier",
+                     "Autonomy", "not reached", "Second door", "terminal", "blocked", "record 14"):
+            self.assertIn(word, text)
+        self.wait_for("() => document.querySelector('main').textContent.includes('below /srv/app')")
+        self.run_page("await page.click('.pager a:has-text(\"Older\")')")
+        self.wait_for("() => location.pathname.endsWith('/calls/c2') && location.search.includes('verdict=refused')")
+        self.assertTrue([path for _, path, _, _ in gate.seen if path.startswith("/api/v1/calls/c2?") and "verdict=refused" in path])
+
+    # CO-48 (partly)
+    def test_content_that_is_not_there_says_why(self):
+        gate = self.gate()
+        with_calls(gate)
+        for state, said in (("withheld", "your role does not open it"), ("erased", "erased"), ("pruned", "pruned"), ("redacted", "redacted")):
+            gate.extra["calls/c1"]["timeline"][0] = {"stage": "asked", "at": now(), "sequence": 14, "input": None, "input_state": state}
+            self.enter(gate, "calls/c1")
+            self.wait_for("() => document.querySelector('.absent')")
+            self.assertIn(said, self.text(".absent"))
+        gate.extra["calls"]["items"][0]["what"] = None
+        self.enter(gate, "calls")
+        self.wait_for("() => document.querySelector('td .absent')")
+
+
+class LiveTest(PagesTest):
+    def write(self, gate, first, count):
+        for sequence in range(first, first + count):
+            entry = {"sequence": sequence, "recorded_at": now(), "kind": "tool_audit", "outcome": "completed", "tool_name": "read_file", "server": "files",
+                     "agent_id": "agent:ci", "call_id": f"c{sequence}"}
+            gate.send(f"id: {sequence}\nevent: entries\ndata: {json.dumps(entry)}\n\n")
+
+    # CO-49 (partly)
+    def test_it_says_when_it_pauses_goes_on_without_a_gap_and_counts_what_it_missed(self):
+        gate = self.gate()
+        self.enter(gate, "live")
+        self.wait_for("() => document.querySelector('[data-live=open]')")
+        for _ in range(100):
+            if any("entries" in path for _, path, _, _ in gate.seen if "/stream" in path):
+                break
+            self.run_page("await page.waitForTimeout(50)")
+        self.wait_for("() => document.querySelector('[data-live=open]')")
+        self.write(gate, 100, 3)
+        self.wait_for("() => document.querySelectorAll('tbody tr').length === 3")
+        self.run_page("await page.click('.bar button')")
+        self.write(gate, 103, 2)
+        self.wait_for("() => document.querySelector('[role=status][data-live=paused]')?.textContent.includes('2 records wait')")
+        self.assertEqual(self.run_page("return await page.$$eval('tbody tr', all => all.length)"), 3)
+        self.run_page("await page.click('.bar button')")
+        self.wait_for("() => document.querySelectorAll('tbody tr').length === 5")
+        gate.cut()
+        for _ in range(100):
+            resumed = [headers for _, path, headers, _ in gate.seen if "/stream" in path and headers.get("Last-Event-ID") == "104"]
+            if resumed and gate.streams:
+                break
+            self.run_page("await page.waitForTimeout(50)")
+        self.assertTrue(resumed)
+        self.write(gate, 104, 2)  # one again, one new
+        self.wait_for("() => [...document.querySelectorAll('tbody tr')].map(row => row.dataset.sequence).join() === '105,104,103,102,101,100'")
+        gate.send('event: lagged\ndata: {"after":105,"missed":5000,"size":5105}\n\n')
+        gate.cut()
+        self.wait_for("() => document.querySelector('[role=status]').textContent && document.querySelector('main').textContent.includes('5,000 records were missed')")
+
+
+class ProofTest(PagesTest):
+    # CO-51 (partly)
+    def test_a_receipt_is_checked_in_the_page(self):
+        gate = self.gate()
+        with_log(gate)
+        self.enter(gate, "proof?entry=0")
+        self.wait_for("() => document.querySelector('[data-step]')")
+        self.assertEqual(self.run_page("return await page.$eval('[data-step]', one => [one.dataset.ok, one.dataset.step])"), ["true", "meaning"])
+        bad = json.loads(gate.extra["entries/0/receipt"])
+        bad["entry"]["outcome"] = "blocked"
+        gate.extra["entries/0/receipt"] = bad
+        self.run_page("await page.reload()")
+        self.wait_for("() => document.querySelector('[data-step]')?.dataset.ok === 'false'")
+        self.assertEqual(self.run_page("return await page.getAttribute('[data-step]', 'data-step')"), "inclusion")
+
+    # CO-52 (partly)
+    def test_a_key_of_the_server_is_unproved_until_the_same_key_is_pasted(self):
+        gate = self.gate()
+        with_log(gate)
+        self.enter(gate, "proof")
+        self.wait_for("() => document.querySelector('[data-key]')?.dataset.key === 'unproved'")
+        self.run_page("await page.fill('.facts > dd > input', args.key)", key=KEY)
+        self.wait_for("() => document.querySelector('[data-key]').dataset.key === 'proved'")
+        self.run_page("await page.fill('.facts > dd > input', args.key)", key=OTHER)
+        self.wait_for("() => document.querySelector('[data-key=wrong][role=alert]')")
+
+    # CO-53 (partly)
+    def test_a_log_with_another_past_raises_an_alarm_that_stays(self):
+        gate = self.gate()
+        with_log(gate)
+        self.enter(gate, "proof")
+        self.wait_for("() => document.querySelector('[data-memory=first]')")
+        self.run_page("await page.reload()")
+        self.wait_for("() => document.querySelector('[data-memory=same]')")
+        # What this browser kept is longer, or has another root: the log was cut back or replaced.
+        for size, root, said in (("5", None, "cut back"), ("1", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "another past")):
+            self.run_page("""
+                await page.evaluate(({size, root}) => { const kept = JSON.parse(localStorage.getItem('sallyport.checkpoint')); const lines = kept.note.split('\\n');
+                  lines[1] = size; if (root) lines[2] = root; localStorage.setItem('sallyport.checkpoint', JSON.stringify({...kept, note: lines.join('\\n'), size})) }, args);
+                await page.reload()""", size=size, root=root)
+            self.wait_for("() => document.querySelector('[data-memory=alarm]')")
+            self.assertIn(said, self.text("[data-memory=alarm]"))
+            self.run_page("await page.reload()")
+            self.wait_for("() => document.querySelector('[data-memory=alarm]')")
+            self.run_page("await page.click('[data-memory=alarm] button')")
+            self.wait_for("() => document.querySelector('[data-memory=first]')")
+
+    # CO-56
+    def test_a_browser_that_cannot_check_says_so(self):
+        gate = self.gate()
+        with_log(gate)
+        self.enter(gate)
+        self.run_page("""
+            await context.addInitScript(() => { crypto.subtle.verify = async () => { throw new DOMException('no', 'NotSupportedError') } });
+            await page.goto(args.url); await page.waitForSelector('[data-cannot]')""", url=gate.url + "proof?entry=0")
+        self.assertNotIn("✓", self.text("main"))
+
+
+class HealthTest(PagesTest):
+    def test_the_state_of_the_gate_is_told(self):
+        gate = self.gate()
+        self.enter(gate, "health")
+        self.wait_for("() => document.querySelector('main').textContent.includes('All is well')")
+        gate.tell_health(banner=[{"kind": "policy_refused", "detail": "prod.yaml:14"}])
+        self.wait_for("() => document.querySelector('main').textContent.includes('prod.yaml:14')")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,232 @@
+"""The shell of the console in a real browser: sign-in, policy, languages, colours, sizes, the banner."""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from browser_support import ROOT  # noqa: E402
+from console_pages_support import PagesTest, PHONE, WIDE  # noqa: E402
+from fake_gate import question, with_calls, with_log  # noqa: E402
+import npm_peers  # noqa: E402
+
+TYPES = npm_peers.Peers("console-types", {"typescript": "7.0.2", "preact": "11.2.0", "@preact/signals": "2.11.4"})
+HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script></pre><style>*{display:none}</style>\u202e\u2066"
+
+
+def screens(gate):
+    """Every screen, with what it needs to have something to show."""
+    gate.put(question(1, tool=HOSTILE, command=HOSTILE))
+    gate.put(question(2, state="denied"))
+    with_calls(gate, HOSTILE)
+    with_log(gate)
+    return ["approvals", "approvals/apr_1", "approvals?view=history", "approvals/apr_2?view=history", "calls", "calls/c1", "live", "proof?entry=0",
+            "health", "nowhere"]
+
+
+class SignInTest(PagesTest):
+    # CO-15 (partly): the fragment leaves the address bar and is sent once
+    def test_a_link_signs_in_once(self):
+        gate = self.gate()
+        self.context()
+        self.run_page("await page.goto(args.url); await page.waitForSelector('header.top')", url=gate.url + "approvals#once=one-time")
+        self.assertEqual(self.run_page("return [page.url(), await page.evaluate(() => history.length)]")[0], gate.url + "approvals")
+        self.assertEqual([body for method, path, _, body in gate.seen if path.endswith("session/link")], ['{"once":"one-time"}'])
+        self.assertFalse([path for _, path, _, _ in gate.seen if "one-time" in path])
+        self.context()
+        self.run_page("await page.goto(args.url); await page.waitForSelector('.failed')", url=gate.url + "#once=one-time")
+        self.assertIn("used already", self.text(".failed"))
+        self.assertNotIn("once", self.run_page("return page.url()"))
+
+    # CO-17 (partly)
+    def test_a_token_is_afterwards_in_no_storage_and_no_address(self):
+        gate = self.gate()
+        self.enter(gate)
+        kept = self.run_page("""
+            return [page.url(), await page.evaluate(() => JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, document.documentElement.outerHTML, history.state])),
+                    JSON.stringify(await context.cookies())]""")
+        self.assertFalse([text for text in kept if gate.token in text])
+        self.assertFalse([path for _, path, headers, _ in gate.seen if gate.token in path or gate.token in str(headers)])
+        self.assertIn(gate.secret, kept[1])
+
+    # CO-11 (partly): every request carries the page secret
+    def test_requests_carry_the_page_secret_and_writes_say_json(self):
+        gate = self.gate()
+        gate.put(question(1))
+        self.enter(gate, "approvals/apr_1")
+        self.wait_for("() => document.querySelector('article')")
+        asked = [(method, path, headers) for method, path, headers, _ in gate.seen if path.startswith("/api/v1/") and "/session/" not in path]
+        self.assertGreater(len(asked), 3)
+        for method, path, headers in asked:
+            self.assertEqual(headers.get("X-Sallyport-Page"), gate.secret, path)
+
+    def test_a_wrong_token_and_an_ended_session_say_so(self):
+        gate = self.gate()
+        self.context()
+        self.run_page("await page.goto(args.url); await page.fill('#token', 'wrong'); await page.click('button[type=submit]'); await page.waitForSelector('.failed')", url=gate.url)
+        self.assertIn("Nobody is registered", self.text(".failed"))
+        self.run_page("await page.fill('#token', args.token); await page.click('button[type=submit]'); await page.waitForSelector('header.top')", token=gate.token)
+        gate.signed_in = False
+        gate.put(question(1))
+        self.run_page("await page.waitForSelector('#token')")
+        self.assertIn("session has ended", self.text(".failed"))
+        self.assertIsNone(self.run_page("return await page.evaluate(() => localStorage.getItem('sallyport.page'))"))
+
+    def test_a_reload_stays_signed_in_and_signing_out_forgets(self):
+        gate = self.gate()
+        self.enter(gate)
+        self.run_page("await page.reload(); await page.waitForSelector('header.top'); await page.click('text=Sign out'); await page.waitForSelector('#token')")
+        self.assertFalse(gate.signed_in)
+        self.assertIsNone(self.run_page("return await page.evaluate(() => localStorage.getItem('sallyport.page'))"))
+
+    # CO-23 (partly): over plain http under another name there is no field for a token
+    def test_without_tls_there_is_no_login(self):
+        gate = self.gate()
+        self.context()
+        self.run_page("await context.addInitScript(() => Object.defineProperty(window, 'isSecureContext', {value: false})); await page.goto(args.url); await page.waitForSelector('[data-no-tls]')",
+                      url=gate.url + "#once=one-time")
+        self.assertEqual(self.run_page("return await page.$$eval('input', all => all.length)"), 0)
+        self.assertFalse([path for _, path, _, _ in gate.seen if "/session" in path])
+
+
+class LookTest(PagesTest):
+    # CO-5, CO-2 (partly): hostile text is text on every screen, nothing breaks the policy, nobody else is asked
+    def test_a_walk_through_every_screen_breaks_no_policy(self):
+        gate = self.gate()
+        paths = screens(gate)
+        self.enter(gate)
+        for path in paths:
+            self.run_page("await page.goto(args.url); await page.waitForSelector('main')", url=gate.url + path)
+            self.wait_for("() => !document.body.textContent.includes('Loading')")
+            self.assertEqual(self.run_page("return await page.$$eval('main img, main script, main style', all => all.length)"), 0, path)
+            self.assert_clean(f"http://sallyport.localhost:{gate.port}/")
+        self.run_page("await page.goto(args.url); await page.waitForSelector('article')", url=gate.url + "approvals/apr_1")
+        self.assertIn("<script>alert(2)</script>", self.text("article"))
+        self.assertNotIn("\u202e", self.text("article header"))
+
+    # CO-68 (partly)
+    def test_no_screen_has_an_axe_violation(self):
+        for colours in ({"colorScheme": "light"}, {"colorScheme": "dark"}, {"forcedColors": "active"}, {"viewport": {"width": 320, "height": 640}}):
+            gate = self.gate()
+            paths = screens(gate)
+            gate.tell_health(banner=[{"kind": "fail_open", "since": "2026-11-16T20:00:00.000000Z", "detail": "guard pii"}])
+            self.context(**{**WIDE, **colours})
+            self.run_page("await page.goto(args.url); await page.waitForSelector('#token')", url=gate.url)
+            self.assertEqual(self.axe(), [], ("login", colours))
+            self.run_page("await page.fill('#token', args.token); await page.click('button[type=submit]'); await page.waitForSelector('header.top')", token=gate.token)
+            for path in paths:
+                self.run_page("await page.goto(args.url); await page.waitForSelector('.banner')", url=gate.url + path)
+                self.wait_for("() => !document.body.textContent.includes('Loading')")
+                self.assertEqual(self.axe(), [], (path, colours))
+                wide = self.run_page("return await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)")
+                self.assertEqual(wide, 0, (path, colours))
+
+    # CO-69 (partly)
+    def test_a_language_that_is_longer_overflows_nowhere(self):
+        gate = self.gate()
+        paths = screens(gate)
+        for size in (PHONE, WIDE, {"viewport": {"width": 320, "height": 640}}):
+            self.enter(gate, context=size)
+            self.run_page("await page.evaluate(() => localStorage.setItem('sallyport.language', 'pseudo'))")
+            for path in paths:
+                self.run_page("await page.goto(args.url); await page.waitForSelector('main')", url=gate.url + path)
+                self.wait_for("() => document.querySelector('header.top')")
+                over = self.run_page("""
+                    return await page.evaluate(() => [document.documentElement.scrollWidth - document.documentElement.clientWidth,
+                      ...[...document.querySelectorAll('button, .top a, .tabs a, .notice')].filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.textContent)])""")
+                self.assertEqual(over, [0], (path, size))
+
+    # CO-69 (partly)
+    def test_the_language_can_be_changed_and_is_kept(self):
+        gate = self.gate()
+        gate.put(question(1))
+        self.enter(gate)
+        self.run_page("await page.click('text=Українською')")
+        self.wait_for("() => document.querySelector('nav').textContent.includes('Погодження')")
+        self.run_page("await page.reload(); await page.waitForSelector('header.top')")
+        self.assertEqual(self.run_page("return await page.evaluate(() => document.documentElement.lang)"), "uk")
+        self.assertIn("Очікують", self.text(".tabs"))
+
+    # CO-64 (partly)
+    def test_the_banner_follows_the_state_of_the_gate(self):
+        gate = self.gate()
+        self.enter(gate)
+        self.wait_for("() => document.querySelector('.banners')?.textContent === ''")
+        gate.tell_health(banner=[{"kind": "ledger_unwritable", "since": "2026-11-16T20:00:00.000000Z", "detail": "no space"}])
+        self.wait_for("() => document.querySelector('[data-banner=ledger_unwritable]')?.textContent.includes('no space')")
+        gate.tell_health(banner=[])
+        self.wait_for("() => !document.querySelector('[data-banner]')")
+
+    def test_a_gate_that_serves_questions_alone_offers_no_other_screen(self):
+        gate = self.gate()
+        gate.health = None
+        gate.serves_stream = False
+        gate.put(question(1))
+        self.enter(gate)
+        self.wait_for("() => document.querySelectorAll('.top nav a').length === 1")
+        self.wait_for("() => document.querySelector('[data-row=apr_1]')")
+
+    # CO-8 (partly)
+    def test_after_an_upgrade_the_page_says_so_and_keeps_what_was_typed(self):
+        gate = self.gate()
+        gate.put(question(1))
+        self.enter(gate)
+        self.open("apr_1", wait=0)
+        self.run_page("await page.fill('input[name=reason]', 'half a sentence')")
+        gate.build = "another"
+        gate.cut()
+        self.wait_for("() => document.querySelector('[data-banner=upgrade]')")
+        self.assertEqual(self.run_page("return await page.inputValue('input[name=reason]')"), "half a sentence")
+
+    def test_ten_tabs_share_one_stream(self):
+        gate = self.gate()
+        gate.put(question(1))
+        self.enter(gate)
+        self.run_page("""
+            for (let i = 0; i < 9; i++) { const tab = await context.newPage(); await tab.goto(args.url); await tab.waitForSelector('[data-row=apr_1]') }""", url=gate.url)
+        self.assertEqual(len(gate.streams), 1)
+        gate.put(question(2))
+        self.run_page("for (const tab of context.pages()) await tab.waitForSelector('[data-row=apr_2]')")
+
+
+class SourcesTest(unittest.TestCase):
+    # CO-69 (partly)
+    def test_both_languages_are_complete(self):
+        en, uk = (json.loads((ROOT / f"console/text/{name}.json").read_text()) for name in ("en", "uk"))
+        self.assertEqual(list(en), list(uk))
+        for key, text in en.items():
+            self.assertIs(type(text), type(uk[key]), key)
+            forms = [text] if isinstance(text, str) else text.values()
+            others = [uk[key]] if isinstance(text, str) else uk[key].values()
+            if not isinstance(text, str):
+                self.assertEqual((set(text), set(uk[key])), ({"one", "other"}, {"one", "few", "many", "other"}), key)
+            for form in [*forms, *others]:
+                self.assertTrue(form.strip(), key)
+                self.assertEqual(set(re.findall(r"\{(\w+)\}", form)), set(re.findall(r"\{(\w+)\}", next(iter(forms)))), key)
+
+    def test_every_text_is_used_and_every_used_text_is_there(self):
+        en = json.loads((ROOT / "console/text/en.json").read_text())
+        source = "\n".join(path.read_text() for path in (ROOT / "console/src").rglob("*.ts*"))
+        prefixes = set(re.findall(r'word\(\s*"(\w+)"', source)) | set(re.findall(r"t\(`([a-z]+)\.", source))
+        used = set(re.findall(r'"([a-z]+\.[a-z_0-9]+)"', source))
+        for key in en:
+            self.assertTrue(key in used or key.split(".")[0] in prefixes, f"nothing uses {key}")
+
+    def test_the_types_hold(self):
+        TYPES.need()
+        with tempfile.TemporaryDirectory() as folder:
+            config = {"extends": str(ROOT / "console/tsconfig.json"), "include": [str(ROOT / "console/src"), str(ROOT / "console/text")],
+                      "compilerOptions": {"paths": {name + more: [str(TYPES.modules / name) + more] for name in ("preact", "@preact/signals") for more in ("", "/*")}}}
+            file = pathlib.Path(folder) / "tsconfig.json"
+            file.write_text(json.dumps(config))
+            done = subprocess.run([TYPES.modules / ".bin/tsc", "-p", file], capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(done.returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,442 @@
+#!/usr/bin/env python3
+"""The HTTP API of the web console, from outside: who may do what, sessions, lists, proofs and the stream."""
+import hashlib
+import json
+import pathlib
+import subprocess
+import sys
+import time
+import unittest
+
+from cli_support import BIN
+from serve_support import ServeTest, Session, events, in_background
+
+SERVER = pathlib.Path(__file__).with_name("mcp_effects_server.py")
+ROOT = "/api/v1/"
+PEOPLE = {"approver": "user:ada", "viewer": "user:val", "auditor": "user:uma", "controller": "user:eve"}
+TOKENS = {role: f"token-of-{role}-0123456789" for role in PEOPLE}
+POLICY = """version: 1
+autonomy: {{tier: act_with_approval}}
+approvals:
+  hold_s: 50
+  reviewers:
+{people}
+"""
+ALL = set(PEOPLE)
+A, V, U = {"approver"}, {"viewer"}, {"auditor"}
+# Every cell of the table in section 7, as far as it is served.
+ROUTES = [
+    ("GET", "approvals", A | V), ("GET", "approvals/none", A | V), ("GET", "approvals/stream", A | V),
+    ("POST", "approvals/none/respond", A), ("POST", "approvals/none/escalate", A), ("POST", "approvals/none/cancel", A),
+    ("POST", "approvals/batch", A), ("GET", "stream", V), ("GET", "calls", V | U), ("GET", "calls/none", V | U),
+    ("GET", "calls/none/receipts", V), ("GET", "entries", V), ("GET", "entries/0", V), ("GET", "entries/0/openings", U),
+    ("GET", "entries/0/receipt", V), ("GET", "facets", V), ("GET", "stats", V), ("GET", "log/checkpoint", V),
+    ("GET", "log/checkpoint/1", V), ("GET", "log/proof", V), ("GET", "log/keys", V), ("GET", "log/gaps", V),
+    ("GET", "intervals", V), ("GET", "health", ALL),
+]
+OWN = [("GET", "session"), ("DELETE", "session"), ("GET", "sessions"), ("DELETE", "sessions/none")]
+OPEN = [("POST", "session/link"), ("POST", "session/token"), ("GET", "openapi.json")]
+HEADERS = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "cross-origin-opener-policy": "same-origin",
+           "cross-origin-resource-policy": "same-origin"}
+
+
+def digest(token):
+    return "sha256:" + hashlib.sha256(token.encode()).hexdigest()
+
+
+class Browser:
+    """A page of the console: it keeps the cookie and the page secret, and says its origin."""
+
+    def __init__(self, server, host="localhost"):
+        self.server, self.cookie, self.secret = server, None, None
+        self.origin = f"http://{host}:{server.url.port}"
+        self.host = f"{host}:{server.url.port}"
+
+    def ask(self, method, path, body=None, **change):
+        headers = {"Host": self.host, "Cookie": self.cookie, "X-Sallyport-Page": self.secret, "Content-Type": None}
+        if method not in ("GET", "HEAD"):
+            headers.update({"Origin": self.origin, "Content-Type": "application/json", "Sec-Fetch-Site": "same-origin"})
+        headers.update({name.replace("_", "-"): value for name, value in change.items()})
+        status, got, said = self.server.ask(method, ROOT + path, body, headers=headers, token=False)
+        return status, got, json.loads(said) if said else None
+
+    def sign_in(self, how, secret, **change):
+        status, got, said = self.ask("POST", "session/" + how, {{"link": "once"}.get(how, how): secret}, **change)
+        if status == 200:
+            self.cookie, self.secret = got["set-cookie"].split(";")[0], said["page_secret"]
+        return status, got, said
+
+
+class ConsoleApi(ServeTest):
+    def start(self, more="", policy_more=""):
+        self.effects = self.folder / "effects"
+        people = "\n".join(f'    - {{name: "{name}", token: "{digest(TOKENS[role])}", roles: [{role}]}}' for role, name in PEOPLE.items())
+        self.write("policy.yaml", POLICY.format(people=people) + policy_more)
+        self.server = self.serve("policy: ./policy.yaml" + more, (sys.executable, SERVER), {"EFFECTS": str(self.effects)})
+        return self.server
+
+    def api(self, method, path, body=None, role="viewer", headers=None):
+        token = TOKENS.get(role, role)
+        status, got, said = self.server.ask(method, ROOT + path, body, headers=headers, token=token)
+        is_json = "json" in got.get("content-type", "")
+        return status, got, json.loads(said) if said and is_json else said.decode()
+
+    def held(self, session, name="a.txt"):
+        return in_background(lambda: session.said("write_file", {"path": name, "text": "hi"}))
+
+    def waiting(self):
+        for _ in range(400):
+            status, _, said = self.api("GET", "approvals", role="approver")
+            self.assertEqual(status, 200, said)
+            if said["approvals"]:
+                return said["approvals"]
+            time.sleep(0.05)
+        self.fail("nothing waits")
+
+    def run_one(self, session, name="a.txt", approved=True):
+        result = self.held(session, name)
+        item = self.waiting()[0]
+        status, _, said = self.api("POST", f"approvals/{item['request_id']}/respond",
+                                   {"approved": approved, "binding": item["binding"], "reason": "it is fine"}, role="approver")
+        self.assertEqual(status, 200, said)
+        result.get(timeout=30)
+        return item
+
+    # CO-67 (partly) CO-66 (partly) CO-4 (partly)
+    def test_every_route_answers_every_kind_of_client_as_the_table_says(self):
+        self.start()
+        for method, path, allowed in ROUTES:
+            for role in (False, self.server.token, *PEOPLE):
+                with self.subTest(route=f"{method} {path}", role=role):
+                    if path.endswith("stream"):
+                        response = self.server.open(method, ROOT + path, headers={"Content-Type": None}, token=TOKENS.get(role, role))
+                        status, got = response.status, {name.lower(): value for name, value in response.getheaders()}
+                        said = None if status == 200 else json.loads(response.read())
+                        response.close()
+                    else:
+                        status, got, said = self.api(method, path, {} if method == "POST" else None, role=role)
+                    for name, value in HEADERS.items():
+                        self.assertEqual(got.get(name), value)
+                    self.assertIn("publickey-credentials-get=(self)", got["permissions-policy"])
+                    if role not in PEOPLE:
+                        self.assertEqual((status, said["code"]), (401, "unknown_token" if role else "no_session"))
+                    elif role in allowed:
+                        self.assertNotIn(status, (401, 403, 405, 500), said)
+                    else:
+                        self.assertEqual((status, said["code"], said["error"]), (403, "role", said["detail"]))
+                    if status >= 400:
+                        self.assertEqual(got["content-type"], "application/problem+json")
+                        self.assertEqual((said["type"], said["status"]), ("about:blank", status))
+            time.sleep(0.03)  # fifty requests a second are allowed
+        for method, path in OWN:
+            for role in (False, self.server.token, *PEOPLE):
+                self.assertEqual(self.api(method, path, role=role)[0], 401, (method, path, role))
+
+    # CO-65 (partly)
+    def test_the_document_has_every_served_route_and_no_other(self):
+        self.start()
+        status, got, said = self.api("GET", "openapi.json", role=False)
+        self.assertEqual((status, said["openapi"]), (200, "3.1.0"))
+        written = {(method.upper(), path) for path, item in said["paths"].items() for method in item}
+        for method, path in written:
+            filled = path[1:].replace("{seq}", "0").replace("{size}", "1").replace("{id}", "none")
+            known = [one for one in ROUTES if one[:2] == (method, filled)] or [one for one in OWN + OPEN if one == (method, filled)]
+            self.assertTrue(known, (method, path))
+        self.assertEqual(len(written), len(ROUTES) + len(OWN) + len(OPEN))
+        self.assertEqual(self.server.ask("HEAD", ROOT + "openapi.json", token=False)[0], 200)
+
+    # CO-11 (partly) CO-12 (partly) CO-14 (partly) CO-17 (partly)
+    def test_a_session_needs_cookie_and_page_secret_and_writes_need_their_origin(self):
+        self.start()
+        page = Browser(self.server)
+        status, got, said = page.sign_in("token", TOKENS["approver"])
+        self.assertEqual(status, 200, said)
+        self.assertRegex(got["set-cookie"], r"^sallyport=[\w-]{43}; HttpOnly; SameSite=Strict; Path=/$")
+        self.assertEqual((said["name"], said["roles"], said["how"], len(said["page_secret"])), ("user:ada", ["approver"], "token", 43))
+        self.assertEqual(page.ask("GET", "approvals")[0], 200)
+        for path in ("approvals", "approvals/stream", "health", "session"):
+            self.assertEqual(page.ask("GET", path, Cookie=None)[0], 401)
+            self.assertEqual(page.ask("GET", path, **{"X-Sallyport-Page": None})[0], 401)
+        write = ("POST", "approvals/none/cancel", {})
+        for change, code in (({"Origin": None}, "origin_missing"), ({"Origin": "http://evil.example"}, "origin_not_served"),
+                             ({"Content-Type": "text/plain"}, "content_type"), ({"X-Sallyport-Page": None}, "page_secret_missing"),
+                             ({"Sec-Fetch-Site": "same-site"}, "cross_site"), ({"Host": "evil.example"}, "host_not_served")):
+            self.assertEqual(page.ask(*write, **change)[2]["code"], code)
+        self.assertEqual(page.ask(*write)[0], 404)
+        mine = page.ask("GET", "sessions")[2]["items"]
+        self.assertEqual([(one["current"], one["address"]) for one in mine], [(True, "127.0.0.1")])
+        self.assertEqual(page.ask("DELETE", "session")[0], 204)
+        self.assertEqual(page.ask("GET", "approvals")[2]["code"], "session_ended")
+        self.assertNotIn(TOKENS["approver"], "".join(self.server.errors))
+
+    # CO-24 (partly)
+    def test_another_session_is_revoked_and_the_sixth_login_waits(self):
+        self.start()
+        one, two, other = Browser(self.server), Browser(self.server), Browser(self.server)
+        one.sign_in("token", TOKENS["viewer"])
+        two.sign_in("token", TOKENS["viewer"])
+        other.sign_in("token", TOKENS["auditor"])
+        theirs = [item["id"] for item in one.ask("GET", "sessions")[2]["items"] if not item["current"]]
+        self.assertEqual(other.ask("DELETE", "sessions/" + theirs[0])[0], 404)
+        self.assertEqual(one.ask("DELETE", "sessions/" + theirs[0])[0], 204)
+        self.assertEqual(two.ask("GET", "health")[2]["code"], "session_ended")
+        self.assertEqual(Browser(self.server).sign_in("token", "x" * 30)[2]["code"], "unknown_token")
+        self.assertEqual(Browser(self.server).sign_in("link", "x" * 43)[2]["code"], "link_unknown")
+        status, got, said = Browser(self.server).sign_in("token", TOKENS["viewer"])
+        self.assertEqual((status, said["code"]), (429, "too_many_logins"))
+        self.assertGreater(int(got["retry-after"]), 0)
+        self.assertIn("ratelimit", got)
+
+    # CO-24 (partly)
+    def test_whoever_is_struck_off_loses_rights_and_streams(self):
+        self.start()
+        page = Browser(self.server)
+        page.sign_in("token", TOKENS["viewer"])
+        stream = self.server.open("GET", ROOT + "stream", headers={
+            "Host": page.host, "Cookie": page.cookie, "X-Sallyport-Page": page.secret, "Content-Type": None}, token=False)
+        self.assertEqual(stream.status, 200)
+        policy = self.folder / "policy.yaml"
+        policy.write_text("\n".join(line for line in policy.read_text().splitlines() if "user:val" not in line) + "\n")
+        start = time.monotonic()
+        stream.read()  # until it ends
+        self.assertLess(time.monotonic() - start, 10)
+        self.assertEqual(page.ask("GET", "health")[2]["code"], "session_ended")
+
+    # CO-23 (partly)
+    def test_no_login_over_plain_http_under_another_name(self):
+        self.start(more="\n  allowed_hosts: [gate.example]\n  allowed_origins: ['http://gate.example', 'https://gate.example']")
+        page = Browser(self.server)
+        self.assertEqual(page.sign_in("token", TOKENS["viewer"], Origin="http://gate.example", Host="gate.example")[2]["code"], "tls_required")
+        status, got, _ = page.sign_in("token", TOKENS["viewer"], Origin="https://gate.example", Host="gate.example")
+        self.assertEqual(status, 200)
+        self.assertRegex(got["set-cookie"], r"^__Host-sallyport=[\w-]{43}; Secure; HttpOnly; SameSite=Strict; Path=/$")
+
+    def link(self, *more, env=None):
+        return subprocess.run([BIN, "--data-dir", self.data, "console", "--json", *map(str, more)], capture_output=True, text=True,
+                              env=env or self.environment(), cwd=self.folder, timeout=60)
+
+    # CO-15 (partly) CO-16 (partly)
+    def test_a_link_signs_a_viewer_in_once(self):
+        self.start()
+        made = self.link()
+        self.assertEqual(made.returncode, 0, made.stderr)
+        url = json.loads(made.stdout)["url"]
+        self.assertTrue(url.startswith(f"http://sallyport.localhost:{self.server.url.port}/console/#once="), url)
+        secret = url.split("#once=")[1]
+        page = Browser(self.server, "sallyport.localhost")
+        status, _, said = page.sign_in("link", secret)
+        self.assertEqual((status, said["roles"], said["how"]), (200, ["viewer"], "link"))
+        self.assertTrue(said["name"].startswith("local:"), said["name"])
+        self.assertEqual(page.ask("GET", "stats")[0], 200)
+        self.assertEqual(page.ask("GET", "entries/0/openings")[0], 403)
+        self.assertEqual(Browser(self.server).sign_in("link", secret)[2]["code"], "link_unknown")
+        self.assertNotIn(secret, "".join(self.server.errors))
+
+    # CO-16 (partly)
+    def test_a_key_makes_the_link_one_of_its_reviewer_and_an_agent_gets_none(self):
+        words = self.write("words", "correct horse battery\n")
+        words.chmod(0o600)
+        key_file = self.folder / "bo.key"
+        made = json.loads(subprocess.run([BIN, "--data-dir", self.data, "approvals", "init", "--name", "user:bo", "--key-file", key_file,
+                                          "--passphrase-file", words, "--json"], capture_output=True, text=True, check=True,
+                                         env=self.environment(), cwd=self.folder).stdout)
+        self.start(policy_more=f'    - {{name: "user:bo", key: "{made["key"]}", roles: [approver, viewer]}}\n')
+        link = self.link("--as", "user:bo", "--key-file", key_file, "--passphrase-file", words, "--reviewers", self.folder / "policy.yaml")
+        self.assertEqual(link.returncode, 0, link.stderr)
+        page = Browser(self.server, "sallyport.localhost")
+        _, _, said = page.sign_in("link", json.loads(link.stdout)["url"].split("#once=")[1])
+        self.assertEqual((said["name"], said["roles"], said["how"]), ("user:bo", ["approver", "viewer"], "link_key"))
+        refused = self.link(env={**self.environment(), "SALLYPORT_AGENT": "agent:bot"})
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("is for people", refused.stderr)
+
+    # CO-36 (partly) CO-37 (partly) CO-39 (partly)
+    def test_a_session_answers_once_and_names_what_it_saw(self):
+        session = Session(self.start())
+        result = self.held(session)
+        item = self.waiting()[0]
+        self.assertEqual(item["may_answer"], {"ok": True, "why": None})
+        self.assertEqual((item["risk"]["class"], item["quorum"]["missing"], item["withheld"]), ("fs.write", 1, []))
+        page = Browser(self.server)
+        page.sign_in("token", TOKENS["approver"])
+        status, got, shown = page.ask("GET", "approvals/" + item["request_id"])
+        self.assertEqual(status, 200, shown)
+        self.assertEqual("".join(piece["text"] for piece in shown["shown"]["segments"]), shown["shown"]["text"])
+        self.assertTrue(shown["shown"]["text"].endswith(item["binding"][7:15] + "\n"))
+        self.assertEqual(page.ask("GET", "approvals/" + item["request_id"], If_None_Match=got["etag"])[0], 304)
+        respond = f"approvals/{item['request_id']}/respond"
+        wrong = page.ask("POST", respond, {"approved": True, "binding": "sha256:" + "0" * 64})
+        self.assertEqual((wrong[0], wrong[2]["code"]), (412, "binding_mismatch"))
+        yes = {"approved": True, "binding": item["binding"], "reason": "looks right"}
+        self.assertEqual(page.ask("POST", respond, yes, If_Match='"other"')[2]["code"], "precondition_failed")
+        first = page.ask("POST", respond, yes, Idempotency_Key="0123456789")
+        again = page.ask("POST", respond, yes, Idempotency_Key="0123456789")
+        self.assertEqual((first[0], again[0], first[2], again[1].get("idempotency-replayed")), (200, 200, again[2], "true"))
+        self.assertEqual(page.ask("POST", respond, {**yes, "reason": "other"}, Idempotency_Key="0123456789")[0], 422)
+        self.assertEqual(result.get(timeout=30), "written")
+        self.assertEqual(len(self.effects.read_text().splitlines()), 1)
+        _, _, shown = page.ask("GET", "approvals/" + item["request_id"])
+        self.assertEqual([(one["reviewer"], one["door"], one["reason"]) for one in shown["responses"]], [("user:ada", "console", "looks right")])
+        self.assertEqual(self.api("GET", "approvals/" + item["request_id"])[2]["request"]["args"], None)
+
+    # CO-50 (partly) CO-48 (partly)
+    def test_a_viewer_gets_no_sealed_content_and_who_opens_it_is_on_record(self):
+        both = "token-of-both-0123456789"
+        session = Session(self.start(policy_more=f'    - {{name: "user:pia", token: "{digest(both)}", roles: [auditor, viewer]}}\n'))
+        item = self.run_one(session, "very-secret-name.txt")
+        _, _, calls = self.api("GET", "calls")
+        call = calls["items"][0]["call_id"]
+        paths = ["calls", f"calls/{call}", "approvals?state=all", "approvals/" + item["request_id"], f"calls/{call}/receipts", "log/gaps"]
+        size = self.api("GET", "stats")[2]["size"]
+        paths += [f"entries/{number}" for number in range(size)] + [f"entries/{number}/receipt" for number in range(size)]
+        for path in paths:
+            status, _, said = self.api("GET", path)
+            self.assertEqual(status, 200, (path, said))
+            self.assertNotIn("very-secret-name", json.dumps(said), path)
+            time.sleep(0.02)
+        _, _, shown = self.api("GET", f"calls/{call}", role="auditor")
+        self.assertIn("very-secret-name", json.dumps(shown["timeline"][0]["input"]))
+        self.assertEqual([step["stage"] for step in shown["timeline"]],
+                         ["asked", "first_door", "autonomy", "effect", "second_door", "outcome"])
+        self.api("GET", "calls", role="auditor")
+        self.assertIn("very-secret-name", json.dumps(self.api("GET", f"calls/{call}/receipts", role=both)[2]))
+        notes = [json.loads(line)["body"] for line in subprocess.run(
+            [BIN, "--data-dir", self.data, "ledger", "show", "--kind", "control", "--json"], capture_output=True, text=True, check=True,
+            env=self.environment()).stdout.splitlines()]
+        opened = [note["who"] for note in notes if note["control"] == "content_opened"]
+        self.assertEqual(sorted(set(opened)), ["user:ada", "user:pia", "user:uma"])
+        self.assertEqual(opened.count("user:uma"), 1)
+
+    # CO-43 (partly) CO-45 (partly) CO-66 (partly)
+    def test_pages_are_cut_at_one_size_and_meet_without_hole_or_repeat(self):
+        session = Session(self.start())
+        for number in range(3):
+            self.run_one(session, f"{number}.txt")
+        size = self.api("GET", "stats")[2]["size"]
+        seen, cursor = [], ""
+        while True:
+            _, _, page = self.api("GET", f"entries?limit=4{cursor}")
+            self.assertEqual(page["tree_size"], size)
+            seen += [item["sequence"] for item in page["items"]]
+            if len(seen) == 4:
+                self.run_one(session, "later.txt")
+            if not page["next"]:
+                break
+            cursor, last = "&cursor=" + page["next"], page
+            time.sleep(0.02)
+        self.assertEqual(seen, list(range(size - 1, -1, -1)))
+        _, _, back = self.api("GET", f"entries?limit=4&cursor={page['prev']}")
+        self.assertEqual([item["sequence"] for item in back["items"]], [item["sequence"] for item in last["items"]])
+        _, _, other = self.api("GET", f"entries?limit=4&kind=control{cursor}")
+        self.assertEqual(other["code"], "bad_cursor")
+        calls, cursor = [], ""
+        while True:
+            _, _, page = self.api("GET", f"calls?limit=1{cursor}")
+            calls += [item["call_id"] for item in page["items"]]
+            if not page["next"]:
+                break
+            cursor = "&cursor=" + page["next"]
+        self.assertEqual((len(calls), len(set(calls))), (4, 4))
+        _, _, shown = self.api("GET", f"calls/{calls[1]}")
+        self.assertEqual((shown["prev"], shown["next"]), (calls[0], calls[2]))
+        _, _, turned = self.api("GET", "calls?order=asc")
+        self.assertEqual([item["call_id"] for item in turned["items"]], calls[::-1])
+
+    # CO-25 (partly) CO-49 (partly)
+    def test_the_stream_goes_on_behind_the_last_id(self):
+        session = Session(self.start())
+        stream = self.server.open("GET", ROOT + "stream?topics=approvals,calls,health", headers={"Content-Type": None}, token=TOKENS["viewer"])
+        heard = events(stream)
+        self.assertEqual(next(heard)["event"], "health")
+        item = self.run_one(session)
+        frames = []
+        while not frames or frames[-1]["event"] != "calls" or json.loads(frames[-1]["data"])["verdict"] != "runs":
+            frames.append(next(heard))
+        stream.close()
+        shown = [json.loads(frame["data"]) for frame in frames]
+        asked = next(frame for frame in frames if frame["event"] == "approvals")
+        self.assertEqual(json.loads(asked["data"])["request_id"], item["request_id"])
+        self.assertEqual([one["what"] for one in shown if "what" in one], [None] * len([one for one in shown if "what" in one]))
+        again = self.server.open("GET", ROOT + "stream?topics=approvals,calls", headers={"Content-Type": None, "Last-Event-ID": asked["id"]},
+                                 token=TOKENS["viewer"])
+        resumed = events(again)
+        behind = [frame for frame in frames if int(frame["id"]) > int(asked["id"])]
+        self.assertEqual([next(resumed) for _ in behind], behind)
+        again.close()
+
+    # CO-53 (partly) CO-66 (partly)
+    def test_checkpoints_proofs_and_receipts_can_be_had(self):
+        session = Session(self.start())
+        self.run_one(session)
+        size = self.api("GET", "stats")[2]["size"]
+        _, got, note = self.api("GET", "log/checkpoint")
+        self.assertEqual(int(note.splitlines()[1]), size)
+        status, _, said = self.api("GET", f"log/checkpoint/{size + 100}")
+        self.assertEqual((status, said["code"], said["neighbours"]), (404, "not_found", [size]))
+        _, _, proof = self.api("GET", f"log/proof?from=1&to={size}")
+        self.assertEqual((proof["old_size"], proof["new_size"]), (1, size))
+        self.assertTrue(proof["proof"])
+        key = self.api("GET", "log/keys")[2]["keys"][-1]["key"]
+        _, _, receipt = self.api("GET", f"entries/{size - 1}/receipt", role="viewer")
+        file = self.write("receipt.json", json.dumps(receipt))
+        checked = subprocess.run([BIN, "verify", file, "--key", key], capture_output=True, text=True, env=self.environment())
+        self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+
+    def banner(self, kinds):
+        """The banner, once it has these kinds; the stream says it too."""
+        for _ in range(400):
+            said = self.api("GET", "health")[2]
+            if sorted(row["kind"] for row in said["banner"]) == kinds:
+                self.assertEqual(said["ok"], not kinds)
+                return said["banner"]
+            time.sleep(0.05)
+        self.fail(f"the banner is {said['banner']}")
+
+    # CO-64 (partly)
+    def test_health_names_a_refused_policy_and_a_guard_that_fails_open(self):
+        flag = self.folder / "works"
+        guard = self.write("guard.py", f"""#!{sys.executable}
+import pathlib, sys
+sys.stdin.readline()
+if not pathlib.Path({str(flag)!r}).exists():
+    sys.exit(3)
+print('{{"verdict": "allow"}}')
+""")
+        guard.chmod(0o755)
+        session = Session(self.start(policy_more=f"external:\n  - {{id: shaky, kind: guard, command: {guard}, on_error: allow}}\n"))
+        stream = self.server.open("GET", ROOT + "stream?topics=health", headers={"Content-Type": None}, token=TOKENS["viewer"])
+        heard = events(stream)
+        self.assertEqual(json.loads(next(heard)["data"])["banner"], [])
+        self.run_one(session)
+        row = self.banner(["fail_open"])[0]
+        self.assertEqual(row["detail"], "guard external:shaky")
+        self.assertEqual(json.loads(next(heard)["data"])["banner"], [row])
+        shown = self.api("GET", "intervals?kind=fail_open")[2]["intervals"]
+        self.assertEqual(shown[0]["at"], row["since"])
+        flag.write_text("")
+        self.run_one(session)
+        self.banner([])
+        self.assertEqual(json.loads(next(heard)["data"])["banner"], [])
+        policy = self.folder / "policy.yaml"
+        good = policy.read_text()
+        policy.write_text(good + "guardrails: {checks: [{type: none}]}\n")
+        self.assertTrue(self.banner(["policy_refused"])[0]["since"])
+        policy.write_text(good)
+        self.banner([])
+        stream.close()
+        gaps = [gap for gap in self.api("GET", "log/gaps")[2]["gaps"] if gap["kind"] == "fail_open"]
+        self.assertEqual(self.api("GET", "intervals?kind=fail_open")[2]["intervals"], gaps)
+        told = subprocess.run([BIN, "--data-dir", self.data, "ledger", "verify", "--gaps", "--json"], capture_output=True, text=True,
+                              env=self.environment(), timeout=60)
+        self.assertEqual([gap for gap in json.loads(told.stdout)["gaps"] if gap["kind"] == "fail_open"], gaps, told.stderr)
+        self.assertEqual(len(gaps), 2)
+
+    # CO-10 (partly)
+    def test_without_the_console_the_api_stays(self):
+        self.start(more="\n  console: {enabled: false}")
+        self.assertEqual(self.server.ask("GET", "/console/", token=False)[0], 404)
+        self.assertEqual(self.api("GET", "health")[0], 200)
+
+
+if __name__ == "__main__":
+    unittest.main()
