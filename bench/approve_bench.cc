@@ -15,8 +15,8 @@
 #include "base/try.h"
 #include "bench/bench.h"
 #include "bench/bench_ledger.h"
-#include "core/governor.h"
-#include "core/journal.h"
+#include "core/call/governor.h"
+#include "core/record/journal.h"
 
 namespace sallyport::bench {
 

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/entropy.h"
-#include "core/redactor.h"
+#include "core/record/redactor.h"
 #include "ledger/ledger.h"
 #include "store/sqlite_store.h"
 

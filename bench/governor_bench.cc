@@ -10,7 +10,7 @@
 #include "base/try.h"
 #include "bench/bench.h"
 #include "bench/bench_ledger.h"
-#include "core/governor.h"
+#include "core/call/governor.h"
 #include "policy/policy.h"
 
 namespace sallyport::bench {

@@ -7,7 +7,7 @@ function(sallyport_module name)
   set(root ${PROJECT_BINARY_DIR}/inc/${name})
   file(MAKE_DIRECTORY ${root})
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${name} ${root}/${name} SYMBOLIC)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cc)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cc)
   list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
   if(NOT sources)
     return()
@@ -57,23 +57,23 @@ set(SALLYPORT_ALONE
     agent/chat_wire.cc
     agent/history.cc
     agent/script_model.cc
-    app/approvals_batch.cc
-    app/completion.cc
-    app/demo.cc
-    app/demo_scene.cc
-    app/gaps.cc
-    app/grants_list.cc
-    app/guard_stream.cc
-    app/policy_cases.cc
+    app/cli/approvals_batch.cc
+    app/cli/completion.cc
+    app/cli/demo.cc
+    app/cli/demo_scene.cc
+    app/records/gaps.cc
+    app/cli/grants_list.cc
+    app/cli/guard_stream.cc
+    app/cli/policy_cases.cc
     console/assets.cc
-    core/approvals.cc
-    core/continuations.cc
-    core/emitter.cc
-    core/provider_error.cc
-    core/recorder.cc
-    core/runtime_error.cc
-    core/topic_event.cc
-    core/turns.cc
+    core/approval/approvals.cc
+    core/call/continuations.cc
+    core/event/emitter.cc
+    core/event/provider_error.cc
+    core/record/recorder.cc
+    core/event/runtime_error.cc
+    core/event/topic_event.cc
+    core/call/turns.cc
     grants/delegation.cc
     grants/path.cc
     grants/token.cc

@@ -5,7 +5,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-QUOTES = [("docs/architecture.md", "src/core/governor.cc", f"Task<{begin}(") for begin in
+QUOTES = [("docs/architecture.md", "src/core/call/governor.cc", f"Task<{begin}(") for begin in
           ("Answer> Governor::run", "Answer> Governor::govern", "Answer> Governor::conduct",
            "std::optional<Answer>> Governor::admit")]
 WHOLE = [("docs/embedding.md", "examples/CMakeLists.txt")]

@@ -15,7 +15,7 @@ import sys
 # Rule -> files (or folders, with a closing slash) that may break it, and why.
 ALLOWED = {
     "open-catch": {
-        "src/core/judge.cc": "folds a guard's exception into a denial",
+        "src/core/plan/judge.cc": "folds a guard's exception into a denial",
         "src/base/shielded.h": "turns whatever a host's function throws into an error",
         "src/base/on_pool.h": "carries whatever a function throws to the one who waits",
         "src/app/main.cc": "the last line of defence before exit 70",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Breaks the code on purpose, one place at a time, and asks whether a test that runs in process notices.
 
-  tools/mutants.py [--count 50] [--seed N] [--folders core,ledger] [--files 'src/core/journal.cc']
+  tools/mutants.py [--count 50] [--seed N] [--folders core,ledger] [--files 'src/core/record/journal.cc']
 
 A mutant flips one comparison, one logical operator, one negation or one returned bool. It is killed when a test
 program fails, crashes or hangs; it survives when every program that links the changed folder passes. A mutant that

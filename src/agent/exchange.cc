@@ -9,8 +9,8 @@
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "base/uuid.h"
-#include "core/finding.h"
-#include "core/plain_text.h"
+#include "core/record/finding.h"
+#include "core/record/plain_text.h"
 #include "proxy/budgets.h"
 
 namespace sallyport::agent {

@@ -12,7 +12,7 @@
 #include "base/encoding.h"
 #include "base/json_members.h"
 #include "base/try.h"
-#include "core/upstream.h"
+#include "core/call/upstream.h"
 #include "sallyport/json.h"
 
 namespace sallyport::agent {

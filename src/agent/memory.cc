@@ -8,8 +8,8 @@
 #include "base/cut_text.h"
 #include "base/race.h"
 #include "base/try.h"
-#include "core/finding.h"
-#include "core/pipeline.h"
+#include "core/plan/pipeline.h"
+#include "core/record/finding.h"
 
 namespace sallyport::agent {
 

@@ -11,7 +11,7 @@
 #include "agent/model.h"
 #include "agent/settings.h"
 #include "base/clock.h"
-#include "core/redactor.h"
+#include "core/record/redactor.h"
 #include "sallyport/result.h"
 
 namespace sallyport::agent {

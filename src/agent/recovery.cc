@@ -1,7 +1,7 @@
 #include "agent/recovery.h"
 
 #include "base/try.h"
-#include "core/abort_reason.h"
+#include "core/event/abort_reason.h"
 #include "proxy/record.h"
 
 namespace sallyport::agent {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/redactor.h"
+#include "core/record/redactor.h"
 
 namespace sallyport::agent {
 

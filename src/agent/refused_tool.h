@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/upstream.h"
+#include "core/call/upstream.h"
 
 namespace sallyport::agent {
 

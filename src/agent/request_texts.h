@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "agent/model.h"
-#include "core/stream_guard.h"
+#include "core/plan/stream_guard.h"
 
 namespace sallyport::agent {
 

@@ -20,8 +20,8 @@
 #include "agent/run_control.h"
 #include "agent/session_hold.h"
 #include "agent/tools.h"
-#include "core/continuations.h"
-#include "core/turns.h"
+#include "core/call/continuations.h"
+#include "core/call/turns.h"
 
 namespace sallyport::agent {
 

@@ -11,7 +11,7 @@
 #include "agent/settings.h"
 #include "base/clock.h"
 #include "base/guarded.h"
-#include "core/abort_reason.h"
+#include "core/event/abort_reason.h"
 #include "sallyport/usage.h"
 
 namespace sallyport::agent {

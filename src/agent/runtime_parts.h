@@ -14,9 +14,9 @@
 #include "base/entropy.h"
 #include "base/keyed_digest.h"
 #include "base/on_pool.h"
-#include "core/fail_open.h"
-#include "core/governor.h"
-#include "core/host_events.h"
+#include "core/call/governor.h"
+#include "core/event/host_events.h"
+#include "core/plan/fail_open.h"
 #include "sessions/session_store.h"
 
 namespace sallyport::agent {

@@ -15,10 +15,10 @@
 #include "agent/settings.h"
 #include "base/clock.h"
 #include "base/entropy.h"
-#include "core/host_events.h"
-#include "core/plan.h"
-#include "core/redactor.h"
-#include "core/upstream.h"
+#include "core/call/upstream.h"
+#include "core/event/host_events.h"
+#include "core/plan/plan.h"
+#include "core/record/redactor.h"
 #include "sessions/session_store.h"
 
 namespace sallyport::agent {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "app/config.h"
+#include "app/config/config.h"
 #include "app/environment.h"
 #include "app/system_setup.h"
 #include "app/terminal.h"

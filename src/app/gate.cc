@@ -10,8 +10,8 @@
 #include "app/governed_process.h"
 #include "app/run_on.h"
 #include "base/try.h"
-#include "core/plain_text.h"
-#include "core/stored_record.h"
+#include "core/record/plain_text.h"
+#include "core/record/stored_record.h"
 #include "policy/reviewer_file.h"
 
 namespace sallyport::app {

@@ -15,9 +15,9 @@
 #include "app/waiting_notice.h"
 #include "app/workspace.h"
 #include "base/metrics.h"
-#include "core/governor.h"
-#include "core/metered_recorder.h"
-#include "core/plan_shelf.h"
+#include "core/call/governor.h"
+#include "core/plan/plan_shelf.h"
+#include "core/record/metered_recorder.h"
 #include "guards/log_redactor.h"
 #include "mcp/gateway.h"
 

@@ -7,7 +7,7 @@
 #include "app/version.h"
 #include "base/json_members.h"
 #include "base/try.h"
-#include "core/recorder.h"
+#include "core/record/recorder.h"
 #include "ledger/entry.h"
 #include "ledger/query.h"
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "core/plan.h"
+#include "core/plan/plan.h"
 #include "mcp/pins.h"
 #include "policy/policy_loader.h"
 

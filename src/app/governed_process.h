@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/context.h"
-#include "core/recorder.h"
+#include "core/record/recorder.h"
 
 namespace sallyport::app {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/async.h"
-#include "core/plan_shelf.h"
+#include "core/plan/plan_shelf.h"
 #include "policy/policy_loader.h"
 
 namespace sallyport::app {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "core/recorder.h"
+#include "core/record/recorder.h"
 #include "net/unix_socket.h"
 
 namespace sallyport::app {

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "app/accounts.h"
-#include "app/service_line.h"
+#include "app/hooks/service_line.h"
 
 namespace sallyport::app {
 

@@ -6,7 +6,7 @@
 #include <boost/json.hpp>
 
 #include "base/try.h"
-#include "core/plan_shelf.h"
+#include "core/plan/plan_shelf.h"
 #include "ledger/store_reader.h"
 #include "trust/approver_book.h"
 

@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include "app/command_line.h"
+#include "app/cli/command_line.h"
 #include "app/output.h"
 #include "app/refused_to_user.h"
 #include "app/terminal.h"

@@ -9,8 +9,8 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/json.hpp>
 
-#include "app/approval_items.h"
-#include "app/call_list.h"
+#include "app/people/approval_items.h"
+#include "app/records/call_list.h"
 #include "app/terminal.h"
 #include "base/json_members.h"
 #include "net/process.h"

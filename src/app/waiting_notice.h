@@ -15,8 +15,8 @@
 #include "app/environment.h"
 #include "base/async.h"
 #include "base/clock.h"
-#include "core/attendant.h"
-#include "core/recorder.h"
+#include "core/approval/attendant.h"
+#include "core/record/recorder.h"
 
 namespace sallyport::app {
 

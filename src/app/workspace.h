@@ -10,11 +10,11 @@
 #include <optional>
 #include <string>
 
-#include "app/config.h"
+#include "app/config/config.h"
 #include "app/pattern_files.h"
 #include "base/clock.h"
 #include "base/entropy.h"
-#include "core/redactor.h"
+#include "core/record/redactor.h"
 #include "guards/detectors.h"
 #include "ledger/ledger.h"
 #include "store/sqlite_store.h"

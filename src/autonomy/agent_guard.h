@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "core/guard.h"
+#include "core/plan/guard.h"
 
 namespace sallyport::autonomy {
 

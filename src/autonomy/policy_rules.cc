@@ -8,7 +8,7 @@
 #include "autonomy/tier_resolution.h"
 #include "base/try.h"
 #include "base/uuid.h"
-#include "core/topic_event.h"
+#include "core/event/topic_event.h"
 #include "trust/tally.h"
 
 namespace sallyport::autonomy {

@@ -11,7 +11,7 @@
 #include "autonomy/policy_scope.h"
 #include "autonomy/scope_stack.h"
 #include "base/entropy.h"
-#include "core/autonomy_rules.h"
+#include "core/plan/autonomy_rules.h"
 #include "trust/standing.h"
 
 namespace sallyport::autonomy {

@@ -11,7 +11,7 @@
 
 #include "autonomy/autonomy_policy.h"
 #include "autonomy/scope_stack.h"
-#include "core/autonomy_rules.h"
+#include "core/plan/autonomy_rules.h"
 
 namespace sallyport::autonomy {
 

@@ -131,15 +131,14 @@ struct Agent::Body {
   }
 
   Result<std::unique_ptr<agent::Model>> model(const boost::asio::any_io_executor& executor) const {
-    return agent::open_model(settings.model,
-                             {.executor = executor,
-                              .redactor = *engine.redactor,
-                              .clock = engine.clock,
-                              .variable = [this](const std::string& name) {
-                                return name == settings.model.api_key_env
-                                           ? std::optional(options.model.key)
-                                           : variable(name);
-                              }});
+    return agent::open_model(settings.model, {.executor = executor,
+                                              .redactor = *engine.redactor,
+                                              .clock = engine.clock,
+                                              .variable = [this](const std::string& name) {
+                                                return name == settings.model.api_key_env
+                                                           ? std::optional(options.model.key)
+                                                           : variable(name);
+                                              }});
   }
 
   Task<AgentRun> go(std::string session_id, std::optional<std::string> message, AgentWatch watch);
@@ -178,9 +177,9 @@ Task<AgentRun> Agent::Body::go(std::string session_id, std::optional<std::string
     co_await hold->release();
     co_return std::unexpected(own.error());
   }
-  embed::EngineTools tools({[this](const Call& call) { return engine.find_tool(call); },
-                            *engine.plans, options.tools},
-                           std::move(*own));
+  embed::EngineTools tools(
+      {[this](const Call& call) { return engine.find_tool(call); }, *engine.plans, options.tools},
+      std::move(*own));
   Watch view(watch);
   const EitherStop stop(watch.cancel, engine.visitors.leaving());
   Result<agent::RunReport> report = fail(ErrorCode::Internal, "the run did not begin");

@@ -3,7 +3,7 @@
 #include <boost/json.hpp>
 
 #include "base/try.h"
-#include "core/stored_record.h"
+#include "core/record/stored_record.h"
 #include "embed/either_stop.h"
 #include "embed/engine_body.h"
 #include "ledger/maintenance.h"

@@ -5,13 +5,15 @@
 namespace sallyport::embed {
 
 bool EngineTools::is_of_engine(std::string_view name) const {
-  return std::ranges::any_of(parts_.tools, [&](const AgentTool& tool) { return tool.name == name; });
+  return std::ranges::any_of(parts_.tools,
+                             [&](const AgentTool& tool) { return tool.name == name; });
 }
 
 std::vector<agent::OfferedTool> EngineTools::offered() const {
   std::vector<agent::OfferedTool> all = own_->offered();
   std::erase_if(all, [&](const agent::OfferedTool& tool) { return is_of_engine(tool.name); });
-  for (const AgentTool& tool : parts_.tools) all.push_back({tool.name, tool.description, tool.schema});
+  for (const AgentTool& tool : parts_.tools)
+    all.push_back({tool.name, tool.description, tool.schema});
   return all;
 }
 

@@ -1,7 +1,7 @@
 #include <boost/json.hpp>
 
 #include "base/try.h"
-#include "core/topic_event.h"
+#include "core/event/topic_event.h"
 #include "embed/engine_body.h"
 #include "ledger/topics.h"
 

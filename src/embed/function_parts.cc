@@ -4,8 +4,8 @@
 
 #include "base/on_pool.h"
 #include "base/race.h"
-#include "core/authorizer.h"
-#include "core/pre_hook.h"
+#include "core/plan/authorizer.h"
+#include "core/plan/pre_hook.h"
 
 namespace sallyport::embed {
 

@@ -4,10 +4,10 @@
 #include <boost/asio/thread_pool.hpp>
 #include <memory>
 
-#include "core/approver.h"
-#include "core/guard.h"
-#include "core/hook_registry.h"
-#include "core/sink.h"
+#include "core/event/hook_registry.h"
+#include "core/plan/approver.h"
+#include "core/plan/guard.h"
+#include "core/record/sink.h"
 #include "sallyport/engine.h"
 
 namespace sallyport::embed {

@@ -5,7 +5,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <memory>
 
-#include "core/upstream.h"
+#include "core/call/upstream.h"
 #include "sallyport/tool.h"
 
 namespace sallyport::embed {

@@ -3,8 +3,8 @@
 #include <boost/json.hpp>
 
 #include "base/try.h"
-#include "core/finding.h"
-#include "core/topic_event.h"
+#include "core/event/topic_event.h"
+#include "core/record/finding.h"
 
 namespace sallyport::embed {
 

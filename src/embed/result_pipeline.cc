@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "core/pipeline.h"
+#include "core/plan/pipeline.h"
 #include "embed/function_parts.h"
 #include "embed/run_task.h"
 

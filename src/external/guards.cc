@@ -5,8 +5,8 @@
 #include <boost/json.hpp>
 
 #include "base/try.h"
-#include "core/approval_request.h"
-#include "core/judge.h"
+#include "core/approval/approval_request.h"
+#include "core/plan/judge.h"
 #include "external/launch.h"
 #include "external/wire.h"
 

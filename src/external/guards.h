@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "core/plan.h"
-#include "core/rehearsal.h"
+#include "core/call/rehearsal.h"
+#include "core/plan/plan.h"
 #include "external/entry.h"
 #include "external/peer.h"
 #include "external/scope.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/redactor.h"
+#include "core/record/redactor.h"
 
 namespace sallyport::external {
 

@@ -4,7 +4,7 @@
 
 #include <boost/json/array.hpp>
 
-#include "core/guard.h"
+#include "core/plan/guard.h"
 #include "external/entry.h"
 #include "rules/plan_rules.h"
 

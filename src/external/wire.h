@@ -3,8 +3,8 @@
 
 #include <boost/json/object.hpp>
 
-#include "core/guard.h"
-#include "core/redactor.h"
+#include "core/plan/guard.h"
+#include "core/record/redactor.h"
 #include "external/entry.h"
 #include "external/scope.h"
 #include "sallyport/approval.h"

@@ -7,7 +7,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "base/uuid.h"
-#include "core/grant_use.h"
+#include "core/plan/grant_use.h"
 #include "grants/token_facts.h"
 
 namespace sallyport::grants {

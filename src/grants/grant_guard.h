@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "core/guard.h"
-#include "core/recorder.h"
+#include "core/plan/guard.h"
+#include "core/record/recorder.h"
 #include "grants/checks.h"
 #include "grants/digest_cache.h"
 #include "grants/failure_limit.h"

@@ -2,7 +2,7 @@
 // guards, so that the others have looked at what is withheld.
 #pragma once
 
-#include "core/guard.h"
+#include "core/plan/guard.h"
 
 namespace sallyport::grants {
 

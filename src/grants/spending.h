@@ -1,7 +1,7 @@
 // What a call takes from the budgets of its grant.
 #pragma once
 
-#include "core/budgets.h"
+#include "core/plan/budgets.h"
 #include "grants/token.h"
 
 namespace sallyport::grants {

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/budgets.h"
+#include "core/plan/budgets.h"
 #include "sallyport/json.h"
 #include "sallyport/result.h"
 #include "sallyport/scope.h"

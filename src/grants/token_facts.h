@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/recorder.h"
+#include "core/record/recorder.h"
 #include "grants/token.h"
 
 namespace sallyport::grants {

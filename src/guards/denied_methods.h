@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "core/guard.h"
+#include "core/plan/guard.h"
 
 namespace sallyport::guards {
 

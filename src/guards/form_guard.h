@@ -3,7 +3,7 @@
 // protocol forbids servers to ask for secrets in forms.
 #pragma once
 
-#include "core/guard.h"
+#include "core/plan/guard.h"
 
 namespace sallyport::guards {
 

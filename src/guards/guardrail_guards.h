@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "core/guard.h"
+#include "core/plan/guard.h"
 #include "guardrails/guardrails.h"
 #include "guards/guardrail_records.h"
 

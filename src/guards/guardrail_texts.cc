@@ -150,8 +150,8 @@ core::CheckedCall GuardrailTexts::look_at_call(std::string_view tool,
   core::CheckedCall out;
   out.findings = findings_of(*guardrails_, {seen}, excerpts_);
   if (seen.verdict == guardrails::Verdict::Block) {
-    out.block = block_of(seen.decision->check, seen.decision->reason_code,
-                         seen.decision->replacement);
+    out.block =
+        block_of(seen.decision->check, seen.decision->reason_code, seen.decision->replacement);
     out.block->reason = seen.decision->reason.value_or(out.block->reason);
   }
   if (seen.verdict == guardrails::Verdict::Redact) out.rewritten = seen.value;

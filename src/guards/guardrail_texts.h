@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "core/stream_guard.h"
+#include "core/plan/stream_guard.h"
 #include "guardrails/guardrails.h"
 #include "guards/guardrail_records.h"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "base/guarded.h"
-#include "core/redactor.h"
+#include "core/record/redactor.h"
 #include "guards/detectors.h"
 
 namespace sallyport::guards {

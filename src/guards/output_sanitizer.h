@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "core/guard.h"
+#include "core/plan/guard.h"
 #include "guards/text_cleaner.h"
 
 namespace sallyport::guards {

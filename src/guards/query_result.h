@@ -7,7 +7,7 @@
 // any content of unknown shape; so are error messages. `type` of an MCP block and `isError` stay.
 #pragma once
 
-#include "core/guard.h"
+#include "core/plan/guard.h"
 
 namespace sallyport::guards {
 

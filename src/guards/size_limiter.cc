@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/try.h"
-#include "core/protocol_frame.h"
+#include "core/plan/protocol_frame.h"
 #include "guards/gathered_text.h"
 #include "guards/settings_object.h"
 

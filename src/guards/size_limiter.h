@@ -6,7 +6,7 @@
 #include <boost/json/value.hpp>
 #include <cstdint>
 
-#include "core/guard.h"
+#include "core/plan/guard.h"
 #include "sallyport/json.h"
 
 namespace sallyport::guards {

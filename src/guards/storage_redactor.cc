@@ -12,7 +12,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/command_names.h"
+#include "core/plan/command_names.h"
 #include "guards/long_integer.h"
 #include "guards/member_names.h"
 #include "guards/redaction_mark.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/guarded.h"
-#include "core/redactor.h"
+#include "core/record/redactor.h"
 #include "guards/detectors.h"
 
 namespace sallyport::guards {

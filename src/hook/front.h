@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/keyed_digest.h"
-#include "core/governor.h"
-#include "core/hand_offs.h"
+#include "core/call/governor.h"
+#include "core/call/hand_offs.h"
 #include "hook/decision.h"
 #include "hook/event.h"
 #include "hook/numbered_ids.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/keyed_digest.h"
-#include "core/idempotency.h"
+#include "core/call/idempotency.h"
 #include "hook/event.h"
 
 namespace sallyport::hook {

@@ -1,7 +1,7 @@
 // What the host of an agent ran: there is nothing to invoke any more, the result has been seen.
 #pragma once
 
-#include "core/upstream.h"
+#include "core/call/upstream.h"
 #include "hook/event.h"
 
 namespace sallyport::hook {

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "base/guarded.h"
-#include "core/guard.h"
+#include "core/plan/guard.h"
 
 namespace sallyport::hook {
 

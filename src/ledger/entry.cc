@@ -9,7 +9,7 @@
 #include "base/encoding.h"
 #include "base/exact_numbers.h"
 #include "base/try.h"
-#include "core/topic_name.h"
+#include "core/event/topic_name.h"
 #include "ledger/sealed_names.h"
 #include "ledger/trust_link.h"
 

@@ -10,8 +10,8 @@
 #include "base/entropy.h"
 #include "base/keyed_digest.h"
 #include "base/uuid.h"
-#include "core/recorder.h"
-#include "core/redactor.h"
+#include "core/record/recorder.h"
+#include "core/record/redactor.h"
 #include "ledger/opening.h"
 
 namespace sallyport::ledger {

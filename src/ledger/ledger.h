@@ -21,7 +21,7 @@
 
 #include "base/guarded.h"
 #include "base/mutex.h"
-#include "core/recorder.h"
+#include "core/record/recorder.h"
 #include "ledger/call_claims.h"
 #include "ledger/committer.h"
 #include "ledger/instance_lock.h"

@@ -7,7 +7,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
-#include "core/topic_name.h"
+#include "core/event/topic_name.h"
 #include "ledger/opening_check.h"
 #include "ledger/query.h"
 

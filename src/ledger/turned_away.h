@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/clock.h"
-#include "core/recorder.h"
+#include "core/record/recorder.h"
 
 namespace sallyport::ledger {
 

@@ -6,7 +6,7 @@
 #include <deque>
 #include <string_view>
 
-#include "core/stream_guard.h"
+#include "core/plan/stream_guard.h"
 
 namespace sallyport::llm {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/async.h"
-#include "core/stream_guard.h"
+#include "core/plan/stream_guard.h"
 #include "sallyport/json.h"
 
 namespace sallyport::llm {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/stream_guard.h"
+#include "core/plan/stream_guard.h"
 
 namespace sallyport::llm {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/attendant.h"
+#include "core/approval/attendant.h"
 #include "sallyport/answer.h"
 
 namespace sallyport::mcp {

@@ -7,8 +7,8 @@
 #include "base/json_for_people.h"
 #include "base/json_members.h"
 #include "base/visible_text.h"
-#include "core/hidden_parts.h"
-#include "core/rule_text.h"
+#include "core/approval/hidden_parts.h"
+#include "core/plan/rule_text.h"
 
 namespace sallyport::mcp {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/attendant.h"
+#include "core/approval/attendant.h"
 #include "mcp/gateway.h"
 
 namespace sallyport::mcp {

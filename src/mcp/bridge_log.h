@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "core/recorder.h"
+#include "core/record/recorder.h"
 
 namespace sallyport::mcp {
 

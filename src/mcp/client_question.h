@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "core/upstream.h"
+#include "core/call/upstream.h"
 #include "mcp/forwarded_call.h"
 #include "mcp/given_answer.h"
 

@@ -5,7 +5,7 @@
 #include <boost/json.hpp>
 
 #include "base/try.h"
-#include "core/dispatch.h"
+#include "core/call/dispatch.h"
 #include "mcp/json_text.h"
 
 namespace sallyport::mcp {

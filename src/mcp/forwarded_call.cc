@@ -6,7 +6,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
-#include "core/mcp_result.h"
+#include "core/call/mcp_result.h"
 #include "mcp/json_text.h"
 
 namespace sallyport::mcp {

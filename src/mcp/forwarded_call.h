@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "core/upstream.h"
+#include "core/call/upstream.h"
 #include "mcp/given_answer.h"
 #include "mcp/inbox.h"
 #include "mcp/server.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/bell.h"
-#include "core/governor.h"
+#include "core/call/governor.h"
 #include "mcp/bridge_log.h"
 #include "mcp/client_link.h"
 #include "mcp/conversation.h"

@@ -10,7 +10,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "base/uuid.h"
-#include "core/approval_request.h"
+#include "core/approval/approval_request.h"
 #include "mcp/answers.h"
 #include "mcp/approval_form.h"
 #include "mcp/attendant.h"

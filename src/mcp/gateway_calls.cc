@@ -5,7 +5,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
-#include "core/plain_text.h"
+#include "core/record/plain_text.h"
 #include "mcp/answers.h"
 #include "mcp/attendant.h"
 #include "mcp/dispatch_in_meta.h"

@@ -3,7 +3,7 @@
 
 #include <boost/json.hpp>
 
-#include "core/waiting_facts.h"
+#include "core/call/waiting_facts.h"
 #include "mcp/gateway.h"
 
 namespace sallyport::mcp {

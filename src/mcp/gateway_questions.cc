@@ -7,7 +7,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "base/uuid.h"
-#include "core/plain_text.h"
+#include "core/record/plain_text.h"
 #include "mcp/answers.h"
 #include "mcp/approval_form.h"
 #include "mcp/client_question.h"

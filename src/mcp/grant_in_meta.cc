@@ -3,7 +3,7 @@
 #include <boost/json.hpp>
 
 #include "base/cut_text.h"
-#include "core/grant_carrier.h"
+#include "core/plan/grant_carrier.h"
 #include "mcp/json_text.h"
 
 namespace sallyport::mcp {

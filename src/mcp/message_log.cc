@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/cut_text.h"
-#include "core/plain_text.h"
+#include "core/record/plain_text.h"
 
 namespace sallyport::mcp {
 

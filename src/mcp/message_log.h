@@ -14,8 +14,8 @@
 
 #include "base/async.h"
 #include "base/bell.h"
-#include "core/recorder.h"
-#include "core/redactor.h"
+#include "core/record/recorder.h"
+#include "core/record/redactor.h"
 #include "mcp/methods.h"
 
 namespace sallyport::mcp {

@@ -10,8 +10,8 @@
 
 #include "base/async.h"
 #include "base/guarded.h"
-#include "core/guard.h"
-#include "core/recorder.h"
+#include "core/plan/guard.h"
+#include "core/record/recorder.h"
 #include "mcp/tool_definition.h"
 
 namespace sallyport::mcp {

@@ -2,8 +2,8 @@
 
 #include <boost/json.hpp>
 
-#include "core/pipeline.h"
-#include "core/protocol_frame.h"
+#include "core/plan/pipeline.h"
+#include "core/plan/protocol_frame.h"
 #include "mcp/json_text.h"
 
 namespace sallyport::mcp {

@@ -8,9 +8,9 @@
 
 #include "base/async.h"
 #include "base/clock.h"
-#include "core/fail_open.h"
-#include "core/plan.h"
-#include "core/recorder.h"
+#include "core/plan/fail_open.h"
+#include "core/plan/plan.h"
+#include "core/record/recorder.h"
 #include "mcp/message.h"
 
 namespace sallyport::mcp {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/clock.h"
-#include "core/recorder.h"
+#include "core/record/recorder.h"
 
 namespace sallyport::mcp {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/recorder.h"
+#include "core/record/recorder.h"
 
 namespace sallyport::mcp {
 

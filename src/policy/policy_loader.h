@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-#include "core/plan.h"
+#include "core/plan/plan.h"
 #include "policy/policy.h"
 
 namespace sallyport::policy {

@@ -6,8 +6,8 @@
 #include <boost/json.hpp>
 
 #include "base/try.h"
-#include "core/call_rules.h"
-#include "core/protocol_frame.h"
+#include "core/plan/call_rules.h"
+#include "core/plan/protocol_frame.h"
 
 namespace sallyport::policy {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "core/guard.h"
+#include "core/plan/guard.h"
 #include "guardrails/pattern_store.h"
 #include "guards/guardrail_guards.h"
 #include "guards/output_sanitizer.h"

@@ -12,7 +12,7 @@
 
 #include "base/file_state.h"
 #include "base/guarded.h"
-#include "core/approval_rules.h"
+#include "core/plan/approval_rules.h"
 #include "trust/approver_book.h"
 #include "trust/control.h"
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "core/model_rules.h"
-#include "core/recorder.h"
+#include "core/plan/model_rules.h"
+#include "core/record/recorder.h"
 #include "llm/api.h"
 #include "proxy/settings.h"
 #include "sallyport/usage.h"

@@ -10,7 +10,7 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "core/finding.h"
+#include "core/record/finding.h"
 
 namespace sallyport::proxy {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/governor.h"
-#include "core/hand_offs.h"
-#include "core/plan.h"
+#include "core/call/governor.h"
+#include "core/call/hand_offs.h"
+#include "core/plan/plan.h"
 #include "llm/message_door.h"
 #include "llm/responses_request.h"
 #include "proxy/record.h"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/async.h"
-#include "core/host_events.h"
+#include "core/event/host_events.h"
 #include "net/task_group.h"
 
 namespace sallyport::proxy {

@@ -6,7 +6,6 @@
 #include <boost/json.hpp>
 #include <set>
 
-
 namespace sallyport::proxy {
 
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
-#include "core/pipeline.h"
+#include "core/plan/pipeline.h"
 
 namespace sallyport::proxy {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/fail_open.h"
+#include "core/plan/fail_open.h"
 #include "llm/json_splice.h"
 #include "llm/request.h"
 #include "proxy/doors.h"

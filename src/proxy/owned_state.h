@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/recorder.h"
+#include "core/record/recorder.h"
 #include "llm/responses_request.h"
 
 namespace sallyport::proxy {

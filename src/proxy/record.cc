@@ -209,7 +209,8 @@ Task<void> close_lost_requests(core::Recorder& recorder) {
     if (!lost || recorder.alive(lost->instance_id)) continue;
     std::vector<core::Draft> drafts;
     drafts.push_back(std::move(lost->draft));
-    const auto written = co_await recorder.append(std::move(drafts), core::Urgency::Reports, {fact});
+    const auto written =
+        co_await recorder.append(std::move(drafts), core::Urgency::Reports, {fact});
     // Another process may have ended it.
     if (!written && written.error().code != ErrorCode::Conflict) {
       co_return std::unexpected(written.error());

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/keyed_digest.h"
-#include "core/recorder.h"
+#include "core/record/recorder.h"
 #include "llm/message_door.h"
 #include "sallyport/usage.h"
 

@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "base/try.h"
-#include "core/model_rules.h"
+#include "core/plan/model_rules.h"
 
 namespace sallyport::proxy {
 

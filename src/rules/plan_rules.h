@@ -1,7 +1,7 @@
 // The rules of a policy inside a plan: what the first door asks, answered by `judge`.
 #pragma once
 
-#include "core/call_rules.h"
+#include "core/plan/call_rules.h"
 #include "rules/disk_view.h"
 #include "rules/rule_set.h"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/guarded.h"
-#include "core/approval_rules.h"
+#include "core/plan/approval_rules.h"
 #include "trust/control.h"
 
 namespace sallyport::trust {

@@ -11,7 +11,7 @@
 #include "base/object_reader.h"
 #include "base/try.h"
 #include "base/uuid.h"
-#include "core/shape_fields.h"
+#include "core/record/shape_fields.h"
 
 namespace sallyport::trust {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <boost/json.hpp>
 
-#include "core/shape_fields.h"
+#include "core/record/shape_fields.h"
 
 namespace sallyport::trust {
 

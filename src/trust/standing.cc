@@ -9,7 +9,7 @@
 #include "base/json_members.h"
 #include "base/object_reader.h"
 #include "base/try.h"
-#include "core/shape_fields.h"
+#include "core/record/shape_fields.h"
 
 namespace sallyport::trust {
 

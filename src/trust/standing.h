@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/approval_rules.h"
-#include "core/recorder.h"
+#include "core/plan/approval_rules.h"
+#include "core/record/recorder.h"
 #include "trust/control.h"
 
 namespace sallyport::trust {

@@ -10,7 +10,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/json.hpp>
 
-#include "core/turns.h"
+#include "core/call/turns.h"
 
 namespace sallyport::test {
 

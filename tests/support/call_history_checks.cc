@@ -5,7 +5,7 @@
 #include <regex>
 
 #include "base/json_members.h"
-#include "core/idempotency.h"
+#include "core/call/idempotency.h"
 #include "support/call_history.h"
 #include "support/call_history_story.h"
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/recorder.h"
+#include "core/record/recorder.h"
 
 namespace sallyport::test {
 

@@ -10,8 +10,8 @@
 #include <boost/json.hpp>
 #include <stdexcept>
 
-#include "core/authorizer.h"
-#include "core/pre_hook.h"
+#include "core/plan/authorizer.h"
+#include "core/plan/pre_hook.h"
 #include "support/governed.h"
 
 namespace sallyport::test {

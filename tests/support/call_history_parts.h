@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/governor.h"
+#include "core/call/governor.h"
 #include "support/call_history_ledger.h"
 #include "support/test_clock.h"
 

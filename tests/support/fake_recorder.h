@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/recorder.h"
+#include "core/record/recorder.h"
 
 namespace sallyport::test {
 

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/entropy.h"
-#include "core/governor.h"
+#include "core/call/governor.h"
 #include "support/fake_recorder.h"
 
 namespace sallyport::test {

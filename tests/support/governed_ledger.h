@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/journal.h"
-#include "core/stored_record.h"
+#include "core/record/journal.h"
+#include "core/record/stored_record.h"
 #include "guards/storage_redactor.h"
 #include "support/governed.h"
 #include "support/ledger_checks.h"

@@ -28,8 +28,8 @@
 
 #include "base/entropy.h"
 #include "base/try.h"
-#include "core/governor.h"
-#include "core/journal.h"
+#include "core/call/governor.h"
+#include "core/record/journal.h"
 #include "guards/storage_redactor.h"
 #include "ledger/ledger.h"
 #include "ledger/opening_check.h"

@@ -3,7 +3,7 @@
 // process that is gone, and what its agent said is hostile to a terminal.
 #include <cstdio>
 
-#include "app/agent_store.h"
+#include "app/agents/agent_store.h"
 #include "base/clock.h"
 #include "sessions/session_store.h"
 

@@ -1,4 +1,4 @@
-#include "app/agent_config.h"
+#include "app/config/agent_config.h"
 
 #include <gtest/gtest.h>
 

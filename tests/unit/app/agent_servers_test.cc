@@ -1,4 +1,4 @@
-#include "app/agent_servers.h"
+#include "app/agents/agent_servers.h"
 
 #include <gtest/gtest.h>
 

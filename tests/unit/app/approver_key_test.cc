@@ -1,4 +1,4 @@
-#include "app/approver_key.h"
+#include "app/people/approver_key.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

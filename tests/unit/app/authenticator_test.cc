@@ -1,4 +1,4 @@
-#include "app/authenticator.h"
+#include "app/daemon/authenticator.h"
 
 #include <gtest/gtest.h>
 

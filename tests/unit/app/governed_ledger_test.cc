@@ -8,7 +8,7 @@
 #include <future>
 #include <map>
 
-#include "core/stored_record.h"
+#include "core/record/stored_record.h"
 #include "support/governed.h"
 #include "support/ledger_checks.h"
 #include "support/unsynced_vfs.h"

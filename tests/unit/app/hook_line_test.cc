@@ -1,4 +1,4 @@
-#include "app/hook_line.h"
+#include "app/hooks/hook_line.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

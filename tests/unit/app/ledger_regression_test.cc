@@ -8,7 +8,7 @@
 #include <boost/json.hpp>
 #include <stdexcept>
 
-#include "core/stored_record.h"
+#include "core/record/stored_record.h"
 #include "support/governed.h"
 #include "support/governed_ledger.h"
 

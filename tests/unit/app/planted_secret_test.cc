@@ -7,8 +7,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/authorizer.h"
-#include "core/pre_hook.h"
+#include "core/plan/authorizer.h"
+#include "core/plan/pre_hook.h"
 #include "support/governed.h"
 #include "support/governed_ledger.h"
 #include "support/ledger_checks.h"

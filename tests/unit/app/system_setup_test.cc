@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "app/config.h"
-#include "app/setup_files.h"
+#include "app/config/config.h"
+#include "app/setup/setup_files.h"
 
 namespace sallyport::app {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/entry_text.h"
+#include "app/records/entry_text.h"
 #include "app/run.h"
 
 namespace sallyport::app {

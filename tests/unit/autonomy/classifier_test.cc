@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "autonomy/effect_table.h"
-#include "core/capability.h"
-#include "core/plan.h"
+#include "core/plan/capability.h"
+#include "core/plan/plan.h"
 
 namespace sallyport::autonomy {
 namespace {

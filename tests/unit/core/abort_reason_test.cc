@@ -1,4 +1,4 @@
-#include "core/abort_reason.h"
+#include "core/event/abort_reason.h"
 
 #include <gtest/gtest.h>
 

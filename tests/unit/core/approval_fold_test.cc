@@ -3,7 +3,7 @@
 
 #include <boost/json.hpp>
 
-#include "core/approval_request.h"
+#include "core/approval/approval_request.h"
 #include "support/governed.h"
 #include "support/test_clock.h"
 

@@ -5,8 +5,8 @@
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
-#include "core/approval_request.h"
-#include "core/waiting_facts.h"
+#include "core/approval/approval_request.h"
+#include "core/call/waiting_facts.h"
 #include "support/governed.h"
 #include "support/test_clock.h"
 

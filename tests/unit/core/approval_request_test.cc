@@ -1,5 +1,5 @@
 // The bytes that an approval is bound to, and those that a person signs.
-#include "core/approval_request.h"
+#include "core/approval/approval_request.h"
 
 #include <gtest/gtest.h>
 

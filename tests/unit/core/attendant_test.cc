@@ -1,5 +1,5 @@
 // A front that attends to a call which waits for a person, and whose client may have gone away.
-#include "core/attendant.h"
+#include "core/approval/attendant.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <boost/json.hpp>
 #include <regex>
 
-#include "core/stored_record.h"
+#include "core/record/stored_record.h"
 #include "support/governed.h"
 
 namespace sallyport::core {

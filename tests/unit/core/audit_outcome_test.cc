@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "core/authorizer.h"
-#include "core/pre_hook.h"
+#include "core/plan/authorizer.h"
+#include "core/plan/pre_hook.h"
 #include "support/governed.h"
 #include "support/pause.h"
 

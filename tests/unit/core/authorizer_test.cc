@@ -1,4 +1,4 @@
-#include "core/authorizer.h"
+#include "core/plan/authorizer.h"
 
 #include <gtest/gtest.h>
 

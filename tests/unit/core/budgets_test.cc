@@ -1,4 +1,4 @@
-#include "core/budgets.h"
+#include "core/plan/budgets.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/emitter.h"
+#include "core/event/emitter.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "core/escalations.h"
+#include "core/approval/escalations.h"
 
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
 
-#include "core/governor.h"
+#include "core/call/governor.h"
 #include "support/governed.h"
 #include "support/test_clock.h"
 

@@ -3,7 +3,7 @@
 
 #include <boost/json.hpp>
 
-#include "core/governor.h"
+#include "core/call/governor.h"
 #include "support/governed.h"
 
 namespace sallyport::core {

@@ -1,5 +1,5 @@
 // The events of a call that a person is asked about, or that autonomy holds back.
-#include "core/authorizer.h"
+#include "core/plan/authorizer.h"
 #include "event_sequence.h"
 
 namespace sallyport::core {

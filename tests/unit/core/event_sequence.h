@@ -6,7 +6,7 @@
 #include <boost/json.hpp>
 #include <set>
 
-#include "core/governor.h"
+#include "core/call/governor.h"
 #include "support/governed.h"
 
 namespace sallyport::core {

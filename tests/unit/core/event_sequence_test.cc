@@ -2,8 +2,8 @@
 // the Governor.
 #include "event_sequence.h"
 
-#include "core/authorizer.h"
-#include "core/pre_hook.h"
+#include "core/plan/authorizer.h"
+#include "core/plan/pre_hook.h"
 #include "support/pause.h"
 
 namespace sallyport::core {

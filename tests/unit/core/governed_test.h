@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/governor.h"
+#include "core/call/governor.h"
 #include "support/governed.h"
 
 namespace sallyport::core {

@@ -4,10 +4,10 @@
 #include <boost/json.hpp>
 #include <map>
 
-#include "core/authorizer.h"
-#include "core/governor.h"
-#include "core/hand_offs.h"
-#include "core/pre_hook.h"
+#include "core/call/governor.h"
+#include "core/call/hand_offs.h"
+#include "core/plan/authorizer.h"
+#include "core/plan/pre_hook.h"
 #include "support/governed.h"
 #include "support/test_clock.h"
 

@@ -1,4 +1,4 @@
-#include "core/governor.h"
+#include "core/call/governor.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/hook_registry.h"
+#include "core/event/hook_registry.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The same call presented again: answered once, run once, never mixed up with another.
-#include "core/idempotency.h"
+#include "core/call/idempotency.h"
 
 #include <gtest/gtest.h>
 

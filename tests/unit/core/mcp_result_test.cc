@@ -1,4 +1,4 @@
-#include "core/mcp_result.h"
+#include "core/call/mcp_result.h"
 
 #include <gtest/gtest.h>
 

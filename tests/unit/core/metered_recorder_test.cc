@@ -1,4 +1,4 @@
-#include "core/metered_recorder.h"
+#include "core/record/metered_recorder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-#include "core/governor.h"
+#include "core/call/governor.h"
 #include "support/governed.h"
 
 namespace sallyport::core {

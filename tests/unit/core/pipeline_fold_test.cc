@@ -3,7 +3,7 @@
 
 #include <boost/json.hpp>
 
-#include "core/pipeline.h"
+#include "core/plan/pipeline.h"
 #include "support/governed.h"
 #include "support/pause.h"
 #include "support/test_clock.h"

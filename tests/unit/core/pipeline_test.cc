@@ -1,4 +1,4 @@
-#include "core/pipeline.h"
+#include "core/plan/pipeline.h"
 
 #include <gtest/gtest.h>
 

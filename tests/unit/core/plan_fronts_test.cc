@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "core/plan.h"
+#include "core/plan/plan.h"
 #include "support/governed.h"
 
 namespace sallyport::core {

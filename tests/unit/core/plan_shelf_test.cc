@@ -1,4 +1,4 @@
-#include "core/plan_shelf.h"
+#include "core/plan/plan_shelf.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/json.hpp>
 
-#include "core/governor.h"
+#include "core/call/governor.h"
 #include "support/pause.h"
 #include "support/test_clock.h"
 

@@ -1,4 +1,4 @@
-#include "core/pre_hook.h"
+#include "core/plan/pre_hook.h"
 
 #include <gtest/gtest.h>
 

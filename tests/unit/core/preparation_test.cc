@@ -3,8 +3,8 @@
 
 #include <boost/json.hpp>
 
-#include "core/journal.h"
-#include "core/preparing.h"
+#include "core/call/preparing.h"
+#include "core/record/journal.h"
 #include "support/governed.h"
 #include "support/pause.h"
 

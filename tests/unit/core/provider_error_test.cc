@@ -3,8 +3,8 @@
 #include <boost/json.hpp>
 #include <stdexcept>
 
-#include "core/abort_reason.h"
-#include "core/redactor.h"
+#include "core/event/abort_reason.h"
+#include "core/record/redactor.h"
 #include "sallyport/model_error.h"
 
 namespace sallyport::core {

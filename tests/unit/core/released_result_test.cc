@@ -1,5 +1,5 @@
 // The second door from the outside: what agent and record see of a result.
-#include "core/governor.h"
+#include "core/call/governor.h"
 #include "unit/core/post_invocation.h"
 
 namespace sallyport::core {

@@ -2,8 +2,8 @@
 
 #include <boost/json.hpp>
 
-#include "core/abort_reason.h"
-#include "core/redactor.h"
+#include "core/event/abort_reason.h"
+#include "core/record/redactor.h"
 #include "sallyport/model_error.h"
 
 namespace sallyport::core {

@@ -1,11 +1,11 @@
 // Host sinks: every record, after it is durable, in order, and without a say in the call.
-#include "core/sink.h"
+#include "core/record/sink.h"
 
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
 
-#include "core/stored_record.h"
+#include "core/record/stored_record.h"
 #include "support/governed.h"
 
 namespace sallyport::core {

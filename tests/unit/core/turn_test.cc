@@ -8,7 +8,7 @@
 #include <boost/json.hpp>
 #include <map>
 
-#include "core/turns.h"
+#include "core/call/turns.h"
 #include "support/governed.h"
 
 namespace sallyport::core {

@@ -1,4 +1,6 @@
 // Agents that share one engine.
+#include "sallyport/agent.h"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -6,7 +8,6 @@
 #include <thread>
 
 #include "engine_setup.h"
-#include "sallyport/agent.h"
 #include "support/temp_folder.h"
 
 namespace sallyport {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/budgets.h"
+#include "core/plan/budgets.h"
 #include "grant_samples.h"
 #include "grants/grant_guard.h"
 #include "grants/grant_result_guard.h"

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/grant_carrier.h"
-#include "core/hand_offs.h"
+#include "core/call/hand_offs.h"
+#include "core/plan/grant_carrier.h"
 #include "governed_grants.h"
 
 namespace sallyport::grants {

@@ -1,4 +1,4 @@
-#include "core/hidden_parts.h"
+#include "core/approval/hidden_parts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

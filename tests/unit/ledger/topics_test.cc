@@ -4,7 +4,7 @@
 
 #include <boost/json.hpp>
 
-#include "core/topic_event.h"
+#include "core/event/topic_event.h"
 #include "ledger/maintenance.h"
 #include "support/test_ledger.h"
 

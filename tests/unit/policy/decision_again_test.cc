@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <random>
 
-#include "core/decision_context.h"
-#include "core/decision_facts.h"
-#include "core/reading_recorder.h"
-#include "core/reopened_call.h"
+#include "core/call/decision_context.h"
+#include "core/call/decision_facts.h"
+#include "core/call/reopened_call.h"
+#include "core/record/reading_recorder.h"
 #include "guardrails/hole_search.h"
 #include "guards/text_redaction.h"
 #include "policy/policy.h"

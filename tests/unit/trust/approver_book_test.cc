@@ -6,7 +6,7 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "core/approval_request.h"
+#include "core/approval/approval_request.h"
 #include "trust/reviewers.h"
 #include "vectors.h"
 

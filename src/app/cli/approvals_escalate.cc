@@ -1,0 +1,56 @@
+// Passes a question on to somebody who was not asked; what is asked, and until when, stays (AP-26).
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <boost/json.hpp>
+
+#include "app/cli/commands.h"
+#include "app/governed_process.h"
+#include "app/output.h"
+#include "app/people/answering.h"
+#include "app/records/short_ids.h"
+#include "app/registered_reviewers.h"
+#include "base/try.h"
+
+namespace sallyport::app {
+
+namespace {
+
+// A name, or `role:R` for all who have that role. Only approvers can answer.
+Result<std::vector<std::string>> people_named(const trust::Reviewers& people,
+                                              const std::string& to) {
+  constexpr std::string_view kRole = "role:";
+  std::vector<std::string> names;
+  for (const trust::Reviewer& person : people.people) {
+    const bool meant =
+        to.starts_with(kRole) ? person.has_role(to.substr(kRole.size())) : person.name == to;
+    if (meant && person.has_role("approver")) names.push_back(person.name);
+  }
+  if (!names.empty()) return names;
+  return fail(ErrorCode::NotFound,
+              fmt::format("nobody called `{:.80}` is registered as approver", to), "--to");
+}
+
+}  // namespace
+
+Result<int> approvals_escalate(const Context& context, const ApprovalsEscalateOptions& named) {
+  SALLYPORT_CHECK_OK(refuse_agents(context, "approvals escalate"));
+  ApprovalsEscalateOptions options = named;
+  SALLYPORT_TRY(options.answer.id, whole_request_id(context, named.answer.id));
+  SALLYPORT_CHECK_OK(pending_request(context, options.answer.id));
+  SALLYPORT_TRY(const trust::Reviewers people,
+                registered_reviewers(context, options.answer.login.reviewers));
+  SALLYPORT_TRY(const std::vector<std::string> to, people_named(people, options.to));
+  SALLYPORT_TRY(Login login, log_in(context, options.answer.login, "approvals escalate"));
+  const Answering person(context, std::move(login));
+  SALLYPORT_CHECK_OK(person.escalate(options.answer.id, to, options.answer.reason.value_or("")));
+  say(context.json()
+          ? visible_json(canonical_json(json::object{{"request_id", options.answer.id},
+                                                     {"escalated_to", json::value_from(to)},
+                                                     {"by", person.login().name}}))
+          : fmt::format("{} may now be answered by {} too", options.answer.id,
+                        visible(fmt::format("{}", fmt::join(to, ", ")))));
+  return 0;
+}
+
+}  // namespace sallyport::app

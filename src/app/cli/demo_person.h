@@ -1,0 +1,29 @@
+// The one who is asked in the demo: whoever sits at the terminal, or the script where nobody does.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "core/plan/approver.h"
+
+namespace sallyport::app {
+
+class DemoPerson final : public core::Approver {
+ public:
+  enum class Who {
+    User,    // is at the terminal, and has ten seconds; silence is refusal
+    Script,  // answers for him, and says so
+  };
+  using Say = std::function<void(const std::string& line)>;
+
+  DemoPerson(Who who, Say say) : who_(who), say_(std::move(say)) {}
+  Task<Reply> answer(Question question) const override;
+
+ private:
+  Reply ask_user(const Question& question) const;
+
+  Who who_;
+  Say say_;
+};
+
+}  // namespace sallyport::app

@@ -1,0 +1,135 @@
+// Tool definitions that were pinned, and the changes that wait for a person.
+#include "mcp/pins.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/json.hpp>
+
+#include "app/cli/commands.h"
+#include "app/output.h"
+#include "app/people/login.h"
+#include "app/records/entry_text.h"
+#include "app/run_on.h"
+#include "base/try.h"
+#include "ledger/store_reader.h"
+
+namespace sallyport::app {
+
+namespace {
+
+bool wanted(const mcp::Pin& pin, const PinsOptions& options) {
+  return (!options.server || *options.server == pin.server) &&
+         (!options.tool || *options.tool == pin.tool);
+}
+
+Result<std::vector<mcp::Pin>> selected(core::RecordReader& records, const PinsOptions& options) {
+  SALLYPORT_TRY(std::vector<mcp::Pin> pins, mcp::all_pins(records));
+  std::erase_if(pins, [&](const mcp::Pin& pin) { return !wanted(pin, options); });
+  return pins;
+}
+
+json::object to_json(const mcp::Pin& pin) {
+  json::object object{{"server", pin.server},
+                      {"tool", pin.tool},
+                      {"hash", pin.hash},
+                      {"sequence", pin.sequence},
+                      {"held", pin.held()}};
+  if (pin.held()) {
+    object["changed_hash"] = pin.changed_hash;
+    object["changed_sequence"] = pin.changed_sequence;
+  }
+  return object;
+}
+
+std::string one_line(const json::value* value) {
+  return value == nullptr ? "(none)" : visible(canonical_json(*value));
+}
+
+void say_difference(const json::object& before, const json::object& after) {
+  std::set<std::string> names;
+  for (const json::object* const side : {&before, &after}) {
+    for (const auto& member : *side) names.insert(std::string(member.key()));
+  }
+  for (const std::string& name : names) {
+    const json::value* const old_value = before.if_contains(name);
+    const json::value* const new_value = after.if_contains(name);
+    if (old_value != nullptr && new_value != nullptr && *old_value == *new_value) continue;
+    say(fmt::format("  {}", visible(name)));
+    say(fmt::format("  - {}", one_line(old_value)));
+    say(fmt::format("  + {}", one_line(new_value)));
+  }
+}
+
+Result<void> show_change(core::RecordReader& records, const mcp::Pin& pin, bool as_json) {
+  SALLYPORT_TRY(const json::value before, mcp::pinned_definition(records, pin.sequence));
+  SALLYPORT_TRY(const json::value after, mcp::pinned_definition(records, pin.changed_sequence));
+  if (as_json) {
+    json::object object = to_json(pin);
+    object["before"] = before;
+    object["after"] = after;
+    say(visible_json(canonical_json(object)));
+    return {};
+  }
+  say(fmt::format("{} of {}", visible(pin.tool), visible(pin.server)));
+  if (before.is_object() && after.is_object()) {
+    say_difference(before.get_object(), after.get_object());
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<int> pins_list(const Context& context, const PinsOptions& options) {
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
+  ledger::StoreReader records(workspace->store());
+  SALLYPORT_TRY(const std::vector<mcp::Pin> pins, selected(records, options));
+  for (const mcp::Pin& pin : pins) {
+    say(context.json()
+            ? visible_json(canonical_json(to_json(pin)))
+            : fmt::format("{}  {}  {}  {}", visible(pin.server), visible(pin.tool),
+                          pin.hash.substr(0, 16), pin.held() ? "CHANGED, held back" : "pinned"));
+  }
+  if (pins.empty() && !context.json()) say("nothing is pinned");
+  return 0;
+}
+
+Result<int> pins_diff(const Context& context, const PinsOptions& options) {
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
+  ledger::StoreReader records(workspace->store());
+  SALLYPORT_TRY(const std::vector<mcp::Pin> pins, selected(records, options));
+  bool any = false;
+  for (const mcp::Pin& pin : pins) {
+    if (!pin.held()) continue;
+    any = true;
+    SALLYPORT_CHECK_OK(show_change(records, pin, context.json()));
+  }
+  if (!any && !context.json()) say("nothing has changed");
+  return any ? 1 : 0;
+}
+
+Result<int> pins_accept(const Context& context, const PinsOptions& options) {
+  if (!options.server) {
+    return fail(ErrorCode::InvalidInput, "name the server, and the tool unless all are meant");
+  }
+  SALLYPORT_TRY(const Person person, authorize_change(context, options.login, "pins accept"));
+  boost::asio::io_context loop(1);  // behind the ledger, which may still tell it something
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
+  SALLYPORT_TRY(const std::vector<mcp::Pin> pins, selected(workspace->ledger(), options));
+  std::size_t accepted = 0;
+  for (const mcp::Pin& pin : pins) {
+    if (!pin.held()) continue;
+    SALLYPORT_CHECK_OK(run_on(loop, mcp::accept_pin(workspace->ledger(), pin, person.who)));
+    ++accepted;
+    say(context.json()
+            ? visible_json(canonical_json(json::object{
+                  {"server", pin.server}, {"tool", pin.tool}, {"hash", pin.changed_hash}}))
+            : fmt::format("{} of {} is accepted as it is now", visible(pin.tool),
+                          visible(pin.server)));
+  }
+  if (accepted > 0) return 0;
+  return fail(ErrorCode::NotFound,
+              "nothing like that waits; `sallyport pins list` shows what is pinned");
+}
+
+}  // namespace sallyport::app

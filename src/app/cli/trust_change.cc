@@ -1,0 +1,113 @@
+// Promotes or demotes an agent: a person's signed word, checked, and written where the chain goes
+// on (TR-15, TR-16).
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "app/cli/trust_commands.h"
+#include "app/governed_process.h"
+#include "app/output.h"
+#include "app/people/approver_key.h"
+#include "app/registered_reviewers.h"
+#include "base/try.h"
+#include "base/uuid.h"
+#include "trust/approver_book.h"
+#include "trust/standing.h"
+
+namespace sallyport::app {
+
+namespace {
+
+using trust::ControlStatement;
+
+// Runs inside the transaction: nothing can happen between what is checked and what is written.
+class Change {
+ public:
+  Change(const trust::Reviewers& reviewers, const ApproverKey& key, Workspace& workspace)
+      : reviewers_(reviewers), key_(key), workspace_(workspace) {}
+
+  Result<ControlStatement> write(const std::string& action, const TrustChangeOptions& options,
+                                 Autonomy to, Autonomy declared) {
+    ControlStatement statement{.action = action,
+                               .agent = options.agent,
+                               .control_id = fresh_id(),
+                               .to_tier = to,
+                               .ledger = workspace_.ledger().origin(),
+                               .reviewer = key_.name()};
+    SALLYPORT_CHECK_OK(workspace_.ledger().transact(
+        [&](ledger::WriteView& view) -> Result<std::vector<core::Draft>> {
+          return compose(view, statement, declared);
+        }));
+    return statement;
+  }
+
+ private:
+  Result<std::vector<core::Draft>> compose(ledger::WriteView& view, ControlStatement& statement,
+                                           Autonomy declared) {
+    SALLYPORT_TRY(const std::optional<std::string> stored,
+                  view.fact(trust::kStandingSpace, statement.agent));
+    SALLYPORT_TRY(trust::ControlHistory history, trust::ControlHistory::parse(stored.value_or("")));
+    const WallTime now = workspace_.clock().wall();
+    const trust::ApproverBook people(reviewers_);
+    statement.from_tier =
+        history.proven(statement.agent, statement.ledger, &people).effective(declared);
+    statement.signed_at = trust::whole_seconds(now);
+    const std::string signature = key_.sign(statement.text());
+    SALLYPORT_CHECK_OK(trust::check_control(statement, signature, reviewers_, now));
+    history.add(statement, signature);
+    const trust::TrustRecord record =
+        trust::control_record(statement, signature, fresh_id(), "trace-" + fresh_id(), now);
+    SALLYPORT_CHECK_OK(trust::check_record(record));
+    core::Draft draft = trust::trust_draft(record);
+    draft.facts.push_back({std::string(trust::kStandingSpace), statement.agent, history.text()});
+    return std::vector{std::move(draft)};
+  }
+
+  std::string fresh_id() { return uuid7_text(workspace_.clock(), workspace_.entropy()); }
+
+  const trust::Reviewers& reviewers_;
+  const ApproverKey& key_;
+  Workspace& workspace_;
+};
+
+Result<int> change_tier(const Context& context, const TrustChangeOptions& options,
+                        std::string_view verb) {
+  SALLYPORT_TRY(const Autonomy to, tier_named(options.to, "--to"));
+  SALLYPORT_TRY(const Autonomy declared, tier_named(options.declared, "--declared"));
+  SALLYPORT_CHECK_OK(refuse_agents(context, fmt::format("trust {}", verb)));
+  SALLYPORT_TRY(const trust::Reviewers reviewers, registered_reviewers(context, options.reviewers));
+  SALLYPORT_TRY(const std::filesystem::path folder, context.data_dir());
+  SALLYPORT_TRY(const std::filesystem::path file, find_approver_key(folder, options.key_file));
+  SALLYPORT_TRY(const std::string name, approver_name(file));
+  SALLYPORT_TRY(const std::string passphrase,
+                read_passphrase(options.passphrase_file, fmt::format("passphrase of {}: ", name)));
+  SALLYPORT_TRY(const ApproverKey key, ApproverKey::open(file, passphrase));
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
+  Change change(reviewers, key, *workspace);
+  SALLYPORT_TRY(const ControlStatement done,
+                change.write(fmt::format("trust.{}", verb), options, to, declared));
+  say(context.json()
+          ? visible_json(canonical_json(json::object{{"action", done.action},
+                                                     {"agent", done.agent},
+                                                     {"from_tier", to_string(done.from_tier)},
+                                                     {"to_tier", to_string(done.to_tier)},
+                                                     {"control_id", done.control_id},
+                                                     {"reviewer", done.reviewer},
+                                                     {"signed_at", done.signed_at}}))
+          : fmt::format("{}: {} to {}, signed by {}", visible(done.agent),
+                        to_string(done.from_tier), to_string(done.to_tier),
+                        visible(done.reviewer)));
+  return 0;
+}
+
+}  // namespace
+
+Result<int> trust_promote(const Context& context, const TrustChangeOptions& options) {
+  return change_tier(context, options, "promote");
+}
+
+Result<int> trust_demote(const Context& context, const TrustChangeOptions& options) {
+  return change_tier(context, options, "demote");
+}
+
+}  // namespace sallyport::app

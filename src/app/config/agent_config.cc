@@ -1,0 +1,484 @@
+#include "app/config/agent_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <charconv>
+
+#include "agent/roots.h"
+#include "agent/tools.h"
+#include "app/config/config_values.h"
+#include "app/input.h"
+#include "base/try.h"
+#include "net/url.h"
+#include "policy/mapping.h"
+#include "policy/yaml_json.h"
+
+namespace sallyport::app {
+
+namespace {
+
+using policy::Mapping;
+using policy::Place;
+using policy::ReadValue;
+using policy::YamlNode;
+
+constexpr std::size_t kLongestSystem = 256u << 10;
+constexpr std::size_t kLongestServer = 32;
+constexpr std::size_t kMostRoots = 64;
+constexpr std::size_t kMostPatterns = 1000;
+constexpr std::size_t kMostVariables = 256;
+constexpr std::size_t kMostServers = 32;
+constexpr std::uint64_t kMostSeconds = 30 * 86'400;
+constexpr std::uint64_t kMost = 9'007'199'254'740'991;
+
+constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+constexpr std::string_view kDigits = "0123456789";
+
+// One section of the file. Errors in its values begin with the whole key (RT-89).
+class Section {
+ public:
+  Section(std::string path, std::string about) : path_(std::move(path)), keys_(std::move(about)) {}
+
+  Section& required(const char* name, const char* about, json::object schema, ReadValue read) {
+    keys_.required(name, about, std::move(schema), named(name, std::move(read)));
+    return *this;
+  }
+  Section& optional(const char* name, const char* about, json::object schema, ReadValue read) {
+    keys_.optional(name, about, std::move(schema), named(name, std::move(read)));
+    return *this;
+  }
+  Section& count(const char* name, const char* about, std::uint64_t most, auto& out) {
+    using Out = std::remove_reference_t<decltype(out)>;
+    const auto read = [&out, most](const Place& place) -> Result<void> {
+      if (place.node.text == "0" && !place.node.quoted) {
+        return place.refuse(
+            "0 does not mean `no limit`; write a number from 1 on, or leave the key out");
+      }
+      return policy::read_number(1, most, [&out](std::uint64_t n) { out = Out(n); })(place);
+    };
+    return optional(name, about, policy::number_schema(1, most), read);
+  }
+  Section& truth(const char* name, const char* about, bool& out) {
+    return optional(name, about, policy::truth_schema(), policy::read_truth(out));
+  }
+
+  Result<void> read(const Place& place) const { return keys_.read(place); }
+  json::object schema() const { return keys_.schema(); }
+
+ private:
+  ReadValue named(const char* name, ReadValue read) const {
+    const std::string key = path_.empty() ? name : fmt::format("{}.{}", path_, name);
+    return [key, read = std::move(read)](const Place& place) {
+      Result<void> done = read(place);
+      if (!done && !done.error().message.starts_with("`" + key)) {
+        done.error().message = fmt::format("`{}`: {}", key, done.error().message);
+      }
+      return done;
+    };
+  }
+
+  std::string path_;
+  Mapping keys_;
+};
+
+ReadValue read_texts(std::vector<std::string>& out, std::size_t most,
+                     ReadValue (*read)(std::string& out)) {
+  return [&out, most, read](const Place& place) -> Result<void> {
+    out.clear();
+    return policy::read_list(most, [&out, read](const Place& item) -> Result<void> {
+      std::string text;
+      SALLYPORT_CHECK_OK(read(text)(item));
+      out.push_back(std::move(text));
+      return {};
+    })(place);
+  };
+}
+
+json::object variable_schema() {
+  return {{"type", "string"},
+          {"pattern", "^[A-Za-z_][A-Za-z0-9_]*$"},
+          {"maxLength", kLongestConfigName}};
+}
+
+ReadValue read_variable(std::string& out) {
+  return [&out](const Place& place) -> Result<void> {
+    // What stands here may be the key itself, so it is not repeated.
+    std::string text;
+    const bool word = policy::read_word(text, kLongestConfigName)(place).has_value();
+    const auto is_letter = [](char c) {
+      return c == '_' || kLetters.contains(c) || kDigits.contains(c);
+    };
+    if (!word || kDigits.contains(text.front()) || !std::ranges::all_of(text, is_letter)) {
+      return place.refuse(
+          "the name of a variable belongs here: letters, digits and _, not its value");
+    }
+    out = std::move(text);
+    return {};
+  };
+}
+
+ReadValue read_pattern(std::string& out) {
+  return policy::read_word(out, kLongestConfigText);
+}
+
+ReadValue read_base_url(std::string& out) {
+  return [&out](const Place& place) -> Result<void> {
+    SALLYPORT_CHECK_OK(read_url(out)(place));
+    const net::Url url = *net::Url::parse(out);
+    if (url.tls || url.is_loopback()) return {};
+    return place.refuse(
+        fmt::format("`{}` would be reached without encryption; use `https`", url.text()));
+  };
+}
+
+Section model_keys(agent::ModelSettings& out, const std::filesystem::path& folder) {
+  static const std::vector<std::string> kProviders = {"openai", "anthropic", "script"};
+  const json::object text = policy::text_schema(kLongestConfigText);
+  Section keys("agent.model", "the model");
+  keys.required("provider", "who answers", policy::choice_schema(kProviders),
+                policy::read_choice(
+                    kProviders,
+                    [&out](std::size_t at) { out.provider = static_cast<agent::Provider>(at); }))
+      .optional("model", "its name; of a script: what records call it [script]", text,
+                policy::read_text(out.model, kLongestConfigText))
+      .optional("base_url", "where the provider is reached [its own address]", text,
+                read_base_url(out.base_url))
+      .optional("api_key_env", "the variable that holds the key [none is sent]", variable_schema(),
+                read_variable(out.api_key_env))
+      .optional("script", "the file with the answers of provider `script`", text,
+                read_path(out.script, folder))
+      .count("max_output_tokens", "of one answer [4096]", kMost, out.max_output_tokens);
+  return keys;
+}
+
+Result<void> read_model(agent::ModelSettings& out, const std::filesystem::path& folder,
+                        const Place& place) {
+  SALLYPORT_CHECK_OK(model_keys(out, folder).read(place));
+  const bool script = out.provider == agent::Provider::Script;
+  if (script && out.script.empty()) {
+    return place.refuse("`agent.model.script` is missing; name the file with the answers");
+  }
+  if (script && (!out.base_url.empty() || !out.api_key_env.empty())) {
+    return place.refuse(
+        "`agent.model.base_url` and `api_key_env` are for a provider that is reached; provider "
+        "`script` is not");
+  }
+  if (!script && !out.script.empty()) {
+    return place.refuse("`agent.model.script` is for provider `script`; leave it out");
+  }
+  if (script && out.model.empty()) out.model = "script";
+  if (out.model.empty()) return place.refuse("`agent.model.model` is missing; name the model");
+  return {};
+}
+
+Section root_keys(agent::RootSettings& out, const std::filesystem::path& folder) {
+  Section keys("agent.roots", "a folder that the agent works in");
+  keys.required("path", "which folder", policy::text_schema(kLongestConfigText),
+                read_path(out.path, folder))
+      .required("write", "whether files in it may be written", policy::truth_schema(),
+                policy::read_truth(out.write))
+      .optional("deny", "patterns of files in it that are out of reach",
+                policy::list_schema(policy::word_schema(kLongestConfigText), kMostPatterns),
+                read_texts(out.deny, kMostPatterns, read_pattern));
+  return keys;
+}
+
+Section shell_keys(agent::ShellSettings& out) {
+  static const std::vector<std::string> kSandbox = {"off", "auto", "required"};
+  Section keys("agent.shell", "commands");
+  keys.optional("env", "variables that commands are given [PATH]",
+                policy::list_schema(variable_schema(), kMostVariables),
+                read_texts(out.env, kMostVariables, read_variable))
+      .count("timeout_s", "how long a command runs that names no time [30]", kMostSeconds,
+             out.timeout)
+      .count("max_timeout_s", "the longest time that a command may name [600]", kMostSeconds,
+             out.max_timeout)
+      .optional(
+          "sandbox", "keeps commands to the roots [auto: where the kernel can]",
+          policy::choice_schema(kSandbox),
+          policy::read_choice(
+              kSandbox, [&out](std::size_t at) { out.sandbox = static_cast<agent::Sandbox>(at); }))
+      .truth("network", "whether commands in the sandbox reach the network [true]", out.network);
+  return keys;
+}
+
+Result<void> read_shell(std::optional<agent::ShellSettings>& out, const Place& place) {
+  if (place.node.is_null()) {
+    return place.refuse("`agent.shell` is empty; write `shell: {}` for a shell, or leave it out");
+  }
+  SALLYPORT_CHECK_OK(shell_keys(out.emplace()).read(place));
+  if (out->timeout <= out->max_timeout) return {};
+  return place.refuse(fmt::format(
+      "`agent.shell.timeout_s` is {}, over `max_timeout_s`, which is {}; raise the second one",
+      out->timeout.count(), out->max_timeout.count()));
+}
+
+Section background_keys(agent::BackgroundSettings& out) {
+  Section keys("agent.background", "background commands");
+  keys.count("max_running", "at the same time [8]", 1000, out.max_running)
+      .count("max_runtime_s", "the longest one [3600]", kMostSeconds, out.max_runtime);
+  return keys;
+}
+
+Section memory_keys(agent::MemorySettings& out) {
+  Section keys("agent.memory", "what the agent remembers of earlier runs");
+  keys.truth("recall", "before each round [true]", out.recall)
+      .count("limit", "records that are recalled [3]", 100, out.limit)
+      .count("max_chars", "characters that are recalled [2000]", 100'000, out.max_chars)
+      .count("timeout_ms", "the longest search [250]", 60'000, out.timeout)
+      .truth("edit", "offers `memory_pin` and `memory_forget` [false]", out.edit);
+  return keys;
+}
+
+Section compaction_keys(agent::CompactionSettings& out) {
+  Section keys("agent.compaction", "how long transcripts become short");
+  keys.count("at_tokens", "of a request [50000]", kMost, out.at_tokens)
+      .count("keep_items", "the newest ones, which stay as they are [20]", 10'000, out.keep_items)
+      .count("keep_snapshots", "of whole transcripts [10]", 10'000, out.keep_snapshots);
+  return keys;
+}
+
+Section limit_keys(agent::LimitSettings& out) {
+  Section keys("agent.limits", "limits of one run");
+  keys.count("deadline_s", "of the run [3600]", kMostSeconds, out.deadline)
+      .count("model_requests", "attempts at answers of the model [100]", kMost, out.model_requests)
+      .count("tool_calls", "of the run [200]", kMost, out.tool_calls)
+      .count("tokens", "of all its answers [1000000]", kMost, out.tokens);
+  return keys;
+}
+
+Section retry_keys(double& jitter) {
+  Section keys("agent.retry", "requests to the model that are sent again");
+  keys.optional(
+      "jitter", "the share of a wait that is left to chance [0.25]",
+      json::object{{"type", "number"}, {"minimum", 0}, {"maximum", 1}},
+      [&jitter](const Place& place) -> Result<void> {
+        const std::string& text = place.node.text;
+        double number = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+        const bool plain = place.node.kind == YamlNode::Kind::Scalar && !place.node.quoted &&
+                           error == std::errc() && end == text.data() + text.size();
+        if (!plain || !(number >= 0 && number <= 1)) {
+          return place.refuse(fmt::format("`{}` is no number from 0 to 1", text));
+        }
+        jitter = number;
+        return {};
+      });
+  return keys;
+}
+
+// Models are offered the tools of a server as `<server>__<tool>`.
+ReadValue read_server_name(std::string& out) {
+  return [&out](const Place& place) -> Result<void> {
+    SALLYPORT_CHECK_OK(policy::read_text(out, kLongestServer)(place));
+    const auto fits = [](char c) {
+      return kLetters.contains(c) || kDigits.contains(c) || c == '-' || c == '_';
+    };
+    if (!std::ranges::all_of(out, fits) || out.contains("__") || out.ends_with('_')) {
+      return place.refuse(fmt::format(
+          "`{}` is no name of a server; use letters, digits, - and single _ between them", out));
+    }
+    if (out == agent::kToolProfile) {
+      return place.refuse(
+          fmt::format("`{}` is the name of the agent's own tools; choose another", out));
+    }
+    return {};
+  };
+}
+
+Section server_keys(agent::ServerSettings& out) {
+  const json::object text = policy::text_schema(kLongestConfigText);
+  Section keys("agent.servers", "a tool server that the agent uses");
+  keys.required("name", "how policies and records call it",
+                json::object{{"type", "string"},
+                             {"pattern", "^[A-Za-z0-9_-]*[A-Za-z0-9-]$"},
+                             {"maxLength", kLongestServer}},
+                read_server_name(out.name))
+      .optional("command", "that starts it, as a list of words",
+                policy::list_schema(policy::word_schema(kLongestConfigText), kMostCommandWords),
+                read_texts(out.command, kMostCommandWords, read_pattern))
+      .optional("url", "where it is reached, instead of a command", text, read_base_url(out.url));
+  return keys;
+}
+
+Result<void> read_server(std::vector<agent::ServerSettings>& out, const Place& place) {
+  agent::ServerSettings server;
+  SALLYPORT_CHECK_OK(server_keys(server).read(place));
+  if (server.command.empty() == server.url.empty()) {
+    return place.refuse(
+        fmt::format("`agent.servers`: `{}` needs either a `command` or a `url`", server.name));
+  }
+  if (std::ranges::find(out, server.name, &agent::ServerSettings::name) != out.end()) {
+    return place.refuse(fmt::format("`agent.servers`: `{}` is there twice", server.name));
+  }
+  out.push_back(std::move(server));
+  return {};
+}
+
+Section agent_keys(agent::Settings& out, const std::filesystem::path& folder) {
+  agent::RootSettings root;
+  agent::ShellSettings shell;
+  agent::ServerSettings server;
+  Section keys("agent", "the agent");
+  keys.required("id", "who acts, in policies and records", name_schema(), read_name(out.id))
+      .optional("system", "what the model is told first", policy::text_schema(kLongestSystem),
+                policy::read_text(out.system, kLongestSystem))
+      .required("model", "the model", model_keys(out.model, folder).schema(),
+                [&out, folder](const Place& place) { return read_model(out.model, folder, place); })
+      .required("roots", "folders that the agent works in",
+                policy::list_schema(root_keys(root, folder).schema(), kMostRoots),
+                policy::read_list(kMostRoots,
+                                  [&out, folder](const Place& place) {
+                                    return root_keys(out.roots.emplace_back(), folder).read(place);
+                                  }))
+      .optional("shell", "commands [none are offered]", shell_keys(shell).schema(),
+                [&out](const Place& place) { return read_shell(out.shell, place); })
+      .optional("background", "background commands", background_keys(out.background).schema(),
+                [&out](const Place& place) { return background_keys(out.background).read(place); })
+      .optional("memory", "what the agent remembers", memory_keys(out.memory).schema(),
+                [&out](const Place& place) { return memory_keys(out.memory).read(place); })
+      .optional("compaction", "how long transcripts become short",
+                compaction_keys(out.compaction).schema(),
+                [&out](const Place& place) { return compaction_keys(out.compaction).read(place); })
+      .optional("limits", "limits of one run", limit_keys(out.limits).schema(),
+                [&out](const Place& place) { return limit_keys(out.limits).read(place); })
+      .optional("retry", "requests that are sent again", retry_keys(out.retry_jitter).schema(),
+                [&out](const Place& place) { return retry_keys(out.retry_jitter).read(place); })
+      .optional("servers", "tool servers that the agent uses",
+                policy::list_schema(server_keys(server).schema(), kMostServers),
+                policy::read_list(kMostServers, [&out](const Place& place) {
+                  return read_server(out.servers, place);
+                }));
+  return keys;
+}
+
+Section file_keys(agent::Settings& out, const std::filesystem::path& folder) {
+  Section keys("", "the configuration of an agent");
+  keys.required("agent", "the agent", agent_keys(out, folder).schema(),
+                [&out, folder](const Place& place) { return agent_keys(out, folder).read(place); });
+  return keys;
+}
+
+// `agent.roots[0].path` as `/agent/roots/0/path`.
+std::string pointer_of(std::string_view key) {
+  std::string pointer = "/";
+  for (const char c : key) {
+    if (c == '.' || c == '[') pointer += '/';
+    if (c != '.' && c != '[' && c != ']') pointer += c;
+  }
+  return pointer;
+}
+
+// RT-89. The tools open their roots again: a folder may be gone by then.
+Result<void> check_roots(const agent::Settings& settings, const Place& file) {
+  const auto roots = agent::Roots::open(settings.roots, {});
+  if (roots) return {};
+  const Error& error = roots.error();
+  return Place{policy::node_at(file.node, pointer_of(error.where)), file.file}.refuse(
+      error.message);
+}
+
+}  // namespace
+
+Result<agent::Settings> parse_agent_config(const std::string& text,
+                                           const std::filesystem::path& file) {
+  const std::string name = file.string();
+  SALLYPORT_TRY(const YamlNode root, policy::parse_yaml(text, name));
+  agent::Settings settings;
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  SALLYPORT_CHECK_OK(file_keys(settings, folder).read({root, name}));
+  SALLYPORT_CHECK_OK(check_roots(settings, {root, name}));
+  const std::string& key = settings.model.api_key_env;
+  if (settings.shell && std::ranges::count(settings.shell->env, key) != 0) {
+    return Place{policy::node_at(root, "/agent/shell/env"), name}.refuse(fmt::format(
+        "`agent.shell.env`: `{}` holds the key of the model, which no command is given", key));
+  }
+  return settings;
+}
+
+Result<agent::Settings> read_agent_config(const std::filesystem::path& file) {
+  SALLYPORT_TRY(const std::string text, read_input(file, kLargestConfigFile + 1));
+  if (text.size() > kLargestConfigFile) {
+    return fail(ErrorCode::InvalidInput, "the configuration of an agent is at most 1 MiB",
+                file.string());
+  }
+  return parse_agent_config(text, file);
+}
+
+json::value agent_config_schema() {
+  agent::Settings any;
+  json::object schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                      {"title", "Sallyport agent"}};
+  for (auto& [name, value] : file_keys(any, {}).schema()) schema[name] = value;
+  return schema;
+}
+
+agent::Settings default_agent(const std::filesystem::path& folder) {
+  return {.id = "agent:local",
+          .roots = {{.path = folder, .write = true}},
+          .shell = agent::ShellSettings{.env = {"PATH", "HOME", "LANG", "TERM"}}};
+}
+
+Result<void> use_model(agent::Settings& settings, std::string_view model,
+                       const std::string& base_url) {
+  struct Known {
+    std::string_view prefix;
+    agent::Provider provider;
+    const char* key;
+  };
+  constexpr Known kKnown[] = {
+      {"anthropic/", agent::Provider::Anthropic, "ANTHROPIC_API_KEY"},
+      {"openai/", agent::Provider::OpenAi, "OPENAI_API_KEY"},
+      {"script:", agent::Provider::Script, ""},
+  };
+  const auto known =
+      std::ranges::find_if(kKnown, [&](const Known& one) { return model.starts_with(one.prefix); });
+  const std::string rest(
+      model.substr(std::min(model.size(), known == std::end(kKnown) ? 0 : known->prefix.size())));
+  if (known == std::end(kKnown) || rest.empty() || rest.size() > kLongestConfigText) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("`{:.200}` is no model; write anthropic/NAME, openai/NAME or "
+                            "script:FILE",
+                            model),
+                "--model");
+  }
+  agent::ModelSettings chosen{.provider = known->provider,
+                              .base_url = base_url,
+                              .model = rest,
+                              .api_key_env = known->key,
+                              .max_output_tokens = settings.model.max_output_tokens};
+  if (known->provider == agent::Provider::Script) {
+    if (!base_url.empty()) {
+      return fail(ErrorCode::InvalidInput, "a script is reached at no address; leave it out",
+                  "--base-url");
+    }
+    chosen.script = std::filesystem::absolute(rest);
+    chosen.model = "script";
+  } else if (!base_url.empty()) {
+    const Result<net::Url> url = net::Url::parse(base_url);
+    if (!url) return fail(ErrorCode::InvalidInput, url.error().message, "--base-url");
+    if (!url->tls && !url->is_loopback()) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("`{}` would be reached without encryption; use `https`", url->text()),
+                  "--base-url");
+    }
+    if (url->is_loopback()) chosen.api_key_env.clear();
+  }
+  if (settings.shell) std::erase(settings.shell->env, chosen.api_key_env);
+  settings.model = std::move(chosen);
+  return {};
+}
+
+Result<void> check_key(
+    const agent::Settings& settings,
+    const std::function<std::optional<std::string>(const std::string& name)>& variable) {
+  const std::string& name = settings.model.api_key_env;
+  if (name.empty() || !trimmed(variable(name).value_or("")).empty()) return {};
+  return fail(ErrorCode::InvalidInput,
+              fmt::format("variable `{}` of `api_key_env` is not set; set it to the API key", name),
+              "agent.model.api_key_env");
+}
+
+}  // namespace sallyport::app

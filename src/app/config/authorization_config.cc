@@ -1,0 +1,147 @@
+#include "app/config/authorization_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "app/config/config_values.h"
+#include "base/try.h"
+#include "net/url.h"
+
+namespace sallyport::app {
+
+namespace {
+
+constexpr std::size_t kMostIssuers = 16;
+constexpr std::size_t kMostNamedAgents = 10'000;
+constexpr std::size_t kMostScopes = 64;
+constexpr std::size_t kLongestScope = 256;
+constexpr std::size_t kLongestClaim = 256;
+
+using policy::Mapping;
+using policy::Place;
+using policy::ReadValue;
+
+// RFC 6749, section 3.3: it stands between quotes in a header, and between blanks in a token.
+ReadValue read_scope(std::string& out) {
+  return [&out](const Place& place) -> Result<void> {
+    SALLYPORT_CHECK_OK(policy::read_text(out, kLongestScope)(place));
+    const bool good = !out.empty() && std::ranges::all_of(out, [](char c) {
+      return c > ' ' && c < 0x7F && c != '"' && c != '\\';
+    });
+    if (good) return {};
+    return place.refuse("a scope is one word of visible ASCII, without quotes and backslashes");
+  };
+}
+
+// Whoever can change what comes from there can name himself: TLS, or this machine.
+ReadValue read_safe_url(std::string& out) {
+  return [&out](const Place& place) -> Result<void> {
+    SALLYPORT_CHECK_OK(read_url(out)(place));
+    const net::Url url = *net::Url::parse(out);
+    if (url.tls || url.is_loopback()) return {};
+    return place.refuse(fmt::format("`{}` is not encrypted; `https` belongs here", out));
+  };
+}
+
+ReadValue read_issuer(std::string& out) {
+  return [&out](const Place& place) -> Result<void> {
+    SALLYPORT_CHECK_OK(read_safe_url(out)(place));
+    if (out.find_first_of("?#") == std::string::npos) return {};
+    return place.refuse("an issuer has no query and no fragment (RFC 8414)");
+  };
+}
+
+Mapping named_agent_keys(AuthorizationConfig::Agent& out) {
+  Mapping keys("an agent of an issuer");
+  keys.required("claim", "what its tokens say", policy::text_schema(kLongestClaim),
+                policy::read_text(out.claim, kLongestClaim))
+      .required("name", "how records call it", name_schema(), read_name(out.name));
+  return keys;
+}
+
+ReadValue read_named_agents(std::vector<AuthorizationConfig::Agent>& out) {
+  return policy::read_list(kMostNamedAgents, [&out](const Place& place) -> Result<void> {
+    AuthorizationConfig::Agent agent;
+    SALLYPORT_CHECK_OK(named_agent_keys(agent).read(place));
+    if (std::ranges::find(out, agent.claim, &AuthorizationConfig::Agent::claim) != out.end()) {
+      return place.refuse(fmt::format("`{}` is there twice", agent.claim));
+    }
+    out.push_back(std::move(agent));
+    return {};
+  });
+}
+
+Mapping issuer_keys(AuthorizationConfig::Issuer& out, const std::filesystem::path& folder) {
+  AuthorizationConfig::Agent agent;
+  const json::object text = policy::text_schema(kLongestConfigText);
+  Mapping keys("an authorization server");
+  keys.required("name", "what the names of its agents begin with", name_schema(),
+                read_name(out.name))
+      .required("issuer", "as its tokens write it, letter by letter", text, read_issuer(out.issuer))
+      .optional("audience", "that its tokens are for [the address of this server]", text,
+                policy::read_text(out.audience, kLongestConfigText))
+      .optional("jwks_uri", "where its keys are [what it says about itself]", text,
+                read_safe_url(out.jwks_uri))
+      .optional("jwks_file", "a file with its keys, instead", text,
+                read_file_name(out.jwks_file, folder))
+      .optional("agent_claim", "that names the agent [client_id, else azp, else sub]",
+                policy::text_schema(kLongestClaim),
+                policy::read_text(out.agent_claim, kLongestClaim))
+      .optional("agents", "known by names of their own",
+                policy::list_schema(named_agent_keys(agent).schema(), kMostNamedAgents),
+                read_named_agents(out.agents));
+  return keys;
+}
+
+ReadValue read_issuers(std::vector<AuthorizationConfig::Issuer>& out,
+                       const std::filesystem::path& folder) {
+  return policy::read_list(kMostIssuers, [&out, folder](const Place& place) -> Result<void> {
+    AuthorizationConfig::Issuer issuer;
+    SALLYPORT_CHECK_OK(issuer_keys(issuer, folder).read(place));
+    for (const AuthorizationConfig::Issuer& other : out) {
+      if (other.name == issuer.name || other.issuer == issuer.issuer) {
+        return place.refuse(fmt::format("`{}` is there twice",
+                                        other.name == issuer.name ? issuer.name : issuer.issuer));
+      }
+    }
+    if (!issuer.jwks_uri.empty() && issuer.jwks_file) {
+      return place.refuse("`jwks_uri` and `jwks_file` exclude each other");
+    }
+    out.push_back(std::move(issuer));
+    return {};
+  });
+}
+
+}  // namespace
+
+std::string AuthorizationConfig::scope() const {
+  return fmt::format("{}", fmt::join(scopes, " "));
+}
+
+Mapping authorization_keys(AuthorizationConfig& out, const std::filesystem::path& folder) {
+  AuthorizationConfig::Issuer issuer;
+  Mapping keys("access tokens of authorization servers");
+  keys.required("issuers", "that are trusted to say who comes",
+                policy::list_schema(issuer_keys(issuer, folder).schema(), kMostIssuers),
+                read_issuers(out.issuers, folder))
+      .optional("scopes", "that a token must have, all of them [none]",
+                policy::list_schema(policy::text_schema(kLongestScope), kMostScopes),
+                policy::read_list(kMostScopes, [&out](const Place& place) -> Result<void> {
+                  std::string scope;
+                  SALLYPORT_CHECK_OK(read_scope(scope)(place));
+                  out.scopes.push_back(std::move(scope));
+                  return {};
+                }));
+  return keys;
+}
+
+Result<void> read_authorization(AuthorizationConfig& out, const std::filesystem::path& folder,
+                                const Place& place) {
+  SALLYPORT_CHECK_OK(authorization_keys(out, folder).read(place));
+  if (!out.issuers.empty()) return {};
+  return place.refuse("`issuers` names nobody");
+}
+
+}  // namespace sallyport::app

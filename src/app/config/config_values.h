@@ -1,0 +1,28 @@
+// Values that several sections of the configuration have, each as a schema and a reader.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "policy/mapping.h"
+
+namespace sallyport::app {
+
+inline constexpr std::size_t kLargestConfigFile = 1u << 20;
+inline constexpr std::size_t kLongestConfigText = 4096;
+inline constexpr std::size_t kLongestConfigName = 128;
+inline constexpr std::size_t kMostCommandWords = 1000;
+
+// How records call somebody or something.
+json::object name_schema();
+policy::ReadValue read_name(std::string& out);
+
+policy::ReadValue read_url(std::string& out);
+
+// A relative path is relative to `folder`. The file need not exist yet.
+policy::ReadValue read_file_name(std::optional<std::filesystem::path>& out,
+                                 const std::filesystem::path& folder);
+policy::ReadValue read_path(std::filesystem::path& out, const std::filesystem::path& folder);
+
+}  // namespace sallyport::app

@@ -1,0 +1,186 @@
+#include "app/config/models_config.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+#include <charconv>
+
+#include "app/config/config_values.h"
+#include "base/lower_case.h"
+#include "base/try.h"
+
+namespace sallyport::app {
+
+namespace {
+
+using policy::Mapping;
+using policy::Place;
+using policy::ReadValue;
+using policy::YamlMember;
+using policy::YamlNode;
+using proxy::Price;
+using proxy::UpstreamSettings;
+
+constexpr std::size_t kMostProviders = 64;
+constexpr std::size_t kMostModels = 1'000;
+constexpr std::size_t kLongestModel = 512;
+constexpr double kHighestPrice = 1e6;
+
+ReadValue read_words(std::vector<std::string>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    out.clear();
+    return policy::read_list(kMostModels, [&out](const Place& item) -> Result<void> {
+      std::string word;
+      SALLYPORT_CHECK_OK(policy::read_text(word, kLongestModel)(item));
+      if (word.empty()) return item.refuse("an empty name belongs nowhere; leave it out");
+      out.push_back(std::move(word));
+      return {};
+    })(place);
+  };
+}
+
+json::object words_schema() {
+  return policy::list_schema(policy::text_schema(kLongestModel), kMostModels);
+}
+
+ReadValue read_rename(std::map<std::string, std::string>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    if (place.node.kind != YamlNode::Kind::Mapping) {
+      return place.refuse("names belong here, as in `{fast: gpt-6-mini}`");
+    }
+    for (const YamlMember& member : place.node.members) {
+      SALLYPORT_CHECK_OK(
+          policy::read_text(out[member.key.text], kLongestModel)(Place{member.value, place.file}));
+    }
+    return {};
+  };
+}
+
+Mapping upstream_keys(UpstreamSettings& out, const std::filesystem::path& folder) {
+  using Key = UpstreamSettings::Key;
+  static const std::vector<std::string> kApis = {"anthropic_messages", "openai_chat",
+                                                 "openai_responses"};
+  static const std::vector<std::string> kKeys = {"none", "client"};
+  static const std::vector<std::string> kUsage = {"ask", "as_sent"};
+  const json::object text = policy::text_schema(kLongestConfigText);
+  Mapping keys("a provider of models");
+  keys.required("name", "how records call it", name_schema(), read_name(out.name))
+      .required("api", "that it speaks", policy::choice_schema(kApis),
+                policy::read_choice(
+                    kApis, [&out](std::size_t at) { out.api = static_cast<llm::Api>(at); }))
+      .required("url", "where it is reached; `/v1/...` is put behind it", text, read_url(out.url))
+      .optional("key", "`none`: no credential is sent; `client`: the client's own goes upstream",
+                policy::choice_schema(kKeys),
+                policy::read_choice(
+                    kKeys, [&out](std::size_t at) { out.key = at == 0 ? Key::None : Key::Client; }))
+      .optional("key_env", "the variable that holds our key", text,
+                [&out](const Place& place) -> Result<void> {
+                  out.key = Key::Env;
+                  return policy::read_text(out.key_env, kLongestConfigText)(place);
+                })
+      .optional("key_file", "the file that holds our key, with mode 0600", text,
+                [&out, folder](const Place& place) -> Result<void> {
+                  out.key = Key::File;
+                  return read_path(out.key_file, folder)(place);
+                })
+      .optional("models", "names of models that it serves, with `*` [all]", words_schema(),
+                read_words(out.models))
+      .optional("rename", "names that agents use, and what the provider calls the model",
+                json::object{{"type", "object"},
+                             {"additionalProperties", policy::text_schema(kLongestModel)}},
+                read_rename(out.rename))
+      .optional(
+          "usage", "whether the proxy asks chat streams for usage [ask]",
+          policy::choice_schema(kUsage),
+          policy::read_choice(kUsage, [&out](std::size_t at) { out.usage_as_sent = at == 1; }))
+      .optional("ca_file", "certificates that are trusted beside those of the system", text,
+                read_path(out.ca_file, folder))
+      .optional("allow_http", "no encryption on the way to another machine [false]",
+                policy::truth_schema(), policy::read_truth(out.allow_http))
+      .optional("pass_through", "paths below /v1 that pass without checks, such as `/v1/files`",
+                words_schema(), read_words(out.pass_through));
+  return keys;
+}
+
+ReadValue read_upstreams(std::vector<UpstreamSettings>& out, const std::filesystem::path& folder) {
+  return policy::read_list(kMostProviders, [&out, folder](const Place& place) -> Result<void> {
+    UpstreamSettings entry;
+    SALLYPORT_CHECK_OK(upstream_keys(entry, folder).read(place));
+    for (const UpstreamSettings& other : out) {
+      if (other.name == entry.name) {
+        return place.refuse(fmt::format("`{}` is there twice", entry.name));
+      }
+    }
+    for (const std::string& path : entry.pass_through) {
+      if (!path.starts_with("/v1/")) {
+        return place.refuse(fmt::format("`{:.100}` is no path below `/v1/`", path));
+      }
+    }
+    out.push_back(std::move(entry));
+    return {};
+  });
+}
+
+ReadValue read_price(double& out) {
+  return [&out](const Place& place) -> Result<void> {
+    const std::string& text = place.node.text;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+    const bool number = place.node.kind == YamlNode::Kind::Scalar && !place.node.quoted &&
+                        error == std::errc() && end == text.data() + text.size();
+    if (number && out >= 0 && out <= kHighestPrice) return {};
+    return place.refuse(fmt::format("`{:.80}` is no price in dollars per million tokens", text));
+  };
+}
+
+Mapping price_keys(Price& out) {
+  const json::object price{{"type", "number"}, {"minimum", 0}};
+  Mapping keys("dollars per million tokens");
+  keys.required("input", "of the prompt", price, read_price(out.input))
+      .required("output", "of the answer", price, read_price(out.output))
+      .optional("cache_read", "of the prompt, from a cache [0]", price, read_price(out.cache_read))
+      .optional("cache_write", "of the prompt, into a cache [0]", price,
+                read_price(out.cache_write));
+  return keys;
+}
+
+ReadValue read_prices(std::vector<std::pair<std::string, Price>>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    if (place.node.kind != YamlNode::Kind::Mapping || place.node.members.size() > kMostModels) {
+      return place.refuse("prices belong here, by names of models with `*`");
+    }
+    for (const YamlMember& member : place.node.members) {
+      Price price;
+      SALLYPORT_CHECK_OK(price_keys(price).read(Place{member.value, place.file}));
+      out.emplace_back(member.key.text, price);
+    }
+    return {};
+  };
+}
+
+ReadValue read_headers(std::vector<std::string>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    SALLYPORT_CHECK_OK(read_words(out)(place));
+    for (std::string& name : out) name = lower_case(name);
+    return {};
+  };
+}
+
+}  // namespace
+
+Mapping models_keys(proxy::Settings& out, const std::filesystem::path& folder) {
+  UpstreamSettings upstream;
+  Price price;
+  Mapping keys("providers of models");
+  keys.required("upstreams", "the first entry whose `api` and `models` fit serves a request",
+                policy::list_schema(upstream_keys(upstream, folder).schema(), kMostProviders),
+                read_upstreams(out.upstreams, folder))
+      .optional(
+          "prices", "dollars per million tokens, by names of models with `*`",
+          json::object{{"type", "object"}, {"additionalProperties", price_keys(price).schema()}},
+          read_prices(out.prices))
+      .optional("session_headers", "headers that name the session of a request", words_schema(),
+                read_headers(out.session_headers));
+  return keys;
+}
+
+}  // namespace sallyport::app

@@ -1,0 +1,394 @@
+#include "app/config/serve_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/ip/address.hpp>
+#include <boost/json.hpp>
+#include <charconv>
+
+#include "app/config/config.h"
+#include "app/config/config_values.h"
+#include "base/encoding.h"
+#include "base/lower_case.h"
+#include "base/try.h"
+#include "net/url.h"
+
+namespace sallyport::app {
+
+namespace {
+
+constexpr std::size_t kMostAgents = 10'000;
+constexpr std::size_t kMostNames = 256;
+constexpr std::size_t kMostUpstreams = 64;
+
+using policy::Mapping;
+using policy::Place;
+using policy::ReadValue;
+
+ReadValue read_listen(ServeConfig& out) {
+  return [&out](const Place& place) -> Result<void> {
+    std::string text;
+    SALLYPORT_CHECK_OK(policy::read_text(text, kLongestConfigText)(place));
+    if (text == "none") {
+      out.address.clear();
+      return {};
+    }
+    const std::size_t colon = text.rfind(':');
+    std::string address = text.substr(0, colon);
+    if (address.starts_with('[') && address.ends_with(']')) {
+      address = address.substr(1, address.size() - 2);
+    }
+    const std::string port = colon == std::string::npos ? "" : text.substr(colon + 1);
+    boost::system::error_code error;
+    (void)boost::asio::ip::make_address(address, error);
+    const auto [end, bad] = std::from_chars(port.data(), port.data() + port.size(), out.port);
+    if (error || bad != std::errc{} || end != port.data() + port.size()) {
+      return place.refuse(fmt::format("`{}` is no address and port; write 127.0.0.1:8765", text));
+    }
+    out.address = address;
+    return {};
+  };
+}
+
+ReadValue read_policy(std::string& out, const std::filesystem::path& folder) {
+  return [&out, folder](const Place& place) -> Result<void> {
+    SALLYPORT_CHECK_OK(policy::read_text(out, kLongestConfigText)(place));
+    // What looks like a file is one beside this file; a plain word is a policy that is shipped.
+    if (out.find_first_of("/.") != std::string::npos) out = (folder / out).string();
+    return {};
+  };
+}
+
+json::object digest_schema() {
+  return {{"type", "string"}, {"pattern", "^[0-9a-f]{64}$"}};
+}
+
+ReadValue read_digest(std::string& out) {
+  return [&out](const Place& place) -> Result<void> {
+    SALLYPORT_CHECK_OK(policy::read_text(out, kLongestConfigText)(place));
+    const auto bytes = from_hex(out);
+    if (bytes && bytes->size() == 32) return {};
+    return place.refuse(
+        "a SHA-256 belongs here, 64 hexadecimal digits in lower case; `printf %s "
+        "TOKEN | sha256sum` shows it");
+  };
+}
+
+Mapping agent_keys(ServeConfig::Agent& out, const std::filesystem::path&) {
+  Mapping keys("an agent");
+  keys.required("name", "how records call it", name_schema(), read_name(out.name))
+      .required("token_sha256", "SHA-256 of its bearer token, hexadecimal", digest_schema(),
+                read_digest(out.token_sha256));
+  return keys;
+}
+
+ReadValue read_into(std::optional<std::string>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    return policy::read_text(out.emplace(), kLongestConfigText)(place);
+  };
+}
+
+// Where nothing else is said, `sallyport mcp login` was run for the server.
+Mapping login_keys(OAuthOptions& out, const std::filesystem::path& folder) {
+  const json::object text = policy::text_schema(kLongestConfigText);
+  Mapping keys("the login to a tool server");
+  keys.optional("client_id", "of a client that was registered by hand, or its address", text,
+                read_into(out.client_id))
+      .optional("client_secret_env", "the variable that holds its secret", text,
+                read_into(out.client_secret_env))
+      .optional("client_secret_file", "the file that holds its secret, with mode 0600", text,
+                read_file_name(out.client_secret_file, folder))
+      .optional("client_key_file", "its private key in PEM, with mode 0600", text,
+                read_file_name(out.client_key_file, folder))
+      .optional(
+          "grant", "who is let in: a person, or the client by itself [authorization_code]",
+          policy::choice_schema({"authorization_code", "client_credentials"}),
+          policy::read_choice({"authorization_code", "client_credentials"},
+                              [&out](std::size_t choice) { out.client_credentials = choice == 1; }))
+      .optional("issuer", "the authorization server that it is a client of", text,
+                read_into(out.issuer))
+      .optional("scope", "what to ask for [what the server says]", text, read_into(out.scope));
+  return keys;
+}
+
+Mapping upstream_keys(ServeConfig::Upstream& out, const std::filesystem::path& folder) {
+  Mapping keys("a tool server");
+  keys.required("name", "how records call it", name_schema(), read_name(out.name))
+      .optional("command", "that starts it, as a list of words",
+                policy::list_schema(policy::word_schema(kLongestConfigText), kMostCommandWords),
+                [&out](const Place& place) -> Result<void> {
+                  std::string word;
+                  const ReadValue read = [&](const Place& item) -> Result<void> {
+                    SALLYPORT_CHECK_OK(policy::read_word(word, kLongestConfigText)(item));
+                    out.command.push_back(word);
+                    return {};
+                  };
+                  SALLYPORT_CHECK_OK(policy::read_list(kMostCommandWords, read)(place));
+                  if (!out.command.empty()) return {};
+                  return place.refuse("a command belongs here, as a list of words");
+                })
+      .optional("url", "where it is reached, instead of a command",
+                policy::text_schema(kLongestConfigText), read_url(out.url))
+      .optional("bearer_env", "the variable that holds our token for it",
+                policy::text_schema(kLongestConfigName),
+                policy::read_text(out.bearer_env, kLongestConfigName))
+      .optional("auth", "who we are where it asks for a login",
+                login_keys(out.oauth, folder).schema(),
+                [&out, folder](const Place& place) -> Result<void> {
+                  return login_keys(out.oauth, folder).read(place);
+                })
+      .optional("allow_http", "no encryption on the way to another machine [false]",
+                policy::truth_schema(), policy::read_truth(out.allow_http))
+      .optional("run_as", "the account that its command runs as [`serve.run_as`]", name_schema(),
+                read_name(out.run_as))
+      .optional("era", "of the protocol that it speaks [auto]",
+                policy::choice_schema({"auto", "legacy", "modern"}),
+                policy::read_choice({"auto", "legacy", "modern"}, [&out](std::size_t choice) {
+                  constexpr const char* kEras[] = {"auto", "legacy", "modern"};
+                  out.era = kEras[choice];
+                }));
+  return keys;
+}
+
+// What keeps an entry from standing beside another one; empty: nothing.
+std::string clash(const ServeConfig::Agent& one, const ServeConfig::Agent& other) {
+  return one.name == other.name ? fmt::format("`{}` is there twice", one.name) : std::string();
+}
+
+std::string clash(const ServeConfig::Upstream& one, const ServeConfig::Upstream& other) {
+  if (one.name == other.name) return fmt::format("`{}` is there twice", one.name);
+  const auto& [shorter, longer] = std::minmax(one.name, other.name);
+  if (!longer.starts_with(shorter + '.')) return {};
+  return fmt::format(
+      "`{}` and `{}`: a tool of one could be called like a tool of the other; name one of them "
+      "differently",
+      shorter, longer);
+}
+
+// A list of sections of their own, whose names differ.
+template <class Entry>
+ReadValue read_entries(std::vector<Entry>& out, std::size_t most,
+                       Mapping (*keys)(Entry&, const std::filesystem::path&),
+                       const std::filesystem::path& folder) {
+  return policy::read_list(most, [&out, keys, folder](const Place& place) -> Result<void> {
+    Entry entry;
+    SALLYPORT_CHECK_OK(keys(entry, folder).read(place));
+    for (const Entry& other : out) {
+      if (const std::string why = clash(entry, other); !why.empty()) return place.refuse(why);
+    }
+    out.push_back(std::move(entry));
+    return {};
+  });
+}
+
+ReadValue read_texts(std::vector<std::string>& out) {
+  return policy::read_list(kMostNames, [&out](const Place& place) -> Result<void> {
+    std::string text;
+    SALLYPORT_CHECK_OK(policy::read_text(text, kLongestConfigText)(place));
+    out.push_back(lower_case(text));
+    return {};
+  });
+}
+
+Mapping tls_keys(ServeConfig::TlsFiles& out, const std::filesystem::path& folder) {
+  const json::object text = policy::text_schema(kLongestConfigText);
+  Mapping keys("TLS of the server");
+  keys.required("cert_file", "its certificate in PEM, with those that lead to a root behind it",
+                text, read_file_name(out.certificate, folder))
+      .required("key_file", "the key of the certificate in PEM, with mode 0600", text,
+                read_file_name(out.key, folder));
+  return keys;
+}
+
+ReadValue read_tls(ServeConfig& out, const std::filesystem::path& folder) {
+  return [&out, folder](const Place& place) -> Result<void> {
+    if (place.node.kind == policy::YamlNode::Kind::Scalar) {
+      out.tls_is_off = place.node.text == "off";
+      if (out.tls_is_off) return {};
+      return place.refuse("write `{cert_file: FILE, key_file: FILE}` here, or `off`");
+    }
+    ServeConfig::TlsFiles files;
+    SALLYPORT_CHECK_OK(tls_keys(files, folder).read(place));
+    out.tls = net::ServerTls::Files{*files.certificate, *files.key};
+    return {};
+  };
+}
+
+Mapping telemetry_keys(TelemetryConfig& out) {
+  const json::object text = policy::text_schema(kLongestConfigText);
+  Mapping keys("what is told to a collector of OpenTelemetry");
+  keys.required("otlp", "address of the collector, for OTLP over HTTP", text, read_url(out.otlp))
+      .optional("service_name", "how this server is called there [sallyport]",
+                policy::text_schema(kLongestConfigName),
+                policy::read_text(out.service_name, kLongestConfigName))
+      .optional("allow_http", "no encryption on the way to another machine [false]",
+                policy::truth_schema(), policy::read_truth(out.allow_http));
+  return keys;
+}
+
+ReadValue read_idle(ServeConfig& out) {
+  return [&out](const Place& place) -> Result<void> {
+    const auto idle = parse_duration(place.node.text);
+    if (!idle || idle->count() == 0) {
+      return place.refuse(fmt::format("`{}` is no duration; write 30m or 12h", place.node.text));
+    }
+    out.idle = *idle;
+    return {};
+  };
+}
+
+}  // namespace
+
+bool ServeConfig::is_local() const {
+  if (!has_http()) return true;
+  boost::system::error_code error;
+  const auto ip = boost::asio::ip::make_address(address, error);
+  return !error && ip.is_loopback();
+}
+
+// A proxy connects from this machine, and says the name that others know.
+bool ServeConfig::only_here() const {
+  return is_local() && hosts.empty();
+}
+
+Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
+  ServeConfig::Agent agent;
+  ServeConfig::Upstream upstream;
+  AuthorizationConfig issuers;
+  TelemetryConfig telemetry;
+  ConsoleConfig console;
+  ServeConfig::TlsFiles files;
+  proxy::Settings any_models;
+  const json::object names =
+      policy::list_schema(policy::text_schema(kLongestConfigText), kMostNames);
+  Mapping keys("the server");
+  keys.optional("listen", "address and port, or `none` beside `socket_dir` [127.0.0.1:8765]",
+                policy::text_schema(kLongestConfigText), read_listen(out))
+      .optional("tls", "certificate and key [plain HTTP; others reach it only with `off`]",
+                json::object{{"anyOf", json::array{policy::choice_schema({"off"}),
+                                                   tls_keys(files, folder).schema()}}},
+                read_tls(out, folder))
+      .optional("public_url", "under which agents and people reach this server, through a proxy",
+                policy::text_schema(kLongestConfigText), read_url(out.public_url))
+      .optional("policy", "a file, or a shipped one by its name [starter]",
+                policy::text_schema(kLongestConfigText), read_policy(out.policy, folder))
+      .optional("auth", "whether agents need a token [tokens]",
+                policy::choice_schema({"tokens", "none"}),
+                policy::read_choice({"tokens", "none"},
+                                    [&out](std::size_t choice) { out.needs_token = choice == 0; }))
+      .optional("agents", "who may come, and the digest of each one's token",
+                policy::list_schema(agent_keys(agent, folder).schema(), kMostAgents),
+                read_entries(out.agents, kMostAgents, agent_keys, folder))
+      .optional("authorization", "whose access tokens agents may bring, beside those",
+                authorization_keys(issuers, folder).schema(),
+                [&out, folder](const Place& place) -> Result<void> {
+                  return read_authorization(out.authorization.emplace(), folder, place);
+                })
+      .optional("upstreams", "the tool servers behind the gate [none: for hooks alone]",
+                policy::list_schema(upstream_keys(upstream, folder).schema(), kMostUpstreams),
+                read_entries(out.upstreams, kMostUpstreams, upstream_keys, folder))
+      .optional("models", "providers of models that agents reach through this server [none]",
+                models_keys(any_models, folder).schema(),
+                [&out, folder](const Place& place) -> Result<void> {
+                  return models_keys(out.models.emplace(), folder).read(place);
+                })
+      .optional("console", "the web console", console_keys(console).schema(),
+                [&out](const Place& place) -> Result<void> {
+                  return console_keys(out.console.emplace()).read(place);
+                })
+      .optional("metrics_token_sha256", "SHA-256 of the token that opens /metrics, hexadecimal",
+                digest_schema(), read_digest(out.metrics_sha256))
+      .optional("telemetry", "where spans go, as OpenTelemetry has them [as OTEL_ variables say]",
+                telemetry_keys(telemetry).schema(),
+                [&out](const Place& place) -> Result<void> {
+                  return telemetry_keys(out.telemetry.emplace()).read(place);
+                })
+      .optional("allowed_hosts", "names in `Host` beside the address itself", names,
+                read_texts(out.hosts))
+      .optional("allowed_origins", "pages that may connect", names, read_texts(out.origins))
+      .optional("socket_dir", "the folder of sockets for all users, under the system set-up",
+                policy::text_schema(kLongestConfigText), read_file_name(out.socket_dir, folder))
+      .optional("run_as",
+                "the account of tool servers that a command starts [that of this process]",
+                name_schema(), read_name(out.run_as))
+      .optional(
+          "sessions", "that are open at once [64]", policy::number_schema(1, 10'000),
+          policy::read_number(1, 10'000, [&out](std::uint64_t count) { out.sessions = count; }))
+      .optional("idle", "after which a session that nobody uses ends [30m]",
+                json::object{{"type", "string"}, {"pattern", "^[0-9]+[smhdw]$"}}, read_idle(out));
+  return keys;
+}
+
+Result<void> read_serve(ServeConfig& out, const std::filesystem::path& folder, const Place& place) {
+  SALLYPORT_CHECK_OK(serve_keys(out, folder).read(place));
+  for (const ServeConfig::Upstream& upstream : out.upstreams) {
+    if (upstream.command.empty() == upstream.url.empty()) {
+      return place.refuse(
+          fmt::format("`{}` needs a `command` or a `url`, one of them alone", upstream.name));
+    }
+    if (upstream.oauth != OAuthOptions{} &&
+        (upstream.url.empty() || !upstream.bearer_env.empty())) {
+      return place.refuse(
+          fmt::format("`auth` of `{}` is for a `url` without `bearer_env`", upstream.name));
+    }
+    if (!upstream.run_as.empty() && upstream.command.empty()) {
+      return place.refuse(fmt::format("`run_as` of `{}` is for a `command`", upstream.name));
+    }
+    const bool named = !upstream.run_as.empty() || !out.run_as.empty();
+    if (out.is_system_service() && !upstream.command.empty() && !named) {
+      return place.refuse(fmt::format(
+          "`run_as` must say which account `{}` runs as: a tool server never runs as the service",
+          upstream.name));
+    }
+  }
+  if (!out.has_http() && !out.is_system_service()) {
+    return place.refuse("`listen: none` is for a service with a `socket_dir`");
+  }
+  if (out.is_system_service() && out.has_http() && !out.needs_token) {
+    return place.refuse(
+        "`auth: none` lets every user of this machine be the same agent; beside `socket_dir` those "
+        "who come over HTTP need tokens");
+  }
+  if (!out.needs_token && (!out.agents.empty() || out.authorization)) {
+    return place.refuse(fmt::format("`auth: none` and `{}` exclude each other",
+                                    out.authorization ? "authorization" : "agents"));
+  }
+  if (!out.needs_token && !out.is_local()) {
+    return place.refuse(fmt::format(
+        "`auth: none` is for this machine alone, and {} is reached from others", out.address));
+  }
+  if (!out.needs_token && !out.only_here()) {
+    return place.refuse(
+        "`auth: none` is for this machine alone, and `allowed_hosts` lets others come here through "
+        "a proxy");
+  }
+  if (!out.is_local() && out.agents.empty() && !out.authorization && !out.is_for_hooks_alone()) {
+    return place.refuse("`agents` must say who may come from other machines, or `authorization`");
+  }
+  if (!out.is_local() && out.hosts.empty()) {
+    return place.refuse("`allowed_hosts` must say by which names others come here");
+  }
+  if (!out.has_http() && out.tls) {
+    return place.refuse("`tls` is for a server that listens, and `listen: none` does not");
+  }
+  // A proxy whose address is `https` brings others here, and encrypts what they say.
+  const bool proxied = !out.public_url.empty() && net::Url::parse(out.public_url)->tls;
+  if (!out.is_local() && !out.tls && !out.tls_is_off && !proxied) {
+    return place.refuse(fmt::format(
+        "{} is reached from other machines, and tokens would go there in the clear; name "
+        "`tls: {{cert_file, key_file}}`, or write `tls: off` where something else encrypts",
+        out.address));
+  }
+  if (!out.public_url.empty()) {
+    const net::Url url = *net::Url::parse(out.public_url);
+    if (std::ranges::find(out.hosts, url.host) == out.hosts.end() &&
+        std::ranges::find(out.hosts, url.authority()) == out.hosts.end()) {
+      return place.refuse(fmt::format(
+          "`public_url` names `{}`, which is missing in `allowed_hosts`", url.authority()));
+    }
+  }
+  return {};
+}
+
+}  // namespace sallyport::app

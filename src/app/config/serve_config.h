@@ -1,0 +1,108 @@
+// The section `serve` of the configuration file.
+//
+//   serve:
+//     listen: 127.0.0.1:8765
+//     tls: {cert_file: gate.crt, key_file: gate.key}
+//     public_url: https://gate.example.com
+//     policy: strict                       # a file, or a shipped one; default: starter
+//     auth: tokens                         # or `none`, on this machine only
+//     agents:
+//       - {name: ci, token_sha256:
+//       9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08}
+//     authorization: {issuers: [{name: corp, issuer: "https://login.example.com"}]}
+//     upstreams:                           # none: for hooks of coding agents alone
+//       - {name: files, command: [npx, -y, "@modelcontextprotocol/server-filesystem", /srv/notes]}
+//       - {name: tickets, url: "https://tickets.example.com/mcp", bearer_env: TICKETS_TOKEN}
+//       - {name: wiki, url: "https://wiki.example.com/mcp", auth: {client_id: sallyport, ...}}
+//     models: {upstreams: [{name: claude, api: anthropic_messages, ...}]}   #
+//     app/config/models_config.h console: {enabled: true}            # app/config/console_config.h
+//     telemetry: {otlp: "http://127.0.0.1:4318"}
+//     allowed_hosts: [gate.example.com]
+//     allowed_origins: ["https://console.example.com"]
+//     sessions: 64
+//     idle: 30m
+//     socket_dir: /run/sallyport           # the service of the system set-up, for all users
+//     run_as: sallyport-tools              # the account of tool servers that a command starts
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "app/config/authorization_config.h"
+#include "app/config/console_config.h"
+#include "app/config/models_config.h"
+#include "app/servers/oauth_options.h"
+#include "net/server_tls.h"
+#include "policy/mapping.h"
+
+namespace sallyport::app {
+
+// The collector of spans.
+struct TelemetryConfig {
+  std::string otlp{};          // address of a collector
+  std::string service_name{};  // empty: that of the environment, else ours
+  bool allow_http = false;
+};
+
+struct ServeConfig {
+  struct Agent {
+    std::string name{};
+    std::string token_sha256{};  // hexadecimal
+  };
+  struct Upstream {
+    std::string name{};
+    std::vector<std::string> command{};  // that starts it, or
+    std::string url{};                   // where it is reached
+    std::string bearer_env{};            // the variable that holds our token for it
+    bool allow_http = false;             // without encryption, to other machines too
+    OAuthOptions oauth{};                // who we are where it asks for a login
+    std::string era = "auto";
+    std::string run_as{};  // the account that its command runs as; empty: that of all, below
+  };
+
+  struct TlsFiles {
+    std::optional<std::filesystem::path> certificate{};
+    std::optional<std::filesystem::path> key{};
+  };
+
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 8765;
+  std::optional<net::ServerTls::Files> tls{};  // nothing: plain HTTP
+  bool tls_is_off = false;                     // said so: others may come without encryption
+  std::string public_url{};  // by which others come here, through a proxy; empty: as it listens
+  std::string policy = "starter";
+  bool needs_token = true;
+  std::vector<Agent> agents{};
+  std::optional<AuthorizationConfig> authorization{};
+  std::string metrics_sha256{};  // of the token that opens /metrics; empty: none is asked for
+  std::optional<TelemetryConfig> telemetry{};  // nothing: as the environment says
+  std::vector<Upstream> upstreams{};
+  std::optional<proxy::Settings> models{};  // providers of models; none: no model proxy
+  std::optional<ConsoleConfig> console{};   // nothing: served as it is without a section
+  std::vector<std::string> hosts{};
+  std::vector<std::string> origins{};
+  // Where programs of all users of this machine come. Nothing: this is no service of the system
+  // set-up.
+  std::optional<std::filesystem::path> socket_dir{};
+  std::string run_as{};  // of commands that name no account; empty: the account of this process
+  std::uint64_t sessions = 64;
+  std::chrono::seconds idle{1800};
+
+  bool is_system_service() const { return socket_dir.has_value(); }
+  bool has_http() const { return !address.empty(); }
+  bool is_local() const;   // only programs of this machine can connect
+  bool only_here() const;  // and none of them brings others here, as a proxy does
+  std::string_view scheme() const { return tls ? "https://" : "http://"; }
+  bool has_tools() const { return !upstreams.empty(); }
+  bool is_for_hooks_alone() const { return upstreams.empty() && !models; }
+};
+
+// Relative paths of policies are relative to `folder`.
+policy::Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder);
+Result<void> read_serve(ServeConfig& out, const std::filesystem::path& folder,
+                        const policy::Place& place);
+
+}  // namespace sallyport::app

@@ -1,0 +1,35 @@
+// Puts on record whom `serve` does not let in: `authorization_denied` with the action
+// `front_admission` (EV-10).
+//
+// A flood of bad tokens must not fill the disk: 32 refusals at once, then one in 30 seconds. The
+// others are counted, and the next row says how many there were.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/async.h"
+#include "base/clock.h"
+#include "core/event/emitter.h"
+
+namespace sallyport::app {
+
+// On a context with one thread. All must outlive it.
+class AdmissionLog {
+ public:
+  AdmissionLog(core::Emitter& emitter, const Clock& clock) : emitter_(emitter), clock_(clock) {}
+
+  // `why` is what the client is told. Returns when the row is written, or at once where none is.
+  Async<void> record(std::string route, unsigned status, std::string why);
+
+ private:
+  bool may_write();
+
+  core::Emitter& emitter_;
+  const Clock& clock_;
+  double left_ = 32;
+  SteadyTime filled_{};
+  std::uint64_t untold_ = 0;
+};
+
+}  // namespace sallyport::app

@@ -1,0 +1,46 @@
+// Which agent a bearer token belongs to. Only digests are kept.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/config/serve_config.h"
+#include "base/digest.h"
+#include "base/entropy.h"
+#include "net/server_request.h"
+
+namespace sallyport::app {
+
+class AgentTokens {
+ public:
+  // Those of the configuration. Where it names none, and nobody who gives them out, the one of this
+  // machine, which is made on first use; without tokens at all everybody is `local`.
+  static Result<AgentTokens> open(const ServeConfig& config, std::string local,
+                                  const std::filesystem::path& data_dir, Entropy& entropy);
+
+  // Those alone.
+  static AgentTokens of(const std::vector<ServeConfig::Agent>& agents);
+
+  // The agent whose token stands in the one `Authorization` header.
+  std::optional<std::string> agent_of(const net::ServerRequest& request) const;
+  // The agent that this token belongs to.
+  std::optional<std::string> agent_with(std::string_view token) const;
+  // Whom every request comes from where no token is asked for.
+  const std::optional<std::string>& anybody() const { return anybody_; }
+
+  // Of the token of this machine; empty where there is none.
+  const std::filesystem::path& file() const { return file_; }
+
+ private:
+  struct Entry {
+    std::string agent;
+    Hash digest;
+  };
+  std::vector<Entry> entries_;
+  std::optional<std::string> anybody_;
+  std::filesystem::path file_;
+};
+
+}  // namespace sallyport::app

@@ -1,0 +1,99 @@
+#include "app/daemon/console_door.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "app/accounts.h"
+#include "base/json_members.h"
+#include "base/try.h"
+
+namespace sallyport::app {
+
+namespace {
+
+constexpr std::chrono::minutes kGood{1};
+constexpr std::size_t kMostNonces = 1024;
+
+Result<void> check_signed(const json::object& login, const trust::Reviewers& people,
+                          const std::string& ledger, WallTime now) {
+  const std::string name = text_or_empty(login, "reviewer");
+  const std::string at = text_or_empty(login, "at");
+  const trust::Reviewer* const person = people.find(name);
+  if (person == nullptr || !person->key) {
+    return fail(ErrorCode::Unauthenticated,
+                fmt::format("no key of `{:.80}` is registered here", name));
+  }
+  const std::string text = console_statement(name, ledger, text_or_empty(login, "nonce"), at);
+  if (!trust::is_signature_of(text, text_or_empty(login, "signature"), *person->key)) {
+    return fail(ErrorCode::Unauthenticated, "the signature is not that of the registered key");
+  }
+  const std::optional<WallTime> signed_at = from_rfc3339(at);
+  if (!signed_at || *signed_at > now + kGood || *signed_at < now - kGood) {
+    return fail(ErrorCode::Unauthenticated, "the statement was signed too long ago");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string console_statement(const std::string& reviewer, const std::string& ledger,
+                              const std::string& nonce, const std::string& at) {
+  return canonical_json(json::object{{"schema", "sallyport.console_login.v1"},
+                                     {"reviewer", reviewer},
+                                     {"ledger", ledger},
+                                     {"nonce", nonce},
+                                     {"at", at}});
+}
+
+ConsoleDoor::ConsoleDoor(Parts parts)
+    : parts_(std::move(parts)),
+      server_(parts_.executor,
+              {.greeting = std::string(kConsoleGreeting), .question_bytes = kLargestConsoleFrame},
+              parts_.log) {}
+
+Async<void> ConsoleDoor::run(std::chrono::milliseconds patience) {
+  co_await server_.run(
+      [this](net::Peer peer, std::string question) { return answer(peer, std::move(question)); },
+      patience);
+}
+
+// Running as the same user is enough to look, and not to be somebody (AP-28).
+Result<LoginLinks::Guest> ConsoleDoor::guest_of(const net::Peer& peer,
+                                                const std::string& question) {
+  SALLYPORT_TRY(const ParsedJson asked, parse_json(question, {.bytes = kLargestConsoleFrame}));
+  const json::object* const body = asked.value.if_object();
+  if (body == nullptr) return fail(ErrorCode::InvalidInput, "a question is an object");
+  const json::object* const login = object_in(*body, "login");
+  if (login == nullptr) {
+    return LoginLinks::Guest{
+        fmt::format("local:{}", name_of_user(peer.uid)), "link", {api::Role::Viewer}};
+  }
+  SALLYPORT_TRY(const policy::ReviewerFile::List people, parts_.people.now());
+  SALLYPORT_CHECK_OK(check_signed(*login, *people, parts_.ledger, parts_.clock.wall()));
+  const std::string nonce = text_or_empty(*login, "nonce");
+  if (nonce.size() < 16 || std::ranges::find(nonces_, nonce) != nonces_.end()) {
+    return fail(ErrorCode::Unauthenticated, "this statement was used before");
+  }
+  nonces_.push_back(nonce);
+  if (nonces_.size() > kMostNonces) nonces_.pop_front();
+  return LoginLinks::Guest{text_or_empty(*login, "reviewer"), "link_key", {}};
+}
+
+Async<std::optional<net::FrameServer::Reply>> ConsoleDoor::answer(net::Peer peer,
+                                                                  std::string question) {
+  Result<LoginLinks::Guest> guest = guest_of(peer, question);
+  if (!guest) {
+    co_return net::FrameServer::Reply{
+        json::serialize(json::object{{"error", guest.error().message}})};
+  }
+  const std::string name = guest->name;
+  const std::string secret = parts_.links.make(std::move(*guest));
+  co_return net::FrameServer::Reply{json::serialize(
+      json::object{{"url", fmt::format("{}#once={}", parts_.address, secret)},
+                   {"name", name},
+                   {"good_for_seconds", std::chrono::seconds(LoginLinks::kGood).count()}})};
+}
+
+}  // namespace sallyport::app

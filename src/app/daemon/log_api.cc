@@ -1,0 +1,225 @@
+// The log itself over HTTP: how much is in it, its checkpoints, proofs, keys and gaps.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <tuple>
+
+#include "api/schema.h"
+#include "app/daemon/records_api.h"
+#include "app/records/gaps.h"
+#include "app/records/prefix_view.h"
+#include "app/records/selection.h"
+#include "base/encoding.h"
+#include "base/try.h"
+#include "ledger/opening_check.h"
+#include "ledger/query.h"
+#include "ledger/receipt.h"
+#include "ledger/tree.h"
+
+namespace sallyport::app {
+
+namespace {
+
+namespace schema = api::schema;
+using api::Role;
+using ledger::Facet;
+
+constexpr std::pair<std::string_view, Facet> kFields[] = {
+    {"agent", Facet::Agent},     {"kind", Facet::Kind}, {"outcome", Facet::Outcome},
+    {"server", Facet::Server},   {"tool", Facet::Tool}, {"topic", Facet::Topic},
+    {"session", Facet::Session}, {"run", Facet::Run}};
+
+// The most frequent first.
+struct Ranked {
+  std::vector<std::pair<std::string, std::uint64_t>> values{};
+  std::size_t left_out = 0;
+};
+
+Result<Ranked> ranked(ledger::ReadView& view, Facet facet) {
+  constexpr std::size_t kMost = 500;
+  SALLYPORT_TRY(const auto counts, ledger::count_by(view, facet));
+  Ranked all{.values = {counts.begin(), counts.end()}};
+  std::ranges::sort(all.values, [](const auto& a, const auto& b) {
+    return std::tie(b.second, a.first) < std::tie(a.second, b.first);
+  });
+  if (all.values.size() > kMost) {
+    all.left_out = all.values.size() - kMost;
+    all.values.resize(kMost);
+  }
+  return all;
+}
+
+Result<api::Answer> facets(ledger::ReadView& view, const api::Request& request) {
+  const std::string field = request.query.get("field").value_or("");
+  for (const auto& [name, facet] : kFields) {
+    if (name != field) continue;
+    SALLYPORT_TRY(const Ranked found, ranked(view, facet));
+    json::array values;
+    for (const auto& [value, count] : found.values) {
+      values.push_back(json::object{{"value", value}, {"count", count}});
+    }
+    return api::Answer{.body = json::object{{"field", field},
+                                            {"values", std::move(values)},
+                                            {"left_out", found.left_out}}};
+  }
+  return fail(ErrorCode::InvalidInput,
+              "`field` is one of agent, kind, outcome, server, tool, topic, session, run", "field");
+}
+
+Result<api::Answer> stats(ledger::ReadView& view, const api::Request&) {
+  constexpr std::pair<const char*, Facet> kGroups[] = {{"kinds", Facet::Kind},
+                                                       {"outcomes", Facet::Outcome},
+                                                       {"tools", Facet::Tool},
+                                                       {"agents", Facet::Agent}};
+  SALLYPORT_TRY(const std::uint64_t size, view.size());
+  json::object body{{"size", size}};
+  std::size_t left_out = 0;
+  for (const auto& [name, facet] : kGroups) {
+    SALLYPORT_TRY(const Ranked found, ranked(view, facet));
+    json::object group;
+    for (const auto& [value, count] : found.values) group[value] = count;
+    body[name] = std::move(group);
+    left_out += found.left_out;
+  }
+  body["left_out"] = left_out;
+  return api::Answer{.body = std::move(body)};
+}
+
+// The sizes next to `size` that were signed: a commit may hold many entries and has one checkpoint.
+Result<json::array> neighbours(ledger::ReadView& view, std::uint64_t size) {
+  constexpr std::uint64_t kLargestCommit = 4096;
+  std::optional<std::uint64_t> before;
+  std::optional<std::uint64_t> after;
+  const std::uint64_t begin = size > kLargestCommit ? size - kLargestCommit : 0;
+  SALLYPORT_CHECK_OK(view.scan(begin, size + kLargestCommit,
+                               [&](const ledger::StoredEntry& stored) -> Result<bool> {
+                                 if (stored.checkpoint.empty()) return true;
+                                 if (stored.sequence + 1 < size) before = stored.sequence + 1;
+                                 if (stored.sequence + 1 <= size) return true;
+                                 after = stored.sequence + 1;
+                                 return false;
+                               }));
+  json::array all;
+  if (before) all.emplace_back(*before);
+  if (after) all.emplace_back(*after);
+  return all;
+}
+
+constexpr const char* kNote = "text/plain; charset=utf-8";
+
+Result<api::Answer> checkpoint(ledger::ReadView& view, const api::Request&) {
+  SALLYPORT_TRY(const ledger::ReadView::Head head, view.head());
+  if (head.checkpoint.empty()) return fail(ErrorCode::NotFound, "the log has no entry yet");
+  return api::Answer{.text = head.checkpoint, .type = kNote};
+}
+
+Result<api::Answer> checkpoint_at(ledger::ReadView& view, const api::Request& request) {
+  SALLYPORT_TRY(const std::uint64_t size, count_from(request.at("size"), "size"));
+  std::optional<ledger::StoredEntry> last;
+  if (size > 0) {
+    SALLYPORT_TRY(last, view.entry(size - 1));
+  }
+  if (last && !last->checkpoint.empty())
+    return api::Answer{.text = last->checkpoint, .type = kNote};
+  SALLYPORT_TRY(json::array near, neighbours(view, size));
+  const api::Problem problem{404,
+                             "not_found",
+                             fmt::format("no checkpoint was signed at size {}", size),
+                             "size",
+                             {{"neighbours", std::move(near)}}};
+  return api::Answer{.status = 404, .body = problem.to_json(), .type = "application/problem+json"};
+}
+
+Result<api::Answer> proof(ledger::ReadView& view, const api::Request& request) {
+  SALLYPORT_TRY(const std::uint64_t size, view.size());
+  SALLYPORT_TRY(const auto from, request.query.number("from", 1, size));
+  SALLYPORT_TRY(const auto to, request.query.number("to", 1, size));
+  if (!from || !to || *from > *to) {
+    return fail(ErrorCode::InvalidInput, fmt::format("0 < `from` <= `to` <= {}", size), "from");
+  }
+  SALLYPORT_TRY(const ledger::Proof hashes,
+                ledger::consistency_proof(*from, *to, ledger::subtree_hash(view)));
+  json::array all;
+  for (const Hash& hash : hashes) all.emplace_back(base64(hash));
+  return api::Answer{
+      .body = json::object{{"old_size", *from}, {"new_size", *to}, {"proof", std::move(all)}}};
+}
+
+Result<api::Answer> keys(ledger::ReadView& view, const api::Request&) {
+  SALLYPORT_TRY(const std::vector<ledger::KeyPeriod> history, ledger::key_history(view));
+  json::array all;
+  for (const ledger::KeyPeriod& period : history) {
+    all.push_back(json::object{
+        {"key", period.key.text()},
+        {"first_size", period.first_size},
+        {"last_size", period.last_size ? json::value(*period.last_size) : json::value()},
+        {"compromised", period.compromised}});
+  }
+  return api::Answer{.body = json::object{{"keys", std::move(all)}}};
+}
+
+Result<GapList> gaps_in(ledger::ReadView& view, const api::Request& request) {
+  SALLYPORT_TRY(const std::uint64_t size, view.size());
+  PrefixView wanted(view, size, request.wanted);
+  return find_gaps(wanted);
+}
+
+Result<api::Answer> gaps(ledger::ReadView& view, const api::Request& request) {
+  SALLYPORT_TRY(const GapList found, gaps_in(view, request));
+  return api::Answer{.body =
+                         json::object{{"gaps", found.to_json()}, {"left_out", found.left_out()}}};
+}
+
+Result<api::Answer> intervals(ledger::ReadView& view, const api::Request& request) {
+  const std::string kind = request.query.get("kind").value_or("fail_open");
+  SALLYPORT_TRY(const GapList found, gaps_in(view, request));
+  json::array all;
+  for (const Gap& gap : found.gaps()) {
+    if (gap.kind != kind) continue;
+    all.push_back(json::object{
+        {"sequence", gap.sequence}, {"at", gap.at}, {"kind", gap.kind}, {"detail", gap.detail}});
+  }
+  return api::Answer{.body = json::object{{"intervals", std::move(all)}}};
+}
+
+}  // namespace
+
+void RecordsApi::add_log(api::HttpApi& api) {
+  const auto add = [&](const char* pattern, const char* name, const char* summary, Look look,
+                       std::vector<api::Parameter> query, json::object response,
+                       const char* type = "application/json") {
+    api.add({.method = "GET",
+             .pattern = pattern,
+             .roles = {Role::Viewer},
+             .handler = on_view(std::move(look)),
+             .words = {.name = name,
+                       .summary = summary,
+                       .query = std::move(query),
+                       .response = std::move(response),
+                       .type = type}});
+  };
+  add("facets", "countFacet", "How often each value of a field stands in the log", facets,
+      {{"field", "agent, kind, outcome, server, tool, topic, session or run", schema::text()}},
+      schema::object({{"field", schema::text()}, {"values", schema::list(schema::object())}}));
+  add("stats", "showStats", "What `ledger stats` counts", stats, {},
+      schema::object({{"size", schema::number()}, {"outcomes", schema::object()}}));
+  add("log/checkpoint", "newestCheckpoint", "The newest signed checkpoint", checkpoint, {},
+      schema::text(), "text/plain");
+  add("log/checkpoint/{size}", "checkpointAt", "The checkpoint of a size", checkpoint_at, {},
+      schema::text(), "text/plain");
+  add("log/proof", "consistencyProof", "A proof that the log only grew between two sizes", proof,
+      {{"from", "the older size", schema::number()}, {"to", "the newer size", schema::number()}},
+      schema::object({{"old_size", schema::number()},
+                      {"new_size", schema::number()},
+                      {"proof", schema::list(schema::text())}}));
+  add("log/keys", "listKeys", "Every verifier key that this log ever had", keys, {},
+      schema::object({{"keys", schema::list(schema::object())}}));
+  add("log/gaps", "listGaps", "What `ledger verify --gaps` finds", gaps, {},
+      schema::object({{"gaps", schema::list(schema::object())}, {"left_out", schema::number()}}));
+  add("intervals", "listIntervals", "When something was not as it should be", intervals,
+      {{"kind", "fail_open, downtime, ... [fail_open]", schema::text()}},
+      schema::object({{"intervals", schema::list(schema::object())}}));
+}
+
+}  // namespace sallyport::app

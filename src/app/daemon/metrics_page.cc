@@ -1,0 +1,104 @@
+#include "app/daemon/metrics_page.h"
+
+#include <array>
+
+#include "app/version.h"
+#include "core/approval/approval_state.h"
+
+namespace sallyport::app {
+
+namespace {
+
+using net::ServerRequest;
+using net::ServerResponse;
+
+constexpr std::chrono::seconds kBetweenCounts{1};
+
+constexpr auto kCauses = std::to_array<std::string_view>(
+    {"no_space", "read_only", "busy", "io", "not_owner", "corrupt"});
+constexpr auto kStates = std::to_array<std::string_view>(
+    {"pending", "approved", "denied", "expired", "cancelled", "invalidated", "used"});
+
+// A question whose time is over is no longer open, also where nobody has written that down yet.
+std::string word_of(const core::ApprovalState& state, WallTime now) {
+  return state.open() && now >= state.expires_at && !state.folded() ? "expired" : state.word;
+}
+
+}  // namespace
+
+MetricsPage::MetricsPage(Parts parts, std::optional<AgentTokens> readers)
+    : parts_(parts),
+      readers_(std::move(readers)),
+      ready_(parts_.metrics
+                 .gauge("sallyport_ledger_ready", "1 while calls can be recorded, and so can run.")
+                 .at({})),
+      unavailable_(parts_.metrics.gauge("sallyport_ledger_unavailable",
+                                        "1 for the cause that keeps the ledger from writing.",
+                                        {"cause"})),
+      pending_(
+          parts_.metrics.gauge("sallyport_approvals_pending", "Questions that wait for a person.")
+              .at({})),
+      approvals_(parts_.metrics.gauge("sallyport_approvals",
+                                      "Questions in the ledger, of all processes, by their state.",
+                                      {"state"})) {
+  parts_.metrics.gauge("sallyport_build_info", "The program that runs.", {"version"})
+      .at({version()})
+      .set(1);
+  parts_.metrics.gauge("process_start_time_seconds", "When it was started, since 1970.")
+      .at({})
+      .set(std::chrono::duration<double>(parts_.clock.wall().time_since_epoch()).count());
+  parts_.metrics.before_reading([this] {
+    look_at_ledger();
+    look_at_approvals();
+  });
+}
+
+void MetricsPage::look_at_ledger() {
+  const Result<void> ready = parts_.ledger.ready();
+  ready_.set(ready ? 1 : 0);
+  for (const std::string_view cause : kCauses) {
+    unavailable_.at({cause}).set(!ready && ready.error().cause == cause ? 1 : 0);
+  }
+}
+
+// Others answer in processes of their own, so the ledger is asked; not more often than that is
+// worth.
+void MetricsPage::look_at_approvals() {
+  const SteadyTime now = parts_.clock.steady();
+  if (counted_at_ && now - *counted_at_ < kBetweenCounts) return;
+  const Result<std::vector<core::Fact>> facts = parts_.ledger.facts(core::kApprovalSpace);
+  if (!facts) return;
+  counted_at_ = now;
+  std::map<std::string, double, std::less<>> counts;
+  for (const core::Fact& fact : *facts) {
+    const auto state = core::ApprovalState::parse(fact.value.value_or(""));
+    if (state) ++counts[word_of(*state, parts_.clock.wall())];
+  }
+  for (const std::string_view word : kStates) {
+    const auto found = counts.find(word);
+    const double count = found == counts.end() ? 0 : found->second;
+    approvals_.at({word}).set(count);
+    if (word == "pending") pending_.set(count);
+  }
+}
+
+Async<std::optional<ServerResponse>> MetricsPage::refuse(ServerRequest& head) {
+  if (head.method != "GET" && head.method != "HEAD") {
+    ServerResponse response = ServerResponse::text(405, "GET this\n");
+    response.headers.emplace_back("allow", "GET, HEAD");
+    co_return response;
+  }
+  if (!readers_ || readers_->agent_of(head)) co_return std::nullopt;
+  ServerResponse response = ServerResponse::text(401, "the token for metrics is missing\n");
+  response.headers.emplace_back("www-authenticate", "Bearer");
+  co_return response;
+}
+
+Async<void> MetricsPage::handle(net::ServerExchange& exchange) {
+  ServerResponse response{.status = 200, .body = parts_.metrics.text()};
+  response.headers.emplace_back("content-type", std::string(Metrics::kContentType));
+  response.headers.emplace_back("cache-control", "no-store");
+  co_await exchange.respond(std::move(response));
+}
+
+}  // namespace sallyport::app

@@ -1,0 +1,40 @@
+// Calls, entries, their proofs and the log over HTTP. All of it is read, on threads that may wait.
+#pragma once
+
+#include "api/http_api.h"
+#include "app/daemon/opened_content.h"
+#include "ledger/ledger.h"
+
+namespace sallyport::app {
+
+// All parts must outlive it.
+class RecordsApi {
+ public:
+  struct Parts {
+    ledger::Ledger& ledger;
+    OpenedContent& opened;
+  };
+  explicit RecordsApi(Parts parts) : parts_(parts) {}
+
+  void add_to(api::HttpApi& api);
+
+ private:
+  using Request = api::Request;
+  using Look = std::function<Result<api::Answer>(ledger::ReadView&, const Request&)>;
+  // One snapshot for each request.
+  api::Read on_view(Look look) const;
+  void add_calls(api::HttpApi& api);
+  void add_entries(api::HttpApi& api);
+  void add_log(api::HttpApi& api);
+
+  Result<api::Answer> show_call(ledger::ReadView& view, const Request& request) const;
+  Result<api::Answer> show_entry(ledger::ReadView& view, const Request& request) const;
+  Result<api::Answer> receipt(ledger::ReadView& view, const Request& request) const;
+  Result<api::Answer> receipts(ledger::ReadView& view, const Request& request) const;
+  Result<api::Answer> openings(ledger::ReadView& view, const Request& request) const;
+  Result<void> note(const Request& request, const std::string& what) const;
+
+  Parts parts_;
+};
+
+}  // namespace sallyport::app

@@ -1,0 +1,156 @@
+#include "app/daemon/serve_pages.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+#include <functional>
+
+#include "app/servers/served_upstreams.h"
+#include "base/try.h"
+
+namespace sallyport::app {
+
+namespace {
+
+using net::ServerRequest;
+using net::ServerResponse;
+
+// Something to look at that says nothing secret.
+class OpenPage final : public net::HttpHandler {
+ public:
+  explicit OpenPage(std::function<ServerResponse()> show) : show_(std::move(show)) {}
+
+  Async<std::optional<ServerResponse>> refuse(ServerRequest& head) override {
+    if (head.method == "GET" || head.method == "HEAD") co_return std::nullopt;
+    ServerResponse response = ServerResponse::text(405, "GET this\n");
+    response.headers.emplace_back("allow", "GET, HEAD");
+    co_return response;
+  }
+  Async<void> handle(net::ServerExchange& exchange) override { co_await exchange.respond(show_()); }
+
+ private:
+  std::function<ServerResponse()> show_;
+};
+
+// In the place of tools where no tool server is behind the gate.
+class NoTools final : public net::HttpHandler {
+ public:
+  Async<std::optional<ServerResponse>> refuse(ServerRequest&) override {
+    co_return ServerResponse::text(
+        404,
+        "no tool server is behind this gate: its configuration names none under "
+        "`serve.upstreams`\n");
+  }
+  Async<void> handle(net::ServerExchange& exchange) override {
+    co_await exchange.respond(ServerResponse::text(404, ""));
+  }
+};
+
+// On an address that others reach the page is there for those who have its token, and for nobody
+// else: it names agents, servers and rules.
+bool shows_metrics(const ServeConfig& config) {
+  return config.only_here() || !config.metrics_sha256.empty();
+}
+
+ConsoleConfig console_of(const ServeConfig& config) {
+  return config.console.value_or(ConsoleConfig{});
+}
+
+// A shipped policy is none of the files around, whatever they are called.
+std::optional<std::filesystem::path> policy_file(const ServeConfig& config) {
+  if (policy::PolicyOrigin::shipped(config.policy)) return std::nullopt;
+  return config.policy;
+}
+
+std::optional<AgentTokens> metrics_readers(const ServeConfig& config) {
+  if (config.metrics_sha256.empty()) return std::nullopt;
+  return AgentTokens::of({{.name = "metrics", .token_sha256 = config.metrics_sha256}});
+}
+
+}  // namespace
+
+ServePages::ServePages(Parts parts)
+    : parts_(std::move(parts)),
+      people_(policy_file(parts_.config), parts_.gate.workspace().place().reviewers_file()),
+      metrics_({parts_.gate.metrics(), parts_.gate.ledger(), parts_.gate.workspace().clock()},
+               metrics_readers(parts_.config)),
+      opened_(parts_.gate.ledger(), parts_.gate.workspace().clock()),
+      links_(parts_.gate.workspace().clock(), parts_.gate.workspace().entropy()),
+      session_({people_, links_, parts_.gate.workspace().clock()}),
+      approvals_({parts_.gate.ledger(), parts_.gate.governor(), parts_.gate.workspace().clock(),
+                  opened_, [this] { return people_.now(); }, [this] { return stopping_; }}),
+      records_({parts_.gate.ledger(), opened_}),
+      stream_({parts_.gate.ledger(), parts_.gate.workspace().clock(), opened_,
+               [this] { return stopping_; }}),
+      api_({parts_.gate.workspace().clock(), parts_.gate.workspace().entropy(), people_}),
+      health_(std::make_unique<OpenPage>([] { return ServerResponse::text(200, "ok\n"); })),
+      ready_(std::make_unique<OpenPage>([this] { return readiness(); })),
+      metadata_(std::make_unique<OpenPage>(
+          [this] { return ServerResponse::json(200, json::serialize(resource_description())); })),
+      no_tools_(std::make_unique<NoTools>()) {
+  session_.add_to(api_);
+  approvals_.add_to(api_);
+  records_.add_to(api_);
+  stream_.add_to(api_);
+}
+
+void ServePages::route(net::HttpServer& server, net::HttpHandler& tools) {
+  const bool none = !parts_.config.has_tools();
+  net::HttpHandler& metadata = none ? *no_tools_ : *metadata_;
+  server.route("/mcp", none ? *no_tools_ : tools);
+  server.route("/.well-known/oauth-protected-resource", metadata);
+  server.route("/.well-known/oauth-protected-resource/", metadata);
+  const net::RouteLimits limits{.body_bytes = api::HttpApi::kLargestBody};
+  server.route(fmt::format("{}/", api::kRoot), api_, limits);
+  server.route(ApprovalsApi::kPath, api_, limits);
+  server.route(fmt::format("{}/", ApprovalsApi::kPath), api_, limits);
+  if (console_of(parts_.config).enabled) {
+    server.route(std::string(console::ConsolePages::kPath), console_);
+    server.route(fmt::format("{}/", console::ConsolePages::kPath), console_);
+  }
+  server.route("/healthz", *health_);
+  server.route("/readyz", *ready_);
+  if (shows_metrics(parts_.config)) server.route("/metrics", metrics_);
+}
+
+ServerResponse ServePages::readiness() const {
+  if (stopping_) {
+    return ServerResponse::json(503, "{\"ready\":false,\"why\":\"it is ending\"}\n");
+  }
+  const ServeConfig& config = parts_.config;
+  const Result<void> ready = parts_.gate.ledger().ready();
+  if (ready) {
+    json::object said{{"ready", true}};
+    // Who comes from elsewhere without a token need not know what runs here.
+    json::object missing = config.only_here() ? missing_programs(config) : json::object();
+    if (!missing.empty()) said["missing"] = std::move(missing);
+    if (parts_.models != nullptr) {
+      const std::vector<std::string> open = parts_.models->open_circuits();
+      if (!open.empty()) said["open_circuits"] = json::array(open.begin(), open.end());
+    }
+    return ServerResponse::json(200, json::serialize(said) + '\n');
+  }
+  // Nor where its files are.
+  const std::string& cause = ready.error().cause;
+  const json::object said{{"ready", false},
+                          {"why", config.only_here() ? ready.error().message : cause}};
+  return ServerResponse::json(503, json::serialize(said) + '\n');
+}
+
+// What we say about ourselves to who wants a token (RFC 9728).
+json::object ServePages::resource_description() const {
+  json::object out{{"resource", parts_.resource},
+                   {"bearer_methods_supported", json::array{"header"}},
+                   {"resource_name", "sallyport"}};
+  if (!parts_.config.authorization) return out;
+  json::array issuers;
+  for (const auto& issuer : parts_.config.authorization->issuers) {
+    issuers.emplace_back(issuer.issuer);
+  }
+  out["authorization_servers"] = std::move(issuers);
+  const std::vector<std::string>& scopes = parts_.config.authorization->scopes;
+  if (!scopes.empty()) out["scopes_supported"] = json::array(scopes.begin(), scopes.end());
+  return out;
+}
+
+}  // namespace sallyport::app

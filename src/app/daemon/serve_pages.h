@@ -1,0 +1,69 @@
+// What `sallyport serve` shows beside its tools: whether it is well, how to get a token, what was
+// counted, the approvals and the records.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "api/http_api.h"
+#include "app/config/serve_config.h"
+#include "app/daemon/api_people.h"
+#include "app/daemon/approvals_api.h"
+#include "app/daemon/login_links.h"
+#include "app/daemon/metrics_page.h"
+#include "app/daemon/model_door.h"
+#include "app/daemon/records_api.h"
+#include "app/daemon/session_api.h"
+#include "app/daemon/stream_api.h"
+#include "app/gate.h"
+#include "console/console_pages.h"
+#include "net/http_server.h"
+#include "policy/reviewer_file.h"
+
+namespace sallyport::app {
+
+// On the loop of the gate.
+class ServePages {
+ public:
+  struct Parts {
+    const Context& context;
+    const ServeConfig& config;
+    Gate& gate;
+    std::string resource;               // where the tools are, as agents know it (RFC 9728)
+    const ModelDoor* models = nullptr;  // null: no model proxy
+  };
+  explicit ServePages(Parts parts);
+
+  // `tools` answer at `/mcp`, where there are any.
+  void route(net::HttpServer& server, net::HttpHandler& tools);
+
+  // For the door through which the command line asks for a link.
+  ApiPeople& people() { return people_; }
+  LoginLinks& links() { return links_; }
+
+  // From now on it is not ready, and streams end.
+  void stop() { stopping_ = true; }
+
+ private:
+  net::ServerResponse readiness() const;
+  json::object resource_description() const;
+
+  Parts parts_;
+  ApiPeople people_;
+  bool stopping_ = false;
+  MetricsPage metrics_;
+  OpenedContent opened_;
+  LoginLinks links_;
+  SessionApi session_;
+  ApprovalsApi approvals_;
+  RecordsApi records_;
+  StreamApi stream_;
+  api::HttpApi api_;  // its readers end before what they read
+  console::ConsolePages console_;
+  std::unique_ptr<net::HttpHandler> health_;
+  std::unique_ptr<net::HttpHandler> ready_;
+  std::unique_ptr<net::HttpHandler> metadata_;
+  std::unique_ptr<net::HttpHandler> no_tools_;
+};
+
+}  // namespace sallyport::app

@@ -1,0 +1,41 @@
+// Signing in and out over HTTP: by a link from the command line, or by the token of a registered
+// person (sections 5.1 and 5.2 of the console's specification).
+#pragma once
+
+#include "api/http_api.h"
+#include "app/daemon/api_people.h"
+#include "app/daemon/login_links.h"
+#include "app/people/approval_views.h"
+
+namespace sallyport::app {
+
+// On the loop of the server. All parts must outlive it.
+class SessionApi {
+ public:
+  struct Parts {
+    ApiPeople& people;
+    LoginLinks& links;
+    const Clock& clock;
+    StrongQuestions strong{};
+  };
+  explicit SessionApi(Parts parts) : parts_(std::move(parts)) {}
+
+  void add_to(api::HttpApi& api);
+
+ private:
+  using Request = api::Request;
+  void add_logins(api::HttpApi& api);
+  Task<api::Answer> by_link(Request request);
+  Task<api::Answer> by_token(Request request);
+  Task<api::Answer> show(Request request);
+  Task<api::Answer> list(Request request);
+  Task<api::Answer> leave(Request request);
+  Task<api::Answer> revoke(Request request);
+  Result<api::Answer> begin(const Request& request, LoginLinks::Guest guest);
+  Result<json::object> described(const api::Session& session) const;
+
+  Parts parts_;
+  api::Sessions* sessions_ = nullptr;
+};
+
+}  // namespace sallyport::app

@@ -1,0 +1,86 @@
+// Judges events of coding agents: the one that a process was started for, or all that come to a
+// daemon. Their hosts execute, so whatever goes wrong is answered too, in the host's own words.
+#pragma once
+
+#include <boost/asio/thread_pool.hpp>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/hooks/hook_policy.h"
+#include "app/workspace.h"
+#include "base/bell.h"
+#include "hook/dialect.h"
+#include "hook/front.h"
+#include "hook/origins.h"
+
+namespace sallyport::app {
+
+// A user of this machine who asks the service of the system set-up, as the kernel names him.
+struct HookAsker {
+  std::string user{};
+  unsigned uid = 0;
+  int pid = 0;
+};
+
+struct HookQuestion {
+  const hook::Dialect* dialect = nullptr;
+  std::string policy = "starter";  // a file, or a shipped one by its name
+  hook::Setting setting{};
+  hook::Event event{};
+  std::optional<int> host{};  // the process that runs the agent, where it is there
+  // Nothing: it runs under the account of whoever judges. The yes of a host that runs under another
+  // account than the judge counts for nothing: the agent could give it.
+  std::optional<HookAsker> asker{};
+
+  // Whose event it is: `claude-code`, or `claude-code@dana`.
+  std::string agent() const;
+};
+
+struct HookAnswer {
+  std::string output{};  // for the host; empty: silence
+  std::string notice{};  // for people, one line; empty: none
+};
+
+// What is answered where nothing could be judged: a refusal, unless the policy lets such calls
+// pass. A result that could not be looked at is not shown.
+HookAnswer refusal(const HookQuestion& question, const Error& error);
+HookAnswer failure(const HookQuestion& question, const Error& error);
+
+// On a strand, or on a context with one thread.
+class HookDesk {
+ public:
+  // `recorder`: the ledger of the workspace, or one that counts. Both must outlive it. `aside`:
+  // where policies are compiled, so that nobody waits who asks by another one; null where there is
+  // nobody else. It must be joined before the desk goes.
+  HookDesk(Workspace& workspace, core::Recorder& recorder,
+           boost::asio::thread_pool* aside = nullptr)
+      : workspace_(workspace), recorder_(recorder), aside_(aside) {}
+
+  Async<HookAnswer> answer(HookQuestion question);
+
+ private:
+  Task<hook::Decision> judge(HookQuestion question);
+  // Of all who ask by one policy at once, one loads it, and the others wait for that.
+  struct Loading {
+    std::optional<Error> failed{};
+  };
+  Task<std::shared_ptr<HookPolicy>> policy_of(std::string name);
+  Task<std::shared_ptr<HookPolicy>> load(std::string name);
+  std::shared_ptr<HookPolicy> known(const std::string& name);
+  Task<void> mark_host(int host, std::string agent);
+  json::value origin_of(const HookQuestion& question);
+  hook::Speaker speaker_of(const HookQuestion& question) const;
+  Async<void> note_passed(std::string agent, std::string reason);
+
+  Workspace& workspace_;
+  core::Recorder& recorder_;
+  hook::Origins origins_;
+  boost::asio::thread_pool* aside_;
+  std::vector<std::shared_ptr<HookPolicy>> policies_;        // the one used last stands first
+  std::map<std::string, std::shared_ptr<Loading>> loading_;  // shared with those who wait for it
+  Bell loaded_;
+};
+
+}  // namespace sallyport::app

@@ -1,0 +1,79 @@
+// A policy as it stands, with all that judges events of coding agents by it. A daemon keeps it
+// until its file changes.
+#pragma once
+
+#include <boost/asio/thread_pool.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/workspace.h"
+#include "base/file_state.h"
+#include "core/call/governor.h"
+#include "core/call/hand_offs.h"
+#include "hook/origins.h"
+#include "policy/policy_loader.h"
+
+namespace sallyport::app {
+
+// Who asks a daemon names the policy. A pipe or a device would be waited for, by everybody.
+Result<policy::Policy> read_hook_policy(const policy::PolicyOrigin& origin,
+                                        const guardrails::PatternStore* patterns);
+
+// The tools of the coding agents themselves (AT-23), and the origin of each call. `origins` must
+// outlive the plan.
+void what_the_hook_brings(core::PlanBuilder& plan, const hook::Origins& origins);
+
+class HookPolicy {
+ public:
+  // In force, and on record, when this returns. An error: it is no policy, and nothing may be
+  // judged by it.
+  struct Means {
+    Workspace& workspace;
+    core::Recorder&
+        recorder;  // for what is judged: the ledger of the workspace, or one that counts
+    const hook::Origins& origins;
+    // Where it is read and compiled, which may take seconds; null: right here.
+    boost::asio::thread_pool* aside = nullptr;
+  };
+  static Task<std::shared_ptr<HookPolicy>> load(Means means, std::string name);
+  HookPolicy(const HookPolicy&) = delete;
+
+  const std::string& name() const { return origin_.name; }
+  // Its file has changed or is gone, or was written too short a time before it was read to tell.
+  bool stale() const;
+
+  const core::Plan& plan() const { return *plan_; }
+  const std::shared_ptr<const guardrails::Guardrails>& guardrails() const { return guardrails_; }
+  guards::Excerpts excerpts() const { return policy::excerpts_of(policy_); }
+  core::Governor& governor() { return governor_; }
+  core::HandOffs& hand_offs() { return hand_offs_; }
+
+  // AP-33: neither where a human or two are asked for, nor where the policy says who they are.
+  bool local_yes_counts(const json::object& request) const;
+
+ private:
+  struct Read {
+    policy::PolicyOrigin origin;
+    std::optional<FileState> file{};
+    std::optional<FileState> extended{};  // of the file that it extends
+    policy::Policy policy{};
+    std::shared_ptr<const guardrails::Guardrails> guardrails{};
+    std::shared_ptr<const core::Plan> plan{};
+  };
+  HookPolicy(const Means& means, Read read);
+  static Result<Read> read(const Means& means, policy::PolicyOrigin origin);
+
+  policy::PolicyOrigin origin_;
+  std::optional<FileState> file_;
+  std::optional<FileState> extended_;
+  policy::Policy policy_;
+  std::shared_ptr<const guardrails::Guardrails> guardrails_;
+  std::shared_ptr<const core::Plan> plan_;
+  core::FixedPlan plans_;
+  core::Governor governor_;
+  core::Continuations continuations_;
+  core::HandOffs hand_offs_;
+};
+
+}  // namespace sallyport::app

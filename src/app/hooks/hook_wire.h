@@ -1,0 +1,44 @@
+// What a hook and a daemon say to each other, on a socket in the data folder or on the public one
+// of the system set-up. One frame each way; a frame is a line of JSON, then bytes as they are
+// (docs/formats.md).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "app/hooks/hook_desk.h"
+
+namespace sallyport::app {
+
+inline constexpr const char* kHookSocket = "hook.sock";
+inline constexpr std::string_view kHookGreeting = "sallyport-hook/1";
+inline constexpr std::size_t kLargestHookQuestion = hook::kLargestEvent + (64u << 10);
+inline constexpr std::size_t kLargestHookAnswer = 64u << 20;
+
+// As on the command line of `sallyport hook`; nothing else is believed.
+struct HookMessage {
+  std::string agent{};
+  std::string policy{};  // a shipped one by its name, the full path of a file, or none named
+  bool interactive = true;
+  std::vector<std::string> workspace{};  // folders of the project, as the environment names them
+  std::string event{};                   // as the host wrote it
+
+  bool operator==(const HookMessage&) const = default;
+};
+
+// A command that a client refused to its user, told to the service of this machine.
+struct RefusedCommand {
+  std::string what{};  // as `approvals approve`, without arguments
+};
+
+std::string to_frame(const HookMessage& message);
+std::string to_frame(const RefusedCommand& refused);
+std::string to_frame(const HookAnswer& answer);
+
+// `InvalidInput`: whoever wrote it does not speak as we do.
+Result<HookMessage> hook_message_in(std::string_view frame);
+Result<HookAnswer> hook_answer_in(std::string_view frame);
+// Nothing: the frame is about something else.
+std::optional<RefusedCommand> refused_command_in(std::string_view frame);
+
+}  // namespace sallyport::app

@@ -1,0 +1,60 @@
+#include "app/people/answer_limits.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "ledger/query.h"
+
+namespace sallyport::app {
+
+namespace {
+
+Result<std::size_t> count(ledger::LedgerStore& store, const ledger::Filter& filter) {
+  std::size_t found = 0;
+  SALLYPORT_CHECK_OK(store.read([&](ledger::ReadView& view) {
+    return ledger::find_entries(view, filter,
+                                [&](const ledger::StoredEntry&, const ledger::EntryView&) {
+                                  ++found;
+                                  return Result<bool>(true);
+                                });
+  }));
+  return found;
+}
+
+}  // namespace
+
+Result<std::size_t> recent_approvals(ledger::LedgerStore& store, const std::string& person,
+                                     WallTime now) {
+  constexpr auto kLately = std::chrono::minutes(10);
+  return count(store, {.facets = {{ledger::Facet::Kind, "approval"}},
+                       .body = {{"record", "approval_response"},
+                                {"reviewer", json::value(person)},
+                                {"approved", true}},
+                       .since = now - kLately});
+}
+
+Result<bool> needs_own_look(ledger::LedgerStore& store, const json::object& request) {
+  if (text_in(request, "kind") == "dual_control") return true;
+  SALLYPORT_TRY(const std::size_t human,
+                count(store, {.facets = {{ledger::Facet::Call, text_or_empty(request, "call_id")},
+                                         {ledger::Facet::Kind, "tool_audit"}},
+                              .body = {{"autonomy_source", "requires_human"}},
+                              .limit = 1}));
+  return human > 0;
+}
+
+Result<void> may_be_listed(ledger::LedgerStore& store, const json::object& request,
+                           const std::string& person, WallTime now) {
+  SALLYPORT_TRY(const bool own_look, needs_own_look(store, request));
+  if (own_look) return fail(ErrorCode::Conflict, "this one is approved by itself, not in a batch");
+  SALLYPORT_TRY(const std::size_t recent, recent_approvals(store, person, now));
+  if (recent < kHastyApprovals) return {};
+  return fail(
+      ErrorCode::Exhausted,
+      fmt::format("{} approvals in ten minutes; the next ones are given one by one", recent));
+}
+
+}  // namespace sallyport::app

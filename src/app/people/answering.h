@@ -1,0 +1,49 @@
+// A person who has said who he is, and answers: one question, a list of them, or one after another
+// as they come.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/context.h"
+#include "app/people/login.h"
+#include "core/approval/approval_state.h"
+#include "sallyport/approval.h"
+
+namespace sallyport::app {
+
+// What is asked, while it is still open: `NotFound`, or `Conflict` with the state as cause. The
+// error of an escalation names what takes one.
+Result<json::object> pending_request(const Context& context, const std::string& id);
+
+class Answering {
+ public:
+  // `context` must outlive it.
+  Answering(const Context& context, Login login) : context_(context), login_(std::move(login)) {}
+
+  struct Given {
+    core::ApprovalState state;
+    Reply reply;
+  };
+  struct Said {
+    Reply::Kind kind = Reply::Kind::Denied;
+    std::string reason{};
+    std::string answer{};                  // to a question that is about no call
+    std::optional<std::string> binding{};  // what he saw, or its first 8 digits; nothing: what is
+                                           // asked now
+  };
+  Result<Given> answer(const std::string& id, Said said) const;
+  Result<void> escalate(const std::string& id, std::vector<std::string> to,
+                        std::string reason) const;
+
+  // How often he has said yes in the last ten minutes.
+  Result<std::size_t> recent_approvals() const;
+  const Login& login() const { return login_; }
+
+ private:
+  const Context& context_;
+  Login login_;
+};
+
+}  // namespace sallyport::app

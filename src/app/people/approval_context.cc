@@ -1,0 +1,149 @@
+#include "app/people/approval_context.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+#include <map>
+#include <set>
+
+#include "app/records/entry_text.h"
+#include "base/cut_text.h"
+#include "base/json_members.h"
+#include "base/try.h"
+#include "ledger/query.h"
+
+namespace sallyport::app {
+
+namespace {
+
+constexpr std::size_t kMostMembers = 64;
+constexpr std::size_t kLongestText = 64u << 10;
+
+std::string escaped(std::string_view name) {
+  std::string out;
+  for (const char c : name) out += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+  return out;
+}
+
+json::value bounded(const json::value& value) {
+  if (value.is_string() && value.get_string().size() > kLongestText) {
+    return json::value(cut_utf8_bytes(std::string(value.get_string()), kLongestText));
+  }
+  return value;
+}
+
+// The members that differ, down to the first place where they do.
+void compare(const json::value* before, const json::value* now, const std::string& path,
+             json::array& members) {
+  if (members.size() >= kMostMembers) return;
+  const json::object* const was = before ? before->if_object() : nullptr;
+  const json::object* const is = now ? now->if_object() : nullptr;
+  if (was != nullptr && is != nullptr) {
+    std::set<std::string> names;
+    for (const json::key_value_pair& pair : *was) names.emplace(pair.key());
+    for (const json::key_value_pair& pair : *is) names.emplace(pair.key());
+    for (const std::string& name : names) {
+      compare(was->if_contains(name), is->if_contains(name), path + '/' + escaped(name), members);
+    }
+    return;
+  }
+  if (before != nullptr && now != nullptr && *before == *now) return;
+  json::object one{{"path", path}};
+  if (before != nullptr) one["before"] = bounded(*before);
+  if (now != nullptr) one["now"] = bounded(*now);
+  members.push_back(std::move(one));
+}
+
+json::value input_of(const ApprovalItem& item) {
+  const json::value* const args = item.request.if_contains("args");
+  const bool one = args != nullptr && args->is_array() && args->get_array().size() == 1;
+  return one ? args->get_array().front() : json::value();
+}
+
+std::string asked_text(const ApprovalItem& item, std::string_view name) {
+  return text_or_empty(item.request, name);
+}
+
+}  // namespace
+
+Result<json::value> unlike_json(ledger::ReadView& view, const ApprovalItem& item) {
+  constexpr std::size_t kLookedAt = 32;
+  ledger::Filter filter{.facets = {{ledger::Facet::Kind, "tool_audit"},
+                                   {ledger::Facet::Agent, asked_text(item, "agent_id")},
+                                   {ledger::Facet::Tool, asked_text(item, "tool_name")}}};
+  const std::string server = asked_text(item, "server");
+  if (!server.empty()) filter.facets[ledger::Facet::Server] = server;
+  SALLYPORT_TRY(const std::vector<ledger::StoredEntry> entries,
+                ledger::newest_entries(view, filter, kLookedAt));
+  for (auto it = entries.rbegin(); it != entries.rend(); ++it) {
+    SALLYPORT_TRY(const OpenedEntry opened, open_entry(*it));
+    const json::object* const body = opened.body.if_object();
+    const json::object* const entry = opened.entry.if_object();
+    if (body == nullptr || entry == nullptr) continue;
+    const std::string approval = text_or_empty(*body, "approval_id");
+    const json::object* const outcome = object_in(*body, "outcome");
+    const bool ran = outcome != nullptr && text_in(*outcome, "kind") == "completed";
+    if (approval.empty() || approval == item.id || !ran) continue;
+    const json::value* const before = body->if_contains("effective_input");
+    const json::value now = input_of(item);
+    json::array members;
+    compare(before, &now, "", members);
+    return json::value(json::object{{"request_id", approval},
+                                    {"answered_at", text_or_empty(*entry, "recorded_at")},
+                                    {"members", std::move(members)}});
+  }
+  return json::value();
+}
+
+Result<json::value> why_json(ledger::ReadView& view, const ApprovalItem& item) {
+  const std::string call = asked_text(item, "call_id");
+  if (call.empty()) return json::value();
+  const ledger::Filter filter{.facets = {{ledger::Facet::Call, call}}};
+  SALLYPORT_TRY(const std::vector<ledger::StoredEntry> entries,
+                ledger::newest_entries(view, filter, 16));
+  for (auto it = entries.rbegin(); it != entries.rend(); ++it) {
+    SALLYPORT_TRY(const OpenedEntry opened, open_entry(*it));
+    const json::object* const body = opened.body.if_object();
+    if (body == nullptr || !text_in(*body, "autonomy")) continue;
+    json::array findings;
+    const json::value* const guards = body->if_contains("guards");
+    if (guards != nullptr && guards->is_array()) {
+      for (const json::value& guard : guards->get_array()) {
+        const json::object* const run = guard.if_object();
+        const auto verdict = run ? text_in(*run, "verdict") : std::nullopt;
+        if (verdict && *verdict != "allow" && *verdict != "abstain") findings.push_back(guard);
+      }
+    }
+    return json::value(json::object{{"autonomy", text_or_empty(*body, "autonomy")},
+                                    {"source", text_or_empty(*body, "autonomy_source")},
+                                    {"findings", std::move(findings)}});
+  }
+  return json::value();
+}
+
+Result<json::object> agent_json(ledger::ReadView& view, const std::string& agent, WallTime now) {
+  constexpr std::size_t kMostRecords = 1000;
+  const ledger::Filter filter{
+      .facets = {{ledger::Facet::Kind, "trust"}, {ledger::Facet::Agent, agent}},
+      .since = now - std::chrono::days(30)};
+  SALLYPORT_TRY(const std::vector<ledger::StoredEntry> entries,
+                ledger::newest_entries(view, filter, kMostRecords));
+  std::map<std::string, std::uint64_t> counts;
+  std::string tier;
+  for (const ledger::StoredEntry& stored : entries) {
+    if (!stored.bytes) continue;
+    SALLYPORT_TRY(const ledger::EntryView entry, ledger::view_entry(*stored.bytes));
+    if (!entry.outcome.empty()) ++counts[entry.outcome];
+    if (&stored != &entries.back()) continue;
+    SALLYPORT_TRY(const OpenedEntry opened, open_entry(stored));
+    if (const json::object* const body = opened.body.if_object()) {
+      tier = text_or_empty(*body, "autonomy_tier");
+    }
+  }
+  json::object counted;
+  for (const auto& [outcome, count] : counts) counted[outcome] = count;
+  return json::object{{"tier", tier.empty() ? json::value() : json::value(tier)},
+                      {"counts", std::move(counted)}};
+}
+
+}  // namespace sallyport::app

@@ -1,0 +1,17 @@
+// What stands around a question, read from the ledger alone: how it differs from what was approved
+// before, why it is asked, and how the agent has done (CO-30, CO-31).
+#pragma once
+
+#include "app/people/approval_items.h"
+#include "ledger/store.h"
+
+namespace sallyport::app {
+
+// Null: no earlier call of the same agent and tool was approved.
+Result<json::value> unlike_json(ledger::ReadView& view, const ApprovalItem& item);
+// Null: no record of the call says.
+Result<json::value> why_json(ledger::ReadView& view, const ApprovalItem& item);
+// Trust records of the last 30 days, at most the newest 1,000.
+Result<json::object> agent_json(ledger::ReadView& view, const std::string& agent, WallTime now);
+
+}  // namespace sallyport::app

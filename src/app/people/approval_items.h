@@ -1,0 +1,51 @@
+// What waits for a person, and what became of it, read from the ledger.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/cli/commands.h"
+#include "core/approval/approval_state.h"
+#include "core/approval/bound_input.h"
+#include "core/approval/hidden_parts.h"
+#include "core/record/recorder.h"
+
+namespace sallyport::app {
+
+// How much a class of effects is to be feared, 0 the most (AP-43).
+std::size_t risk_rank(std::string_view action);
+
+struct ApprovalItem {
+  std::string id;
+  core::ApprovalState state;
+  std::string word;      // the state; a pending one whose time is over is `expired`
+  json::object request;  // of AP-1
+  std::string description;
+  std::string answer{};                    // in words, to a question that is about no call
+  std::vector<core::HiddenPart> hidden{};  // what `request` does not show of the input
+  json::object rules{};                    // what rules say of it (RU-73); empty: nothing
+  std::optional<json::value> exact{};      // the input with nothing hidden, once it was revealed
+};
+
+// `NotFound`: nobody asked that.
+Result<ApprovalItem> approval_item(core::RecordReader& records, const std::string& id,
+                                   WallTime now);
+
+// What a list can be asked for.
+const std::vector<std::string>& approval_kinds();
+const std::vector<std::string>& approval_states();
+
+// Puts the exact input into an item that hides some of it, for `name`, who has proved who that is.
+// Nothing happens where nothing is hidden or the question is decided. `Unauthenticated`: that
+// person may not answer this question; `Corrupt`: what is kept is not what the binding covers.
+Result<void> reveal(core::RecordReader& records, const core::Decrypt& decrypt,
+                    const std::string& name, ApprovalItem& item);
+
+// `InvalidInput`: there is no such kind or state. The riskiest class first, in it those that hide
+// something, then the oldest (AP-43). No agent fills the first page: behind the first sixteen
+// questions of one agent come those of all others.
+Result<std::vector<ApprovalItem>> approval_items(core::RecordReader& records,
+                                                 const ApprovalsListOptions& options, WallTime now);
+
+}  // namespace sallyport::app

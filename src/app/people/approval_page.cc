@@ -1,0 +1,141 @@
+#include "app/people/approval_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "app/records/entry_text.h"
+#include "app/terminal.h"
+#include "base/json_for_people.h"
+#include "base/json_members.h"
+#include "base/visible_text.h"
+#include "core/plan/rule_text.h"
+
+namespace sallyport::app {
+
+namespace {
+
+class Page {
+ public:
+  Page(const ApprovalItem& item, bool full) : item_(item), full_(full) {}
+
+  std::vector<std::string> lines(const json::value& result) {
+    line("question", item_.id);
+    line("state", item_.word);
+    line("kind", text("kind"));
+    line("asks", item_.description);
+    line("agent", text("agent_id"));
+    line("session", text("session_id"));
+    if (!text("tool_name").empty()) {
+      add(fmt::format("{:<10} {}", "tool", with_lookalikes(visible(text("tool_name")))));
+    }
+    if (!text("server").empty()) {
+      add(fmt::format("{:<10} {}", "server", with_lookalikes(visible(text("server")))));
+    }
+    line("class", text("action"));
+    for (const core::RuleLine& one : core::rule_lines(item_.rules)) {
+      add(fmt::format("{:<10} {}", one.name, one.text));
+    }
+    line("asked at", text("requested_at"));
+    line("deadline", text("deadline"));
+    line("reviewers", reviewers());
+    for (const core::LaterReviewers& one : item_.state.later) {
+      line("later", fmt::format("from {} on {} may answer too, says rule `{}`", rfc3339(one.at),
+                                fmt::join(one.to, ", "), one.rule));
+    }
+    if (item_.state.reason_required && item_.word == "pending") {
+      line("reason", "required: approve with `--reason TEXT`");
+    }
+    add(what_happens());
+    for (const core::Vote& vote : item_.state.votes) {
+      add(fmt::format("{:<10} {} said {} at {} through {}", "answer", visible(vote.by), said(vote),
+                      visible(vote.at), visible(vote.door)));
+    }
+    if (!result.is_null()) add("result     " + json_in_lines(shown(result), 11));
+    if (text("kind") != "question") {
+      add("input      " + with_lookalikes(json_in_lines(shown(input()), 11)));
+    }
+    add_hidden();
+    add("binding    " + text("binding").substr(7, 8));
+    return std::move(lines_);
+  }
+
+ private:
+  void add(std::string text) {
+    for (std::size_t at = 0; at <= text.size();) {
+      const std::size_t end = std::min(text.find('\n', at), text.size());
+      lines_.push_back(text.substr(at, end - at));
+      at = end + 1;
+    }
+  }
+  std::string text(std::string_view name) const { return text_or_empty(item_.request, name); }
+  void line(std::string_view name, const std::string& value) {
+    if (!value.empty()) add(fmt::format("{:<10} {}", name, visible(value)));
+  }
+  json::value shown(const json::value& value) const {
+    return full_ ? value : with_long_texts_cut(value, "--full");
+  }
+  std::string said(const core::Vote& vote) const {
+    if (!vote.approved) return "no";
+    return item_.answer.empty() ? "yes" : "`" + visible(item_.answer) + "`";
+  }
+  // What the input above does not show, and how to see it.
+  void add_hidden() {
+    for (const core::HiddenPart& part : item_.hidden) {
+      add(fmt::format("{:<10} {}{}", item_.exact ? "secret" : "hidden", visible(part.text()),
+                      part.command ? "; it is part of a command" : ""));
+    }
+    if (item_.hidden.empty() || item_.exact || item_.word != "pending") return;
+    add(fmt::format("{:<10} see it with `sallyport approvals show {} --reveal`, as a reviewer", "",
+                    item_.id));
+  }
+  json::value input() const {
+    if (item_.exact) return *item_.exact;
+    const json::value* const args = item_.request.if_contains("args");
+    const bool one = args != nullptr && args->is_array() && args->get_array().size() == 1;
+    return one ? args->get_array().front() : json::value();
+  }
+  std::string reviewers() const {
+    std::string names;
+    const json::value* const listed = item_.request.if_contains("reviewers");
+    if (listed != nullptr && listed->is_array()) {
+      for (const json::value& name : listed->get_array()) {
+        if (name.is_string()) names += (names.empty() ? "" : ", ") + std::string(name.get_string());
+      }
+    }
+    for (const std::string& name : item_.state.also) {
+      if (!names.empty()) names += fmt::format(", {} (escalated to)", name);
+    }
+    return fmt::format("{} of {}", item_.state.required,
+                       names.empty() ? "all registered approvers" : names);
+  }
+  std::string what_happens() const {
+    if (text("kind") == "question") {
+      if (item_.word == "pending")
+        return "next       whoever asked gets your answer, in your words";
+      return item_.word == "approved" ? "then       whoever asked has these words"
+                                      : "then       it stays without an answer";
+    }
+    const bool proposal = bool_in(item_.request, "proposal").value_or(false);
+    if (item_.word == "pending") {
+      return proposal ? "if yes     it runs once, without the agent"
+                      : "if yes     the waiting call runs once, with exactly the input below";
+    }
+    if (item_.word == "approved") return "next       it runs once, if it is used in time";
+    return item_.word == "used" ? "then       it ran" : "then       it did not run, and will not";
+  }
+
+  const ApprovalItem& item_;
+  bool full_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+std::vector<std::string> approval_page(const ApprovalItem& item, const json::value& result,
+                                       bool full) {
+  return Page(item, full).lines(result);
+}
+
+}  // namespace sallyport::app

@@ -1,0 +1,33 @@
+// What a person needs to know of a question beyond the question: how much it is to be feared, who
+// has answered and may still answer, and whether this person may.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "api/role.h"
+#include "app/people/approval_items.h"
+#include "ledger/store.h"
+#include "trust/control.h"
+
+namespace sallyport::app {
+
+// Which questions a session alone cannot answer.
+struct StrongQuestions {
+  bool dual_control = true;
+  bool requires_human = true;
+};
+
+json::object risk_json(const ApprovalItem& item);
+json::object quorum_json(const ApprovalItem& item, const trust::Reviewers& people);
+
+// Empty: he may answer. Else one of role, not_listed, own_agent, already_answered, not_pending,
+// strong_needed, key_needed.
+Result<std::string> why_not(ledger::LedgerStore& store, const ApprovalItem& item,
+                            const api::Person& person, const trust::Reviewers& people,
+                            const StrongQuestions& strong);
+
+// Takes sealed members out for a person who may not read them, and names them in `withheld`.
+void withhold(json::object& shown, const api::Person& person);
+
+}  // namespace sallyport::app

@@ -1,0 +1,12 @@
+// Opens what is kept encrypted for waiting calls, where a data folder is only read.
+#pragma once
+
+#include "app/workspace.h"
+#include "core/approval/bound_input.h"
+
+namespace sallyport::app {
+
+// `workspace` must outlive it.
+core::Decrypt decrypt_with(Workspace& workspace);
+
+}  // namespace sallyport::app

@@ -1,0 +1,40 @@
+// Who answers or changes something: a person with an approver key and its passphrase, or with a
+// token (AP-28). Running as the same user as the agent is not enough for either.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/cli/commands.h"
+#include "app/people/approver_key.h"
+#include "core/plan/approval_rules.h"
+
+namespace sallyport::app {
+
+struct Login {
+  std::string name;
+  std::string door;      // cli:key, cli:token
+  std::string known_by;  // for records: `key:` and digits of its digest, or `token`
+  std::optional<ApproverKey> key;
+  std::shared_ptr<const core::ApprovalRules> rules;  // the people he was found among
+};
+
+// `Unauthenticated`: not registered with that role, another key or token than the registered one;
+// the attempt is on record then. `command` is what was tried.
+Result<Login> log_in(const Context& context, const LoginOptions& options, std::string_view command,
+                     std::string_view role = "approver");
+
+// Who changes evidence or authority, for the record.
+struct Person {
+  std::string
+      who;  // the person and the key, or the user of this process where nobody is registered
+};
+
+// For every command that changes evidence or authority. An agent's process is refused; where people
+// are registered, one with the role `controller` has to log in; and where nobody is, the process
+// itself stands for its user. `command` is what was tried.
+Result<Person> authorize_change(const Context& context, const LoginOptions& options,
+                                std::string_view command, std::string_view role = "controller");
+
+}  // namespace sallyport::app

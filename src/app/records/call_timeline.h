@@ -1,0 +1,16 @@
+// One call as a page shows it: every step of both doors in order, from its records alone (CO-46).
+#pragma once
+
+#include <vector>
+
+#include "api/role.h"
+#include "app/records/entry_text.h"
+#include "sallyport/audit_record.h"
+
+namespace sallyport::app {
+
+// `record` is the newest audit record of the call, `stored` its entry with its openings.
+json::array call_timeline(const AuditRecord& record, const OpenedEntry& stored,
+                          const api::Person& person);
+
+}  // namespace sallyport::app

@@ -1,0 +1,156 @@
+#include "app/records/record_pages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "app/records/prefix_view.h"
+#include "app/records/selection.h"
+#include "base/try.h"
+
+namespace sallyport::app {
+
+namespace {
+
+constexpr std::uint64_t kMostSequence = (1ull << 53) - 1;
+// Entries that are looked at together: many of them may be no row.
+constexpr std::size_t kFirstPass = 64;
+constexpr std::size_t kLargestPass = 4096;
+
+FilterOptions filters_in(const api::Query& query) {
+  const auto get = [&](const char* name) { return query.get(name); };
+  return {.call = get("call"),
+          .session = get("session"),
+          .run = get("run"),
+          .agent = get("agent"),
+          .server = get("server"),
+          .tool = get("tool"),
+          .outcome = get("outcome"),
+          .kind = get("kind"),
+          .topic = get("topic"),
+          .approval = get("approval"),
+          .since = get("since"),
+          .until = get("until")};
+}
+
+json::value cursor_of(const PageAsked& asked, const api::Request& request, std::uint64_t position,
+                      std::uint64_t tree_size, bool back) {
+  return json::value(api::Cursor{position, tree_size, back}.text(asked.list, request.query));
+}
+
+bool unfiltered(const PageAsked& asked) {
+  return asked.filter.facets.empty() && asked.filter.body.empty() && !asked.filter.since &&
+         !asked.filter.until && !asked.verdict;
+}
+
+// A view cannot be read while it is scanned, so matches are collected before rows are made of them.
+Result<std::vector<ledger::StoredEntry>> oldest_behind(ledger::ReadView& view,
+                                                       ledger::Filter filter,
+                                                       std::optional<std::uint64_t> after,
+                                                       std::size_t count) {
+  filter.after = after;
+  filter.limit = count;
+  std::vector<ledger::StoredEntry> found;
+  SALLYPORT_CHECK_OK(ledger::find_entries(
+      view, filter,
+      [&](const ledger::StoredEntry& stored, const ledger::EntryView&) -> Result<bool> {
+        found.push_back(stored);
+        return true;
+      }));
+  return found;
+}
+
+// The newest first.
+Result<std::vector<ledger::StoredEntry>> newest_before(ledger::ReadView& view,
+                                                       const ledger::Filter& filter,
+                                                       std::uint64_t end, std::size_t count,
+                                                       const std::function<bool()>& wanted) {
+  PrefixView before(view, end, wanted);
+  SALLYPORT_TRY(std::vector<ledger::StoredEntry> found,
+                ledger::newest_entries(before, filter, count));
+  std::ranges::reverse(found);
+  return found;
+}
+
+}  // namespace
+
+Result<PageAsked> page_asked(std::string list, const api::Request& request) {
+  PageAsked asked{.list = std::move(list)};
+  const api::Query& query = request.query;
+  SALLYPORT_TRY(asked.filter, filter_from(filters_in(query)));
+  SALLYPORT_TRY(const auto limit, query.number("limit", 1, 500));
+  if (limit) asked.limit = static_cast<std::size_t>(*limit);
+  SALLYPORT_TRY(asked.tree_size, query.number("tree_size", 0, kMostSequence));
+  asked.verdict = query.get("verdict");
+  const std::string order = query.get("order").value_or("desc");
+  if (order != "asc" && order != "desc") {
+    return fail(ErrorCode::InvalidInput, "`order` is `asc` or `desc`", "order");
+  }
+  asked.ascending = order == "asc";
+  if (const auto cursor = query.get("cursor")) {
+    SALLYPORT_TRY(asked.cursor, api::Cursor::parse(*cursor, asked.list, query));
+  }
+  return asked;
+}
+
+Result<std::vector<Row>> rows_behind(ledger::ReadView& view, const PageAsked& asked,
+                                     std::uint64_t tree_size, std::optional<std::uint64_t> from,
+                                     bool ascending, std::size_t count, const MakeRow& make,
+                                     const std::function<bool()>& wanted) {
+  std::vector<Row> rows;
+  PrefixView whole(view, tree_size, wanted);
+  std::optional<std::uint64_t> edge = from;
+  // Twice as many each time: each pass reads the block that it begins in anew.
+  for (std::size_t pass = std::max(count, kFirstPass);; pass = std::min(2 * pass, kLargestPass)) {
+    SALLYPORT_TRY(const std::vector<ledger::StoredEntry> found,
+                  ascending
+                      ? oldest_behind(whole, asked.filter, edge, pass)
+                      : newest_before(view, asked.filter,
+                                      std::min(edge.value_or(tree_size), tree_size), pass, wanted));
+    for (const ledger::StoredEntry& stored : found) {
+      SALLYPORT_TRY(std::optional<Row> row, make(whole, stored));
+      if (row) rows.push_back(std::move(*row));
+      if (rows.size() == count) return rows;
+    }
+    if (found.size() < pass) return rows;
+    edge = found.back().sequence;
+  }
+}
+
+Result<api::Answer> page_of(ledger::ReadView& view, const PageAsked& asked,
+                            const api::Request& request, const MakeRow& make) {
+  SALLYPORT_TRY(const std::uint64_t size, view.size());
+  std::uint64_t tree_size = asked.tree_size.value_or(size);
+  if (asked.cursor) tree_size = asked.cursor->tree_size;
+  if (tree_size > size) {
+    return fail(ErrorCode::InvalidInput, fmt::format("the log has {} entries", size), "tree_size");
+  }
+  const bool back = asked.cursor && asked.cursor->back;
+  std::optional<std::uint64_t> from;
+  if (asked.cursor) from = asked.cursor->position;
+  SALLYPORT_TRY(std::vector<Row> rows,
+                rows_behind(view, asked, tree_size, from, asked.ascending != back, asked.limit + 1,
+                            make, request.wanted));
+  const bool more = rows.size() > asked.limit;
+  if (more) rows.resize(asked.limit);
+  if (back) std::ranges::reverse(rows);
+  const bool has_next = back ? asked.cursor.has_value() : more;
+  const bool has_prev = back ? more : asked.cursor.has_value();
+  json::array items;
+  for (Row& row : rows) items.push_back(std::move(row.shown));
+  json::object body{{"items", std::move(items)}, {"next", nullptr}, {"prev", nullptr}};
+  if (has_next && !rows.empty()) {
+    body["next"] = cursor_of(asked, request, rows.back().sequence, tree_size, false);
+  }
+  if (has_prev && !rows.empty()) {
+    body["prev"] = cursor_of(asked, request, rows.front().sequence, tree_size, true);
+  }
+  const bool every = asked.list == "entries" && unfiltered(asked);
+  body["tree_size"] = tree_size;
+  body["total"] = every ? tree_size : rows.size() + (more ? 1 : 0);
+  body["exact"] = every || (!has_next && !has_prev);
+  return api::Answer{.body = std::move(body)};
+}
+
+}  // namespace sallyport::app

@@ -1,0 +1,48 @@
+// Pages of entries and of calls: newest first or oldest first, cut at one size of the log, so that
+// no row is missing or repeated while entries are appended (CO-43, CO-45).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "api/cursor.h"
+#include "api/route.h"
+#include "app/records/call_list.h"
+#include "ledger/query.h"
+
+namespace sallyport::app {
+
+// What a list was asked for.
+struct PageAsked {
+  std::string list;  // the name of the route, for cursors
+  ledger::Filter filter{};
+  std::optional<std::string> verdict{};  // of calls
+  std::size_t limit = 50;
+  bool ascending = false;
+  std::optional<api::Cursor> cursor{};
+  std::optional<std::uint64_t> tree_size{};
+};
+// `InvalidInput`: a value is malformed.
+Result<PageAsked> page_asked(std::string list, const api::Request& request);
+
+// A row of some list, with its place in the log.
+struct Row {
+  std::uint64_t sequence = 0;
+  json::object shown{};
+};
+// Nothing: this entry is no row of the list. `cut` ends at the tree size of the page.
+using MakeRow = std::function<Result<std::optional<Row>>(ledger::ReadView& cut,
+                                                         const ledger::StoredEntry& stored)>;
+
+// `{items,next,prev,tree_size,total,exact}`.
+Result<api::Answer> page_of(ledger::ReadView& view, const PageAsked& asked,
+                            const api::Request& request, const MakeRow& make);
+
+// The rows that follow `from` in the list, at most `count`.
+Result<std::vector<Row>> rows_behind(ledger::ReadView& view, const PageAsked& asked,
+                                     std::uint64_t tree_size, std::optional<std::uint64_t> from,
+                                     bool ascending, std::size_t count, const MakeRow& make,
+                                     const std::function<bool()>& wanted);
+
+}  // namespace sallyport::app

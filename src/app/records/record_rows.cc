@@ -1,0 +1,84 @@
+#include "app/records/record_rows.h"
+
+#include <boost/json.hpp>
+
+#include "app/records/entry_text.h"
+#include "base/cut_text.h"
+#include "base/encoding.h"
+#include "base/json_members.h"
+#include "base/try.h"
+#include "core/record/stored_record.h"
+
+namespace sallyport::app {
+
+namespace {
+
+constexpr std::size_t kLongestText = 100;
+
+json::value text_or_null(const std::string& text) {
+  return text.empty() ? json::value() : json::value(text);
+}
+
+}  // namespace
+
+json::object entry_row(const ledger::StoredEntry& stored, const ledger::EntryView& entry) {
+  std::uint64_t open = 0;
+  std::uint64_t withheld = 0;
+  std::uint64_t erased = 0;
+  if (const auto openings = ledger::unpack_openings(stored.openings)) {
+    for (const ledger::Opening& opening : *openings) {
+      open += opening.state == ledger::OpeningState::Open;
+      withheld += opening.state == ledger::OpeningState::Withheld;
+      erased += opening.state == ledger::OpeningState::Erased;
+    }
+  }
+  return {{"sequence", entry.sequence},
+          {"recorded_at", entry.recorded_at},
+          {"kind", entry.kind},
+          {"outcome", text_or_null(entry.outcome)},
+          {"tool_name", text_or_null(entry.tool_name)},
+          {"server", text_or_null(entry.server)},
+          {"agent_id", text_or_null(entry.agent_id)},
+          {"session_id", text_or_null(entry.session_id)},
+          {"call_id", text_or_null(entry.call_id)},
+          {"topic", text_or_null(entry.topic)},
+          {"leaf", base64(stored.leaf)},
+          {"openings", json::object{{"open", open}, {"withheld", withheld}, {"erased", erased}}}};
+}
+
+json::object call_row_json(const CallRow& row, const api::Person& person, bool cut) {
+  const auto shown = [&](const std::string& text) {
+    return json::value(cut ? cut_utf8_bytes(text, kLongestText) : text);
+  };
+  return {{"time", row.time},
+          {"sequence", row.sequence},
+          {"call_id", row.call_id},
+          {"agent", row.agent},
+          {"server", row.server},
+          {"tool", row.tool},
+          {"what", person.reads_sealed() ? shown(row.what) : json::value()},
+          {"verdict", row.verdict},
+          // It may quote what a tool said.
+          {"why", person.reads_sealed() ? shown(row.why) : json::value()}};
+}
+
+Result<std::optional<CallRow>> newest_row(ledger::ReadView& view,
+                                          const ledger::StoredEntry& stored) {
+  SALLYPORT_TRY(const OpenedEntry opened, open_entry(stored));
+  json::object entry = opened.entry.get_object();
+  const bool terminal =
+      opened.body.is_object() && bool_in(opened.body.get_object(), "terminal").value_or(false);
+  if (!terminal) {
+    const ledger::Filter same{.facets = {{ledger::Facet::Call, text_or_empty(entry, "call_id")},
+                                         {ledger::Facet::Kind, "tool_audit"}}};
+    SALLYPORT_TRY(const auto newest, ledger::newest_entries(view, same, 1));
+    if (!newest.empty() && newest.front().sequence != stored.sequence) {
+      return std::optional<CallRow>();
+    }
+  }
+  entry["body"] = opened.body;
+  SALLYPORT_TRY(const AuditRecord record, core::audit_record_of(entry));
+  return std::optional(call_row(record));
+}
+
+}  // namespace sallyport::app

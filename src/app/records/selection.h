@@ -1,0 +1,46 @@
+// From what people type to what the ledger understands. Everything malformed is `InvalidInput`, and
+// so exit 64, never an empty answer (LE-82).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "app/cli/commands.h"
+#include "ledger/maintenance.h"
+#include "ledger/query.h"
+
+namespace sallyport::app {
+
+Result<ledger::Filter> filter_from(const FilterOptions& options);
+
+// `InvalidInput` when nothing at all is selected.
+Result<ledger::Selection> selection_from(const SelectionOptions& options);
+
+// A whole number up to 2^53-1; `what` names it in the message.
+Result<std::uint64_t> count_from(const std::string& text, std::string_view what);
+
+// One entry by id or sequence, or a call: what ID|CALL|SEQUENCE can be.
+struct Target {
+  std::optional<std::uint64_t> sequence;
+  std::optional<std::string> id;  // may also be the id of a call: both are UUIDs
+  std::string text;
+};
+Result<Target> target_from(const std::string& text);
+
+// An entry where sequence or id name one, else nothing: then it can only be a call.
+Result<std::optional<ledger::StoredEntry>> find_target(ledger::ReadView& view,
+                                                       const Target& target);
+
+// What to say where nothing was found. Calls of other programs may have any name, so one that is
+// no UUID is known to be malformed only now.
+Error nothing_found(const FilterOptions& options);
+Error nothing_found(const Target& target);
+
+// The text itself, or a file that holds it. `InvalidInput` when it is neither.
+Result<ledger::VerifierKey> key_from(const std::string& text);
+
+// `InvalidInput` when it is empty or only blanks.
+Result<void> check_reason(const std::string& reason);
+
+}  // namespace sallyport::app

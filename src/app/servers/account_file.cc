@@ -1,0 +1,74 @@
+#include "app/servers/account_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/digest.h"
+#include "base/encoding.h"
+#include "base/try.h"
+#include "ledger/private_file.h"
+#include "oauth/metadata.h"
+
+namespace sallyport::app {
+
+namespace {
+
+// One for each address, whose query may tell tenants apart.
+std::string file_name(const net::Url& server, const std::string& client) {
+  const std::string of_client = client.empty() ? "" : " " + client;
+  return hex(sha256(
+             {server.tls ? "https://" : "http://", server.authority(), server.target, of_client})) +
+         ".json";
+}
+
+class FileLock final : public oauth::Vault::Lock {
+ public:
+  explicit FileLock(int file) : file_(file) {}
+  FileLock(const FileLock&) = delete;
+  ~FileLock() override {
+    if (file_ >= 0) ::close(file_);
+  }
+
+ private:
+  int file_;
+};
+
+}  // namespace
+
+AccountFile::AccountFile(const std::filesystem::path& data_dir,
+                         const oauth::Application& application)
+    : file_(data_dir / "logins" /
+            file_name(application.server, application.by_itself ? application.client_id : "")) {}
+
+Result<std::optional<oauth::Account>> AccountFile::load() {
+  SALLYPORT_TRY(const std::optional<std::string> text,
+                ledger::read_private_file(file_, oauth::kMostBytes));
+  if (!text) return std::nullopt;
+  Result<oauth::Account> account = oauth::read_account(*text);
+  if (!account) return fail(account.error().code, account.error().message, file_.string());
+  return std::move(*account);
+}
+
+Result<void> AccountFile::save(const oauth::Account& account) {
+  SALLYPORT_CHECK_OK(ledger::make_private_folder(file_.parent_path().parent_path()));
+  SALLYPORT_CHECK_OK(ledger::make_private_folder(file_.parent_path()));
+  return ledger::replace_private_file(file_, oauth::account_text(account));
+}
+
+// Whoever cannot make the file is alone as far as anybody can tell.
+std::unique_ptr<oauth::Vault::Lock> AccountFile::try_lock() {
+  const std::string name = file_.string() + ".lock";
+  const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0) {
+    ::close(file);
+    return nullptr;
+  }
+  return std::make_unique<FileLock>(file);
+}
+
+Result<void> AccountFile::remove() {
+  return ledger::remove_private_file(file_);
+}
+
+}  // namespace sallyport::app

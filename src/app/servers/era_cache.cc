@@ -1,0 +1,40 @@
+#include "app/servers/era_cache.h"
+
+#include <fstream>
+
+#include "base/digest.h"
+#include "base/encoding.h"
+
+namespace sallyport::app {
+
+namespace {
+
+constexpr std::string_view kLegacy = "legacy";
+constexpr std::string_view kModern = "modern";
+// A server may learn the other era.
+constexpr auto kGoodFor = std::chrono::hours(7 * 24);
+
+}  // namespace
+
+EraCache::EraCache(const std::filesystem::path& data_dir, std::string_view server)
+    : file_(data_dir / "eras" / hex(sha256(server))) {}
+
+mcp::Era EraCache::read(WallTime now) const {
+  std::error_code error;
+  const auto written = std::filesystem::last_write_time(file_, error);
+  if (error || now - std::chrono::file_clock::to_sys(written) > kGoodFor) return mcp::Era::Unknown;
+  std::string word;
+  std::ifstream(file_) >> word;
+  if (word == kLegacy) return mcp::Era::Legacy;
+  return word == kModern ? mcp::Era::Modern : mcp::Era::Unknown;
+}
+
+void EraCache::write(mcp::Era era) const {
+  std::error_code ignored;
+  std::filesystem::create_directories(file_.parent_path(), ignored);
+  const std::filesystem::path fresh = file_.string() + ".new";
+  std::ofstream(fresh) << (era == mcp::Era::Modern ? kModern : kLegacy) << '\n';
+  std::filesystem::rename(fresh, file_, ignored);
+}
+
+}  // namespace sallyport::app

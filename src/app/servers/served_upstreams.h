@@ -1,0 +1,33 @@
+// The tool servers behind `sallyport serve`, and who stands between them and a client.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/config/serve_config.h"
+#include "app/gate.h"
+#include "mcp/http_front.h"
+#include "mcp/server.h"
+
+namespace sallyport::app {
+
+// A tool server, ready to be put behind a gateway for each client.
+struct ServedUpstream {
+  std::string name;
+  mcp::ServerMaker make;
+  mcp::EraHint era;
+  bool serves_others = false;          // all sessions go to the same one
+  std::vector<std::string> command{};  // that starts it; empty: it is reached over HTTP
+};
+
+// Takes the secrets of the servers out of the environment: no other one inherits them.
+Result<std::vector<ServedUpstream>> served_upstreams(const ServeConfig& config,
+                                                     Workspace& workspace);
+
+// Who serves one client, or all stateless requests of one agent. Both must outlive what it opens.
+mcp::HttpFront::Open gateways(Gate& gate, const std::vector<ServedUpstream>& upstreams);
+
+// Upstreams that cannot be started as things are, and why. Others are served all the same.
+json::object missing_programs(const ServeConfig& config);
+
+}  // namespace sallyport::app

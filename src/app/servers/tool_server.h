@@ -1,0 +1,76 @@
+// One tool server that an agent of ours uses: started or reached, opened in its era, asked for its
+// tools, and opened again where it ended. Offers nothing by itself; only the Governor calls it.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bell.h"
+#include "core/call/upstream.h"
+#include "mcp/era.h"
+#include "mcp/gateway.h"
+#include "mcp/pins.h"
+#include "mcp/server.h"
+#include "net/task_group.h"
+
+namespace sallyport::app {
+
+// On a context with one thread. Shared with calls of it, which may end after it was stopped.
+class ToolServer final : public mcp::Server::Listener,
+                         public std::enable_shared_from_this<ToolServer> {
+ public:
+  struct Settings {
+    std::string name;  // in policies and records
+    mcp::ServerMaker make;
+    std::vector<std::string> command{};  // that starts it; empty: it is elsewhere
+    mcp::Limits limits{};
+    mcp::Server::Log log;
+  };
+  ToolServer(boost::asio::any_io_executor executor, mcp::PinBook& pins, Settings settings);
+
+  const std::string& name() const { return settings_.name; }
+
+  // Starts it and reads its tools. An error names the server: it does not open, or lists too much.
+  Task<void> open();
+  // Calls fail from here on. At most 5 s.
+  Async<void> stop();
+
+  // What may be offered: no tool whose definition has changed since it was accepted, none whose
+  // name stands there twice.
+  const std::map<std::string, mcp::ToolDefinition>& tools() const { return tools_; }
+  // One call of a tool. Null: there is no such tool.
+  std::shared_ptr<core::Upstream> call_of(const std::string& tool);
+
+ private:
+  Async<void> keep_running();
+  Async<void> open_again();
+  Task<void> open_session();
+  Task<void> ready();
+  Task<void> list_tools();
+  Async<void> list_again();
+  std::string params_for(std::string params) const;
+
+  Async<void> server_asks(mcp::Message request) override;
+  Async<void> server_tells(mcp::Message notification) override;
+  void server_started(bool again) override;
+  void server_ended(const std::string& how) override;
+
+  boost::asio::any_io_executor executor_;
+  mcp::PinBook& pins_;
+  Settings settings_;
+  std::unique_ptr<mcp::Server> server_;
+  net::TaskGroup tasks_;
+  Bell bell_;
+  mcp::Era era_ = mcp::Era::Unknown;
+  bool opened_ = false;
+  bool listing_ = false;
+  bool stopped_ = false;
+  std::optional<Error> gone_;  // it is not started again
+  std::map<std::string, mcp::ToolDefinition> tools_;
+};
+
+}  // namespace sallyport::app

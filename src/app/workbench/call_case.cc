@@ -1,0 +1,509 @@
+#include "app/workbench/call_case.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "autonomy/tier.h"
+#include "base/try.h"
+#include "effects/profiles.h"
+#include "policy/mapping.h"
+#include "policy/yaml_json.h"
+
+namespace sallyport::app {
+
+namespace {
+
+using policy::Mapping;
+using policy::Place;
+using policy::ReadValue;
+using policy::YamlMember;
+using policy::YamlNode;
+
+constexpr std::size_t kLongestText = 1u << 20;
+constexpr std::size_t kMostItems = 10'000;
+
+const YamlNode* member_of(const YamlNode& node, std::string_view name) {
+  const auto found = std::ranges::find_if(
+      node.members, [&](const YamlMember& member) { return member.key.text == name; });
+  return found == node.members.end() ? nullptr : &found->value;
+}
+
+// Where `null` says the same as nothing.
+ReadValue maybe(ReadValue read) {
+  return [read = std::move(read)](const Place& place) -> Result<void> {
+    if (place.node.is_null()) return {};
+    return read(place);
+  };
+}
+
+ReadValue any_json(json::value& out) {
+  return [&out](const Place& place) -> Result<void> {
+    SALLYPORT_TRY(out, policy::to_json(place.node, place.file));
+    return {};
+  };
+}
+
+ReadValue any_json(std::optional<json::value>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    out.emplace();
+    return any_json(*out)(place);
+  };
+}
+
+ReadValue texts(std::vector<std::string>& out) {
+  return policy::read_list(kMostItems, [&out](const Place& place) -> Result<void> {
+    std::string text;
+    SALLYPORT_CHECK_OK(policy::read_word(text, kLongestText)(place));
+    out.push_back(std::move(text));
+    return {};
+  });
+}
+
+// A text, or a list of them.
+ReadValue text_or_texts(std::vector<std::string>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    if (place.node.kind == YamlNode::Kind::Sequence) return texts(out)(place);
+    out.emplace_back();
+    return policy::read_text(out.back(), kLongestText)(place);
+  };
+}
+
+ReadValue flag(std::optional<bool>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    return policy::read_truth(out.emplace())(place);
+  };
+}
+
+ReadValue name_at(ExpectedName& out) {
+  return [&out](const Place& place) -> Result<void> {
+    out.place = place_of(place.node, place.file);
+    return policy::read_word(out.name, 4'096)(place);
+  };
+}
+
+// `null` says that there is none.
+ReadValue name_or_none(std::optional<std::optional<ExpectedName>>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    out.emplace();
+    if (place.node.is_null()) return {};
+    return name_at(out->emplace())(place);
+  };
+}
+
+ReadValue names_at(std::optional<std::vector<ExpectedName>>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    out.emplace();
+    return policy::read_list(kMostItems, [&out](const Place& item) -> Result<void> {
+      return name_at(out->emplace_back())(item);
+    })(place);
+  };
+}
+
+ReadValue one_of(std::vector<std::string> words, std::optional<std::string>& out) {
+  return policy::read_choice(words, [words, &out](std::size_t at) { out = words[at]; });
+}
+
+ReadValue number(std::uint64_t& out) {
+  return policy::read_number(0, 1'000'000, [&out](std::uint64_t value) { out = value; });
+}
+
+const std::vector<std::string>& tier_words() {
+  static const std::vector<std::string> kWords = {"shadow", "suggest", "act_with_approval",
+                                                  "act_auto"};
+  return kWords;
+}
+
+ReadValue tier(std::optional<Autonomy>& out) {
+  return policy::read_choice(tier_words(), [&out](std::size_t at) { out = autonomy::kTiers[at]; });
+}
+
+// `act_auto`, or `{promoted: TIER, demoted: TIER}`.
+Result<trust::Standing> read_standing(const Place& place) {
+  trust::Standing standing;
+  if (place.node.kind == YamlNode::Kind::Scalar) {
+    SALLYPORT_CHECK_OK(tier(standing.promoted_to)(place));
+    standing.demoted_to = standing.promoted_to;
+    return standing;
+  }
+  Mapping keys("promotions and demotions of an agent");
+  keys.optional("promoted", "", {}, tier(standing.promoted_to));
+  keys.optional("demoted", "", {}, tier(standing.demoted_to));
+  SALLYPORT_CHECK_OK(keys.read(place));
+  return standing;
+}
+
+Result<trust::Tally> read_tally(const Place& place) {
+  trust::Tally tally;
+  std::optional<std::string> latest;
+  Mapping keys("how the calls of an agent ended so far");
+  keys.optional("successes", "", {}, number(tally.successes));
+  keys.optional("failures", "", {}, number(tally.failures));
+  keys.optional("denied", "", {}, number(tally.denied));
+  keys.optional("timeouts", "", {}, number(tally.timeouts));
+  keys.optional("latest", "", {}, one_of({"success", "failure", "denied", "timeout"}, latest));
+  SALLYPORT_CHECK_OK(keys.read(place));
+  const char* const newest = tally.failures ? "failure" : tally.denied ? "denied" : "success";
+  tally.latest = trust::outcome_from(latest.value_or(newest));
+  return tally;
+}
+
+// Of the agent of the call, or of each agent that is named.
+template <class Value>
+ReadValue by_agent(std::map<std::string, Value>& out, std::vector<std::string_view> own_keys,
+                   Result<Value> (*read)(const Place&)) {
+  return [&out, own_keys = std::move(own_keys), read](const Place& place) -> Result<void> {
+    const auto is_own = [&](const YamlMember& member) {
+      return std::ranges::find(own_keys, std::string_view(member.key.text)) != own_keys.end();
+    };
+    if (place.node.members.empty() || std::ranges::any_of(place.node.members, is_own)) {
+      SALLYPORT_TRY(out[""], read(place));
+      return {};
+    }
+    for (const auto& [agent, value] : place.node.members) {
+      SALLYPORT_TRY(out[agent.text], read({value, place.file}));
+    }
+    return {};
+  };
+}
+
+ReadValue time_at(std::optional<WallTime>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    std::string text;
+    SALLYPORT_CHECK_OK(policy::read_word(text, 64)(place));
+    out = from_rfc3339(text);
+    if (out) return {};
+    return place.refuse(fmt::format("`{}` is no time; write it like 2026-11-15T12:00:00Z", text));
+  };
+}
+
+ReadValue links(std::map<std::string, std::string>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    if (place.node.kind != YamlNode::Kind::Mapping) {
+      return place.refuse("a mapping of links and what they lead to belongs here");
+    }
+    for (const auto& [path, target] : place.node.members) {
+      SALLYPORT_CHECK_OK(policy::read_word(out[path.text], 4'096)({target, place.file}));
+    }
+    return {};
+  };
+}
+
+ReadValue hints(CaseGiven& given) {
+  return [&given](const Place& place) -> Result<void> {
+    std::optional<bool> ignored;
+    Mapping keys("what the server says of the tool");
+    keys.optional("readOnlyHint", "", {}, flag(given.read_only_hint));
+    keys.optional("destructiveHint", "", {}, flag(given.destructive_hint));
+    keys.optional("idempotentHint", "", {}, flag(ignored));
+    keys.optional("openWorldHint", "", {}, flag(ignored));
+    return keys.read(place);
+  };
+}
+
+// A number of calls in the last hour, or `{hour, day, grant}`.
+ReadValue budget(CaseGiven& given) {
+  return [&given](const Place& place) -> Result<void> {
+    if (place.node.kind == YamlNode::Kind::Scalar) {
+      SALLYPORT_CHECK_OK(number(given.used_in_hour)(place));
+    } else {
+      Mapping keys("how much of the budgets is used");
+      keys.optional("hour", "", {}, number(given.used_in_hour));
+      keys.optional("day", "", {}, number(given.used_in_day));
+      keys.optional("grant", "", {}, number(given.grant_used));
+      SALLYPORT_CHECK_OK(keys.read(place));
+    }
+    given.used_in_day = std::max(given.used_in_day, given.used_in_hour);
+    return {};
+  };
+}
+
+// A token as JSON, or its text; or a list of them.
+ReadValue grant(std::vector<std::string>& out) {
+  return [&out](const Place& place) -> Result<void> {
+    SALLYPORT_TRY(const json::value value, policy::to_json(place.node, place.file));
+    const auto add = [&](const json::value& token) {
+      out.push_back(token.is_string() ? std::string(token.get_string()) : json::serialize(token));
+    };
+    if (!value.is_array()) {
+      add(value);
+    } else {
+      for (const json::value& token : value.get_array()) add(token);
+    }
+    return {};
+  };
+}
+
+// Tools of the server of the call, or `{server, tool}`.
+ReadValue held(std::vector<std::pair<std::string, std::string>>& out) {
+  return policy::read_list(kMostItems, [&out](const Place& place) -> Result<void> {
+    auto& [server, tool] = out.emplace_back();
+    if (place.node.kind == YamlNode::Kind::Scalar) return policy::read_text(tool, 4'096)(place);
+    Mapping keys("a tool that is held back");
+    keys.optional("server", "", {}, policy::read_text(server, 4'096));
+    keys.required("tool", "", {}, policy::read_text(tool, 4'096));
+    return keys.read(place);
+  });
+}
+
+ReadValue given_members(CaseGiven& given) {
+  return [&given](const Place& place) -> Result<void> {
+    Mapping keys("what surrounds the call");
+    keys.optional("files", "", {}, texts(given.files));
+    keys.optional("links", "", {}, links(given.links));
+    keys.optional("command", "", {}, texts(given.command));
+    keys.optional("hints", "", {}, hints(given));
+    keys.optional("time", "", {}, time_at(given.time));
+    keys.optional(
+        "tier", "", {},
+        by_agent<trust::Standing>(given.standings, {"promoted", "demoted"}, read_standing));
+    keys.optional("budget", "", {}, budget(given));
+    keys.optional("grant", "", {}, grant(given.grants));
+    keys.optional("held", "", {}, held(given.held));
+    keys.optional("revoked", "", {}, text_or_texts(given.revoked));
+    keys.optional(
+        "trust", "", {},
+        by_agent<trust::Tally>(
+            given.tallies, {"successes", "failures", "denied", "timeouts", "latest"}, read_tally));
+    return keys.read(place);
+  };
+}
+
+ReadValue call_members(Call& call) {
+  return [&call](const Place& place) -> Result<void> {
+    CallSetting& setting = call.setting;
+    std::optional<std::string> front;
+    call.input = json::object{};
+    Mapping keys("a call");
+    keys.optional("front", "", {}, one_of({"mcp", "http", "hook", "library", "agent"}, front));
+    keys.optional("agent", "", {}, policy::read_word(call.agent_id, 4'096));
+    keys.optional("server", "", {}, policy::read_word(call.server, 4'096));
+    keys.required("tool", "", {}, policy::read_word(call.tool, 4'096));
+    keys.optional("input", "", {}, any_json(call.input));
+    keys.optional("cwd", "", {}, maybe(policy::read_text(setting.folder, 65'536)));
+    keys.optional("workspace", "", {}, maybe(text_or_texts(setting.workspace)));
+    keys.optional("session", "", {}, maybe(policy::read_word(call.session_id, 4'096)));
+    keys.optional("interactive", "", {}, policy::read_truth(setting.interactive));
+    SALLYPORT_CHECK_OK(keys.read(place));
+    // A coding agent comes through its hook, and its own tools are those of a server of its name.
+    const bool coding_agent = effects::is_agent_profile(call.agent_id);
+    setting.front = front.value_or(coding_agent ? "hook" : "mcp");
+    if (call.server.empty() && setting.front == "hook") call.server = call.agent_id;
+    if (call.server.empty() && setting.front == "agent") call.server = effects::kOwnAgentProfile;
+    return {};
+  };
+}
+
+ReadValue expected(CaseExpect& expect) {
+  return [&expect](const Place& place) -> Result<void> {
+    static const std::vector<std::string> kVerdicts = {"runs",   "asks",    "proposed",
+                                                       "shadow", "refused", "undecided"};
+    Mapping keys("what the call must lead to");
+    keys.optional("verdict", "", {}, one_of(kVerdicts, expect.verdict));
+    keys.optional("rule", "", {}, name_or_none(expect.rule));
+    keys.optional("decided_by", "", {}, [&expect](const Place& at) -> Result<void> {
+      return name_at(expect.decided_by.emplace())(at);
+    });
+    keys.optional("class", "", {}, [&expect](const Place& at) -> Result<void> {
+      return policy::read_text(expect.effect_class.emplace(), 256)(at);
+    });
+    keys.optional("tier", "", {}, one_of(tier_words(), expect.tier));
+    keys.optional("tier_source", "", {},
+                  one_of({"agent_action_tiers", "agent_tiers", "action_tiers", "autonomy_tier",
+                          "tier", "dispatch_context", "default", "promotion", "demotion", "ceiling",
+                          "scope", "grant", "requires_human", "budget", "trust", "observe", "rule"},
+                         expect.tier_source));
+    keys.optional("input", "", {}, any_json(expect.input));
+    keys.optional("result", "", {}, any_json(expect.result));
+    keys.optional("result_rule", "", {}, name_or_none(expect.result_rule));
+    keys.optional("asks", "", {}, any_json(expect.asks));
+    keys.optional("hits", "", {}, names_at(expect.hits));
+    keys.optional("logged", "", {}, names_at(expect.logged));
+    SALLYPORT_CHECK_OK(keys.read(place));
+    if (place.node.members.empty()) {
+      return place.refuse("nothing is expected; name at least a `verdict`");
+    }
+    return {};
+  };
+}
+
+Result<CallCase> read_one(const YamlNode& node, const std::string& file) {
+  CallCase one{.file = file, .line = node.line, .column = node.column};
+  std::string note, id, policy;
+  Mapping keys("a case");
+  keys.optional("name", "", {}, policy::read_word(one.name, 4'096));
+  keys.optional("id", "", {}, policy::read_word(id, 4'096));
+  keys.optional("note", "", {}, policy::read_word(note, 65'536));
+  keys.optional("policy", "", {}, policy::read_text(policy, 8u << 20));
+  keys.required("call", "", {}, call_members(one.call));
+  keys.optional("given", "", {}, given_members(one.given));
+  keys.optional("result", "", {}, any_json(one.result));
+  keys.required("expect", "", {}, expected(one.expect));
+  SALLYPORT_CHECK_OK(keys.read({node, file}));
+  if (one.name.empty()) one.name = id;
+  if (one.name.empty()) return Place{node, file}.refuse("`name` is missing");
+  if (!policy.empty()) one.policy = std::move(policy);
+  const bool wants_result = one.expect.result || one.expect.result_rule;
+  if (wants_result && !one.result) {
+    return Place{node, file}.refuse("`result` is missing: what the tool gives");
+  }
+  one.call.grants = one.given.grants;
+  return one;
+}
+
+// One row of `each`: its columns by name.
+struct EachRow {
+  std::string name{};
+  std::vector<YamlMember> columns{};
+  const YamlNode* node = nullptr;
+};
+
+// `${column}` is the value of the column, with its type where it is the whole text.
+void fill_in(YamlNode& node, const EachRow& row, std::vector<bool>& used) {
+  for (YamlNode& item : node.items) fill_in(item, row, used);
+  for (YamlMember& member : node.members) fill_in(member.value, row, used);
+  if (node.kind != YamlNode::Kind::Scalar) return;
+  for (std::size_t at = 0; at < row.columns.size(); ++at) {
+    const auto& [key, value] = row.columns[at];
+    const std::string variable = "${" + key.text + "}";
+    if (node.text == variable) {
+      used[at] = true;
+      const int line = node.line, column = node.column;
+      node = value;
+      node.line = line;
+      node.column = column;
+      return;
+    }
+    if (value.kind != YamlNode::Kind::Scalar) continue;
+    for (std::size_t found = node.text.find(variable); found != std::string::npos;
+         found = node.text.find(variable, found + value.text.size())) {
+      used[at] = true;
+      node.text.replace(found, variable.size(), value.text);
+      node.quoted = true;
+    }
+  }
+}
+
+// Members of the row take the place of those of the case, mapping by mapping.
+void lay_over(YamlNode& under, const YamlNode& over) {
+  if (under.kind != YamlNode::Kind::Mapping || over.kind != YamlNode::Kind::Mapping) {
+    under = over;
+    return;
+  }
+  for (const YamlMember& member : over.members) {
+    const auto same = std::ranges::find_if(
+        under.members, [&](const YamlMember& own) { return own.key.text == member.key.text; });
+    if (same == under.members.end()) {
+      under.members.push_back(member);
+    } else {
+      lay_over(same->value, member.value);
+    }
+  }
+}
+
+bool is_case_member(std::string_view name) {
+  constexpr std::string_view kMembers[] = {"call", "given", "result", "expect"};
+  return std::ranges::find(kMembers, name) != std::end(kMembers);
+}
+
+std::string row_name(const EachRow& row, std::size_t number) {
+  std::string name;
+  for (const auto& [key, value] : row.columns) {
+    if (key.text == "name" && value.kind == YamlNode::Kind::Scalar) return value.text;
+    if (is_case_member(key.text) || value.kind != YamlNode::Kind::Scalar) continue;
+    if (!name.empty()) name += ", ";
+    name += value.text;
+  }
+  return name.empty() ? fmt::format("row {}", number) : name;
+}
+
+Result<std::vector<EachRow>> rows_of(const YamlNode& each, const std::string& file) {
+  std::vector<EachRow> rows;
+  const auto add = [&](std::string name, const YamlNode& node) -> Result<void> {
+    EachRow row{.name = std::move(name), .node = &node};
+    if (node.kind == YamlNode::Kind::Mapping) {
+      row.columns = node.members;
+    } else if (node.kind == YamlNode::Kind::Scalar) {
+      YamlNode key;
+      key.text = "each";
+      row.columns.push_back({std::move(key), node});
+    } else {
+      return Place{node, file}.refuse("a row is a mapping of columns, or one value for `${each}`");
+    }
+    if (row.name.empty()) row.name = row_name(row, rows.size() + 1);
+    rows.push_back(std::move(row));
+    return {};
+  };
+  for (const YamlNode& item : each.items) SALLYPORT_CHECK_OK(add("", item));
+  for (const auto& [key, value] : each.members) SALLYPORT_CHECK_OK(add(key.text, value));
+  if (rows.empty()) return Place{each, file}.refuse("`each` is a list of rows");
+  return rows;
+}
+
+Result<CallCase> read_row(YamlNode node, const EachRow& row, const std::string& file) {
+  std::vector<bool> used(row.columns.size());
+  for (YamlMember& member : node.members) {
+    if (member.key.text != "name") fill_in(member.value, row, used);
+  }
+  for (std::size_t at = 0; at < row.columns.size(); ++at) {
+    const auto& [key, value] = row.columns[at];
+    if (key.text == "name") continue;
+    if (is_case_member(key.text)) {
+      YamlNode over, name = key;
+      over.kind = YamlNode::Kind::Mapping;
+      over.members.push_back({std::move(name), value});
+      lay_over(node, over);
+    } else if (!used[at]) {
+      return Place{key.line > 0 && !row.columns.empty() ? key : *row.node, file}.refuse(
+          fmt::format("the case does not use the column `{}`; write `${{{}}}` where it belongs",
+                      key.text, key.text));
+    }
+  }
+  const bool named = member_of(node, "name") != nullptr || member_of(node, "id") != nullptr;
+  if (!named) {
+    YamlNode key, name = *row.node;
+    key.text = "name";
+    name.kind = YamlNode::Kind::Scalar;
+    name.text = row.name;
+    node.members.push_back({std::move(key), std::move(name)});
+  }
+  SALLYPORT_TRY(CallCase one, read_one(node, file));
+  if (named) one.name += ": " + row.name;
+  one.line = row.node->line;
+  one.column = row.node->column;
+  return one;
+}
+
+}  // namespace
+
+std::string CallCase::place() const {
+  return fmt::format("{}:{}:{}", file, line, column);
+}
+
+bool is_call_case(const YamlNode& node) {
+  if (member_of(node, "call") != nullptr || member_of(node, "each") != nullptr) return true;
+  constexpr std::string_view kOfGuardrails[] = {"stage", "text", "texts", "arguments"};
+  return std::ranges::none_of(
+      kOfGuardrails, [&](std::string_view name) { return member_of(node, name) != nullptr; });
+}
+
+Result<std::vector<CallCase>> read_call_case(const YamlNode& node, const std::string& file) {
+  const YamlNode* const each = member_of(node, "each");
+  std::vector<CallCase> all;
+  if (each == nullptr) {
+    SALLYPORT_TRY(CallCase one, read_one(node, file));
+    all.push_back(std::move(one));
+    return all;
+  }
+  SALLYPORT_TRY(const std::vector<EachRow> rows, rows_of(*each, file));
+  YamlNode rest = node;
+  std::erase_if(rest.members, [](const YamlMember& member) { return member.key.text == "each"; });
+  for (const EachRow& row : rows) {
+    SALLYPORT_TRY(CallCase one, read_row(rest, row, file));
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+}  // namespace sallyport::app

@@ -1,0 +1,170 @@
+#include "app/workbench/call_trial.h"
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/json.hpp>
+
+#include "app/gateway_plan.h"
+#include "app/hooks/hook_policy.h"
+#include "base/json_members.h"
+#include "base/try.h"
+#include "core/call/governor.h"
+#include "core/record/reading_recorder.h"
+#include "external/guards.h"
+#include "policy/reviewer_file.h"
+
+namespace sallyport::app {
+
+namespace {
+
+class TrialClock final : public Clock {
+ public:
+  explicit TrialClock(WallTime at) : at_(at) {}
+  WallTime wall() const override { return at_; }
+  SteadyTime steady() const override { return SteadyTime{} + at_.time_since_epoch(); }
+
+ private:
+  WallTime at_;
+};
+
+// The same ids in every run (WB-6).
+class TrialEntropy final : public Entropy {
+ public:
+  void fill(std::span<std::uint8_t> out) override {
+    for (std::uint8_t& byte : out) byte = static_cast<std::uint8_t>(next_++);
+  }
+
+ private:
+  unsigned next_ = 0;
+};
+
+class TrialFacts final : public core::RecordReader {
+ public:
+  explicit TrialFacts(const CallTrial& trial) : trial_(trial) {}
+  Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) override {
+    const auto found = trial_.facts.find({std::string(space), std::string(key)});
+    return found == trial_.facts.end() ? trial_.records->fact(space, key) : found->second;
+  }
+  Result<std::vector<core::Fact>> facts(std::string_view space) override {
+    return trial_.records->facts(space);
+  }
+  Result<json::object> entry(std::uint64_t sequence) override {
+    return trial_.records->entry(sequence);
+  }
+
+ private:
+  const CallTrial& trial_;
+};
+
+class WouldRun final : public core::Upstream {
+ public:
+  explicit WouldRun(const CallTrial& trial) : trial_(trial) {}
+  Task<Envelope> invoke(Call, std::shared_ptr<core::Delivery>, std::stop_token) override {
+    co_return fail(ErrorCode::Internal, "a rehearsal runs nothing");
+  }
+  bool known() const override { return trial_.known; }
+  bool raises_caution() const override { return trial_.caution; }
+  std::string definition() const override { return trial_.definition; }
+  core::UpstreamFacts facts() const override { return trial_.upstream; }
+
+ private:
+  const CallTrial& trial_;
+};
+
+Result<core::Rehearsal> run(Task<core::Rehearsal> task) {
+  Result<core::Rehearsal> seen = fail(ErrorCode::Internal, "a task ended without an answer");
+  boost::asio::io_context loop(1);
+  boost::asio::co_spawn(loop, std::move(task),
+                        [&](const std::exception_ptr& thrown, Result<core::Rehearsal> result) {
+                          if (!thrown) seen = std::move(result);
+                        });
+  loop.run();
+  return seen;
+}
+
+}  // namespace
+
+RecordedFiles::RecordedFiles(const json::object& details) {
+  if (const json::object* const links = object_in(details, "links")) links_ = *links;
+  if (const json::object* const names = object_in(details, "names")) names_ = *names;
+  const json::value* const missing = details.if_contains("missing");
+  if (missing == nullptr || !missing->is_array()) return;
+  for (const json::value& folder : missing->get_array()) {
+    if (folder.is_string()) missing_.emplace_back(folder.get_string());
+  }
+}
+
+std::optional<std::vector<std::string>> RecordedFiles::names(const std::string& folder,
+                                                             std::size_t most) const {
+  const json::value* const listed = names_.if_contains(folder);
+  if (listed == nullptr || listed->is_string()) {
+    unknown_ = true;
+    return std::nullopt;
+  }
+  if (!listed->is_array() || listed->get_array().size() > most) return std::nullopt;
+  return json::value_to<std::vector<std::string>>(*listed);
+}
+
+bool RecordedFiles::missing(const std::string& folder) const {
+  return std::ranges::find(missing_, folder) != missing_.end();
+}
+
+std::optional<std::string> RecordedFiles::resolve(const std::string& path) const {
+  const json::value* const link = links_.if_contains(path);
+  if (link == nullptr) return path;
+  return link->is_string() ? std::optional(std::string(link->get_string())) : std::nullopt;
+}
+
+Result<TrialAnswer> decide(const CallTrial& trial, core::Hearing hearing) {
+  const TrialClock clock(trial.at);
+  TrialEntropy entropy;
+  TrialFacts facts(trial);
+  core::ReadingRecorder records(facts);
+  mcp::PinBook pins(records);
+  const hook::Origins origins;
+  core::PlanBuilder builder;
+  const std::string& front = trial.call.setting.front;
+  if (front == "mcp" || front == "http") {
+    SALLYPORT_CHECK_OK(pins.recall());
+    what_the_gateway_brings(pins)(builder);
+  } else if (front == "hook") {
+    what_the_hook_brings(builder, origins);
+  }
+  if (!trial.reviewers.empty()) {
+    builder.reviewers(std::make_shared<const policy::PeopleOfFolder>(trial.reviewers));
+  }
+  TrialAnswer answer;
+  SALLYPORT_TRY(answer.policy, policy::read_policy(trial.policy, trial.policy_name));
+  SALLYPORT_TRY(auto guardrails, policy::compile_guardrails(answer.policy, 1));
+  policy::Surroundings surroundings{.clock = clock,
+                                    .entropy = entropy,
+                                    .fingerprint_key = {},
+                                    .records = &records,
+                                    .machine = trial.machine,
+                                    .files = trial.files};
+  if (trial.standing) {
+    surroundings.standing = [&](const std::string&) { return *trial.standing; };
+  }
+  SALLYPORT_CHECK_OK(
+      policy::add_to_plan(builder, answer.policy, std::move(guardrails), surroundings));
+  SALLYPORT_TRY(const std::shared_ptr<const core::Plan> plan, builder.build());
+  const core::FixedPlan plans(plan);
+  const core::NoRedactor redactor;
+  core::Governor governor({plans, records, redactor, clock, entropy, KeyedDigest("rehearsal")});
+  Call call = trial.call;
+  if (call.agent_id.empty()) call.agent_id = acting_agent(*plan);
+  SALLYPORT_TRY(answer.seen, run(governor.rehearse(std::move(call),
+                                                   std::make_shared<WouldRun>(trial), hearing)));
+  return answer;
+}
+
+std::string_view verdict_of(const core::Rehearsal& now) {
+  if (now.refusal && now.weighed && now.tier == Autonomy::Shadow) return "shadow";
+  if (external::missing_answer(now)) return "undecided";
+  if (now.refusal) return "refused";
+  if (now.question && now.question->proposal) return "proposed";
+  return now.question ? "asks" : "runs";
+}
+
+}  // namespace sallyport::app

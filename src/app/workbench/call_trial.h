@@ -1,0 +1,74 @@
+// One call with all that decides about it, decided by the function that decides real calls (WB-1).
+// Whatever is changed in it, it can be decided again (WB-28).
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/workbench/policy_tree.h"
+#include "base/clock.h"
+#include "core/call/rehearsal.h"
+#include "core/plan/call_rules.h"
+#include "core/record/recorder.h"
+#include "effects/call_facts.h"
+#include "effects/file_view.h"
+#include "policy/policy.h"
+#include "trust/standing.h"
+
+namespace sallyport::app {
+
+// The disk as the record of a call has it: nothing is read from the machine.
+class RecordedFiles final : public effects::FileView {
+ public:
+  // `details` of the rules of a record.
+  explicit RecordedFiles(const json::object& details);
+
+  std::optional<std::vector<std::string>> names(const std::string& folder,
+                                                std::size_t most) const override;
+  bool missing(const std::string& folder) const override;
+  std::optional<std::string> resolve(const std::string& path) const override;
+
+  // A folder was asked for that the record does not list.
+  bool unknown() const { return unknown_; }
+
+ private:
+  json::object links_;
+  json::object names_;
+  std::vector<std::string> missing_;
+  mutable bool unknown_ = false;  // of one decision, on one thread
+};
+
+struct CallTrial {
+  core::PolicyText policy{};
+  std::string policy_name{};  // how places name its text
+  Call call{};                // `setting.front` says what the front adds to the plan
+  WallTime at{};
+  core::RecordReader* records = nullptr;
+  effects::Machine machine{};
+  const effects::FileView* files = nullptr;  // null: the disk of this machine
+  std::filesystem::path reviewers{};         // the file of registered people; empty: none
+  // What the server says of the tool.
+  bool known = true;
+  bool caution = false;
+  std::string definition{};
+  core::UpstreamFacts upstream{};
+  // Instead of what the records say.
+  std::optional<trust::Standing> standing{};
+  std::map<core::FactKey, std::optional<std::string>> facts{};
+};
+
+struct TrialAnswer {
+  core::Rehearsal seen{};
+  policy::Policy policy{};
+};
+
+// Nothing is run, written or asked of a person.
+Result<TrialAnswer> decide(const CallTrial& trial, core::Hearing hearing);
+
+// runs, refused, shadow, proposed, asks (WB-2).
+std::string_view verdict_of(const core::Rehearsal& now);
+
+}  // namespace sallyport::app

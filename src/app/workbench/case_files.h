@@ -1,0 +1,49 @@
+// The files that `policy test` is given: which are policies, which are cases, and where each case
+// stands.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/context.h"
+#include "app/workbench/call_case.h"
+#include "guardrails/case_runner.h"
+#include "guardrails/guardrails.h"
+#include "policy/policy.h"
+
+namespace sallyport::app {
+
+// A case of either form.
+struct AnyCase {
+  std::optional<CallCase> call{};
+  std::optional<guardrails::Case> guardrail{};
+  std::string file{};
+  int line = 1;
+  int column = 1;
+  std::string subject{};  // the only one that it is put to; empty: each
+};
+
+// What cases are put to.
+struct CaseSubject {
+  std::string name{};                      // as it was named
+  std::optional<policy::Policy> policy{};  // none: a guardrail document
+  std::string text{};                      // of the policy
+  std::shared_ptr<const guardrails::Guardrails> guardrails{};
+};
+
+struct CaseSuite {
+  std::vector<CaseSubject> subjects{};
+  std::vector<AnyCase> cases{};
+  int exit_code = 0;  // of a guardrail document whose fault was told
+};
+
+// Reads everything that was named. An error has `where` = file:line:column.
+Result<CaseSuite> read_case_suite(const Context& context, const std::vector<std::string>& files,
+                                  const std::vector<std::string>& cases);
+
+// The policy that a case names: a shipped one, YAML, or a file beside the cases.
+Result<CaseSubject> subject_of_case(const CallCase& one);
+
+}  // namespace sallyport::app

@@ -1,0 +1,26 @@
+// Results of cases as people, programs and continuous integration read them (WB-25).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/workbench/case_trial.h"
+
+namespace sallyport::app {
+
+struct CaseOutcome {
+  std::string name{};
+  std::string file{};
+  int line = 1;
+  int column = 1;
+  std::string policy{};                // its name or file
+  std::string problem{};               // what was seen instead of what; empty: passed
+  std::optional<CaseAnswer> answer{};  // of a case about a whole call
+  double seconds = 0;
+};
+
+// `format`: text, json, junit or github.
+void print_report(const std::vector<CaseOutcome>& outcomes, const std::string& format);
+
+}  // namespace sallyport::app

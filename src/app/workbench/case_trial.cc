@@ -1,0 +1,652 @@
+#include "app/workbench/case_trial.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/json.hpp>
+
+#include "app/gateway_plan.h"
+#include "app/hooks/hook_policy.h"
+#include "app/workbench/explanation.h"
+#include "autonomy/auto_use.h"
+#include "autonomy/policy_rules.h"
+#include "base/json_members.h"
+#include "base/nearest.h"
+#include "base/try.h"
+#include "core/call/governor.h"
+#include "core/plan/budgets.h"
+#include "core/plan/pipeline.h"
+#include "core/record/reading_recorder.h"
+#include "grants/token.h"
+#include "grants/token_facts.h"
+#include "rules/case_view.h"
+
+namespace sallyport::app {
+
+namespace {
+
+// Where a case names no time. Fixed, so that a case means the same on every day.
+constexpr std::string_view kCaseTime = "2026-01-01T00:00:00Z";
+constexpr std::string_view kWithheld = "withheld";
+
+class CaseClock final : public Clock {
+ public:
+  WallTime wall() const override { return now; }
+  SteadyTime steady() const override { return SteadyTime{} + now.time_since_epoch(); }
+  WallTime now{};
+};
+
+// Ids of a decision that is not kept: the same in every run (WB-6).
+class CaseEntropy final : public Entropy {
+ public:
+  void fill(std::span<std::uint8_t> out) override {
+    for (std::uint8_t& byte : out) byte = static_cast<std::uint8_t>(next_++);
+  }
+
+ private:
+  unsigned next_ = 0;
+};
+
+class CaseFacts final : public core::RecordReader {
+ public:
+  void set(std::vector<core::Fact> facts) { facts_ = std::move(facts); }
+
+  Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) override {
+    for (const core::Fact& fact : facts_) {
+      if (fact.space == space && fact.key == key) return fact.value;
+    }
+    return std::nullopt;
+  }
+  Result<std::vector<core::Fact>> facts(std::string_view space) override {
+    std::vector<core::Fact> found;
+    for (const core::Fact& fact : facts_) {
+      if (fact.space == space) found.push_back(fact);
+    }
+    return found;
+  }
+  Result<json::object> entry(std::uint64_t) override {
+    return fail(ErrorCode::NotFound, "a case has no entries");
+  }
+
+ private:
+  std::vector<core::Fact> facts_;
+};
+
+// The files of the case that is decided now.
+class CaseFiles final : public effects::FileView {
+ public:
+  const effects::FileView* now = nullptr;
+
+  std::optional<std::vector<std::string>> names(const std::string& folder,
+                                                std::size_t most) const override {
+    return now->names(folder, most);
+  }
+  std::optional<std::string> resolve(const std::string& path) const override {
+    return now->resolve(path);
+  }
+};
+
+class CaseUpstream final : public core::Upstream {
+ public:
+  explicit CaseUpstream(const CaseGiven& given) : given_(given) {}
+
+  Task<Envelope> invoke(Call, std::shared_ptr<core::Delivery>, std::stop_token) override {
+    co_return fail(ErrorCode::Internal, "a case runs no tool");
+  }
+  bool raises_caution() const override {
+    return given_.destructive_hint == true || given_.read_only_hint == false;
+  }
+  core::UpstreamFacts facts() const override {
+    return {.command = given_.command, .read_only_hint = given_.read_only_hint};
+  }
+
+ private:
+  const CaseGiven& given_;
+};
+
+template <class Value>
+Result<Value> run_alone(Task<Value> task) {
+  Result<Value> seen = fail(ErrorCode::Internal, "a task ended without an answer");
+  boost::asio::io_context loop(1);
+  boost::asio::co_spawn(loop, std::move(task),
+                        [&](const std::exception_ptr& thrown, Result<Value> result) {
+                          if (!thrown) seen = std::move(result);
+                        });
+  loop.run();
+  return seen;
+}
+
+Task<core::Release> released(const core::Plan& plan, Envelope envelope, ResultContext context,
+                             const Clock& clock, core::FailOpen& fail_open) {
+  co_return co_await core::run_pipeline(plan, std::move(envelope), std::move(context), clock,
+                                        fail_open);
+}
+
+Envelope envelope_of(const json::value& given) {
+  const json::object* const object = given.if_object();
+  if (object != nullptr && object->contains("kind")) {
+    if (Result<Envelope> whole = Envelope::from_json(given)) return std::move(*whole);
+  }
+  return Envelope::of(given);
+}
+
+// Text as it is, anything else as the tool gave it.
+json::value shown(const Envelope& envelope) {
+  if (envelope.kind == Envelope::Kind::Value) return envelope.value;
+  return envelope.to_json();
+}
+
+std::vector<core::Fact> facts_of(const CallCase& one, WallTime now) {
+  const CaseGiven& given = one.given;
+  const std::string& agent = one.call.agent_id;
+  std::vector<core::Fact> facts;
+  if (given.used_in_day > 0) {
+    autonomy::AutoUse use;
+    for (std::uint64_t i = given.used_in_hour; i < given.used_in_day; ++i) {
+      use.add_dispatch(now - std::chrono::hours(2));
+    }
+    for (std::uint64_t i = 0; i < given.used_in_hour; ++i) {
+      use.add_dispatch(now - std::chrono::minutes(1));
+    }
+    facts.push_back({std::string(autonomy::kUseSpace), agent, use.text()});
+  }
+  for (const auto& [name, tally] : given.tallies) {
+    facts.push_back({std::string(trust::kTallySpace), name.empty() ? agent : name, tally.text()});
+  }
+  for (const std::string& id : given.revoked) facts.push_back(grants::revoked_fact(id));
+  for (const auto& [server, tool] : given.held) {
+    for (core::Fact& fact : mcp::held_facts(server.empty() ? one.call.server : server, tool)) {
+      facts.push_back(std::move(fact));
+    }
+  }
+  for (const std::string& text : given.grants) {
+    const Result<grants::TokenChain> chain = grants::read_token(text);
+    if (!chain || given.grant_used == 0) continue;
+    for (std::size_t at = 0; at < chain->leaf().grants.size(); ++at) {
+      facts.push_back(core::budgets::used_fact(grants::counter_key(chain->leaf().digest, at),
+                                               given.grant_used));
+    }
+  }
+  return facts;
+}
+
+// The row of the tier tables that the tier came from, in words.
+std::string tier_row(const core::Rehearsal& now, const policy::Policy& policy) {
+  const std::string& source = now.tier_source;
+  const Call& call = now.call;
+  const autonomy::AutonomyPolicy tiers = policy.autonomy.value_or(autonomy::AutonomyPolicy{});
+  const auto action_in = [&](const autonomy::TierTable& table) {
+    return table.contains(call.tool) ? call.tool : now.classification.effect_class;
+  };
+  if (source == "agent_tiers") return fmt::format("agent_tiers {}", call.agent_id);
+  if (source == "action_tiers")
+    return fmt::format("action_tiers {}", action_in(tiers.action_tiers));
+  if (source == "agent_action_tiers") {
+    const auto table = tiers.agent_action_tiers.find(call.agent_id);
+    return fmt::format(
+        "agent_action_tiers {} {}", call.agent_id,
+        table == tiers.agent_action_tiers.end() ? call.tool : action_in(table->second));
+  }
+  if (source == "observe" && now.classification.source == "policy") {
+    return fmt::format("tool {}", call.tool);
+  }
+  return source;
+}
+
+std::string decider(const core::Rehearsal& now, const CaseAnswer& answer,
+                    const policy::Policy& policy) {
+  if (answer.rule) return "rule " + *answer.rule;
+  for (const GuardRun& run : now.guard_runs) {
+    const bool refuses =
+        answer.verdict == "refused" &&
+        (run.verdict == "deny" || (run.verdict == "error" && run.why != "fail_open"));
+    const bool asks = now.question && run.verdict == "ask";
+    if (!refuses && !asks) continue;
+    if (run.guard == "guardrails" && run.rule) return "check " + *run.rule;
+    if (run.stage == "grant") return run.rule ? "grant " + *run.rule : "grant";
+    return "guard " + run.guard;
+  }
+  if (answer.verdict == "refused") return "call";
+  return tier_row(now, policy);
+}
+
+// What says which policy it was and when, and not what was decided.
+void forget_names(json::value& value) {
+  if (json::array* const list = value.if_array()) {
+    for (json::value& item : *list) forget_names(item);
+  }
+  json::object* const object = value.if_object();
+  if (object == nullptr) return;
+  for (const char* const name : {"config_hash", "policy_hash", "place", "duration_us"}) {
+    object->erase(name);
+  }
+  for (json::key_value_pair& member : *object) forget_names(member.value());
+}
+
+json::object trace_of(const core::Rehearsal& now) {
+  json::array guards;
+  for (const GuardRun& run : now.guard_runs) {
+    guards.push_back(sallyport::to_json(run));
+  }
+  json::array steps;
+  for (const core::TierStep& step : now.tier_steps) {
+    steps.push_back(json::array{step.source, to_string(step.tier)});
+  }
+  json::array found;
+  for (const json::object& finding : now.findings) {
+    found.push_back(json::array{text_or_empty(finding, "check"), text_or_empty(finding, "action"),
+                                text_or_empty(finding, "path")});
+  }
+  json::value trace = json::object{
+      {"guards", std::move(guards)},
+      {"steps", std::move(steps)},
+      {"found", std::move(found)},
+      {"class", json::array{to_string(now.classification.tier), now.classification.effect_class,
+                            now.classification.source}},
+      {"weighed", now.weighed},
+      {"rules", now.rules ? json::value(now.rules->record) : json::value()}};
+  forget_names(trace);
+  return std::move(trace.get_object());
+}
+
+json::value asked(const core::Rehearsal& now, WallTime at) {
+  if (!now.question) return nullptr;
+  const Question& question = *now.question;
+  const WallTime until = from_rfc3339(question.expires_at).value_or(at);
+  const auto use_within = now.rules && now.rules->use_within
+                              ? std::min(now.use_within, *now.rules->use_within)
+                              : now.use_within;
+  return json::object{
+      {"kind", question.kind},
+      {"quorum", question.approvers_required},
+      {"reviewers", json::value_from(question.reviewers)},
+      {"deadline_s", std::chrono::floor<std::chrono::seconds>(until - at).count()},
+      {"use_within_s", use_within.count()},
+      {"message", now.rules && !now.rules->text.empty() ? json::value(now.rules->text)
+                                                        : json::value(question.description)}};
+}
+
+std::vector<std::string> logged_rules(const core::Rehearsal& now) {
+  std::vector<std::string> logged;
+  const json::value* const matches = now.rules ? now.rules->record.if_contains("matches") : nullptr;
+  if (matches == nullptr || !matches->is_array()) return logged;
+  for (const json::value& match : matches->get_array()) {
+    const json::object& one = match.as_object();
+    const std::string rule = text_or_empty(one, "rule");
+    const bool fresh = std::ranges::find(logged, rule) == logged.end();
+    if (text_in(one, "then") == "log" && fresh) logged.push_back(rule);
+  }
+  return logged;
+}
+
+std::optional<std::string> deciding_rule(const core::Rehearsal& now, std::string_view verdict) {
+  if (!now.rules || now.rules->rule.empty()) return std::nullopt;
+  using Said = core::RuleAnswer::Verdict;
+  const Said said = now.rules->verdict;
+  const bool decided = verdict == "refused" ? said == Said::Refused
+                       : verdict == "asks"  ? said == Said::Asks
+                       : verdict == "runs"  ? said == Said::Allowed || said == Said::Free
+                                            : false;
+  return decided ? std::optional(now.rules->rule) : std::nullopt;
+}
+
+// What a front brings along decides too, so each kind of front has a plan of its own.
+enum class FrontKind { Gateway, Hook, Library };
+
+FrontKind kind_of(std::string_view front) {
+  if (front == "hook") return FrontKind::Hook;
+  return front == "mcp" || front == "http" ? FrontKind::Gateway : FrontKind::Library;
+}
+
+class Trial final : public CaseTrial {
+ public:
+  Trial(policy::Policy policy, std::shared_ptr<const guardrails::Guardrails> guardrails)
+      : policy_(std::move(policy)), guardrails_(std::move(guardrails)) {}
+
+  const policy::Policy& policy() const override { return policy_; }
+
+  Result<CaseAnswer> answer(const CallCase& one) override {
+    const rules::CaseView files(one.given.files, one.given.links);
+    files_.now = &files;
+    clock_.now = one.given.time.value_or(*from_rfc3339(kCaseTime));
+    records_.set(facts_of(one, clock_.now));
+    standings_ = &one;
+    // A book remembers what it held; each case has its own, at the place that plans know.
+    pins_.emplace(recorder_);
+    SALLYPORT_CHECK_OK(pins_->recall());
+    SALLYPORT_TRY(Desk* const desk, desk_for(kind_of(one.call.setting.front)));
+    Call call = one.call;
+    if (call.agent_id.empty()) call.agent_id = agent_of_policy(*desk->plan).value_or("agent");
+    // The one place that decides: the first door of the Governor (RU-78).
+    SALLYPORT_TRY(const core::Rehearsal now,
+                  run_alone(desk->governor.rehearse(std::move(call),
+                                                    std::make_shared<CaseUpstream>(one.given))));
+    CaseAnswer answer{.verdict = std::string(verdict_of(now)),
+                      .reason = now.refusal.value_or(""),
+                      .effect_class = now.classification.effect_class,
+                      .tier = std::string(to_string(now.tier)),
+                      .tier_source = now.tier_source,
+                      .input = now.call.input,
+                      .asks = asked(now, clock_.now),
+                      .logged = logged_rules(now),
+                      .trace = trace_of(now)};
+    answer.rule = deciding_rule(now, answer.verdict);
+    answer.decided_by = decider(now, answer, policy_);
+    for (const json::object& finding : now.findings) add_hit(answer, finding);
+    if (one.result && answer.verdict == "runs") {
+      SALLYPORT_CHECK_OK(judge_result(*desk, now, *one.result, answer));
+    }
+    return answer;
+  }
+
+ private:
+  struct Desk {
+    explicit Desk(std::shared_ptr<const core::Plan> given, Trial& trial)
+        : plan(std::move(given)),
+          plans(plan),
+          governor({plans, trial.recorder_, trial.redactor_, trial.clock_, trial.entropy_,
+                    KeyedDigest("case")}) {}
+    std::shared_ptr<const core::Plan> plan;
+    core::FixedPlan plans;
+    core::Governor governor;
+  };
+
+  static void add_hit(CaseAnswer& answer, const json::object& finding) {
+    const std::string check = text_or_empty(finding, "check");
+    const bool fresh = std::ranges::find(answer.hits, check) == answer.hits.end();
+    if (!check.empty() && fresh) answer.hits.push_back(check);
+  }
+
+  // Rules that judge results are guards called `rule ID`: the one that withholds, else the first
+  // that changes the result or tells a person (RU-63).
+  static void take_result_rules(const core::Release& release, CaseAnswer& answer) {
+    constexpr std::string_view kRule = "rule ";
+    for (const std::string_view wanted : {"block", "deny", "redact", "rewrite", "escalate"}) {
+      for (const core::Release::GuardState& guard : release.guards) {
+        if (answer.result_rule || !guard.guard.starts_with(kRule)) continue;
+        if (guard.verdict == wanted) answer.result_rule = guard.guard.substr(kRule.size());
+      }
+    }
+    for (const core::Release::Evidence& seen : release.evidence) {
+      if (!seen.guard.starts_with(kRule) || seen.rule.empty()) continue;
+      const auto state =
+          std::ranges::find(release.guards, seen.guard, &core::Release::GuardState::guard);
+      const bool logs = state != release.guards.end() && state->verdict == "allow";
+      if (logs) answer.logged.push_back(seen.rule);
+    }
+  }
+
+  Result<Desk*> desk_for(FrontKind kind) {
+    std::unique_ptr<Desk>& desk = desks_[static_cast<std::size_t>(kind)];
+    if (desk) return desk.get();
+    core::PlanBuilder builder;
+    if (kind == FrontKind::Gateway) what_the_gateway_brings (*pins_)(builder);
+    if (kind == FrontKind::Hook) what_the_hook_brings(builder, origins_);
+    SALLYPORT_CHECK_OK(policy::add_to_plan(
+        builder, policy_, guardrails_,
+        {.clock = clock_,
+         .entropy = entropy_,
+         .fingerprint_key = {},
+         .records = &records_,
+         .machine = {.home = "/home/user",
+                     .data = "/home/user/.local/state/sallyport",
+                     .policy = "/home/user/policy.yaml"},
+         .files = &files_,
+         .standing = [this](const std::string& agent) { return standing_of(agent); }}));
+    SALLYPORT_TRY(auto plan, builder.build());
+    desk = std::make_unique<Desk>(std::move(plan), *this);
+    return desk.get();
+  }
+
+  trust::Standing standing_of(const std::string& agent) const {
+    const auto& all = standings_->given.standings;
+    const auto found = all.find(agent);
+    if (found != all.end()) return found->second;
+    const auto own = all.find("");
+    const bool is_caller = standings_->call.agent_id.empty() || standings_->call.agent_id == agent;
+    return own != all.end() && is_caller ? own->second : trust::Standing{};
+  }
+
+  Result<void> judge_result(Desk& desk, const core::Rehearsal& now, const json::value& given,
+                            CaseAnswer& answer) {
+    ResultContext context{.tool = now.call.tool,
+                          .call = std::make_shared<const Call>(now.call),
+                          .effect_class = now.classification.effect_class,
+                          .policy_hash = now.policy_hash};
+    if (now.rules) context.rules = std::make_shared<const core::ResultRules>(now.rules->results);
+    Envelope envelope = envelope_of(given);
+    context.is_error = envelope.kind == Envelope::Kind::Error;
+    core::FailOpenLog log("case");
+    core::FailOpen fail_open(log);
+    SALLYPORT_TRY(const core::Release release,
+                  run_alone(released(*desk.plan, std::move(envelope), std::move(context), clock_,
+                                     fail_open)));
+    const bool withheld = release.verdict == Verdict::Kind::Deny || release.failure;
+    answer.result = withheld ? json::value(kWithheld) : shown(release.released);
+    for (const Finding& finding : release.findings) add_hit(answer, finding.body);
+    take_result_rules(release, answer);
+    json::value told = release.to_json();
+    forget_names(told);
+    answer.trace["result"] = std::move(told);
+    return {};
+  }
+
+  policy::Policy policy_;
+  std::shared_ptr<const guardrails::Guardrails> guardrails_;
+  CaseClock clock_;
+  CaseEntropy entropy_;
+  CaseFacts records_;
+  core::ReadingRecorder recorder_{records_};
+  const core::NoRedactor redactor_;
+  std::optional<mcp::PinBook> pins_{std::in_place, recorder_};  // of the case that is decided now
+  hook::Origins origins_;
+  CaseFiles files_;
+  const CallCase* standings_ = nullptr;
+  std::unique_ptr<Desk> desks_[3];
+};
+
+std::vector<std::string> rule_ids(const policy::Policy& policy) {
+  std::vector<std::string> ids;
+  if (!policy.rules) return ids;
+  for (const rules::Rule& rule : policy.rules->rules) ids.push_back(rule.id);
+  return ids;
+}
+
+std::vector<std::string> check_labels(const policy::Policy& policy) {
+  std::vector<std::string> labels;
+  if (!policy.guardrails) return labels;
+  for (const guardrails::Check& check : policy.guardrails->checks) labels.push_back(check.label);
+  return labels;
+}
+
+Result<void> known(const ExpectedName& name, const std::vector<std::string>& all,
+                   std::string_view what) {
+  if (std::ranges::find(all, name.name) != all.end()) return {};
+  return fail(
+      ErrorCode::Unavailable,
+      fmt::format("the policy has no {} `{:.80}`{}", what, name.name, did_you_mean(name.name, all)),
+      name.place);
+}
+
+template <class Table>
+std::vector<std::string> keys_of(const Table& table) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : table) keys.push_back(key);
+  return keys;
+}
+
+// `KIND NAME`, or the name alone.
+Result<void> check_decider(const ExpectedName& decider, const policy::Policy& policy) {
+  const std::size_t blank = decider.name.find(' ');
+  const std::string kind = decider.name.substr(0, blank);
+  const bool has_name = blank != std::string::npos;
+  const ExpectedName named{has_name ? decider.name.substr(blank + 1) : decider.name, decider.place};
+  const autonomy::AutonomyPolicy tiers = policy.autonomy.value_or(autonomy::AutonomyPolicy{});
+  if (has_name && kind == "rule") return known(named, rule_ids(policy), "rule");
+  if (has_name && kind == "check") return known(named, check_labels(policy), "check");
+  if (has_name && kind == "tool") {
+    std::vector<std::string> tools;
+    for (const policy::ToolEntry& entry : policy.tools) tools.push_back(entry.tool);
+    return known(named, tools, "tool");
+  }
+  if (has_name && kind == "agent_tiers") return known(named, keys_of(tiers.agent_tiers), "agent");
+  if (has_name && kind == "action_tiers") return known(named, keys_of(tiers.action_tiers), "tool");
+  if (has_name && kind == "agent_action_tiers") {
+    const ExpectedName agent{named.name.substr(0, named.name.find(' ')), named.place};
+    return known(agent, keys_of(tiers.agent_action_tiers), "agent");
+  }
+  if (has_name && (kind == "grant" || kind == "guard")) return {};
+  std::vector<std::string> all = {"tier",     "autonomy_tier", "default",         "promotion",
+                                  "demotion", "ceiling",       "grant",           "requires_human",
+                                  "budget",   "trust",         "observe",         "rule",
+                                  "call",     "scope",         "dispatch_context"};
+  for (auto list : {rule_ids(policy), check_labels(policy), keys_of(tiers.agent_tiers)}) {
+    all.insert(all.end(), list.begin(), list.end());
+  }
+  return known(decider, all, "rule, check or tier row");
+}
+
+std::string said(const json::value& value) {
+  return value.is_string() ? std::string(value.get_string()) : json::serialize(value);
+}
+
+// Each member that is expected is there and equal.
+std::string asks_problem(const json::value& wanted, const json::value& seen) {
+  if (wanted.is_bool() || wanted.is_null()) {
+    const bool wants = wanted.is_bool() && wanted.get_bool();
+    if (wants == !seen.is_null()) return {};
+    return wants ? "nobody is asked" : "somebody is asked";
+  }
+  if (wanted.is_string()) {
+    const json::object* const all = seen.if_object();
+    const std::string message = all ? text_or_empty(*all, "message") : std::string();
+    if (message == std::string_view(wanted.get_string())) return {};
+    return fmt::format("asks `{}`, not `{}`", message, said(wanted));
+  }
+  if (!wanted.is_object()) return "`asks` is true, false, a message or a mapping";
+  if (!seen.is_object()) return "nobody is asked";
+  for (const auto& [name, value] : wanted.get_object()) {
+    const json::value* const own = seen.get_object().if_contains(name);
+    if (own == nullptr) return fmt::format("`asks` has no member `{}`", std::string_view(name));
+    if (canonical_json(*own) == canonical_json(value)) continue;
+    return fmt::format("asks with {} {}, not {}", std::string_view(name), said(*own), said(value));
+  }
+  return {};
+}
+
+std::string or_none(const std::optional<std::string>& text) {
+  return text ? fmt::format("`{}`", *text) : "none";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CaseTrial>> CaseTrial::build(policy::Policy policy) {
+  SALLYPORT_TRY(auto guardrails, policy::compile_guardrails(policy, 1));
+  return std::make_unique<Trial>(std::move(policy), std::move(guardrails));
+}
+
+Result<void> check_expected_names(const CallCase& one, const policy::Policy& policy) {
+  const CaseExpect& expect = one.expect;
+  const std::vector<std::string> rules = rule_ids(policy);
+  if (expect.rule && *expect.rule) SALLYPORT_CHECK_OK(known(**expect.rule, rules, "rule"));
+  if (expect.result_rule && *expect.result_rule) {
+    SALLYPORT_CHECK_OK(known(**expect.result_rule, rules, "rule"));
+  }
+  for (const ExpectedName& name : expect.logged.value_or(std::vector<ExpectedName>{})) {
+    SALLYPORT_CHECK_OK(known(name, rules, "rule"));
+  }
+  for (const ExpectedName& name : expect.hits.value_or(std::vector<ExpectedName>{})) {
+    SALLYPORT_CHECK_OK(known(name, check_labels(policy), "check"));
+  }
+  if (expect.decided_by) SALLYPORT_CHECK_OK(check_decider(*expect.decided_by, policy));
+  return {};
+}
+
+std::string problem_of(const CallCase& one, const CaseAnswer& answer) {
+  const CaseExpect& expect = one.expect;
+  std::vector<std::string> problems;
+  const auto differ = [&](std::string_view what, const std::string& seen,
+                          const std::string& wanted) {
+    problems.push_back(fmt::format("{} `{}`, not `{}`", what, seen, wanted));
+  };
+  if (expect.verdict && *expect.verdict != answer.verdict) {
+    problems.push_back(fmt::format("verdict `{}` by {}, not `{}`{}", answer.verdict,
+                                   answer.decided_by, *expect.verdict,
+                                   answer.reason.empty() ? "" : ": " + answer.reason));
+  }
+  const auto compare_rule = [&](std::string_view what,
+                                const std::optional<std::optional<ExpectedName>>& wanted,
+                                const std::optional<std::string>& seen) {
+    if (!wanted) return;
+    const auto name = *wanted ? std::optional((*wanted)->name) : std::nullopt;
+    if (name == seen) return;
+    problems.push_back(fmt::format("{} {}, not {}", what, or_none(seen), or_none(name)));
+  };
+  compare_rule("rule", expect.rule, answer.rule);
+  if (expect.decided_by) {
+    const std::string& wanted = expect.decided_by->name;
+    const std::size_t blank = answer.decided_by.find(' ');
+    const bool same = wanted == answer.decided_by ||
+                      (blank != std::string::npos && wanted == answer.decided_by.substr(blank + 1));
+    if (!same) differ("decided by", answer.decided_by, wanted);
+  }
+  const auto compare = [&](std::string_view what, const std::optional<std::string>& wanted,
+                           const std::string& seen) {
+    if (wanted && *wanted != seen) differ(what, seen, *wanted);
+  };
+  compare("class", expect.effect_class, answer.effect_class);
+  compare("tier", expect.tier, answer.tier);
+  compare("tier source", expect.tier_source, answer.tier_source);
+  if (expect.input && canonical_json(*expect.input) != canonical_json(answer.input)) {
+    differ("input", canonical_json(answer.input), canonical_json(*expect.input));
+  }
+  if (expect.result) {
+    const json::value seen = answer.result.value_or(json::value("not reached"));
+    if (canonical_json(*expect.result) != canonical_json(seen)) {
+      differ("result", said(seen), said(*expect.result));
+    }
+  }
+  compare_rule("result rule", expect.result_rule, answer.result_rule);
+  if (expect.asks) {
+    if (std::string problem = asks_problem(*expect.asks, answer.asks); !problem.empty()) {
+      problems.push_back(std::move(problem));
+    }
+  }
+  const auto compare_lists = [&](std::string_view what,
+                                 const std::optional<std::vector<ExpectedName>>& wanted,
+                                 const std::vector<std::string>& seen) {
+    if (!wanted) return;
+    std::vector<std::string> names;
+    for (const ExpectedName& name : *wanted) names.push_back(name.name);
+    if (names != seen) problems.push_back(fmt::format("{} {}, not {}", what, seen, names));
+  };
+  compare_lists("hits", expect.hits, answer.hits);
+  compare_lists("logged", expect.logged, answer.logged);
+  return fmt::format("{}", fmt::join(problems, "; "));
+}
+
+json::object to_json(const CaseAnswer& answer) {
+  const auto maybe_text = [](const std::optional<std::string>& text) {
+    return text ? json::value(*text) : json::value();
+  };
+  json::object object{{"verdict", answer.verdict},
+                      {"rule", maybe_text(answer.rule)},
+                      {"decided_by", answer.decided_by},
+                      {"class", answer.effect_class},
+                      {"tier", answer.tier},
+                      {"tier_source", answer.tier_source},
+                      {"input", answer.input},
+                      {"asks", answer.asks},
+                      {"hits", json::value_from(answer.hits)},
+                      {"logged", json::value_from(answer.logged)}};
+  if (answer.result) {
+    object["result"] = *answer.result;
+    object["result_rule"] = maybe_text(answer.result_rule);
+  }
+  return object;
+}
+
+}  // namespace sallyport::app

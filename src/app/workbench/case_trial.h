@@ -1,0 +1,55 @@
+// Decides the calls of cases: by the Governor that decides real calls, over a machine and a ledger
+// that hold only what the case names (RU-75, RU-78, WB-18).
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/workbench/call_case.h"
+#include "policy/policy.h"
+
+namespace sallyport::app {
+
+// What became of a call, in the words of `expect`.
+struct CaseAnswer {
+  std::string verdict{};  // of WB-2
+  std::string reason{};   // why it does not run; empty: it does, or a person is asked
+  std::optional<std::string> rule{};
+  std::string decided_by{};  // `rule push`, `check aws`, `agent_tiers deploy-bot`, `tier`, ..
+  std::string effect_class{};
+  std::string tier{};
+  std::string tier_source{};
+  json::value input{};
+  json::value asks{};  // members of the approval; null: there is no approval request
+  std::vector<std::string> hits{};
+  std::vector<std::string> logged{};
+  std::optional<json::value> result{};  // that is released, or `withheld`; nothing: none was given
+  std::optional<std::string> result_rule{};
+  // Everything that was evaluated, for coverage: two equal traces are the same decision.
+  json::object trace{};
+};
+
+json::object to_json(const CaseAnswer& answer);
+
+// One policy and the cases put to it. One thread.
+class CaseTrial {
+ public:
+  // An error: the policy needs what no case can give.
+  static Result<std::unique_ptr<CaseTrial>> build(policy::Policy policy);
+  virtual ~CaseTrial() = default;
+
+  virtual Result<CaseAnswer> answer(const CallCase& one) = 0;
+  virtual const policy::Policy& policy() const = 0;
+};
+
+// A rule, check, tool or agent that the case expects and the policy does not have: an error at its
+// place (WB-19).
+Result<void> check_expected_names(const CallCase& one, const policy::Policy& policy);
+
+// What differs from what was expected; empty: nothing.
+std::string problem_of(const CallCase& one, const CaseAnswer& answer);
+
+}  // namespace sallyport::app

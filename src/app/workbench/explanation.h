@@ -1,0 +1,63 @@
+// Why a call would run or would not: the verdict, who decides, every cause, and changes that were
+// tried.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/workbench/call_trial.h"
+#include "app/workbench/changes.h"
+#include "core/call/rehearsal.h"
+#include "sallyport/json.h"
+
+namespace sallyport::app {
+
+// A value that redaction took out of the input.
+struct Hole {
+  std::string path{};  // JSON Pointer into the input
+  std::string category{};
+  std::string detector{};  // empty: an earlier release wrote the record
+  std::string digest{};
+  bool whole = false;
+};
+
+// What the log has of a call that was made before.
+struct RecordedDecision {
+  std::uint64_t sequence = 0;
+  std::string outcome;
+  std::string reason;
+  std::string policy_hash;
+  std::string tier;
+  std::string tier_source;
+  std::string verdict;               // of WB-2, as the record has it
+  std::optional<bool> reproduced{};  // nothing: it was not decided again as it was then
+  bool redacted = false;             // its input is not what it was
+  std::vector<Hole> holes{};         // in its input
+};
+
+// Why a call is not decided (WB-2).
+struct Undecided {
+  std::string reason;   // a code
+  std::string missing;  // the value that is missing
+  std::string text{};   // for people
+};
+
+struct Explained {
+  std::optional<Undecided> undecided{};
+  core::Rehearsal now{};
+  Cause decider{};
+  std::vector<Cause> causes{};
+  std::vector<Change> changes{};
+  std::vector<Hole> holes{};
+  std::string policy;         // its name, or its file
+  std::string policy_note{};  // which text it is
+  std::optional<RecordedDecision> then{};
+
+  std::string_view verdict() const { return undecided ? "undecided" : verdict_of(now); }
+};
+
+json::object explanation_json(const Explained& explained);
+void say_explanation(const Explained& explained);
+
+}  // namespace sallyport::app

@@ -1,0 +1,24 @@
+// Decides a call whose recorded input has holes, where the holes cannot matter (WB-38).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/workbench/call_trial.h"
+#include "app/workbench/explanation.h"
+
+namespace sallyport::app {
+
+struct HoleAnswer {
+  std::optional<Hole> missing{};  // the hole that may change the verdict; none: no hole can
+  std::string why{};              // what looks at it
+};
+
+// Where no hole can change the verdict, each is filled with a word of the form that its detector
+// finds: the decision about that input is the decision about the original. `digest`: that of the
+// data folder, by which a value that the policy names is found again; null: there is none.
+Result<HoleAnswer> fill_holes(CallTrial& trial, const std::vector<Hole>& holes,
+                              const KeyedDigest* digest);
+
+}  // namespace sallyport::app

@@ -1,0 +1,379 @@
+#include "app/workbench/policy_findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <set>
+
+#include "autonomy/effect_table.h"
+#include "effects/profiles.h"
+#include "effects/tool_effects.h"
+#include "guardrails/entry_reach.h"
+#include "policy/yaml_json.h"
+#include "rules/condition.h"
+#include "rules/warnings.h"
+
+namespace sallyport::app {
+
+namespace {
+
+using guardrails::Action;
+using guardrails::Check;
+using guardrails::CheckType;
+
+std::string pointer_step(std::string_view name) {
+  std::string step;
+  for (const char c : name) {
+    step += c == '~' ? std::string("~0") : c == '/' ? std::string("~1") : std::string(1, c);
+  }
+  return step;
+}
+
+json::object dead_by(std::string unit) {
+  return {{"dead", std::move(unit)}};
+}
+
+// A call that shows it: put to the policy, it does what the finding says.
+json::object shown_by(const Check& check, const std::string& text) {
+  if (check.stage != guardrails::Stage::ToolUse) {
+    return {{"text", text}, {"stage", guardrails::to_string(check.stage)}};
+  }
+  const std::string tool = check.tools.empty() ? "any_tool" : check.tools.front();
+  return {{"call", json::object{{"tool", tool}, {"input", json::object{{"text", text}}}}}};
+}
+
+class PolicyLint {
+ public:
+  explicit PolicyLint(const PolicyToLint& linted) : linted_(linted) {}
+
+  std::vector<PolicyFinding> run() {
+    if (linted_.policy != nullptr) {
+      rules();
+      tiers();
+      quorums();
+    }
+    if (linted_.guardrails != nullptr) checks();
+    return std::move(found_);
+  }
+
+ private:
+  void find(std::string code, std::string place, std::string text, json::object proof,
+            bool is_error = false) {
+    found_.push_back(
+        {std::move(code), is_error, std::move(place), std::move(text), std::move(proof)});
+  }
+
+  std::string place(const std::string& pointer, bool key = false) const {
+    const std::string section = pointer.substr(1, pointer.find('/', 1) - 1);
+    return place_of(policy::node_at(linted_.tree.root, pointer, key),
+                    linted_.tree.file_of(section));
+  }
+
+  // What `policy check` warns of, under the same codes (RU-74).
+  void rules() {
+    const auto& set = linted_.policy->rules;
+    if (!set) return;
+    for (rules::Warning& warning :
+         rules::warnings(*set, {.now = linted_.now,
+                                .home = linted_.home,
+                                .agents = policy::known_agents(*linted_.policy)})) {
+      warned_.insert(warning.place);
+      json::object proof = dead_by(warning.place);
+      proof["why"] = warning.text;
+      find(std::move(warning.code), std::move(warning.place), std::move(warning.text),
+           std::move(proof));
+    }
+    for (std::size_t at = 0; at < set->rules.size(); ++at) covered_rule(set->rules, at);
+  }
+
+  // A rule that another one of the same kind covers; of two that cover each other, the later.
+  void covered_rule(const std::vector<rules::Rule>& all, std::size_t at) {
+    const rules::Rule& rule = all[at];
+    const auto plain = [](const rules::Rule& one) {
+      return !one.has_only() && !one.expires && one.asking == rules::Asking{} && !one.escalate;
+    };
+    if (!plain(rule) || warned_.contains(rule.place)) return;
+    if (rule.result) return;  // what two of them look for is not compared
+    const bool logs = rule.then == rules::Then::Log;
+    for (std::size_t other = 0; other < all.size(); ++other) {
+      const rules::Rule& by = all[other];
+      if (other == at || logs || by.then != rule.then || !plain(by) || !by.unless.empty()) continue;
+      if (!covers(by, rule) || (covers(rule, by) && rule.unless.empty() && other > at)) continue;
+      json::object proof = dead_by(fmt::format("rule {} at {}", by.id, by.place));
+      return find("covered", rule.place,
+                  fmt::format("rule `{}` changes no verdict: `{}` at {} covers it", rule.id, by.id,
+                              by.place),
+                  std::move(proof));
+    }
+  }
+
+  static bool covers(const rules::Rule& wide, const rules::Rule& narrow) {
+    if (wide.when.empty()) return true;
+    return !narrow.when.empty() && rules::implies(narrow.when, wide.when);
+  }
+
+  bool is_known_class(const std::string& name) const {
+    const std::vector<std::string> known = effects::known_classes();
+    if (std::ranges::find(known, name) != known.end()) return true;
+    for (const autonomy::EffectRow& row : autonomy::effect_rows()) {
+      if (row.effect.effect_class == name) return true;
+    }
+    return std::ranges::any_of(linted_.policy->tools, [&](const policy::ToolEntry& entry) {
+      return entry.classification.effect_class == name;
+    });
+  }
+
+  // By the sources of RU-24. `pattern` may have `*`.
+  bool is_known_tool(const std::string& pattern) const {
+    const auto fits = [&](std::string_view tool) {
+      return rules::name_matches(pattern, tool) || rules::name_matches(tool, pattern);
+    };
+    for (const effects::ProfileTool& row : effects::profile_tools()) {
+      if (fits(row.tool)) return true;
+    }
+    for (const autonomy::EffectRow& row : autonomy::effect_rows()) {
+      if (std::ranges::any_of(row.names, fits)) return true;
+    }
+    for (const autonomy::Profile& profile : autonomy::profiles()) {
+      if (std::ranges::any_of(profile.observing, fits)) return true;
+    }
+    if (linted_.policy == nullptr) return false;
+    return std::ranges::any_of(linted_.policy->tools,
+                               [&](const policy::ToolEntry& entry) { return fits(entry.tool); });
+  }
+
+  // Is the tool one that only observes, on every server that the policy names?
+  bool only_observes(const std::string& tool) const {
+    bool named = false;
+    for (const policy::ToolEntry& entry : linted_.policy->tools) {
+      if (entry.tool != tool) continue;
+      named = named || entry.server.empty();
+      if (entry.classification.tier != Tier::Observe) return false;
+    }
+    return named;
+  }
+
+  void tiers() {
+    const auto& tiers = linted_.policy->autonomy;
+    if (!tiers) return;
+    for (const auto& [name, tier] : tiers->action_tiers) {
+      action_row("/autonomy/action_tiers/" + pointer_step(name), name);
+    }
+    for (const auto& [agent, table] : tiers->agent_action_tiers) {
+      const std::string at = "/autonomy/agent_action_tiers/" + pointer_step(agent);
+      if (excluded(*tiers, agent, at)) continue;
+      for (const auto& [name, tier] : table) action_row(at + '/' + pointer_step(name), name);
+    }
+    for (const auto& [agent, tier] : tiers->agent_tiers) {
+      const std::string at = "/autonomy/agent_tiers/" + pointer_step(agent);
+      if (!excluded(*tiers, agent, at)) idle_row(*tiers, agent, tier, at);
+    }
+  }
+
+  // A policy for one agent refuses all others, so their rows are never read (AT-10).
+  bool excluded(const autonomy::AutonomyPolicy& tiers, const std::string& agent,
+                const std::string& at) {
+    if (!tiers.agent_id || *tiers.agent_id == agent) return false;
+    find("unknown_agent", place(at, true),
+         fmt::format("the policy is for the agent `{}`, so the row of `{}` is never read",
+                     *tiers.agent_id, agent),
+         dead_by(fmt::format("autonomy.agent_id {}", *tiers.agent_id)));
+    return true;
+  }
+
+  void action_row(const std::string& at, const std::string& name) {
+    if (only_observes(name)) {
+      return find("observe_tier", place(at, true),
+                  fmt::format("`{}` only observes, and such tools have no tier", name),
+                  dead_by(fmt::format("tool {}", name)));
+    }
+    if (is_known_class(name) || is_known_tool(name)) return;
+    find("unreachable_tier", place(at, true),
+         fmt::format("no profile, no entry of `tools` and no class is called `{}`", name),
+         dead_by("tools"));
+  }
+
+  // A row whose tier the ceiling cuts to what holds without the row, too.
+  void idle_row(const autonomy::AutonomyPolicy& tiers, const std::string& agent, Autonomy tier,
+                const std::string& at) {
+    if (!tiers.ceiling || tier < *tiers.ceiling) return;
+    const Autonomy base =
+        tiers.autonomy_tier.value_or(tiers.tier.value_or(Autonomy::ActWithApproval));
+    const bool others_below = std::ranges::any_of(
+        tiers.action_tiers, [&](const auto& row) { return row.second < *tiers.ceiling; });
+    if (base < *tiers.ceiling || others_below) return;
+    find("idle_tier", place(at, true),
+         fmt::format("the ceiling `{}` holds for `{}` with and without this row",
+                     to_string(*tiers.ceiling), agent),
+         dead_by(fmt::format("autonomy.ceiling {}", to_string(*tiers.ceiling))));
+  }
+
+  void quorums() {
+    const auto& tiers = linted_.policy->autonomy;
+    const std::vector<std::string> people = tiers ? tiers->reviewers : std::vector<std::string>();
+    if (tiers && tiers->quorum && !people.empty() && *tiers->quorum > people.size()) {
+      find("quorum", place("/autonomy/quorum", true),
+           fmt::format("{} must approve, and {} may", *tiers->quorum, people.size()),
+           dead_by("autonomy.reviewers"), true);
+    }
+    if (!linted_.policy->rules) return;
+    for (const rules::Rule& rule : linted_.policy->rules->rules) {
+      const rules::Asking& asking = rule.asking;
+      if (asking.reviewers.empty()) continue;
+      const std::set<std::string> names(asking.reviewers.begin(), asking.reviewers.end());
+      std::uint64_t left = names.size();
+      if (!people.empty()) {
+        left =
+            static_cast<std::uint64_t>(std::ranges::count_if(names, [&](const std::string& name) {
+              return std::ranges::find(people, name) != people.end();
+            }));
+      }
+      const std::uint64_t needed =
+          std::max<std::uint64_t>(asking.quorum.value_or(1), asking.dual_control ? 2 : 1);
+      if (needed <= left) continue;
+      find("quorum", rule.place,
+           fmt::format("rule `{}` needs {} approvals, and {} of its reviewers may approve", rule.id,
+                       needed, left),
+           dead_by("reviewers"), true);
+    }
+  }
+
+  std::string check_pointer(std::size_t at) const {
+    const std::string checks = linted_.policy ? "/guardrails/checks/" : "/checks/";
+    return checks + std::to_string(at);
+  }
+
+  void checks() {
+    const std::vector<Check>& all = linted_.guardrails->checks;
+    for (std::size_t at = 0; at < all.size(); ++at) {
+      const Check& check = all[at];
+      entries(check, at);
+      for (std::size_t i = 0; i < check.except.size(); ++i) {
+        if (check.type == CheckType::Regex) exception(check, at, i);
+      }
+      for (std::size_t i = 0; i < check.tools.size(); ++i) {
+        scope(check.tools[i], check_pointer(at) + "/tools/" + std::to_string(i));
+      }
+      covered_check(all, at);
+    }
+  }
+
+  void scope(const std::string& tool, const std::string& at) {
+    if (is_known_tool(tool)) return;
+    find("unknown_tool", place(at),
+         fmt::format("no profile and no entry of `tools` knows a tool `{:.80}`", tool),
+         dead_by("tools"));
+  }
+
+  void entries(const Check& check, std::size_t at) {
+    const char* const key = check.type == CheckType::Blocklist     ? "/words/"
+                            : check.type == CheckType::ToolPattern ? "/tools/"
+                                                                   : "/patterns/";
+    for (std::size_t i = 0; i < check.entries.size(); ++i) {
+      const std::string& entry = check.entries[i];
+      const std::string where = check_pointer(at) + key + std::to_string(i);
+      if (check.type == CheckType::Regex) {
+        const auto reach = guardrails::reach_of_pattern(check, entry);
+        if (reach == guardrails::EntryReach::Nothing) {
+          find("matches_nothing", place(where), fmt::format("no text matches `{:.80}`", entry),
+               dead_by("the pattern itself"));
+          continue;
+        }
+        if (reach == guardrails::EntryReach::Everything && check.except.empty()) {
+          find("matches_everything", place(where),
+               fmt::format("every text matches `{:.80}`", entry), shown_by(check, "x"));
+        }
+      }
+      covered_entry(check, i, where);
+    }
+  }
+
+  void exception(const Check& check, std::size_t at, std::size_t i) {
+    const std::string where = check_pointer(at) + "/except/" + std::to_string(i);
+    const auto reach = guardrails::reach_of_pattern(check, check.except[i]);
+    if (reach == guardrails::EntryReach::Nothing) {
+      find("matches_nothing", place(where),
+           fmt::format("no text matches the exception `{:.80}`", check.except[i]),
+           dead_by("the pattern itself"));
+    }
+  }
+
+  static std::string folded(const Check& check, std::string text) {
+    if (check.case_sensitive) return text;
+    for (char& c : text) {
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    return text;
+  }
+
+  // The same entry again, or a word that holds another one.
+  void covered_entry(const Check& check, std::size_t i, const std::string& where) {
+    const bool words = check.type == CheckType::Blocklist;
+    const std::string own = words ? folded(check, check.entries[i]) : check.entries[i];
+    for (std::size_t j = 0; j < check.entries.size(); ++j) {
+      if (j == i) continue;
+      const std::string other = words ? folded(check, check.entries[j]) : check.entries[j];
+      const bool same = own == other && j < i;
+      // A replaced word differs with its length, so only what is refused whole is covered.
+      const bool holds = words && !check.whole_word && check.on_fail != Action::Redact &&
+                         own != other && own.find(other) != std::string::npos;
+      if (!same && !holds) continue;
+      return find("covered", place(where),
+                  fmt::format("`{:.80}` finds nothing that `{:.80}` does not find", own, other),
+                  dead_by(fmt::format("entry {} of check {}", j + 1, check.label)));
+    }
+  }
+
+  static bool within(const std::vector<std::string>& narrow, const std::vector<std::string>& wide) {
+    if (wide.empty()) return true;
+    return !narrow.empty() && std::ranges::all_of(narrow, [&](const std::string& one) {
+      return std::ranges::find(wide, one) != wide.end();
+    });
+  }
+
+  static bool covers(const Check& wide, const Check& narrow) {
+    const bool same_reading =
+        wide.type == narrow.type && wide.stage == narrow.stage && wide.unicode == narrow.unicode &&
+        wide.case_sensitive == narrow.case_sensitive && wide.whole_word == narrow.whole_word &&
+        wide.views == narrow.views && wide.decode_depth == narrow.decode_depth;
+    const bool stronger =
+        (wide.on_fail == Action::Block && narrow.on_fail != Action::Log) ||
+        (wide.on_fail == narrow.on_fail && wide.replacement == narrow.replacement);
+    const bool all_entries = std::ranges::all_of(narrow.entries, [&](const std::string& entry) {
+      return std::ranges::find(wide.entries, entry) != wide.entries.end();
+    });
+    return same_reading && stronger && all_entries && wide.except.empty() &&
+           within(narrow.tools, wide.tools) && within(narrow.args, wide.args);
+  }
+
+  void covered_check(const std::vector<Check>& all, std::size_t at) {
+    for (std::size_t other = 0; other < all.size(); ++other) {
+      if (other == at || !covers(all[other], all[at])) continue;
+      if (covers(all[at], all[other]) && other > at) continue;
+      return find("covered", place(check_pointer(at)),
+                  fmt::format("check `{}` changes nothing: `{}` covers it", all[at].label,
+                              all[other].label),
+                  dead_by(fmt::format("check {}", all[other].label)));
+    }
+  }
+
+  const PolicyToLint& linted_;
+  std::vector<PolicyFinding> found_;
+  std::set<std::string> warned_;  // places of rules that `policy check` warns of
+};
+
+}  // namespace
+
+json::object to_json(const PolicyFinding& finding) {
+  return {{"code", finding.code},
+          {"severity", finding.is_error ? "error" : "warning"},
+          {"place", finding.place},
+          {"proof", finding.proof}};
+}
+
+std::vector<PolicyFinding> findings_in(const PolicyToLint& linted) {
+  return PolicyLint(linted).run();
+}
+
+}  // namespace sallyport::app

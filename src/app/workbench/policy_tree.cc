@@ -1,0 +1,97 @@
+#include "app/workbench/policy_tree.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <filesystem>
+
+#include "base/try.h"
+#include "policy/rule_keys.h"
+#include "policy/shipped.h"
+#include "policy/yaml_json.h"
+
+namespace sallyport::app {
+
+namespace {
+
+const policy::YamlNode* member_of(const policy::YamlNode& node, std::string_view name) {
+  const auto found = std::ranges::find_if(
+      node.members, [&](const policy::YamlMember& member) { return member.key.text == name; });
+  return found == node.members.end() ? nullptr : &found->value;
+}
+
+const policy::YamlNode* rule_in(const policy::YamlNode& root, std::string_view id) {
+  const policy::YamlNode* const rules = member_of(root, "rules");
+  if (rules == nullptr) return nullptr;
+  for (const policy::YamlNode& rule : rules->items) {
+    const policy::YamlNode* const name = member_of(rule, "id");
+    if (name != nullptr && name->text == id) return &rule;
+  }
+  return nullptr;
+}
+
+std::string first_step(std::string_view pointer) {
+  const std::size_t end = pointer.find('/', 1);
+  return std::string(pointer.substr(1, end == std::string_view::npos ? end : end - 1));
+}
+
+}  // namespace
+
+std::string pointer_step(std::string_view name) {
+  std::string step = "/";
+  for (const char c : name) {
+    if (c == '~') {
+      step += "~0";
+    } else if (c == '/') {
+      step += "~1";
+    } else {
+      step += c;
+    }
+  }
+  return step;
+}
+
+Result<PolicyTree> PolicyTree::read(const core::PolicyText& text, const std::string& file) {
+  PolicyTree tree;
+  tree.own_.name = file;
+  SALLYPORT_TRY(tree.own_.root, policy::parse_yaml(text.text, file));
+  policy::YamlNode whole = tree.own_.root;
+  if (!text.base_name.empty()) {
+    const bool shipped = policy::shipped_policy(text.base_name) != nullptr;
+    File base{.name = shipped
+                          ? text.base_name
+                          : (std::filesystem::path(file).parent_path() / text.base_name).string()};
+    SALLYPORT_TRY(base.root, policy::parse_yaml(text.base_text, base.name));
+    SALLYPORT_TRY(whole, policy::joined(whole, file, base.root));
+    tree.base_ = std::move(base);
+  }
+  SALLYPORT_TRY(tree.value_, policy::to_json(whole, file));
+  if (json::object* const object = tree.value_.if_object()) {
+    object->erase("extends");
+    object->erase("without");
+  }
+  return tree;
+}
+
+std::string PolicyTree::place(std::string_view pointer) const {
+  const File* file = &own_;
+  if (pointer.size() > 1 && base_ && member_of(own_.root, first_step(pointer)) == nullptr &&
+      member_of(base_->root, first_step(pointer)) != nullptr) {
+    file = &*base_;
+  }
+  return policy::place_of(policy::node_at(file->root, pointer), file->name);
+}
+
+std::string PolicyTree::place_of_rule(std::string_view id) const {
+  if (const policy::YamlNode* const rule = rule_in(own_.root, id)) {
+    return policy::place_of(*rule, own_.name);
+  }
+  const policy::YamlNode* const rule = base_ ? rule_in(base_->root, id) : nullptr;
+  return rule ? policy::place_of(*rule, base_->name) : place("");
+}
+
+const json::value* PolicyTree::at(std::string_view pointer) const {
+  boost::system::error_code code;
+  return value_.find_pointer(pointer, code);
+}
+
+}  // namespace sallyport::app

@@ -1,0 +1,176 @@
+#include "core/approval/approval_state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/digest.h"
+#include "base/encoding.h"
+#include "base/json_members.h"
+#include "base/try.h"
+
+namespace sallyport::core {
+
+namespace {
+
+// A fact is not redacted, and what a program gives as a name may be anything: it stands there as a
+// digest, unless a key has vouched for it.
+constexpr std::string_view kDigest = "digest:";
+
+std::string key_of(std::string_view name) {
+  if (name.starts_with(kDigest)) return std::string(name);
+  return std::string(kDigest) + hex(sha256(name));
+}
+
+json::object to_json(const Vote& vote) {
+  json::object object{{"by", vote.signature.empty() ? key_of(vote.by) : vote.by},
+                      {"at", vote.at},
+                      {"door", vote.door},
+                      {"approved", vote.approved}};
+  if (!vote.signature.empty()) object["signature"] = vote.signature;
+  if (vote.sequence != 0) object["sequence"] = vote.sequence;
+  return object;
+}
+
+Vote vote_in(const json::object& object) {
+  return {.by = text_or_empty(object, "by"),
+          .at = text_or_empty(object, "at"),
+          .door = text_or_empty(object, "door"),
+          .signature = text_or_empty(object, "signature"),
+          .sequence = number_in(object, "sequence").value_or(0),
+          .approved = bool_in(object, "approved").value_or(false)};
+}
+
+std::vector<std::string> names_in(const json::object& object, std::string_view member) {
+  std::vector<std::string> names;
+  const json::value* const list = object.if_contains(member);
+  if (list == nullptr || !list->is_array()) return names;
+  for (const json::value& name : list->get_array()) {
+    if (name.is_string()) names.emplace_back(name.get_string());
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string Vote::proof() const {
+  return signature.empty() ? fmt::format("ledger:{}", sequence) : signature;
+}
+
+std::string ApprovalState::text() const {
+  json::object object{{"state", word},
+                      {"call_id", call_id},
+                      {"call_digest", call_digest},
+                      {"expires_at", rfc3339(expires_at)},
+                      {"use_within", use_within.count()},
+                      {"required", required}};
+  if (!votes.empty()) {
+    json::array all;
+    for (const Vote& vote : votes) all.push_back(to_json(vote));
+    object["votes"] = std::move(all);
+  }
+  if (!also.empty()) object["also"] = json::value_from(also);
+  if (reason_required) object["reason_required"] = true;
+  if (!later.empty()) {
+    json::array all;
+    for (const LaterReviewers& one : later) {
+      all.push_back(json::object{
+          {"at", rfc3339(one.at)}, {"rule", one.rule}, {"to", json::value_from(one.to)}});
+    }
+    object["later"] = std::move(all);
+  }
+  return canonical_json(object);
+}
+
+Result<ApprovalState> ApprovalState::parse(std::string_view stored) {
+  const std::optional<Placed> placed = split_place(stored);
+  if (!placed) return fail(ErrorCode::Corrupt, "the state of an approval cannot be read");
+  SALLYPORT_TRY(const json::value value, parse_own_json(placed->value));
+  const json::object* const object = value.if_object();
+  if (object == nullptr) return fail(ErrorCode::Corrupt, "the state of an approval is no object");
+  ApprovalState state{
+      .word = text_or_empty(*object, "state"),
+      .call_id = text_or_empty(*object, "call_id"),
+      .call_digest = text_or_empty(*object, "call_digest"),
+      .expires_at = from_rfc3339(text_or_empty(*object, "expires_at")).value_or(WallTime{}),
+      .use_within = std::chrono::seconds(number_in(*object, "use_within").value_or(600)),
+      .required = number_in(*object, "required").value_or(1),
+      .stored = std::string(stored),
+      .sequence = placed->sequence};
+  const json::value* const votes = object->if_contains("votes");
+  if (votes != nullptr && votes->is_array()) {
+    for (const json::value& vote : votes->get_array()) {
+      if (const json::object* const one = vote.if_object()) state.votes.push_back(vote_in(*one));
+    }
+  }
+  state.also = names_in(*object, "also");
+  state.reason_required = bool_in(*object, "reason_required").value_or(false);
+  if (const json::value* const later = object->if_contains("later"); later && later->is_array()) {
+    for (const json::value& one : later->get_array()) {
+      const json::object* const said = one.if_object();
+      if (said == nullptr) continue;
+      state.later.push_back({.at = from_rfc3339(text_or_empty(*said, "at")).value_or(WallTime{}),
+                             .rule = text_or_empty(*said, "rule"),
+                             .to = names_in(*said, "to")});
+    }
+  }
+  // The last one could not know its own place.
+  if (state.open() && !state.votes.empty() && state.votes.back().sequence == 0) {
+    state.votes.back().sequence = placed->sequence;
+  }
+  return state;
+}
+
+Fact ApprovalState::fact(const std::string& approval_id) const {
+  return {std::string(kApprovalSpace), approval_id, text(), true};
+}
+
+Fact ApprovalState::expected(const std::string& approval_id) const {
+  return {std::string(kApprovalSpace), approval_id, stored};
+}
+
+bool ApprovalState::passes_on(WallTime now) const {
+  return open() &&
+         std::ranges::any_of(later, [&](const LaterReviewers& one) { return now >= one.at; });
+}
+
+std::optional<std::string_view> ApprovalState::folded() const {
+  std::vector<std::string> yes;
+  for (const Vote& vote : votes) {
+    if (!vote.approved) return "denied";
+    const std::string key = key_of(vote.by);
+    if (std::ranges::find(yes, key) == yes.end()) yes.push_back(key);
+    if (yes.size() >= required) return "approved";
+  }
+  return std::nullopt;
+}
+
+std::vector<Vote> ApprovalState::counted() const {
+  std::vector<Vote> counting;
+  for (const Vote& vote : votes) {
+    if (!vote.approved) return {vote};
+    const bool again = std::ranges::any_of(
+        counting, [&](const Vote& one) { return key_of(one.by) == key_of(vote.by); });
+    if (!again) counting.push_back(vote);
+  }
+  return counting;
+}
+
+Result<std::optional<ApprovalState>> approval_state(RecordReader& records,
+                                                    const std::string& approval_id) {
+  SALLYPORT_TRY(const std::optional<std::string> stored, records.fact(kApprovalSpace, approval_id));
+  if (!stored) return std::nullopt;
+  SALLYPORT_TRY(ApprovalState state, ApprovalState::parse(*stored));
+  for (Vote& vote : state.votes) {
+    if (!vote.by.starts_with(kDigest) || vote.sequence == 0) continue;
+    const Result<json::object> entry = records.entry(vote.sequence);
+    const json::object* const body = entry ? object_in(*entry, "body") : nullptr;
+    const std::string name = body ? text_or_empty(*body, "reviewer") : "";
+    // A name that redaction changed names nobody.
+    if (key_of(name) == vote.by) vote.by = name;
+  }
+  return state;
+}
+
+}  // namespace sallyport::core

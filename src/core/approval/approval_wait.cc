@@ -1,0 +1,115 @@
+// Waiting for what people say to a question, and what it comes to.
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "core/approval/approvals.h"
+
+namespace sallyport::core {
+
+namespace {
+
+// Counts one who waits.
+class Waiting {
+ public:
+  explicit Waiting(std::shared_ptr<std::atomic<unsigned>> count) : count_(std::move(count)) {
+    ++*count_;
+  }
+  Waiting(const Waiting&) = delete;
+  ~Waiting() { --*count_; }
+
+ private:
+  std::shared_ptr<std::atomic<unsigned>> count_;  // shared: it may outlive the approvals
+};
+
+}  // namespace
+
+// A call that used it, or could not any more, was quicker: its result is the answer, or its refusal
+// is.
+Result<Reply> Approvals::decided(const State& state) {
+  if (state.word == "used") {
+    const std::vector<Vote> votes = state.counted();
+    return Reply::approve(votes.empty() ? "" : votes.front().by);
+  }
+  if (state.word == "invalidated") return Reply::deny("", "approval_invalidated");
+  return reply_of(state);
+}
+
+Result<Reply> Approvals::reply_of(const State& state) {
+  if (state.word == "expired") {
+    return Reply{.kind = Reply::Kind::Expired, .reason = "approval_expired"};
+  }
+  if (state.word == "cancelled")
+    return Reply{.kind = Reply::Kind::Cancelled, .reason = "cancelled"};
+  const std::vector<Vote> votes = state.counted();
+  const bool known = state.word == "approved" || state.word == "denied";
+  if (!known) {
+    return fail(ErrorCode::Conflict, "the approval is already " + state.word, {}, state.word);
+  }
+  SALLYPORT_TRY(const json::object entry, recorder_.entry(state.sequence));
+  const json::object* const body = object_in(entry, "body");
+  // An earlier release named one reviewer, in the decision alone.
+  Reply reply{
+      .kind = state.word == "approved" ? Reply::Kind::Approved : Reply::Kind::Denied,
+      .by = votes.empty() ? (body ? text_or_empty(*body, "reviewer") : "") : votes.front().by};
+  if (reply.kind == Reply::Kind::Denied && body) reply.reason = text_or_empty(*body, "reason");
+  if (!votes.empty()) reply.door = votes.back().door;
+  const bool answered = reply.kind == Reply::Kind::Approved && state.call_id.empty();
+  if (answered && !votes.empty() && votes.back().sequence != 0) {
+    SALLYPORT_TRY(const json::object response, recorder_.entry(votes.back().sequence));
+    const json::object* const said = object_in(response, "body");
+    if (said != nullptr) reply.answer = text_or_empty(*said, "answer");
+  }
+  return reply;
+}
+
+// Answers of other processes are seen at the next look: soon where few wait, and never at the cost
+// of more than some thousand looks a second.
+std::chrono::milliseconds Approvals::look_again() const {
+  return std::chrono::milliseconds(std::clamp(waiting_->load() / 2, 20u, 500u));
+}
+
+Async<void> Approvals::pause(std::string approval_id) {
+  co_await bell_.wait(std::move(approval_id), look_again(), {});
+}
+
+Task<Reply> Approvals::wait(std::string approval_id, WallTime until, std::stop_token cancel,
+                            Role role) {
+  const Waiting waiting(waiting_);
+  while (true) {
+    SALLYPORT_CO_TRY(std::optional<State> now, state(approval_id));
+    // Most looks find no answer.
+    if (now && (!now->open() || !now->votes.empty())) {
+      SALLYPORT_CO_CHECK_OK(co_await disown_forged(approval_id));
+      SALLYPORT_CO_TRY(now, state(approval_id));
+    }
+    if (!now) co_return fail(ErrorCode::NotFound, "the question is gone");
+    if (!now->open()) co_return decided(*now);
+    if (now->folded()) {
+      // A yes that cannot be made a decision is none: whoever waits is told so.
+      SALLYPORT_CO_CHECK_OK(co_await settle(approval_id));
+      continue;
+    }
+    if (now->passes_on(clock_.wall())) SALLYPORT_CO_CHECK_OK(co_await pass_on(approval_id));
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock_.wall());
+    std::optional<Reply> given_up;
+    if (cancel.stop_requested()) {
+      given_up = Reply{.kind = Reply::Kind::Cancelled, .reason = "cancelled", .door = "caller"};
+    }
+    if (left.count() <= 0) {
+      given_up = Reply{.kind = Reply::Kind::Expired, .reason = "approval_expired"};
+    }
+    const bool leaves = role == Role::Guest && given_up && given_up->kind == Reply::Kind::Cancelled;
+    if (leaves) co_return std::move(*given_up);
+    if (given_up) {
+      const Result<void> said = co_await answer(approval_id, *given_up);
+      // An answer that came at the same moment counts.
+      if (!said && said.error().code == ErrorCode::Conflict) continue;
+      co_return std::move(*given_up);
+    }
+    co_await bell_.wait(approval_id, std::min(left, look_again()), cancel);
+  }
+}
+
+}  // namespace sallyport::core

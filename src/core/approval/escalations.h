@@ -1,0 +1,55 @@
+// The queue of things that a person should look at, filled by guards that escalate (PI-80..PI-84).
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/entropy.h"
+#include "base/guarded.h"
+#include "core/plan/pipeline.h"
+#include "core/record/recorder.h"
+#include "sallyport/escalation.h"
+
+namespace sallyport::core {
+
+// What waits, in the order in which it came.
+Result<std::vector<EscalationItem>> waiting_escalations(RecordReader& records);
+
+// Nothing: no such item waits.
+Result<std::optional<EscalationItem>> waiting_escalation(RecordReader& records,
+                                                         const std::string& id);
+
+class Escalations {
+ public:
+  Escalations(Recorder& recorder, const Clock& clock, Entropy& entropy)
+      : recorder_(recorder), clock_(clock), entropy_(entropy) {}
+
+  // Items for the messages, new or shared with an earlier one; written with the record that names
+  // them.
+  struct Opened {
+    std::vector<std::string> ids;
+    std::vector<Draft> drafts;
+    std::vector<Fact> counts;  // travel with the record
+  };
+  Opened open(const std::vector<Escalation>& messages, const Subject& subject);
+
+  Result<std::vector<EscalationItem>> waiting() { return waiting_escalations(recorder_); }
+  // Takes an item off the queue. `Conflict`: somebody did so already.
+  Task<void> settle(std::string id, bool accepted, std::string who, std::string note);
+
+ private:
+  struct Recent {
+    std::string id;
+    SteadyTime first;
+    std::string call_id;  // whose commit opens the item
+  };
+  Result<bool> waits(const std::string& id);
+  Recorder& recorder_;
+  const Clock& clock_;
+  Entropy& entropy_;
+  Guarded<std::map<std::string, Recent>> recent_;  // by guard, session and message
+};
+
+}  // namespace sallyport::core

@@ -1,0 +1,47 @@
+// What redaction takes out of the input of a call, told without telling it: how many bytes, where,
+// and why. People are told before they answer, because what is hidden may be what runs (AP-38).
+#pragma once
+
+#include <boost/json/array.hpp>
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/record/redactor.h"
+#include "sallyport/classification.h"
+#include "sallyport/verdict.h"
+
+namespace sallyport::core {
+
+struct HiddenPart {
+  std::string path;      // JSON Pointer into the input
+  std::string detector;  // `private_key_pem`, `member_name`, ...
+  std::uint64_t bytes = 0;
+  std::uint64_t of = 0;               // bytes of the text it was in
+  std::optional<std::uint64_t> at{};  // its first byte there; nothing: the place is not known
+  bool command = false;               // it was part of what a tool executes
+
+  // "`command`: 37 of 120 bytes hidden at byte 5 (private_key_pem)"
+  std::string text() const;
+
+  bool operator==(const HiddenPart&) const = default;
+};
+
+// Empty: the record holds the input whole. An input that the redactor cannot read is hidden whole.
+// At most 64 are listed; the last one then stands for the rest.
+std::vector<HiddenPart> hidden_parts(const Redactor& redactor, const json::value& input,
+                                     const Classification& tool);
+
+json::array hidden_json(const std::vector<HiddenPart>& parts);
+std::vector<HiddenPart> hidden_in(const json::value* stored);
+
+// May the input hold a command? If not, looking for hidden parts of one is in vain.
+bool may_hold_command(const json::value& input, const Classification& tool);
+bool any_command(const std::vector<HiddenPart>& parts);
+// One finding for each hidden part of a command: check `redacted_command`.
+std::vector<Finding> redacted_commands(const std::vector<HiddenPart>& parts);
+
+}  // namespace sallyport::core

@@ -1,0 +1,49 @@
+// Questions to people that are about no call: in the same queue as those that are, and answered in
+// words (AP-25). From any thread.
+#pragma once
+
+#include <stop_token>
+#include <string>
+
+#include "base/async.h"
+#include "base/clock.h"
+#include "base/entropy.h"
+#include "core/approval/approvals.h"
+#include "core/call/dispatch.h"
+#include "core/plan/plan.h"
+#include "sallyport/human_question.h"
+
+namespace sallyport::core {
+
+class Questions {
+ public:
+  struct Parts {
+    const PlanSource& plans;
+    Recorder& recorder;
+    const Clock& clock;
+    Entropy& entropy;
+    Approvals& approvals;
+  };
+  explicit Questions(Parts parts) : parts_(parts) {}
+
+  // The id of the question, once it is on record.
+  Task<std::string> ask(HumanQuestion question);
+  // Until somebody has answered, the deadline or a cancel; those two are recorded.
+  Task<HumanAnswer> wait(std::string request_id, std::stop_token cancel);
+  // How it stands. `NotFound`: nobody asked that, or it is about a call.
+  Result<HumanAnswer> answer_to(const std::string& request_id);
+
+  // What was said when the same question was asked in the dispatch that is made again. `NotFound`
+  // with the cause `replay_missing_answer`.
+  Result<HumanAnswer> recall(const HumanQuestion& question, ReplayCount& count);
+
+ private:
+  Question question_of(const HumanQuestion& asked, std::string id, const Plan& plan) const;
+  Result<HumanAnswer> answer_in(const std::string& request_id, const ApprovalState& state);
+  // Where people are registered, what counts is what they signed.
+  Result<void> check_people(const std::string& request_id, const ApprovalState& state);
+
+  Parts parts_;
+};
+
+}  // namespace sallyport::core

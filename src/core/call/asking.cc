@@ -1,0 +1,388 @@
+// The question to a person, where a decision needs one: on record before it is asked, and what the
+// answer makes of the call.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <set>
+
+#include "base/json_members.h"
+#include "base/race.h"
+#include "base/try.h"
+#include "base/uuid.h"
+#include "core/approval/approval_drafts.h"
+#include "core/approval/approval_request.h"
+#include "core/approval/bound_input.h"
+#include "core/approval/hidden_parts.h"
+#include "core/approval/open_questions.h"
+#include "core/call/governor.h"
+#include "core/call/not_run.h"
+#include "core/call/pending_call.h"
+#include "core/call/preparing.h"
+#include "core/call/waiting_facts.h"
+#include "core/record/drafts.h"
+
+namespace sallyport::core {
+
+namespace {
+
+// A coroutine of its own keeps the approver alive when nobody waits for it any more.
+Async<Result<Reply>> consult(std::shared_ptr<const Approver> approver, Question question) {
+  co_return co_await approver->answer(std::move(question));
+}
+
+// How long a yes is good for, and who may answer if no reviewer has (RU-18, RU-19).
+QuestionTerms terms_of(const Trail& trail, WallTime now) {
+  QuestionTerms terms{.use_within = trail.use_within()};
+  if (!trail.rules) return terms;
+  for (const RulePassOn& one : trail.rules->pass_on) {
+    terms.later.push_back({.at = now + one.after, .rule = one.rule, .to = one.to});
+  }
+  return terms;
+}
+
+std::string_view kind_of_question(const Trail& trail) {
+  return trail.needs_two() ? "dual_control" : "approval";
+}
+
+std::string display_name(const Trail& trail) {
+  const std::string& name = trail.classification().display_name;
+  return name.empty() ? trail.call().tool : name;
+}
+
+}  // namespace
+
+std::string Governor::describe(const Trail& trail) {
+  if (trail.question && !trail.question->empty()) return *trail.question;
+  if (trail.rules && !trail.rules->text.empty()) return trail.rules->text;
+  return fmt::format("Confirm {}?", display_name(trail));
+}
+
+// Named after the event that set the call off, where one did (AP-23).
+Result<std::string> Governor::fresh_approval_id(const Trail& trail) {
+  const std::string& trigger_id = trail.call().trigger_id;
+  if (trigger_id.empty()) return "apr_" + uuid7_text(parts_.clock, parts_.entropy);
+  return fresh_question_id(parts_.recorder, kind_of_question(trail), trigger_id);
+}
+
+std::string Governor::url_of(const std::string& approval_id) const {
+  return parts_.approvals_url.empty() ? std::string() : parts_.approvals_url + approval_id;
+}
+
+Question Governor::question_about(Trail& trail, std::string id) const {
+  const Call& call = trail.call();
+  const WallTime now = parts_.clock.wall();
+  WallTime until = now + trail.approval_time();
+  if (call.time_limit) until = std::min(until, now + *call.time_limit);
+  if (trail.prepared() && trail.prepared()->expires_at) {
+    until = std::min(until, from_rfc3339(*trail.prepared()->expires_at).value_or(until));
+  }
+  trail.approval_id = std::move(id);
+  Question question{.approval_id = trail.approval_id,
+                    .call_id = call.call_id,
+                    .tool_call_id = call.tool_call_id,
+                    .session_id = call.session_id,
+                    .agent_id = call.agent_id,
+                    .server = call.server,
+                    .tool = call.tool,
+                    .description = describe(trail),
+                    .input = call.input,
+                    .call_digest = trail.call_digest(),
+                    .policy_hash = trail.plan().hash(),
+                    .prepared = trail.prepared(),
+                    .expires_at = rfc3339(until),
+                    .kind = std::string(kind_of_question(trail)),
+                    .trace_id = call.trace_id,
+                    .action = trail.classification().effect_class,
+                    .tool_definition = trail.tool_definition(),
+                    .nonce = fresh_nonce(parts_.entropy),
+                    .reviewers = trail.reviewers(),
+                    .approvers_required = trail.quorum(),
+                    .requested_at = rfc3339(now),
+                    .proposal = trail.autonomy == Autonomy::Suggest};
+  if (trail.rules) {
+    const RuleAnswer& rules = *trail.rules;
+    question.rules = {{"rule", rules.rule.empty() ? json::value() : json::value(rules.rule)},
+                      {"place", rules.place.empty() ? json::value() : json::value(rules.place)},
+                      {"message", shown(rules.message)}};
+    for (const char* const name : {"effects", "opaque"}) {
+      const json::value* const part = rules.record.if_contains(name);
+      question.rules[name] = part ? *part : json::value(json::array());
+    }
+    question.reason_required = rules.reason_required;
+  }
+  question.binding = binding_of(question, trail.exact_text());
+  return question;
+}
+
+// The question is on record before anybody is asked. False: the caller does not wait for it.
+Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
+  const bool held = caller.holds && trail.autonomy != Autonomy::Suggest;
+  SALLYPORT_CO_TRY(const SameQuestion same, same_question(trail));
+  const bool may_attach = held && !trail.prepared() && !trail.consent;
+  if (may_attach && trail.closing_expected.empty() && !same.approval_id.empty()) {
+    co_return co_await attach(trail, caller, same.approval_id);
+  }
+  SALLYPORT_CO_TRY(std::string id, fresh_approval_id(trail));
+  const Asking asking{
+      .question = question_about(trail, std::move(id)),
+      .like_it = same.expected,
+      .held = held,
+      .holder = caller.leaves ? std::string(kNobody) : parts_.recorder.instance_id(),
+      .only_here = trail.prepared() && trail.recovery_class() != RecoveryClass::Resumable};
+  AskingRows rows = rows_of(trail, asking);
+  const std::size_t behind = rows.behind;
+  const auto written = co_await journal_.commit(trail, std::move(rows.drafts), Urgency::Announces,
+                                                std::move(rows.expected));
+  if (!written) {
+    const bool may_clash = held || !trail.call().trigger_id.empty();
+    const bool asked_meanwhile =
+        may_clash && trail.closing_expected.empty() && written.error().code == ErrorCode::Conflict;
+    if (asked_meanwhile) co_return co_await ask(trail, caller);
+    co_return question_refused(trail, written.error());
+  }
+  trail.asked_at = written->at(written->size() - 1 - behind);
+  co_await tell_sinks(trail, trail.asked_at.sequence);
+  const bool answered = co_await answered_outside(trail, asking.question, caller.cancel);
+  if (!held) co_return false;
+  if (!asking.only_here && !trail.held) hold_fact(trail);
+  if (caller.leaves && !answered) co_return false;
+  co_return co_await hear_answer(trail, asking.question, caller);
+}
+
+// The record that a person is needed, what keeps the call meanwhile, and the question itself.
+Governor::AskingRows Governor::rows_of(Trail& trail, const Asking& asking) {
+  const Question& question = asking.question;
+  const std::string& call_id = trail.call().call_id;
+  Ending asked{.outcome = Outcome::requires_confirmation(question.description, trail.prepared()),
+               .terminal = false};
+  AskingRows rows{.drafts = journal_.record(trail, asked), .expected = trail.closing_expected};
+  Draft& record = rows.drafts.back();
+  if (asking.only_here) {
+    record.facts.push_back({std::string(kOpenCall), call_id, parts_.recorder.instance_id(), true});
+    trail.opened = true;
+  }
+  if (trail.autonomy == Autonomy::Suggest) {
+    propose(trail);
+    remember_proposal(trail);
+    record.facts.push_back(proposed_call(trail));
+  }
+  if (!asking.held) {
+    record.facts.push_back({std::string(kWaitingCall), call_id, question.approval_id});
+    // Asked before and held then: now nobody waits here for it any more.
+    if (trail.held) record.facts.push_back({std::string(kHeldCall), call_id, std::nullopt});
+  } else if (!asking.only_here) {
+    record.facts.push_back(held_call(call_id, question.approval_id, asking.holder));
+  }
+  record.facts.push_back({asking.like_it.space, asking.like_it.key, question.approval_id});
+  if (asking.held) rows.expected.push_back(asking.like_it);
+  if (!trail.call().trigger_id.empty()) {
+    rows.expected.push_back({std::string(kRequestSpace), question.approval_id});
+  }
+  if (trail.grant) {
+    record.changes.push_back(budgets::hold(
+        trail.grant->spending, {call_id, parts_.recorder.instance_id()}, parts_.clock.wall()));
+  }
+  void_consent(trail, rows);
+  const std::vector<HiddenPart> hidden =
+      hidden_parts(parts_.redactor, question.input, trail.classification());
+  if (!hidden.empty()) {
+    record.facts.push_back(kept_input(parts_.recorder, question.approval_id,
+                                      bound_text(question, trail.exact_text())));
+  }
+  std::vector<Draft> opening =
+      question_drafts(question, terms_of(trail, parts_.clock.wall()), trail.subject(), hidden);
+  opening.back().changes.push_back(open_questions::add({.agent_id = question.agent_id,
+                                                        .approval_id = question.approval_id,
+                                                        .most = trail.plan().approvals().most_open},
+                                                       parts_.clock.wall()));
+  rows.behind = opening.size();
+  append(rows.drafts, std::move(opening));
+  return rows;
+}
+
+void Governor::remember_proposal(Trail& trail) const {
+  const auto& rules = trail.plan().autonomy_rules();
+  if (!rules) return;
+  trail.rows.push_back(rules->remember({.call = trail.call(),
+                                        .classification = trail.classification(),
+                                        .tier = trail.autonomy,
+                                        .enforcement = "suggest_approval_request",
+                                        .outcome = "denied",
+                                        .approval_id = trail.approval_id},
+                                       parts_.clock.wall()));
+}
+
+// A yes that was given for another input is none for this one (EV-75).
+void Governor::void_consent(Trail& trail, AskingRows& rows) {
+  if (!trail.consent) return;
+  const std::string& id = trail.consent->approval_id;
+  const auto old = approvals_.state(id);
+  if (old && *old && (*old)->word == "approved") {
+    Approvals::Change voided = Approvals::change(id, **old, "invalidated");
+    rows.drafts.back().facts.push_back(std::move(voided.fact));
+    rows.expected.push_back(std::move(voided.expected));
+  }
+  trail.consent.reset();
+}
+
+// True: the call is refused for it, and goes on to its record.
+Result<bool> Governor::question_refused(Trail& trail, const Error& error) {
+  if (error.code == ErrorCode::Exhausted && error.cause == open_questions::kTooMany) {
+    trail.refuse({error.message});
+    return true;
+  }
+  if (error.code == ErrorCode::Exhausted && !error.cause.empty()) {
+    refuse_spending(trail, error);
+    return true;
+  }
+  // A call that was resumed still waits for the answer it had.
+  if (trail.closing_expected.empty()) {
+    journal_.owe(trail, {.outcome = Outcome::persistence_failed(
+                             "the approval question could not be recorded: " + error.message)});
+  }
+  return std::unexpected(error);
+}
+
+// From the program that answers for people, where there is one, and from people.
+Task<bool> Governor::hear_answer(Trail& trail, Question question, const Caller& caller) {
+  if (parts_.approver) {
+    const Result<void> said = co_await ask_approver(question, caller.cancel);
+    if (!said && said.error().code == ErrorCode::Unavailable) {
+      // An answer that is on no record is none, and nobody will give another.
+      trail.refuse(
+          {"the answer could not be recorded: " + said.error().message, Refusal::By::Person});
+      co_return true;
+    }
+  }
+  const Result<Reply> reply = co_await held_reply(trail, *from_rfc3339(question.expires_at), caller,
+                                                  Approvals::Role::Owner);
+  if (!reply) co_return std::unexpected(reply.error());
+  take_reply(trail, *reply, question.call_digest);
+  co_return true;
+}
+
+// A program that answers for people. What it says is an answer like any other, with its name; what
+// it does not say in time, nobody has said.
+Task<void> Governor::ask_approver(Question question, std::stop_token cancel) {
+  const auto left = *from_rfc3339(question.expires_at) - parts_.clock.wall();
+  Raced<Result<Reply>> raced = co_await race<Result<Reply>>(
+      consult(parts_.approver, question), std::chrono::steady_clock::now() + left, cancel);
+  if (raced.finish == Finish::Deadline || raced.finish == Finish::Cancelled) {
+    co_return Result<void>{};
+  }
+  Reply given = Reply::deny("approver", "the approver failed");
+  if (raced.value) {
+    given = *raced.value ? std::move(**raced.value)
+                         : Reply::deny("approver", raced.value->error().message);
+  }
+  co_return co_await approvals_.answer(question.approval_id, std::move(given));
+}
+
+// RU-67: neither where a human is required nor where two people are.
+Async<bool> Governor::answered_outside(const Trail& trail, Question question,
+                                       std::stop_token cancel) {
+  const std::shared_ptr<const Approver>& approver = trail.plan().listeners().approver;
+  if (!approver || trail.needs_human || question.kind != "approval") co_return false;
+  const auto left = *from_rfc3339(question.expires_at) - parts_.clock.wall();
+  Raced<Result<Reply>> raced = co_await race<Result<Reply>>(
+      consult(approver, question), std::chrono::steady_clock::now() + left, std::move(cancel));
+  if (!raced.value || !*raced.value) co_return false;
+  const Result<void> said =
+      co_await approvals_.answer(question.approval_id, std::move(**raced.value));
+  if (!said && parts_.log)
+    parts_.log("the external approver is not heard: " + said.error().message);
+  co_return said.has_value();
+}
+
+void Governor::take_reply(Trail& trail, const Reply& reply, const std::string& call_digest) {
+  const bool was_prepared = trail.prepared().has_value();
+  switch (reply.kind) {
+    case Reply::Kind::Approved:
+      trail.consent = Consent{.approval_id = trail.approval_id,
+                              .call_digest = call_digest,
+                              .by = reply.by,
+                              .at = rfc3339(parts_.clock.wall())};
+      if (const auto state = approvals_.state(trail.approval_id); state && *state) {
+        trail.consent->sequence = (*state)->sequence;
+        trail.consent->votes = (*state)->counted();
+      }
+      trail.decide_again(parts_.plans.current());
+      check_consent(trail);
+      return;
+    case Reply::Kind::Denied:
+      trail.refuse({reply.reason.empty() ? "rejected" : reply.reason, Refusal::By::Person});
+      return;
+    case Reply::Kind::Expired: {
+      const auto over = was_prepared ? expired(*trail.prepared(), parts_.clock.wall())
+                                     : std::optional<std::string>();
+      trail.refuse({over.value_or("approval_expired"),
+                    over ? Refusal::By::Preparation : Refusal::By::Person});
+      return;
+    }
+    case Reply::Kind::Cancelled:
+      trail.refuse({"cancelled", Refusal::By::Cancel});
+  }
+}
+
+// Where people are registered, a yes counts as far as their keys say so: an entry in the ledger
+// that somebody else wrote is none (AP-10).
+void Governor::check_consent(Trail& trail) {
+  const auto refuse = [&](const std::string& why) {
+    trail.refuse({"approval_invalid: " + why, Refusal::By::Person});
+  };
+  const Result<json::object> stored = stored_request(parts_.recorder, trail.consent->approval_id);
+  if (!stored) return refuse(stored.error().message);
+  const json::object& request = *stored;
+  trail.consent->binding = text_or_empty(request, "binding");
+  // AP-31: never through the client of the one who asks.
+  const bool strict = trail.needs_human || text_in(request, "kind") == "dual_control";
+  for (const Vote& vote : trail.consent->votes) {
+    const bool program = vote.door == kClientDoor || vote.door.starts_with(kExternalDoor);
+    if (strict && program) return refuse("a person has to answer elsewhere");
+  }
+  const ApprovalRules& rules = trail.plan().approvals();
+  if (!rules.people) return;
+  std::set<std::string> credentials;
+  const std::uint64_t required = number_in(request, "approvers_required").value_or(1);
+  if (trail.consent->votes.size() < required) return refuse("too few people said yes");
+  for (const Vote& vote : trail.consent->votes) {
+    const ResponseStatement statement{.request_id = trail.consent->approval_id,
+                                      .reviewer = vote.by,
+                                      .binding = trail.consent->binding,
+                                      .responded_at = vote.at,
+                                      .approved = vote.approved};
+    // The front that saw the call run has asked whether such a yes counts (AP-33).
+    const bool at_host = vote.door == kHostDoor;
+    if (at_host && !trail.observed) return refuse("the yes was given to a host, for another call");
+    const Result<void> good =
+        at_host ? Result<void>{}
+                : rules.check(vote.door, vote.by, statement.text(), vote.signature);
+    if (!good) return refuse(good.error().message);
+    // One person under two names is one person (AP-14).
+    const std::string credential = rules.people->credential(vote.by);
+    credentials.insert(credential.empty() ? "name:" + vote.by : credential);
+  }
+  if (credentials.size() < required) return refuse("too few people said yes");
+}
+
+Answer Governor::waiting(const Trail& trail) const {
+  const std::string text = shown(describe(trail));
+  Answer answer{.call_id = trail.call().call_id,
+                .outcome = Outcome::requires_confirmation(text, trail.prepared()),
+                .sequence = trail.asked_at.sequence,
+                .record_id = trail.asked_at.id,
+                .approval_id = trail.approval_id,
+                .pending = pending_call(trail)};
+  if (trail.rules) {
+    answer.rule = trail.rules->rule;
+    answer.message = shown(trail.rules->message);
+  }
+  answer.result =
+      not_run(trail, trail.autonomy == Autonomy::Suggest ? "proposed" : "pending_approval",
+              url_of(trail.approval_id));
+  answer.released = Envelope::of(answer.result.data);
+  return answer;
+}
+
+}  // namespace sallyport::core

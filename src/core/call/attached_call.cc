@@ -1,0 +1,116 @@
+// A call that is identical to one that a person is being asked about: it opens no second question,
+// waits for the same answer, and gets the one result (AP-36, AP-37).
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "core/approval/approval_request.h"
+#include "core/call/governor.h"
+#include "core/call/waiting_facts.h"
+
+namespace sallyport::core {
+
+namespace {
+
+bool answered_by_host(const ApprovalState& state) {
+  return std::ranges::any_of(state.votes, [](const Vote& vote) { return vote.door == kHostDoor; });
+}
+
+}  // namespace
+
+std::string Governor::asked_key(const Trail& trail) {
+  const Call& call = trail.call();
+  json::array like{call.session_id, call.server, trail.call_digest()};
+  // Narrower scopes ask other people: a question without them does not do.
+  if (trail.scopes && (!trail.scopes->reviewers.empty() || trail.scopes->quorum > 1)) {
+    like.push_back(json::array(trail.scopes->reviewers.begin(), trail.scopes->reviewers.end()));
+    like.push_back(json::value(trail.scopes->quorum));
+  }
+  return trail.digest(canonical_json(json::value(std::move(like))));
+}
+
+Result<Governor::SameQuestion> Governor::same_question(const Trail& trail) {
+  SameQuestion same{.expected = {std::string(kAskedCall), asked_key(trail)}};
+  SALLYPORT_TRY(same.expected.value, parts_.recorder.fact(same.expected.space, same.expected.key));
+  if (!same.expected.value || trail.call().session_id.empty()) return same;
+  SALLYPORT_TRY(const auto state, approvals_.state(*same.expected.value));
+  const bool open =
+      state && (state->open() || state->word == "approved") && !answered_by_host(*state);
+  if (open && parts_.clock.wall() < state->expires_at) same.approval_id = *same.expected.value;
+  return same;
+}
+
+// True: there is an answer.
+Task<bool> Governor::attach(Trail& trail, const Caller& caller, std::string approval_id) {
+  trail.approval_id = approval_id;
+  SALLYPORT_CO_TRY(const json::object request, stored_request(parts_.recorder, approval_id));
+  Ending asked{.outcome = Outcome::requires_confirmation(describe(trail), trail.prepared()),
+               .terminal = false};
+  std::vector<Draft> drafts = journal_.record(trail, asked);
+  drafts.back().facts.push_back(
+      held_call(trail.call().call_id, approval_id,
+                caller.leaves ? std::string(kNobody) : parts_.recorder.instance_id()));
+  const auto written = co_await journal_.commit(trail, std::move(drafts), Urgency::Announces);
+  if (!written) {
+    journal_.owe(trail,
+                 {.outcome = Outcome::persistence_failed(
+                      "the approval question could not be recorded: " + written.error().message)});
+    co_return std::unexpected(written.error());
+  }
+  hold_fact(trail);
+  trail.asked_at = written->back();
+  co_await tell_sinks(trail, trail.asked_at.sequence);
+  if (caller.leaves) {
+    SALLYPORT_CO_CHECK_OK(co_await approvals_.disown_forged(approval_id));
+    SALLYPORT_CO_CHECK_OK(co_await approvals_.expire(approval_id));
+    SALLYPORT_CO_TRY(const auto state, approvals_.state(approval_id));
+    if (state && state->open()) co_return false;
+  }
+  const auto deadline = from_rfc3339(text_in(request, "deadline").value_or(""));
+  Result<Reply> reply = co_await held_reply(trail, deadline.value_or(parts_.clock.wall()), caller,
+                                            Approvals::Role::Guest);
+  if (!reply) co_return std::unexpected(reply.error());
+  if (reply->kind == Reply::Kind::Approved && reply->door == kHostDoor) {
+    reply = Reply::deny("", "the yes was for another call like this one; make it again");
+  }
+  take_reply(trail, *reply, trail.call_digest());
+  co_return true;
+}
+
+void Governor::hold_fact(Trail& trail) {
+  trail.held = true;
+  trail.closing_facts.push_back({std::string(kHeldCall), trail.call().call_id, std::nullopt});
+}
+
+// What came of the call that used the same approval. Nothing: that is not known, or never will be.
+Task<std::optional<Governor::Performed>> Governor::result_of_same(Trail& trail) {
+  const std::string approval_id = trail.consent->approval_id;
+  SALLYPORT_CO_TRY(const auto state, approvals_.state(approval_id));
+  if (!state || state->word != "used") co_return std::nullopt;
+  SALLYPORT_CO_TRY(const json::object user, parts_.recorder.entry(state->sequence));
+  const bool by_another =
+      text_in(user, "kind") == "intent" && text_in(user, "call_id") != trail.call().call_id;
+  if (!by_another) co_return std::nullopt;
+  const std::string instance = text_or_empty(user, "instance_id");
+  // One that a host runs has its end from another event, whenever that comes.
+  SALLYPORT_CO_TRY(const auto handed_out,
+                   parts_.recorder.fact(kHandedOut, text_or_empty(user, "call_id")));
+  // Real time, as that of the run is.
+  const auto until = std::chrono::steady_clock::now() + trail.plan().time_limit();
+  while (true) {
+    SALLYPORT_CO_TRY(const auto stored, parts_.recorder.fact(kApprovalResult, approval_id));
+    if (const auto placed = stored ? split_place(*stored) : std::nullopt) {
+      Result<Performed> recalled = recall({.sequence = placed->sequence});
+      if (recalled) co_return std::move(*recalled);
+      co_return std::nullopt;
+    }
+    // What cannot be written now may not be written in time.
+    const bool hopeless =
+        handed_out || !parts_.recorder.alive(instance) || !parts_.recorder.ready();
+    if (hopeless || std::chrono::steady_clock::now() >= until) co_return std::nullopt;
+    co_await approvals_.pause(approval_id);
+  }
+}
+
+}  // namespace sallyport::core

@@ -1,0 +1,68 @@
+// Keeps what a turn that waits will need: durable, encrypted, and known again when it is handed
+// back (AU-69, AU-71, AU-87).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/entropy.h"
+#include "base/keyed_digest.h"
+#include "core/plan/grant_use.h"
+#include "core/record/recorder.h"
+#include "sallyport/call.h"
+#include "sallyport/continuation.h"
+
+namespace sallyport::core {
+
+// A continuation and what only we may know of it.
+struct Kept {
+  Continuation continuation;
+  std::vector<Call> calls;  // exact, with their call ids
+  std::string approval_id;  // what a paused turn waits for; empty for a hand-off
+  std::string deadline;     // of a hand-off, RFC 3339; else empty
+  // By call id: what the results of a hand-off are held against.
+  std::map<std::string, std::shared_ptr<const GrantUse>> grants{};
+};
+
+class Continuations {
+ public:
+  Continuations(Recorder& recorder, KeyedDigest digest, const Clock& clock, Entropy& entropy)
+      : recorder_(recorder), digest_(std::move(digest)), clock_(clock), entropy_(entropy) {}
+
+  // Gives the payload an id and a digest.
+  Continuation make(Continuation::Payload payload, std::string id) const;
+  std::string fresh_id() const;
+
+  // The entry and the facts that keep it; for a commit of the caller.
+  Draft keep(const Kept& kept, const Subject& subject);
+
+  struct Found {
+    Kept kept;
+    std::string state;   // `open`, `taken:<instance>`, `answered`, `closed`, `expired`
+    std::string stored;  // the fact as it is
+  };
+  // The first four checks of AU-71, with their words as cause: version (by the reader), unknown,
+  // altered, session.
+  Result<Found> find(const Continuation& given, const std::string& session_id);
+  Result<std::optional<Found>> load(const std::string& id);
+
+  static Fact expected(const std::string& id, const std::string& stored);
+  // From now on in this state; `closed` and `expired` also erase what was kept.
+  static std::vector<Fact> become(const std::string& id, std::string_view state);
+  // Its results are on record: which calls they were is still known, what they asked for is not.
+  std::vector<Fact> answered(Kept kept);
+
+ private:
+  std::string digest_of(const Continuation::Payload& payload) const;
+
+  Recorder& recorder_;
+  KeyedDigest digest_;
+  const Clock& clock_;
+  Entropy& entropy_;
+};
+
+}  // namespace sallyport::core

@@ -1,0 +1,85 @@
+#include "core/call/decision_context.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/json.hpp>
+#include <charconv>
+#include <utility>
+#include <vector>
+
+#include "base/json_members.h"
+
+namespace sallyport::core {
+
+namespace {
+
+constexpr const char* kBrief = "decided";
+
+// One letter for each source of a classification: an intent is written for every call.
+constexpr auto kSources = std::to_array<std::pair<char, std::string_view>>({{'p', "policy"},
+                                                                            {'t', "table"},
+                                                                            {'f', "profile"},
+                                                                            {'h', "hint"},
+                                                                            {'c', "command"},
+                                                                            {'u', "unknown"}});
+
+std::string letter_of(const std::string& source) {
+  const auto found =
+      std::ranges::find(kSources, source, &std::pair<char, std::string_view>::second);
+  return found == kSources.end() ? source : std::string(1, found->first);
+}
+
+std::string source_of(const std::string& letter) {
+  for (const auto& [short_form, source] : kSources) {
+    if (letter.size() == 1 && letter.front() == short_form) return std::string(source);
+  }
+  return letter;
+}
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    words.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
+}  // namespace
+
+void DecisionContext::add_to(json::object& body) const {
+  body["decided_at"] = decided_at;
+  body["as_of"] = as_of;
+  body["class_source"] = class_source;
+  body["caution"] = caution;
+  body["definition"] = definition.empty() ? json::value() : json::value(definition);
+  body["front"] = front;
+}
+
+std::string DecisionContext::brief() const {
+  return fmt::format("{} {} {}{}", as_of, front, letter_of(class_source), caution ? " !" : "");
+}
+
+std::string front_word(const std::string& front) {
+  constexpr auto kFronts =
+      std::to_array<std::string_view>({"mcp", "http", "hook", "library", "agent"});
+  return std::ranges::find(kFronts, front) != kFronts.end() ? front : "library";
+}
+
+void expand_context(json::object& body) {
+  const std::vector<std::string> words = words_of(text_or_empty(body, kBrief));
+  body.erase(kBrief);
+  if (words.size() < 3) return;
+  DecisionContext context{.decided_at = text_or_empty(body, "started_at"),
+                          .class_source = source_of(words[2]),
+                          .caution = words.size() > 3,
+                          .front = words[1]};
+  const std::string& size = words[0];
+  std::from_chars(size.data(), size.data() + size.size(), context.as_of);
+  context.add_to(body);
+}
+
+}  // namespace sallyport::core

@@ -1,0 +1,34 @@
+#include "core/call/decision_facts.h"
+
+#include "base/try.h"
+
+namespace sallyport::core {
+
+Result<std::optional<std::string>> DecisionFacts::fact(std::string_view space,
+                                                       std::string_view key) {
+  FactKey wanted{std::string(space), std::string(key)};
+  if (const auto found = known_.find(wanted); found != known_.end()) return found->second;
+  SALLYPORT_TRY(Moment moment, records_.moment({wanted}));
+  if (size_ && *size_ != moment.size && !known_.empty()) {
+    std::vector<FactKey> keys;
+    for (const auto& [each, value] : known_) keys.push_back(each);
+    keys.push_back(wanted);
+    SALLYPORT_TRY(moment, records_.moment(keys));
+    std::size_t i = 0;
+    for (const auto& [each, value] : known_) torn_ = torn_ || moment.values[i++] != value;
+  }
+  size_ = moment.size;
+  std::optional<std::string> value = std::move(moment.values.back());
+  known_.emplace(std::move(wanted), value);
+  return value;
+}
+
+std::uint64_t DecisionFacts::as_of() {
+  if (!size_) {
+    const Result<Moment> now = records_.moment({});
+    size_ = now ? now->size : 0;
+  }
+  return *size_;
+}
+
+}  // namespace sallyport::core

@@ -1,0 +1,40 @@
+// The facts that one decision reads, all of one moment: `as_of` entries were in the ledger then.
+//
+//   DecisionFacts facts(recorder);
+//   facts.fact("workspace", key);   // read once; later reads give the same value
+//   facts.as_of();                  // the record says it, so that the decision can be made again
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/record/recorder.h"
+
+namespace sallyport::core {
+
+// Owned by one decision, on its thread. A fact that is asked for later is read together with those
+// that were read before, where entries were added in between: if one of these has changed, the
+// value that was read first stays, and `torn()` says so.
+class DecisionFacts final : public RecordReader {
+ public:
+  explicit DecisionFacts(RecordReader& records) : records_(records) {}
+
+  Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) override;
+  Result<std::vector<Fact>> facts(std::string_view space) override { return records_.facts(space); }
+  Result<json::object> entry(std::uint64_t sequence) override { return records_.entry(sequence); }
+
+  // The size of the ledger that the facts were read at; of now where none was read. 0 where it
+  // cannot be read.
+  std::uint64_t as_of();
+  bool torn() const { return torn_; }
+
+ private:
+  RecordReader& records_;
+  std::map<FactKey, std::optional<std::string>> known_;
+  std::optional<std::uint64_t> size_;
+  bool torn_ = false;
+};
+
+}  // namespace sallyport::core

@@ -1,0 +1,89 @@
+#include "core/call/delivery.h"
+
+#include <boost/json.hpp>
+
+#include "base/cut_text.h"
+#include "base/exact_numbers.h"
+#include "base/shielded.h"
+#include "core/plan/pipeline.h"
+
+namespace sallyport::core {
+
+namespace {
+
+std::size_t size_of(const json::value& chunk) {
+  return chunk.is_string() ? chunk.get_string().size() : canonical_json(chunk).size();
+}
+
+void cut_short(Envelope& stream, std::string reason) {
+  if (!stream.complete) return;
+  stream.complete = false;
+  stream.reason = std::move(reason);
+}
+
+}  // namespace
+
+Envelope within(const StreamLimits& limits, Envelope envelope) {
+  if (envelope.kind != Envelope::Kind::Stream) return envelope;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < envelope.chunks.size(); ++i) {
+    bytes += size_of(envelope.chunks[i]);
+    if (i < limits.chunks && bytes <= limits.bytes) continue;
+    envelope.chunks.resize(i);
+    cut_short(envelope, i == limits.chunks ? "too many chunks" : "too many bytes");
+    break;
+  }
+  return envelope;
+}
+
+Delivery::Delivery(Parts parts)
+    : parts_(std::move(parts)),
+      fail_open_(parts_.fail_open),
+      begin_(parts_.clock.steady()),
+      stream_{.kind = Envelope::Kind::Stream} {}
+
+bool Delivery::add(json::value chunk) {
+  if (closed_ || !stream_.complete) return false;
+  const StreamLimits& limits = parts_.plan->stream_limits();
+  bytes_ += size_of(chunk);
+  if (bytes_ > limits.bytes) {
+    cut_short(stream_, "too many bytes");
+  } else if (stream_.chunks.size() == limits.chunks) {
+    cut_short(stream_, "too many chunks");
+  } else if (parts_.clock.steady() - begin_ > limits.time) {
+    cut_short(stream_, "took too long");
+  } else {
+    stream_.chunks.push_back(with_exact_numbers(std::move(chunk)));
+    return true;
+  }
+  return false;
+}
+
+Envelope Delivery::finish() {
+  return std::move(stream_);
+}
+
+Envelope Delivery::cut(std::string reason) {
+  cut_short(stream_, std::move(reason));
+  return std::move(stream_);
+}
+
+void Delivery::deny(event::DeniedAction action, std::string detail) {
+  if (closed_) return;
+  denials_.push_back(
+      event::AuthorizationDenied{parts_.context.call->agent_id, action, readable(detail)});
+}
+
+Async<void> Delivery::progress(json::value message) {
+  if (closed_ || !parts_.forward || !check_json(message)) co_return;
+  ShortRelease release = co_await run_pipeline_short(*parts_.plan, Envelope::of(std::move(message)),
+                                                     parts_.context, parts_.clock, fail_open_);
+  if (closed_) co_return;
+  for (Escalation& escalation : release.escalations) escalations_.push_back(std::move(escalation));
+  for (Finding& finding : release.findings) findings_.push_back(std::move(finding));
+  if (release.verdict == Verdict::Kind::Deny) co_return;
+  // Whoever listens to progress has no say in the call.
+  (void)shielded("progress", [&] { parts_.forward(release.released.value); });
+}
+
+}  // namespace sallyport::core

@@ -1,0 +1,71 @@
+// Where an upstream puts what it gives while it runs: pieces of its answer, which wait for the
+// second door, and messages on the way, each of which passes that door on its own.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/async.h"
+#include "base/clock.h"
+#include "core/plan/fail_open.h"
+#include "core/plan/pipeline.h"
+#include "core/plan/plan.h"
+#include "core/plan/stream_limits.h"
+#include "sallyport/event.h"
+
+namespace sallyport::core {
+
+// Shared between the Governor and the upstream: a call that was given up on may still write into
+// it, and is then not heard. Belongs to the strand of its call.
+class Delivery {
+ public:
+  // Where messages on the way go (PI-29); none: nobody wants them.
+  using Forward = std::function<void(const json::value& message)>;
+
+  struct Parts {
+    std::shared_ptr<const Plan> plan;
+    ResultContext context;
+    const Clock& clock;
+    FailOpenLog& fail_open;
+    Forward forward;
+  };
+  explicit Delivery(Parts parts);
+
+  // A piece of the answer. False: a limit is reached or the call is over, more is not wanted.
+  bool add(json::value chunk);
+  // All pieces, as the answer of a stream that ended by itself.
+  Envelope finish();
+
+  // A progress or log message. What a guard blocks is dropped.
+  Async<void> progress(json::value message);
+
+  // A rule of the tool itself refuses what it is asked for; told between start and finish (EV-42).
+  void deny(event::DeniedAction action, std::string detail);
+
+  // For the Governor: nothing is taken from here on.
+  void close() { closed_ = true; }
+  bool closed() const { return closed_; }
+  const Plan& plan() const { return *parts_.plan; }
+  const ResultContext& context() const { return parts_.context; }
+  bool has_chunks() const { return !stream_.chunks.empty(); }
+  Envelope cut(std::string reason);
+  FailOpen& fail_open() { return fail_open_; }
+  std::vector<Escalation> take_escalations() { return std::exchange(escalations_, {}); }
+  std::vector<Finding> take_findings() { return std::exchange(findings_, {}); }
+  std::vector<Event> take_denials() { return std::exchange(denials_, {}); }
+
+ private:
+  Parts parts_;
+  FailOpen fail_open_;
+  SteadyTime begin_;
+  Envelope stream_;
+  std::size_t bytes_ = 0;
+  std::vector<Escalation> escalations_;
+  std::vector<Finding> findings_;
+  std::vector<Event> denials_;
+  bool closed_ = false;
+};
+
+}  // namespace sallyport::core

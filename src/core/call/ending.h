@@ -1,0 +1,24 @@
+// How a call ended, for its record: the outcome and what is known around it.
+#pragma once
+
+#include <optional>
+
+#include "core/plan/pipeline.h"
+#include "core/record/recorder.h"
+#include "sallyport/outcome.h"
+
+namespace sallyport::core {
+
+struct Ending {
+  Outcome outcome;
+  EffectState effect = EffectState::None;
+  std::optional<Release> release{};  // what the second door did, where it was reached
+  bool terminal = true;
+};
+
+// Says so in the entry of a call.
+void add_ending(Draft& draft, const Ending& ending);
+// What the second door said; what it let pass and what came are committed to.
+void add_release(Draft& draft, const Release& release);
+
+}  // namespace sallyport::core

@@ -1,0 +1,384 @@
+// Between the doors: has the call been made before, the intent, and the tool itself.
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/race.h"
+#include "base/try.h"
+#include "core/call/governor.h"
+#include "core/call/recordable.h"
+#include "core/call/reopened_call.h"
+#include "core/call/waiting_facts.h"
+#include "core/event/topic_event.h"
+
+namespace sallyport::core {
+
+namespace {
+
+constexpr unsigned kClaims = 8;
+constexpr const char* kNotBegun = "not_begun";
+
+// A coroutine of its own, so that a call that was given up on owns all it needs.
+// `unasked`: of a call without an intent on disk, which has not heard yet whether something is owed
+// (EV-62).
+Async<Result<Envelope>> invoke(std::shared_ptr<Upstream> upstream, Call call,
+                               std::shared_ptr<Delivery> delivery, std::stop_token stop,
+                               const Recorder* unasked) {
+  if (const Result<void> ready = unasked ? unasked->ready() : Result<void>{}; !ready) {
+    co_return fail(ErrorCode::Unavailable, "event sink failed: audit: " + ready.error().message, {},
+                   kNotBegun);
+  }
+  co_return co_await upstream->invoke(std::move(call), std::move(delivery), std::move(stop));
+}
+
+std::unexpected<Error> already_resumed() {
+  return fail(ErrorCode::Conflict, "the call does not wait any more", {}, "already_resumed");
+}
+
+bool intent_first(const Trail& trail) {
+  if (trail.spending) return true;
+  if (trail.grant && trail.grant->spending.limited()) return true;
+  if (trail.consent || trail.prepared() || !trail.handed_out_until.empty()) return true;
+  switch (trail.plan().durability()) {
+    case IntentDurability::Strict:
+      return true;
+    case IntentDurability::Effect:
+      return !trail.classification().replay_safe();
+    case IntentDurability::Relaxed:
+      break;
+  }
+  return false;
+}
+
+// A result is kept as what was released; where that may not be stored, as what redaction left.
+std::optional<Envelope> stored_envelope(const json::object& body) {
+  if (const json::object* const post = object_in(body, "post_invocation")) {
+    const json::value* const released = post->if_contains("released");
+    if (released != nullptr) {
+      if (Result<Envelope> envelope = Envelope::from_json(*released)) return std::move(*envelope);
+    }
+  }
+  const json::object* const outcome = object_in(body, "outcome");
+  const json::value* const stored = outcome ? outcome->if_contains("result") : nullptr;
+  if (stored == nullptr) return std::nullopt;
+  const Result<ToolResult> result = tool_result_from_json(*stored);
+  return result ? std::optional(envelope_of(*result)) : std::nullopt;
+}
+
+std::uint64_t stored_duration(const json::object& body) {
+  const json::object* const outcome = object_in(body, "outcome");
+  const json::object* const result = outcome ? object_in(*outcome, "result") : nullptr;
+  return result ? number_in(*result, "duration_ms").value_or(0) : 0;
+}
+
+}  // namespace
+
+Task<std::optional<Governor::Performed>> Governor::announce(Trail& trail) {
+  if (trail.consent) {
+    // A yes is not good for ever (AP-19). Where that cannot be written, it is looked at below.
+    (void)co_await approvals_.expire(trail.consent->approval_id);
+  }
+  for (unsigned tries = 0; trail.open() && !trail.announced; ++tries) {
+    if (trail.consent) {
+      SALLYPORT_CO_TRY(std::optional<Performed> same, co_await result_of_same(trail));
+      if (same) co_return same;
+    }
+    SALLYPORT_CO_TRY(std::optional<Performed> recalled, look_for_earlier(trail));
+    if (recalled) co_return recalled;
+    if (trail.open() && tries == kClaims) {
+      trail.refuse({"in flight: the same call is made again and again", Refusal::By::Idempotency});
+    }
+    if (!trail.open()) break;
+    const Result<void> written = co_await write_intent(trail);
+    // Somebody else made the same call, or used the same approval, since we looked.
+    if (!written && written.error().code == ErrorCode::Conflict) continue;
+    if (!written) co_return std::unexpected(written.error());
+    if (trail.weighs_again) co_return std::nullopt;
+  }
+  const Call& call = trail.call();
+  if (!trail.open()) {
+    co_await report(trail, event::ToolExecutionBlocked{call.agent_id, call.tool, call.tool_call_id,
+                                                       trail.refusal()->reason});
+    co_return std::nullopt;
+  }
+  const Result<void> told = co_await tell(
+      trail, event::ToolExecutionStarted{call.agent_id, call.tool, call.tool_call_id});
+  if (!told) trail.refuse({told.error().message, Refusal::By::Listener});
+  co_return std::nullopt;
+}
+
+// Step 7: refuses, gives the stored answer, or neither, when the call may run.
+Result<std::optional<Governor::Performed>> Governor::look_for_earlier(Trail& trail) {
+  // A call that was resumed is in our hands only as long as it still waits.
+  for (const Fact& waits : trail.closing_expected) {
+    SALLYPORT_TRY(const auto stored, parts_.recorder.fact(waits.space, waits.key));
+    if (stored != waits.value) return already_resumed();
+  }
+  if (trail.consent) {
+    SALLYPORT_TRY(const auto state, approvals_.state(trail.consent->approval_id));
+    const bool over = state && parts_.clock.wall() >= state->expires_at;
+    if (!state || state->word != "approved" || over) {
+      const bool late = state && (state->word == "expired" || state->word == "approved");
+      trail.refuse({late ? "approval_expired" : "approval_used", Refusal::By::Person});
+      return std::nullopt;
+    }
+    trail.consent->state = *state;
+  }
+  trail.row_key = idempotency_.key(trail.call());
+  if (trail.row_key.empty()) return std::nullopt;
+  const std::string& id = trail.call().tool_call_id;
+  if (!trail.hold) {
+    SALLYPORT_TRY(trail.hold, idempotency_.hold(trail.row_key));
+  }
+  if (!trail.hold && !trail.closing_expected.empty()) return already_resumed();
+  if (!trail.hold) {
+    trail.refuse({fmt::format("in flight: call `{}` is running", id), Refusal::By::Idempotency});
+    return std::nullopt;
+  }
+  SALLYPORT_TRY(trail.row, idempotency_.row(trail.row_key));
+  if (!trail.row) return std::nullopt;
+  if (trail.row->request_digest != trail.request_digest()) {
+    trail.refuse(
+        {fmt::format("idempotency conflict: `{}` was another call", id), Refusal::By::Idempotency});
+    return std::nullopt;
+  }
+  if (trail.row->status == Idempotency::Status::Completed) {
+    const Result<Performed> recalled = recall(*trail.row);
+    if (recalled) return *recalled;
+  } else if (trail.row->status == Idempotency::Status::InFlight) {
+    SALLYPORT_TRY(const bool running, idempotency_.running(*trail.row));
+    if (running) {
+      trail.refuse({fmt::format("in flight: call `{}` is running", id), Refusal::By::Idempotency});
+      return std::nullopt;
+    }
+  }
+  // A prepared operation may be executed when it is the one that was begun, never another.
+  const bool may_repeat = trail.recovery_class() == RecoveryClass::ReplaySafe ||
+                          (trail.recovery_class() == RecoveryClass::Resumable && trail.recalled);
+  if (!may_repeat) {
+    trail.refuse({fmt::format("unknown outcome: it is not known how `{}` ended, and it may not be "
+                              "repeated by itself",
+                              id),
+                  Refusal::By::Idempotency});
+  }
+  return std::nullopt;
+}
+
+Result<Governor::Performed> Governor::recall(const Idempotency::Row& row) {
+  SALLYPORT_TRY(const json::object entry, parts_.recorder.entry(row.sequence));
+  std::optional<Envelope> envelope = stored_envelope(entry.at("body").as_object());
+  if (!envelope) return fail(ErrorCode::NotFound, "the stored result is gone");
+  Performed recalled{
+      .envelope = std::move(*envelope), .effect = EffectState::None, .recalled = true};
+  recalled.duration_ms = stored_duration(entry.at("body").as_object());
+  if (const json::value* const redactions = entry.if_contains("redactions")) {
+    recalled.redactions = redactions->as_array();
+  }
+  return recalled;
+}
+
+namespace {
+
+// Two people have said yes, and now it is done (LG-9). Small and of our own making, so it fits.
+Draft dual_control_executed(const Trail& trail) {
+  const Call& call = trail.call();
+  Result<Draft> draft = topic_draft(
+      {.topic = std::string(hitl::kDualControl),
+       .kind = std::string(hitl::kDualControlExecuted),
+       .payload = json::object{{"request_id", trail.consent->approval_id},
+                               {"call_id", call.call_id},
+                               {"trace_id", call.trace_id},
+                               {"executed_at", trail.started_at}}},
+      Governed{.agent = call.agent_id, .trace_id = call.trace_id, .autonomy_tier = trail.autonomy});
+  SALLYPORT_INVARIANT(draft.has_value());
+  draft->subject.call_id = call.call_id;
+  return std::move(*draft);
+}
+
+bool uses_dual_control(const Trail& trail) {
+  return trail.consent && trail.needs_two();
+}
+
+}  // namespace
+
+// What the intent changes with it, where it is on disk before the effect; returns what must still
+// be so for that.
+std::vector<Fact> Governor::claim(const Trail& trail, Draft& intent) const {
+  const Call& call = trail.call();
+  std::vector<Fact> expected;
+  if (trail.handed_out_until.empty()) {
+    intent.facts.push_back(
+        {std::string(kOpenCall), call.call_id, parts_.recorder.instance_id(), true});
+  } else {
+    intent.facts.push_back({std::string(kHandedOut), call.call_id, trail.handed_out_until, true});
+  }
+  if (!trail.row_key.empty()) {
+    expected.push_back(Idempotency::expected(trail.row_key, trail.row));
+    intent.facts.push_back(
+        Idempotency::fact(trail.row_key, {.call_id = call.call_id,
+                                          .request_digest = trail.request_digest(),
+                                          .status = Idempotency::Status::InFlight,
+                                          .started_at = trail.started_at}));
+  }
+  if (trail.consent) {
+    Approvals::Change used =
+        Approvals::change(trail.consent->approval_id, trail.consent->state, "used");
+    expected.push_back(std::move(used.expected));
+    intent.facts.push_back(std::move(used.fact));
+  }
+  if (std::optional<Fact> kept = kept_preparation(trail)) {
+    intent.facts.push_back(std::move(*kept));
+  }
+  if (trail.held) intent.facts.push_back({std::string(kHeldCall), call.call_id, std::nullopt});
+  // An identical call after this one asks anew (AP-37).
+  if (trail.consent) {
+    intent.facts.push_back({std::string(kAskedCall), asked_key(trail), std::nullopt});
+  }
+  for (const Fact& waits : trail.closing_expected) {
+    expected.push_back(waits);
+    intent.facts.push_back({waits.space, waits.key, std::nullopt});
+  }
+  return expected;
+}
+
+// Step 8. `Conflict`: look again. Any other error: nothing ran, and that is owed.
+Task<void> Governor::write_intent(Trail& trail) {
+  const Call& call = trail.call();
+  Draft intent = journal_.intent(trail);
+  if (trail.grant) {
+    intent.changes.push_back(budgets::charge(
+        trail.grant->spending, {call.call_id, parts_.recorder.instance_id()}, parts_.clock.wall()));
+  }
+  if (trail.spending) intent.changes.push_back(trail.spending);
+  const Event started = event::ToolExecutionStarted{call.agent_id, call.tool, call.tool_call_id};
+  const bool first = intent_first(trail);
+  if (first) {
+    std::vector<Fact> expected = claim(trail, intent);
+    std::vector<Draft> drafts;
+    drafts.push_back(std::move(intent));
+    drafts.push_back(event_row(started, trail.subject()));
+    if (uses_dual_control(trail)) drafts.push_back(dual_control_executed(trail));
+    if (trail.with_intent) drafts.push_back(trail.with_intent(trail));
+    const auto written =
+        co_await journal_.commit(trail, std::move(drafts), Urgency::Announces, std::move(expected));
+    if (!written) co_return intent_refused(trail, written.error());
+    trail.closing_expected.clear();
+  } else {
+    trail.rows.push_back(std::move(intent));
+    trail.rows.push_back(started);
+  }
+  trail.opened = trail.opened || (first && trail.handed_out_until.empty());
+  if (trail.consent) {
+    trail.closing_facts.push_back(
+        {std::string(kApprovalResult), trail.consent->approval_id, "", true});
+  }
+  trail.intent_durable = first;
+  trail.announced = true;
+  co_return Result<void>{};
+}
+
+Result<void> Governor::intent_refused(Trail& trail, const Error& error) {
+  if (error.code == ErrorCode::InvalidInput) {
+    // The ledger is well, this call does not fit into it.
+    trail.forget_evidence();
+    trail.refuse({"the call cannot be recorded: " + error.message});
+    return {};
+  }
+  const bool no_place = error.code == ErrorCode::Exhausted && error.cause == kBudgetUsedUp;
+  if (no_place && ++trail.lost_places > kClaims) {
+    trail.refuse({error.message, Refusal::By::Autonomy});
+    return {};
+  }
+  if (no_place) {
+    // Others were quicker: the tier is another one now, and that is decided as for any call.
+    trail.decide_again(trail.shared_plan());
+    trail.weighs_again = true;
+    return {};
+  }
+  if (error.code == ErrorCode::Exhausted && !error.cause.empty()) {
+    refuse_spending(trail, error);
+    return {};
+  }
+  // A call that was resumed still waits, and can be resumed again.
+  if (error.code != ErrorCode::Conflict && trail.closing_expected.empty()) {
+    journal_.owe(trail, {.outcome = Outcome::persistence_failed(
+                             "the intent could not be recorded: " + error.message)});
+  }
+  return std::unexpected(error);
+}
+
+Async<Governor::Performed> Governor::perform(Trail& trail, std::shared_ptr<Upstream> upstream,
+                                             const Caller& caller) {
+  if (caller.cancel.stop_requested()) {
+    drop_preparation(trail, *upstream);
+    co_return Performed{.envelope = Envelope::error("cancelled"), .effect = EffectState::None};
+  }
+  const auto limit = std::min(trail.call().time_limit.value_or(trail.plan().time_limit()),
+                              trail.plan().time_limit());
+  std::stop_source stop;
+  const auto delivery = std::make_shared<Delivery>(Delivery::Parts{
+      trail.shared_plan(), context_of(trail), parts_.clock, fail_open_, caller.progress});
+  const SteadyTime begin = parts_.clock.steady();
+  // Keeps nothing of this call, which has ended by then.
+  const auto late = [this, delivery, begin](Result<Envelope> given) {
+    return note_late(delivery, begin, std::move(given));
+  };
+  Raced<Result<Envelope>> raced = co_await race<Result<Envelope>>(
+      invoke(std::move(upstream), trail.call(), delivery, stop.get_token(),
+             trail.intent_durable ? nullptr : &parts_.recorder),
+      std::chrono::steady_clock::now() + limit, caller.cancel, late);
+  delivery->close();
+  trail.fail_open.absorb(delivery->fail_open().take());
+  for (Escalation& escalation : delivery->take_escalations()) {
+    trail.escalations.push_back(std::move(escalation));
+  }
+  trail.note(delivery->take_findings());
+  for (Event& denied : delivery->take_denials()) co_await report(trail, std::move(denied));
+  if (raced.finish != Finish::Worked) stop.request_stop();
+  Performed performed = fold(std::move(raced), *delivery, limit);
+  performed.duration_ms = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(parts_.clock.steady() - begin).count());
+  co_return performed;
+}
+
+// Everything that can become of an invocation is an envelope: nothing passes the second door as
+// anything else.
+Governor::Performed Governor::fold(Raced<Result<Envelope>> raced, Delivery& delivery,
+                                   std::chrono::milliseconds limit) {
+  Performed performed;
+  const auto cut = [&](std::string text) {
+    performed.envelope =
+        delivery.has_chunks() ? delivery.cut(std::move(text)) : Envelope::error(std::move(text));
+  };
+  switch (raced.finish) {
+    case Finish::Worked:
+      if (*raced.value) {
+        performed.effect = EffectState::Done;
+        performed.envelope = std::move(**raced.value);
+      } else if (raced.value->error().cause == "other_revision") {
+        performed.effect = EffectState::None;
+        performed.other_revision = true;
+        performed.envelope = Envelope::error(raced.value->error().message);
+      } else if (raced.value->error().cause == kNotBegun) {
+        performed.effect = EffectState::None;
+        performed.envelope = Envelope::error(raced.value->error().message);
+      } else {
+        cut("the tool gave no answer and may have acted: " + raced.value->error().message);
+      }
+      break;
+    case Finish::Threw:
+      cut("the tool failed");
+      break;
+    case Finish::Deadline:
+      cut(fmt::format("timed out after {} ms", limit.count()));
+      break;
+    case Finish::Cancelled:
+      cut("cancelled");
+      break;
+  }
+  performed.envelope = recordable(std::move(performed.envelope));
+  return performed;
+}
+
+}  // namespace sallyport::core

@@ -1,0 +1,58 @@
+// Waits for a person while somebody holds the call, and tells him so (AP-34, AP-35).
+#include "base/try.h"
+#include "core/call/governor.h"
+
+namespace sallyport::core {
+
+namespace {
+
+// However the waiting ends, whoever attends hears of it.
+class Told {
+ public:
+  Told(Attendant* attendant, const WaitingCall& call) : attendant_(attendant) {
+    if (attendant_ != nullptr) attendant_->asked(call);
+  }
+  Told(const Told&) = delete;
+  ~Told() {
+    if (attendant_ != nullptr) attendant_->answered();
+  }
+
+ private:
+  Attendant* attendant_;
+};
+
+}  // namespace
+
+Task<Reply> Governor::held_reply(const Trail& trail, WallTime until, const Caller& caller,
+                                 Approvals::Role role) {
+  const std::string approval_id = trail.approval_id;
+  WaitingCall waiting{.approval_id = approval_id,
+                      .call_id = trail.call().call_id,
+                      .tier = trail.autonomy,
+                      .needs_human = trail.needs_human,
+                      .url = url_of(approval_id)};
+  if (trail.rules && !trail.rules->rule.empty() && !trail.rules->text.empty()) {
+    waiting.rule = trail.rules->rule;
+    waiting.message = shown(trail.rules->message);
+    waiting.text = shown(trail.rules->text);
+  }
+  const Told told(caller.attendant.get(), waiting);
+  while (true) {
+    SALLYPORT_CO_TRY(const Reply reply,
+                     co_await approvals_.wait(approval_id, until, caller.cancel, role));
+    const bool away = caller.attendant && caller.attendant->away();
+    if (!away || reply.kind != Reply::Kind::Approved) co_return reply;
+    SALLYPORT_CO_CHECK_OK(co_await approvals_.expire(approval_id));
+    SALLYPORT_CO_TRY(const auto state, approvals_.state(approval_id));
+    // A call like this one used it: its result is this one's too.
+    if (state && state->word == "used") co_return reply;
+    if (state && state->word == "approved") {
+      if (caller.cancel.stop_requested()) {
+        co_return Reply{.kind = Reply::Kind::Cancelled, .reason = "cancelled", .door = "caller"};
+      }
+      co_await approvals_.pause(approval_id);
+    }
+  }
+}
+
+}  // namespace sallyport::core

@@ -1,0 +1,140 @@
+#include <boost/json.hpp>
+
+#include "core/record/shape_fields.h"
+#include "sallyport/outcome.h"
+
+namespace sallyport {
+
+std::string_view to_string(EffectState state) {
+  switch (state) {
+    case EffectState::None:
+      return "none";
+    case EffectState::Done:
+      return "done";
+    case EffectState::Unknown:
+      return "unknown";
+  }
+  return "unknown";
+}
+
+std::optional<EffectState> effect_state_from(std::string_view word) {
+  for (const EffectState state : {EffectState::None, EffectState::Done, EffectState::Unknown}) {
+    if (word == to_string(state)) return state;
+  }
+  return std::nullopt;
+}
+
+std::string_view to_string(Outcome::Kind kind) {
+  switch (kind) {
+    case Outcome::Kind::Blocked:
+      return "blocked";
+    case Outcome::Kind::RequiresConfirmation:
+      return "requires_confirmation";
+    case Outcome::Kind::Cached:
+      return "cached";
+    case Outcome::Kind::Replayed:
+      return "replayed";
+    case Outcome::Kind::Invalidated:
+      return "invalidated";
+    case Outcome::Kind::Completed:
+      return "completed";
+    case Outcome::Kind::PersistenceFailed:
+      return "persistence_failed";
+  }
+  return "persistence_failed";
+}
+
+std::optional<Outcome::Kind> outcome_kind_from(std::string_view word) {
+  using enum Outcome::Kind;
+  for (const Outcome::Kind kind : {Blocked, RequiresConfirmation, Cached, Replayed, Invalidated,
+                                   Completed, PersistenceFailed}) {
+    if (word == to_string(kind)) return kind;
+  }
+  return std::nullopt;
+}
+
+Outcome Outcome::blocked(std::string reason) {
+  return {.kind = Kind::Blocked, .text = std::move(reason)};
+}
+
+Outcome Outcome::requires_confirmation(std::string description,
+                                       std::optional<Prepared> listen_context) {
+  return {.kind = Kind::RequiresConfirmation,
+          .text = std::move(description),
+          .listen_context = std::move(listen_context)};
+}
+
+Outcome Outcome::cached(ToolResult result) {
+  return {.kind = Kind::Cached, .result = std::move(result)};
+}
+
+Outcome Outcome::replayed(ToolResult result) {
+  return {.kind = Kind::Replayed, .result = std::move(result)};
+}
+
+Outcome Outcome::invalidated(std::string reason) {
+  return {.kind = Kind::Invalidated, .text = std::move(reason)};
+}
+
+Outcome Outcome::completed(ToolResult result) {
+  return {.kind = Kind::Completed, .result = std::move(result)};
+}
+
+Outcome Outcome::persistence_failed(std::string error, std::optional<ToolResult> result) {
+  return {.kind = Kind::PersistenceFailed, .text = std::move(error), .result = std::move(result)};
+}
+
+json::object to_json(const Outcome& outcome) {
+  json::object object{{"kind", to_string(outcome.kind)}};
+  switch (outcome.kind) {
+    case Outcome::Kind::Blocked:
+    case Outcome::Kind::Invalidated:
+      object["reason"] = outcome.text;
+      break;
+    case Outcome::Kind::RequiresConfirmation:
+      object["description"] = outcome.text;
+      object["listen_context"] = core::shape_or_null(outcome.listen_context);
+      break;
+    case Outcome::Kind::Cached:
+    case Outcome::Kind::Replayed:
+    case Outcome::Kind::Completed:
+      object["result"] = core::shape_or_null(outcome.result);
+      break;
+    case Outcome::Kind::PersistenceFailed:
+      object["result"] = core::shape_or_null(outcome.result);
+      object["error"] = outcome.text;
+      break;
+  }
+  return object;
+}
+
+Result<Outcome> outcome_from_json(const json::value& value, std::string where) {
+  ObjectReader in(value, std::move(where));
+  const auto kind =
+      outcome_kind_from(in.word("kind", {"blocked", "requires_confirmation", "cached", "replayed",
+                                         "invalidated", "completed", "persistence_failed"}));
+  if (!kind) return std::unexpected(in.error());
+  Outcome outcome{.kind = *kind};
+  switch (*kind) {
+    case Outcome::Kind::Blocked:
+    case Outcome::Kind::Invalidated:
+      outcome.text = in.text("reason");
+      break;
+    case Outcome::Kind::RequiresConfirmation:
+      outcome.text = in.text("description");
+      outcome.listen_context = core::optional_shape_in(in, "listen_context", prepared_from_json);
+      break;
+    case Outcome::Kind::Cached:
+    case Outcome::Kind::Replayed:
+    case Outcome::Kind::Completed:
+      outcome.result = core::shape_in(in, "result", tool_result_from_json);
+      break;
+    case Outcome::Kind::PersistenceFailed:
+      outcome.result = core::optional_shape_in(in, "result", tool_result_from_json);
+      outcome.text = in.text("error");
+      break;
+  }
+  return core::finished(in, std::move(outcome));
+}
+
+}  // namespace sallyport

@@ -1,0 +1,116 @@
+#include "core/call/preparing.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/cut_text.h"
+#include "base/race.h"
+#include "base/shielded.h"
+
+namespace sallyport::core {
+
+namespace {
+
+using Step = Result<std::optional<PrepareStep>>;
+
+// A coroutine of its own keeps the preparation alive when nobody waits for it any more.
+Async<Step> next_of(std::shared_ptr<Preparation> preparation) {
+  co_return co_await preparation->next();
+}
+
+// What one wait for the tool came to: a step, or why there will be none.
+struct Heard {
+  std::optional<PrepareStep> step{};
+  std::string fault{};
+  bool cancelled = false;
+};
+
+Heard heard(Raced<Step> raced) {
+  switch (raced.finish) {
+    case Finish::Worked:
+      if (!*raced.value) return {.fault = "preparation failed: " + raced.value->error().message};
+      if (!**raced.value) return {.fault = "preparation ended early"};
+      return {.step = std::move(**raced.value)};
+    case Finish::Threw:
+      return {.fault = "preparation failed"};
+    case Finish::Cancelled:
+      return {.fault = "cancelled", .cancelled = true};
+    case Finish::Deadline:
+      break;
+  }
+  return {.fault = "preparation was silent for too long"};
+}
+
+std::string fault_of(const Prepared& prepared, WallTime now) {
+  if (!check_json(to_json(prepared), 90)) return "what was prepared is not valid JSON";
+  if (prepared.expires_at && !from_rfc3339(*prepared.expires_at)) {
+    return fmt::format("`expires_at` of the preparation is no RFC 3339 time: `{:.60}`",
+                       *prepared.expires_at);
+  }
+  return expired(prepared, now).value_or("");
+}
+
+}  // namespace
+
+std::optional<std::string> expired(const Prepared& prepared, WallTime now) {
+  if (!prepared.expires_at) return std::nullopt;
+  const std::optional<WallTime> end = from_rfc3339(*prepared.expires_at);
+  if (end && now < *end) return std::nullopt;
+  return "the preparation expired at " + *prepared.expires_at;
+}
+
+Async<std::optional<Event>> prepare(Trail& trail, std::shared_ptr<Upstream> upstream,
+                                    const Clock& clock, std::stop_token cancel,
+                                    PreparationLimits limits) {
+  PreparingUpstream& tool = *upstream->preparing();
+  std::stop_source stop;
+  const Result<std::shared_ptr<Preparation>> begun =
+      shielded("preparation", [&] { return tool.prepare(trail.call(), stop.get_token()); });
+  if (!begun || !*begun) {
+    trail.refuse({"preparation failed", Refusal::By::Preparation});
+    co_return std::nullopt;
+  }
+  const std::shared_ptr<Preparation>& preparation = *begun;
+  const auto end = std::chrono::steady_clock::now() +
+                   std::min(limits.whole, trail.call().time_limit.value_or(limits.whole));
+  std::string operation_id;
+  Heard last;
+  for (unsigned steps = 0; last.fault.empty(); ++steps) {
+    const auto now = std::chrono::steady_clock::now();
+    if (steps > limits.steps) {
+      last.fault = "preparation sent too many updates";
+    } else if (now >= end) {
+      last.fault = "preparation took too long";
+    } else {
+      last = heard(
+          co_await race<Step>(next_of(preparation), std::min(end, now + limits.silence), cancel));
+    }
+    if (!last.step || last.step->kind == PrepareStep::Kind::Working) continue;
+    if (last.step->kind != PrepareStep::Kind::Ready) break;
+    operation_id = last.step->prepared.operation_id;
+    last.fault = fault_of(last.step->prepared, clock.wall());
+    if (!last.fault.empty()) break;
+    trail.prepared(std::move(last.step->prepared), tool.outlives_process());
+    co_return std::nullopt;
+  }
+  stop.request_stop();
+  (void)shielded("cancel", [&] { tool.cancel(operation_id); });
+  const std::string said = readable(last.step ? last.step->text : last.fault);
+  if (last.step && last.step->kind == PrepareStep::Kind::Refused) {
+    trail.refuse({said, Refusal::By::Tool});
+    if (!last.step->action) co_return std::nullopt;
+    const std::string& detail = last.step->detail;
+    co_return event::AuthorizationDenied{trail.call().agent_id, *last.step->action,
+                                         detail.empty() ? said : readable(detail)};
+  }
+  if (last.cancelled) {
+    trail.refuse({last.fault, Refusal::By::Cancel});
+  } else {
+    const bool invalid = last.step && last.step->kind == PrepareStep::Kind::Invalid;
+    trail.refuse({invalid ? said : readable(last.fault), Refusal::By::Preparation});
+  }
+  co_return std::nullopt;
+}
+
+}  // namespace sallyport::core

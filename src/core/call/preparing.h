@@ -1,0 +1,26 @@
+// Lets a tool prepare, within bounds (AU-64, AU-68).
+#pragma once
+
+#include "base/clock.h"
+#include "core/call/trail.h"
+#include "core/call/upstream.h"
+
+namespace sallyport::core {
+
+struct PreparationLimits {
+  std::chrono::milliseconds silence{30'000};
+  std::chrono::milliseconds whole{300'000};
+  unsigned steps = 240;
+};
+
+// Afterwards the trail has a preparation and its effective input, or is refused. A preparation that
+// fails is cancelled at the tool, once. Returns what is to be told where a rule of a built-in tool
+// refused it (EV-42).
+Async<std::optional<Event>> prepare(Trail& trail, std::shared_ptr<Upstream> upstream,
+                                    const Clock& clock, std::stop_token cancel,
+                                    PreparationLimits limits = {});
+
+// Why a preparation can no longer be executed, if so.
+std::optional<std::string> expired(const Prepared& prepared, WallTime now);
+
+}  // namespace sallyport::core

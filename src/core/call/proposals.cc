@@ -1,0 +1,45 @@
+// Proposed calls, which run without the agent once a person has said yes (AP-22). Each runs at most
+// once: the intent and the use of the approval are one commit, whoever comes here.
+#include <boost/json.hpp>
+
+#include "base/try.h"
+#include "core/call/call_json.h"
+#include "core/call/governor.h"
+#include "core/call/waiting_facts.h"
+
+namespace sallyport::core {
+
+Fact Governor::proposed_call(const Trail& trail) const {
+  return {std::string(kProposedCall), trail.approval_id,
+          // With its token, which is checked again when it runs (CG-23).
+          parts_.recorder.encrypt(canonical_json(to_json(trail.call_with_grants())))};
+}
+
+Task<std::vector<Answer>> Governor::run_answered(FindTool find_tool, std::stop_token cancel) {
+  constexpr std::size_t kLargestCall = 64u << 20;
+  std::vector<Answer> answers;
+  SALLYPORT_CO_TRY(const std::vector<Fact> all, parts_.recorder.facts(kProposedCall));
+  for (const Fact& fact : all) {
+    if (cancel.stop_requested()) break;
+    SALLYPORT_CO_CHECK_OK(co_await approvals_.expire(fact.key));
+    SALLYPORT_CO_TRY(const auto state, approvals_.state(fact.key));
+    if (!state || state->open()) continue;
+    SALLYPORT_CO_TRY(const std::string text, parts_.recorder.decrypt(fact.value.value_or("")));
+    SALLYPORT_CO_TRY(const json::value value, parse_own_json(text, {.bytes = kLargestCall}));
+    SALLYPORT_CO_TRY(const Call call, call_from_json(value));
+    Resumption waited{.call = call, .approval_id = fact.key};
+    waited.closing.push_back({fact.space, fact.key, std::nullopt});
+    std::shared_ptr<Upstream> upstream = find_tool(call);
+    if (!upstream) continue;  // its server is somebody else's
+    Caller nobody{.cancel = cancel, .holds = false};
+    Result<Answer> answer =
+        co_await resume(std::move(waited), std::move(upstream), std::move(nobody));
+    // Somebody else has it in hand, or had.
+    if (!answer && answer.error().code == ErrorCode::Conflict) continue;
+    if (!answer) co_return std::unexpected(answer.error());
+    answers.push_back(std::move(*answer));
+  }
+  co_return answers;
+}
+
+}  // namespace sallyport::core

@@ -1,0 +1,482 @@
+// What comes back for calls that were handed out: results, once or again, or nothing in time.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "base/uuid.h"
+#include "core/call/hand_offs.h"
+#include "core/call/reopened_call.h"
+#include "core/call/session_workspace.h"
+#include "core/call/waiting_facts.h"
+#include "core/record/drafts.h"
+
+namespace sallyport::core {
+
+namespace {
+
+// Call id: at the record of a call that came back.
+constexpr std::string_view kAnswered = "answered";
+
+Autonomy tier_in(const json::object& body) {
+  const auto word = text_in(body, "autonomy");
+  for (const Autonomy tier : {Autonomy::Shadow, Autonomy::Suggest, Autonomy::ActAuto}) {
+    if (word == to_string(tier)) return tier;
+  }
+  return Autonomy::ActWithApproval;
+}
+
+event::ToolExecutionFinished finished(const Draft& draft, const ToolResult& result,
+                                      std::string preview) {
+  event::ToolExecutionFinished event{.agent_id = draft.subject.agent_id,
+                                     .tool_name = draft.subject.tool_name,
+                                     .tool_call_id = text_or_empty(draft.body, "tool_call_id"),
+                                     .is_error = !result.success,
+                                     .output_preview = std::move(preview)};
+  if (!result.success) event.error = event.output_preview;
+  return event;
+}
+
+// What code put together may hold what no record can (EV-110).
+Result<void> check_content(const std::vector<CallResult>& results) {
+  constexpr std::size_t kDeepestResult = 90;
+  for (const CallResult& each : results) {
+    const Result<void> sound = check_json(to_json(each.result), kDeepestResult);
+    if (sound) continue;
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("result of `{}`: {}", each.tool_call_id, sound.error().message),
+                "results");
+  }
+  return {};
+}
+
+// Guards that were let pass: before the record, and with it.
+void add_fail_open(FailOpenLog::Share share, Draft& record, std::vector<Draft>& drafts) {
+  for (Draft& draft : share.drafts) {
+    draft.subject.policy_hash = record.subject.policy_hash;
+    drafts.push_back(std::move(draft));
+  }
+  for (Fact& fact : share.facts) record.facts.push_back(std::move(fact));
+}
+
+}  // namespace
+
+// One call that came back: its record as far as the intent tells it, and how it ended.
+struct HandOffs::Returned {
+  Draft record;
+  Ending ending;
+  Answer answer;
+  FailOpenLog::Share fail_open;
+  std::vector<Event> events{};
+  std::size_t first_event = 0;  // its place among the drafts
+};
+
+Task<std::vector<Answer>> HandOffs::submit(Submission submission, std::string session_id,
+                                           Report report) {
+  SALLYPORT_CO_CHECK_OK(governor_.parts_.recorder.accept_call());
+  SALLYPORT_CO_CHECK_OK(co_await expire());
+  SALLYPORT_CO_TRY(Continuations::Found found,
+                   continuations_.find(submission.continuation, session_id));
+  if (found.state == "expired") {
+    co_return fail(ErrorCode::Conflict, "the hand-off expired before its results came", {},
+                   "hand_off_expired");
+  }
+  const std::vector<std::string> ids = ids_of(found.kept.continuation.payload.pending_tool_calls);
+  SALLYPORT_CO_CHECK_OK(check_results(ids, submission));
+  SALLYPORT_CO_CHECK_OK(check_content(submission.results));
+  const Returning returning{submission.results, report};
+  if (found.state == "open") {
+    Result<std::vector<Answer>> first = co_await complete(found, returning);
+    if (first || first.error().code != ErrorCode::Conflict) co_return first;
+    // Somebody else's submission was first.
+  }
+  co_return co_await replay(found.kept, returning);
+}
+
+Result<std::optional<std::uint64_t>> HandOffs::record_of(const Call& call) {
+  SALLYPORT_TRY(const auto at, governor_.parts_.recorder.fact(kAnswered, call.call_id));
+  if (const std::optional<Placed> placed = at ? split_place(*at) : std::nullopt) {
+    return placed->sequence;
+  }
+  // One that its host ran unasked was never handed out.
+  Idempotency& rows = governor_.idempotency_;
+  SALLYPORT_TRY(const std::optional<Idempotency::Row> row, rows.row(rows.key(call)));
+  const bool answered = row && row->status == Idempotency::Status::Completed;
+  return answered ? std::optional(row->sequence) : std::nullopt;
+}
+
+Task<std::optional<Answer>> HandOffs::submit_again(CallResult again, std::string session_id,
+                                                   Report report) {
+  SALLYPORT_CO_CHECK_OK(governor_.parts_.recorder.accept_call());
+  const Call named{.tool_call_id = again.tool_call_id, .session_id = std::move(session_id)};
+  SALLYPORT_CO_TRY(const std::optional<std::uint64_t> at, record_of(named));
+  if (!at) co_return std::nullopt;
+  SALLYPORT_CO_TRY(const json::object first, governor_.parts_.recorder.entry(*at));
+  Call call = call_of(reopened(first).subject);
+  call.tool_call_id = again.tool_call_id;
+  const std::vector<CallResult> results{std::move(again)};
+  const Kept kept{.calls = {std::move(call)}};
+  SALLYPORT_CO_TRY(std::vector<Answer> answers, co_await replay(kept, {results, report}));
+  co_return std::move(answers.front());
+}
+
+std::shared_ptr<const ResultRules> HandOffs::result_rules(const Plan& plan, const Out& out) const {
+  if (!plan.rules() || !plan.rules()->judges_results()) return nullptr;
+  ResultRules rules;
+  // What was asked for is gone once it was answered.
+  if (!out.call.input.is_null()) {
+    const std::vector<std::string> workspace =
+        session_workspace(out.call, governor_.parts_.recorder);
+    rules.apply =
+        plan.rules()->judge({out.call, {}, workspace, governor_.parts_.clock.wall()}).results;
+  }
+  const json::object* const judged = object_in(out.record, "rules");
+  const json::value* const matches = judged ? judged->if_contains("matches") : nullptr;
+  if (matches == nullptr || !matches->is_array()) return std::make_shared<ResultRules>(rules);
+  for (const json::value& match : matches->get_array()) {
+    const json::object* const one = match.if_object();
+    const std::string id = one ? text_or_empty(*one, "rule") : "";
+    const bool known = std::ranges::find(rules.apply, id, &RuleItem::rule) != rules.apply.end();
+    if (!known) rules.apply.push_back({.rule = id});
+  }
+  return std::make_shared<ResultRules>(std::move(rules));
+}
+
+Async<Ending> HandOffs::pass_second_door(Out out, Envelope envelope, FailOpen& fail_open) {
+  const Call& call = out.call;
+  const auto grant = out.kept.grants.find(call.call_id);
+  const bool granted = grant != out.kept.grants.end();
+  const std::shared_ptr<const Plan> plan = governor_.parts_.plans.current();
+  ResultContext context{
+      .tool = call.tool,
+      .call = std::make_shared<const Call>(call),
+      .scope = granted ? grant->second->scope : std::make_shared<const Scope>(),
+      .effect_class = plan->classify(call).effect_class,
+      .policy_hash = plan->hash(),
+      .matched_grant_index = granted ? std::optional(grant->second->index) : std::nullopt,
+      .is_error = envelope.kind == Envelope::Kind::Error,
+      .rules = result_rules(*plan, out)};
+  Release release =
+      co_await governor_.look_at(*plan, std::move(envelope), std::move(context), fail_open);
+  Ending ending{.outcome = Outcome::completed(release.released.to_result()),
+                .effect = EffectState::Done};
+  ending.release = std::move(release);
+  co_return ending;
+}
+
+Task<HandOffs::Returned> HandOffs::receive(const Kept& kept, const Call& call,
+                                           const ToolResult& result) {
+  Recorder& recorder = governor_.parts_.recorder;
+  SALLYPORT_CO_TRY(const auto handed_out, recorder.fact(kHandedOut, call.call_id));
+  const std::optional<Placed> placed = handed_out ? split_place(*handed_out) : std::nullopt;
+  if (!placed) co_return fail(ErrorCode::Conflict, "the call is no longer handed out");
+  SALLYPORT_CO_TRY(const json::object intent, recorder.entry(placed->sequence));
+  Returned returned{.record = reopened(intent)};
+  FailOpen fail_open(governor_.fail_open_);
+  returned.ending =
+      co_await pass_second_door({kept, call, returned.record.body}, envelope_of(result), fail_open);
+  returned.fail_open = fail_open.take();
+  returned.ending.outcome.result->duration_ms = result.duration_ms;
+  returned.answer = {.call_id = call.call_id,
+                     .outcome = returned.ending.outcome,
+                     .effect = EffectState::Done,
+                     .result = *returned.ending.outcome.result,
+                     .released = returned.ending.release->released};
+  co_return returned;
+}
+
+// `record` is still as the intent has it: that names the approval which was used.
+std::optional<Draft> HandOffs::memory_of(const Draft& record, const Call& call,
+                                         const Ending& ending) {
+  const std::shared_ptr<const Plan> plan = governor_.parts_.plans.current();
+  if (!plan->autonomy_rules() || text_in(record.body, "tier") != to_string(Tier::Confirm)) {
+    return std::nullopt;
+  }
+  const bool good = ending.effect != EffectState::Unknown && ending.outcome.result &&
+                    ending.outcome.result->success;
+  const std::string approval_id = text_or_empty(record.body, "request_id");
+  Classification classification = plan->classify(call);
+  classification.effect_class = text_in(record.body, "effect_class").value_or("");
+  Remembered ended{.call = call,
+                   .classification = classification,
+                   .tier = tier_in(record.body),
+                   .enforcement = approval_id.empty() ? "auto" : "approval_granted",
+                   .outcome = good ? "success" : "failure",
+                   .approval_id = approval_id};
+  const auto state = governor_.approvals_.state(approval_id);
+  if (!approval_id.empty() && state && *state) {
+    const std::vector<Vote> votes = (*state)->counted();
+    Governor::add_consent(ended, {.by = votes.empty() ? "" : votes.front().by,
+                                  .at = votes.empty() ? "" : votes.back().at,
+                                  .sequence = (*state)->sequence,
+                                  .votes = votes});
+  }
+  return plan->autonomy_rules()->remember(ended, governor_.parts_.clock.wall());
+}
+
+// With the events in front of it, and what the trust graph keeps behind it.
+void HandOffs::add_record(Returned& returned, const Call& call, std::vector<Draft>& drafts) {
+  Draft record = returned.record;
+  record.facts.push_back({std::string(kHandedOut), call.call_id, std::nullopt});
+  record.facts.push_back({std::string(kAnswered), call.call_id, "", true});
+  take_row(record, Idempotency::Status::Completed);
+  add_fail_open(std::move(returned.fail_open), record, drafts);
+  if (returned.ending.release->verdict == Verdict::Kind::Deny) {
+    returned.events.emplace_back(event::PolicyDenied{
+        record.subject.agent_id, record.subject.tool_name, returned.ending.release->reason});
+  }
+  returned.events.emplace_back(
+      finished(record, returned.answer.result, governor_.shown(returned.answer.result.output)));
+  returned.first_event = drafts.size();
+  for (const Event& event : returned.events) drafts.push_back(event_row(event, record.subject));
+  Ending ending = returned.ending;
+  std::optional<Draft> memory = memory_of(returned.record, call, ending);
+  append(drafts, governor_.journal_.complete(std::move(record), ending));
+  if (memory) drafts.push_back(std::move(*memory));
+}
+
+Task<std::vector<Answer>> HandOffs::complete(const Continuations::Found& found,
+                                             Returning returning) {
+  std::vector<Returned> all;
+  std::vector<Draft> drafts;
+  for (const Call& call : found.kept.calls) {
+    const auto given =
+        std::ranges::find(returning.results, call.tool_call_id, &CallResult::tool_call_id);
+    SALLYPORT_CO_TRY(Returned returned, co_await receive(found.kept, call, given->result));
+    returned.ending.release->advisory = returning.report.advisory;
+    returned.ending.release->asserted = returning.report.asserted;
+    add_record(returned, call, drafts);
+    all.push_back(std::move(returned));
+  }
+  for (Fact& fact : continuations_.answered(found.kept)) {
+    drafts.back().facts.push_back(std::move(fact));
+  }
+  const std::string& id = found.kept.continuation.id;
+  const auto written = co_await governor_.parts_.recorder.append(
+      std::move(drafts), Urgency::Reports, {Continuations::expected(id, found.stored)});
+  if (!written) {
+    if (written.error().code != ErrorCode::Conflict) owe(std::move(all), written.error());
+    co_return std::unexpected(written.error());
+  }
+  co_return co_await tell(std::move(all), *written);
+}
+
+// They are on record: hooks and sinks hear of it, then whoever submitted them.
+Task<std::vector<Answer>> HandOffs::tell(std::vector<Returned> all,
+                                         const std::vector<Position>& written) {
+  Recorder& recorder = governor_.parts_.recorder;
+  std::vector<Draft> failed;
+  for (const Returned& returned : all) {
+    std::size_t place = returned.first_event;
+    for (const Event& event : returned.events) {
+      (void)co_await governor_.emitter_.tell(event, returned.record.subject, failed,
+                                             written.at(place++).sequence);
+    }
+  }
+  std::vector<Answer> answers;
+  for (Returned& returned : all) {
+    SALLYPORT_CO_TRY(const auto at, recorder.fact(kAnswered, returned.answer.call_id));
+    returned.answer.sequence = split_place(*at)->sequence;
+    SALLYPORT_CO_TRY(const json::object entry, recorder.entry(returned.answer.sequence));
+    returned.answer.record_id = text_or_empty(entry, "id");
+    co_await governor_.give_to_sinks(returned.answer.sequence, returned.record.subject, failed);
+    answers.push_back(std::move(returned.answer));
+  }
+  co_await governor_.note_failures(std::move(failed));
+  co_return answers;
+}
+
+// Nothing is marked: the same results may be submitted again (AU-58).
+void HandOffs::owe(std::vector<Returned> returned, const Error& error) {
+  for (Returned& one : returned) {
+    // Somebody else's submission was first: there is nothing left to owe.
+    const auto open = governor_.parts_.recorder.fact(kHandedOut, one.answer.call_id);
+    if (open && !*open) continue;
+    Ending ending{
+        .outcome = Outcome::persistence_failed("completed could not be recorded: " + error.message,
+                                               one.ending.outcome.result),
+        .effect = EffectState::Done,
+        .release = std::move(one.ending.release),
+        .terminal = false};
+    take_row(one.record, std::nullopt);
+    governor_.parts_.recorder.owe(governor_.journal_.complete(std::move(one.record), ending));
+  }
+}
+
+// What guards take out was taken out the first time too, and makes no other answer.
+Async<bool> HandOffs::says_other(Out out, const ToolResult& again, const Envelope& first,
+                                 FailOpen& fail_open) {
+  Envelope envelope = envelope_of(again);
+  if (same(first, envelope)) co_return false;
+  const Ending ending = co_await pass_second_door(out, std::move(envelope), fail_open);
+  co_return !same(first, ending.release->released);
+}
+
+namespace {
+
+// A record of its own for a call whose result was submitted again: the end of no other call.
+Draft record_beside(const json::object& first, std::string call_id, bool differs) {
+  Draft record = reopened(first);
+  record.subject.call_id = std::move(call_id);
+  record.body.erase("trigger_id");
+  if (differs) {
+    const GuardRun noted{.guard = "external.payload_differs",
+                         .stage = "external",
+                         .verdict = "allow",
+                         .why = "the result recorded first counts"};
+    record.body["guards"].as_array().push_back(to_json(noted));
+  }
+  return record;
+}
+
+void owe_replayed(Recorder& recorder, std::vector<Draft> drafts, const Error& error) {
+  for (Draft& draft : drafts) {
+    if (draft.kind != Kind::ToolAudit) continue;
+    add_ending(draft, {.outcome = Outcome::persistence_failed("replayed could not be recorded: " +
+                                                              error.message)});
+    draft.exact.clear();
+  }
+  recorder.owe(std::move(drafts));
+}
+
+}  // namespace
+
+// Each gets a record of its own, and what was released the first time, past the door of now.
+Task<std::vector<Answer>> HandOffs::replay(const Kept& kept, Returning returning) {
+  Governor::Parts& parts = governor_.parts_;
+  std::vector<Answer> answers;
+  std::vector<Draft> drafts;
+  std::vector<std::size_t> places;  // of the records among the drafts
+  for (const Call& call : kept.calls) {
+    SALLYPORT_CO_TRY(const std::optional<std::uint64_t> at, record_of(call));
+    if (!at) co_return fail(ErrorCode::NotFound, "the first answer is gone");
+    SALLYPORT_CO_TRY(const json::object first, parts.recorder.entry(*at));
+    SALLYPORT_CO_TRY(Governor::Performed recalled, governor_.recall({.sequence = *at}));
+    const auto given =
+        std::ranges::find(returning.results, call.tool_call_id, &CallResult::tool_call_id);
+    FailOpen fail_open(governor_.fail_open_);
+    const Out out{kept, call, first.at("body").as_object()};
+    const bool differs = co_await says_other(out, given->result, recalled.envelope, fail_open);
+    Ending ending = co_await pass_second_door(out, std::move(recalled.envelope), fail_open);
+    ending.outcome = Outcome::replayed(*ending.outcome.result);
+    ending.release->advisory = returning.report.advisory;
+    ending.release->asserted = returning.report.asserted;
+    ending.effect = EffectState::None;
+    Draft record = record_beside(first, uuid7_text(parts.clock, parts.entropy), differs);
+    record.redactions = std::move(recalled.redactions);
+    add_fail_open(fail_open.take(), record, drafts);
+    answers.push_back({.call_id = record.subject.call_id,
+                       .outcome = ending.outcome,
+                       .result = *ending.outcome.result,
+                       .released = ending.release->released});
+    append(drafts, governor_.journal_.complete(std::move(record), ending));
+    places.push_back(drafts.size() - 1);
+  }
+  const auto written = co_await parts.recorder.append(drafts, Urgency::Reports);
+  if (!written) {
+    owe_replayed(parts.recorder, std::move(drafts), written.error());
+    co_return std::unexpected(written.error());
+  }
+  std::vector<Draft> failed;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const Position& position = written->at(places[i]);
+    answers[i].sequence = position.sequence;
+    answers[i].record_id = position.id;
+    co_await governor_.give_to_sinks(position.sequence, drafts[places[i]].subject, failed);
+  }
+  co_await governor_.note_failures(std::move(failed));
+  co_return answers;
+}
+
+Task<Answer> HandOffs::note_asserted(CallResult said, std::string session_id, Report report) {
+  Governor::Parts& parts = governor_.parts_;
+  SALLYPORT_CO_CHECK_OK(parts.recorder.accept_call());
+  SALLYPORT_CO_CHECK_OK(check_content({said}));
+  Idempotency& rows = governor_.idempotency_;
+  const Call named{.tool_call_id = said.tool_call_id, .session_id = std::move(session_id)};
+  SALLYPORT_CO_TRY(const std::optional<Idempotency::Row> row, rows.row(rows.key(named)));
+  const Result<std::optional<std::string>> handed_out =
+      row ? parts.recorder.fact(kHandedOut, row->call_id) : std::optional<std::string>();
+  if (!handed_out) co_return std::unexpected(handed_out.error());
+  const std::optional<Placed> placed = *handed_out ? split_place(**handed_out) : std::nullopt;
+  if (!placed) co_return fail(ErrorCode::Conflict, "the call is no longer handed out");
+  SALLYPORT_CO_TRY(const json::object intent, parts.recorder.entry(placed->sequence));
+  Draft record = record_beside(intent, uuid7_text(parts.clock, parts.entropy), false);
+  SALLYPORT_CO_TRY(const auto found,
+                   continuations_.load(text_or_empty(record.body, "continuation_id")));
+  const Kept kept = found ? found->kept : Kept{};
+  const auto call = std::ranges::find(kept.calls, row->call_id, &Call::call_id);
+  if (call == kept.calls.end()) {
+    co_return fail(ErrorCode::Conflict, "the call is no longer handed out");
+  }
+  take_row(record, std::nullopt);
+  record.body["asserted_of"] = row->call_id;
+  FailOpen fail_open(governor_.fail_open_);
+  Ending ending =
+      co_await pass_second_door({kept, *call, record.body}, envelope_of(said.result), fail_open);
+  ending.outcome.result->duration_ms = said.result.duration_ms;
+  ending.effect = EffectState::Unknown;
+  ending.release->advisory = report.advisory;
+  ending.release->asserted = report.asserted;
+  Answer answer{.call_id = record.subject.call_id,
+                .outcome = ending.outcome,
+                .effect = ending.effect,
+                .result = *ending.outcome.result,
+                .released = ending.release->released};
+  std::vector<Draft> drafts;
+  add_fail_open(fail_open.take(), record, drafts);
+  append(drafts, governor_.journal_.complete(std::move(record), ending));
+  const auto written = co_await parts.recorder.append(std::move(drafts), Urgency::Reports);
+  if (!written) co_return std::unexpected(written.error());
+  answer.sequence = written->back().sequence;
+  answer.record_id = written->back().id;
+  co_return answer;
+}
+
+Task<void> HandOffs::expire() {
+  Governor::Parts& parts = governor_.parts_;
+  SALLYPORT_CO_TRY(const std::vector<Fact> open, parts.recorder.facts(kHandedOut));
+  for (const Fact& fact : open) {
+    const std::optional<Placed> placed = split_place(*fact.value);
+    if (!placed) continue;
+    const std::optional<WallTime> deadline = from_rfc3339(placed->value);
+    if (deadline && parts.clock.wall() < *deadline) continue;
+    SALLYPORT_CO_TRY(const json::object intent, parts.recorder.entry(placed->sequence));
+    SALLYPORT_CO_CHECK_OK(co_await expire_call(fact, reopened(intent)));
+  }
+  co_return Result<void>{};
+}
+
+// `record` is as the intent has it.
+Task<void> HandOffs::expire_call(Fact fact, Draft record) {
+  Ending ending{.outcome = Outcome::invalidated("the hand-off expired without a result"),
+                .effect = EffectState::Unknown};
+  const Event event = finished(record, {.success = false}, ending.outcome.text);
+  const Subject subject = record.subject;
+  std::optional<Draft> memory = memory_of(record, call_of(subject), ending);
+  record.facts.push_back({std::string(kHandedOut), fact.key, std::nullopt});
+  const std::string continuation_id = text_or_empty(record.body, "continuation_id");
+  take_row(record, Idempotency::Status::Unknown);
+  for (Fact& closed : Continuations::become(continuation_id, "expired")) {
+    record.facts.push_back(std::move(closed));
+  }
+  std::vector<Draft> drafts;
+  drafts.push_back(event_row(event, subject));
+  append(drafts, governor_.journal_.complete(std::move(record), ending));
+  const std::size_t place = drafts.size() - 1;
+  if (memory) drafts.push_back(std::move(*memory));
+  const auto written =
+      co_await governor_.parts_.recorder.append(std::move(drafts), Urgency::Reports, {fact});
+  // Somebody else, or the result itself, was quicker.
+  if (!written && written.error().code == ErrorCode::Conflict) co_return Result<void>{};
+  if (!written) co_return std::unexpected(written.error());
+  std::vector<Draft> failed;
+  (void)co_await governor_.emitter_.tell(event, subject, failed, written->front().sequence);
+  co_await governor_.give_to_sinks(written->at(place).sequence, subject, failed);
+  co_await governor_.note_failures(std::move(failed));
+  co_return Result<void>{};
+}
+
+}  // namespace sallyport::core

@@ -1,0 +1,77 @@
+// Calls of one turn that may run at the same time.
+#include <algorithm>
+
+#include "base/together.h"
+#include "base/try.h"
+#include "core/call/governor.h"
+
+namespace sallyport::core {
+
+namespace {
+
+constexpr std::size_t kTogether = 16;
+
+bool acts(const Trail& trail, const Upstream& upstream) {
+  return trail.classification().tier == Tier::Confirm || upstream.raises_caution();
+}
+
+// One that was let in has a trail and no answer yet; shared with nobody, and kept in its place.
+struct Begun {
+  std::unique_ptr<Trail> trail;
+  std::shared_ptr<Upstream> upstream;  // shared: a call that was given up on keeps it
+  std::optional<Answer> answer{};
+};
+
+// The same id twice: the second is answered from the record of the first.
+bool has_id(const std::vector<Begun>& all, const std::string& tool_call_id) {
+  return std::ranges::any_of(
+      all, [&](const Begun& one) { return one.trail->call().tool_call_id == tool_call_id; });
+}
+
+}  // namespace
+
+Task<std::vector<Answer>> Governor::run_together(std::vector<Asked> calls, Caller caller) {
+  std::vector<Begun> all;
+  std::optional<Error> error;
+  for (Asked& asked : calls) {
+    // Those beside the first one are few, and come again where they do not run here.
+    Result<Call> call =
+        all.empty() ? accept(std::move(asked.call)) : identify(std::move(asked.call));
+    if (!call && all.empty()) co_return std::unexpected(call.error());
+    if (!call || all.size() == kTogether || has_id(all, call->tool_call_id)) break;
+    Begun next{std::make_unique<Trail>(std::move(*call), parts_.plans.current(), parts_.digest,
+                                       fail_open_),
+               std::move(asked.upstream)};
+    const bool alone = acts(*next.trail, *next.upstream);
+    if (alone && !all.empty()) break;
+    Result<std::optional<Answer>> ended = co_await admit(*next.trail, next.upstream, caller);
+    if (!ended) {
+      drop_preparation(*next.trail, *next.upstream);
+      error = ended.error();
+      break;
+    }
+    next.answer = std::move(*ended);
+    const bool waits =
+        next.answer && next.answer->outcome.kind == Outcome::Kind::RequiresConfirmation;
+    all.push_back(std::move(next));
+    if (alone || waits) break;
+  }
+  std::vector<Task<Answer>> running;
+  for (const Begun& one : all) {
+    if (!one.answer) running.push_back(conduct(*one.trail, one.upstream, caller));
+  }
+  std::vector<Result<Answer>> ended = co_await together<Result<Answer>>(std::move(running));
+  std::vector<Answer> answers;
+  for (auto next = ended.begin(); Begun & one : all) {
+    if (!one.answer) {
+      Result<Answer>& answer = *next++;
+      if (!answer) co_return std::unexpected(answer.error());
+      one.answer = std::move(*answer);
+    }
+    answers.push_back(std::move(*one.answer));
+  }
+  if (error) co_return std::unexpected(*error);
+  co_return answers;
+}
+
+}  // namespace sallyport::core

@@ -1,0 +1,69 @@
+// Records for the sinks of a host: each one after it is durable, those of a call in their order.
+#include <boost/json.hpp>
+
+#include "core/call/governor.h"
+#include "core/call/reopened_call.h"
+#include "core/plan/judge.h"
+#include "core/record/stored_record.h"
+
+namespace sallyport::core {
+
+std::vector<std::shared_ptr<const Sink>> Governor::sinks() const {
+  std::vector<std::shared_ptr<const Sink>> all = parts_.sinks;
+  if (const std::shared_ptr<const Plan> plan = parts_.plans.current()) {
+    const auto& more = plan->listeners().sinks;
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+Async<void> Governor::tell_sinks(Trail& trail, std::uint64_t sequence) {
+  std::vector<Draft> failed;
+  co_await give_to_sinks(sequence, trail.subject(), failed);
+  for (Draft& draft : failed) trail.rows.push_back(std::move(draft));
+  if (trail.rows.empty()) co_return;
+  const auto written = co_await journal_.commit(trail, {}, Urgency::Reports);
+  if (!written) journal_.owe_rows(trail);
+}
+
+Async<void> Governor::give_to_sinks(std::uint64_t sequence, const Subject& subject,
+                                    std::vector<Draft>& failed) {
+  if (sinks().empty()) co_return;
+  co_await give_unheard(failed);
+  co_await give(sequence, subject, failed);
+}
+
+Async<void> Governor::give_unheard(std::vector<Draft>& failed) {
+  for (const std::uint64_t sequence : parts_.recorder.take_unheard()) {
+    const Result<json::object> entry = parts_.recorder.entry(sequence);
+    co_await give(sequence, entry ? reopened(*entry).subject : Subject{}, failed);
+  }
+}
+
+Async<void> Governor::give(std::uint64_t sequence, Subject subject, std::vector<Draft>& failed) {
+  const Result<json::object> entry = parts_.recorder.entry(sequence);
+  const Result<AuditRecord> record =
+      entry ? audit_record_of(*entry) : Result<AuditRecord>(std::unexpected(entry.error()));
+  for (const std::shared_ptr<const Sink>& sink : sinks()) {
+    const std::optional<std::string> failure =
+        record ? co_await taken(sink, *record) : std::optional(record.error().message);
+    if (!failure) continue;
+    failed.push_back(hook_failed(sink->name(), "tool_audit", sequence, *failure, subject));
+  }
+}
+
+Task<void> Governor::tell_unheard() {
+  if (sinks().empty()) co_return Result<void>{};
+  std::vector<Draft> failed;
+  co_await give_unheard(failed);
+  co_await note_failures(std::move(failed));
+  co_return Result<void>{};
+}
+
+Async<void> Governor::note_failures(std::vector<Draft> failed) {
+  if (failed.empty()) co_return;
+  const auto written = co_await parts_.recorder.append(failed, Urgency::Reports);
+  if (!written) parts_.recorder.owe(std::move(failed));
+}
+
+}  // namespace sallyport::core

@@ -1,0 +1,228 @@
+#include "core/call/trail.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "core/record/finding.h"
+
+namespace sallyport::core {
+
+namespace {
+// Two inputs that a double would make one stay two.
+json::value exact_input(const Call& call) {
+  if (!call.raw_input) return call.input;
+  return json::object{{"raw", *call.raw_input}};
+}
+}  // namespace
+
+Trail::Trail(Call call, std::shared_ptr<const Plan> plan, const KeyedDigest& digest,
+             FailOpenLog& fail_open)
+    : autonomy(plan->autonomy()),
+      fail_open(fail_open),
+      grants_(std::exchange(call.grants, {})),
+      call_(std::move(call)),
+      plan_(std::move(plan)),
+      digest_(digest),
+      classification_(plan_->classify(call_)),
+      requested_input_(call_.input),
+      requested_raw_(call_.raw_input),
+      request_digest_(digest_(canonical_json(json::object{{"input", exact_input(call_)},
+                                                          {"principal", call_.agent_id},
+                                                          {"server", call_.server},
+                                                          {"tool", call_.tool}}))),
+      subject_{.policy_hash = plan_->hash(),
+               .call_id = call_.call_id,
+               .session_id = call_.session_id,
+               .agent_id = call_.agent_id,
+               .server = call_.server,
+               .tool_name = call_.tool,
+               .trace_id = call_.trace_id,
+               .run_id = call_.run_id} {}
+
+Call Trail::call_with_grants() const {
+  Call call = call_;
+  call.grants = grants_;
+  return call;
+}
+
+// A later pass may see another input, and so another tool (RU-27).
+void Trail::judged(RuleAnswer answer) {
+  classification_ = plan_->classify(call_);
+  if (cautious_) {
+    raise_caution();
+  } else if (answer.classification) {
+    answer.classification->display_name = classification_.display_name;
+    classification_ = *answer.classification;
+  }
+  rules = std::move(answer);
+}
+
+std::shared_ptr<const CallSurroundings> Trail::surroundings() const {
+  CallSurroundings around{
+      .upstream = upstream, .workspace = workspace, .policy_hash = plan_->hash()};
+  const json::value* const matches = rules ? rules->record.if_contains("matches") : nullptr;
+  if (matches && matches->is_array()) around.rules = matches->get_array();
+  return std::make_shared<const CallSurroundings>(std::move(around));
+}
+
+bool Trail::is_tiered() const {
+  if (classification_.tier == Tier::Observe) return false;
+  return !rules || !rules->all_free || cautious_;
+}
+
+bool Trail::needs_two() const {
+  return plan_->approvals().needs_two(call_.tool, classification_) ||
+         (rules && rules->dual_control);
+}
+
+std::vector<std::string> Trail::reviewers() const {
+  std::vector<std::string> named = plan_->approvals().reviewers;
+  const auto narrow = [&](const std::vector<std::string>& list) {
+    if (list.empty()) return;
+    if (named.empty()) {
+      named = list;
+      return;
+    }
+    std::erase_if(named, [&](const std::string& name) {
+      return std::ranges::find(list, name) == list.end();
+    });
+  };
+  if (rules) narrow(rules->reviewers);
+  if (named.empty() && rules && !rules->reviewers.empty()) return named;
+  if (scopes) narrow(scopes->reviewers);
+  return named;
+}
+
+std::uint64_t Trail::quorum() const {
+  const std::uint64_t asked = rules ? rules->quorum : 1;
+  const std::uint64_t scoped = scopes ? scopes->quorum : 1;
+  const std::uint64_t two = needs_two() ? 2 : 1;
+  return std::max({plan_->approvals().quorum, asked, scoped, two});
+}
+
+std::chrono::seconds Trail::approval_time() const {
+  std::chrono::seconds time = plan_->approval_time();
+  if (rules && rules->deadline) time = std::min(time, *rules->deadline);
+  if (scopes && scopes->deadline) time = std::min(time, *scopes->deadline);
+  return time;
+}
+
+std::chrono::seconds Trail::use_within() const {
+  std::chrono::seconds time = plan_->approvals().use_within;
+  if (rules && rules->use_within) time = std::min(time, *rules->use_within);
+  if (scopes && scopes->use_within) time = std::min(time, *scopes->use_within);
+  return time;
+}
+
+std::optional<std::string> Trail::no_reviewers() const {
+  if (rules && rules->nobody_left) {
+    return "the call needs approval, and its rules name reviewers that exclude each other";
+  }
+  const bool by_rules = rules && !rules->reviewers.empty();
+  const bool by_scopes = scopes && !scopes->reviewers.empty();
+  if (!by_rules && !by_scopes) return std::nullopt;
+  const std::string_view who = by_scopes ? "scopes" : "rules";
+  const std::size_t left = reviewers().size();
+  if (left == 0) {
+    return fmt::format(
+        "the call needs approval, and no reviewer that its {} name is a reviewer of the policy",
+        who);
+  }
+  if (left >= quorum()) return std::nullopt;
+  return fmt::format("the call needs {} approvals, and its {} leave {} reviewer{}", quorum(), who,
+                     left, left == 1 ? "" : "s");
+}
+
+void Trail::raise_caution() {
+  cautious_ = true;
+  if (classification_.tier == Tier::Observe) classification_.source = "hint";
+  classification_.tier = Tier::Confirm;
+  if (classification_.effect_class == "none") classification_.effect_class = "unknown";
+}
+
+void Trail::tool_definition(std::string digest) {
+  tool_definition_ = std::move(digest);
+  call_digest_.clear();
+}
+
+const std::string& Trail::call_digest() const {
+  if (call_digest_.empty()) {
+    const json::value definition =
+        tool_definition_.empty() ? json::value() : json::value(tool_definition_);
+    json::object bound{{"input", exact_input(call_)},
+                       {"policy_hash", plan_->hash()},
+                       {"principal", call_.agent_id},
+                       {"tool", call_.tool},
+                       {"tool_definition", definition}};
+    // The same line is another call in another folder, where rules look at that.
+    if (plan_->rules() && !call_.setting.folder.empty()) bound["folder"] = call_.setting.folder;
+    call_digest_ = digest_(canonical_json(bound));
+  }
+  return call_digest_;
+}
+
+bool Trail::is_shadow() const {
+  return refusal_ && refusal_->by == Refusal::By::Autonomy && autonomy == Autonomy::Shadow;
+}
+
+void Trail::refuse(Refusal refusal) {
+  if (!refusal_) refusal_ = std::move(refusal);
+}
+
+void Trail::replace_input(json::value input, std::optional<std::string> raw) {
+  call_.input = std::move(input);
+  call_digest_.clear();
+  call_.raw_input = std::move(raw);  // those that came are of the old input
+}
+
+void Trail::prepared(Prepared prepared, bool outlives_process) {
+  replace_input(effective_input(requested_input_, prepared));
+  prepared_ = std::move(prepared);
+  outlives_process_ = outlives_process;
+}
+
+void Trail::decide_again(std::shared_ptr<const Plan> plan) {
+  plan_ = std::move(plan);
+  subject_.policy_hash = plan_->hash();
+  call_digest_.clear();
+  classification_ = plan_->classify(call_);
+  autonomy = plan_->autonomy();
+  autonomy_source = "plan";
+  if (!prepared_) {
+    call_.input = requested_input_;
+    call_.raw_input = requested_raw_;
+  }
+  guard_runs.clear();
+  escalations.clear();
+  grant.reset();
+  question.reset();
+  rules.reset();
+  cautious_ = false;
+  needs_person = false;
+}
+
+RecoveryClass Trail::recovery_class() const {
+  if (classification_.replay_safe()) return RecoveryClass::ReplaySafe;
+  return outlives_process_ ? RecoveryClass::Resumable : RecoveryClass::SideEffecting;
+}
+
+void Trail::note(std::vector<Finding> findings) {
+  for (Finding& finding : findings) rows.push_back(finding_row(std::move(finding), subject_));
+}
+
+void Trail::forget_content() {
+  constexpr const char* kTooLarge = "[too large to be recorded]";
+  requested_input_ = kTooLarge;
+  call_.input = kTooLarge;
+  call_.raw_input.reset();
+  guard_runs.clear();
+}
+
+void Trail::forget_evidence() {
+  if (rules) rules->record.erase("effects");
+  for (GuardRun& run : guard_runs) run.evidence = nullptr;
+}
+
+}  // namespace sallyport::core

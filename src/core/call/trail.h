@@ -1,0 +1,189 @@
+// Everything that is known about one call while it runs. Owned by the Governor's run.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/keyed_digest.h"
+#include "core/approval/approvals.h"
+#include "core/call/decision_facts.h"
+#include "core/call/idempotency.h"
+#include "core/plan/fail_open.h"
+#include "core/plan/grant_use.h"
+#include "core/plan/pipeline.h"
+#include "core/plan/plan.h"
+#include "core/record/recorder.h"
+#include "sallyport/audit_record.h"
+#include "sallyport/event.h"
+
+namespace sallyport::core {
+
+// Why a call does not run.
+struct Refusal {
+  enum class By {
+    Plan,         // a grant, a guard, an authorizer
+    Hook,         // a pre-execution hook, or a rewrite that does not end
+    Autonomy,     // shadow
+    Person,       // refused, expired or cancelled while somebody was asked
+    Preparation,  // what was prepared is gone: the call is invalidated, not blocked
+    Tool,         // a rule of the tool itself, met while preparing
+    Idempotency,
+    Listener,  // an event hook did not let the announcement pass
+    Cancel,
+  };
+  std::string reason;
+  By by = By::Plan;
+};
+
+// A yes that has been given, and what exactly it was given for.
+struct Consent {
+  std::string approval_id;
+  std::string call_digest;
+  Approvals::State state{};  // as last looked at
+  std::string by{};          // who gave it, when, and in which entry
+  std::string at{};
+  std::uint64_t sequence = 0;
+  std::string binding{};
+  std::vector<Vote> votes{};
+};
+
+class Trail {
+ public:
+  // `call` has its ids. Classifies it under the plan.
+  Trail(Call call, std::shared_ptr<const Plan> plan, const KeyedDigest& digest,
+        FailOpenLog& fail_open);
+
+  const Call& call() const { return call_; }  // without the tokens that came with it
+  // With them, for the guard that looks at grants and for nobody else.
+  Call call_with_grants() const;
+  const Plan& plan() const { return *plan_; }
+  std::shared_ptr<const Plan> shared_plan() const { return plan_; }
+  const Classification& classification() const { return classification_; }
+  void raise_caution();  // as a tool that nobody has classified
+  // Digest of what the tool says of itself, which an approval binds; empty: unknown.
+  const std::string& tool_definition() const { return tool_definition_; }
+  bool cautious() const { return cautious_; }
+  void tool_definition(std::string digest);
+  const json::value& requested_input() const { return requested_input_; }
+  const std::optional<Prepared>& prepared() const { return prepared_; }
+  RecoveryClass recovery_class() const;
+  // The text of an input that JSON numbers cannot hold, else empty.
+  std::string exact_text() const { return call_.raw_input.value_or(""); }
+
+  bool open() const { return !refusal_; }
+  const std::optional<Refusal>& refusal() const { return refusal_; }
+  // It would have run, were its tier another one.
+  bool is_shadow() const;
+  void refuse(Refusal refusal);  // the first one stays
+  void reword(std::string reason) { refusal_->reason = std::move(reason); }
+
+  void replace_input(json::value input, std::optional<std::string> raw = {});
+  void prepared(Prepared prepared, bool outlives_process);
+  // The plan may have changed while a person was asked: everything is decided again.
+  void decide_again(std::shared_ptr<const Plan> plan);
+
+  std::string digest(std::string_view text) const { return digest_(text); }
+  const std::string& request_digest() const { return request_digest_; }
+  const std::string& call_digest() const;  // of the input as it is now
+
+  // Entries of their own, with the next commit.
+  void note(std::vector<Finding> findings);
+
+  // What guards handed back does not fit into one entry: the record goes without it.
+  void forget_evidence();
+  // Not even what was asked for fits: the record says that the call was there, and how it ended.
+  void forget_content();
+
+  std::vector<GuardRun> guard_runs;
+  std::vector<Escalation> escalations;  // of guards before the call
+  std::optional<std::string> question;  // a guard wants a person to be asked
+  bool needs_person = false;            // the tier, or a guard, asks for a yes that is not there
+  std::optional<Consent> consent;
+  std::shared_ptr<const GrantUse> grant;  // the one that fits; none: the call needs none
+  std::optional<RuleAnswer> rules;        // as last judged; none: the plan has no rules
+  std::optional<ApprovalBounds> scopes;   // what scopes around the call ask of an approval
+  UpstreamFacts upstream{};               // that the rules look at
+  std::vector<std::string> workspace{};   // of the session, for them
+  std::string scene{};                    // digest of the rest that they look at; empty: no rules
+  // What guards in other programs are told beside the call.
+  std::shared_ptr<const CallSurroundings> surroundings() const;
+  // What the rules say the tool is; none: what the plan says.
+  void judged(RuleAnswer answer);
+  bool is_tiered() const;  // its tier decides whether it runs by itself
+  bool needs_two() const;  // people who approve it
+  // Who may approve it, and how many must: what the plan says, narrowed by the rules that ask
+  // (RU-18) and by scopes. Reviewers empty: anyone who may approve at all.
+  std::vector<std::string> reviewers() const;
+  std::uint64_t quorum() const;
+  // How long they are asked, and how long a yes is good for.
+  std::chrono::seconds approval_time() const;
+  std::chrono::seconds use_within() const;
+  // Why no approval is possible: plan and rules name reviewers that exclude each other, or too few.
+  std::optional<std::string> no_reviewers() const;
+  std::string approval_id;  // of the last question asked
+  Autonomy autonomy;
+  std::string autonomy_source = "plan";
+  std::vector<TierStep>* tier_steps = nullptr;  // of whoever wants to know why
+  bool needs_human = false;                     // and no program near the agent may answer
+  bool observed = false;                        // its host has run it (AP-33)
+  bool weighed = false;                         // grants and guards let it come as far as the tiers
+  bool weighs_again = false;                    // others took the last place of the budget
+  unsigned lost_places = 0;                     // how often they did
+  bool hears_all = false;  // a rehearsal: guards behind one that denies are asked as well
+  std::optional<DecisionFacts> facts;  // of the decision that is being made
+  std::string decided_at;              // RFC 3339; empty: nothing was decided yet
+  std::uint64_t as_of = 0;             // entries of the ledger that the facts are of
+  std::string replay_of;               // the event whose dispatch is made again; empty: none
+  std::shared_ptr<const FactChange> spending;  // of the autonomy budget
+  std::vector<Draft> memories;                 // follow the terminal record
+  FailOpen fail_open;
+
+  // What happened since the last commit of this call, in order; it travels with the next one.
+  using Row = std::variant<Event, Draft>;
+  std::vector<Row> rows;
+  std::optional<std::uint64_t> last_row;  // the place of the last one that was written
+  std::string started_at;                 // when the intent was made; empty: none was
+  bool announced = false;                 // the start of the execution was told
+  bool intent_durable = false;            // the intent is on disk by itself, before the effect
+  bool dropped = false;                   // the preparation was called off at the tool
+  bool recalled = false;                  // the preparation is the one of an earlier attempt
+  bool opened = false;                    // a fact says that this process has the call in hand
+  bool held = false;                      // a fact says that it waits here for a person
+  Position asked_at;                      // of the last question
+  std::string handed_out_until;           // RFC 3339; empty: executed here
+  std::string continuation_id;            // of the hand-off
+  std::function<Draft(const Trail&)> with_intent;  // one entry more in the commit of the intent
+  std::vector<Fact> closing_facts;                 // travel with the terminal record
+  std::vector<Fact> closing_expected;              // must still be so then
+  json::array repeated_redactions;                 // of the record whose result is served again
+
+  // The call's row of idempotency, as found and held.
+  std::string row_key;
+  std::optional<Idempotency::Row> row;
+  Idempotency::Hold hold;
+
+  const Subject& subject() const { return subject_; }
+
+ private:
+  std::vector<std::string> grants_;  // before `call_`, which they are taken from
+  Call call_;
+  std::shared_ptr<const Plan> plan_;
+  const KeyedDigest& digest_;
+  Classification classification_;
+  std::string tool_definition_;
+  json::value requested_input_;
+  std::optional<std::string> requested_raw_;
+  std::string request_digest_;
+  std::optional<Prepared> prepared_;
+  bool outlives_process_ = false;
+  std::optional<Refusal> refusal_;
+  Subject subject_;
+  bool cautious_ = false;            // what the tool says of itself is reason for care
+  mutable std::string call_digest_;  // empty: the input has changed since it was asked for
+};
+
+}  // namespace sallyport::core

@@ -1,0 +1,53 @@
+// The calls of one turn of a model. A turn that needs a person pauses, is kept, and goes on when
+// somebody has answered: in this process or in another (AU-69..AU-75).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/call/continuations.h"
+#include "core/call/governor.h"
+
+namespace sallyport::core {
+
+class Turns {
+ public:
+  // Which upstream executes a call; nothing: there is no such tool.
+  using FindTool = std::function<std::shared_ptr<Upstream>(const Call&)>;
+
+  Turns(Governor& governor, Continuations& continuations, FindTool find_tool)
+      : governor_(governor), continuations_(continuations), find_tool_(std::move(find_tool)) {}
+
+  struct Ended {
+    std::vector<CallResult> results;     // in request order, as far as they are there
+    std::optional<Continuation> paused;  // what waits, and for whom
+    std::string approval_id;             // of the question it waits for
+  };
+
+  // `frame` has session, turn, usage and state; the calls are put in here.
+  Task<Ended> run(Continuation::Payload frame, std::vector<Call> calls, Caller caller = {});
+
+  // The decision comes from the answered approval, never from whoever resumes. `approval_id`, where
+  // given, must be the one that the turn waits for.
+  Task<Ended> resume(Continuation continuation, std::string session_id,
+                     std::string approval_id = {}, Caller caller = {});
+
+  // What the answered approval says (AU-70); `Conflict` with `approval_pending` before.
+  Result<ResumeDecision> decision(const std::string& approval_id);
+
+ private:
+  Task<Ended> go_on(Continuation::Payload frame, std::vector<Call> calls, std::size_t next,
+                    Caller caller);
+  Task<Ended> pause(Continuation::Payload frame, std::vector<Call> calls, std::size_t index,
+                    const Answer& asked);
+  Task<Continuations::Found> take(const Continuation& continuation, const std::string& session_id,
+                                  const std::string& approval_id);
+
+  Governor& governor_;
+  Continuations& continuations_;
+  FindTool find_tool_;
+};
+
+}  // namespace sallyport::core

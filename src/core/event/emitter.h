@@ -1,0 +1,61 @@
+// Makes events known: a row in the ledger first, then the hooks (EV-57, EV-77).
+#pragma once
+
+#include <vector>
+
+#include "core/event/hook_registry.h"
+#include "core/record/recorder.h"
+#include "core/record/redactor.h"
+
+namespace sallyport::core {
+
+class FailOpen;
+class PlanSource;
+
+class Emitter {
+ public:
+  struct Parts {
+    Recorder& recorder;
+    const Redactor& redactor;
+    const Clock& clock;
+    HookRegistry hooks{};
+    const PlanSource* plans = nullptr;  // whose hooks are told behind those; null: there are none
+  };
+  explicit Emitter(Parts parts) : parts_(std::move(parts)) {}
+
+  // Tells the hooks of an event whose row is, or will be, in a commit of the caller. For an
+  // announcing event the error names every hook that failed. For a reporting one there is none:
+  // `rows` gets a `hook_failed` for each. A hook that may fail open stops nothing: `fail_open`
+  // counts it; null: it gets a `hook_failed` too. `rows` also gets the rows that hooks add.
+  Task<void> tell(const Event& event, const Subject& subject, std::vector<Draft>& rows,
+                  std::optional<std::uint64_t> sequence = {}, FailOpen* fail_open = nullptr);
+  bool has_hooks() const;
+
+  // An event on its own: durable, then told. A row that cannot be written is `store`: an announcing
+  // event was not announced, a reporting one is owed. `facts` change with the row; `expected` as in
+  // `Recorder::append`, and `Conflict` where they differ.
+  // `changes` are asked in its transaction; `Exhausted` where one of them refuses.
+  Task<void> emit(Event event, Subject subject, std::vector<Fact> facts = {},
+                  std::vector<Fact> expected = {},
+                  std::vector<std::shared_ptr<const FactChange>> changes = {});
+
+  Recorder& recorder() { return parts_.recorder; }
+
+ private:
+  Result<Event> redacted(const Event& event) const;
+  Async<HookRegistry::Told> tell_hooks(const Event& event, const Subject& subject) const;
+  void note_working(const std::vector<HookRegistry::Failure>& failures, FailOpen& fail_open) const;
+  // Of the policy, as it is now.
+  HookRegistry plan_hooks() const;
+  Parts parts_;
+};
+
+// The row of an event, for whoever commits it together with something else.
+Draft event_row(const Event& event, const Subject& subject);
+
+// EV-61.
+Draft hook_failed(const std::string& hook, std::string_view event_type,
+                  std::optional<std::uint64_t> sequence, const std::string& error,
+                  const Subject& subject);
+
+}  // namespace sallyport::core

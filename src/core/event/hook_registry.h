@@ -1,0 +1,68 @@
+// Who hears of events, in which order, and what a listener that fails means (EV-55..EV-63).
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/async.h"
+#include "base/clock.h"
+#include "core/record/recorder.h"
+#include "sallyport/event.h"
+#include "sallyport/subject.h"
+#include "sallyport/topic.h"
+
+namespace sallyport::core {
+
+// Events that a hook adds to topics of its program.
+using HookRows = std::vector<TopicEvent>;
+inline constexpr std::size_t kMostHookRows = 16;  // for one event
+
+// Hears of every event, already redacted. `const` and callable from any thread.
+class EventHook {
+ public:
+  virtual ~EventHook() = default;
+  virtual const std::string& name() const = 0;
+  virtual bool waits() const { return false; }  // may suspend, and so needs a timer that ends it
+  // The longest that it is waited for; nothing: as long as the registry says.
+  virtual std::optional<std::chrono::milliseconds> limit() const { return std::nullopt; }
+  virtual bool fails_open() const { return false; }  // its failure stops nothing, and is on record
+  // An error on an announcing event stops what it announces; on a reporting one it is recorded.
+  // What it returns are rows to be written beside the event, mostly none.
+  virtual Task<HookRows> hear(const Event& event, const Subject& subject) const = 0;
+};
+
+// The ledger is no hook in here: the Governor writes before it tells anybody, and nothing that is
+// registered can come before that, replace it or take it away.
+class HookRegistry {
+ public:
+  HookRegistry() = default;
+  explicit HookRegistry(std::chrono::milliseconds limit) : limit_(limit) {}
+
+  // Refuses an empty name and one that is taken.
+  Result<void> with_hook(std::shared_ptr<const EventHook> hook);
+  Result<void> extend(std::vector<std::shared_ptr<const EventHook>> hooks);
+
+  struct Failure {
+    std::string hook;
+    std::string error;
+    bool passes = false;  // the hook may fail open
+  };
+  struct Told {
+    std::vector<Failure> failures{};
+    std::vector<Draft> rows{};  // of hooks that did not fail
+  };
+  // Every hook in order, whatever the ones before it did.
+  Async<Told> tell(Event event, Subject subject, const Clock& clock) const;
+
+  bool empty() const { return hooks_.empty(); }
+  std::size_t size() const { return hooks_.size(); }
+
+ private:
+  std::chrono::milliseconds limit_ = std::chrono::seconds(5);
+  std::vector<std::shared_ptr<const EventHook>> hooks_;
+};
+
+}  // namespace sallyport::core

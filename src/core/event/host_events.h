@@ -1,0 +1,35 @@
+// Events that a program emits for its own model, memory and background tasks. Each start gets
+// exactly one finish: a fact of the ledger holds what is open, in all processes (EV-15 to EV-29).
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "core/event/emitter.h"
+
+namespace sallyport::core {
+
+// Facts that change in the transaction of an event.
+struct BesideEvent {
+  std::vector<Fact> facts{};
+  std::vector<std::shared_ptr<const FactChange>> changes{};
+};
+
+class HostEvents {
+ public:
+  // Both must outlive it.
+  HostEvents(Emitter& emitter, Recorder& recorder) : emitter_(emitter), recorder_(recorder) {}
+
+  // As `Engine::emit`. `Exhausted` where a change refuses.
+  Task<void> emit(Event event, Subject subject, BesideEvent beside = {});
+
+ private:
+  Emitter& emitter_;
+  Recorder& recorder_;
+};
+
+// The finish of what this entry of kind `event` left open, where its process died (EV-51); nothing:
+// it opened nothing.
+std::vector<Draft> finish_interrupted(const json::object& entry);
+
+}  // namespace sallyport::core

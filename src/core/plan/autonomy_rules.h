@@ -1,0 +1,106 @@
+// Who decides how much an agent may do by itself, and writes down what it did. The plan carries
+// one; core knows no policy and no trust graph.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "core/record/recorder.h"
+#include "sallyport/call.h"
+#include "sallyport/classification.h"
+
+namespace sallyport::core {
+
+// One tier that somebody gave or allowed at most, on the way to the one that holds.
+struct TierStep {
+  std::string source{};  // as in records
+  Autonomy tier = Autonomy::ActWithApproval;
+  std::string about{};  // what it was counted from
+
+  bool operator==(const TierStep&) const = default;
+};
+
+class ReviewerBook;
+
+// What the rules of a policy say of a call that is tiered (RU-7..RU-9).
+enum class RuleSay {
+  Nothing,
+  Asks,    // the tier is at most `act_with_approval`
+  Allows,  // where it would be that, the call runs by itself
+};
+
+struct AutonomyQuestion {
+  const Call& call;
+  const Classification& classification;
+  std::optional<Autonomy> grant_ceiling{};
+  std::vector<TierStep>* steps = nullptr;  // gets all that was weighed; null: nobody asks
+  // The people of the plan. A promotion or a demotion counts only with the signature of one of
+  // them; null: none counts.
+  const ReviewerBook* people = nullptr;
+  RuleSay rules = RuleSay::Nothing;
+};
+
+// What an approval needs, beside what the plan says. Narrows only (AT-14, AT-15).
+struct ApprovalBounds {
+  std::vector<std::string> reviewers{};  // empty: no narrower list
+  std::uint64_t quorum = 1;
+  std::optional<std::chrono::seconds> deadline{};
+  std::optional<std::chrono::seconds> use_within{};
+};
+
+struct AutonomyAnswer {
+  Autonomy tier = Autonomy::ActWithApproval;
+  std::string source = "default";
+  bool needs_human = false;  // a yes counts only from a person at a door of his own (AT-17)
+  // Counts a dispatch that nobody was asked about; travels with its intent, and refuses it with
+  // `kBudgetUsedUp` where others were quicker. Null: there is no budget.
+  std::shared_ptr<const FactChange> spending{};
+  std::vector<Draft> events{};             // to be written with the next commit of the call
+  std::optional<ApprovalBounds> bounds{};  // of scopes; none: there is no scope
+  std::string refusal{};  // scopes that exclude each other: the call does not run; empty: it may
+};
+inline constexpr std::string_view kBudgetUsedUp = "autonomy_budget";
+
+// A yes as it stands in a trust record (AP-16).
+struct SignedAnswer {
+  std::string reviewer{};
+  std::string signed_at{};  // RFC 3339
+  std::string signature{};  // `ed25519:` and base64, or `ledger:` and a sequence number
+};
+
+// How a call ended that reached the tiers (AT-28).
+struct Remembered {
+  const Call& call;
+  const Classification& classification;
+  Autonomy tier = Autonomy::ActWithApproval;
+  std::string enforcement{};  // shadow_noop, suggest_approval_request, approval_granted, auto, ...
+  std::string outcome{};      // success, failure, denied, timeout
+  std::string approval_id{};  // empty: nobody was asked
+  std::string approver{};
+  std::string approved_at{};            // RFC 3339
+  std::uint64_t answer_sequence = 0;    // of the entry that holds the answer
+  std::vector<SignedAnswer> answers{};  // one by one, where they are known
+};
+
+// From any thread.
+class AutonomyRules {
+ public:
+  virtual ~AutonomyRules() = default;
+
+  // What cannot be read lowers the tier: there is no error.
+  virtual AutonomyAnswer weigh(const AutonomyQuestion& question, RecordReader& records,
+                               WallTime now) const = 0;
+  // False: every call runs by itself, unless a person has lowered its agent since.
+  virtual bool may_ask() const = 0;
+  // Written behind the record of the call.
+  virtual Draft remember(const Remembered& ended, WallTime now) const = 0;
+  // All that decides, for the hash of the plan.
+  virtual json::object dump() const = 0;
+};
+
+}  // namespace sallyport::core

@@ -1,0 +1,92 @@
+// Counters that calls spend from, kept as facts beside the log (CG-48..CG-56): shared by all
+// processes on it, and never counted twice or lost, because each change is made inside the
+// transaction of the record that needs it.
+//
+//   draft.changes.push_back(budgets::hold(spending, holder, now));   // with the approval request
+//   draft.changes.push_back(budgets::charge(spending, holder, now)); // with the intent
+//   draft.changes.push_back(budgets::reverse(call_id));              // with an ending without one
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "core/record/recorder.h"
+
+namespace sallyport::core {
+
+// At most `max` in any window of so many seconds.
+struct Rate {
+  std::uint64_t max = 0;
+  std::uint64_t per_seconds = 0;
+
+  bool operator==(const Rate&) const = default;
+};
+
+// One counter, and what it may come to. Without limits it only counts.
+struct Limit {
+  std::string key;
+  std::optional<std::uint64_t> max{};
+  std::optional<Rate> rate{};
+};
+
+// What one call takes, once, from each of several counters.
+struct Spending {
+  std::vector<Limit> limits;
+  std::vector<Fact> introduces{};  // written where nothing is stored yet
+
+  bool limited() const;
+};
+
+// Who spends. Every change is known by its call, so that none is made twice.
+struct Holder {
+  std::string call_id;
+  std::string instance_id;
+};
+
+namespace budgets {
+
+inline constexpr std::string_view kOverBudget = "grant_budget";
+inline constexpr std::string_view kOverRate = "grant_rate";
+
+// Room is kept for a call that may run later. `Exhausted`, with one of the words above as cause,
+// where there is none; a call that holds already keeps what it holds.
+std::shared_ptr<const FactChange> hold(Spending spending, Holder holder, WallTime now);
+
+// The call runs. What it held becomes a charge; what it did not hold is looked for now, with
+// `Exhausted` as above. A hold on other counters is given back.
+std::shared_ptr<const FactChange> charge(Spending spending, Holder holder, WallTime now);
+
+// The call ends without having run. Nothing happens where it holds nothing.
+std::shared_ptr<const FactChange> reverse(std::string call_id);
+
+// Nothing: there is room at this moment. Else the word that says which limit is reached.
+Result<std::optional<std::string_view>> full(RecordReader& reader, const Limit& limit,
+                                             WallTime now);
+
+// A counter that was used so often, as it is stored: for cases of `policy test`.
+Fact used_fact(const std::string& key, std::uint64_t used);
+
+struct Count {
+  std::uint64_t used = 0;
+  std::uint64_t held = 0;
+};
+Result<Count> count(RecordReader& reader, std::string_view key);
+
+// The counters that a call holds room in; empty for none.
+Result<std::vector<std::string>> held_by(RecordReader& reader, std::string_view call_id);
+
+// All holds, each as the fact that says so: the key is the call, the value names the process.
+struct Held {
+  Fact fact;
+  std::string instance_id;
+};
+Result<std::vector<Held>> all_held(RecordReader& reader);
+
+}  // namespace budgets
+
+}  // namespace sallyport::core

@@ -1,0 +1,57 @@
+#include "core/plan/fail_open.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/shielded.h"
+
+namespace sallyport::core {
+
+void FailOpenLog::failed(const std::string& guard, const std::string& cause, Share& share) {
+  const Stretch stretch = open_.with([&](auto& open) {
+    Stretch& now = open[guard];
+    if (now.calls == 0) now.cause = cause;
+    ++now.calls;
+    return now;
+  });
+  if (log_) {
+    // Whoever reads along has no say in the call.
+    (void)shielded("log", [&] {
+      log_(
+          fmt::format("guard `{}` failed ({}) and the policy lets the call pass: {} since it "
+                      "began to fail",
+                      guard, cause, stretch.calls));
+    });
+  }
+  if (stretch.calls == 1) {
+    share.drafts.push_back(
+        {.kind = Kind::Control,
+         .body = {{"control", "fail_open_started"}, {"guard", guard}, {"cause", cause}}});
+  }
+  // Counts on with every call, so that a crash leaves the right number behind.
+  share.facts.push_back({"fail_open", instance_id_ + "/" + guard,
+                         canonical_json(json::object{{"instance", instance_id_},
+                                                     {"guard", guard},
+                                                     {"cause", stretch.cause},
+                                                     {"calls", stretch.calls}})});
+}
+
+void FailOpenLog::worked(const std::string& guard, Share& share) {
+  const std::optional<Stretch> ended = open_.with([&](auto& open) -> std::optional<Stretch> {
+    const auto found = open.find(guard);
+    if (found == open.end()) return std::nullopt;
+    Stretch stretch = found->second;
+    open.erase(found);
+    return stretch;
+  });
+  if (!ended) return;
+  share.drafts.push_back({.kind = Kind::Control,
+                          .body = {{"control", "fail_open_ended"},
+                                   {"guard", guard},
+                                   {"cause", ended->cause},
+                                   {"calls", ended->calls}}});
+  share.facts.push_back({"fail_open", instance_id_ + "/" + guard, std::nullopt});
+}
+
+}  // namespace sallyport::core

@@ -1,0 +1,61 @@
+// Keeps account of guards that failed and were let pass because the plan says so: each stretch of
+// such calls is bracketed by two control entries (LE-71).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/guarded.h"
+#include "core/record/recorder.h"
+
+namespace sallyport::core {
+
+// Shared by all calls of a Governor.
+class FailOpenLog {
+ public:
+  // `log` hears of each case, for people; none: nobody reads along.
+  using Log = std::function<void(std::string_view line)>;
+  explicit FailOpenLog(std::string instance_id, Log log = {})
+      : instance_id_(std::move(instance_id)), log_(std::move(log)) {}
+
+  // What has to be written with the call's record: control entries before it, facts with it.
+  struct Share {
+    std::vector<Draft> drafts;
+    std::vector<Fact> facts;
+  };
+  void failed(const std::string& guard, const std::string& cause, Share& share);
+  void worked(const std::string& guard, Share& share);
+
+ private:
+  struct Stretch {
+    std::string cause;
+    std::uint64_t calls = 0;
+  };
+  std::string instance_id_;
+  Log log_;
+  Guarded<std::map<std::string, Stretch>> open_;
+};
+
+// One call's part in it.
+class FailOpen {
+ public:
+  explicit FailOpen(FailOpenLog& log) : log_(log) {}
+  void failed(const std::string& guard, const std::string& cause) {
+    log_.failed(guard, cause, share_);
+  }
+  void worked(const std::string& guard) { log_.worked(guard, share_); }
+  void absorb(FailOpenLog::Share share) {
+    for (Draft& draft : share.drafts) share_.drafts.push_back(std::move(draft));
+    for (Fact& fact : share.facts) share_.facts.push_back(std::move(fact));
+  }
+  FailOpenLog::Share take() { return std::exchange(share_, {}); }
+
+ private:
+  FailOpenLog& log_;
+  FailOpenLog::Share share_;
+};
+
+}  // namespace sallyport::core

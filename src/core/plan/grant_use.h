@@ -1,0 +1,26 @@
+// What the grant that fits a call lets it do, and what the call takes from it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "core/plan/budgets.h"
+#include "sallyport/classification.h"
+#include "sallyport/json.h"
+#include "sallyport/scope.h"
+
+namespace sallyport::core {
+
+struct GrantUse {
+  std::shared_ptr<const Scope> scope;  // of the presented token
+  std::uint64_t index = 0;             // into `scope->grants`
+  std::optional<Autonomy> ceiling{};
+  Spending spending{};
+};
+
+// What the second door needs to know of it, for a result that comes back later.
+json::object grant_use_json(const GrantUse& use);
+Result<GrantUse> grant_use_from_json(const json::value& value);
+
+}  // namespace sallyport::core

@@ -1,0 +1,234 @@
+#include "core/plan/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <iterator>
+
+#include "base/cut_text.h"
+#include "core/plan/judge.h"
+
+namespace sallyport::core {
+
+namespace {
+
+std::string_view name_of(Verdict::Kind kind) {
+  switch (kind) {
+    case Verdict::Kind::Allow:
+      return "allow";
+    case Verdict::Kind::Deny:
+      return "block";
+    case Verdict::Kind::Rewrite:
+      return "redact";
+    case Verdict::Kind::Ask:
+    case Verdict::Kind::Escalate:
+      return "escalate";
+  }
+  return "allow";
+}
+
+// A redaction replaces content, never the kind of answer, and does not finish what was cut short.
+std::optional<Envelope> redacted(const Verdict& verdict, const Envelope& current) {
+  Result<Envelope> envelope = Envelope::from_json(verdict.value);
+  if (!envelope || envelope->kind != current.kind) return std::nullopt;
+  if (envelope->complete && !current.complete) return std::nullopt;
+  return std::move(*envelope);
+}
+
+class Fold {
+ public:
+  Fold(const Plan& plan, FailOpen& fail_open, Envelope original)
+      : plan_(plan), fail_open_(fail_open), current_(original) {
+    release_.original = std::move(original);
+  }
+
+  const Envelope& current() const { return current_; }
+  bool blocked_deliberately() const { return deliberate_; }
+
+  void not_reached(const GuardTraits& traits) {
+    release_.guards.push_back({traits.name, "not_reached"});
+  }
+
+  void take(const GuardTraits& traits, Judged judged) {
+    if (judged.cancelled) return skip(traits);
+    std::ranges::move(judged.verdict.findings, std::back_inserter(release_.findings));
+    if (!judged.failure) apply(traits, judged);
+    if (judged.failure) return fail(traits, judged);
+    if (plan_.fails_open(traits.name)) fail_open_.worked(traits.name);
+    release_.guards.push_back(
+        {traits.name, "ran", "", std::string(name_of(judged.verdict.kind)), judged.duration_us});
+    note_evidence(traits, judged.verdict, judged.verdict.kind != Verdict::Kind::Deny);
+  }
+
+  Release finish() {
+    if (release_.verdict == Verdict::Kind::Deny) {
+      release_.released = Envelope::error(words_.value_or(
+          fmt::format("Result withheld by {}: {}", release_.guard, release_.reason)));
+      return std::move(release_);
+    }
+    release_.released = std::move(current_);
+    if (!same(release_.released, release_.original)) {
+      release_.verdict = Verdict::Kind::Rewrite;
+    } else if (!release_.escalations.empty()) {
+      release_.verdict = Verdict::Kind::Escalate;
+      for (const Escalation& escalation : release_.escalations) {
+        if (!release_.reason.empty()) release_.reason += "; ";
+        release_.reason += escalation.message;
+      }
+    }
+    return std::move(release_);
+  }
+
+ private:
+  void apply(const GuardTraits& traits, Judged& judged) {
+    Verdict& verdict = judged.verdict;
+    switch (verdict.kind) {
+      case Verdict::Kind::Allow:
+        return;
+      case Verdict::Kind::Deny:
+        if (verdict.reason.empty()) {
+          judged.failure = "malformed";
+          return;
+        }
+        // The guard's own words for the agent, where it has some (GR-36, RU-63).
+        if (verdict.value.is_string() && release_.verdict != Verdict::Kind::Deny) {
+          words_ = verdict.value.get_string();
+        }
+        block(traits.name, verdict.reason);
+        deliberate_ = true;
+        return;
+      case Verdict::Kind::Rewrite:
+        if (std::optional<Envelope> envelope = redacted(verdict, current_)) {
+          current_ = within(plan_.stream_limits(), std::move(*envelope));
+        } else {
+          judged.failure = "malformed";
+        }
+        return;
+      case Verdict::Kind::Escalate:
+        release_.escalations.push_back(
+            {traits.name, escalation_text(traits.name, std::move(verdict.reason))});
+        return;
+      case Verdict::Kind::Ask:
+        judged.failure = "malformed";  // nobody can be asked any more
+    }
+  }
+
+  // What nobody has looked at is not shown, whatever the plan says about failures: whoever asked is
+  // gone.
+  void skip(const GuardTraits& traits) {
+    release_.guards.push_back({traits.name, "skipped", "cancelled"});
+    block(traits.name, "cancelled");
+    release_.cancelled = true;
+  }
+
+  void fail(const GuardTraits& traits, const Judged& judged) {
+    const bool open = plan_.fails_open(traits.name);
+    const std::string failure = *judged.failure == "error" ? "exception" : *judged.failure;
+    release_.guards.push_back({traits.name, open ? "skipped" : "ran", open ? "fail_open" : failure,
+                               "error", judged.duration_us});
+    note_evidence(traits, judged.verdict, false);
+    if (open) return fail_open_.failed(traits.name, failure);
+    if (!release_.failure) release_.failure = Release::Failure{traits.name, failure};
+    const std::string what = failure == "malformed" ? "malformed redaction" : failure;
+    block(traits.name, fmt::format("guard {} failed: {}", traits.name, what));
+  }
+
+  // The first failure or block stays the verdict.
+  void block(const std::string& guard, std::string reason) {
+    if (release_.verdict == Verdict::Kind::Deny) return;
+    release_.verdict = Verdict::Kind::Deny;
+    release_.guard = guard;
+    release_.reason = std::move(reason);
+  }
+
+  void note_evidence(const GuardTraits& traits, const Verdict& verdict, bool passed) {
+    if (verdict.evidence.is_null() && passed) return;
+    const std::string details = verdict.evidence.is_null() ? ""
+                                : verdict.evidence.is_string()
+                                    ? std::string(verdict.evidence.get_string())
+                                    : canonical_json(verdict.evidence);
+    release_.evidence.push_back({traits.name, passed, verdict.rule, details});
+  }
+
+  const Plan& plan_;
+  FailOpen& fail_open_;
+  Envelope current_;
+  Release release_;
+  bool deliberate_ = false;
+  std::optional<std::string> words_;  // of the guard that blocked
+};
+
+}  // namespace
+
+std::string escalation_text(const std::string& guard, std::string message) {
+  constexpr std::size_t kLongest = 4096;
+  if (message.empty()) return "escalated by " + guard;
+  return cut_utf8_bytes(message, kLongest);
+}
+
+Async<Release> run_pipeline(const Plan& plan, Envelope original, ResultContext context,
+                            const Clock& clock, FailOpen& fail_open, std::stop_token cancel) {
+  Fold fold(plan, fail_open, within(plan.stream_limits(), std::move(original)));
+  for (const std::shared_ptr<const ResultGuard>& guard : plan.result_guards()) {
+    if (fold.blocked_deliberately()) {
+      fold.not_reached(guard->traits());
+      continue;
+    }
+    Judged judged = co_await judge(guard, fold.current(), context, clock, cancel);
+    fold.take(guard->traits(), std::move(judged));
+  }
+  co_return fold.finish();
+}
+
+Async<ShortRelease> run_pipeline_short(const Plan& plan, Envelope original, ResultContext context,
+                                       const Clock& clock, FailOpen& fail_open) {
+  Release release =
+      co_await run_pipeline(plan, std::move(original), std::move(context), clock, fail_open);
+  co_return ShortRelease{.verdict = release.verdict,
+                         .guard = std::move(release.guard),
+                         .reason = std::move(release.reason),
+                         .escalations = std::move(release.escalations),
+                         .findings = std::move(release.findings),
+                         .released = std::move(release.released)};
+}
+
+json::object Release::to_json() const {
+  json::array states;
+  for (const GuardState& state : guards) {
+    json::object item{{"guard", state.guard}, {"state", state.state}};
+    if (!state.why.empty()) item["why"] = state.why;
+    if (!state.verdict.empty()) item["verdict"] = state.verdict;
+    if (state.state == "ran") item["duration_us"] = state.duration_us;
+    states.push_back(std::move(item));
+  }
+  json::array found;
+  for (const Evidence& item : evidence) {
+    json::object entry{{"guard_name", item.guard}, {"verdict", item.verdict}};
+    if (!item.rule.empty()) entry["rule"] = item.rule;
+    if (!item.details.empty()) entry["details"] = item.details;
+    found.push_back(std::move(entry));
+  }
+  json::array messages;
+  for (const Escalation& escalation : escalations)
+    messages.push_back(json::value(escalation.message));
+  const bool changed = verdict == Verdict::Kind::Rewrite || verdict == Verdict::Kind::Deny ||
+                       original.malformed_bytes.has_value();
+  json::object object{{"verdict", name_of(verdict)},
+                      {"hooks", std::move(states)},
+                      {"escalations", std::move(messages)},
+                      {"escalation_ids", json::array(escalation_ids.begin(), escalation_ids.end())},
+                      {"evidence", std::move(found)},
+                      {"sanitized", verdict == Verdict::Kind::Rewrite},
+                      {"released", released.to_json()}};
+  if (changed) object["original"] = original.to_json();
+  if (!guard.empty()) object["guard"] = guard;
+  if (advisory) object["enforcement"] = "advisory";
+  if (asserted) object["asserted"] = asserted->to_json();
+  if (failure) {
+    object["failure"] = json::object{{"guard", failure->guard}, {"class", failure->failure_class}};
+  }
+  return object;
+}
+
+}  // namespace sallyport::core

@@ -1,0 +1,31 @@
+// The text of a policy, kept so that a decision can be made again by it (WB-7).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/record/recorder.h"
+
+namespace sallyport::core {
+
+struct PolicyText {
+  std::string text{};
+  // Of a policy that extends another one: the name as the text says it, and the text behind it.
+  std::string base_name{};
+  std::string base_text{};
+};
+
+// By hash of a plan: the place of the entry that holds the text.
+inline constexpr std::string_view kPolicyText = "policy_text";
+
+// A policy that was in force, as its entry has it.
+struct KeptPolicy {
+  PolicyText text{};
+  std::string source{};  // the file or the name it was loaded from
+  std::uint64_t sequence = 0;
+};
+
+// Nothing: no text was kept for the hash, or it was erased.
+Result<std::optional<KeptPolicy>> kept_policy(RecordReader& records, const std::string& hash);
+
+}  // namespace sallyport::core

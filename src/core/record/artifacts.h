@@ -1,0 +1,24 @@
+// Outputs that are too long for a record.
+#pragma once
+
+#include <optional>
+
+#include "base/entropy.h"
+#include "base/keyed_digest.h"
+#include "core/record/recorder.h"
+#include "core/record/redactor.h"
+#include "sallyport/outcome.h"
+
+namespace sallyport::core {
+
+struct Artifacts {
+  const Redactor& redactor;
+  Entropy& entropy;
+  const KeyedDigest& digest;
+
+  // An output over 50 KiB or 2,000 lines goes into an entry of its own, whole; `result` keeps its
+  // beginning and names the rest (AU-20). Nothing: it fits into `record`.
+  std::optional<Draft> move_out(Draft& record, ToolResult& result) const;
+};
+
+}  // namespace sallyport::core

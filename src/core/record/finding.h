@@ -1,0 +1,13 @@
+// What a guard found, as an entry of its own beside the record of the call.
+#pragma once
+
+#include "core/record/recorder.h"
+#include "sallyport/verdict.h"
+
+namespace sallyport::core {
+
+// `excerpt` is committed to and never stored. One that the guard has put into the body is stored as
+// sealed content is, unless the storage's redactor would have to take something out of it.
+Draft finding_row(Finding finding, const Subject& subject);
+
+}  // namespace sallyport::core

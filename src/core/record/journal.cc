@@ -1,0 +1,367 @@
+#include "core/record/journal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/try.h"
+#include "core/call/decision_context.h"
+#include "core/call/dispatch.h"
+#include "core/call/waiting_facts.h"
+#include "core/event/emitter.h"
+#include "core/event/topic_event.h"
+#include "core/record/artifacts.h"
+#include "core/record/drafts.h"
+#include "core/record/finding.h"
+#include "sallyport/event.h"
+
+namespace sallyport::core {
+
+namespace {
+
+// Where the call comes from, where an event set it off that its front was told of (AT-12).
+json::object dispatch_of(const Call& call) {
+  const auto told = [&](const char* name) {
+    const auto found = call.setting.trigger.find(name);
+    return found == call.setting.trigger.end() ? std::string() : found->second;
+  };
+  return {{"dispatch_id", call.call_id},
+          {"trigger", json::object{{"id", call.trigger_id},
+                                   {"provider", told("provider")},
+                                   {"kind", told("kind")},
+                                   {"trace_id", call.trace_id},
+                                   {"headers", json::object()}}},
+          {"binding_id", call.setting.front},
+          {"binding_version", 1},
+          {"agent_id", call.agent_id},
+          {"action", call.tool},
+          {"autonomy_tier",
+           call.context_tier ? json::value(to_string(*call.context_tier)) : json::value()}};
+}
+
+json::object body_of(const Trail& trail) {
+  const Call& call = trail.call();
+  const Classification& tool = trail.classification();
+  json::array guards;
+  for (const GuardRun& run : trail.guard_runs) guards.push_back(to_json(run));
+  json::object body{
+      {"tool_call_id", call.tool_call_id},
+      {"display_name", tool.display_name.empty() ? call.tool : tool.display_name},
+      {"tier", to_string(tool.tier)},
+      {"requested_input", trail.requested_input()},
+      {"effective_input", call.input},
+      {"turn", call.turn},
+      {"provenance",
+       json::object{{"provider", call.provenance.provider}, {"model", call.provenance.model}}},
+      {"request_digest", trail.request_digest()},
+      {"call_digest", trail.call_digest()},
+      {"effect_class", tool.effect_class},
+      {"recovery_class", to_string(trail.recovery_class())},
+      {"autonomy", to_string(trail.autonomy)},
+      {"autonomy_source", trail.autonomy_source},
+      {"approval_id", trail.approval_id.empty() ? json::value() : json::value(trail.approval_id)},
+      {"matched_grant_index", trail.grant ? json::value(trail.grant->index) : json::value()},
+      {"guards", std::move(guards)}};
+  if (trail.rules) {
+    body["rules"] = trail.rules->record;
+    if (!trail.scene.empty()) body["rules"].as_object()["scene"] = trail.scene;
+  }
+  if (!trail.replay_of.empty()) {
+    body["replay_of_event_id"] = trail.replay_of;
+  } else if (!call.trigger_id.empty()) {
+    body["trigger_id"] = call.trigger_id;
+    if (!call.setting.trigger.empty()) body["dispatch"] = dispatch_of(call);
+  }
+  return body;
+}
+
+DecisionContext context_of(const Trail& trail) {
+  const std::string& source = trail.classification().source;
+  return {.decided_at = trail.decided_at,
+          .as_of = trail.as_of,
+          .class_source = source.empty() ? "unknown" : source,
+          .caution = trail.cautious(),
+          .definition = trail.tool_definition(),
+          .front = front_word(trail.call().setting.front)};
+}
+
+Draft draft_of(const Trail& trail, Kind kind) {
+  Draft draft{.kind = kind, .subject = trail.subject(), .body = body_of(trail)};
+  const DecisionContext context = context_of(trail);
+  if (kind == Kind::Intent) {
+    draft.body["decided"] = context.brief();
+  } else {
+    context.add_to(draft.body);
+  }
+  if (trail.call().raw_input) {
+    for (const char* const path : {"/requested_input", "/effective_input"}) {
+      draft.exact.push_back({.path = path, .bytes = *trail.call().raw_input, .raw = true});
+    }
+  }
+  return draft;
+}
+
+// The row of idempotency follows the effect: an answer may be served again, an effect that nobody
+// knows the end of may not be repeated, and what never began leaves no row. An answer that a cancel
+// kept from being looked at is none (AU-50).
+std::optional<Fact> row_after(const Trail& trail, const Ending& ending) {
+  if (trail.row_key.empty() || !trail.announced) return std::nullopt;
+  if (ending.effect == EffectState::None) {
+    if (!trail.row) return Fact{"idempotency", trail.row_key, std::nullopt};
+    // What an earlier attempt may have done is as unknown as it was.
+    Idempotency::Row earlier = *trail.row;
+    earlier.status = Idempotency::Status::Unknown;
+    return Idempotency::fact(trail.row_key, earlier);
+  }
+  const bool cancelled = ending.release && ending.release->cancelled;
+  const bool asserted = ending.release && ending.release->asserted;
+  const bool answered = (ending.effect == EffectState::Done || asserted) && !cancelled;
+  return Idempotency::fact(trail.row_key, {.call_id = trail.call().call_id,
+                                           .request_digest = trail.request_digest(),
+                                           .status = answered ? Idempotency::Status::Completed
+                                                              : Idempotency::Status::Unknown,
+                                           .started_at = trail.started_at});
+}
+
+// An event that one of many calls tells for all.
+bool is_told_once(const Trail::Row& row) {
+  const Draft* const draft = std::get_if<Draft>(&row);
+  return draft != nullptr && draft->topic == kAutonomyTopic;
+}
+
+bool fits_an_entry(const Trail::Row& row) {
+  const Event* const event = std::get_if<Event>(&row);
+  return event == nullptr || check_json(to_json(*event));
+}
+
+// Where nobody waits for the disk (`durability: relaxed`): of a call that has not been on it.
+bool waits_for_disk(const Trail& trail) {
+  return trail.plan().durability() != IntentDurability::Relaxed || trail.intent_durable ||
+         !trail.approval_id.empty() || !trail.closing_expected.empty();
+}
+
+std::vector<Draft> finding_rows(const Release& release, const Subject& subject) {
+  std::vector<Draft> rows;
+  for (const Finding& finding : release.findings) rows.push_back(finding_row(finding, subject));
+  return rows;
+}
+
+// A guard that escalated before the call has the item it opened as its evidence.
+void name_escalations(Trail& trail, const std::vector<std::string>& ids) {
+  std::size_t next = 0;
+  for (GuardRun& run : trail.guard_runs) {
+    if (run.verdict != "escalate" || next == ids.size()) continue;
+    run.evidence = json::object{{"escalation_id", ids[next++]}};
+  }
+}
+
+}  // namespace
+
+Draft Journal::intent(Trail& trail) const {
+  trail.started_at = rfc3339(parts_.clock.wall());
+  Draft draft = draft_of(trail, Kind::Intent);
+  draft.body["started_at"] = trail.started_at;
+  if (trail.consent) {
+    draft.body["request_id"] = trail.consent->approval_id;
+    draft.body["binding"] = trail.consent->binding;
+  }
+  if (!trail.row_key.empty()) draft.body["row_key"] = trail.row_key;
+  if (!trail.continuation_id.empty()) draft.body["continuation_id"] = trail.continuation_id;
+  return draft;
+}
+
+std::vector<Draft> Journal::record(Trail& trail, Ending& ending) const {
+  std::vector<Draft> drafts;
+  std::vector<Fact> counts;
+  if (ending.terminal && !trail.escalations.empty()) {
+    Escalations::Opened opened = parts_.escalations.open(trail.escalations, trail.subject());
+    drafts = std::move(opened.drafts);
+    counts = std::move(opened.counts);
+    name_escalations(trail, opened.ids);
+  }
+  Draft draft = draft_of(trail, Kind::ToolAudit);
+  draft.redactions = trail.repeated_redactions;
+  draft.facts = std::move(counts);
+  if (ending.terminal) {
+    // What was held for a call that never ran is free again (CG-50).
+    if (!trail.announced && !trail.approval_id.empty()) {
+      draft.changes.push_back(budgets::reverse(trail.call().call_id));
+    }
+    draft.facts.insert(draft.facts.end(), trail.closing_facts.begin(), trail.closing_facts.end());
+    if (trail.opened)
+      draft.facts.push_back({std::string(kOpenCall), trail.call().call_id, std::nullopt});
+    if (!trail.handed_out_until.empty() && trail.announced) {
+      draft.facts.push_back({std::string(kHandedOut), trail.call().call_id, std::nullopt});
+    }
+    // Whoever presents a call of unknown end again executes what was prepared (AU-78).
+    const bool end_is_known =
+        ending.effect == EffectState::Done || (ending.effect == EffectState::None && !trail.row);
+    if (trail.prepared() && !trail.row_key.empty() && end_is_known) {
+      draft.facts.push_back({std::string(kPreparedCall), trail.row_key, std::nullopt});
+    }
+    if (std::optional<Fact> row = row_after(trail, ending)) {
+      draft.facts.push_back(std::move(*row));
+    }
+  }
+  append(drafts, complete(std::move(draft), ending));
+  return drafts;
+}
+
+std::vector<Draft> Journal::complete(Draft draft, Ending& ending) const {
+  std::vector<Draft> drafts;
+  if (ending.outcome.result) {
+    const Artifacts artifacts{parts_.redactor, parts_.entropy, parts_.digest};
+    std::optional<Draft> artifact = artifacts.move_out(draft, *ending.outcome.result);
+    if (artifact) drafts.push_back(std::move(*artifact));
+  }
+  if (ending.release) append(drafts, finding_rows(*ending.release, draft.subject));
+  if (ending.terminal && ending.release) {
+    append(drafts, open_escalations(*ending.release, draft));
+  }
+  add_ending(draft, ending);
+  if (ending.terminal) keep_end_of_dispatched(draft);
+  drafts.push_back(std::move(draft));
+  return drafts;
+}
+
+// Whom the second door calls: items in front of the record, which names them.
+std::vector<Draft> Journal::open_escalations(Release& release, Draft& record) const {
+  if (release.escalations.empty()) return {};
+  Escalations::Opened opened = parts_.escalations.open(release.escalations, record.subject);
+  for (Fact& count : opened.counts) record.facts.push_back(std::move(count));
+  release.escalation_ids = std::move(opened.ids);
+  return std::move(opened.drafts);
+}
+
+std::vector<Draft> Journal::late_result(const Call& call, const std::string& policy_hash,
+                                        Release release, std::chrono::nanoseconds after) const {
+  using std::chrono::milliseconds;
+  Draft draft{.kind = Kind::Topic,
+              .subject = {.policy_hash = policy_hash,
+                          .call_id = call.call_id,
+                          .session_id = call.session_id,
+                          .agent_id = call.agent_id,
+                          .server = call.server,
+                          .tool_name = call.tool,
+                          .trace_id = call.trace_id,
+                          .run_id = call.run_id},
+              .topic = "late_results",
+              .body = {{"record", "late_result"},
+                       {"tool_call_id", call.tool_call_id},
+                       {"duration_ms", std::chrono::duration_cast<milliseconds>(after).count()}}};
+  std::vector<Draft> drafts = finding_rows(release, draft.subject);
+  append(drafts, open_escalations(release, draft));
+  add_release(draft, release);
+  drafts.push_back(std::move(draft));
+  return drafts;
+}
+
+std::vector<Draft> Journal::gathered(Trail& trail, FailOpenLog::Share& share) const {
+  std::vector<Draft> drafts = share.drafts;
+  for (Draft& draft : drafts) draft.subject.policy_hash = trail.plan().hash();
+  for (const Trail::Row& row : trail.rows) {
+    if (const Event* const event = std::get_if<Event>(&row)) {
+      drafts.push_back(event_row(*event, trail.subject()));
+    } else {
+      drafts.push_back(std::get<Draft>(row));
+    }
+  }
+  return drafts;
+}
+
+Task<std::vector<Position>> Journal::commit(Trail& trail, std::vector<Draft> drafts,
+                                            Urgency urgency, std::vector<Fact> expected) {
+  // Where somebody else may have told the same meanwhile, it is all said once more without that.
+  const bool tells = std::ranges::any_of(trail.rows, is_told_once);
+  std::vector<Draft> again = tells ? drafts : std::vector<Draft>{};
+  FailOpenLog::Share share = trail.fail_open.take();
+  std::vector<Draft> all = gathered(trail, share);
+  append(all, std::move(drafts));
+  if (all.empty()) co_return std::vector<Position>{};
+  for (const Fact& fact : share.facts) all.back().facts.push_back(fact);
+  if (urgency == Urgency::Reports && !waits_for_disk(trail)) {
+    for (Draft& draft : all) draft.waits_for_disk = false;
+  }
+  Result<std::vector<Position>> written =
+      co_await parts_.recorder.append(std::move(all), urgency, expected);
+  if (written) {
+    const std::size_t before = share.drafts.size() + trail.rows.size();
+    if (!trail.rows.empty()) trail.last_row = written->at(before - 1).sequence;
+    trail.rows.clear();
+    co_return written;
+  }
+  trail.fail_open.absorb(std::move(share));
+  if (!tells || written.error().cause != kToldBefore) co_return written;
+  std::erase_if(trail.rows, is_told_once);
+  co_return co_await commit(trail, std::move(again), urgency, std::move(expected));
+}
+
+Task<Position> Journal::end(Trail& trail, Ending& ending) {
+  std::vector<Fact> expected = trail.closing_expected;
+  // A row that nobody claimed beforehand is claimed here, unless another process was quicker.
+  const bool claims = trail.announced && !trail.intent_durable && !trail.row_key.empty();
+  if (claims) expected.push_back(Idempotency::expected(trail.row_key, trail.row));
+  const auto all = [&] {
+    std::vector<Draft> drafts = record(trail, ending);
+    drafts.insert(drafts.end(), trail.memories.begin(), trail.memories.end());
+    return drafts;
+  };
+  Result<std::vector<Position>> written =
+      co_await commit(trail, all(), Urgency::Reports, std::move(expected));
+  if (!written && claims && written.error().code == ErrorCode::Conflict) {
+    trail.row_key.clear();
+    written = co_await commit(trail, all(), Urgency::Reports, trail.closing_expected);
+  }
+  if (written) co_return written->at(written->size() - 1 - trail.memories.size());
+  const Error error = written.error();
+  // Somebody else has ended this call; or it was resumed, and goes on waiting.
+  if (error.code == ErrorCode::Conflict || !trail.closing_expected.empty()) {
+    co_return std::unexpected(error);
+  }
+  co_await end_without_record(trail, std::move(ending), error);
+  co_return std::unexpected(error);
+}
+
+// What could not be recorded is owed; what no entry can hold is said without it.
+Async<void> Journal::end_without_record(Trail& trail, Ending ending, const Error& error) {
+  const bool ran = ending.outcome.kind == Outcome::Kind::Completed;
+  const bool fits = error.code != ErrorCode::InvalidInput;
+  Ending failed{.outcome = Outcome::persistence_failed(
+                    fmt::format("{} could not be recorded: {}", to_string(ending.outcome.kind),
+                                error.message),
+                    ran && fits ? ending.outcome.result : std::nullopt),
+                .effect = ending.effect,
+                .release = ran && fits ? std::move(ending.release) : std::nullopt};
+  if (fits) co_return owe(trail, std::move(failed));
+  // The ledger is well, what was to be said does not fit into it: what is left to say is that.
+  trail.forget_evidence();
+  std::erase_if(trail.rows, [](const Trail::Row& row) { return !fits_an_entry(row); });
+  auto bare = co_await commit(trail, record(trail, failed), Urgency::Reports);
+  if (!bare && bare.error().code == ErrorCode::InvalidInput) {
+    trail.forget_content();
+    bare = co_await commit(trail, record(trail, failed), Urgency::Reports);
+  }
+  if (!bare) owe(trail, std::move(failed));
+}
+
+void Journal::owe(Trail& trail, Ending ending) {
+  // What is owed is not refused: others tell it.
+  std::erase_if(trail.rows, is_told_once);
+  FailOpenLog::Share share = trail.fail_open.take();
+  std::vector<Draft> drafts = gathered(trail, share);
+  append(drafts, record(trail, ending));
+  for (const Fact& fact : share.facts) drafts.back().facts.push_back(fact);
+  drafts.insert(drafts.end(), trail.memories.begin(), trail.memories.end());
+  trail.rows.clear();
+  parts_.recorder.owe(std::move(drafts));
+}
+
+void Journal::owe_rows(Trail& trail) {
+  std::erase_if(trail.rows, is_told_once);
+  FailOpenLog::Share share = trail.fail_open.take();
+  parts_.recorder.owe(gathered(trail, share));
+  trail.rows.clear();
+}
+
+}  // namespace sallyport::core

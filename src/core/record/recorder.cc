@@ -1,0 +1,52 @@
+#include "core/record/recorder.h"
+
+#include <array>
+#include <charconv>
+
+#include "base/try.h"
+
+namespace sallyport::core {
+
+namespace {
+// In the order of the enumeration.
+constexpr auto kKinds = std::to_array<std::string_view>(
+    {"event", "intent", "tool_audit", "guard_hit", "approval", "trust", "grant", "topic",
+     "hook_failed", "control", "model_audit"});
+}  // namespace
+
+std::string_view to_string(Kind kind) {
+  return kKinds[static_cast<std::size_t>(kind)];
+}
+
+std::optional<Kind> kind_from(std::string_view text) {
+  for (std::size_t i = 0; i < kKinds.size(); ++i) {
+    if (kKinds[i] == text) return static_cast<Kind>(i);
+  }
+  return std::nullopt;
+}
+
+// Who keeps records for one process alone.
+Result<Recorder::Claim> Recorder::claim(std::string_view) {
+  return std::make_shared<char>();
+}
+
+Result<RecordReader::Moment> RecordReader::moment(const std::vector<FactKey>& keys) {
+  Moment found;
+  for (const FactKey& key : keys) {
+    SALLYPORT_TRY(std::optional<std::string> value, fact(key.space, key.key));
+    found.values.push_back(std::move(value));
+  }
+  return found;
+}
+
+std::optional<Placed> split_place(std::string_view stored) {
+  const std::size_t at = stored.rfind('@');
+  if (at == std::string_view::npos) return std::nullopt;
+  Placed placed{.value = std::string(stored.substr(0, at))};
+  const char* const end = stored.data() + stored.size();
+  const auto read = std::from_chars(stored.data() + at + 1, end, placed.sequence);
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  return placed;
+}
+
+}  // namespace sallyport::core

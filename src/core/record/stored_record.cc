@@ -1,0 +1,62 @@
+#include "core/record/stored_record.h"
+
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+
+namespace sallyport::core {
+
+namespace {
+
+json::value member(const json::object& object, std::string_view name) {
+  const json::value* const value = object.if_contains(name);
+  return value ? *value : json::value();
+}
+
+json::value text_member(const json::object& object, std::string_view name) {
+  json::value value = member(object, name);
+  return value.is_null() ? json::value("") : value;
+}
+
+}  // namespace
+
+json::object audit_json(const json::object& entry) {
+  json::object record = entry.at("body").as_object();
+  for (const char* const name :
+       {"call_id", "session_id", "trace_id", "agent_id", "server", "policy_hash", "tool_name"}) {
+    record[name] = text_member(entry, name);
+  }
+  record["recorded_at"] = entry.at("recorded_at");
+  record["sequence"] = entry.at("sequence");
+  json::value redactions = member(entry, "redactions");
+  record["redactions"] = redactions.is_null() ? json::array() : std::move(redactions);
+  return record;
+}
+
+json::object event_json(const json::object& entry) {
+  const json::object& payload = entry.at("body").as_object();
+  const bool of_instance = payload.contains("runtime_instance_id");
+  return {{"sequence", entry.at("sequence")},
+          {"scope", member(payload, of_instance ? "runtime_instance_id" : "agent_id")},
+          {"event_type", member(payload, "kind")},
+          {"session_id", member(entry, "session_id")},
+          {"run_id", member(entry, "run_id")},
+          {"call_id", member(entry, "call_id")},
+          {"trace_id", member(entry, "trace_id")},
+          {"instance_id", entry.at("instance_id")},
+          {"policy_hash", member(entry, "policy_hash")},
+          {"recorded_at", entry.at("recorded_at")},
+          {"payload", payload}};
+}
+
+json::object failure_json(const json::object& entry) {
+  json::object failure = entry.at("body").as_object();
+  failure["recorded_at"] = entry.at("recorded_at");
+  return failure;
+}
+
+Result<AuditRecord> audit_record_of(const json::object& entry) {
+  return audit_record_from_json(audit_json(entry));
+}
+
+}  // namespace sallyport::core
