@@ -64,7 +64,9 @@ int main() {
   std::cout << to_string(run->status) << " after " << run->rounds << " rounds and "
             << run->tool_calls << " calls\n";
   // All of it is on record: what the model was asked, what it called, and what was refused.
-  for (const json::object& record : *(*engine)->record_json()) {
+  const Result<std::vector<json::object>> records = (*engine)->record_json();
+  if (!records) return 1;
+  for (const json::object& record : *records) {
     std::cout << canonical_json(record.at("tool_name")) << ' '
               << canonical_json(record.at("outcome").at("kind")) << '\n';
   }
