@@ -1,5 +1,5 @@
-// The question to a person, where a decision needs one: on record before it is asked, and what the
-// answer makes of the call.
+#include "core/call/asking.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,12 +15,13 @@
 #include "core/approval/bound_input.h"
 #include "core/approval/hidden_parts.h"
 #include "core/approval/open_questions.h"
-#include "core/call/governor.h"
+#include "core/call/call_json.h"
+#include "core/call/dispatch.h"
+#include "core/call/first_door.h"
 #include "core/call/not_run.h"
 #include "core/call/pending_call.h"
 #include "core/call/preparing.h"
 #include "core/call/waiting_facts.h"
-#include "core/record/drafts.h"
 
 namespace sallyport::core {
 
@@ -52,24 +53,24 @@ std::string display_name(const Trail& trail) {
 
 }  // namespace
 
-std::string Governor::describe(const Trail& trail) {
+std::string describe(const Trail& trail) {
   if (trail.question && !trail.question->empty()) return *trail.question;
   if (trail.rules && !trail.rules->text.empty()) return trail.rules->text;
   return fmt::format("Confirm {}?", display_name(trail));
 }
 
 // Named after the event that set the call off, where one did (AP-23).
-Result<std::string> Governor::fresh_approval_id(const Trail& trail) {
+Result<std::string> Asking::fresh_approval_id(const Trail& trail) {
   const std::string& trigger_id = trail.call().trigger_id;
   if (trigger_id.empty()) return "apr_" + uuid7_text(parts_.clock, parts_.entropy);
   return fresh_question_id(parts_.recorder, kind_of_question(trail), trigger_id);
 }
 
-std::string Governor::url_of(const std::string& approval_id) const {
+std::string Asking::url_of(const std::string& approval_id) const {
   return parts_.approvals_url.empty() ? std::string() : parts_.approvals_url + approval_id;
 }
 
-Question Governor::question_about(Trail& trail, std::string id) const {
+Question Asking::question_about(Trail& trail, std::string id) const {
   const Call& call = trail.call();
   const WallTime now = parts_.clock.wall();
   WallTime until = now + trail.approval_time();
@@ -116,7 +117,7 @@ Question Governor::question_about(Trail& trail, std::string id) const {
 }
 
 // The question is on record before anybody is asked. False: the caller does not wait for it.
-Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
+Task<bool> Asking::ask(Trail& trail, const Caller& caller) {
   const bool held = caller.holds && trail.autonomy != Autonomy::Suggest;
   SALLYPORT_CO_TRY(const SameQuestion same, same_question(trail));
   const bool may_attach = held && !trail.prepared() && !trail.consent;
@@ -124,15 +125,15 @@ Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
     co_return co_await attach(trail, caller, same.approval_id);
   }
   SALLYPORT_CO_TRY(std::string id, fresh_approval_id(trail));
-  const Asking asking{
+  const Opening asking{
       .question = question_about(trail, std::move(id)),
       .like_it = same.expected,
       .held = held,
       .holder = caller.leaves ? std::string(kNobody) : parts_.recorder.instance_id(),
       .only_here = trail.prepared() && trail.recovery_class() != RecoveryClass::Resumable};
-  AskingRows rows = rows_of(trail, asking);
-  const std::size_t behind = rows.behind;
-  const auto written = co_await journal_.commit(trail, std::move(rows.drafts), Urgency::Announces,
+  Rows rows = rows_of(trail, asking);
+  const Batch::Handle record = rows.record;
+  const auto written = co_await journal_.commit(trail, std::move(rows.batch), Urgency::Announces,
                                                 std::move(rows.expected));
   if (!written) {
     const bool may_clash = held || !trail.call().trigger_id.empty();
@@ -141,23 +142,24 @@ Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
     if (asked_meanwhile) co_return co_await ask(trail, caller);
     co_return question_refused(trail, written.error());
   }
-  trail.asked_at = written->at(written->size() - 1 - behind);
-  co_await tell_sinks(trail, trail.asked_at.sequence);
+  trail.asked_at = (*written)[record];
+  co_await sinks_.tell_sinks(trail, trail.asked_at.sequence);
   const bool answered = co_await answered_outside(trail, asking.question, caller.cancel);
   if (!held) co_return false;
-  if (!asking.only_here && !trail.held) hold_fact(trail);
+  if (!asking.only_here && !trail.held) trail.hold_here();
   if (caller.leaves && !answered) co_return false;
   co_return co_await hear_answer(trail, asking.question, caller);
 }
 
 // The record that a person is needed, what keeps the call meanwhile, and the question itself.
-Governor::AskingRows Governor::rows_of(Trail& trail, const Asking& asking) {
+Asking::Rows Asking::rows_of(Trail& trail, const Opening& asking) {
   const Question& question = asking.question;
   const std::string& call_id = trail.call().call_id;
   Ending asked{.outcome = Outcome::requires_confirmation(question.description, trail.prepared()),
                .terminal = false};
-  AskingRows rows{.drafts = journal_.record(trail, asked), .expected = trail.closing_expected};
-  Draft& record = rows.drafts.back();
+  Rows rows{.expected = trail.closing_expected};
+  rows.record = journal_.record(trail, asked, rows.batch).record;
+  Draft& record = rows.batch[rows.record];
   if (asking.only_here) {
     record.facts.push_back({std::string(kOpenCall), call_id, parts_.recorder.instance_id(), true});
     trail.opened = true;
@@ -196,12 +198,11 @@ Governor::AskingRows Governor::rows_of(Trail& trail, const Asking& asking) {
                                                         .approval_id = question.approval_id,
                                                         .most = trail.plan().approvals().most_open},
                                                        parts_.clock.wall()));
-  rows.behind = opening.size();
-  append(rows.drafts, std::move(opening));
+  rows.batch.add(std::move(opening));
   return rows;
 }
 
-void Governor::remember_proposal(Trail& trail) const {
+void Asking::remember_proposal(Trail& trail) const {
   const auto& rules = trail.plan().autonomy_rules();
   if (!rules) return;
   trail.rows.push_back(rules->remember({.call = trail.call(),
@@ -213,27 +214,33 @@ void Governor::remember_proposal(Trail& trail) const {
                                        parts_.clock.wall()));
 }
 
+Fact Asking::proposed_call(const Trail& trail) const {
+  return {std::string(kProposedCall), trail.approval_id,
+          // With its token, which is checked again when it runs (CG-23).
+          parts_.recorder.encrypt(canonical_json(to_json(trail.call_with_grants())))};
+}
+
 // A yes that was given for another input is none for this one (EV-75).
-void Governor::void_consent(Trail& trail, AskingRows& rows) {
+void Asking::void_consent(Trail& trail, Rows& rows) {
   if (!trail.consent) return;
   const std::string& id = trail.consent->approval_id;
   const auto old = approvals_.state(id);
   if (old && *old && (*old)->word == "approved") {
     Approvals::Change voided = Approvals::change(id, **old, "invalidated");
-    rows.drafts.back().facts.push_back(std::move(voided.fact));
+    rows.batch[rows.record].facts.push_back(std::move(voided.fact));
     rows.expected.push_back(std::move(voided.expected));
   }
   trail.consent.reset();
 }
 
 // True: the call is refused for it, and goes on to its record.
-Result<bool> Governor::question_refused(Trail& trail, const Error& error) {
+Result<bool> Asking::question_refused(Trail& trail, const Error& error) {
   if (error.code == ErrorCode::Exhausted && error.cause == open_questions::kTooMany) {
     trail.refuse({error.message});
     return true;
   }
   if (error.code == ErrorCode::Exhausted && !error.cause.empty()) {
-    refuse_spending(trail, error);
+    trail.refuse_spending(error);
     return true;
   }
   // A call that was resumed still waits for the answer it had.
@@ -245,7 +252,7 @@ Result<bool> Governor::question_refused(Trail& trail, const Error& error) {
 }
 
 // From the program that answers for people, where there is one, and from people.
-Task<bool> Governor::hear_answer(Trail& trail, Question question, const Caller& caller) {
+Task<bool> Asking::hear_answer(Trail& trail, Question question, const Caller& caller) {
   if (parts_.approver) {
     const Result<void> said = co_await ask_approver(question, caller.cancel);
     if (!said && said.error().code == ErrorCode::Unavailable) {
@@ -264,7 +271,7 @@ Task<bool> Governor::hear_answer(Trail& trail, Question question, const Caller& 
 
 // A program that answers for people. What it says is an answer like any other, with its name; what
 // it does not say in time, nobody has said.
-Task<void> Governor::ask_approver(Question question, std::stop_token cancel) {
+Task<void> Asking::ask_approver(Question question, std::stop_token cancel) {
   const auto left = *from_rfc3339(question.expires_at) - parts_.clock.wall();
   Raced<Result<Reply>> raced = co_await race<Result<Reply>>(
       consult(parts_.approver, question), std::chrono::steady_clock::now() + left, cancel);
@@ -280,8 +287,8 @@ Task<void> Governor::ask_approver(Question question, std::stop_token cancel) {
 }
 
 // RU-67: neither where a human is required nor where two people are.
-Async<bool> Governor::answered_outside(const Trail& trail, Question question,
-                                       std::stop_token cancel) {
+Async<bool> Asking::answered_outside(const Trail& trail, Question question,
+                                     std::stop_token cancel) {
   const std::shared_ptr<const Approver>& approver = trail.plan().listeners().approver;
   if (!approver || trail.needs_human || question.kind != "approval") co_return false;
   const auto left = *from_rfc3339(question.expires_at) - parts_.clock.wall();
@@ -295,7 +302,7 @@ Async<bool> Governor::answered_outside(const Trail& trail, Question question,
   co_return said.has_value();
 }
 
-void Governor::take_reply(Trail& trail, const Reply& reply, const std::string& call_digest) {
+void Asking::take_reply(Trail& trail, const Reply& reply, const std::string& call_digest) {
   const bool was_prepared = trail.prepared().has_value();
   switch (reply.kind) {
     case Reply::Kind::Approved:
@@ -327,7 +334,7 @@ void Governor::take_reply(Trail& trail, const Reply& reply, const std::string& c
 
 // Where people are registered, a yes counts as far as their keys say so: an entry in the ledger
 // that somebody else wrote is none (AP-10).
-void Governor::check_consent(Trail& trail) {
+void Asking::check_consent(Trail& trail) {
   const auto refuse = [&](const std::string& why) {
     trail.refuse({"approval_invalid: " + why, Refusal::By::Person});
   };
@@ -366,7 +373,7 @@ void Governor::check_consent(Trail& trail) {
   if (credentials.size() < required) return refuse("too few people said yes");
 }
 
-Answer Governor::waiting(const Trail& trail) const {
+Answer Asking::waiting(const Trail& trail) const {
   const std::string text = shown(describe(trail));
   Answer answer{.call_id = trail.call().call_id,
                 .outcome = Outcome::requires_confirmation(text, trail.prepared()),

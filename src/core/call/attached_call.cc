@@ -6,7 +6,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/approval/approval_request.h"
-#include "core/call/governor.h"
+#include "core/call/asking.h"
 #include "core/call/waiting_facts.h"
 
 namespace sallyport::core {
@@ -19,7 +19,7 @@ bool answered_by_host(const ApprovalState& state) {
 
 }  // namespace
 
-std::string Governor::asked_key(const Trail& trail) {
+std::string asked_key(const Trail& trail) {
   const Call& call = trail.call();
   json::array like{call.session_id, call.server, trail.call_digest()};
   // Narrower scopes ask other people: a question without them does not do.
@@ -30,7 +30,7 @@ std::string Governor::asked_key(const Trail& trail) {
   return trail.digest(canonical_json(json::value(std::move(like))));
 }
 
-Result<Governor::SameQuestion> Governor::same_question(const Trail& trail) {
+Result<Asking::SameQuestion> Asking::same_question(const Trail& trail) {
   SameQuestion same{.expected = {std::string(kAskedCall), asked_key(trail)}};
   SALLYPORT_TRY(same.expected.value, parts_.recorder.fact(same.expected.space, same.expected.key));
   if (!same.expected.value || trail.call().session_id.empty()) return same;
@@ -42,25 +42,26 @@ Result<Governor::SameQuestion> Governor::same_question(const Trail& trail) {
 }
 
 // True: there is an answer.
-Task<bool> Governor::attach(Trail& trail, const Caller& caller, std::string approval_id) {
+Task<bool> Asking::attach(Trail& trail, const Caller& caller, std::string approval_id) {
   trail.approval_id = approval_id;
   SALLYPORT_CO_TRY(const json::object request, stored_request(parts_.recorder, approval_id));
   Ending asked{.outcome = Outcome::requires_confirmation(describe(trail), trail.prepared()),
                .terminal = false};
-  std::vector<Draft> drafts = journal_.record(trail, asked);
-  drafts.back().facts.push_back(
+  Batch batch;
+  const Batch::Handle record = journal_.record(trail, asked, batch).record;
+  batch[record].facts.push_back(
       held_call(trail.call().call_id, approval_id,
                 caller.leaves ? std::string(kNobody) : parts_.recorder.instance_id()));
-  const auto written = co_await journal_.commit(trail, std::move(drafts), Urgency::Announces);
+  const auto written = co_await journal_.commit(trail, std::move(batch), Urgency::Announces);
   if (!written) {
     journal_.owe(trail,
                  {.outcome = Outcome::persistence_failed(
                       "the approval question could not be recorded: " + written.error().message)});
     co_return std::unexpected(written.error());
   }
-  hold_fact(trail);
-  trail.asked_at = written->back();
-  co_await tell_sinks(trail, trail.asked_at.sequence);
+  trail.hold_here();
+  trail.asked_at = (*written)[record];
+  co_await sinks_.tell_sinks(trail, trail.asked_at.sequence);
   if (caller.leaves) {
     SALLYPORT_CO_CHECK_OK(co_await approvals_.disown_forged(approval_id));
     SALLYPORT_CO_CHECK_OK(co_await approvals_.expire(approval_id));
@@ -76,41 +77,6 @@ Task<bool> Governor::attach(Trail& trail, const Caller& caller, std::string appr
   }
   take_reply(trail, *reply, trail.call_digest());
   co_return true;
-}
-
-void Governor::hold_fact(Trail& trail) {
-  trail.held = true;
-  trail.closing_facts.push_back({std::string(kHeldCall), trail.call().call_id, std::nullopt});
-}
-
-// What came of the call that used the same approval. Nothing: that is not known, or never will be.
-Task<std::optional<Governor::Performed>> Governor::result_of_same(Trail& trail) {
-  const std::string approval_id = trail.consent->approval_id;
-  SALLYPORT_CO_TRY(const auto state, approvals_.state(approval_id));
-  if (!state || state->word != "used") co_return std::nullopt;
-  SALLYPORT_CO_TRY(const json::object user, parts_.recorder.entry(state->sequence));
-  const bool by_another =
-      text_in(user, "kind") == "intent" && text_in(user, "call_id") != trail.call().call_id;
-  if (!by_another) co_return std::nullopt;
-  const std::string instance = text_or_empty(user, "instance_id");
-  // One that a host runs has its end from another event, whenever that comes.
-  SALLYPORT_CO_TRY(const auto handed_out,
-                   parts_.recorder.fact(kHandedOut, text_or_empty(user, "call_id")));
-  // Real time, as that of the run is.
-  const auto until = std::chrono::steady_clock::now() + trail.plan().time_limit();
-  while (true) {
-    SALLYPORT_CO_TRY(const auto stored, parts_.recorder.fact(kApprovalResult, approval_id));
-    if (const auto placed = stored ? split_place(*stored) : std::nullopt) {
-      Result<Performed> recalled = recall({.sequence = placed->sequence});
-      if (recalled) co_return std::move(*recalled);
-      co_return std::nullopt;
-    }
-    // What cannot be written now may not be written in time.
-    const bool hopeless =
-        handed_out || !parts_.recorder.alive(instance) || !parts_.recorder.ready();
-    if (hopeless || std::chrono::steady_clock::now() >= until) co_return std::nullopt;
-    co_await approvals_.pause(approval_id);
-  }
 }
 
 }  // namespace sallyport::core

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "core/plan/pipeline.h"
 #include "core/record/recorder.h"
+#include "sallyport/event.h"
 #include "sallyport/outcome.h"
 
 namespace sallyport::core {
@@ -14,6 +16,8 @@ struct Ending {
   EffectState effect = EffectState::None;
   std::optional<Release> release{};  // what the second door did, where it was reached
   bool terminal = true;
+  std::vector<Event> events{};    // written in front of the record, told once it is durable
+  std::optional<Draft> memory{};  // what the trust graph keeps; written behind the record
 };
 
 // Says so in the entry of a call.

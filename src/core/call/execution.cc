@@ -1,4 +1,5 @@
-// Between the doors: has the call been made before, the intent, and the tool itself.
+#include "core/call/execution.h"
+
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
@@ -6,7 +7,8 @@
 #include "base/json_members.h"
 #include "base/race.h"
 #include "base/try.h"
-#include "core/call/governor.h"
+#include "core/call/asking.h"
+#include "core/call/preparing.h"
 #include "core/call/recordable.h"
 #include "core/call/reopened_call.h"
 #include "core/call/waiting_facts.h"
@@ -72,9 +74,29 @@ std::uint64_t stored_duration(const json::object& body) {
   return result ? number_in(*result, "duration_ms").value_or(0) : 0;
 }
 
+// Two people have said yes, and now it is done (LG-9). Small and of our own making, so it fits.
+Draft dual_control_executed(const Trail& trail) {
+  const Call& call = trail.call();
+  Result<Draft> draft = topic_draft(
+      {.topic = std::string(hitl::kDualControl),
+       .kind = std::string(hitl::kDualControlExecuted),
+       .payload = json::object{{"request_id", trail.consent->approval_id},
+                               {"call_id", call.call_id},
+                               {"trace_id", call.trace_id},
+                               {"executed_at", trail.started_at}}},
+      Governed{.agent = call.agent_id, .trace_id = call.trace_id, .autonomy_tier = trail.autonomy});
+  SALLYPORT_INVARIANT(draft.has_value());
+  draft->subject.call_id = call.call_id;
+  return std::move(*draft);
+}
+
+bool uses_dual_control(const Trail& trail) {
+  return trail.consent && trail.needs_two();
+}
+
 }  // namespace
 
-Task<std::optional<Governor::Performed>> Governor::announce(Trail& trail) {
+Task<std::optional<Performed>> Execution::announce(Trail& trail) {
   if (trail.consent) {
     // A yes is not good for ever (AP-19). Where that cannot be written, it is looked at below.
     (void)co_await approvals_.expire(trail.consent->approval_id);
@@ -98,18 +120,19 @@ Task<std::optional<Governor::Performed>> Governor::announce(Trail& trail) {
   }
   const Call& call = trail.call();
   if (!trail.open()) {
-    co_await report(trail, event::ToolExecutionBlocked{call.agent_id, call.tool, call.tool_call_id,
-                                                       trail.refusal()->reason});
+    co_await events_.report(trail,
+                            event::ToolExecutionBlocked{call.agent_id, call.tool, call.tool_call_id,
+                                                        trail.refusal()->reason});
     co_return std::nullopt;
   }
-  const Result<void> told = co_await tell(
+  const Result<void> told = co_await events_.tell(
       trail, event::ToolExecutionStarted{call.agent_id, call.tool, call.tool_call_id});
   if (!told) trail.refuse({told.error().message, Refusal::By::Listener});
   co_return std::nullopt;
 }
 
 // Step 7: refuses, gives the stored answer, or neither, when the call may run.
-Result<std::optional<Governor::Performed>> Governor::look_for_earlier(Trail& trail) {
+Result<std::optional<Performed>> Execution::look_for_earlier(Trail& trail) {
   // A call that was resumed is in our hands only as long as it still waits.
   for (const Fact& waits : trail.closing_expected) {
     SALLYPORT_TRY(const auto stored, parts_.recorder.fact(waits.space, waits.key));
@@ -165,7 +188,37 @@ Result<std::optional<Governor::Performed>> Governor::look_for_earlier(Trail& tra
   return std::nullopt;
 }
 
-Result<Governor::Performed> Governor::recall(const Idempotency::Row& row) {
+// What came of the call that used the same approval. Nothing: that is not known, or never will be.
+Task<std::optional<Performed>> Execution::result_of_same(Trail& trail) {
+  const std::string approval_id = trail.consent->approval_id;
+  SALLYPORT_CO_TRY(const auto state, approvals_.state(approval_id));
+  if (!state || state->word != "used") co_return std::nullopt;
+  SALLYPORT_CO_TRY(const json::object user, parts_.recorder.entry(state->sequence));
+  const bool by_another =
+      text_in(user, "kind") == "intent" && text_in(user, "call_id") != trail.call().call_id;
+  if (!by_another) co_return std::nullopt;
+  const std::string instance = text_or_empty(user, "instance_id");
+  // One that a host runs has its end from another event, whenever that comes.
+  SALLYPORT_CO_TRY(const auto handed_out,
+                   parts_.recorder.fact(kHandedOut, text_or_empty(user, "call_id")));
+  // Real time, as that of the run is.
+  const auto until = std::chrono::steady_clock::now() + trail.plan().time_limit();
+  while (true) {
+    SALLYPORT_CO_TRY(const auto stored, parts_.recorder.fact(kApprovalResult, approval_id));
+    if (const auto placed = stored ? split_place(*stored) : std::nullopt) {
+      Result<Performed> recalled = recall({.sequence = placed->sequence});
+      if (recalled) co_return std::move(*recalled);
+      co_return std::nullopt;
+    }
+    // What cannot be written now may not be written in time.
+    const bool hopeless =
+        handed_out || !parts_.recorder.alive(instance) || !parts_.recorder.ready();
+    if (hopeless || std::chrono::steady_clock::now() >= until) co_return std::nullopt;
+    co_await approvals_.pause(approval_id);
+  }
+}
+
+Result<Performed> Execution::recall(const Idempotency::Row& row) {
   SALLYPORT_TRY(const json::object entry, parts_.recorder.entry(row.sequence));
   std::optional<Envelope> envelope = stored_envelope(entry.at("body").as_object());
   if (!envelope) return fail(ErrorCode::NotFound, "the stored result is gone");
@@ -178,33 +231,9 @@ Result<Governor::Performed> Governor::recall(const Idempotency::Row& row) {
   return recalled;
 }
 
-namespace {
-
-// Two people have said yes, and now it is done (LG-9). Small and of our own making, so it fits.
-Draft dual_control_executed(const Trail& trail) {
-  const Call& call = trail.call();
-  Result<Draft> draft = topic_draft(
-      {.topic = std::string(hitl::kDualControl),
-       .kind = std::string(hitl::kDualControlExecuted),
-       .payload = json::object{{"request_id", trail.consent->approval_id},
-                               {"call_id", call.call_id},
-                               {"trace_id", call.trace_id},
-                               {"executed_at", trail.started_at}}},
-      Governed{.agent = call.agent_id, .trace_id = call.trace_id, .autonomy_tier = trail.autonomy});
-  SALLYPORT_INVARIANT(draft.has_value());
-  draft->subject.call_id = call.call_id;
-  return std::move(*draft);
-}
-
-bool uses_dual_control(const Trail& trail) {
-  return trail.consent && trail.needs_two();
-}
-
-}  // namespace
-
 // What the intent changes with it, where it is on disk before the effect; returns what must still
 // be so for that.
-std::vector<Fact> Governor::claim(const Trail& trail, Draft& intent) const {
+std::vector<Fact> Execution::claim(const Trail& trail, Draft& intent) const {
   const Call& call = trail.call();
   std::vector<Fact> expected;
   if (trail.handed_out_until.empty()) {
@@ -227,7 +256,7 @@ std::vector<Fact> Governor::claim(const Trail& trail, Draft& intent) const {
     expected.push_back(std::move(used.expected));
     intent.facts.push_back(std::move(used.fact));
   }
-  if (std::optional<Fact> kept = kept_preparation(trail)) {
+  if (std::optional<Fact> kept = kept_preparation(parts_.recorder, trail)) {
     intent.facts.push_back(std::move(*kept));
   }
   if (trail.held) intent.facts.push_back({std::string(kHeldCall), call.call_id, std::nullopt});
@@ -243,7 +272,7 @@ std::vector<Fact> Governor::claim(const Trail& trail, Draft& intent) const {
 }
 
 // Step 8. `Conflict`: look again. Any other error: nothing ran, and that is owed.
-Task<void> Governor::write_intent(Trail& trail) {
+Task<void> Execution::write_intent(Trail& trail) {
   const Call& call = trail.call();
   Draft intent = journal_.intent(trail);
   if (trail.grant) {
@@ -255,13 +284,13 @@ Task<void> Governor::write_intent(Trail& trail) {
   const bool first = intent_first(trail);
   if (first) {
     std::vector<Fact> expected = claim(trail, intent);
-    std::vector<Draft> drafts;
-    drafts.push_back(std::move(intent));
-    drafts.push_back(event_row(started, trail.subject()));
-    if (uses_dual_control(trail)) drafts.push_back(dual_control_executed(trail));
-    if (trail.with_intent) drafts.push_back(trail.with_intent(trail));
+    Batch batch;
+    batch.add(std::move(intent));
+    batch.add(event_row(started, trail.subject()));
+    if (uses_dual_control(trail)) batch.add(dual_control_executed(trail));
+    if (trail.with_intent) batch.add(trail.with_intent(trail));
     const auto written =
-        co_await journal_.commit(trail, std::move(drafts), Urgency::Announces, std::move(expected));
+        co_await journal_.commit(trail, std::move(batch), Urgency::Announces, std::move(expected));
     if (!written) co_return intent_refused(trail, written.error());
     trail.closing_expected.clear();
   } else {
@@ -278,7 +307,7 @@ Task<void> Governor::write_intent(Trail& trail) {
   co_return Result<void>{};
 }
 
-Result<void> Governor::intent_refused(Trail& trail, const Error& error) {
+Result<void> Execution::intent_refused(Trail& trail, const Error& error) {
   if (error.code == ErrorCode::InvalidInput) {
     // The ledger is well, this call does not fit into it.
     trail.forget_evidence();
@@ -297,7 +326,7 @@ Result<void> Governor::intent_refused(Trail& trail, const Error& error) {
     return {};
   }
   if (error.code == ErrorCode::Exhausted && !error.cause.empty()) {
-    refuse_spending(trail, error);
+    trail.refuse_spending(error);
     return {};
   }
   // A call that was resumed still waits, and can be resumed again.
@@ -308,8 +337,8 @@ Result<void> Governor::intent_refused(Trail& trail, const Error& error) {
   return std::unexpected(error);
 }
 
-Async<Governor::Performed> Governor::perform(Trail& trail, std::shared_ptr<Upstream> upstream,
-                                             const Caller& caller) {
+Async<Performed> Execution::perform(Trail& trail, std::shared_ptr<Upstream> upstream,
+                                    const Caller& caller) {
   if (caller.cancel.stop_requested()) {
     drop_preparation(trail, *upstream);
     co_return Performed{.envelope = Envelope::error("cancelled"), .effect = EffectState::None};
@@ -318,7 +347,7 @@ Async<Governor::Performed> Governor::perform(Trail& trail, std::shared_ptr<Upstr
                               trail.plan().time_limit());
   std::stop_source stop;
   const auto delivery = std::make_shared<Delivery>(Delivery::Parts{
-      trail.shared_plan(), context_of(trail), parts_.clock, fail_open_, caller.progress});
+      trail.shared_plan(), result_context(trail), parts_.clock, fail_open_, caller.progress});
   const SteadyTime begin = parts_.clock.steady();
   // Keeps nothing of this call, which has ended by then.
   const auto late = [this, delivery, begin](Result<Envelope> given) {
@@ -334,7 +363,7 @@ Async<Governor::Performed> Governor::perform(Trail& trail, std::shared_ptr<Upstr
     trail.escalations.push_back(std::move(escalation));
   }
   trail.note(delivery->take_findings());
-  for (Event& denied : delivery->take_denials()) co_await report(trail, std::move(denied));
+  for (Event& denied : delivery->take_denials()) co_await events_.report(trail, std::move(denied));
   if (raced.finish != Finish::Worked) stop.request_stop();
   Performed performed = fold(std::move(raced), *delivery, limit);
   performed.duration_ms = static_cast<std::uint64_t>(
@@ -344,8 +373,8 @@ Async<Governor::Performed> Governor::perform(Trail& trail, std::shared_ptr<Upstr
 
 // Everything that can become of an invocation is an envelope: nothing passes the second door as
 // anything else.
-Governor::Performed Governor::fold(Raced<Result<Envelope>> raced, Delivery& delivery,
-                                   std::chrono::milliseconds limit) {
+Performed Execution::fold(Raced<Result<Envelope>> raced, Delivery& delivery,
+                          std::chrono::milliseconds limit) {
   Performed performed;
   const auto cut = [&](std::string text) {
     performed.envelope =
@@ -379,6 +408,28 @@ Governor::Performed Governor::fold(Raced<Result<Envelope>> raced, Delivery& deli
   }
   performed.envelope = recordable(std::move(performed.envelope));
   return performed;
+}
+
+// The call has had its last record (AU-34), so this is an entry beside it.
+Async<void> Execution::note_late(std::shared_ptr<Delivery> delivery, SteadyTime begin,
+                                 Result<Envelope> given) {
+  if (!given) co_return;  // that it gave no answer is what the record says already
+  ResultContext context = delivery->context();
+  context.is_error = given->kind == Envelope::Kind::Error;
+  const std::shared_ptr<const Call> call = context.call;
+  const std::string policy_hash = context.policy_hash;
+  FailOpen fail_open(fail_open_);
+  Release release = co_await second_door_.look_at(delivery->plan(), recordable(std::move(*given)),
+                                                  std::move(context), fail_open);
+  std::vector<Draft> drafts =
+      journal_.late_result(*call, policy_hash, std::move(release), parts_.clock.steady() - begin);
+  FailOpenLog::Share share = fail_open.take();
+  for (Fact& fact : share.facts) drafts.back().facts.push_back(std::move(fact));
+  drafts.insert(drafts.begin(), share.drafts.begin(), share.drafts.end());
+  const auto written = co_await parts_.recorder.append(drafts, Urgency::Reports);
+  if (!written && written.error().code != ErrorCode::InvalidInput) {
+    parts_.recorder.owe(std::move(drafts));
+  }
 }
 
 }  // namespace sallyport::core

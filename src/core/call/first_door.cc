@@ -1,4 +1,5 @@
-// The first door: one decision about a call, told from its start to its end.
+#include "core/call/first_door.h"
+
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
@@ -10,9 +11,9 @@
 #include "base/uuid.h"
 #include "core/approval/approval_request.h"
 #include "core/approval/hidden_parts.h"
+#include "core/call/asking.h"
 #include "core/call/call_preview.h"
 #include "core/call/decision.h"
-#include "core/call/governor.h"
 #include "core/call/not_run.h"
 #include "core/call/pending_call.h"
 #include "core/call/preparing.h"
@@ -118,8 +119,8 @@ Classification untiered(const Trail& trail) {
 
 }  // namespace
 
-Async<void> Governor::authorize(Trail& trail, const std::shared_ptr<Upstream>& upstream,
-                                const std::stop_token& cancel) {
+Async<void> FirstDoor::authorize(Trail& trail, const std::shared_ptr<Upstream>& upstream,
+                                 const std::stop_token& cancel) {
   trail.facts.emplace(parts_.recorder);
   trail.decided_at = rfc3339(parts_.clock.wall());
   if (upstream->raises_caution()) trail.raise_caution();
@@ -147,7 +148,7 @@ Async<void> Governor::authorize(Trail& trail, const std::shared_ptr<Upstream>& u
   const Event started =
       event::ToolAuthorizationStarted{call.agent_id, call.tool, call.tool_call_id, preview};
   trail.rows.push_back(started);
-  const Result<void> told = co_await tell(trail, started);
+  const Result<void> told = co_await events_.tell(trail, started);
   if (!told) {
     trail.refuse({told.error().message, Refusal::By::Listener});
   } else if (!upstream->known()) {
@@ -176,9 +177,9 @@ Async<void> Governor::authorize(Trail& trail, const std::shared_ptr<Upstream>& u
   co_await tell_decision(trail);
 }
 
-Async<void> Governor::judge_call(Trail& trail, const Preview& preview,
-                                 const std::shared_ptr<Upstream>& upstream,
-                                 const std::stop_token& cancel) {
+Async<void> FirstDoor::judge_call(Trail& trail, const Preview& preview,
+                                  const std::shared_ptr<Upstream>& upstream,
+                                  const std::stop_token& cancel) {
   if (trail.prepared()) {
     if (const auto over = expired(*trail.prepared(), parts_.clock.wall())) {
       trail.refuse({*over, Refusal::By::Preparation});
@@ -189,7 +190,7 @@ Async<void> Governor::judge_call(Trail& trail, const Preview& preview,
   if (!trail.open() || trail.prepared() || upstream->preparing() == nullptr) co_return;
   if (!recall_preparation(trail)) {
     std::optional<Event> denied = co_await prepare(trail, upstream, parts_.clock, cancel);
-    if (denied) co_await report(trail, std::move(*denied));
+    if (denied) co_await events_.report(trail, std::move(*denied));
   }
   // What will run is what was prepared, so that is decided about too.
   if (trail.open()) co_await decide(trail, preview, parts_.clock, cancel);
@@ -197,41 +198,21 @@ Async<void> Governor::judge_call(Trail& trail, const Preview& preview,
 
 // A prepared operation that outlived the process that had it in hand is executed, not prepared
 // again (AU-78).
-bool Governor::recall_preparation(Trail& trail) {
+bool FirstDoor::recall_preparation(Trail& trail) {
   const std::string key = idempotency_.key(trail.call());
   if (key.empty()) return false;
   const Result<std::optional<Idempotency::Row>> row = idempotency_.row(key);
   if (!row || !*row || (*row)->status != Idempotency::Status::Unknown) return false;
   if ((*row)->request_digest != trail.request_digest()) return false;
-  std::optional<Prepared> prepared = kept_preparation(key);
+  std::optional<Prepared> prepared = kept_preparation(parts_.recorder, key);
   if (!prepared) return false;
   trail.prepared(std::move(*prepared), true);
   trail.recalled = true;
   return true;
 }
 
-// The record may have lost something to redaction, and then is not what was confirmed.
-std::optional<Fact> Governor::kept_preparation(const Trail& trail) const {
-  if (!trail.prepared() || trail.row_key.empty()) return std::nullopt;
-  if (trail.recovery_class() != RecoveryClass::Resumable) return std::nullopt;
-  return Fact{std::string(kPreparedCall), trail.row_key,
-              parts_.recorder.encrypt(canonical_json(to_json(*trail.prepared())))};
-}
-
-std::optional<Prepared> Governor::kept_preparation(const std::string& row_key) const {
-  const auto sealed = parts_.recorder.fact(kPreparedCall, row_key);
-  if (!sealed || !*sealed) return std::nullopt;
-  const Result<std::string> text = parts_.recorder.decrypt(**sealed);
-  const Result<json::value> value =
-      text ? parse_own_json(*text) : Result<json::value>(std::unexpected(text.error()));
-  if (!value) return std::nullopt;
-  Result<Prepared> prepared = prepared_from_json(*value, "prepared");
-  if (!prepared) return std::nullopt;
-  return std::move(*prepared);
-}
-
 // What a tier is asked of, and what the answer carries with it.
-void Governor::find_tier(Trail& trail) const {
+void FirstDoor::find_tier(Trail& trail) const {
   const std::optional<Autonomy> ceiling = trail.grant ? trail.grant->ceiling : std::nullopt;
   trail.spending.reset();
   if (const AutonomyRules* const rules = trail.plan().rules_for(trail.call())) {
@@ -270,7 +251,7 @@ void Governor::find_tier(Trail& trail) const {
 }
 
 // What would have run, for whoever follows the outbox (LG-8).
-void Governor::propose(Trail& trail) const {
+void propose(Trail& trail) {
   const Call& call = trail.call();
   trail.rows.push_back(dispatch_proposed({.about = {.agent = call.agent_id,
                                                     .trace_id = call.trace_id,
@@ -284,7 +265,7 @@ void Governor::propose(Trail& trail) const {
                                           .approval_request_id = trail.approval_id}));
 }
 
-void Governor::weigh_autonomy(Trail& trail) const {
+void FirstDoor::weigh_autonomy(Trail& trail) const {
   find_tier(trail);
   if (!trail.open()) return;
   const bool confirm = trail.is_tiered();
@@ -305,7 +286,7 @@ void Governor::weigh_autonomy(Trail& trail) const {
 }
 
 // One finish for each start, with the same reason in all that speak of it (EV-33..EV-39).
-Async<void> Governor::tell_decision(Trail& trail) {
+Async<void> FirstDoor::tell_decision(Trail& trail) {
   const Call& call = trail.call();
   using event::Authorization;
   Authorization outcome = Authorization::Allow;
@@ -315,57 +296,20 @@ Async<void> Governor::tell_decision(Trail& trail) {
     outcome = Authorization::Deny;
     reason = trail.refusal()->reason;
     if (trail.refusal()->by == Refusal::By::Plan) {
-      co_await report(trail, event::PolicyDenied{call.agent_id, call.tool, *reason});
+      co_await events_.report(trail, event::PolicyDenied{call.agent_id, call.tool, *reason});
     } else if (trail.refusal()->by == Refusal::By::Hook) {
-      co_await report(
+      co_await events_.report(
           trail, event::ToolExecutionBlocked{call.agent_id, call.tool, call.tool_call_id, *reason});
     }
   } else if (trail.needs_person) {
     outcome = Authorization::Prompt;
     reason = describe(trail);
   }
-  co_await report(trail, event::ToolAuthorizationFinished{call.agent_id, call.tool,
-                                                          call.tool_call_id, outcome, reason});
+  co_await events_.report(trail, event::ToolAuthorizationFinished{
+                                     call.agent_id, call.tool, call.tool_call_id, outcome, reason});
   if (outcome == Authorization::Allow) co_return;
-  co_await report(trail, event::ToolAuthorizationBlocked{call.agent_id, call.tool,
-                                                         call.tool_call_id, outcome, reason});
-}
-
-Async<void> Governor::report(Trail& trail, Event event) {
-  trail.rows.push_back(event);
-  // A reporting event has no error: what fails is in the rows.
-  (void)co_await tell(trail, event);
-}
-
-Task<void> Governor::tell(Trail& trail, const Event& event, std::optional<std::uint64_t> sequence) {
-  if (!emitter_.has_hooks()) co_return Result<void>{};
-  std::vector<Draft> failed;
-  const Result<void> told =
-      co_await emitter_.tell(event, trail.subject(), failed, sequence, &trail.fail_open);
-  for (Draft& draft : failed) trail.rows.push_back(std::move(draft));
-  co_return told;
-}
-
-// The grant fitted and has no room left: its guard has the last word, and the record says so.
-void Governor::refuse_spending(Trail& trail, const Error& error) {
-  for (GuardRun& run : trail.guard_runs) {
-    if (run.stage != to_string(Stage::Grant) || run.verdict != "allow") continue;
-    run.verdict = "deny";
-    run.rule = error.cause;
-    if (json::object* const evidence = run.evidence.if_object()) {
-      (*evidence)["check"] = "budget";
-      (*evidence)["code"] = error.cause;
-    }
-  }
-  trail.refuse({error.cause});
-}
-
-// What was prepared and will not be executed is called off at the tool, once (AU-66).
-void Governor::drop_preparation(Trail& trail, Upstream& upstream) {
-  if (!trail.prepared() || upstream.preparing() == nullptr || trail.dropped) return;
-  trail.dropped = true;
-  // What it throws changes nothing: the call has ended.
-  (void)shielded("cancel", [&] { upstream.preparing()->cancel(trail.prepared()->operation_id); });
+  co_await events_.report(trail, event::ToolAuthorizationBlocked{
+                                     call.agent_id, call.tool, call.tool_call_id, outcome, reason});
 }
 
 }  // namespace sallyport::core

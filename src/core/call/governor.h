@@ -8,55 +8,21 @@
 #include <vector>
 
 #include "base/async.h"
-#include "base/clock.h"
-#include "base/entropy.h"
-#include "base/keyed_digest.h"
-#include "base/race.h"
-#include "core/approval/approvals.h"
-#include "core/approval/attendant.h"
-#include "core/approval/escalations.h"
+#include "core/call/caller.h"
 #include "core/call/dispatch.h"
-#include "core/call/idempotency.h"
 #include "core/call/rehearsal.h"
+#include "core/call/stages.h"
 #include "core/call/upstream.h"
-#include "core/event/emitter.h"
-#include "core/plan/approver.h"
-#include "core/plan/plan.h"
-#include "core/record/journal.h"
-#include "core/record/sink.h"
 #include "sallyport/answer.h"
 
 namespace sallyport::core {
-
-// Who waits for the answer, and how.
-struct Caller {
-  std::stop_token cancel{};
-  bool holds = true;  // waits while a person is asked; else the call goes on by `resume`
-  // Asks like one that holds, and goes away: the question stays, an identical call attaches to it
-  // (AP-36), and the call itself goes on by `resume` or ends with its question.
-  bool leaves = false;
-  Delivery::Forward progress{};            // gets messages on the way, each past the second door
-  std::shared_ptr<Attendant> attendant{};  // none: nobody else cares that a person is asked
-};
 
 // One per process; owned by app. Calls run on the executor of whoever awaits them, a strand or a
 // context with one thread; different calls may run on different threads at once.
 class Governor {
  public:
-  struct Parts {
-    const PlanSource& plans;
-    Recorder& recorder;
-    const Redactor& redactor;
-    const Clock& clock;
-    Entropy& entropy;
-    KeyedDigest digest;
-    HookRegistry hooks{};
-    std::vector<std::shared_ptr<const Sink>> sinks{};
-    std::shared_ptr<const Approver> approver{};  // none: people answer, from wherever they are
-    FailOpenLog::Log log{};                      // for the people who run this; none: nobody reads
-    std::string approvals_url{};  // ids are put behind it; empty: questions are at no address
-  };
-  explicit Governor(Parts parts);
+  using Parts = GovernorParts;
+  explicit Governor(Parts parts) : stages_(std::move(parts)) {}
 
   // Before the first call: what earlier runs left open is closed by the ledger, and this says so.
   // An error means that no call may be accepted (EV-60).
@@ -111,155 +77,31 @@ class Governor {
   // by itself at the start and beside every call; a host may do so when it hears of some.
   Task<void> tell_unheard();
 
-  Approvals& approvals() { return approvals_; }
-  Escalations& escalations() { return escalations_; }
-  Idempotency& idempotency() { return idempotency_; }
-  Emitter& emitter() { return emitter_; }
-
- private:
-  friend class Turns;     // names the tools of calls that nobody has decided about yet
-  friend class HandOffs;  // decides here, executes elsewhere, and comes back for the second door
-
-  // What the upstream gave, before anybody has seen it.
-  struct Performed {
-    Envelope envelope;
-    EffectState effect = EffectState::Unknown;
-    std::uint64_t duration_ms = 0;
-    bool other_revision = false;  // a prepared operation was not what had been confirmed
-    bool recalled = false;        // the answer that was released the first time
-    json::array redactions{};     // of that one's record
-  };
-
-  Task<void> reverse_lost_holds();
-  Task<void> close_lost_calls();
-  Task<void> close_lost_call(Fact fact, std::uint64_t sequence,
-                             std::optional<Approvals::State> state);
-  Result<Call> identify(Call call) const;
-  // The same, of a call that is made. An error: it was none, and there is no record of it.
+  // For hand-offs, whose calls run elsewhere: checks a call and gives it its ids. An error: it was
+  // no call, and there is no record of it.
   Result<Call> accept(Call asked);
-  Task<Answer> govern(Trail& trail, std::shared_ptr<Upstream> upstream, Caller caller);
-  Task<Answer> conduct(Trail& trail, std::shared_ptr<Upstream> upstream, const Caller& caller);
-  // All that comes before the effect. Nothing: the call may run, its intent is on record. An
-  // answer: it ends here, or waits.
+  // All that comes before the effect. Nothing: the call may run, and its intent is on record. An
+  // answer: the call ends here, or waits.
   Task<std::optional<Answer>> admit(Trail& trail, std::shared_ptr<Upstream> upstream,
                                     const Caller& caller);
+  Trail trail_of(Call call);
 
+  Stages& stages() { return stages_; }
+  Approvals& approvals() { return stages_.approvals; }
+  Escalations& escalations() { return stages_.escalations; }
+  Idempotency& idempotency() { return stages_.idempotency; }
+  Emitter& emitter() { return stages_.emitter; }
+
+ private:
+  Result<Call> identify(Call call) const;
+  Task<Answer> govern(Trail& trail, std::shared_ptr<Upstream> upstream, Caller caller);
+  Task<Answer> conduct(Trail& trail, std::shared_ptr<Upstream> upstream, const Caller& caller);
   // Of a call that does not run: `recalled` is what it gave the first time; without it, it is
   // refused.
   Task<Answer> end_unrun(Trail& trail, std::optional<Performed> recalled, Upstream& upstream,
                          std::stop_token cancel);
 
-  // The first door (first_door.cc).
-  Async<void> authorize(Trail& trail, const std::shared_ptr<Upstream>& upstream,
-                        const std::stop_token& cancel);
-  Async<void> judge_call(Trail& trail, const Preview& preview,
-                         const std::shared_ptr<Upstream>& upstream, const std::stop_token& cancel);
-  bool recall_preparation(Trail& trail);
-  std::optional<Fact> kept_preparation(const Trail& trail) const;
-  std::optional<Prepared> kept_preparation(const std::string& row_key) const;
-  void find_tier(Trail& trail) const;
-  void propose(Trail& trail) const;
-  void weigh_autonomy(Trail& trail) const;
-  Async<void> tell_decision(Trail& trail);
-  Async<void> report(Trail& trail, Event event);
-  Task<void> tell(Trail& trail, const Event& event, std::optional<std::uint64_t> sequence = {});
-  Question question_about(Trail& trail, std::string id) const;
-  Result<std::string> fresh_approval_id(const Trail& trail);
-  std::string url_of(const std::string& approval_id) const;
-  struct Asking {
-    Question question;
-    Fact like_it;  // that a question about such a call is open, as it was
-    bool held;     // the caller waits, or whoever comes goes on with it
-    std::string holder;
-    bool only_here;  // what was prepared is lost with this process
-  };
-  struct AskingRows {
-    std::vector<Draft> drafts;
-    std::vector<Fact> expected;
-    std::size_t behind = 0;  // drafts behind the record
-  };
-  Task<bool> ask(Trail& trail, const Caller& caller);
-  AskingRows rows_of(Trail& trail, const Asking& asking);
-  void remember_proposal(Trail& trail) const;
-  void void_consent(Trail& trail, AskingRows& rows);
-  Result<bool> question_refused(Trail& trail, const Error& error);
-  Task<bool> hear_answer(Trail& trail, Question question, const Caller& caller);
-  Task<void> ask_approver(Question question, std::stop_token cancel);
-  // Of the policy: false where it has none, may not answer this request or has no opinion.
-  Async<bool> answered_outside(const Trail& trail, Question question, std::stop_token cancel);
-  void take_reply(Trail& trail, const Reply& reply, const std::string& call_digest);
-  void check_consent(Trail& trail);
-
-  // A call like one that is being asked about (attached_call.cc).
-  struct SameQuestion {
-    std::string approval_id{};  // empty: nobody is asked about such a call
-    Fact expected{};            // as it must still be when another question is opened
-  };
-  static std::string asked_key(const Trail& trail);
-  Result<SameQuestion> same_question(const Trail& trail);
-  Task<bool> attach(Trail& trail, const Caller& caller, std::string approval_id);
-  Task<Reply> held_reply(const Trail& trail, WallTime until, const Caller& caller,
-                         Approvals::Role role);
-  static void hold_fact(Trail& trail);
-  Task<std::optional<Performed>> result_of_same(Trail& trail);
-  Fact proposed_call(const Trail& trail) const;
-
-  // A dispatch that is made again (replay.cc).
-  struct Recorded {
-    std::uint64_t sequence = 0;  // of the terminal record
-    json::object body{};
-  };
-  Result<std::optional<Recorded>> recorded_call(const Trail& trail, ReplayCount& count);
-  Result<void> hear_recorded(Trail& trail, const std::optional<Recorded>& first);
-  std::optional<Performed> recall_recorded(Trail& trail, const std::optional<Recorded>& first);
-
-  static void refuse_spending(Trail& trail, const Error& error);
-  static std::string describe(const Trail& trail);
-  Answer waiting(const Trail& trail) const;
-  static void drop_preparation(Trail& trail, Upstream& upstream);
-
-  // Between the doors (execution.cc).
-  Task<std::optional<Performed>> announce(Trail& trail);
-  Result<std::optional<Performed>> look_for_earlier(Trail& trail);
-  Result<Performed> recall(const Idempotency::Row& row);
-  Task<void> write_intent(Trail& trail);
-  std::vector<Fact> claim(const Trail& trail, Draft& intent) const;
-  Result<void> intent_refused(Trail& trail, const Error& error);
-  Async<Performed> perform(Trail& trail, std::shared_ptr<Upstream> upstream, const Caller& caller);
-  static Performed fold(Raced<Result<Envelope>> raced, Delivery& delivery,
-                        std::chrono::milliseconds limit);
-  Async<void> note_late(std::shared_ptr<Delivery> delivery, SteadyTime begin,
-                        Result<Envelope> given);
-
-  // The second door.
-  Async<Release> look_at(const Plan& plan, Envelope envelope, ResultContext context,
-                         FailOpen& fail_open, std::stop_token cancel = {});
-  Async<Ending> release(Trail& trail, Performed performed, const Upstream& upstream,
-                        std::stop_token cancel);
-  Async<void> pass_tool_text(Trail& trail, std::stop_token cancel);
-  Answer answer_of(const Trail& trail, const Ending& ending) const;
-  Task<Answer> finish(Trail& trail, Ending ending);
-  void remember(Trail& trail, const Ending& ending) const;
-  static void add_consent(Remembered& ended, const Consent& consent);
-  std::vector<Event> closing_events(const Trail& trail, const Ending& ending,
-                                    const ToolResult& result) const;
-  std::vector<std::shared_ptr<const Sink>> sinks() const;  // of the host, then of the policy
-  Async<void> tell_sinks(Trail& trail, std::uint64_t sequence);
-  Async<void> give_to_sinks(std::uint64_t sequence, const Subject& subject,
-                            std::vector<Draft>& failed);
-  Async<void> give_unheard(std::vector<Draft>& failed);
-  Async<void> give(std::uint64_t sequence, Subject subject, std::vector<Draft>& failed);
-  Async<void> note_failures(std::vector<Draft> failed);
-  ResultContext context_of(const Trail& trail) const;
-  std::string shown(std::string text) const;
-
-  Parts parts_;
-  Emitter emitter_;
-  Escalations escalations_;
-  Approvals approvals_;
-  Idempotency idempotency_;
-  Journal journal_;
-  FailOpenLog fail_open_;
+  Stages stages_;
 };
 
 }  // namespace sallyport::core

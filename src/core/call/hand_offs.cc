@@ -34,7 +34,7 @@ Draft HandOffs::keep_alone(Continuation::Payload frame, const Trail& trail, Kept
 Task<HandOffs::Given> HandOffs::hand_out(Continuation::Payload frame, std::vector<Call> calls,
                                          Caller caller, std::chrono::seconds within) {
   SALLYPORT_CO_CHECK_OK(co_await expire());
-  Governor::Parts& parts = governor_.parts_;
+  GovernorParts& parts = stages_.parts;
   const std::string deadline = rfc3339(parts.clock.wall() + within);
   const auto elsewhere = std::make_shared<Elsewhere>();
   const std::string id = continuations_.fresh_id();
@@ -42,12 +42,12 @@ Task<HandOffs::Given> HandOffs::hand_out(Continuation::Payload frame, std::vecto
   Kept kept{.deadline = deadline};
   // A listener may still stop a call whose intent is written: then it is kept by a commit of its
   // own.
-  const bool alone = calls.size() == 1 && !governor_.emitter_.has_hooks();
+  const bool alone = calls.size() == 1 && !stages_.emitter.has_hooks();
   for (Call& asked : calls) {
     asked.session_id = frame.session_id;
     asked.turn = frame.turn;
     SALLYPORT_CO_TRY(Call call, governor_.accept(std::move(asked)));
-    Trail trail(std::move(call), parts.plans.current(), parts.digest, governor_.fail_open_);
+    Trail trail = governor_.trail_of(std::move(call));
     trail.handed_out_until = deadline;
     trail.continuation_id = id;
     if (alone) {
@@ -86,14 +86,14 @@ Result<std::optional<HandOffs::Given::Clash>> HandOffs::clash_of(const Trail& tr
   const bool same = row && row->status == Idempotency::Status::InFlight &&
                     row->request_digest == trail.request_digest();
   if (!same) return Given::Clash::Taken;
-  SALLYPORT_TRY(const bool running, governor_.idempotency_.running(*row));
+  SALLYPORT_TRY(const bool running, stages_.idempotency.running(*row));
   return running ? Given::Clash::Out : Given::Clash::Taken;
 }
 
 Result<std::optional<Continuation>> HandOffs::hand_off_of(const std::string& session_id,
                                                           const std::string& tool_call_id) {
-  Recorder& recorder = governor_.parts_.recorder;
-  Idempotency& rows = governor_.idempotency_;
+  Recorder& recorder = stages_.parts.recorder;
+  Idempotency& rows = stages_.idempotency;
   const Call named{.tool_call_id = tool_call_id, .session_id = session_id};
   SALLYPORT_TRY(const std::optional<Idempotency::Row> row, rows.row(rows.key(named)));
   if (!row) return std::nullopt;

@@ -21,7 +21,7 @@ struct Report {
 class HandOffs {
  public:
   HandOffs(Governor& governor, Continuations& continuations)
-      : governor_(governor), continuations_(continuations) {}
+      : governor_(governor), stages_(governor.stages()), continuations_(continuations) {}
 
   struct Given {
     HandOff hand_off;              // without calls when all were answered here
@@ -79,8 +79,7 @@ class HandOffs {
   Result<std::optional<std::uint64_t>> record_of(const Call& call);
   Result<std::optional<Given::Clash>> clash_of(const Trail& trail);
   Task<Returned> receive(const Kept& kept, const Call& call, const ToolResult& result);
-  void add_record(Returned& returned, const Call& call, std::vector<Draft>& drafts);
-  Task<std::vector<Answer>> tell(std::vector<Returned> all, const std::vector<Position>& written);
+  Closer::Left left_of(const Returned& returned, const Call& call);
   Task<void> expire_call(Fact fact, Draft record);
   // A call that was out, and the body of its record so far.
   struct Out {
@@ -101,6 +100,7 @@ class HandOffs {
   std::optional<Draft> memory_of(const Draft& record, const Call& call, const Ending& ending);
 
   Governor& governor_;
+  Stages& stages_;  // of the governor
   Continuations& continuations_;
 };
 

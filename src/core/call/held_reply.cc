@@ -1,6 +1,6 @@
 // Waits for a person while somebody holds the call, and tells him so (AP-34, AP-35).
 #include "base/try.h"
-#include "core/call/governor.h"
+#include "core/call/asking.h"
 
 namespace sallyport::core {
 
@@ -23,8 +23,8 @@ class Told {
 
 }  // namespace
 
-Task<Reply> Governor::held_reply(const Trail& trail, WallTime until, const Caller& caller,
-                                 Approvals::Role role) {
+Task<Reply> Asking::held_reply(const Trail& trail, WallTime until, const Caller& caller,
+                               Approvals::Role role) {
   const std::string approval_id = trail.approval_id;
   WaitingCall waiting{.approval_id = approval_id,
                       .call_id = trail.call().call_id,

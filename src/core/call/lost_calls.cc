@@ -1,13 +1,12 @@
-// Calls whose process died while they waited for a person. The question stays, and may still be
-// answered; once it cannot become a run any more, the call gets its end (AP-20, AP-21).
+#include "core/call/lost_calls.h"
+
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
 #include "base/try.h"
-#include "core/call/dispatch.h"
-#include "core/call/governor.h"
 #include "core/call/reopened_call.h"
 #include "core/call/waiting_facts.h"
+#include "core/plan/budgets.h"
 
 namespace sallyport::core {
 
@@ -30,16 +29,31 @@ Words words_for(std::string_view state) {
 
 }  // namespace
 
-Fact held_call(const std::string& call_id, const std::string& approval_id,
-               const std::string& holder) {
-  return {std::string(kHeldCall), call_id, approval_id + " " + holder, true};
+// CG-55: a process that waited for an answer is gone, and its call with it. A call that waits for
+// nobody in particular keeps what it holds.
+Task<void> LostCalls::reverse_lost_holds() {
+  SALLYPORT_CO_TRY(const std::vector<budgets::Held> all, budgets::all_held(parts_.recorder));
+  for (const budgets::Held& held : all) {
+    if (parts_.recorder.alive(held.instance_id)) continue;
+    SALLYPORT_CO_TRY(const auto waits, parts_.recorder.fact(kWaitingCall, held.fact.key));
+    if (waits) continue;
+    std::vector<Draft> drafts;
+    drafts.push_back({.kind = Kind::Grant,
+                      .subject = {.call_id = held.fact.key},
+                      .body = {{"record", "hold_reversed"},
+                               {"instance_id", held.instance_id},
+                               {"why", "the process that held it ended"}},
+                      .changes = {budgets::reverse(held.fact.key)}});
+    const auto written =
+        co_await parts_.recorder.append(std::move(drafts), Urgency::Reports, {held.fact});
+    // Another process that starts was quicker.
+    if (!written && written.error().code == ErrorCode::Conflict) continue;
+    if (!written) co_return std::unexpected(written.error());
+  }
+  co_return Result<void>{};
 }
 
-bool held(const Recorder& recorder, const std::string& holder) {
-  return holder != kNobody && recorder.alive(holder);
-}
-
-Task<void> Governor::close_lost_calls() {
+Task<void> LostCalls::close_lost_calls() {
   SALLYPORT_CO_TRY(const std::vector<Fact> all, parts_.recorder.facts(kHeldCall));
   for (const Fact& fact : all) {
     const std::optional<Placed> placed = split_place(fact.value.value_or(""));
@@ -53,36 +67,31 @@ Task<void> Governor::close_lost_calls() {
   co_return Result<void>{};
 }
 
-Task<void> Governor::close_lost_call(Fact fact, std::uint64_t sequence,
-                                     std::optional<Approvals::State> state) {
+Task<void> LostCalls::close_lost_call(Fact fact, std::uint64_t sequence,
+                                      std::optional<Approvals::State> state) {
   SALLYPORT_CO_TRY(const json::object entry, parts_.recorder.entry(sequence));
   const Words words = words_for(state ? state->word : "");
-  Draft draft = reopened(entry);
-  add_ending(draft, {.outcome = Outcome::blocked(std::string(words.reason))});
-  keep_end_of_dispatched(draft);
-  draft.facts.push_back({fact.space, fact.key, std::nullopt});
-  draft.changes.push_back(budgets::reverse(fact.key));
+  Draft record = reopened(entry);
+  record.facts.push_back({fact.space, fact.key, std::nullopt});
+  record.changes.push_back(budgets::reverse(fact.key));
+  Ending ending{.outcome = Outcome::blocked(std::string(words.reason))};
   const std::shared_ptr<const Plan> plan = parts_.plans.current();
-  const Subject subject = draft.subject;
-  const Call call = call_of(subject);
-  std::vector<Draft> drafts;
-  const std::string approval_id = text_or_empty(draft.body, "approval_id");
-  drafts.push_back(std::move(draft));
   if (const auto& rules = plan->autonomy_rules(); rules && !words.outcome.empty()) {
-    drafts.push_back(rules->remember({.call = call,
-                                      .classification = plan->classify(call),
-                                      .enforcement = std::string(words.enforcement),
-                                      .outcome = std::string(words.outcome),
-                                      .approval_id = approval_id},
-                                     parts_.clock.wall()));
+    const Call call = call_of(record.subject);
+    ending.memory = rules->remember({.call = call,
+                                     .classification = plan->classify(call),
+                                     .tier = tier_in(record.body),
+                                     .enforcement = std::string(words.enforcement),
+                                     .outcome = std::string(words.outcome),
+                                     .approval_id = text_or_empty(record.body, "approval_id")},
+                                    parts_.clock.wall());
   }
-  const auto written = co_await parts_.recorder.append(std::move(drafts), Urgency::Reports, {fact});
+  std::vector<Closer::Left> left;
+  left.push_back({.record = std::move(record), .ending = std::move(ending)});
+  const auto closed = co_await closer_.close(std::move(left), {fact});
   // Another process that starts was quicker.
-  if (!written && written.error().code == ErrorCode::Conflict) co_return Result<void>{};
-  if (!written) co_return std::unexpected(written.error());
-  std::vector<Draft> failed;
-  co_await give_to_sinks(written->front().sequence, subject, failed);
-  co_await note_failures(std::move(failed));
+  if (!closed && closed.error().code == ErrorCode::Conflict) co_return Result<void>{};
+  if (!closed) co_return std::unexpected(closed.error());
   co_return Result<void>{};
 }
 

@@ -7,6 +7,7 @@
 #include "base/cut_text.h"
 #include "base/race.h"
 #include "base/shielded.h"
+#include "core/call/waiting_facts.h"
 
 namespace sallyport::core {
 
@@ -111,6 +112,33 @@ Async<std::optional<Event>> prepare(Trail& trail, std::shared_ptr<Upstream> upst
     trail.refuse({invalid ? said : readable(last.fault), Refusal::By::Preparation});
   }
   co_return std::nullopt;
+}
+
+// The record may have lost something to redaction, and then is not what was confirmed.
+std::optional<Fact> kept_preparation(Recorder& recorder, const Trail& trail) {
+  if (!trail.prepared() || trail.row_key.empty()) return std::nullopt;
+  if (trail.recovery_class() != RecoveryClass::Resumable) return std::nullopt;
+  return Fact{std::string(kPreparedCall), trail.row_key,
+              recorder.encrypt(canonical_json(to_json(*trail.prepared())))};
+}
+
+std::optional<Prepared> kept_preparation(Recorder& recorder, const std::string& row_key) {
+  const auto sealed = recorder.fact(kPreparedCall, row_key);
+  if (!sealed || !*sealed) return std::nullopt;
+  const Result<std::string> text = recorder.decrypt(**sealed);
+  const Result<json::value> value =
+      text ? parse_own_json(*text) : Result<json::value>(std::unexpected(text.error()));
+  if (!value) return std::nullopt;
+  Result<Prepared> prepared = prepared_from_json(*value, "prepared");
+  if (!prepared) return std::nullopt;
+  return std::move(*prepared);
+}
+
+void drop_preparation(Trail& trail, Upstream& upstream) {
+  if (!trail.prepared() || upstream.preparing() == nullptr || trail.dropped) return;
+  trail.dropped = true;
+  // What it throws changes nothing: the call has ended.
+  (void)shielded("cancel", [&] { upstream.preparing()->cancel(trail.prepared()->operation_id); });
 }
 
 }  // namespace sallyport::core

@@ -23,4 +23,13 @@ Async<std::optional<Event>> prepare(Trail& trail, std::shared_ptr<Upstream> upst
 // Why a preparation can no longer be executed, if so.
 std::optional<std::string> expired(const Prepared& prepared, WallTime now);
 
+// A prepared operation that may outlive this process, encrypted, as a fact under the call's row of
+// idempotency (AU-78). Nothing: there is none to keep.
+std::optional<Fact> kept_preparation(Recorder& recorder, const Trail& trail);
+// The one that an earlier process kept.
+std::optional<Prepared> kept_preparation(Recorder& recorder, const std::string& row_key);
+
+// Calls off at the tool what was prepared and will not run, once (AU-66).
+void drop_preparation(Trail& trail, Upstream& upstream);
+
 }  // namespace sallyport::core

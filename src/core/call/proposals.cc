@@ -9,22 +9,17 @@
 
 namespace sallyport::core {
 
-Fact Governor::proposed_call(const Trail& trail) const {
-  return {std::string(kProposedCall), trail.approval_id,
-          // With its token, which is checked again when it runs (CG-23).
-          parts_.recorder.encrypt(canonical_json(to_json(trail.call_with_grants())))};
-}
-
 Task<std::vector<Answer>> Governor::run_answered(FindTool find_tool, std::stop_token cancel) {
   constexpr std::size_t kLargestCall = 64u << 20;
   std::vector<Answer> answers;
-  SALLYPORT_CO_TRY(const std::vector<Fact> all, parts_.recorder.facts(kProposedCall));
+  SALLYPORT_CO_TRY(const std::vector<Fact> all, stages_.parts.recorder.facts(kProposedCall));
   for (const Fact& fact : all) {
     if (cancel.stop_requested()) break;
-    SALLYPORT_CO_CHECK_OK(co_await approvals_.expire(fact.key));
-    SALLYPORT_CO_TRY(const auto state, approvals_.state(fact.key));
+    SALLYPORT_CO_CHECK_OK(co_await stages_.approvals.expire(fact.key));
+    SALLYPORT_CO_TRY(const auto state, stages_.approvals.state(fact.key));
     if (!state || state->open()) continue;
-    SALLYPORT_CO_TRY(const std::string text, parts_.recorder.decrypt(fact.value.value_or("")));
+    SALLYPORT_CO_TRY(const std::string text,
+                     stages_.parts.recorder.decrypt(fact.value.value_or("")));
     SALLYPORT_CO_TRY(const json::value value, parse_own_json(text, {.bytes = kLargestCall}));
     SALLYPORT_CO_TRY(const Call call, call_from_json(value));
     Resumption waited{.call = call, .approval_id = fact.key};

@@ -13,24 +13,26 @@ Task<Rehearsal> Governor::rehearse(Call asked, std::shared_ptr<Upstream> upstrea
   SALLYPORT_CO_TRY(Call call, identify(std::move(asked)));
   Rehearsal seen;
   // A rehearsal lets no call pass, so it neither begins nor counts in an interval of failing open.
-  FailOpenLog own(parts_.recorder.instance_id());
-  Trail trail(std::move(call), parts_.plans.current(), parts_.digest, own);
+  FailOpenLog own(stages_.parts.recorder.instance_id());
+  Trail trail(std::move(call), stages_.parts.plans.current(), stages_.parts.digest, own);
   trail.tier_steps = &seen.tier_steps;
   trail.hears_all = hearing == Hearing::All;
-  co_await authorize(trail, upstream, {});
+  co_await stages_.first_door.authorize(trail, upstream, {});
   if (hearing == Hearing::Approved && trail.needs_person) {
     trail.consent = Consent{.approval_id = "apr_rehearsed", .call_digest = trail.call_digest()};
     trail.decide_again(trail.shared_plan());
-    co_await authorize(trail, upstream, {});
+    co_await stages_.first_door.authorize(trail, upstream, {});
   }
-  if (trail.hears_all && !trail.open() && seen.tier_steps.empty()) find_tier(trail);
+  if (trail.hears_all && !trail.open() && seen.tier_steps.empty())
+    stages_.first_door.find_tier(trail);
   // Only what was found; the announcements of a call that is not made are nobody's business.
   for (const Trail::Row& row : trail.rows) {
     const Draft* const draft = std::get_if<Draft>(&row);
     if (draft != nullptr && draft->kind == Kind::GuardHit) seen.findings.push_back(draft->body);
   }
   if (trail.needs_person) {
-    seen.question = question_about(trail, "apr_" + uuid7_text(parts_.clock, parts_.entropy));
+    seen.question = stages_.asking.question_about(
+        trail, "apr_" + uuid7_text(stages_.parts.clock, stages_.parts.entropy));
   }
   if (trail.refusal()) seen.refusal = trail.refusal()->reason;
   seen.call = trail.call();

@@ -27,6 +27,14 @@ Draft reopened(const json::object& entry) {
   return draft;
 }
 
+Autonomy tier_in(const json::object& body) {
+  const auto word = text_in(body, "autonomy");
+  for (const Autonomy tier : {Autonomy::Shadow, Autonomy::Suggest, Autonomy::ActAuto}) {
+    if (word == to_string(tier)) return tier;
+  }
+  return Autonomy::ActWithApproval;
+}
+
 Call call_of(const Subject& subject) {
   return {.call_id = subject.call_id,
           .agent_id = subject.agent_id,

@@ -10,12 +10,15 @@
 #include "core/call/idempotency.h"
 #include "core/record/recorder.h"
 #include "sallyport/call.h"
+#include "sallyport/classification.h"
 #include "sallyport/envelope.h"
 
 namespace sallyport::core {
 
 // The start of its record.
 Draft reopened(const json::object& entry);
+// The tier that its body names; an older record without one counts as `act_with_approval`.
+Autonomy tier_in(const json::object& body);
 // As far as a record names it.
 Call call_of(const Subject& subject);
 // What a tool gave, from a result as records and hosts have it.

@@ -45,48 +45,27 @@ std::string reason_of(const json::object& body) {
   return "it has no result";
 }
 
-}  // namespace
-
-Task<Answer> Governor::replay(Call asked, std::shared_ptr<Upstream> upstream, ReplayCount& count) {
-  SALLYPORT_CO_TRY(Call call, accept(std::move(asked)));
-  Trail trail(std::move(call), parts_.plans.current(), parts_.digest, fail_open_);
-  trail.replay_of = count.trigger_id();
-  const std::shared_ptr<Upstream> tool = std::make_shared<RecordedTool>(std::move(upstream));
-  SALLYPORT_CO_TRY(const std::optional<Recorded> first, recorded_call(trail, count));
-  co_await authorize(trail, tool, {});
-  if (trail.needs_person) {
-    SALLYPORT_CO_CHECK_OK(hear_recorded(trail, first));
-    if (trail.open()) co_await authorize(trail, tool, {});
-  }
-  if (trail.open() && trail.needs_person) {
-    trail.refuse({"replay_missing_answer: the answer was for another input", Refusal::By::Person});
-  }
-  std::optional<Performed> recalled;
-  if (trail.open()) recalled = recall_recorded(trail, first);
-  if (!recalled) {
-    co_return co_await finish(trail, {.outcome = Outcome::blocked(trail.refusal()->reason)});
-  }
-  Ending ending = co_await release(trail, std::move(*recalled), *tool, {});
-  ending.outcome = Outcome::replayed(std::move(*ending.outcome.result));
-  co_return co_await finish(trail, std::move(ending));
-}
+struct Recorded {
+  std::uint64_t sequence = 0;  // of the terminal record
+  json::object body{};
+};
 
 // The call of then that this one is, by what was asked for and how often.
-Result<std::optional<Governor::Recorded>> Governor::recorded_call(const Trail& trail,
-                                                                  ReplayCount& count) {
+Result<std::optional<Recorded>> recorded_call(Stages& stages, const Trail& trail,
+                                              ReplayCount& count) {
   const std::string& digest = trail.request_digest();
-  SALLYPORT_TRY(const auto sequence,
-                end_of_dispatched(parts_.recorder, count.trigger_id(), digest, count.next(digest)));
+  SALLYPORT_TRY(const auto sequence, end_of_dispatched(stages.parts.recorder, count.trigger_id(),
+                                                       digest, count.next(digest)));
   if (!sequence) return std::nullopt;
-  SALLYPORT_TRY(const json::object entry, parts_.recorder.entry(*sequence));
+  SALLYPORT_TRY(const json::object entry, stages.parts.recorder.entry(*sequence));
   const json::object* const body = object_in(entry, "body");
   return Recorded{.sequence = *sequence, .body = body ? *body : json::object{}};
 }
 
 // The answer that was given then, found by the id of its question.
-Result<void> Governor::hear_recorded(Trail& trail, const std::optional<Recorded>& first) {
+Result<void> hear_recorded(Stages& stages, Trail& trail, const std::optional<Recorded>& first) {
   const std::string id(first ? text_in(first->body, "approval_id").value_or("") : "");
-  SALLYPORT_TRY(const auto state, approvals_.state(id));
+  SALLYPORT_TRY(const auto state, stages.approvals.state(id));
   if (id.empty() || !state || state->open()) {
     trail.refuse({fmt::format("replay_missing_answer: nobody's answer about `{}` is on record",
                               trail.call().tool),
@@ -94,15 +73,15 @@ Result<void> Governor::hear_recorded(Trail& trail, const std::optional<Recorded>
     return {};
   }
   trail.approval_id = id;
-  SALLYPORT_TRY(const Reply reply, approvals_.decided(*state));
-  take_reply(trail, reply, trail.call_digest());
+  SALLYPORT_TRY(const Reply reply, stages.approvals.decided(*state));
+  stages.asking.take_reply(trail, reply, trail.call_digest());
   return {};
 }
 
-std::optional<Governor::Performed> Governor::recall_recorded(Trail& trail,
-                                                             const std::optional<Recorded>& first) {
+std::optional<Performed> recall_recorded(Stages& stages, Trail& trail,
+                                         const std::optional<Recorded>& first) {
   if (first) {
-    if (Result<Performed> recalled = recall({.sequence = first->sequence})) {
+    if (Result<Performed> recalled = stages.execution.recall({.sequence = first->sequence})) {
       return std::move(*recalled);
     }
   }
@@ -110,6 +89,33 @@ std::optional<Governor::Performed> Governor::recall_recorded(Trail& trail,
                       : "replay_missing_result: no such call is on record for this event",
                 Refusal::By::Idempotency});
   return std::nullopt;
+}
+
+}  // namespace
+
+Task<Answer> Governor::replay(Call asked, std::shared_ptr<Upstream> upstream, ReplayCount& count) {
+  SALLYPORT_CO_TRY(Call call, accept(std::move(asked)));
+  Trail trail = trail_of(std::move(call));
+  trail.replay_of = count.trigger_id();
+  const std::shared_ptr<Upstream> tool = std::make_shared<RecordedTool>(std::move(upstream));
+  SALLYPORT_CO_TRY(const std::optional<Recorded> first, recorded_call(stages_, trail, count));
+  co_await stages_.first_door.authorize(trail, tool, {});
+  if (trail.needs_person) {
+    SALLYPORT_CO_CHECK_OK(hear_recorded(stages_, trail, first));
+    if (trail.open()) co_await stages_.first_door.authorize(trail, tool, {});
+  }
+  if (trail.open() && trail.needs_person) {
+    trail.refuse({"replay_missing_answer: the answer was for another input", Refusal::By::Person});
+  }
+  std::optional<Performed> recalled;
+  if (trail.open()) recalled = recall_recorded(stages_, trail, first);
+  if (!recalled) {
+    co_return co_await stages_.closer.finish(
+        trail, {.outcome = Outcome::blocked(trail.refusal()->reason)});
+  }
+  Ending ending = co_await stages_.second_door.release(trail, std::move(*recalled), *tool, {});
+  ending.outcome = Outcome::replayed(std::move(*ending.outcome.result));
+  co_return co_await stages_.closer.finish(trail, std::move(ending));
 }
 
 }  // namespace sallyport::core

@@ -7,11 +7,11 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "base/uuid.h"
+#include "core/call/closer.h"
 #include "core/call/hand_offs.h"
 #include "core/call/reopened_call.h"
 #include "core/call/session_workspace.h"
 #include "core/call/waiting_facts.h"
-#include "core/record/drafts.h"
 
 namespace sallyport::core {
 
@@ -19,14 +19,6 @@ namespace {
 
 // Call id: at the record of a call that came back.
 constexpr std::string_view kAnswered = "answered";
-
-Autonomy tier_in(const json::object& body) {
-  const auto word = text_in(body, "autonomy");
-  for (const Autonomy tier : {Autonomy::Shadow, Autonomy::Suggest, Autonomy::ActAuto}) {
-    if (word == to_string(tier)) return tier;
-  }
-  return Autonomy::ActWithApproval;
-}
 
 event::ToolExecutionFinished finished(const Draft& draft, const ToolResult& result,
                                       std::string preview) {
@@ -52,15 +44,6 @@ Result<void> check_content(const std::vector<CallResult>& results) {
   return {};
 }
 
-// Guards that were let pass: before the record, and with it.
-void add_fail_open(FailOpenLog::Share share, Draft& record, std::vector<Draft>& drafts) {
-  for (Draft& draft : share.drafts) {
-    draft.subject.policy_hash = record.subject.policy_hash;
-    drafts.push_back(std::move(draft));
-  }
-  for (Fact& fact : share.facts) record.facts.push_back(std::move(fact));
-}
-
 }  // namespace
 
 // One call that came back: its record as far as the intent tells it, and how it ended.
@@ -69,13 +52,11 @@ struct HandOffs::Returned {
   Ending ending;
   Answer answer;
   FailOpenLog::Share fail_open;
-  std::vector<Event> events{};
-  std::size_t first_event = 0;  // its place among the drafts
 };
 
 Task<std::vector<Answer>> HandOffs::submit(Submission submission, std::string session_id,
                                            Report report) {
-  SALLYPORT_CO_CHECK_OK(governor_.parts_.recorder.accept_call());
+  SALLYPORT_CO_CHECK_OK(stages_.parts.recorder.accept_call());
   SALLYPORT_CO_CHECK_OK(co_await expire());
   SALLYPORT_CO_TRY(Continuations::Found found,
                    continuations_.find(submission.continuation, session_id));
@@ -96,12 +77,12 @@ Task<std::vector<Answer>> HandOffs::submit(Submission submission, std::string se
 }
 
 Result<std::optional<std::uint64_t>> HandOffs::record_of(const Call& call) {
-  SALLYPORT_TRY(const auto at, governor_.parts_.recorder.fact(kAnswered, call.call_id));
+  SALLYPORT_TRY(const auto at, stages_.parts.recorder.fact(kAnswered, call.call_id));
   if (const std::optional<Placed> placed = at ? split_place(*at) : std::nullopt) {
     return placed->sequence;
   }
   // One that its host ran unasked was never handed out.
-  Idempotency& rows = governor_.idempotency_;
+  Idempotency& rows = stages_.idempotency;
   SALLYPORT_TRY(const std::optional<Idempotency::Row> row, rows.row(rows.key(call)));
   const bool answered = row && row->status == Idempotency::Status::Completed;
   return answered ? std::optional(row->sequence) : std::nullopt;
@@ -109,11 +90,11 @@ Result<std::optional<std::uint64_t>> HandOffs::record_of(const Call& call) {
 
 Task<std::optional<Answer>> HandOffs::submit_again(CallResult again, std::string session_id,
                                                    Report report) {
-  SALLYPORT_CO_CHECK_OK(governor_.parts_.recorder.accept_call());
+  SALLYPORT_CO_CHECK_OK(stages_.parts.recorder.accept_call());
   const Call named{.tool_call_id = again.tool_call_id, .session_id = std::move(session_id)};
   SALLYPORT_CO_TRY(const std::optional<std::uint64_t> at, record_of(named));
   if (!at) co_return std::nullopt;
-  SALLYPORT_CO_TRY(const json::object first, governor_.parts_.recorder.entry(*at));
+  SALLYPORT_CO_TRY(const json::object first, stages_.parts.recorder.entry(*at));
   Call call = call_of(reopened(first).subject);
   call.tool_call_id = again.tool_call_id;
   const std::vector<CallResult> results{std::move(again)};
@@ -127,10 +108,9 @@ std::shared_ptr<const ResultRules> HandOffs::result_rules(const Plan& plan, cons
   ResultRules rules;
   // What was asked for is gone once it was answered.
   if (!out.call.input.is_null()) {
-    const std::vector<std::string> workspace =
-        session_workspace(out.call, governor_.parts_.recorder);
+    const std::vector<std::string> workspace = session_workspace(out.call, stages_.parts.recorder);
     rules.apply =
-        plan.rules()->judge({out.call, {}, workspace, governor_.parts_.clock.wall()}).results;
+        plan.rules()->judge({out.call, {}, workspace, stages_.parts.clock.wall()}).results;
   }
   const json::object* const judged = object_in(out.record, "rules");
   const json::value* const matches = judged ? judged->if_contains("matches") : nullptr;
@@ -148,7 +128,7 @@ Async<Ending> HandOffs::pass_second_door(Out out, Envelope envelope, FailOpen& f
   const Call& call = out.call;
   const auto grant = out.kept.grants.find(call.call_id);
   const bool granted = grant != out.kept.grants.end();
-  const std::shared_ptr<const Plan> plan = governor_.parts_.plans.current();
+  const std::shared_ptr<const Plan> plan = stages_.parts.plans.current();
   ResultContext context{
       .tool = call.tool,
       .call = std::make_shared<const Call>(call),
@@ -158,8 +138,8 @@ Async<Ending> HandOffs::pass_second_door(Out out, Envelope envelope, FailOpen& f
       .matched_grant_index = granted ? std::optional(grant->second->index) : std::nullopt,
       .is_error = envelope.kind == Envelope::Kind::Error,
       .rules = result_rules(*plan, out)};
-  Release release =
-      co_await governor_.look_at(*plan, std::move(envelope), std::move(context), fail_open);
+  Release release = co_await stages_.second_door.look_at(*plan, std::move(envelope),
+                                                         std::move(context), fail_open);
   Ending ending{.outcome = Outcome::completed(release.released.to_result()),
                 .effect = EffectState::Done};
   ending.release = std::move(release);
@@ -168,13 +148,13 @@ Async<Ending> HandOffs::pass_second_door(Out out, Envelope envelope, FailOpen& f
 
 Task<HandOffs::Returned> HandOffs::receive(const Kept& kept, const Call& call,
                                            const ToolResult& result) {
-  Recorder& recorder = governor_.parts_.recorder;
+  Recorder& recorder = stages_.parts.recorder;
   SALLYPORT_CO_TRY(const auto handed_out, recorder.fact(kHandedOut, call.call_id));
   const std::optional<Placed> placed = handed_out ? split_place(*handed_out) : std::nullopt;
   if (!placed) co_return fail(ErrorCode::Conflict, "the call is no longer handed out");
   SALLYPORT_CO_TRY(const json::object intent, recorder.entry(placed->sequence));
   Returned returned{.record = reopened(intent)};
-  FailOpen fail_open(governor_.fail_open_);
+  FailOpen fail_open(stages_.fail_open);
   returned.ending =
       co_await pass_second_door({kept, call, returned.record.body}, envelope_of(result), fail_open);
   returned.fail_open = fail_open.take();
@@ -190,7 +170,7 @@ Task<HandOffs::Returned> HandOffs::receive(const Kept& kept, const Call& call,
 // `record` is still as the intent has it: that names the approval which was used.
 std::optional<Draft> HandOffs::memory_of(const Draft& record, const Call& call,
                                          const Ending& ending) {
-  const std::shared_ptr<const Plan> plan = governor_.parts_.plans.current();
+  const std::shared_ptr<const Plan> plan = stages_.parts.plans.current();
   if (!plan->autonomy_rules() || text_in(record.body, "tier") != to_string(Tier::Confirm)) {
     return std::nullopt;
   }
@@ -205,86 +185,63 @@ std::optional<Draft> HandOffs::memory_of(const Draft& record, const Call& call,
                    .enforcement = approval_id.empty() ? "auto" : "approval_granted",
                    .outcome = good ? "success" : "failure",
                    .approval_id = approval_id};
-  const auto state = governor_.approvals_.state(approval_id);
+  const auto state = stages_.approvals.state(approval_id);
   if (!approval_id.empty() && state && *state) {
     const std::vector<Vote> votes = (*state)->counted();
-    Governor::add_consent(ended, {.by = votes.empty() ? "" : votes.front().by,
-                                  .at = votes.empty() ? "" : votes.back().at,
-                                  .sequence = (*state)->sequence,
-                                  .votes = votes});
+    add_consent(ended, {.by = votes.empty() ? "" : votes.front().by,
+                        .at = votes.empty() ? "" : votes.back().at,
+                        .sequence = (*state)->sequence,
+                        .votes = votes});
   }
-  return plan->autonomy_rules()->remember(ended, governor_.parts_.clock.wall());
+  return plan->autonomy_rules()->remember(ended, stages_.parts.clock.wall());
 }
 
-// With the events in front of it, and what the trust graph keeps behind it.
-void HandOffs::add_record(Returned& returned, const Call& call, std::vector<Draft>& drafts) {
-  Draft record = returned.record;
-  record.facts.push_back({std::string(kHandedOut), call.call_id, std::nullopt});
-  record.facts.push_back({std::string(kAnswered), call.call_id, "", true});
-  take_row(record, Idempotency::Status::Completed);
-  add_fail_open(std::move(returned.fail_open), record, drafts);
-  if (returned.ending.release->verdict == Verdict::Kind::Deny) {
-    returned.events.emplace_back(event::PolicyDenied{
-        record.subject.agent_id, record.subject.tool_name, returned.ending.release->reason});
+Closer::Left HandOffs::left_of(const Returned& returned, const Call& call) {
+  Closer::Left left{
+      .record = returned.record, .ending = returned.ending, .fail_open = returned.fail_open};
+  left.record.facts.push_back({std::string(kHandedOut), call.call_id, std::nullopt});
+  left.record.facts.push_back({std::string(kAnswered), call.call_id, "", true});
+  take_row(left.record, Idempotency::Status::Completed);
+  std::vector<Event>& events = left.ending.events;
+  if (left.ending.release->verdict == Verdict::Kind::Deny) {
+    events.emplace_back(event::PolicyDenied{
+        left.record.subject.agent_id, left.record.subject.tool_name, left.ending.release->reason});
   }
-  returned.events.emplace_back(
-      finished(record, returned.answer.result, governor_.shown(returned.answer.result.output)));
-  returned.first_event = drafts.size();
-  for (const Event& event : returned.events) drafts.push_back(event_row(event, record.subject));
-  Ending ending = returned.ending;
-  std::optional<Draft> memory = memory_of(returned.record, call, ending);
-  append(drafts, governor_.journal_.complete(std::move(record), ending));
-  if (memory) drafts.push_back(std::move(*memory));
+  events.emplace_back(finished(left.record, returned.answer.result,
+                               output_preview(stages_.second_door, returned.answer.result.output)));
+  left.ending.memory = memory_of(returned.record, call, returned.ending);
+  return left;
 }
 
 Task<std::vector<Answer>> HandOffs::complete(const Continuations::Found& found,
                                              Returning returning) {
   std::vector<Returned> all;
-  std::vector<Draft> drafts;
+  std::vector<Closer::Left> left;
   for (const Call& call : found.kept.calls) {
     const auto given =
         std::ranges::find(returning.results, call.tool_call_id, &CallResult::tool_call_id);
     SALLYPORT_CO_TRY(Returned returned, co_await receive(found.kept, call, given->result));
     returned.ending.release->advisory = returning.report.advisory;
     returned.ending.release->asserted = returning.report.asserted;
-    add_record(returned, call, drafts);
+    left.push_back(left_of(returned, call));
     all.push_back(std::move(returned));
   }
   for (Fact& fact : continuations_.answered(found.kept)) {
-    drafts.back().facts.push_back(std::move(fact));
+    left.back().record.facts.push_back(std::move(fact));
   }
   const std::string& id = found.kept.continuation.id;
-  const auto written = co_await governor_.parts_.recorder.append(
-      std::move(drafts), Urgency::Reports, {Continuations::expected(id, found.stored)});
-  if (!written) {
-    if (written.error().code != ErrorCode::Conflict) owe(std::move(all), written.error());
-    co_return std::unexpected(written.error());
-  }
-  co_return co_await tell(std::move(all), *written);
-}
-
-// They are on record: hooks and sinks hear of it, then whoever submitted them.
-Task<std::vector<Answer>> HandOffs::tell(std::vector<Returned> all,
-                                         const std::vector<Position>& written) {
-  Recorder& recorder = governor_.parts_.recorder;
-  std::vector<Draft> failed;
-  for (const Returned& returned : all) {
-    std::size_t place = returned.first_event;
-    for (const Event& event : returned.events) {
-      (void)co_await governor_.emitter_.tell(event, returned.record.subject, failed,
-                                             written.at(place++).sequence);
-    }
+  const Result<std::vector<Position>> closed =
+      co_await stages_.closer.close(std::move(left), {Continuations::expected(id, found.stored)});
+  if (!closed) {
+    if (closed.error().code != ErrorCode::Conflict) owe(std::move(all), closed.error());
+    co_return std::unexpected(closed.error());
   }
   std::vector<Answer> answers;
-  for (Returned& returned : all) {
-    SALLYPORT_CO_TRY(const auto at, recorder.fact(kAnswered, returned.answer.call_id));
-    returned.answer.sequence = split_place(*at)->sequence;
-    SALLYPORT_CO_TRY(const json::object entry, recorder.entry(returned.answer.sequence));
-    returned.answer.record_id = text_or_empty(entry, "id");
-    co_await governor_.give_to_sinks(returned.answer.sequence, returned.record.subject, failed);
-    answers.push_back(std::move(returned.answer));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].answer.sequence = closed->at(i).sequence;
+    all[i].answer.record_id = closed->at(i).id;
+    answers.push_back(std::move(all[i].answer));
   }
-  co_await governor_.note_failures(std::move(failed));
   co_return answers;
 }
 
@@ -292,7 +249,7 @@ Task<std::vector<Answer>> HandOffs::tell(std::vector<Returned> all,
 void HandOffs::owe(std::vector<Returned> returned, const Error& error) {
   for (Returned& one : returned) {
     // Somebody else's submission was first: there is nothing left to owe.
-    const auto open = governor_.parts_.recorder.fact(kHandedOut, one.answer.call_id);
+    const auto open = stages_.parts.recorder.fact(kHandedOut, one.answer.call_id);
     if (open && !*open) continue;
     Ending ending{
         .outcome = Outcome::persistence_failed("completed could not be recorded: " + error.message,
@@ -301,7 +258,9 @@ void HandOffs::owe(std::vector<Returned> returned, const Error& error) {
         .release = std::move(one.ending.release),
         .terminal = false};
     take_row(one.record, std::nullopt);
-    governor_.parts_.recorder.owe(governor_.journal_.complete(std::move(one.record), ending));
+    Batch batch;
+    stages_.journal.complete(std::move(one.record), ending, batch);
+    stages_.parts.recorder.owe(std::move(batch).take());
   }
 }
 
@@ -331,32 +290,31 @@ Draft record_beside(const json::object& first, std::string call_id, bool differs
   return record;
 }
 
-void owe_replayed(Recorder& recorder, std::vector<Draft> drafts, const Error& error) {
-  for (Draft& draft : drafts) {
-    if (draft.kind != Kind::ToolAudit) continue;
-    add_ending(draft, {.outcome = Outcome::persistence_failed("replayed could not be recorded: " +
-                                                              error.message)});
-    draft.exact.clear();
+void owe_replayed(Stages& stages, std::vector<Closer::Left> left, const Error& error) {
+  for (Closer::Left& one : left) {
+    Ending ending{
+        .outcome = Outcome::persistence_failed("replayed could not be recorded: " + error.message)};
+    Batch batch;
+    stages.journal.complete(std::move(one.record), ending, batch);
+    stages.parts.recorder.owe(std::move(batch).take());
   }
-  recorder.owe(std::move(drafts));
 }
 
 }  // namespace
 
 // Each gets a record of its own, and what was released the first time, past the door of now.
 Task<std::vector<Answer>> HandOffs::replay(const Kept& kept, Returning returning) {
-  Governor::Parts& parts = governor_.parts_;
+  GovernorParts& parts = stages_.parts;
   std::vector<Answer> answers;
-  std::vector<Draft> drafts;
-  std::vector<std::size_t> places;  // of the records among the drafts
+  std::vector<Closer::Left> left;
   for (const Call& call : kept.calls) {
     SALLYPORT_CO_TRY(const std::optional<std::uint64_t> at, record_of(call));
     if (!at) co_return fail(ErrorCode::NotFound, "the first answer is gone");
     SALLYPORT_CO_TRY(const json::object first, parts.recorder.entry(*at));
-    SALLYPORT_CO_TRY(Governor::Performed recalled, governor_.recall({.sequence = *at}));
+    SALLYPORT_CO_TRY(Performed recalled, stages_.execution.recall({.sequence = *at}));
     const auto given =
         std::ranges::find(returning.results, call.tool_call_id, &CallResult::tool_call_id);
-    FailOpen fail_open(governor_.fail_open_);
+    FailOpen fail_open(stages_.fail_open);
     const Out out{kept, call, first.at("body").as_object()};
     const bool differs = co_await says_other(out, given->result, recalled.envelope, fail_open);
     Ending ending = co_await pass_second_door(out, std::move(recalled.envelope), fail_open);
@@ -366,35 +324,30 @@ Task<std::vector<Answer>> HandOffs::replay(const Kept& kept, Returning returning
     ending.effect = EffectState::None;
     Draft record = record_beside(first, uuid7_text(parts.clock, parts.entropy), differs);
     record.redactions = std::move(recalled.redactions);
-    add_fail_open(fail_open.take(), record, drafts);
     answers.push_back({.call_id = record.subject.call_id,
                        .outcome = ending.outcome,
                        .result = *ending.outcome.result,
                        .released = ending.release->released});
-    append(drafts, governor_.journal_.complete(std::move(record), ending));
-    places.push_back(drafts.size() - 1);
+    left.push_back(
+        {.record = std::move(record), .ending = std::move(ending), .fail_open = fail_open.take()});
   }
-  const auto written = co_await parts.recorder.append(drafts, Urgency::Reports);
-  if (!written) {
-    owe_replayed(parts.recorder, std::move(drafts), written.error());
-    co_return std::unexpected(written.error());
+  const Result<std::vector<Position>> closed = co_await stages_.closer.close(left, {});
+  if (!closed) {
+    owe_replayed(stages_, std::move(left), closed.error());
+    co_return std::unexpected(closed.error());
   }
-  std::vector<Draft> failed;
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    const Position& position = written->at(places[i]);
-    answers[i].sequence = position.sequence;
-    answers[i].record_id = position.id;
-    co_await governor_.give_to_sinks(position.sequence, drafts[places[i]].subject, failed);
+    answers[i].sequence = closed->at(i).sequence;
+    answers[i].record_id = closed->at(i).id;
   }
-  co_await governor_.note_failures(std::move(failed));
   co_return answers;
 }
 
 Task<Answer> HandOffs::note_asserted(CallResult said, std::string session_id, Report report) {
-  Governor::Parts& parts = governor_.parts_;
+  GovernorParts& parts = stages_.parts;
   SALLYPORT_CO_CHECK_OK(parts.recorder.accept_call());
   SALLYPORT_CO_CHECK_OK(check_content({said}));
-  Idempotency& rows = governor_.idempotency_;
+  Idempotency& rows = stages_.idempotency;
   const Call named{.tool_call_id = said.tool_call_id, .session_id = std::move(session_id)};
   SALLYPORT_CO_TRY(const std::optional<Idempotency::Row> row, rows.row(rows.key(named)));
   const Result<std::optional<std::string>> handed_out =
@@ -413,7 +366,7 @@ Task<Answer> HandOffs::note_asserted(CallResult said, std::string session_id, Re
   }
   take_row(record, std::nullopt);
   record.body["asserted_of"] = row->call_id;
-  FailOpen fail_open(governor_.fail_open_);
+  FailOpen fail_open(stages_.fail_open);
   Ending ending =
       co_await pass_second_door({kept, *call, record.body}, envelope_of(said.result), fail_open);
   ending.outcome.result->duration_ms = said.result.duration_ms;
@@ -425,18 +378,18 @@ Task<Answer> HandOffs::note_asserted(CallResult said, std::string session_id, Re
                 .effect = ending.effect,
                 .result = *ending.outcome.result,
                 .released = ending.release->released};
-  std::vector<Draft> drafts;
-  add_fail_open(fail_open.take(), record, drafts);
-  append(drafts, governor_.journal_.complete(std::move(record), ending));
-  const auto written = co_await parts.recorder.append(std::move(drafts), Urgency::Reports);
-  if (!written) co_return std::unexpected(written.error());
-  answer.sequence = written->back().sequence;
-  answer.record_id = written->back().id;
+  std::vector<Closer::Left> left;
+  left.push_back(
+      {.record = std::move(record), .ending = std::move(ending), .fail_open = fail_open.take()});
+  SALLYPORT_CO_TRY(const std::vector<Position> closed,
+                   co_await stages_.closer.close(std::move(left), {}));
+  answer.sequence = closed.front().sequence;
+  answer.record_id = closed.front().id;
   co_return answer;
 }
 
 Task<void> HandOffs::expire() {
-  Governor::Parts& parts = governor_.parts_;
+  GovernorParts& parts = stages_.parts;
   SALLYPORT_CO_TRY(const std::vector<Fact> open, parts.recorder.facts(kHandedOut));
   for (const Fact& fact : open) {
     const std::optional<Placed> placed = split_place(*fact.value);
@@ -453,29 +406,20 @@ Task<void> HandOffs::expire() {
 Task<void> HandOffs::expire_call(Fact fact, Draft record) {
   Ending ending{.outcome = Outcome::invalidated("the hand-off expired without a result"),
                 .effect = EffectState::Unknown};
-  const Event event = finished(record, {.success = false}, ending.outcome.text);
-  const Subject subject = record.subject;
-  std::optional<Draft> memory = memory_of(record, call_of(subject), ending);
+  ending.events.push_back(finished(record, {.success = false}, ending.outcome.text));
+  ending.memory = memory_of(record, call_of(record.subject), ending);
   record.facts.push_back({std::string(kHandedOut), fact.key, std::nullopt});
   const std::string continuation_id = text_or_empty(record.body, "continuation_id");
   take_row(record, Idempotency::Status::Unknown);
   for (Fact& closed : Continuations::become(continuation_id, "expired")) {
     record.facts.push_back(std::move(closed));
   }
-  std::vector<Draft> drafts;
-  drafts.push_back(event_row(event, subject));
-  append(drafts, governor_.journal_.complete(std::move(record), ending));
-  const std::size_t place = drafts.size() - 1;
-  if (memory) drafts.push_back(std::move(*memory));
-  const auto written =
-      co_await governor_.parts_.recorder.append(std::move(drafts), Urgency::Reports, {fact});
-  // Somebody else, or the result itself, was quicker.
-  if (!written && written.error().code == ErrorCode::Conflict) co_return Result<void>{};
-  if (!written) co_return std::unexpected(written.error());
-  std::vector<Draft> failed;
-  (void)co_await governor_.emitter_.tell(event, subject, failed, written->front().sequence);
-  co_await governor_.give_to_sinks(written->at(place).sequence, subject, failed);
-  co_await governor_.note_failures(std::move(failed));
+  std::vector<Closer::Left> left;
+  left.push_back({.record = std::move(record), .ending = std::move(ending)});
+  const auto closed = co_await stages_.closer.close(std::move(left), {fact});
+  // Another process, or the result itself, was quicker.
+  if (!closed && closed.error().code == ErrorCode::Conflict) co_return Result<void>{};
+  if (!closed) co_return std::unexpected(closed.error());
   co_return Result<void>{};
 }
 

@@ -4,6 +4,7 @@
 #include "base/together.h"
 #include "base/try.h"
 #include "core/call/governor.h"
+#include "core/call/preparing.h"
 
 namespace sallyport::core {
 
@@ -39,9 +40,7 @@ Task<std::vector<Answer>> Governor::run_together(std::vector<Asked> calls, Calle
         all.empty() ? accept(std::move(asked.call)) : identify(std::move(asked.call));
     if (!call && all.empty()) co_return std::unexpected(call.error());
     if (!call || all.size() == kTogether || has_id(all, call->tool_call_id)) break;
-    Begun next{std::make_unique<Trail>(std::move(*call), parts_.plans.current(), parts_.digest,
-                                       fail_open_),
-               std::move(asked.upstream)};
+    Begun next{std::make_unique<Trail>(trail_of(std::move(*call))), std::move(asked.upstream)};
     const bool alone = acts(*next.trail, *next.upstream);
     if (alone && !all.empty()) break;
     Result<std::optional<Answer>> ended = co_await admit(*next.trail, next.upstream, caller);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "core/call/waiting_facts.h"
 #include "core/record/finding.h"
 
 namespace sallyport::core {
@@ -223,6 +224,24 @@ void Trail::forget_content() {
 void Trail::forget_evidence() {
   if (rules) rules->record.erase("effects");
   for (GuardRun& run : guard_runs) run.evidence = nullptr;
+}
+
+void Trail::refuse_spending(const Error& error) {
+  for (GuardRun& run : guard_runs) {
+    if (run.stage != to_string(Stage::Grant) || run.verdict != "allow") continue;
+    run.verdict = "deny";
+    run.rule = error.cause;
+    if (json::object* const evidence = run.evidence.if_object()) {
+      (*evidence)["check"] = "budget";
+      (*evidence)["code"] = error.cause;
+    }
+  }
+  refuse({error.cause});
+}
+
+void Trail::hold_here() {
+  held = true;
+  closing_facts.push_back({std::string(kHeldCall), call_.call_id, std::nullopt});
 }
 
 }  // namespace sallyport::core

@@ -19,6 +19,7 @@
 #include "core/record/recorder.h"
 #include "sallyport/audit_record.h"
 #include "sallyport/event.h"
+#include "sallyport/result.h"
 
 namespace sallyport::core {
 
@@ -79,6 +80,8 @@ class Trail {
   // It would have run, were its tier another one.
   bool is_shadow() const;
   void refuse(Refusal refusal);  // the first one stays
+  // The grant fits and has no room left: its guard has the last word.
+  void refuse_spending(const Error& error);
   void reword(std::string reason) { refusal_->reason = std::move(reason); }
 
   void replace_input(json::value input, std::optional<std::string> raw = {});
@@ -89,6 +92,9 @@ class Trail {
   std::string digest(std::string_view text) const { return digest_(text); }
   const std::string& request_digest() const { return request_digest_; }
   const std::string& call_digest() const;  // of the input as it is now
+
+  // A fact says that it waits here for a person; it goes with the terminal record.
+  void hold_here();
 
   // Entries of their own, with the next commit.
   void note(std::vector<Finding> findings);
@@ -139,23 +145,21 @@ class Trail {
   std::uint64_t as_of = 0;             // entries of the ledger that the facts are of
   std::string replay_of;               // the event whose dispatch is made again; empty: none
   std::shared_ptr<const FactChange> spending;  // of the autonomy budget
-  std::vector<Draft> memories;                 // follow the terminal record
   FailOpen fail_open;
 
   // What happened since the last commit of this call, in order; it travels with the next one.
   using Row = std::variant<Event, Draft>;
   std::vector<Row> rows;
-  std::optional<std::uint64_t> last_row;  // the place of the last one that was written
-  std::string started_at;                 // when the intent was made; empty: none was
-  bool announced = false;                 // the start of the execution was told
-  bool intent_durable = false;            // the intent is on disk by itself, before the effect
-  bool dropped = false;                   // the preparation was called off at the tool
-  bool recalled = false;                  // the preparation is the one of an earlier attempt
-  bool opened = false;                    // a fact says that this process has the call in hand
-  bool held = false;                      // a fact says that it waits here for a person
-  Position asked_at;                      // of the last question
-  std::string handed_out_until;           // RFC 3339; empty: executed here
-  std::string continuation_id;            // of the hand-off
+  std::string started_at;        // when the intent was made; empty: none was
+  bool announced = false;        // the start of the execution was told
+  bool intent_durable = false;   // the intent is on disk by itself, before the effect
+  bool dropped = false;          // the preparation was called off at the tool
+  bool recalled = false;         // the preparation is the one of an earlier attempt
+  bool opened = false;           // a fact says that this process has the call in hand
+  bool held = false;             // a fact says that it waits here for a person
+  Position asked_at;             // of the last question
+  std::string handed_out_until;  // RFC 3339; empty: executed here
+  std::string continuation_id;   // of the hand-off
   std::function<Draft(const Trail&)> with_intent;  // one entry more in the commit of the intent
   std::vector<Fact> closing_facts;                 // travel with the terminal record
   std::vector<Fact> closing_expected;              // must still be so then

@@ -29,7 +29,7 @@ PendingCall pending_of(const Call& call, const Classification& tool) {
 
 Task<Turns::Ended> Turns::run(Continuation::Payload frame, std::vector<Call> calls, Caller caller) {
   frame.pending_tool_calls.clear();
-  const std::shared_ptr<const Plan> plan = governor_.parts_.plans.current();
+  const std::shared_ptr<const Plan> plan = governor_.stages().parts.plans.current();
   for (Call& call : calls) {
     call.session_id = frame.session_id;
     call.turn = frame.turn;

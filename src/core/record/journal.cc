@@ -156,6 +156,13 @@ void name_escalations(Trail& trail, const std::vector<std::string>& ids) {
   }
 }
 
+std::vector<Batch::Handle> add_events(const std::vector<Event>& events, const Subject& subject,
+                                      Batch& batch) {
+  std::vector<Batch::Handle> handles;
+  for (const Event& event : events) handles.push_back(batch.add(event_row(event, subject)));
+  return handles;
+}
+
 }  // namespace
 
 Draft Journal::intent(Trail& trail) const {
@@ -171,12 +178,12 @@ Draft Journal::intent(Trail& trail) const {
   return draft;
 }
 
-std::vector<Draft> Journal::record(Trail& trail, Ending& ending) const {
-  std::vector<Draft> drafts;
+Journal::Places Journal::record(Trail& trail, Ending& ending, Batch& batch) const {
+  Places places{.events = add_events(ending.events, trail.subject(), batch)};
   std::vector<Fact> counts;
   if (ending.terminal && !trail.escalations.empty()) {
     Escalations::Opened opened = parts_.escalations.open(trail.escalations, trail.subject());
-    drafts = std::move(opened.drafts);
+    batch.add(std::move(opened.drafts));
     counts = std::move(opened.counts);
     name_escalations(trail, opened.ids);
   }
@@ -204,25 +211,31 @@ std::vector<Draft> Journal::record(Trail& trail, Ending& ending) const {
       draft.facts.push_back(std::move(*row));
     }
   }
-  append(drafts, complete(std::move(draft), ending));
-  return drafts;
+  places.record = add_completed(std::move(draft), ending, batch);
+  if (ending.memory) batch.add(*ending.memory);
+  return places;
 }
 
-std::vector<Draft> Journal::complete(Draft draft, Ending& ending) const {
-  std::vector<Draft> drafts;
+Journal::Places Journal::complete(Draft draft, Ending& ending, Batch& batch) const {
+  Places places{.events = add_events(ending.events, draft.subject, batch)};
+  places.record = add_completed(std::move(draft), ending, batch);
+  if (ending.memory) batch.add(*ending.memory);
+  return places;
+}
+
+Batch::Handle Journal::add_completed(Draft draft, Ending& ending, Batch& batch) const {
   if (ending.outcome.result) {
     const Artifacts artifacts{parts_.redactor, parts_.entropy, parts_.digest};
     std::optional<Draft> artifact = artifacts.move_out(draft, *ending.outcome.result);
-    if (artifact) drafts.push_back(std::move(*artifact));
+    if (artifact) batch.add(std::move(*artifact));
   }
-  if (ending.release) append(drafts, finding_rows(*ending.release, draft.subject));
+  if (ending.release) batch.add(finding_rows(*ending.release, draft.subject));
   if (ending.terminal && ending.release) {
-    append(drafts, open_escalations(*ending.release, draft));
+    batch.add(open_escalations(*ending.release, draft));
   }
   add_ending(draft, ending);
   if (ending.terminal) keep_end_of_dispatched(draft);
-  drafts.push_back(std::move(draft));
-  return drafts;
+  return batch.add(std::move(draft));
 }
 
 // Whom the second door calls: items in front of the record, which names them.
@@ -270,15 +283,16 @@ std::vector<Draft> Journal::gathered(Trail& trail, FailOpenLog::Share& share) co
   return drafts;
 }
 
-Task<std::vector<Position>> Journal::commit(Trail& trail, std::vector<Draft> drafts,
-                                            Urgency urgency, std::vector<Fact> expected) {
-  // Where somebody else may have told the same meanwhile, it is all said once more without that.
+Task<Written> Journal::commit(Trail& trail, Batch batch, Urgency urgency,
+                              std::vector<Fact> expected) {
+  // Another call may have told the same meanwhile: then all is written once more without that.
   const bool tells = std::ranges::any_of(trail.rows, is_told_once);
-  std::vector<Draft> again = tells ? drafts : std::vector<Draft>{};
+  Batch again = tells ? batch : Batch{};
   FailOpenLog::Share share = trail.fail_open.take();
   std::vector<Draft> all = gathered(trail, share);
-  append(all, std::move(drafts));
-  if (all.empty()) co_return std::vector<Position>{};
+  const std::size_t before = all.size();
+  append(all, std::move(batch).take());
+  if (all.empty()) co_return Written{};
   for (const Fact& fact : share.facts) all.back().facts.push_back(fact);
   if (urgency == Urgency::Reports && !waits_for_disk(trail)) {
     for (Draft& draft : all) draft.waits_for_disk = false;
@@ -286,36 +300,38 @@ Task<std::vector<Position>> Journal::commit(Trail& trail, std::vector<Draft> dra
   Result<std::vector<Position>> written =
       co_await parts_.recorder.append(std::move(all), urgency, expected);
   if (written) {
-    const std::size_t before = share.drafts.size() + trail.rows.size();
-    if (!trail.rows.empty()) trail.last_row = written->at(before - 1).sequence;
     trail.rows.clear();
-    co_return written;
+    co_return Written(std::move(*written), before);
   }
   trail.fail_open.absorb(std::move(share));
-  if (!tells || written.error().cause != kToldBefore) co_return written;
+  if (!tells || written.error().cause != kToldBefore) co_return std::unexpected(written.error());
   std::erase_if(trail.rows, is_told_once);
   co_return co_await commit(trail, std::move(again), urgency, std::move(expected));
 }
 
-Task<Position> Journal::end(Trail& trail, Ending& ending) {
+Task<Journal::Ended> Journal::end(Trail& trail, Ending& ending) {
   std::vector<Fact> expected = trail.closing_expected;
   // A row that nobody claimed beforehand is claimed here, unless another process was quicker.
   const bool claims = trail.announced && !trail.intent_durable && !trail.row_key.empty();
   if (claims) expected.push_back(Idempotency::expected(trail.row_key, trail.row));
-  const auto all = [&] {
-    std::vector<Draft> drafts = record(trail, ending);
-    drafts.insert(drafts.end(), trail.memories.begin(), trail.memories.end());
-    return drafts;
-  };
-  Result<std::vector<Position>> written =
-      co_await commit(trail, all(), Urgency::Reports, std::move(expected));
+  Batch batch;
+  Places places = record(trail, ending, batch);
+  Result<Written> written =
+      co_await commit(trail, std::move(batch), Urgency::Reports, std::move(expected));
   if (!written && claims && written.error().code == ErrorCode::Conflict) {
     trail.row_key.clear();
-    written = co_await commit(trail, all(), Urgency::Reports, trail.closing_expected);
+    Batch unclaimed;
+    places = record(trail, ending, unclaimed);
+    written =
+        co_await commit(trail, std::move(unclaimed), Urgency::Reports, trail.closing_expected);
   }
-  if (written) co_return written->at(written->size() - 1 - trail.memories.size());
+  if (written) {
+    Ended ended{.record = (*written)[places.record], .events = {}};
+    for (const Batch::Handle event : places.events) ended.events.push_back((*written)[event]);
+    co_return ended;
+  }
   const Error error = written.error();
-  // Somebody else has ended this call; or it was resumed, and goes on waiting.
+  // Another process has ended this call; or it was resumed, and goes on waiting.
   if (error.code == ErrorCode::Conflict || !trail.closing_expected.empty()) {
     co_return std::unexpected(error);
   }
@@ -332,15 +348,25 @@ Async<void> Journal::end_without_record(Trail& trail, Ending ending, const Error
                                 error.message),
                     ran && fits ? ending.outcome.result : std::nullopt),
                 .effect = ending.effect,
-                .release = ran && fits ? std::move(ending.release) : std::nullopt};
+                .release = ran && fits ? std::move(ending.release) : std::nullopt,
+                .events = std::move(ending.events),
+                .memory = std::move(ending.memory)};
   if (fits) co_return owe(trail, std::move(failed));
   // The ledger is well, what was to be said does not fit into it: what is left to say is that.
   trail.forget_evidence();
   std::erase_if(trail.rows, [](const Trail::Row& row) { return !fits_an_entry(row); });
-  auto bare = co_await commit(trail, record(trail, failed), Urgency::Reports);
+  std::erase_if(failed.events, [](const Event& event) { return !fits_an_entry(event); });
+  const auto write_bare = [&] {
+    Ending bare = failed;
+    bare.memory.reset();
+    Batch batch;
+    record(trail, bare, batch);
+    return commit(trail, std::move(batch), Urgency::Reports);
+  };
+  Result<Written> bare = co_await write_bare();
   if (!bare && bare.error().code == ErrorCode::InvalidInput) {
     trail.forget_content();
-    bare = co_await commit(trail, record(trail, failed), Urgency::Reports);
+    bare = co_await write_bare();
   }
   if (!bare) owe(trail, std::move(failed));
 }
@@ -350,9 +376,10 @@ void Journal::owe(Trail& trail, Ending ending) {
   std::erase_if(trail.rows, is_told_once);
   FailOpenLog::Share share = trail.fail_open.take();
   std::vector<Draft> drafts = gathered(trail, share);
-  append(drafts, record(trail, ending));
-  for (const Fact& fact : share.facts) drafts.back().facts.push_back(fact);
-  drafts.insert(drafts.end(), trail.memories.begin(), trail.memories.end());
+  Batch batch;
+  const Places places = record(trail, ending, batch);
+  for (const Fact& fact : share.facts) batch[places.record].facts.push_back(fact);
+  append(drafts, std::move(batch).take());
   trail.rows.clear();
   parts_.recorder.owe(std::move(drafts));
 }

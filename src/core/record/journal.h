@@ -10,6 +10,7 @@
 #include "core/call/ending.h"
 #include "core/call/reopened_call.h"
 #include "core/call/trail.h"
+#include "core/record/batch.h"
 #include "core/record/recorder.h"
 #include "core/record/redactor.h"
 
@@ -29,29 +30,38 @@ class Journal {
 
   // The entries of a call, for its `rows`.
   Draft intent(Trail& trail) const;
-  // With the artifact and the escalations it names in front of it.
-  std::vector<Draft> record(Trail& trail, Ending& ending) const;
+  // Where an ending stands in its batch.
+  struct Places {
+    std::vector<Batch::Handle> events{};  // as the ending has them
+    Batch::Handle record{};
+  };
+  // Adds events, escalations, artifact, findings, the record that names them, and the memory.
+  Places record(Trail& trail, Ending& ending, Batch& batch) const;
   // The same for a call of which only `draft` is left (`reopened`).
-  std::vector<Draft> complete(Draft draft, Ending& ending) const;
+  Places complete(Draft draft, Ending& ending, Batch& batch) const;
   // What came of a call behind its end, and what the second door says of it. The last of them is
   // that entry.
   std::vector<Draft> late_result(const Call& call, const std::string& policy_hash, Release release,
                                  std::chrono::nanoseconds after) const;
 
-  // What the trail has gathered, then `drafts`, in one transaction. When it cannot be written the
+  // What the trail has gathered, then `batch`, in one transaction. When it cannot be written the
   // trail keeps what it had. `Conflict`: an expected fact changed.
-  Task<std::vector<Position>> commit(Trail& trail, std::vector<Draft> drafts, Urgency urgency,
-                                     std::vector<Fact> expected = {});
+  Task<Written> commit(Trail& trail, Batch batch, Urgency urgency, std::vector<Fact> expected = {});
 
+  struct Ended {
+    Position record;
+    std::vector<Position> events;
+  };
   // The ending of the call. When it cannot be written it is owed as `persistence_failed`, with the
   // rows before it, and the answer must not go out.
-  Task<Position> end(Trail& trail, Ending& ending);
+  Task<Ended> end(Trail& trail, Ending& ending);
   void owe(Trail& trail, Ending ending);
   void owe_rows(Trail& trail);
 
  private:
   std::vector<Draft> gathered(Trail& trail, FailOpenLog::Share& share) const;
   std::vector<Draft> open_escalations(Release& release, Draft& record) const;
+  Batch::Handle add_completed(Draft draft, Ending& ending, Batch& batch) const;
   Async<void> end_without_record(Trail& trail, Ending ending, const Error& error);
 
   Parts parts_;

@@ -1,14 +1,15 @@
-// Records for the sinks of a host: each one after it is durable, those of a call in their order.
+#include "core/call/sink_feed.h"
+
 #include <boost/json.hpp>
 
-#include "core/call/governor.h"
 #include "core/call/reopened_call.h"
+#include "core/event/emitter.h"
 #include "core/plan/judge.h"
 #include "core/record/stored_record.h"
 
 namespace sallyport::core {
 
-std::vector<std::shared_ptr<const Sink>> Governor::sinks() const {
+std::vector<std::shared_ptr<const Sink>> SinkFeed::sinks() const {
   std::vector<std::shared_ptr<const Sink>> all = parts_.sinks;
   if (const std::shared_ptr<const Plan> plan = parts_.plans.current()) {
     const auto& more = plan->listeners().sinks;
@@ -17,7 +18,7 @@ std::vector<std::shared_ptr<const Sink>> Governor::sinks() const {
   return all;
 }
 
-Async<void> Governor::tell_sinks(Trail& trail, std::uint64_t sequence) {
+Async<void> SinkFeed::tell_sinks(Trail& trail, std::uint64_t sequence) {
   std::vector<Draft> failed;
   co_await give_to_sinks(sequence, trail.subject(), failed);
   for (Draft& draft : failed) trail.rows.push_back(std::move(draft));
@@ -26,21 +27,21 @@ Async<void> Governor::tell_sinks(Trail& trail, std::uint64_t sequence) {
   if (!written) journal_.owe_rows(trail);
 }
 
-Async<void> Governor::give_to_sinks(std::uint64_t sequence, const Subject& subject,
+Async<void> SinkFeed::give_to_sinks(std::uint64_t sequence, const Subject& subject,
                                     std::vector<Draft>& failed) {
   if (sinks().empty()) co_return;
   co_await give_unheard(failed);
   co_await give(sequence, subject, failed);
 }
 
-Async<void> Governor::give_unheard(std::vector<Draft>& failed) {
+Async<void> SinkFeed::give_unheard(std::vector<Draft>& failed) {
   for (const std::uint64_t sequence : parts_.recorder.take_unheard()) {
     const Result<json::object> entry = parts_.recorder.entry(sequence);
     co_await give(sequence, entry ? reopened(*entry).subject : Subject{}, failed);
   }
 }
 
-Async<void> Governor::give(std::uint64_t sequence, Subject subject, std::vector<Draft>& failed) {
+Async<void> SinkFeed::give(std::uint64_t sequence, Subject subject, std::vector<Draft>& failed) {
   const Result<json::object> entry = parts_.recorder.entry(sequence);
   const Result<AuditRecord> record =
       entry ? audit_record_of(*entry) : Result<AuditRecord>(std::unexpected(entry.error()));
@@ -52,7 +53,7 @@ Async<void> Governor::give(std::uint64_t sequence, Subject subject, std::vector<
   }
 }
 
-Task<void> Governor::tell_unheard() {
+Task<void> SinkFeed::tell_unheard() {
   if (sinks().empty()) co_return Result<void>{};
   std::vector<Draft> failed;
   co_await give_unheard(failed);
@@ -60,7 +61,7 @@ Task<void> Governor::tell_unheard() {
   co_return Result<void>{};
 }
 
-Async<void> Governor::note_failures(std::vector<Draft> failed) {
+Async<void> SinkFeed::note_failures(std::vector<Draft> failed) {
   if (failed.empty()) co_return;
   const auto written = co_await parts_.recorder.append(failed, Urgency::Reports);
   if (!written) parts_.recorder.owe(std::move(failed));

@@ -1,0 +1,96 @@
+// The question to a person, where a decision needs one: on record before it is asked, and what the
+// answer makes of the call.
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/async.h"
+#include "core/approval/approvals.h"
+#include "core/call/caller.h"
+#include "core/call/governor_parts.h"
+#include "core/call/second_door.h"
+#include "core/call/sink_feed.h"
+#include "core/call/trail.h"
+#include "core/record/journal.h"
+#include "sallyport/answer.h"
+
+namespace sallyport::core {
+
+// What a person is asked about the call.
+std::string describe(const Trail& trail);
+// Names identical calls of a session, so that they share one question (AP-36).
+std::string asked_key(const Trail& trail);
+
+// Owned by `Stages`. asking.cc opens questions and takes answers; attached_call.cc lets an
+// identical call share a question; held_reply.cc waits.
+class Asking {
+ public:
+  struct Means {
+    const GovernorParts& parts;
+    Approvals& approvals;
+    Journal& journal;
+    SinkFeed& sinks;
+    const SecondDoor& second_door;
+  };
+  explicit Asking(Means means)
+      : parts_(means.parts),
+        approvals_(means.approvals),
+        journal_(means.journal),
+        sinks_(means.sinks),
+        second_door_(means.second_door) {}
+
+  // Writes the question and waits for the answer. True: the trail has a consent or a refusal.
+  // False: the caller does not wait, and `waiting` is its answer.
+  Task<bool> ask(Trail& trail, const Caller& caller);
+  Answer waiting(const Trail& trail) const;
+  // Consent or refusal, as the reply says. `call_digest`: what the reply was given for.
+  void take_reply(Trail& trail, const Reply& reply, const std::string& call_digest);
+  Question question_about(Trail& trail, std::string id) const;
+
+ private:
+  struct Opening {
+    Question question;
+    Fact like_it;  // that a question about such a call is open, as it was
+    bool held;     // the caller waits, or whoever comes goes on with it
+    std::string holder;
+    bool only_here;  // what was prepared is lost with this process
+  };
+  struct Rows {
+    Batch batch;
+    Batch::Handle record;
+    std::vector<Fact> expected;
+  };
+  struct SameQuestion {
+    std::string approval_id{};  // empty: no question about such a call is open
+    Fact expected{};            // as it must still be when another question is opened
+  };
+  Result<std::string> fresh_approval_id(const Trail& trail);
+  std::string url_of(const std::string& approval_id) const;
+  Rows rows_of(Trail& trail, const Opening& asking);
+  void remember_proposal(Trail& trail) const;
+  Fact proposed_call(const Trail& trail) const;
+  void void_consent(Trail& trail, Rows& rows);
+  Result<bool> question_refused(Trail& trail, const Error& error);
+  Task<bool> hear_answer(Trail& trail, Question question, const Caller& caller);
+  Task<void> ask_approver(Question question, std::stop_token cancel);
+  // By the external approver of the policy. False: there is none, it may not answer this question,
+  // or it has no opinion.
+  Async<bool> answered_outside(const Trail& trail, Question question, std::stop_token cancel);
+  void check_consent(Trail& trail);
+  Result<SameQuestion> same_question(const Trail& trail);
+  Task<bool> attach(Trail& trail, const Caller& caller, std::string approval_id);
+  Task<Reply> held_reply(const Trail& trail, WallTime until, const Caller& caller,
+                         Approvals::Role role);
+  std::string shown(std::string text) const { return second_door_.shown(std::move(text)); }
+
+  const GovernorParts& parts_;
+  Approvals& approvals_;
+  Journal& journal_;
+  SinkFeed& sinks_;
+  const SecondDoor& second_door_;
+};
+
+}  // namespace sallyport::core

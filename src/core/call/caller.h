@@ -1,0 +1,23 @@
+// The one who makes a call, as the Governor sees it.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+
+#include "core/approval/attendant.h"
+#include "core/call/delivery.h"
+
+namespace sallyport::core {
+
+// Who waits for the answer, and how.
+struct Caller {
+  std::stop_token cancel{};
+  bool holds = true;  // waits while a person is asked; else the call goes on by `resume`
+  // Asks like one that holds, and goes away: the question stays, an identical call attaches to it
+  // (AP-36), and the call itself goes on by `resume` or ends with its question.
+  bool leaves = false;
+  Delivery::Forward progress{};            // gets messages on the way, each past the second door
+  std::shared_ptr<Attendant> attendant{};  // none: nobody else cares that a person is asked
+};
+
+}  // namespace sallyport::core

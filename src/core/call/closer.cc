@@ -1,0 +1,197 @@
+#include "core/call/closer.h"
+
+#include <boost/json.hpp>
+
+#include "base/cut_text.h"
+#include "core/call/not_run.h"
+
+namespace sallyport::core {
+
+namespace {
+
+// The rule of the policy that refused, or the guard that said no: its rule, else its own name.
+// Empty where none did.
+std::string refusing_rule(const Trail& trail) {
+  const bool rules = trail.rules && trail.rules->verdict == RuleAnswer::Verdict::Refused &&
+                     trail.refusal() && trail.refusal()->by == Refusal::By::Plan &&
+                     trail.refusal()->reason == trail.rules->text;
+  if (rules) return trail.rules->rule;
+  for (const GuardRun& run : trail.guard_runs) {
+    if (run.verdict == "deny" || run.verdict == "error") return run.rule.value_or(run.guard);
+  }
+  return {};
+}
+
+std::string notice(const Refusal& refusal) {
+  if (refusal.by == Refusal::By::Hook) return "Blocked by pre-execution hook: " + refusal.reason;
+  // A rule says so itself (RU-71).
+  if (refusal.reason.starts_with("Blocked by rule `")) return refusal.reason;
+  return "Blocked: " + refusal.reason;
+}
+
+bool withheld(const Ending& ending) {
+  return ending.release && ending.release->verdict == Verdict::Kind::Deny;
+}
+
+// How the tier was enforced, and what came of it, in the words of the trust graph. Nothing: neither
+// tier nor person had to do with it (AT-31).
+struct Enforcement {
+  std::string_view how;
+  std::string_view outcome;
+};
+std::optional<Enforcement> enforcement_of(const Trail& trail, const Ending& ending) {
+  if (!trail.weighed) return std::nullopt;
+  // What somebody says of a call that nobody asked about earns no trust and costs none.
+  const auto* const asserted = ending.release ? &ending.release->asserted : nullptr;
+  if (asserted != nullptr && *asserted && !(*asserted)->counts()) return std::nullopt;
+  if (trail.announced) {
+    const bool good = ending.effect != EffectState::Unknown && ending.outcome.result &&
+                      ending.outcome.result->success;
+    return Enforcement{trail.consent ? "approval_granted" : "auto", good ? "success" : "failure"};
+  }
+  if (!trail.refusal()) return std::nullopt;
+  if (trail.is_shadow()) return Enforcement{"shadow_noop", "denied"};
+  if (trail.approval_id.empty()) return std::nullopt;
+  if (trail.refusal()->by == Refusal::By::Cancel)
+    return Enforcement{"approval_cancelled", "denied"};
+  if (trail.refusal()->by != Refusal::By::Person) {
+    return Enforcement{"approval_invalidated", "denied"};
+  }
+  if (trail.refusal()->reason == "approval_expired") {
+    return Enforcement{"approval_timeout", "timeout"};
+  }
+  return Enforcement{"approval_denied", "denied"};
+}
+
+}  // namespace
+
+std::string output_preview(const SecondDoor& second_door, const std::string& output) {
+  constexpr std::size_t kLooked = 16 * 1024;
+  return second_door.shown(cut_utf8_bytes(output, kLooked));
+}
+
+// What may be shown of it once it is on record.
+Answer Closer::answer_of(const Trail& trail, const Ending& ending) const {
+  Answer answer{.call_id = trail.call().call_id,
+                .outcome = ending.outcome,
+                .effect = ending.effect,
+                .approval_id = trail.approval_id};
+  if (ending.release) {
+    answer.released = ending.release->released;
+    answer.result = *ending.outcome.result;
+  } else if (trail.is_shadow()) {
+    answer.result = not_run(trail, "skipped");
+    answer.released = Envelope::of(answer.result.data);
+  } else {
+    const std::string text = trail.refusal() ? notice(*trail.refusal()) : ending.outcome.text;
+    answer.released = Envelope::error(shown(text));
+    answer.result = answer.released.to_result();
+    answer.rule = refusing_rule(trail);
+    const bool by_rule = trail.rules && !answer.rule.empty() && answer.rule == trail.rules->rule;
+    answer.message = by_rule ? shown(trail.rules->message) : answer.result.output;
+  }
+  return answer;
+}
+
+Task<Answer> Closer::finish(Trail& trail, Ending ending) {
+  Answer answer = answer_of(trail, ending);
+  ending.memory = memory_of(trail, ending);
+  const std::vector<Event> events = closing_events(trail, ending, answer.result);
+  ending.events = events;
+  const bool ran = ending.release.has_value();
+  const Result<Journal::Ended> ended = co_await journal_.end(trail, ending);
+  if (!ended) {
+    const bool still_waits = !trail.closing_expected.empty();
+    if (ran || still_waits || ended.error().code == ErrorCode::Conflict) {
+      co_return std::unexpected(ended.error());
+    }
+    // A refusal stays one, also when it could not be recorded yet.
+    answer.outcome = Outcome::persistence_failed(ended.error().message);
+    co_return answer;
+  }
+  answer.sequence = ended->record.sequence;
+  answer.record_id = ended->record.id;
+  if (trail.consent) approvals_.ring(trail.consent->approval_id);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    (void)co_await events_.tell(trail, events[i], ended->events.at(i).sequence);
+  }
+  co_await sinks_.tell_sinks(trail, ended->record.sequence);
+  co_return answer;
+}
+
+Task<std::vector<Position>> Closer::close(std::vector<Left> calls, std::vector<Fact> expected) {
+  Batch batch;
+  std::vector<Journal::Places> places;
+  for (Left& call : calls) {
+    for (Draft& draft : call.fail_open.drafts) {
+      draft.subject.policy_hash = call.record.subject.policy_hash;
+      batch.add(std::move(draft));
+    }
+    for (Fact& fact : call.fail_open.facts) call.record.facts.push_back(std::move(fact));
+    places.push_back(journal_.complete(call.record, call.ending, batch));
+  }
+  Result<std::vector<Position>> positions = co_await parts_.recorder.append(
+      std::move(batch).take(), Urgency::Reports, std::move(expected));
+  if (!positions) co_return std::unexpected(positions.error());
+  const Written written(std::move(*positions));
+  std::vector<Draft> failed;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const std::vector<Event>& events = calls[i].ending.events;
+    for (std::size_t k = 0; k < events.size(); ++k) {
+      (void)co_await emitter_.tell(events[k], calls[i].record.subject, failed,
+                                   written[places[i].events[k]].sequence);
+    }
+  }
+  std::vector<Position> records;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    records.push_back(written[places[i].record]);
+    co_await sinks_.give_to_sinks(records.back().sequence, calls[i].record.subject, failed);
+  }
+  co_await sinks_.note_failures(std::move(failed));
+  co_return records;
+}
+
+std::vector<Event> Closer::closing_events(const Trail& trail, const Ending& ending,
+                                          const ToolResult& result) const {
+  std::vector<Event> events;
+  if (!trail.announced) return events;
+  const Call& call = trail.call();
+  if (withheld(ending)) {
+    events.push_back(event::PolicyDenied{call.agent_id, call.tool, ending.release->reason});
+  }
+  event::ToolExecutionFinished finished{
+      .agent_id = call.agent_id,
+      .tool_name = call.tool,
+      .tool_call_id = call.tool_call_id,
+      .is_error = !result.success,
+      .output_preview = output_preview(second_door_, result.output)};
+  if (!result.success) finished.error = finished.output_preview;
+  events.push_back(std::move(finished));
+  return events;
+}
+
+std::optional<Draft> Closer::memory_of(const Trail& trail, const Ending& ending) const {
+  if (!trail.replay_of.empty()) return std::nullopt;  // nothing was done
+  const auto& rules = trail.plan().autonomy_rules();
+  const std::optional<Enforcement> enforced = rules ? enforcement_of(trail, ending) : std::nullopt;
+  if (!enforced) return std::nullopt;
+  Remembered ended{.call = trail.call(),
+                   .classification = trail.classification(),
+                   .tier = trail.autonomy,
+                   .enforcement = std::string(enforced->how),
+                   .outcome = std::string(enforced->outcome),
+                   .approval_id = trail.approval_id};
+  if (trail.consent) add_consent(ended, *trail.consent);
+  return rules->remember(ended, parts_.clock.wall());
+}
+
+void add_consent(Remembered& ended, const Consent& consent) {
+  ended.approver = consent.by;
+  ended.approved_at = consent.at;
+  ended.answer_sequence = consent.sequence;
+  for (const Vote& vote : consent.votes) {
+    ended.answers.push_back({vote.by, vote.at, vote.proof()});
+  }
+}
+
+}  // namespace sallyport::core

@@ -1,0 +1,80 @@
+// The one place that ends calls: events, terminal record, trust record and idempotency row in one
+// commit, then hooks, sinks and the answer.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/async.h"
+#include "core/approval/approvals.h"
+#include "core/call/call_events.h"
+#include "core/call/ending.h"
+#include "core/call/governor_parts.h"
+#include "core/call/second_door.h"
+#include "core/call/sink_feed.h"
+#include "core/call/trail.h"
+#include "core/event/emitter.h"
+#include "core/record/journal.h"
+#include "sallyport/answer.h"
+
+namespace sallyport::core {
+
+// Who said yes, for a trust record.
+void add_consent(Remembered& ended, const Consent& consent);
+
+// What an event says of a result. A cut could leave half of a secret standing, so text far behind
+// the cut goes first and the rest is cut after redaction.
+std::string output_preview(const SecondDoor& second_door, const std::string& output);
+
+// Owned by `Stages`.
+class Closer {
+ public:
+  struct Means {
+    const GovernorParts& parts;
+    Approvals& approvals;
+    Journal& journal;
+    Emitter& emitter;
+    CallEvents& events;
+    SinkFeed& sinks;
+    const SecondDoor& second_door;
+  };
+  explicit Closer(Means means)
+      : parts_(means.parts),
+        approvals_(means.approvals),
+        journal_(means.journal),
+        emitter_(means.emitter),
+        events_(means.events),
+        sinks_(means.sinks),
+        second_door_(means.second_door) {}
+
+  // The record is durable when this returns an answer. An error: nothing may be shown.
+  Task<Answer> finish(Trail& trail, Ending ending);
+
+  // A call of which only a record is left (`reopened`), and how it ended.
+  struct Left {
+    Draft record;
+    Ending ending;
+    FailOpenLog::Share fail_open{};  // guards that were let pass; written in front of it
+  };
+  // All of them in one commit. Gives the positions of their records. `Conflict`: an expected fact
+  // changed, and nothing is written.
+  Task<std::vector<Position>> close(std::vector<Left> calls, std::vector<Fact> expected);
+
+ private:
+  Answer answer_of(const Trail& trail, const Ending& ending) const;
+  std::optional<Draft> memory_of(const Trail& trail, const Ending& ending) const;
+  std::vector<Event> closing_events(const Trail& trail, const Ending& ending,
+                                    const ToolResult& result) const;
+  std::string shown(std::string text) const { return second_door_.shown(std::move(text)); }
+
+  const GovernorParts& parts_;
+  Approvals& approvals_;
+  Journal& journal_;
+  Emitter& emitter_;
+  CallEvents& events_;
+  SinkFeed& sinks_;
+  const SecondDoor& second_door_;
+};
+
+}  // namespace sallyport::core

@@ -1,0 +1,75 @@
+// Between the doors: whether the call was made before, its intent, and the tool itself.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/async.h"
+#include "base/race.h"
+#include "core/approval/approvals.h"
+#include "core/call/call_events.h"
+#include "core/call/caller.h"
+#include "core/call/governor_parts.h"
+#include "core/call/idempotency.h"
+#include "core/call/performed.h"
+#include "core/call/second_door.h"
+#include "core/call/trail.h"
+#include "core/call/upstream.h"
+#include "core/record/journal.h"
+
+namespace sallyport::core {
+
+// Owned by `Stages`.
+class Execution {
+ public:
+  struct Means {
+    const GovernorParts& parts;
+    Approvals& approvals;
+    Idempotency& idempotency;
+    Journal& journal;
+    CallEvents& events;
+    const SecondDoor& second_door;
+    FailOpenLog& fail_open;
+  };
+  explicit Execution(Means means)
+      : parts_(means.parts),
+        approvals_(means.approvals),
+        idempotency_(means.idempotency),
+        journal_(means.journal),
+        events_(means.events),
+        second_door_(means.second_door),
+        fail_open_(means.fail_open) {}
+
+  // Writes the intent: no record, no effect. Gives the answer of an earlier run of the same call,
+  // where there is one. Otherwise the trail is announced, refused, or weighed again.
+  Task<std::optional<Performed>> announce(Trail& trail);
+  // Runs the upstream against its deadline and the caller's cancel. Errors fold into the envelope.
+  Async<Performed> perform(Trail& trail, std::shared_ptr<Upstream> upstream, const Caller& caller);
+  // The answer that a terminal record keeps. `NotFound`: its content is gone.
+  Result<Performed> recall(const Idempotency::Row& row);
+
+ private:
+  Result<std::optional<Performed>> look_for_earlier(Trail& trail);
+  // What came of the call that used the same approval (AP-36). Nothing: that is not known.
+  Task<std::optional<Performed>> result_of_same(Trail& trail);
+  Task<void> write_intent(Trail& trail);
+  std::vector<Fact> claim(const Trail& trail, Draft& intent) const;
+  Result<void> intent_refused(Trail& trail, const Error& error);
+  static Performed fold(Raced<Result<Envelope>> raced, Delivery& delivery,
+                        std::chrono::milliseconds limit);
+  // What a tool gives after its call ended is recorded beside the call (PI-31).
+  Async<void> note_late(std::shared_ptr<Delivery> delivery, SteadyTime begin,
+                        Result<Envelope> given);
+
+  const GovernorParts& parts_;
+  Approvals& approvals_;
+  Idempotency& idempotency_;
+  Journal& journal_;
+  CallEvents& events_;
+  const SecondDoor& second_door_;
+  FailOpenLog& fail_open_;
+};
+
+}  // namespace sallyport::core

@@ -1,0 +1,14 @@
+#include "core/call/waiting_facts.h"
+
+namespace sallyport::core {
+
+Fact held_call(const std::string& call_id, const std::string& approval_id,
+               const std::string& holder) {
+  return {std::string(kHeldCall), call_id, approval_id + " " + holder, true};
+}
+
+bool held(const Recorder& recorder, const std::string& holder) {
+  return holder != kNobody && recorder.alive(holder);
+}
+
+}  // namespace sallyport::core
