@@ -1,6 +1,6 @@
-// Durable questions, most of them about calls, and their answers. Whoever asks, whoever answers and
-// whoever waits may be different processes on one ledger. Answers are folded in the order of the
-// ledger: the first refusal denies, enough people who say yes approve (AP-10).
+// Durable questions, most of them about calls, and their answers. The process that asks, the one
+// that answers and the one that waits may differ; they share one ledger. Answers count in the order
+// of the ledger: the first refusal denies, and enough people who say yes approve (AP-10).
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,8 @@ class Approvals {
  public:
   using State = ApprovalState;
 
-  // Who is registered now. Null: whoever uses this vouches for those who answer.
+  // Returns who is registered now. Null: the owner of this object vouches for the people who
+  // answer.
   using Rules = std::function<std::shared_ptr<const ApprovalRules>()>;
   // What people call themselves is kept outside entries too, so it is redacted here.
   Approvals(Recorder& recorder, const Clock& clock, const Redactor& redactor, Rules rules = {})
@@ -49,16 +50,17 @@ class Approvals {
   enum class Role { Owner, Guest };
   Task<Reply> wait(std::string approval_id, WallTime until, std::stop_token cancel,
                    Role role = Role::Owner);
-  // Takes out answers that no registered person gave: another process believed other people, or
-  // somebody wrote to the ledger. A decision that rests on them is none, so the question is pending
-  // again (AP-44). For the process whose call waits: its plan says who is registered.
+  // Removes answers that no registered person gave: another process accepted other people, or a
+  // program wrote to the ledger. A decision that rests on such answers does not count, so the
+  // question is pending again. Only the process whose call waits calls this, because its plan says
+  // who is registered (AP-44).
   Task<void> disown_forged(std::string approval_id);
   // As long as one look of `wait` takes, or until something happens to it in this process.
   Async<void> pause(std::string approval_id);
   void ring(const std::string& approval_id) { bell_.ring(approval_id); }
 
-  // A question whose time is over is answered by that, and so is a yes that nobody used in time
-  // (AP-17, AP-19). Answers that suffice are made a decision.
+  // Closes a question that has expired, and a yes that was not used in time. Turns sufficient
+  // answers into a decision (AP-17, AP-19).
   Task<void> expire(std::string approval_id);
   // The same for all; for a process that starts (AP-20).
   Task<void> expire_all();

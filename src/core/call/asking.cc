@@ -26,7 +26,7 @@ namespace sallyport::core {
 
 namespace {
 
-// A coroutine of its own keeps the approver alive when nobody waits for it any more.
+// A separate coroutine keeps the approver alive after the call stops waiting for it.
 Async<Result<Reply>> consult(std::shared_ptr<const Approver> approver, Question question) {
   co_return co_await approver->answer(std::move(question));
 }
@@ -115,7 +115,7 @@ Question Governor::question_about(Trail& trail, std::string id) const {
   return question;
 }
 
-// The question is on record before anybody is asked. False: the caller does not wait for it.
+// Records the question before a person is asked. False: the caller does not wait for it.
 Task<bool> Governor::ask(Trail& trail, const Caller& caller) {
   const bool held = caller.holds && trail.autonomy != Autonomy::Suggest;
   SALLYPORT_CO_TRY(const SameQuestion same, same_question(trail));
@@ -169,7 +169,7 @@ Governor::AskingRows Governor::rows_of(Trail& trail, const Asking& asking) {
   }
   if (!asking.held) {
     record.facts.push_back({std::string(kWaitingCall), call_id, question.approval_id});
-    // Asked before and held then: now nobody waits here for it any more.
+    // The call was held when it was asked about. Its caller no longer waits.
     if (trail.held) record.facts.push_back({std::string(kHeldCall), call_id, std::nullopt});
   } else if (!asking.only_here) {
     record.facts.push_back(held_call(call_id, question.approval_id, asking.holder));
@@ -249,7 +249,7 @@ Task<bool> Governor::hear_answer(Trail& trail, Question question, const Caller& 
   if (parts_.approver) {
     const Result<void> said = co_await ask_approver(question, caller.cancel);
     if (!said && said.error().code == ErrorCode::Unavailable) {
-      // An answer that is on no record is none, and nobody will give another.
+      // An answer without a record does not count, and no other answer will come.
       trail.refuse(
           {"the answer could not be recorded: " + said.error().message, Refusal::By::Person});
       co_return true;
@@ -262,8 +262,8 @@ Task<bool> Governor::hear_answer(Trail& trail, Question question, const Caller& 
   co_return true;
 }
 
-// A program that answers for people. What it says is an answer like any other, with its name; what
-// it does not say in time, nobody has said.
+// Asks a program that answers for people. Its reply is a reply like any other, under its own name.
+// A reply after the deadline does not count.
 Task<void> Governor::ask_approver(Question question, std::stop_token cancel) {
   const auto left = *from_rfc3339(question.expires_at) - parts_.clock.wall();
   Raced<Result<Reply>> raced = co_await race<Result<Reply>>(
@@ -325,8 +325,8 @@ void Governor::take_reply(Trail& trail, const Reply& reply, const std::string& c
   }
 }
 
-// Where people are registered, a yes counts as far as their keys say so: an entry in the ledger
-// that somebody else wrote is none (AP-10).
+// If people are registered, a yes counts only with their keys: a forged entry in the ledger does
+// not count (AP-10).
 void Governor::check_consent(Trail& trail) {
   const auto refuse = [&](const std::string& why) {
     trail.refuse({"approval_invalid: " + why, Refusal::By::Person});

@@ -21,7 +21,7 @@ namespace sallyport::core {
 // it, and is then not heard. Belongs to the strand of its call.
 class Delivery {
  public:
-  // Where messages on the way go (PI-29); none: nobody wants them.
+  // Receives progress messages. Empty: they are dropped (PI-29).
   using Forward = std::function<void(const json::value& message)>;
 
   struct Parts {

@@ -130,7 +130,7 @@ Async<void> Governor::authorize(Trail& trail, const std::shared_ptr<Upstream>& u
     note_scene(trail);
   }
   if (const Result<void> ready = parts_.recorder.ready(); !ready) {
-    // Nothing was announced, so nobody hears of it.
+    // Nothing was announced, so hooks are not told.
     trail.refuse({"event sink failed: audit: " + ready.error().message, Refusal::By::Listener});
     trail.needs_person = false;
     trail.as_of = trail.facts->as_of();
@@ -269,7 +269,7 @@ void Governor::find_tier(Trail& trail) const {
   }
 }
 
-// What would have run, for whoever follows the outbox (LG-8).
+// Records the call that would have run, for followers of the outbox (LG-8).
 void Governor::propose(Trail& trail) const {
   const Call& call = trail.call();
   trail.rows.push_back(dispatch_proposed({.about = {.agent = call.agent_id,

@@ -35,12 +35,14 @@ struct Caller {
   // Asks like one that holds, and goes away: the question stays, an identical call attaches to it
   // (AP-36), and the call itself goes on by `resume` or ends with its question.
   bool leaves = false;
-  Delivery::Forward progress{};            // gets messages on the way, each past the second door
-  std::shared_ptr<Attendant> attendant{};  // none: nobody else cares that a person is asked
+  Delivery::Forward progress{};  // gets messages on the way, each past the second door
+  // null: no front attends to the call while a person is asked
+  std::shared_ptr<Attendant> attendant{};
 };
 
-// One per process; owned by app. Calls run on the executor of whoever awaits them, a strand or a
-// context with one thread; different calls may run on different threads at once.
+// Runs calls through both doors and the ledger. One per process; owned by app. A call runs on the
+// executor of the coroutine that awaits it: a strand, or a context with one thread. Different calls
+// may run on different threads at once.
 class Governor {
  public:
   struct Parts {
@@ -52,8 +54,9 @@ class Governor {
     KeyedDigest digest;
     HookRegistry hooks{};
     std::vector<std::shared_ptr<const Sink>> sinks{};
-    std::shared_ptr<const Approver> approver{};  // none: people answer, from wherever they are
-    FailOpenLog::Log log{};                      // for the people who run this; none: nobody reads
+    std::shared_ptr<const Approver> approver{};  // null: people answer
+    // receives lines for operators; empty: they are dropped
+    FailOpenLog::Log log{};
     std::string approvals_url{};  // ids are put behind it; empty: questions are at no address
   };
   explicit Governor(Parts parts);
@@ -75,14 +78,14 @@ class Governor {
     Call call;
     std::shared_ptr<Upstream> upstream;  // shared: a call that was given up on keeps it
   };
-  // The first of them, and at the same time those behind it that only observe, if it does too; one
-  // that may act runs alone (AU-43). Decided one after the other, so that they start in this order;
-  // answers stand in it too, and are fewer where not all could run together: call again with the
-  // rest. Nobody is decided behind one that waits for a person, which then is the last.
+  // Runs the first call and, if it only observes, the following calls that only observe at the same
+  // time. A call that may act runs alone. Calls are decided one after the other, so they start in
+  // this order. The answers have the same order; if there are fewer answers than calls, call again
+  // with the rest. After a call that waits for a person no further call is decided (AU-43).
   Task<std::vector<Answer>> run_together(std::vector<Asked> calls, Caller caller = {});
 
-  // What `run` would decide about it now, and why. Guards are asked and hooks told; nothing is
-  // written, nobody is asked, and the tool does not run.
+  // Returns what `run` would decide now, and why. It asks guards and tells hooks. It writes
+  // nothing, asks no person and does not run the tool.
   Task<Rehearsal> rehearse(Call call, std::shared_ptr<Upstream> upstream,
                            Hearing hearing = Hearing::UntilRefused);
 
@@ -98,8 +101,8 @@ class Governor {
     std::vector<Fact> closing{};  // travel with the terminal record
     bool observed = false;        // it has run: the host's own yes may stand for it (AP-33)
   };
-  // Goes on with it. `Conflict` with the cause `approval_pending` while nobody has answered, with
-  // the state of the approval where it can no longer be used.
+  // Continues a waiting call. `Conflict` with the cause `approval_pending`: there is no answer yet.
+  // `Conflict` with the state of the approval as cause: the approval can no longer be used.
   Task<Answer> resume(Resumption waited, std::shared_ptr<Upstream> upstream, Caller caller = {});
 
   // Runs what was proposed and is approved by now, and ends what is refused; each once, whichever
@@ -107,8 +110,9 @@ class Governor {
   using FindTool = std::function<std::shared_ptr<Upstream>(const Call& call)>;
   Task<std::vector<Answer>> run_answered(FindTool find_tool, std::stop_token cancel = {});
 
-  // Gives sinks the records that were written when nobody waited for them any more (AU-88). Happens
-  // by itself at the start and beside every call; a host may do so when it hears of some.
+  // Delivers late records to the sinks: records that were written after their caller had left. It
+  // runs by itself at the start and with every call; a host may call it when it learns of such
+  // records (AU-88).
   Task<void> tell_unheard();
 
   Approvals& approvals() { return approvals_; }
@@ -117,10 +121,10 @@ class Governor {
   Emitter& emitter() { return emitter_; }
 
  private:
-  friend class Turns;     // names the tools of calls that nobody has decided about yet
+  friend class Turns;     // classifies the tools of calls that are not decided yet
   friend class HandOffs;  // decides here, executes elsewhere, and comes back for the second door
 
-  // What the upstream gave, before anybody has seen it.
+  // The result of the upstream before the second door.
   struct Performed {
     Envelope envelope;
     EffectState effect = EffectState::Unknown;
@@ -169,7 +173,7 @@ class Governor {
   struct Asking {
     Question question;
     Fact like_it;  // that a question about such a call is open, as it was
-    bool held;     // the caller waits, or whoever comes goes on with it
+    bool held;     // true: the caller waits; false: any caller may resume it
     std::string holder;
     bool only_here;  // what was prepared is lost with this process
   };
@@ -192,7 +196,7 @@ class Governor {
 
   // A call like one that is being asked about (attached_call.cc).
   struct SameQuestion {
-    std::string approval_id{};  // empty: nobody is asked about such a call
+    std::string approval_id{};  // empty: no person is asked about this call
     Fact expected{};            // as it must still be when another question is opened
   };
   static std::string asked_key(const Trail& trail);

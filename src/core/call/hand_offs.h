@@ -15,7 +15,8 @@ namespace sallyport::core {
 // How results come back.
 struct Report {
   bool advisory = false;  // the host that ran the calls has no place for what we release (PI-33)
-  std::optional<Assertion> asserted{};  // who says so; nothing: whoever holds the continuation
+  // who reports the result; no value: the holder of the continuation
+  std::optional<Assertion> asserted{};
 };
 
 class HandOffs {
@@ -29,7 +30,7 @@ class HandOffs {
     // Calls among them, by their tool call id: refused for nothing but that id.
     enum class Clash {
       Out,    // the very same call is in its host's hands
-      Taken,  // the id is or was that of another call, or nobody knows how that one ended
+      Taken,  // the id belongs to another call, or to a call with an unknown end
     };
     std::map<std::string, Clash> clashes{};
   };
@@ -62,7 +63,7 @@ class HandOffs {
   // The state of a hand-off by which it is known.
   static json::object proposed_to(const std::string& agent_id);
 
-  // Ends what nobody answered in time. For whoever writes to the ledger, now and then.
+  // Ends hand-offs whose deadline has passed. Writers of the ledger call it from time to time.
   Task<void> expire();
 
  private:

@@ -45,8 +45,8 @@ class Idempotency {
   // Is the process that has the call in hand still there?
   Result<bool> running(const Row& row);
 
-  // Held by the one call that runs under a key, in this process or in another; nobody gets a second
-  // one. Null: somebody has it.
+  // The one call that runs under a key holds this, in this process or in another. Null: another
+  // call holds it.
   using Hold = std::shared_ptr<void>;
   Result<Hold> hold(const std::string& key);
 

@@ -1,5 +1,5 @@
-// What a tool gives after its call has ended, by a cancel or at its deadline: the second door looks
-// at it for the record, and nobody else sees it (PI-31).
+// The result of a tool whose call has ended by a cancel or at its deadline. The second door looks
+// at it for the record; no caller receives it (PI-31).
 #include "core/call/governor.h"
 #include "core/call/recordable.h"
 

@@ -24,7 +24,7 @@ Task<Rehearsal> Governor::rehearse(Call asked, std::shared_ptr<Upstream> upstrea
     co_await authorize(trail, upstream, {});
   }
   if (trail.hears_all && !trail.open() && seen.tier_steps.empty()) find_tier(trail);
-  // Only what was found; the announcements of a call that is not made are nobody's business.
+  // Keeps findings only. A call that is not made announces nothing.
   for (const Trail::Row& row : trail.rows) {
     const Draft* const draft = std::get_if<Draft>(&row);
     if (draft != nullptr && draft->kind == Kind::GuardHit) seen.findings.push_back(draft->body);

@@ -13,7 +13,7 @@ struct Enforcement {
 };
 std::optional<Enforcement> enforcement_of(const Trail& trail, const Ending& ending) {
   if (!trail.weighed) return std::nullopt;
-  // What somebody says of a call that nobody asked about earns no trust and costs none.
+  // An unasked report of a result neither earns nor costs trust.
   const auto* const asserted = ending.release ? &ending.release->asserted : nullptr;
   if (asserted != nullptr && *asserted && !(*asserted)->counts()) return std::nullopt;
   if (trail.announced) {
@@ -38,7 +38,7 @@ std::optional<Enforcement> enforcement_of(const Trail& trail, const Ending& endi
 }  // namespace
 
 void Governor::remember(Trail& trail, const Ending& ending) const {
-  if (!trail.replay_of.empty()) return;  // nobody did anything
+  if (!trail.replay_of.empty()) return;  // nothing was done
   const auto& rules = trail.plan().autonomy_rules();
   const std::optional<Enforcement> enforced = rules ? enforcement_of(trail, ending) : std::nullopt;
   if (!enforced) return;

@@ -90,7 +90,7 @@ Task<std::vector<Answer>> HandOffs::submit(Submission submission, std::string se
   if (found.state == "open") {
     Result<std::vector<Answer>> first = co_await complete(found, returning);
     if (first || first.error().code != ErrorCode::Conflict) co_return first;
-    // Somebody else's submission was first.
+    // Another submission was first.
   }
   co_return co_await replay(found.kept, returning);
 }
@@ -263,7 +263,7 @@ Task<std::vector<Answer>> HandOffs::complete(const Continuations::Found& found,
   co_return co_await tell(std::move(all), *written);
 }
 
-// They are on record: hooks and sinks hear of it, then whoever submitted them.
+// The results are recorded. Hooks and sinks are told first, then the submitter.
 Task<std::vector<Answer>> HandOffs::tell(std::vector<Returned> all,
                                          const std::vector<Position>& written) {
   Recorder& recorder = governor_.parts_.recorder;
@@ -291,7 +291,7 @@ Task<std::vector<Answer>> HandOffs::tell(std::vector<Returned> all,
 // Nothing is marked: the same results may be submitted again (AU-58).
 void HandOffs::owe(std::vector<Returned> returned, const Error& error) {
   for (Returned& one : returned) {
-    // Somebody else's submission was first: there is nothing left to owe.
+    // Another submission was first: nothing is owed.
     const auto open = governor_.parts_.recorder.fact(kHandedOut, one.answer.call_id);
     if (open && !*open) continue;
     Ending ending{
@@ -469,7 +469,7 @@ Task<void> HandOffs::expire_call(Fact fact, Draft record) {
   if (memory) drafts.push_back(std::move(*memory));
   const auto written =
       co_await governor_.parts_.recorder.append(std::move(drafts), Urgency::Reports, {fact});
-  // Somebody else, or the result itself, was quicker.
+  // Another process, or the result itself, was first.
   if (!written && written.error().code == ErrorCode::Conflict) co_return Result<void>{};
   if (!written) co_return std::unexpected(written.error());
   std::vector<Draft> failed;

@@ -28,7 +28,7 @@ struct Refusal {
     Plan,         // a grant, a guard, an authorizer
     Hook,         // a pre-execution hook, or a rewrite that does not end
     Autonomy,     // shadow
-    Person,       // refused, expired or cancelled while somebody was asked
+    Person,       // refused, expired or cancelled while a person was asked
     Preparation,  // what was prepared is gone: the call is invalidated, not blocked
     Tool,         // a rule of the tool itself, met while preparing
     Idempotency,
@@ -58,12 +58,12 @@ class Trail {
         FailOpenLog& fail_open);
 
   const Call& call() const { return call_; }  // without the tokens that came with it
-  // With them, for the guard that looks at grants and for nobody else.
+  // The call with its grants, only for the guard that checks grants.
   Call call_with_grants() const;
   const Plan& plan() const { return *plan_; }
   std::shared_ptr<const Plan> shared_plan() const { return plan_; }
   const Classification& classification() const { return classification_; }
-  void raise_caution();  // as a tool that nobody has classified
+  void raise_caution();  // treats the tool as unclassified
   // Digest of what the tool says of itself, which an approval binds; empty: unknown.
   const std::string& tool_definition() const { return tool_definition_; }
   bool cautious() const { return cautious_; }
@@ -127,7 +127,7 @@ class Trail {
   std::string approval_id;  // of the last question asked
   Autonomy autonomy;
   std::string autonomy_source = "plan";
-  std::vector<TierStep>* tier_steps = nullptr;  // of whoever wants to know why
+  std::vector<TierStep>* tier_steps = nullptr;  // collects the steps for a caller that asks why
   bool needs_human = false;                     // and no program near the agent may answer
   bool observed = false;                        // its host has run it (AP-33)
   bool weighed = false;                         // grants and guards let it come as far as the tiers

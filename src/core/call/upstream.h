@@ -38,10 +38,10 @@ class Upstream {
   // Digest of what it says of itself, which an approval binds; empty: it says nothing.
   virtual std::string definition() const { return {}; }
 
-  // False: whoever ran the tool shows what it gave, whatever the second door says (PI-33).
+  // False: the host shows the result whatever the second door says (PI-33).
   virtual bool shows_release() const { return true; }
 
-  // Who says that it ran, where nobody here saw that. Nothing: `invoke` runs it.
+  // Who reports that the tool ran. No value: `invoke` runs it here.
   virtual std::optional<Assertion> assertion() const { return std::nullopt; }
 
   // How the tool understands the input, for the preview. An error denies the call (EV-86).

@@ -50,7 +50,7 @@ class Emitter {
   Parts parts_;
 };
 
-// The row of an event, for whoever commits it together with something else.
+// Returns the row of an event, for a caller that commits it with other entries.
 Draft event_row(const Event& event, const Subject& subject);
 
 // EV-61.

@@ -22,7 +22,7 @@ namespace sallyport::core {
 enum class Stage { Grant, ToolUse, PreHook, Authorizer, Autonomy, External };
 std::string_view to_string(Stage stage);
 
-// What every guard is told about itself by whoever wrote it.
+// The properties that the author of a guard declares.
 struct GuardTraits {
   std::string name;
   Stage stage = Stage::ToolUse;

@@ -20,7 +20,7 @@ struct Judged {
   Verdict verdict{};
   std::optional<std::string>
       failure{};           // `exception`, `timeout`, `error`, `malformed`, or the word above
-  bool cancelled = false;  // nobody waits for the call any more: there is no verdict
+  bool cancelled = false;  // the caller no longer waits: there is no verdict
   std::string detail{};    // for the log alone: never for the agent
   std::uint64_t duration_us = 0;
 };

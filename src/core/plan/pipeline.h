@@ -66,8 +66,8 @@ struct Release {
 Async<Release> run_pipeline(const Plan& plan, Envelope original, ResultContext context,
                             const Clock& clock, FailOpen& fail_open, std::stop_token cancel = {});
 
-// The short form: the same verdict and the same escalations without what led to them (PI-13), for
-// whoever passes a message on and has no record of its own to fill.
+// The short form: the same verdict and escalations without the evidence. It is for callers that
+// pass a message on and write no record of it (PI-13).
 struct ShortRelease {
   Verdict::Kind verdict = Verdict::Kind::Allow;
   std::string guard{};

@@ -31,8 +31,8 @@ namespace sallyport::core {
 enum class IntentDurability {
   Strict,  // before every call
   Effect,  // before calls that have an effect; others become durable with their outcome
-  // With the outcome, for all, and nobody waits for the disk: a crash can leave an effect that no
-  // record names, a loss of power takes the records of the last fifth of a second.
+  // Together with the outcome, for all calls, and no call waits for the disk. A crash can leave an
+  // effect without a record. A power loss can lose the records of the last 0.2 s.
   Relaxed,
 };
 std::string_view to_string(IntentDurability durability);

@@ -1,4 +1,4 @@
-// What the product writes down, and the one promise it needs from whoever keeps it.
+// What the product records, and the one promise that it needs from a log.
 #pragma once
 
 #include <functional>
@@ -165,8 +165,8 @@ class Recorder : public RecordReader {
   using Claim = std::shared_ptr<void>;
   virtual Result<Claim> claim(std::string_view key);
 
-  // Tool-audit records that were written when nobody waited for them any more: what was owed, and
-  // what was closed for processes that died. Each is given once.
+  // Returns late tool-audit records, which were written after their caller had left: owed records,
+  // and records that closed calls of dead processes. Each is returned once.
   virtual std::vector<std::uint64_t> take_unheard() { return {}; }
 
   // For what a waiting call needs and no file may hold in the clear (AU-87).
