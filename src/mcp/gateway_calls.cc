@@ -400,7 +400,7 @@ Task<std::set<std::string>> Gateway::see_tools(const json::object& result) {
   SALLYPORT_CO_TRY(HeldBack held,
                    co_await parts_.pins.look(settings_.name, std::move(definitions)));
   tell_of_held(held);
-  // Enough to notice that a client looks at them.
+  // The gateway watches this many held-back tools for acceptance.
   constexpr std::size_t kMostWatched = 256;
   for (const std::string& name : held.changed) {
     if (held_back_.size() < kMostWatched) held_back_.insert(name);
