@@ -8,8 +8,11 @@
 //     - {server: fs, tool: read_file, tier: observe, class: none}
 //   guardrails:
 //     checks:
-//       - {type: regex, stage: tool_output, id: aws, on_fail: redact, patterns:
-//       ["AKIA[A-Z0-9]{16}"]}
+//       - type: regex
+//         stage: tool_output
+//         id: aws
+//         on_fail: redact
+//         patterns: ["AKIA[A-Z0-9]{16}"]
 //   results:
 //     - {hook: output-sanitizer, settings: {}}
 //     - {hook: size-limiter}
