@@ -1,4 +1,4 @@
-// The only way to a tool: runs one call through both doors and the ledger.
+// The Governor is the only way to a tool.
 #pragma once
 
 #include <functional>
@@ -28,14 +28,14 @@
 
 namespace sallyport::core {
 
-// Who waits for the answer, and how.
+// The caller of a call: whether it waits, and what it wants to hear.
 struct Caller {
   std::stop_token cancel{};
-  bool holds = true;  // waits while a person is asked; else the call goes on by `resume`
-  // Asks like one that holds, and goes away: the question stays, an identical call attaches to it
-  // (AP-36), and the call itself goes on by `resume` or ends with its question.
+  bool holds = true;  // waits while a person is asked; otherwise `resume` continues the call
+  // Asks like a caller that holds, and leaves. The question stays, an identical call joins it, and
+  // the call continues by `resume` or ends with its question (AP-36).
   bool leaves = false;
-  Delivery::Forward progress{};  // gets messages on the way, each past the second door
+  Delivery::Forward progress{};  // receives progress messages; each passes the second door
   // null: no front attends to the call while a person is asked
   std::shared_ptr<Attendant> attendant{};
 };
@@ -57,26 +57,27 @@ class Governor {
     std::shared_ptr<const Approver> approver{};  // null: people answer
     // receives lines for operators; empty: they are dropped
     FailOpenLog::Log log{};
-    std::string approvals_url{};  // ids are put behind it; empty: questions are at no address
+    // prefix of the address of a question; empty: questions have no address
+    std::string approvals_url{};
   };
   explicit Governor(Parts parts);
 
-  // Before the first call: what earlier runs left open is closed by the ledger, and this says so.
-  // An error means that no call may be accepted (EV-60).
+  // Called before the first call. The ledger closes what earlier runs left open, and this announces
+  // it. An error means that no call may be accepted (EV-60).
   Task<void> start();
 
-  // What is over is closed, and nothing is announced: for a process that passes by (EV-14).
+  // Closes what has expired, without an announcement, for a process that runs only briefly (EV-14).
   Task<void> tidy();
 
-  // An error means that nothing may be shown: the call could not be recorded, or was not a call.
-  // A refused, failed or withheld call is a good answer that says so.
-  // `upstream` is shared: a call that was given up on keeps it until it ends.
+  // Runs one call. A refused, failed or withheld call is an answer that says so. An error means
+  // that the call could not be recorded or is malformed: show nothing. `upstream` is shared,
+  // because an abandoned call keeps it until it ends.
   Task<Answer> run(Call call, std::shared_ptr<Upstream> upstream, Caller caller = {});
 
-  // A call, and what executes it.
+  // A call and the upstream that runs it.
   struct Asked {
     Call call;
-    std::shared_ptr<Upstream> upstream;  // shared: a call that was given up on keeps it
+    std::shared_ptr<Upstream> upstream;  // shared: an abandoned call keeps it
   };
   // Runs the first call and, if it only observes, the following calls that only observe at the same
   // time. A call that may act runs alone. Calls are decided one after the other, so they start in
@@ -89,24 +90,25 @@ class Governor {
   Task<Rehearsal> rehearse(Call call, std::shared_ptr<Upstream> upstream,
                            Hearing hearing = Hearing::UntilRefused);
 
-  // A call of a dispatch that is made again (AP-24): decided by the plan of now, answered by what
-  // was recorded of the first time, and never executed.
+  // Replays a call of a dispatch: the current plan decides, the recorded answer and result count,
+  // and the tool does not run (AP-24).
   Task<Answer> replay(Call call, std::shared_ptr<Upstream> upstream, ReplayCount& count);
 
-  // A call that waited for a person, and what goes with it.
+  // A call that waited for a person.
   struct Resumption {
-    Call call;  // the one that was asked about, with its call id
+    Call call;  // the call that was asked about, with its call id
     std::string approval_id;
     std::optional<Prepared> prepared{};
-    std::vector<Fact> closing{};  // travel with the terminal record
-    bool observed = false;        // it has run: the host's own yes may stand for it (AP-33)
+    std::vector<Fact> closing{};  // committed with the terminal record
+    // the tool has run: the yes of the host's own dialog may count (AP-33)
+    bool observed = false;
   };
   // Continues a waiting call. `Conflict` with the cause `approval_pending`: there is no answer yet.
   // `Conflict` with the state of the approval as cause: the approval can no longer be used.
   Task<Answer> resume(Resumption waited, std::shared_ptr<Upstream> upstream, Caller caller = {});
 
-  // Runs what was proposed and is approved by now, and ends what is refused; each once, whichever
-  // process comes first. `find_tool` may give null: the call is left to another process.
+  // Runs approved proposals and closes refused ones, each once, in whichever process comes first.
+  // If `find_tool` returns null, the call is left to another process.
   using FindTool = std::function<std::shared_ptr<Upstream>(const Call& call)>;
   Task<std::vector<Answer>> run_answered(FindTool find_tool, std::stop_token cancel = {});
 
@@ -122,16 +124,16 @@ class Governor {
 
  private:
   friend class Turns;     // classifies the tools of calls that are not decided yet
-  friend class HandOffs;  // decides here, executes elsewhere, and comes back for the second door
+  friend class HandOffs;  // decides here, and passes results from elsewhere through the second door
 
   // The result of the upstream before the second door.
   struct Performed {
     Envelope envelope;
     EffectState effect = EffectState::Unknown;
     std::uint64_t duration_ms = 0;
-    bool other_revision = false;  // a prepared operation was not what had been confirmed
-    bool recalled = false;        // the answer that was released the first time
-    json::array redactions{};     // of that one's record
+    bool other_revision = false;  // the prepared operation differs from the confirmed one
+    bool recalled = false;        // the result is the one that was released before
+    json::array redactions{};     // of the record of that result
   };
 
   Task<void> reverse_lost_holds();
@@ -139,16 +141,17 @@ class Governor {
   Task<void> close_lost_call(Fact fact, std::uint64_t sequence,
                              std::optional<Approvals::State> state);
   Result<Call> identify(Call call) const;
-  // The same, of a call that is made. An error: it was none, and there is no record of it.
+  // As above, for a call that is made. An error: the call is malformed, and there is no record of
+  // it.
   Result<Call> accept(Call asked);
   Task<Answer> govern(Trail& trail, std::shared_ptr<Upstream> upstream, Caller caller);
   Task<Answer> conduct(Trail& trail, std::shared_ptr<Upstream> upstream, const Caller& caller);
-  // All that comes before the effect. Nothing: the call may run, its intent is on record. An
-  // answer: it ends here, or waits.
+  // Does everything before the effect. No value: the call may run, and its intent is recorded. An
+  // answer: the call ends here, or waits.
   Task<std::optional<Answer>> admit(Trail& trail, std::shared_ptr<Upstream> upstream,
                                     const Caller& caller);
 
-  // Of a call that does not run: `recalled` is what it gave the first time; without it, it is
+  // Ends a call that does not run. `recalled` is its earlier result; without it the call is
   // refused.
   Task<Answer> end_unrun(Trail& trail, std::optional<Performed> recalled, Upstream& upstream,
                          std::stop_token cancel);
@@ -172,15 +175,15 @@ class Governor {
   std::string url_of(const std::string& approval_id) const;
   struct Asking {
     Question question;
-    Fact like_it;  // that a question about such a call is open, as it was
+    Fact like_it;  // the fact that a question about such a call is open, as it was read
     bool held;     // true: the caller waits; false: any caller may resume it
     std::string holder;
-    bool only_here;  // what was prepared is lost with this process
+    bool only_here;  // the preparation is lost with this process
   };
   struct AskingRows {
     std::vector<Draft> drafts;
     std::vector<Fact> expected;
-    std::size_t behind = 0;  // drafts behind the record
+    std::size_t behind = 0;  // number of drafts after the record
   };
   Task<bool> ask(Trail& trail, const Caller& caller);
   AskingRows rows_of(Trail& trail, const Asking& asking);
@@ -189,15 +192,16 @@ class Governor {
   Result<bool> question_refused(Trail& trail, const Error& error);
   Task<bool> hear_answer(Trail& trail, Question question, const Caller& caller);
   Task<void> ask_approver(Question question, std::stop_token cancel);
-  // Of the policy: false where it has none, may not answer this request or has no opinion.
+  // Asks the approver of the policy. False: there is none, it may not answer this request, or it
+  // has no opinion.
   Async<bool> answered_outside(const Trail& trail, Question question, std::stop_token cancel);
   void take_reply(Trail& trail, const Reply& reply, const std::string& call_digest);
   void check_consent(Trail& trail);
 
-  // A call like one that is being asked about (attached_call.cc).
+  // A question about an identical call (attached_call.cc).
   struct SameQuestion {
     std::string approval_id{};  // empty: no person is asked about this call
-    Fact expected{};            // as it must still be when another question is opened
+    Fact expected{};            // must be unchanged when another question is opened
   };
   static std::string asked_key(const Trail& trail);
   Result<SameQuestion> same_question(const Trail& trail);
@@ -208,9 +212,9 @@ class Governor {
   Task<std::optional<Performed>> result_of_same(Trail& trail);
   Fact proposed_call(const Trail& trail) const;
 
-  // A dispatch that is made again (replay.cc).
+  // The recorded result of a replayed call (replay.cc).
   struct Recorded {
-    std::uint64_t sequence = 0;  // of the terminal record
+    std::uint64_t sequence = 0;  // position of the terminal record
     json::object body{};
   };
   Result<std::optional<Recorded>> recorded_call(const Trail& trail, ReplayCount& count);
@@ -247,7 +251,8 @@ class Governor {
   static void add_consent(Remembered& ended, const Consent& consent);
   std::vector<Event> closing_events(const Trail& trail, const Ending& ending,
                                     const ToolResult& result) const;
-  std::vector<std::shared_ptr<const Sink>> sinks() const;  // of the host, then of the policy
+  // those of the host, then those of the policy
+  std::vector<std::shared_ptr<const Sink>> sinks() const;
   Async<void> tell_sinks(Trail& trail, std::uint64_t sequence);
   Async<void> give_to_sinks(std::uint64_t sequence, const Subject& subject,
                             std::vector<Draft>& failed);

@@ -1,5 +1,5 @@
-// Says in records what happened to a call: intent before the effect, outcome after it, and exactly
-// one terminal record whatever happens (AU-32).
+// Writes the records of a call: the intent before the effect, the outcome after it, and exactly one
+// terminal record whatever happens (AU-32).
 #pragma once
 
 #include <vector>
@@ -29,22 +29,22 @@ class Journal {
 
   // The entries of a call, for its `rows`.
   Draft intent(Trail& trail) const;
-  // With the artifact and the escalations it names in front of it.
+  // The record, preceded by the artifact and the escalations that it names.
   std::vector<Draft> record(Trail& trail, Ending& ending) const;
   // The same for a call of which only `draft` is left (`reopened`).
   std::vector<Draft> complete(Draft draft, Ending& ending) const;
-  // What came of a call behind its end, and what the second door says of it. The last of them is
-  // that entry.
+  // The entries about a result that came after the end of its call, with the verdict of the second
+  // door. The last one is the late result.
   std::vector<Draft> late_result(const Call& call, const std::string& policy_hash, Release release,
                                  std::chrono::nanoseconds after) const;
 
-  // What the trail has gathered, then `drafts`, in one transaction. When it cannot be written the
-  // trail keeps what it had. `Conflict`: an expected fact changed.
+  // Writes the rows of the trail, then `drafts`, in one transaction. If that fails, the trail keeps
+  // its rows. `Conflict`: an expected fact changed.
   Task<std::vector<Position>> commit(Trail& trail, std::vector<Draft> drafts, Urgency urgency,
                                      std::vector<Fact> expected = {});
 
-  // The ending of the call. When it cannot be written it is owed as `persistence_failed`, with the
-  // rows before it, and the answer must not go out.
+  // Writes the ending of the call. If that fails, the ending is owed as `persistence_failed`, with
+  // the rows before it, and the answer must not go out.
   Task<Position> end(Trail& trail, Ending& ending);
   void owe(Trail& trail, Ending ending);
   void owe_rows(Trail& trail);
