@@ -1,5 +1,5 @@
-// An agent inside a C++ program: a model that calls the engine's tools, every call and every
-// request to the model governed and recorded by that engine.
+// An agent inside a C++ program. A model calls the engine's tools, and the engine governs and
+// records every call and every request to the model.
 //
 //   auto agent = Agent::open(*engine, {.id = "agent:adder",
 //                                      .model = {.provider = AgentModel::Provider::Script,
@@ -33,6 +33,7 @@ namespace sallyport {
 
 class Engine;
 
+// The model that an agent talks to.
 struct AgentModel {
   enum class Provider {
     OpenAi,     // chat completions
@@ -41,26 +42,27 @@ struct AgentModel {
   };
   Provider provider = Provider::OpenAi;
   std::string name{};
-  std::string base_url{};          // empty: the provider's own
-  std::filesystem::path script{};  // of `Script`
-  std::string key{};               // in no record, log or error; empty: none is sent
+  std::string base_url{};          // empty: the provider's public address
+  std::filesystem::path script{};  // used by `Script` only
+  std::string key{};               // never in a record, log or error; empty: no key is sent
   std::uint64_t max_output_tokens = 4096;
 };
 
-// A tool of the engine, as the model is told of it.
+// A tool of the engine, as it is described to the model.
 struct AgentTool {
-  std::string name{};  // under which the engine has it
+  std::string name{};  // the name of the tool in the engine
   std::string description{};
-  json::object schema{};  // JSON Schema of its input; what does not fit is refused
+  json::object schema{};  // JSON Schema of the input; an input that does not match is refused
 };
 
-// A folder that the agent's own file tools work in.
+// A folder in which the agent's built-in file tools may work.
 struct AgentRoot {
   std::filesystem::path path{};
   bool write = false;
-  std::vector<std::string> deny{};  // globs, compared with the path below the root
+  std::vector<std::string> deny{};  // globs; they are matched against the path below the root
 };
 
+// The limits of one run. A run that reaches a limit is aborted.
 struct AgentLimits {
   std::chrono::seconds deadline{3600};
   std::uint64_t model_requests = 100;
@@ -68,61 +70,65 @@ struct AgentLimits {
   std::uint64_t tokens = 1'000'000;
 };
 
+// Everything that `Agent::open` needs to know.
 struct AgentOptions {
-  std::string id{};  // the principal of all its calls
+  std::string id{};  // the principal of all calls of the agent
   std::string system{};
   AgentModel model{};
   std::vector<AgentTool> tools{};
-  std::vector<AgentRoot> roots{};  // none: no file tools
-  bool shell = false;              // commands, in the roots and a sandbox
-  std::vector<std::string> shell_variables{"PATH"};
-  bool recall = true;  // looks into its memory before each round
+  std::vector<AgentRoot> roots{};  // empty: the agent has no file tools
+  bool shell = false;              // the agent may run commands in the roots, in a sandbox
+  std::vector<std::string> shell_variables{"PATH"};  // variables that commands receive
+  bool recall = true;                                // search the memory before each round
   AgentLimits limits{};
-  // A variable of the environment; the library reads none by itself.
+  // Returns the value of an environment variable. The library itself reads no environment.
   std::function<std::optional<std::string>(const std::string& name)> variable{};
-  std::function<void(std::string_view line)> log{};  // for the people who run this
+  std::function<void(std::string_view line)> log{};  // receives log lines for operators
 };
 
 enum class AgentStatus { Finished, Failed, Aborted, AwaitingApproval };
 std::string_view to_string(AgentStatus status);
 
-// What came of one run.
+// The result of one run.
 struct AgentRun {
   std::string session_id{};
   std::string run_id{};
   AgentStatus status = AgentStatus::Failed;
-  std::string reason{};  // empty where it finished
-  std::string text{};    // the model's last words
+  std::string reason{};  // why the run did not finish; empty if it did
+  std::string text{};    // the last message of the model
   std::uint64_t rounds = 0;
   std::uint64_t tool_calls = 0;
   Usage usage{};
 };
 
-// Called on a thread of the engine; what they are given may hold anything a model can say.
+// Callbacks and options of one run. The engine calls the callbacks on one of its own threads. Their
+// arguments come from a model: treat them as untrusted input.
 struct AgentWatch {
   std::function<void(std::string_view piece)> on_text{};
   std::function<void(const Call&)> on_call{};
   std::function<void(const Call&, const Answer&)> on_answer{};
   std::stop_token cancel{};
-  bool park = false;  // end where a person is asked; `resume` goes on
+  bool park = false;  // end the run when a person is asked; `resume` continues it
 };
 
-// From any thread; sessions run side by side, one run at a time in each. Background commands end
-// with the run that started them. The engine outlives it.
+// An agent and its sessions. The program owns it and must destroy it before the engine. Every
+// method may be called from any thread. Sessions run concurrently; each session has at most one run
+// at a time. A background command ends with the run that started it.
 class Agent {
  public:
-  // Opens the store of sessions beside the ledger, and closes what dead processes left there.
-  // `InvalidInput` names what is wrong.
+  // Opens the session store beside the ledger and closes the runs that dead processes left open.
+  // `InvalidInput` names the option that is wrong.
   static Result<std::unique_ptr<Agent>> open(Engine& engine, AgentOptions options);
   Agent(const Agent&) = delete;
   ~Agent();
 
-  // Begins the session, or goes on with it. An error: nothing was begun. `Conflict` with the cause
-  // `lease_unavailable`: another run, here or in another process, works on this session.
+  // Sends `message` to the session and waits for the end of the run. Creates the session if it does
+  // not exist. An error means that no run was started. `Conflict` with the cause
+  // `lease_unavailable`: another run, in this or another process, has the session.
   Result<AgentRun> run(const std::string& session_id, const std::string& message,
                        AgentWatch watch = {});
-  // Goes on with what a run left open: after a crash, a failure, or the answer to a question.
-  // `InvalidInput` with the cause `nothing_to_resume`.
+  // Continues the run that a crash, a failure or a question to a person left open. `InvalidInput`
+  // with the cause `nothing_to_resume`: the session has no such run.
   Result<AgentRun> resume(const std::string& session_id, AgentWatch watch = {});
 
  private:

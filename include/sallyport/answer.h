@@ -1,4 +1,4 @@
-// What the caller of a tool gets, after its record is durable.
+// The answer to a call. The caller receives it after the record of the call is durable.
 //
 //   const Result<Answer> answer = engine->call(call);
 //   if (!answer) return;                                      // nothing may be shown
@@ -16,19 +16,21 @@
 
 namespace sallyport {
 
+// A value: how the call ended, what may be shown, and where its record is.
 struct Answer {
   std::string call_id{};
   Outcome outcome{};
   EffectState effect = EffectState::None;
-  ToolResult result{};  // what may be shown, refusals included
-  Envelope released{};  // the same as it passed the second door; an error where nothing did
-  // The tool-audit record: the terminal one, or `requires_confirmation` of a call that waits.
+  ToolResult result{};  // what may be shown; a refused call has the refusal here
+  Envelope released{};  // `result` as the result guards released it; an error if they released none
+  // Position and id of the tool-audit record: the terminal record, or the record
+  // `requires_confirmation` of a call that waits for a person.
   std::uint64_t sequence = 0;
   std::string record_id{};
-  std::string approval_id{};             // of the question that was asked about it, if any
-  std::optional<PendingCall> pending{};  // of a call that waits: what was asked about
-  std::string rule{};     // of the policy that refused the call or asks about it; empty: none did
-  std::string message{};  // of that rule
+  std::string approval_id{};             // the question about this call; empty: there was none
+  std::optional<PendingCall> pending{};  // set while the call waits: the call as a person sees it
+  std::string rule{};     // the policy rule that refused the call or asks about it; empty: none
+  std::string message{};  // the message of that rule
 };
 
 }  // namespace sallyport

@@ -1,4 +1,4 @@
-// A question to a person about one exact call, and the answer.
+// A question to a person about one exact call, and the person's reply.
 //
 //   Result<Reply> answer(const Question& question) {
 //     std::cout << question.description << '\n';
@@ -19,6 +19,7 @@
 
 namespace sallyport {
 
+// A value. Exactly what the person sees and what the reply is bound to.
 struct Question {
   std::string approval_id{};
   std::string call_id{};
@@ -29,37 +30,38 @@ struct Question {
   std::string tool{};
   std::string description{};
   json::value input{};        // exactly what will run
-  std::string call_digest{};  // what the answer binds: tool, input, policy and principal
+  std::string call_digest{};  // digest of tool, input, policy and principal; the reply binds it
   std::string policy_hash{};
   std::optional<Prepared> prepared{};
-  std::string expires_at{};       // RFC 3339 in UTC; silence until then is a refusal
-  std::string kind = "approval";  // or dual_control, or question: about no call
+  std::string expires_at{};       // RFC 3339 in UTC; without a reply by then the call is refused
+  std::string kind = "approval";  // `approval`, `dual_control`, or `question`: not about a call
   std::string trace_id{};
   std::string action{};           // the side-effect class
-  std::string tool_definition{};  // digest of what the server says of the tool; empty: unknown
+  std::string tool_definition{};  // digest of the server's definition of the tool; empty: unknown
   std::string nonce{};            // fresh for each question
-  std::string binding{};          // what a signed answer is about, `sha256:` and hex
-  std::vector<std::string> reviewers{};  // empty: whoever is registered as approver
+  std::string binding{};          // what a signature covers: `sha256:` and hex
+  std::vector<std::string> reviewers{};  // who may reply; empty: every registered approver
   std::uint64_t approvers_required = 1;
   std::string requested_at{};
-  bool proposal = false;  // nobody holds the call: it runs by itself when approved
-  // What the rules of the policy say: `rule` that asks, its `place` and `message`, the `effects` of
-  // the call and its `opaque` spans. Empty: the policy has no rules.
+  bool proposal = false;  // no caller waits: the call runs by itself once it is approved
+  // What the rules of the policy say: the `rule` that asks, its `place` and `message`, the
+  // `effects` of the call and its `opaque` spans. Empty: the policy has no rules.
   json::object rules{};
   bool reason_required = false;  // an approval without a reason is rejected
 };
 
+// A value. What the person said.
 struct Reply {
   enum class Kind { Approved, Denied, Expired, Cancelled };
 
   Kind kind = Kind::Denied;
-  std::string by{};              // who answered: an authenticated person, never the agent
-  std::string reason{};          // of a refusal
-  std::string door = "program";  // through which it came
-  std::string binding{};         // refused where it is given and is not that of the question
+  std::string by{};              // the authenticated person who replied, never the agent
+  std::string reason{};          // why the person refused
+  std::string door = "program";  // the way the reply came
+  std::string binding{};         // if set, it must equal the binding of the question
   std::string responded_at{};    // RFC 3339; empty: now
-  std::string signature{};       // of the approver's key, `ed25519:` and base64; empty: none
-  std::string answer{};          // to a question that is about no call; others take none
+  std::string signature{};       // by the approver's key, `ed25519:` and base64; empty: unsigned
+  std::string answer{};          // the text; only for a question that is not about a call
 
   static Reply approve(std::string by) { return {.kind = Kind::Approved, .by = std::move(by)}; }
   static Reply deny(std::string by, std::string reason = {}) {

@@ -1,4 +1,5 @@
-// The tool-audit record: what was asked, what ran, who decided and how it ended (AU-1).
+// The tool-audit record of a call: what was requested, what ran, who decided and how it ended
+// (AU-1).
 //
 //   Result<AuditRecord> record = audit_record_from_json(line);
 //   if (!record) std::cerr << record.error().message;   // "`outcome.kind` is `lost`, ..."
@@ -23,7 +24,7 @@
 
 namespace sallyport {
 
-// One guard, once, before the call ran (AU-12).
+// One decision of one guard before the call ran (AU-12).
 struct GuardRun {
   std::string guard{};
   std::string stage{};  // `grant`, `tool_use`, `pre_hook`, `authorizer`, `autonomy`, `external`
@@ -32,29 +33,32 @@ struct GuardRun {
   std::string verdict{};
   std::optional<std::string> rule{};
   std::optional<std::string> why{};
-  json::value evidence{};  // null for none
+  json::value evidence{};  // null: the guard gave none
   std::uint64_t duration_us = 0;
 
   bool operator==(const GuardRun&) const = default;
 };
 
-// Something that was taken out before the record was stored (AU-83).
+// A value that was removed before the record was stored (AU-83).
 struct Redaction {
   std::string path{};  // JSON Pointer into the record
   std::string category{};
-  std::string digest{};    // `hmac-sha256:<hex>`: equal values can be joined, none can be guessed
-  std::string detector{};  // what found it; empty: an earlier release wrote the record
-  bool whole = false;      // it was the whole of its string
+  // `hmac-sha256:<hex>`. Equal values have equal digests; a value cannot be guessed from its
+  // digest.
+  std::string digest{};
+  std::string detector{};  // the detector that found it; empty: an earlier release wrote the record
+  bool whole = false;      // the value was the whole string at `path`
 
   bool operator==(const Redaction&) const = default;
 };
 
-// What may be done with a call whose outcome got lost (AU-79).
+// How recovery treats a call whose outcome was lost (AU-79).
 enum class RecoveryClass { ReplaySafe, SideEffecting, Resumable };
 std::string_view to_string(RecoveryClass recovery_class);
 
+// A value. The body of one audit entry of the ledger.
 struct AuditRecord {
-  // The ten fields that every reader of such records knows.
+  // The ten fields that every writer of such records shares.
   std::string tool_call_id{};
   std::string tool_name{};
   std::string display_name{};
@@ -66,8 +70,8 @@ struct AuditRecord {
   Outcome outcome{};
   std::string recorded_at{};  // RFC 3339 in UTC, `Z` and microseconds
 
-  // Our additions. A record that somebody else wrote may lack them all.
-  std::string call_id{};  // empty: it lacks them, and the values below mean nothing
+  // The additions of Sallyport. A record of another writer may lack all of them.
+  std::string call_id{};  // empty: the record has no additions, and the fields below mean nothing
   std::string session_id{};
   std::string trace_id{};
   std::string agent_id{};
@@ -85,14 +89,14 @@ struct AuditRecord {
   std::optional<std::string> approval_id{};
   std::optional<std::uint64_t> matched_grant_index{};
   std::vector<GuardRun> guards{};
-  // What the decision was made of. Empty: an earlier release wrote the record.
+  // The inputs of the decision. They are empty if an earlier release wrote the record.
   std::string decided_at{};                 // RFC 3339
   std::uint64_t as_of = 0;                  // size of the ledger when the facts were read
-  std::string class_source{};               // the source of the class; `unknown`: none
-  bool caution = false;                     // what the tool says of itself is reason for care
-  std::optional<std::string> definition{};  // `sha256:<hex>` of what the tool says of itself
+  std::string class_source{};               // source of the classification; `unknown`: none
+  bool caution = false;                     // the tool's own definition gives reason for caution
+  std::optional<std::string> definition{};  // `sha256:<hex>` of the tool's definition
   std::string front{};                      // `mcp`, `http`, `hook`, `library` or `agent`
-  json::value post_invocation{};            // null when the tool gave no answer
+  json::value post_invocation{};  // what result guards said; null: the tool gave no answer
   std::vector<Redaction> redactions{};
 
   bool has_additions() const { return !call_id.empty(); }
@@ -106,12 +110,13 @@ Result<GuardRun> guard_run_from_json(const json::value& value, std::string where
 json::object to_json(const Redaction& redaction);
 Result<Redaction> redaction_from_json(const json::value& value, std::string where = "redaction");
 
-// All fields, or the first ten where the record has no additions.
+// Writes all fields, or only the first ten if the record has no additions.
 json::object to_json(const AuditRecord& record);
 
-// Reads both shapes: the ten fields alone, or all of them. A record with one of our additions must
-// have each that cannot be null. Unknown members are ignored; times with an offset are turned into
-// UTC. `InvalidInput` names the member that is missing, of another type or not a known word.
+// Reads both shapes: the ten fields alone, or all fields. A record with one addition must have
+// every addition that cannot be null. Unknown members are ignored. Times with an offset are
+// converted to UTC. `InvalidInput` names the member that is missing, has a wrong type or an unknown
+// word.
 Result<AuditRecord> audit_record_from_json(const json::value& value);
 
 }  // namespace sallyport

@@ -1,4 +1,5 @@
-// A host's own say about each call (EV-87): one more deciding guard, with mentra's shapes.
+// An authorizer is a function of the host that decides about each call, as one more deciding guard.
+// Its JSON shapes are those of mentra (EV-87).
 //
 //   Result<Authorization> decide(const AuthorizationRequest& request) {
 //     if (request.preview.side_effect_level == SideEffectLevel::None) return Authorization{};
@@ -17,6 +18,7 @@
 
 namespace sallyport {
 
+// A value. What an authorizer is asked.
 struct AuthorizationRequest {
   std::string agent_id{};
   std::string agent_name{};
@@ -33,6 +35,7 @@ json::object to_json(const AuthorizationRequest& request);
 Result<AuthorizationRequest> authorization_request_from_json(const json::value& value,
                                                              std::string where = "request");
 
+// A value. What an authorizer decides. `Prompt` asks a person.
 struct Authorization {
   enum class Kind { Allow, Prompt, Deny };
 

@@ -1,4 +1,4 @@
-// Scopes of autonomy around a piece of work: they only narrow what an agent may do by itself
+// Autonomy scopes around a piece of work. A scope only narrows what an agent may do by itself
 // (AT-13 to AT-16).
 //
 //   AutonomyScopes scopes;
@@ -6,7 +6,8 @@
 //   engine->call({.agent_id = "agent:a", .tool = "write", .scopes = scopes});   // only proposed
 //   run_sub_agent(scopes);   // a copy: it starts with what holds here
 //
-// A value that belongs to a task. A copy is a stack of its own; one thread at a time.
+// The stack is a value and belongs to one task. A copy is an independent stack. Use each stack on
+// one thread at a time.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -28,7 +29,7 @@ class AutonomyScopes {
  public:
   AutonomyScopes() = default;
 
-  // Leaves its scope when it is destroyed, exceptions included. The stack must outlive it.
+  // Leaves the scope when it is destroyed. The stack must outlive it.
   class Entered {
    public:
     Entered(Entered&& other) noexcept
@@ -46,18 +47,18 @@ class AutonomyScopes {
     std::shared_ptr<const autonomy::ScopeStack> before_;
   };
 
-  // `policy` has the members of the section `autonomy` of a policy (docs/autonomy.md). Where it
-  // asks for more than the scopes around it, those count. `InvalidInput`: an unknown member, a
-  // scope for another agent than `agent_id`, too few reviewers left, or more than 16 scopes.
+  // Enters a scope. `policy` has the members of the section `autonomy` of a policy
+  // (docs/autonomy.md). A scope never gives more than the scopes around it. `InvalidInput`: an
+  // unknown member, a scope for another agent than `agent_id`, too few reviewers left, or more than
+  // 16 scopes.
   Result<Entered> push(const json::value& policy, std::string_view agent_id = {});
 
   std::size_t depth() const;
-  // Null: there is no scope. For the engine.
+  // Used by the engine. Null: there is no scope.
   const std::shared_ptr<const autonomy::ScopeStack>& stack() const { return stack_; }
 
  private:
-  std::shared_ptr<const autonomy::ScopeStack>
-      stack_{};  // shared: copies are cheap, none changes it
+  std::shared_ptr<const autonomy::ScopeStack> stack_{};  // shared between copies and never changed
 };
 
 }  // namespace sallyport

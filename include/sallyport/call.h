@@ -1,4 +1,4 @@
-// One tool invocation that an agent asks for, and what came of it.
+// A call is one tool invocation that an agent asks for. A tool result is what it returned.
 //
 //   Call call{.agent_id = "agent:planner", .session_id = "s-1", .tool = "read_file",
 //             .input = {{"path", "/tmp/x"}}};
@@ -20,6 +20,7 @@
 
 namespace sallyport {
 
+// The model that asked for a call.
 struct Provenance {
   std::string provider = "unknown";
   std::string model = "unknown";
@@ -27,64 +28,66 @@ struct Provenance {
   bool operator==(const Provenance&) const = default;
 };
 
-// Where a call comes from, as far as its front knows. Rules look at it; the input is what runs.
+// The surroundings of a call, as far as its front knows them. Policy rules read them; they do not
+// change what runs.
 struct CallSetting {
   std::string front{};   // `mcp`, `http`, `hook`, `library` or `agent`; empty: unknown
-  std::string folder{};  // absolute, what relative paths start from; empty: unknown
+  std::string folder{};  // absolute; relative paths start here; empty: unknown
   std::vector<std::string> workspace{};  // folders of the project; empty: unknown
   bool interactive = false;              // the host can ask its user
-  // What is known of the event `trigger_id`: `provider` and `kind`, as the front was told.
+  // `provider` and `kind` of the event `trigger_id`, as the front received them.
   std::map<std::string, std::string> trigger{};
 
   bool operator==(const CallSetting&) const = default;
 };
 
+// A value. What `Engine::call` takes.
 struct Call {
-  std::string call_id{};       // given by the Governor, whatever stands here
-  std::string tool_call_id{};  // the model's; unique in one session only; empty: the call id serves
+  std::string call_id{};       // set by the engine; a value given here is ignored
+  std::string tool_call_id{};  // the model's id, unique in its session; empty: `call_id` is used
   std::string agent_id{};      // the authenticated principal, never taken from input
   std::string session_id{};
   std::string trace_id{};
-  std::string run_id{};  // of the agent's run, where its runtime is ours
+  std::string run_id{};  // the run, if Sallyport's agent runtime makes the call
   std::string server{};
   std::string tool{};
   json::value input{};
-  // The bytes that came, where a double cannot hold one of their numbers (ParsedJson::exact).
+  // The received bytes, set if a double cannot hold one of their numbers (ParsedJson::exact).
   std::optional<std::string> raw_input{};
   std::uint64_t turn = 0;
   Provenance provenance{};
-  std::string agent_name{};       // for people; who acts is `agent_id`
-  std::uint64_t history_len = 0;  // items of the conversation so far, where the front knows them
-  // Less than the plan's limit if given; never more.
+  std::string agent_name{};       // shown to people; `agent_id` is the identity
+  std::uint64_t history_len = 0;  // items in the conversation so far, if the front knows them
+  // Shortens the time limit of the plan. It never extends it.
   std::optional<std::chrono::milliseconds> time_limit{};
-  // Capability tokens as they came: JSON texts. At most one is considered, two are malformed. No
-  // tool and no record ever sees them.
+  // Capability tokens as JSON texts. A call may carry one; two are malformed. Tools and records
+  // never contain them.
   std::vector<std::string> grants{};
-  // The event that set the call off, where one did: questions about it are named after that, and
-  // `Engine::replay` finds what came of it. 1 to 128 letters, digits, `.`, `_`, `:` and `-`.
+  // The event that triggered the call; empty: none. Questions about the call are named after it,
+  // and `Engine::replay` finds the call by it. 1 to 128 letters, digits, `.`, `_`, `:` and `-`.
   std::string trigger_id{};
   CallSetting setting{};
-  AutonomyScopes scopes{};  // around the call, as they are now
-  // The tier that counts where the policy names none; the program's own word, never the agent's.
+  AutonomyScopes scopes{};  // the scopes around the call
+  // The tier that holds if the policy names none. The program sets it, never the agent.
   std::optional<Autonomy> context_tier{};
 };
 
-// A part of an answer that is no text: an image, a sound, a file, a link.
+// A part of an answer that is not text: an image, a sound, a file, a link.
 struct Document {
   std::string media_type{};
-  std::string data{};                   // base64, or the text itself where the media type is text
-  std::optional<std::string> detail{};  // what else is known of it, such as its address
+  std::string data{};                   // base64, or the text itself if the media type is text
+  std::optional<std::string> detail{};  // more about the document, such as its address
 
   bool operator==(const Document&) const = default;
 };
 
-// What a caller and a record see of an answer (AU-18).
+// The result of a call, as callers and records see it (AU-18).
 struct ToolResult {
   bool success = false;
   std::string output{};
-  json::value data{};  // null where the tool gave text alone
+  json::value data{};  // null: the tool returned text only
   std::optional<std::uint64_t> duration_ms{};
-  std::optional<std::uint64_t> artifact{};  // id of the stored rest of an output cut for its length
+  std::optional<std::uint64_t> artifact{};  // id of the stored rest, if `output` was cut
   std::vector<Document> documents{};
 
   bool operator==(const ToolResult&) const = default;
@@ -93,8 +96,8 @@ struct ToolResult {
 json::object to_json(const Document& document);
 json::object to_json(const ToolResult& result);
 
-// `success` and `output` are enough, unknown members are ignored. `InvalidInput` names the member
-// that is missing or of another type; `where` is how messages name the object.
+// Requires `success` and `output`. Unknown members are ignored. `InvalidInput` names the member
+// that is missing or has a wrong type; messages name the object `where`.
 Result<ToolResult> tool_result_from_json(const json::value& value, std::string where = "result");
 
 }  // namespace sallyport

@@ -1,4 +1,4 @@
-// What kind of thing a tool is. What nobody classified may do anything.
+// The classification of a tool: what it can do to the world. A tool without one may do anything.
 //
 //   Classification reads{.tier = Tier::Observe, .effect_class = "none"};
 //   reads.replay_safe();              // true: it may be run again after a crash
@@ -15,13 +15,14 @@ enum class Autonomy { Shadow, Suggest, ActWithApproval, ActAuto };
 std::string_view to_string(Tier tier);
 std::string_view to_string(Autonomy autonomy);
 
+// A value. The default is the most cautious one.
 struct Classification {
   Tier tier = Tier::Confirm;
   std::string effect_class = "unknown";
   std::string display_name{};  // empty: the tool's own name
-  std::string source{};        // who says so: policy, profile, table, hint; empty: unknown
+  std::string source{};        // policy, profile, table or hint; empty: unknown
 
-  // May be run again after a crash without anybody noticing.
+  // True if the tool may run again after a crash without a visible effect.
   bool replay_safe() const { return tier == Tier::Observe && effect_class == "none"; }
 };
 

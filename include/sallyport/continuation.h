@@ -1,12 +1,14 @@
-// A turn that waits, the calls it handed out, and what comes back for them.
+// A continuation is a paused turn. A hand-off carries the calls that a client runs, and a
+// submission carries their results back.
 //
 //   HandOff hand_off = engine->hand_out(frame, calls)->hand_off;
 //   send(canonical_json(to_json(hand_off)));                  // the client runs the calls
 //   Result<Submission> back = submission_from_text(body);     // at most 8 MiB, 64 levels
 //   check_results(ids_of(hand_off.tool_calls), *back).error().cause;   // "missing_result"
 //
-// Readers ignore unknown members. `InvalidInput` names the member that is missing, of another type
-// or not a known word; `Error::cause` is set only where a function below says so.
+// All types here are values. Readers ignore unknown members. `InvalidInput` names the member that
+// is missing, has a wrong type or an unknown word. `Error::cause` is set only if the comment of a
+// function says so.
 #pragma once
 
 #include <boost/json/array.hpp>
@@ -29,9 +31,9 @@
 
 namespace sallyport {
 
-// A call that was decided here and is executed elsewhere, or waits for a person (AU-53).
+// A call that is decided here and runs elsewhere, or that waits for a person (AU-53).
 struct PendingCall {
-  std::string id{};  // the model's: `tool_call_id` everywhere else
+  std::string id{};  // the model's id; other types name it `tool_call_id`
   std::string name{};
   std::string display_name{};
   Tier tier = Tier::Confirm;
@@ -42,7 +44,7 @@ struct PendingCall {
   bool operator==(const PendingCall&) const = default;
 };
 
-// What came of one call of a turn.
+// The result of one call of a turn.
 struct CallResult {
   std::string tool_call_id{};
   ToolResult result{};
@@ -61,7 +63,7 @@ struct Continuation {
     Usage total_usage{};
     Usage turn_usage{};
     std::vector<PendingCall> pending_tool_calls{};
-    std::uint64_t awaiting_index = 0;  // into the pending calls; not checked by the reader
+    std::uint64_t awaiting_index = 0;  // index into the pending calls; readers do not check it
     std::vector<CallResult> completed_results{};
     json::value state{};
     std::optional<std::string> response_id{};
@@ -73,12 +75,13 @@ struct Continuation {
 
   std::uint64_t version = kVersion;
   std::string id{};
-  std::string digest{};  // of the canonical payload; not checked by the reader
+  std::string digest{};  // digest of the canonical payload; readers do not check it
   Payload payload{};
 
   bool operator==(const Continuation&) const = default;
 };
 
+// What the client receives: calls to run, and the continuation to send back with their results.
 struct HandOff {
   std::vector<PendingCall> tool_calls{};
   Continuation continuation{};
@@ -86,6 +89,7 @@ struct HandOff {
   bool operator==(const HandOff&) const = default;
 };
 
+// What the client sends back.
 struct Submission {
   Continuation continuation{};
   std::vector<CallResult> results{};
@@ -93,12 +97,12 @@ struct Submission {
   bool operator==(const Submission&) const = default;
 };
 
-// What the answered approval says to a paused turn (AU-70).
+// The reply that a paused turn waited for (AU-70).
 struct ResumeDecision {
   enum class Kind { Approved, Rejected, Timeout };
 
   Kind kind = Kind::Timeout;
-  std::string reason{};  // of a rejection
+  std::string reason{};  // why it was rejected
 
   bool operator==(const ResumeDecision&) const = default;
 };
@@ -113,8 +117,8 @@ json::object to_json(const Submission& submission);
 json::object to_json(const ResumeDecision& decision);
 
 Result<PendingCall> pending_call_from_json(const json::value& value, std::string where = "call");
-// Reads `version` first; one that is not 1 is refused with the cause `continuation_version`,
-// whatever the rest looks like. So do the two readers that hold a continuation.
+// Reads `version` first. A version other than 1 is refused with the cause `continuation_version`,
+// even if the rest is malformed. `hand_off_from_json` and `submission_from_json` do the same.
 Result<Continuation> continuation_from_json(const json::value& value,
                                             std::string where = "continuation");
 Result<HandOff> hand_off_from_json(const json::value& value);
@@ -122,7 +126,8 @@ Result<Submission> submission_from_json(const json::value& value);
 Result<ResumeDecision> resume_decision_from_json(const json::value& value,
                                                  std::string where = "decision");
 
-// What comes from outside as text: longer or deeper is refused before it is parsed further (AU-95).
+// Limits of texts from outside. A text that is longer or deeper is refused while it is parsed
+// (AU-95).
 inline constexpr std::size_t kContinuationBytes = 8 * 1024 * 1024;
 inline constexpr std::size_t kContinuationDepth = 64;
 
@@ -131,8 +136,9 @@ Result<Submission> submission_from_text(std::string_view text);
 
 std::vector<std::string> ids_of(std::span<const PendingCall> calls);
 
-// Is there exactly one result for each call handed out (AU-55)? If not, the cause is
-// `unknown_result`, `duplicate_result` or `missing_result`, and the message has the first such id.
+// Checks that there is exactly one result for each call that was handed out. If not, the cause is
+// `unknown_result`, `duplicate_result` or `missing_result`, and the message names the first such id
+// (AU-55).
 Result<void> check_results(std::span<const std::string> handed_out, const Submission& submission);
 
 }  // namespace sallyport

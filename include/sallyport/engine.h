@@ -1,4 +1,4 @@
-// Sallyport inside a C++ program: every tool call decided, executed, inspected, recorded.
+// Sallyport inside a C++ program. The engine decides, runs, inspects and records every tool call.
 //
 //   auto engine = EngineBuilder("my-agent-data")
 //                     .tool({.name = "add",
@@ -47,46 +47,46 @@
 
 namespace sallyport {
 
-// What a guard can see beside the call.
+// What a guard knows in addition to the call.
 struct GuardView {
   Classification classification{};
-  unsigned pass = 1;
+  unsigned pass = 1;  // a guard judges again when another guard rewrites the input
 };
 
-// How a function of the program is run. The default is on the thread that governs the call, which
-// is quick and must not wait: one that never returns holds its call for good. `waits` gives it a
-// thread of the pool, and ends the wait for it at the limit.
+// How the engine runs a guard function. By default the function runs on the thread that governs the
+// call. It must be quick there: a function that never returns blocks its call forever. With `waits`
+// the function runs on a thread of the pool, and the engine stops waiting at `limit`.
 struct GuardOptions {
   bool waits = false;
-  std::optional<std::chrono::milliseconds> limit{};  // else 2 s before a call, 1 s after it
-  bool fail_open = false;  // its failure lets the call pass; each such stretch is on record
-  json::value settings{};  // what it was configured with: part of the policy's hash
+  std::optional<std::chrono::milliseconds> limit{};  // default: 2 s before a call, 1 s after it
+  bool fail_open = false;  // a failure lets the call pass; the ledger records each such interval
+  json::value settings{};  // the guard's configuration; it is part of the policy hash
 };
 
-// How something that only listens is run. Without `waits` it runs on a thread that governs calls,
-// and holds the call, and that thread, until it returns: it must be quick. With `waits` it has a
-// thread of its own, where it hears one thing at a time; after `limit`, or 5 s, nobody waits for it
-// any more, and it has failed.
+// How the engine runs a listener: a hook or a sink. Without `waits` the listener runs on a thread
+// that governs calls. It must be quick there: the call and the thread are blocked until it returns.
+// With `waits` the listener has a thread of its own and receives one message at a time. The engine
+// stops waiting after `limit`, at most 5 s, and counts the listener as failed.
 struct ListenerOptions {
   bool waits = false;
   std::chrono::milliseconds limit{5000};
 };
 
-// When the intent of a call is on disk.
+// When the intent of a call becomes durable.
 enum class WriteIntents {
   Strict,  // before every call
-  Effect,  // before calls that have an effect; others become durable with their outcome
-  // With the outcome, for all, and nobody waits for the disk: a crash can leave an effect that no
-  // record names, a loss of power takes the records of the last fifth of a second.
+  Effect,  // before calls that have an effect; for other calls together with their outcome
+  // Together with the outcome, for all calls, and no call waits for the disk. A crash can leave an
+  // effect without a record. A power loss can lose the records of the last 0.2 s.
   Relaxed,
 };
 
 class Engine;
 
-// Everything that decides is given here; afterwards nothing can be added or taken away. For one
-// thread. The functions given are called by threads of the engine, for different calls at the same
-// time; what they capture must outlive the engine. A name that is taken, a function that is empty
-// or a time that is not above zero makes `open` fail.
+// Collects everything that decides about calls and opens an engine. An open engine cannot be
+// changed. Use the builder on one thread. The engine calls the functions on its own threads, for
+// several calls at the same time; whatever they capture must outlive the engine. A duplicate name,
+// an empty function or a time that is not positive makes `open` fail.
 class EngineBuilder {
  public:
   using Guard = std::function<Result<Verdict>(const Call&, const GuardView&)>;
@@ -98,54 +98,54 @@ class EngineBuilder {
   using Sink = std::function<Result<void>(const AuditRecord&)>;
   using Approver = std::function<Result<Reply>(const Question&)>;
 
-  // The folder of ledger and keys, made on first use. An empty one: a temporary folder, gone with
-  // the engine.
+  // The folder of the ledger and its keys. It is created on first use. An empty path means a
+  // temporary folder that is deleted with the engine.
   explicit EngineBuilder(std::filesystem::path data_folder);
   EngineBuilder(EngineBuilder&&) noexcept;
   ~EngineBuilder();
 
-  // A policy as a file would say it (docs/guardrails.md). What it says goes before what the program
-  // said; its guards stand where it is given. An invalid one makes `open` fail, with its place.
+  // Adds a policy: the text of a policy file (docs/guardrails.md). The policy takes precedence over
+  // settings of the program. Its guards run at this place in the order of guards. `open` fails with
+  // the place in the text if the policy is invalid.
   EngineBuilder& policy(std::string text);
   EngineBuilder& policy_file(std::filesystem::path file);
-  // What `~` and `home` mean in rules: an absolute folder. The library reads no environment;
-  // without this folder, a rule about `~` is unknown for every path, so `deny` and `ask` rules ask.
+  // Sets the absolute folder that `~` and `home` mean in rules. The library reads no environment.
+  // Without this folder a rule about `~` is unknown for every path, so `deny` and `ask` rules ask.
   EngineBuilder& home_folder(std::filesystem::path folder);
 
-  // What a program that the policy names under `external:` gets under this name, where it asks for
-  // it. The library reads no environment.
+  // Sets a variable that programs under `external:` in the policy can request by name. The library
+  // reads no environment.
   EngineBuilder& variable(std::string name, std::string value);
 
   EngineBuilder& tool(Tool tool);
   EngineBuilder& guard(std::string name, Guard judge, GuardOptions options = {});
   EngineBuilder& result_guard(std::string name, ResultGuard judge, GuardOptions options = {});
-  // Hooks that rewrite run once, before everything that decides.
+  // A rewriting hook runs once, before all guards that decide.
   EngineBuilder& pre_hook(std::string name, PreHook decide, GuardOptions options = {});
   EngineBuilder& rewriting_hook(std::string name, PreHook decide, GuardOptions options = {});
   EngineBuilder& authorizer(std::string name, Authorizer authorize, GuardOptions options = {});
-  // The shipped guards of results, with their settings as a policy would write them.
+  // The built-in result guards. Their settings are those that a policy would contain.
   EngineBuilder& output_sanitizer(json::value settings = json::object{});
   EngineBuilder& size_limiter(json::value settings = json::object{});
   EngineBuilder& query_result();
 
-  // The name `audit` is that of the ledger, which hears of everything first.
+  // The name `audit` is reserved for the ledger, which receives every event first.
   EngineBuilder& hook(std::string name, Hook hear, ListenerOptions options = {});
-  // A hook that adds rows: the events it returns, at most 16, become entries of the ledger on
-  // topics of the program, beside the event it was told of. A row that is refused counts as its
-  // failure.
+  // A hook that returns rows. The returned events, at most 16, become ledger entries on topics of
+  // the program, next to the event that the hook received. A refused row is a failure of the hook.
   EngineBuilder& row_hook(std::string name, RowHook hear, ListenerOptions options = {});
   EngineBuilder& sink(std::string name, Sink take, ListenerOptions options = {});
-  EngineBuilder& approver(Approver answer);  // none: calls wait for `Engine::answer`
+  EngineBuilder& approver(Approver answer);  // without one, calls wait for `Engine::answer`
 
-  EngineBuilder& autonomy(Autonomy autonomy);  // `ActWithApproval` unless said otherwise
+  EngineBuilder& autonomy(Autonomy autonomy);  // default: `ActWithApproval`
   EngineBuilder& durability(WriteIntents durability);
-  // For the tool alone: what guards and people take is not counted. 60 s.
+  // Limits the run of the tool. Time of guards and people does not count. Default: 60 s.
   EngineBuilder& time_limit(std::chrono::milliseconds limit);
   EngineBuilder& approval_time(std::chrono::seconds time);
-  EngineBuilder& threads(unsigned count);  // for tools and for whatever `waits`; 8
+  EngineBuilder& threads(unsigned count);  // for tools and functions with `waits`; default: 8
 
-  // Opens the ledger, closes what an earlier run left, and loads the plan. The builder is empty
-  // afterwards.
+  // Opens the ledger, closes the calls that an earlier run left open, and loads the plan. The
+  // builder is empty afterwards.
   Result<std::unique_ptr<Engine>> open();
 
  private:
@@ -154,38 +154,41 @@ class EngineBuilder {
   friend class Engine;
 };
 
+// Options of one call or question.
 struct CallOptions {
   std::stop_token cancel{};
-  bool hold = true;  // wait while a person is asked; else the answer says `requires_confirmation`
+  // True: wait while a person is asked. False: return `requires_confirmation` at once.
+  bool hold = true;
   std::function<void(const json::value&)> on_progress{};  // called on a thread of the engine
 };
 
-// What came of the calls of one turn.
+// The result of one turn.
 struct TurnEnd {
   std::vector<CallResult> results{};
-  std::optional<Continuation> paused{};  // a person has to answer `approval_id` first
+  std::optional<Continuation> paused{};  // set if a person must answer `approval_id` first
   std::string approval_id{};
 };
 
+// The result of `Engine::hand_out`.
 struct HandedOut {
   HandOff hand_off{};
-  std::vector<Answer> answered{};  // refused, or answered before: not handed out
+  std::vector<Answer> answered{};  // calls that are not handed out: refused, or answered before
 };
 
-// A dispatch made again from its record: the calls and questions of the program that an event set
-// off, in their order. Each is decided by the policy of now. Nobody is asked: the answers that were
-// recorded count. Nothing runs: results are those that were recorded, past the guards of now.
-// A call that has no such answer or result is refused with a reason that begins with
-// `replay_missing_answer` or `replay_missing_result`; each leaves a record of its own. From any
-// thread; the engine must outlive it.
+// Replays a dispatch from its records: the calls and questions that one event triggered, in their
+// order. The current policy decides about each call. No person is asked; the recorded answers
+// count. No tool runs; the recorded results pass the current guards. A call without a recorded
+// answer or result is refused with a reason that begins with `replay_missing_answer` or
+// `replay_missing_result`. Each replayed call writes a record of its own. The program owns the
+// replay and must destroy it before the engine. Its methods may be called from any thread.
 class Replay {
  public:
   Replay(const Replay&) = delete;
   ~Replay();
 
   Result<Answer> call(Call call);
-  // `NotFound` with the cause `replay_missing_answer`: nobody had answered, or it was another
-  // question.
+  // `NotFound` with the cause `replay_missing_answer`: the question was not answered, or it is not
+  // the recorded question.
   Result<HumanAnswer> ask(const HumanQuestion& question);
 
  private:
@@ -195,103 +198,102 @@ class Replay {
   std::unique_ptr<Body> body_;
 };
 
-// Callable from any thread. The destructor cancels the calls that are under way, waits until they
-// have returned, and for functions of the program that still run. Of the process that opened it
-// alone: after a fork the child opens an engine of its own, on the same folder if it likes.
+// The engine: the only way to the tools of the program. The program owns it. Every method may be
+// called from any thread. The destructor cancels running calls and waits for them and for functions
+// of the program that still run. An engine belongs to the process that opened it. After a fork the
+// child opens an engine of its own; it may use the same folder.
 class Engine {
  public:
   Engine(const Engine&) = delete;
   ~Engine();
 
-  // Waits for the answer. An error means that nothing may be shown: the call could not be recorded,
-  // or was not a call. A refused call is a good answer that says so.
+  // Runs a call and waits for its answer. A refused call is an answer that says so. An error means
+  // that the call could not be recorded or is malformed: show nothing.
   Result<Answer> call(Call call, CallOptions options = {});
-  // The same for a tool that answers in pieces: `on_chunk` gets each piece of what was released, in
-  // order and on this thread, once all of it has passed the guards and is on record.
+  // Runs a call to a tool that answers in pieces. After all pieces have passed the guards and are
+  // recorded, it calls `on_chunk` for each released piece, in order and on this thread.
   Result<Answer> stream(Call call, const std::function<void(const json::value&)>& on_chunk,
                         CallOptions options = {});
 
-  // The calls of one turn, in order. A call that needs a person pauses the turn. Session and turn
-  // of all calls are those of the frame.
+  // Runs the calls of one turn in order. A call that needs a person pauses the turn. All calls take
+  // session and turn from the frame.
   Result<TurnEnd> run_turn(Continuation::Payload frame, std::vector<Call> calls);
   Result<TurnEnd> resume_turn(const Continuation& continuation, const std::string& session_id);
 
-  // Calls that are decided here and executed by somebody else. The tools need not be registered: a
-  // tool of this engine, or the policy, says how they are classified. With nothing to hand out, all
-  // having been answered, the continuation has no id. Of a result that is submitted, `data` counts
-  // where it is there, else `output`; one that has documents counts whole.
+  // Decides calls that a client runs. The tools need not be registered; a tool of this engine or
+  // the policy classifies them. If all calls are already answered, the continuation has no id.
+  // `submit` takes the results: the whole result if it has documents, else `data`, else `output`.
   Result<HandedOut> hand_out(Continuation::Payload frame, std::vector<Call> calls,
                              std::chrono::seconds within = std::chrono::hours(24));
   Result<std::vector<Answer>> submit(const Submission& submission, const std::string& session_id);
 
-  // Asks people something that is about no call. With `hold` it waits: for an answer, the deadline
-  // or a cancel. An error: the question is not on record, and nobody sees it.
+  // Asks people a question that is not about a call. With `hold` it waits for an answer, the
+  // deadline or a cancel. An error means that the question is not recorded and not shown.
   Result<HumanAnswer> ask(HumanQuestion question, CallOptions options = {});
-  // How it stands now; the text of an answer that was erased is gone.
+  // Returns the current state of a question. The text of an erased answer is gone.
   Result<HumanAnswer> answer_to(const std::string& request_id);
 
-  // `trigger_id` is that of the calls and questions of then.
+  // Opens a replay of the calls and questions that were recorded with this trigger id.
   Result<std::unique_ptr<Replay>> replay(std::string trigger_id);
 
-  // Writes an event of the program's own model, memory, background tasks or file access: durable
-  // first, then told to the hooks. `subject` may say session, call and trace; an empty agent is
-  // that of the event. An announcing event (`announces`) that returns an error was not announced:
-  // do not do what it announces. Where a hook refused it, the engine has written its finish
-  // already. `InvalidInput`: `check` refuses it, or the engine itself writes events of this kind.
-  // `Conflict`: a finish without its start, or a start that is already open. Starts that a process
-  // leaves open are finished by the next start of the engine, with a text that begins
-  // `interrupted:` (EV-51).
+  // Records an event of the program's own model, memory, background tasks or file access, then
+  // tells it to the hooks. `subject` may name session, call and trace; an empty agent is filled in
+  // from the event. If an announcing event (`announces`) returns an error, do not do what it
+  // announces; if a hook refused it, the engine has already recorded its finish. `InvalidInput`:
+  // `check` refuses the event, or only the engine may write this kind. `Conflict`: a finish without
+  // a start, or a start that is already open. A start that a process leaves open is finished when
+  // an engine next opens the ledger, with a text that begins with `interrupted:` (EV-51).
   Result<void> emit(Event event, Subject subject = {});
 
-  // A response of a model provider with an error status. Secrets in the body are redacted, then at
-  // most 4 KiB of it are kept.
+  // Builds the error of a model provider's response with an error status. Secrets in the body are
+  // redacted; then at most 4 KiB are kept.
   ProviderError http_error(std::uint64_t status, std::string_view body,
                            std::optional<std::chrono::milliseconds> retry_after = {}) const;
 
-  // A gate for one stream of the program's own text. Null: no check of this stage applies, and the
-  // text goes its way untouched. `tool` for `ToolOutput`. `subject` names session, agent and trace
-  // of what is put on record.
+  // Opens a gate for one stream of the program's own text. Null: no check applies to this stage;
+  // pass the text on unchanged. `tool` is for `ToolOutput`. `subject` names session, agent and
+  // trace for the records.
   Result<std::unique_ptr<GuardrailGate>> arm(GuardrailStage stage, const std::string& tool = {},
                                              Subject subject = {});
-  // The same for one message of a model. Null: the policy has no checks.
+  // Opens a gate for one message of a model. Null: the policy has no checks.
   Result<std::unique_ptr<MessageGate>> arm_message(Subject subject = {});
 
-  // Appends an event of the program; returns the sequence of its entry. `InvalidInput`: the topic
-  // is one of the engine's, or a limit is passed, and nothing is written.
+  // Appends an event of the program and returns the sequence of its entry. `InvalidInput`: the
+  // topic belongs to the engine, or the event exceeds a limit; nothing is written.
   Result<std::uint64_t> publish(TopicEvent event, const Subject& subject = {});
-  // Events with an id greater than `after`, in order.
+  // Returns events with an id greater than `after`, in order.
   Result<TopicPage> read_topic(const std::string& topic, std::uint64_t after = 0,
                                std::size_t limit = 100);
   Result<TopicFollower> follow(const std::string& topic, std::uint64_t after = 0,
                                std::size_t queue = 1024);
-  // Where a named consumer stands; 0 before it moved. Durable, moves only forward, never passes the
-  // latest id: else `Conflict`.
+  // The durable position of a named consumer; 0 before its first move. It moves forward only and
+  // never past the latest id; any other move is `Conflict`.
   Result<std::uint64_t> cursor(const std::string& topic, const std::string& consumer);
   Result<void> move_cursor(const std::string& topic, const std::string& consumer, std::uint64_t id);
 
-  // What was asked for this session is taken back, and calls that wait end. Proposals stay. Returns
-  // how many there were.
+  // Cancels the open questions of this session and ends the calls that wait for them. Proposals
+  // stay. Returns the number of cancelled questions.
   Result<std::size_t> end_session(const std::string& session_id);
 
-  // `reply.by` is the person, as the program authenticated them. Of several answers one counts; the
-  // others are `Conflict`.
+  // Answers a question. The program has authenticated the person `reply.by`. Only one answer
+  // counts; every other answer is `Conflict`.
   Result<void> answer(const std::string& approval_id, const Reply& reply);
-  // Runs what was proposed and is approved by now, and ends what was refused, each once; of tools
-  // that this engine has. Call it now and then where the tier is `suggest`.
+  // Runs approved proposals and closes refused ones, each once, for the tools of this engine. Under
+  // the tier `suggest`, call it from time to time.
   Result<std::vector<Answer>> run_answered();
   Result<std::vector<EscalationItem>> escalations();
   Result<void> settle_escalation(const std::string& id, bool accepted, const std::string& by,
                                  const std::string& note = {});
 
-  // In write order. A record some of whose content was erased is not among `records`; `record_json`
-  // shows it with what is left.
+  // All three return entries in write order. `records` skips a record with erased content;
+  // `record_json` returns what is left of it.
   Result<std::vector<AuditRecord>> records(const RecordQuery& query = {});
   Result<std::vector<json::object>> record_json(const RecordQuery& query = {});
   Result<std::vector<json::object>> events(const EventQuery& query = {});  // EV-79
 
-  // A receipt of one record, to be checked with `verifier_key` by anybody, offline.
+  // Returns the receipt of one record. Anyone can check it offline with `verifier_key`.
   Result<std::string> receipt(std::uint64_t sequence);
-  std::string verifier_key();  // empty where the ledger cannot be read
+  std::string verifier_key();  // empty: the ledger cannot be read
   const std::string& policy_hash() const;
 
  private:

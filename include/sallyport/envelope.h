@@ -1,4 +1,5 @@
-// What an upstream gave, whole: nothing of it leaves before the second door has seen all of it.
+// An envelope holds the whole result of an upstream: a value, a stream or an error. No part of it
+// leaves before the result guards have seen all of it.
 //
 //   Envelope envelope = Envelope::of({{"rows", 3}});
 //   envelope.to_json();                                     // {"kind":"value","value":{"rows":3}}
@@ -16,6 +17,7 @@
 
 namespace sallyport {
 
+// A value. The comment of a field names the kind that uses it.
 struct Envelope {
   enum class Kind { Value, Stream, Error };
 
@@ -23,29 +25,30 @@ struct Envelope {
   json::value value{};                 // Value
   std::vector<json::value> chunks{};   // Stream
   bool complete = true;                // Stream
-  std::string reason{};                // Stream that was cut short: why
+  std::string reason{};                // Stream that is not complete: why
   std::optional<std::int64_t> code{};  // Error
   std::string message{};               // Error
   json::value data{};                  // Error
-  // The bytes that came where they were no answer at all (PI-85): committed to, never released.
+  // The received bytes if they were not a valid answer. A record commits to them; no caller gets
+  // them (PI-85).
   std::optional<std::string> malformed_bytes{};
 
   static Envelope of(json::value value);
   static Envelope error(std::string message, std::optional<std::int64_t> code = {});
   static Envelope malformed_output(std::string bytes);
-  // Of bytes that an upstream sent: a value, or `malformed_output` for what is not strict JSON.
+  // Parses the bytes of an upstream: a value, or `malformed_output` if they are not strict JSON.
   static Envelope from_upstream(std::string bytes, std::size_t limit = 64u << 20);
 
-  // PI-22.
+  // The JSON form of an envelope (PI-22).
   json::value to_json() const;
   static Result<Envelope> from_json(const json::value& json);
 
-  // What the caller gets: text as it is, anything else as data with its JSON as text. A value that
-  // is a result with documents, as `to_json` writes it, is that result.
+  // Converts to what the caller gets. Text stays text; any other value becomes data, with its JSON
+  // as text. A value that is the JSON of a result with documents becomes that result.
   ToolResult to_result() const;
 };
 
-// PI-9: equal RFC 8785 bytes.
+// True if both have equal RFC 8785 bytes (PI-9).
 bool same(const Envelope& a, const Envelope& b);
 
 }  // namespace sallyport

@@ -1,4 +1,4 @@
-// Something that a guard let pass and a person should look at.
+// An escalation: a guard let a call or a result pass and asks a person to look at it.
 //
 //   const Result<std::vector<EscalationItem>> items = engine->escalations();
 //   if (!items) return;
@@ -11,9 +11,10 @@
 
 namespace sallyport {
 
+// A value. One open escalation.
 struct EscalationItem {
   std::string id{};
-  std::string call_id{};  // of the first call that caused it
+  std::string call_id{};  // the first call that caused it
   std::string session_id{};
   std::string agent_id{};
   std::string server{};
@@ -21,7 +22,7 @@ struct EscalationItem {
   std::string guard{};
   std::string message{};
   std::string opened_at{};  // RFC 3339 in UTC
-  std::uint64_t count = 1;  // calls that said the same within a minute
+  std::uint64_t count = 1;  // calls with the same escalation within a minute
 
   bool operator==(const EscalationItem&) const = default;
 };

@@ -1,4 +1,4 @@
-// What an agent did, one transition at a time: 22 kinds, each a plain struct.
+// Events report what an agent did, one transition at a time. There are 22 kinds; each is a struct.
 //
 //   Event event = event::ModelRequestStarted{.agent_id = "agent:a", .model = "m", .attempt = 1};
 //   event_type(event);   // "model_request_started"
@@ -7,9 +7,9 @@
 //   to_json(event);      // {"kind":"model_request_started","agent_id":"agent:a",...}
 //   event_from_json(to_json(event)).value() == event;
 //
-// `agent_id` is the authenticated principal, never something a model or a tool said. Which session,
-// call, run and policy an event belongs to is in the row around it, not in the event.
-// Texts must be redacted before they are put in: a cut through a secret would hide it.
+// `agent_id` is the authenticated principal, never a name that a model or a tool gave. The row
+// around an event says to which session, call, run and policy it belongs; the event does not.
+// Redact texts before you put them in: a cut through a secret would hide the secret from redaction.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -103,8 +103,8 @@ struct ModelResponseFinished {
   std::uint64_t attempt = 1;
   bool success = false;
   std::optional<std::string> error{};
-  std::optional<std::string> stop_reason{};  // the provider's own word; none unless `success`
-  std::optional<Usage> usage{};              // the last one reported, also without success
+  std::optional<std::string> stop_reason{};  // the provider's word; only with `success`
+  std::optional<Usage> usage{};              // the last one reported, also without `success`
   bool operator==(const ModelResponseFinished&) const = default;
 };
 
@@ -120,8 +120,8 @@ struct ToolExecutionFinished {
   std::string tool_name{};
   std::string tool_call_id{};
   bool is_error = false;
-  std::optional<std::string> error{};  // none unless `is_error`
-  std::string output_preview{};        // written up to 4,096 bytes
+  std::optional<std::string> error{};  // only with `is_error`
+  std::string output_preview{};        // at most 4,096 bytes are written
   json::value details{};
   bool operator==(const ToolExecutionFinished&) const = default;
 };
@@ -159,7 +159,7 @@ struct BackgroundTaskFinished {
 struct MemorySearchStarted {
   std::string agent_id{};
   std::uint64_t limit = 0;
-  std::string query_preview{};  // written up to 120 code points
+  std::string query_preview{};  // at most 120 code points are written
   bool operator==(const MemorySearchStarted&) const = default;
 };
 
@@ -224,28 +224,28 @@ using Event = std::variant<
     event::MemoryCompactionApplied, event::MemoryCompactionSkipped, event::RunAborted,
     event::ToolExecutionBlocked>;
 
-// The `kind` of its JSON.
+// The event type is the member `kind` in JSON.
 bool is_event_type(std::string_view text);
 std::string_view event_type(const Event& event);
 
-// Whose it is: the agent, or the instance for `recovery_prepared`.
+// Returns the agent of the event, or the runtime instance for `recovery_prepared`.
 const std::string& scope(const Event& event);
 
-// True: it announces an effect, and one that cannot be written stops the effect.
-// False: it reports what happened, and a failure to tell changes nothing.
+// True: the event announces an effect. If it cannot be written, the effect must not happen.
+// False: the event reports an effect. A failure to report it changes nothing.
 bool announces(const Event& event);
 
-// All fields of the kind, `null` where an optional one has no value, the previews cut.
+// Writes all fields of the kind. An optional field without a value is `null`. Previews are cut.
 json::object to_json(const Event& event);
 
-// Absent optional fields are read as `null`, unknown ones ignored. `InvalidInput` has the field in
-// `where`: an unknown kind, a missing field, a wrong type, an integer above 2^53-1, a word outside
-// its list, text that is not UTF-8.
+// Reads absent optional fields as `null` and ignores unknown fields. `InvalidInput` names the field
+// in `where`: an unknown kind, a missing field, a wrong type, an integer above 2^53-1, a word
+// outside its list, or text that is not UTF-8.
 Result<Event> event_from_json(const json::value& value);
 
-// For an event that code put together, before it is written: whatever `event_from_json` refuses, a
-// tool's `error` without `is_error`, a `stop_reason` without `success`, a reason for an abort that
-// does not begin as it must.
+// Checks an event that code built. It refuses what `event_from_json` refuses, an `error` of a tool
+// without `is_error`, a `stop_reason` without `success`, and an abort reason that does not begin
+// with one of its words.
 Result<void> check(const Event& event);
 
 }  // namespace sallyport

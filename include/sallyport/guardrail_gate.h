@@ -1,12 +1,13 @@
-// The guardrails of a policy on text that a program streams itself: answers of its own model, input
-// of its users, results on their way (GR-43 to GR-58).
+// Gates apply the guardrails of a policy to text that the program streams itself: answers of its
+// own model, input of its users, results of tools (GR-43 to GR-58).
 //
 //   Result<std::unique_ptr<GuardrailGate>> gate = engine->arm(GuardrailStage::Output);
 //   for (const std::string& delta : deltas) show((*gate)->push(delta)->text);
 //   show((*gate)->finish()->text);
 //
-// What goes out does not depend on how the text is cut. Not one byte of a match leaves. Each block
-// and each first redaction of a check is in the ledger before its effect goes out.
+// The output does not depend on how the text is cut into pieces. No byte of a match is released.
+// The ledger records each block, and the first redaction of each check, before its effect is
+// released.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -22,36 +23,39 @@
 
 namespace sallyport {
 
-// Where a text stands. Arguments of a call are no stream: `MessageGate` takes them.
+// The place of a text. Arguments of a call are not a stream; use `MessageGate` for them.
 enum class GuardrailStage { Input, Output, ToolOutput };
 
+// One match of one check.
 struct GuardrailHit {
   std::string check{};
   std::string action{};  // `block`, `redact` or `log`
   std::string reason_code{};
-  std::optional<std::uint64_t> start{};  // bytes of the text as it was pushed
+  std::optional<std::uint64_t> start{};  // byte offsets in the text as it was pushed
   std::optional<std::uint64_t> end{};
-  json::object json{};  // all members of GR-18 but `matched`
+  json::object json{};  // all members of GR-18 except `matched`
 };
 
+// What one push or finish releases.
 struct GateOutput {
-  std::string text{};  // what a reader may see now: redacted, and the replacement of a block
+  std::string text{};  // the released text: redacted, or the replacement of a block
   std::vector<GuardrailHit> hits{};
-  bool blocked = false;  // nothing follows
+  bool blocked = false;  // true: the gate releases nothing more
 };
 
-// One stream. Owned by one caller at a time; the engine must outlive it.
+// The gate of one stream. The caller owns it, uses it on one thread at a time, and destroys it
+// before the engine.
 class GuardrailGate {
  public:
   GuardrailGate(const GuardrailGate&) = delete;
   ~GuardrailGate();
 
-  // After a block: nothing. After `finish`: `Conflict`. An error of the ledger lets nothing out,
-  // and the gate stays shut.
+  // Checks the next piece and returns what may leave now. After a block it returns no text. After
+  // `finish` it returns `Conflict`. If the ledger fails, nothing leaves, now or later.
   Result<GateOutput> push(std::string_view delta);
-  // Decides what was open, releases the rest, and puts on record which checks have looked.
+  // Decides about the held bytes, releases the rest, and records which checks looked at the text.
   Result<GateOutput> finish();
-  std::uint64_t held() const;  // bytes that wait for what follows
+  std::uint64_t held() const;  // bytes that cannot be decided before more text arrives
 
  private:
   friend class Engine;
@@ -62,34 +66,36 @@ class GuardrailGate {
 
 enum class MessageChannel { Text, Reasoning };
 
-// What became of the arguments of a call.
+// The decision about the arguments of a call.
 struct GatedCall {
-  std::optional<std::string> arguments{};  // as they came, or redacted; nothing: refused
-  std::string reason{};                    // of a refusal, for the model
+  std::optional<std::string> arguments{};  // unchanged or redacted; no value: the call is refused
+  std::string reason{};                    // why it is refused, for the model
   std::vector<GuardrailHit> hits{};
 };
 
-// One message of a model: text, reasoning and the arguments of each tool call are channels of their
-// own (GR-54). A block on text or reasoning ends the message: calls that have not started never do
-// (GR-55). Owned by one caller at a time; the engine must outlive it.
+// The gate of one message of a model. Text, reasoning and the arguments of each tool call are
+// separate channels (GR-54). A block on text or reasoning ends the message, and calls that have not
+// started never start (GR-55). The caller owns it, uses it on one thread at a time, and destroys it
+// before the engine.
 class MessageGate {
  public:
   MessageGate(const MessageGate&) = delete;
   ~MessageGate();
 
-  // As those of `GuardrailGate`.
+  // As in `GuardrailGate`.
   Result<GateOutput> push(MessageChannel channel, std::string_view delta);
   Result<GateOutput> finish(MessageChannel channel);
 
-  // `Conflict`: there is such a call already; `Exhausted`: more than 1,024.
+  // `Conflict`: the message has a call with this id. `Exhausted`: it has 1,024 calls.
   Result<void> open_call(const std::string& id, std::string_view tool);
-  // What may leave now: all of it where no check looks at this tool's arguments, else nothing
-  // before they are complete. `Exhausted`: over 16 MiB, and the call is refused.
+  // Returns what may leave now: everything if no check looks at the arguments of this tool, else
+  // nothing until they are complete. `Exhausted`: over 16 MiB; the call is refused.
   Result<std::string> push_arguments(const std::string& id, std::string_view delta);
-  // Decides the call. `InvalidInput`, where a check looks: the arguments are no JSON, and the call
-  // is refused.
+  // Decides about the call. `InvalidInput`: a check applies and the arguments are not JSON; the
+  // call is refused.
   Result<GatedCall> close_call(const std::string& id);
-  // May it run? Then it has started, and nothing later in this message stops it.
+  // Returns whether the call may run. If true, the call has started and nothing later in this
+  // message stops it.
   Result<bool> start_call(const std::string& id);
 
  private:

@@ -1,4 +1,4 @@
-// Something that a program asks people and that is about no call, and what they said.
+// A question of a program to people that is not about a call, and their answer.
 //
 //   const Result<HumanAnswer> said =
 //       engine->ask({.agent_id = "agent:me", .session_id = "s-1", .text = "Which branch?"});
@@ -11,30 +11,31 @@
 
 namespace sallyport {
 
+// A value. What `Engine::ask` takes.
 struct HumanQuestion {
-  std::string agent_id{};  // who asks, and so never answers
+  std::string agent_id{};  // the agent that asks; it may never answer
   std::string session_id{};
   std::string trace_id{};
   std::string text{};                            // at most 16 KiB
   std::string trigger_id{};                      // as in `Call`
-  std::optional<std::chrono::seconds> within{};  // less than the policy's deadline, never more
+  std::optional<std::chrono::seconds> within{};  // shortens the policy's deadline, never extends it
 };
 
-// Words of a person. They were not judged by anything: what they become part of is for whoever
-// asked to decide.
+// A value. The text comes from a person and no guard has judged it. The program that asked decides
+// what to do with it.
 struct HumanAnswer {
   enum class Kind {
     Answered,
-    Refused,    // somebody did not want it answered, or the answer does not count
-    Expired,    // silence
-    Cancelled,  // taken back
-    Waiting,    // nobody has said anything yet
+    Refused,    // a person refused the question, or the answer does not count
+    Expired,    // no answer came before the deadline
+    Cancelled,  // the question was withdrawn
+    Waiting,    // there is no answer yet
   };
 
   Kind kind = Kind::Waiting;
   std::string request_id{};
   std::string text{};  // the answer, or the reason of a refusal
-  std::string by{};    // who answered
+  std::string by{};    // the person who answered
 
   bool operator==(const HumanAnswer&) const = default;
 };

@@ -1,4 +1,4 @@
-// What is kept of a call so that presenting it again does not run it again (AU-44).
+// An idempotency row remembers a call so that a repetition does not run the call again (AU-44).
 //
 //   IdempotencyRow row{.session_id = "s-1", .tool_call_id = "toolu_01", .tool_name = "transfer"};
 //   row.status = IdempotencyRow::Status::Completed;
@@ -17,7 +17,7 @@
 
 namespace sallyport {
 
-// One per session and tool call id.
+// A value. There is one row for each pair of session and tool call id.
 struct IdempotencyRow {
   enum class Status { InFlight, Completed };
 
@@ -30,7 +30,7 @@ struct IdempotencyRow {
   json::value input{};
   Status status = Status::InFlight;
   std::optional<ToolResult> result{};
-  std::optional<std::string> operation_id{};  // of a prepared tool
+  std::optional<std::string> operation_id{};  // set for a prepared tool
   std::string started_at{};                   // RFC 3339 in UTC, `Z` and microseconds
   std::optional<std::string> completed_at{};
 
@@ -41,8 +41,8 @@ std::string_view to_string(IdempotencyRow::Status status);
 
 json::object to_json(const IdempotencyRow& row);
 
-// `thread_id` is read as `session_id` where that is absent; unknown members are ignored.
-// `InvalidInput` names the member that is missing, of another type or not a known word.
+// Reads `thread_id` as `session_id` if `session_id` is absent. Unknown members are ignored.
+// `InvalidInput` names the member that is missing, has a wrong type or an unknown word.
 Result<IdempotencyRow> idempotency_row_from_json(const json::value& value,
                                                  std::string where = "row");
 

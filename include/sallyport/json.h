@@ -1,4 +1,4 @@
-// JSON as this library speaks it: Boost.JSON values, read by one strict parser.
+// JSON in this library: Boost.JSON values, one strict parser and one canonical writer.
 //
 //   Result<ParsedJson> input = parse_json(R"({"path":"/tmp/x"})");
 //   input->value.at("path");                         // "/tmp/x"
@@ -17,60 +17,63 @@ namespace sallyport {
 
 namespace json = boost::json;
 
-// How numbers are read.
+// How the parser reads numbers.
 enum class Numbers {
   Foreign,  // any JSON number that is finite as a double
-  Strict,   // our own documents: only what its own canonical form would be (LE-9)
-  Exact,    // as `Foreign`, but a number that a double cannot hold becomes the text of it
+  Strict,   // our own documents: only numbers in canonical form (LE-9)
+  Exact,    // as `Foreign`, but a number that a double cannot hold becomes its text
 };
 
+// Bounds of one text. A text over a bound is refused.
 struct JsonLimits {
   std::size_t bytes = 16 * 1024 * 1024;
   std::size_t depth = 128;
   Numbers numbers = Numbers::Foreign;
-  // Values of all depths, and member names. A value of two bytes costs some hundred bytes of memory
-  // and a microsecond wherever it is looked at, so bytes alone bound neither.
+  // Number of values at all depths, plus member names. A value of two bytes costs about a hundred
+  // bytes of memory and a microsecond for each pass over it, so `bytes` alone bounds neither.
   std::size_t values = 1'000'000;
 };
 
-// The `cause` of an error that says that a text is over one of the limits.
+// The `cause` of an error about a text over one of the limits.
 inline constexpr const char* kOverLimit = "limit";
 
 struct ParsedJson {
   json::value value;
-  // False when a number of the text is not the number its double prints as: such text is kept and
-  // hashed as the bytes that came, because its canonical form would say something else.
+  // False if a number of the text differs from the number that its double prints. Keep and hash the
+  // received bytes of such a text: its canonical form means something else.
   bool exact = true;
-  std::size_t values = 0;  // of all depths, and member names
+  std::size_t values = 0;  // number of values at all depths, plus member names
 };
 
-// Refuses duplicate member names, invalid UTF-8, lone surrogates, a byte order mark, infinities,
-// text behind the value and whatever is over the limits. `where` is `line:column`.
+// Parses one JSON value. It refuses duplicate member names, invalid UTF-8, lone surrogates, a byte
+// order mark, infinities, text after the value and anything over the limits. `Error::where` is
+// `line:column`.
 Result<ParsedJson> parse_json(std::string_view text, const JsonLimits& limits = {});
 
-// `parse_json` for our own documents: strict numbers, value alone. Their values are not counted:
-// what was written once can be read again.
+// Parses one of our own documents, with strict numbers. The number of values is not limited, so
+// that everything that was written can be read again.
 Result<json::value> parse_own_json(std::string_view text, JsonLimits limits = {});
 
-// RFC 8785. The value must hold valid UTF-8 and finite numbers, as everything `parse_json` returns.
+// Writes RFC 8785 text. Strings must be valid UTF-8 and numbers finite, as in every value that
+// `parse_json` returns.
 std::string canonical_json(const json::value& value);
 void append_canonical_json(std::string& out, const json::value& value);
 void append_canonical_string(std::string& out, std::string_view text);
 
-// Is this text what `canonical_json` would write of some value that `parse_own_json` accepts? Says
-// so in one pass and without building the value.
+// True if `canonical_json` would write exactly this text for a value that `parse_own_json` accepts.
+// Takes one pass and does not build the value.
 bool is_canonical_json(std::string_view text);
 
-// The ECMAScript form of a finite double.
+// Appends the ECMAScript form of a finite double.
 void append_canonical_number(std::string& out, double number);
 
-// RFC 8785's order of member names: by UTF-16 code units.
+// The order of member names in RFC 8785: by UTF-16 code units.
 bool canonical_less(std::string_view a, std::string_view b);
 
 bool is_utf8(std::string_view text);
 
-// True when strings are UTF-8, numbers finite and nesting at most `depth`: what a value that code
-// put together must satisfy before it may be hashed.
+// Checks a value that code built: strings are UTF-8, numbers are finite, nesting is at most
+// `depth`. Only such a value may be hashed.
 Result<void> check_json(const json::value& value, std::size_t depth = 128);
 
 }  // namespace sallyport

@@ -1,5 +1,4 @@
-// What goes wrong between a program and a model provider, and what that means for a run (EV-90 to
-// EV-98).
+// Errors between a program and a model provider, and what they mean for a run (EV-90 to EV-98).
 //
 //   ProviderError busy{.kind = ProviderError::Kind::Http, .status = 503, .body = "overloaded"};
 //   is_transient(busy);   // true: another attempt may help
@@ -8,7 +7,8 @@
 //   error.category();     // ErrorCategory::Retryable
 //   abort_reason(error);  // "error: the request failed", for event::RunAborted
 //
-// `Engine::http_error` makes one of a response, and `RetrySchedule` says when to ask again.
+// `Engine::http_error` builds a `ProviderError` from a response. `RetrySchedule` says when to try
+// again.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -28,6 +28,7 @@ namespace core {
 class Redactor;
 }
 
+// A value. One failure of one request. The comment of a field names the kinds that use it.
 struct ProviderError {
   enum class Kind {
     Transport,
@@ -43,14 +44,14 @@ struct ProviderError {
   };
 
   Kind kind = Kind::Transport;
-  std::string message{};                    // all kinds but Http
-  std::optional<std::uint64_t> delay_ms{};  // Retryable: how long the provider wants us to wait
-  std::uint64_t status = 0;                 // Http
-  std::string body{};                       // Http
+  std::string message{};                          // all kinds except Http
+  std::optional<std::uint64_t> delay_ms{};        // Retryable: the wait that the provider asks for
+  std::uint64_t status = 0;                       // Http
+  std::string body{};                             // Http
   std::optional<std::uint64_t> retry_after_ms{};  // Http
 
-  // A response with an error status. The body is redacted as a whole and then cut to 4 KiB; bytes
-  // that are no UTF-8 are replaced. For programs: `Engine::http_error`.
+  // Builds the error of a response with an error status. The whole body is redacted and then cut to
+  // 4 KiB. Bytes that are not UTF-8 are replaced. Programs call `Engine::http_error` instead.
   static ProviderError http(std::uint64_t status, std::string_view body,
                             std::optional<std::chrono::milliseconds> retry_after,
                             const core::Redactor& redactor);
@@ -58,21 +59,21 @@ struct ProviderError {
   bool operator==(const ProviderError&) const = default;
 };
 
-// Only the members of its kind.
+// Writes only the members of its kind.
 json::object to_json(const ProviderError& error);
 Result<ProviderError> provider_error_from_json(const json::value& value,
                                                std::string where = "provider_error");
 
-// Trying the same request again may help.
+// True if the same request may succeed later.
 bool is_transient(const ProviderError& error);
 
-// How long the provider asked us to wait, whichever way it said so.
+// The wait that the provider asks for, from either field; no value: it asks for none.
 std::optional<std::chrono::milliseconds> asked_wait(const ProviderError& error);
 
-// One line for logs and `error` fields: `http 503: overloaded`.
+// One line for logs and `error` fields, such as `http 503: overloaded`.
 std::string text_of(const ProviderError& error);
 
-// What a transport can meet while it asks and listens.
+// Faults of the transport during a request or a response.
 enum class TransportFault {
   NameLookup,
   Connect,
@@ -87,19 +88,20 @@ enum class TransportFault {
 
 ProviderError provider_error(TransportFault fault, std::string message);
 
-// An error frame inside a stream. `type` is the provider's own word for it, where it has one.
+// Builds the error of an error frame inside a stream. `type` is the provider's word for it, if any.
 ProviderError provider_error_of_frame(std::string_view type, std::string message,
                                       std::optional<std::chrono::milliseconds> delay = {});
 
-// Why a run fails or ends.
+// What an error means for a run.
 enum class ErrorCategory {
-  Retryable,  // trying again may help
-  Degraded,   // the run can go on without it
+  Retryable,  // a retry may help
+  Degraded,   // the run can continue without the failed part
   Terminal,   // the run ends
 };
 
 std::string_view to_string(ErrorCategory category);
 
+// A value. Why a run fails or ends.
 struct RuntimeError {
   enum class Kind {
     SendRequest,
@@ -122,7 +124,7 @@ struct RuntimeError {
   std::string message{};
   std::optional<ProviderError> cause{};
 
-  // Follows from kind and cause.
+  // Computed from kind and cause.
   ErrorCategory category() const;
 
   bool operator==(const RuntimeError&) const = default;
@@ -134,7 +136,7 @@ bool is_transient(const RuntimeError& error);
 
 json::object to_json(const RuntimeError& error);
 
-// What `event::RunAborted::reason` says of it: a word that readers count, and the message.
+// The text for `event::RunAborted::reason`: one of the words of docs/events.md, then the message.
 std::string abort_reason(const RuntimeError& error);
 
 }  // namespace sallyport

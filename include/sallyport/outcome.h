@@ -1,4 +1,4 @@
-// How a call ended, or why it waits: one of seven, tagged by `kind` (AU-21).
+// The outcome of a call: how it ended, or why it waits. There are seven kinds (AU-21).
 //
 //   Outcome outcome = Outcome::blocked("writes outside the workspace");
 //   to_string(outcome.kind);   // "blocked"
@@ -19,32 +19,33 @@
 
 namespace sallyport {
 
-// What is known about the world outside (AU-17).
+// Whether the call had an effect (AU-17).
 enum class EffectState {
-  None,     // the upstream was never called, or refused to begin
-  Done,     // it answered
-  Unknown,  // it was called and no answer is known, as after a timeout or a cancel
+  None,     // the upstream was not called, or refused to start
+  Done,     // the upstream answered
+  Unknown,  // the upstream was called and no answer is known, for example after a timeout
 };
 
 std::string_view to_string(EffectState state);
 std::optional<EffectState> effect_state_from(std::string_view word);
 
+// A value. Build it with one of the static functions.
 struct Outcome {
   enum class Kind {
-    Blocked,               // refused; the tool never ran
+    Blocked,               // refused; the tool did not run
     RequiresConfirmation,  // a person was asked; the call waits
-    Cached,                // the same call has an answer already
-    Replayed,              // an external call's results were submitted again
-    Invalidated,           // what a person was or would be asked about is gone
-    Completed,             // the tool answered, well or badly
-    PersistenceFailed,     // the ledger refused a write that the call depended on
+    Cached,                // the same call was answered before
+    Replayed,              // the results of an external call were submitted again
+    Invalidated,           // the question to a person no longer applies
+    Completed,             // the tool answered, with a result or an error
+    PersistenceFailed,     // the ledger refused a write that the call needed
   };
 
   Kind kind = Kind::Blocked;
-  std::string text{};  // the reason, description or error, as the kind has it
-  // Of `Cached`, `Replayed`, `Completed`, and of a `PersistenceFailed` that has one.
+  std::string text{};  // the reason, description or error, depending on the kind
+  // Set for `Cached`, `Replayed` and `Completed`; `PersistenceFailed` may have one.
   std::optional<ToolResult> result{};
-  std::optional<Prepared> listen_context{};  // of `RequiresConfirmation`, where the tool prepared
+  std::optional<Prepared> listen_context{};  // for `RequiresConfirmation` of a prepared tool
 
   static Outcome blocked(std::string reason);
   static Outcome requires_confirmation(std::string description,
@@ -58,15 +59,15 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-// The word of `kind` in JSON.
+// The word for `kind` in JSON.
 std::string_view to_string(Outcome::Kind kind);
 std::optional<Outcome::Kind> outcome_kind_from(std::string_view word);
 
-// Exactly the members of the outcome's kind; whatever else is set is not written.
+// Writes exactly the members of the outcome's kind. Other fields are not written.
 json::object to_json(const Outcome& outcome);
 
-// Unknown members are ignored. `InvalidInput` names the member that is missing or of another type;
-// an unknown `kind` is refused with the seven.
+// Unknown members are ignored. `InvalidInput` names the member that is missing or has a wrong type.
+// For an unknown `kind` the message lists the seven kinds.
 Result<Outcome> outcome_from_json(const json::value& value, std::string where = "outcome");
 
 }  // namespace sallyport

@@ -1,4 +1,5 @@
-// A hook that decides before a tool runs, as a plain function over JSON shapes (EV-64, EV-65).
+// A pre-hook is a function of the host that decides before a tool runs. Its JSON shapes are fixed
+// (EV-64, EV-65).
 //
 //   Result<PreHookDecision> decide(const PreHookContext& context) {
 //     if (context.input_json.contains("rm -rf")) return PreHookDecision::deny("no mass deletion");
@@ -19,7 +20,7 @@
 
 namespace sallyport {
 
-// Unlike the event hooks, which see redacted text, this one sees the real input.
+// A value. What a pre-hook is asked. Event hooks see redacted text; a pre-hook sees the real input.
 struct PreHookContext {
   std::string agent_id{};
   std::string tool_name{};
@@ -40,12 +41,13 @@ json::object to_json(const PreHookContext& context);
 Result<PreHookContext> pre_hook_context_from_json(const json::value& value,
                                                   std::string where = "context");
 
+// A value. What a pre-hook decides.
 struct PreHookDecision {
   enum class Kind { Allow, Deny, Modify };
 
   Kind kind = Kind::Allow;
-  std::string input_json{};             // of a modify: one JSON value
-  std::optional<std::string> reason{};  // always there for a deny
+  std::string input_json{};             // `Modify`: the new input, one JSON value
+  std::optional<std::string> reason{};  // `Deny` always has one
 
   static PreHookDecision allow() { return {}; }
   static PreHookDecision deny(std::string reason) { return {Kind::Deny, {}, std::move(reason)}; }
@@ -57,7 +59,8 @@ struct PreHookDecision {
 };
 
 json::object to_json(const PreHookDecision& decision);
-// Exactly the three shapes; anything else is `InvalidInput`, and denies where a hook answers it.
+// Reads exactly the three shapes. Anything else is `InvalidInput`; as the answer of a hook it
+// denies the call.
 Result<PreHookDecision> pre_hook_decision_from_json(const json::value& value,
                                                     std::string where = "decision");
 

@@ -1,4 +1,5 @@
-// What a tool prepared and a person is asked about, before anything is executed.
+// A prepared operation: the tool says exactly what it would do, and a person confirms that before
+// it runs.
 //
 //   Prepared prepared{.operation_id = "op-7", .revision = 2, .snapshot = {{"amount", 40}},
 //                     .expires_at = "2026-11-15T12:00:00.000000Z"};
@@ -18,9 +19,10 @@
 
 namespace sallyport {
 
+// A value. What `Tool::prepare` returns.
 struct Prepared {
   std::string operation_id{};
-  std::uint64_t revision = 0;  // execution is for this one only
+  std::uint64_t revision = 0;  // only this revision may run
   json::value snapshot{};
   std::optional<std::string> expires_at{};  // RFC 3339 in UTC, `Z` and microseconds
 
@@ -29,12 +31,12 @@ struct Prepared {
 
 json::object to_json(const Prepared& prepared);
 
-// Unknown members are ignored; an `expires_at` with an offset is turned into UTC. `InvalidInput`
-// names the member that is missing, of another type or no RFC 3339 time.
+// Unknown members are ignored. An `expires_at` with an offset is converted to UTC. `InvalidInput`
+// names the member that is missing, has a wrong type or is not an RFC 3339 time.
 Result<Prepared> prepared_from_json(const json::value& value, std::string where = "prepared");
 
-// What the upstream is given and the person sees, one and the same object (AU-63): an approval
-// binds its digest.
+// Builds the one object that the person sees and the upstream receives. An approval binds its
+// digest (AU-63).
 json::value effective_input(const json::value& requested, const Prepared& prepared);
 
 }  // namespace sallyport

@@ -1,10 +1,10 @@
-// What a tool call is about to do, as the one who decides about it sees it.
+// A preview says what a tool call is about to do. The authorizer and the events show it.
 //
 //   Preview preview = Preview::unclassified();       // may do anything, and for good
 //   preview.capabilities = {{Capability::FilesystemRead}, Capability::custom("crm.read")};
 //   to_json(preview).at("capabilities");             // ["FilesystemRead",{"Custom":"crm.read"}]
 //
-// The enumerators are spelled as on the wire.
+// The names of the enumerators are the words in JSON.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -18,6 +18,7 @@
 
 namespace sallyport {
 
+// One thing that a tool can do.
 struct Capability {
   enum Kind {
     ReadOnly,
@@ -34,7 +35,7 @@ struct Capability {
   };
 
   Kind kind = Custom;
-  std::string name{};  // of a custom one; empty for all others
+  std::string name{};  // only for `Custom`
 
   static Capability custom(std::string name) { return {Custom, std::move(name)}; }
 
@@ -52,7 +53,7 @@ enum class ExecutionCategory {
 };
 enum class ApprovalCategory { Default, ReadOnly, Filesystem, Process, Background, Delegation };
 
-// Where nobody says otherwise, the most cautious value of each.
+// A value. Each default is the most cautious one.
 struct Preview {
   std::string working_directory{};
   std::vector<Capability> capabilities{};
@@ -60,10 +61,10 @@ struct Preview {
   Durability durability = Durability::Persistent;
   ExecutionCategory execution_category = ExecutionCategory::ExclusivePersistentMutation;
   ApprovalCategory approval_category = ApprovalCategory::Default;
-  json::value raw_input{};         // as the caller gave it
-  json::value structured_input{};  // as the tool understands it; null when it could not be built
+  json::value raw_input{};         // the input of the caller
+  json::value structured_input{};  // the input as the tool reads it; null: it could not be built
 
-  // Of a tool that nobody classified.
+  // The preview of a tool without a classification.
   static Preview unclassified() { return {}; }
 
   bool operator==(const Preview&) const = default;
@@ -71,8 +72,8 @@ struct Preview {
 
 json::object to_json(const Preview& preview);
 
-// Unknown members are ignored. `InvalidInput` names the member that is missing, of a wrong type or
-// outside its list; `where` is how messages name the object.
+// Unknown members are ignored. `InvalidInput` names the member that is missing, has a wrong type or
+// an unknown word; messages name the object `where`.
 Result<Preview> preview_from_json(const json::value& value, std::string where = "preview");
 
 }  // namespace sallyport

@@ -1,4 +1,5 @@
-// What a reader of records and events asks for: everything given must match (AU-90, EV-81).
+// Queries for records and events. An entry matches if it matches every field that is set (AU-90,
+// EV-81).
 //
 //   RecordQuery query{.session_id = "s-1", .outcome = "blocked"};
 //   query.limit = 20;
@@ -13,8 +14,8 @@
 
 namespace sallyport {
 
-// Times are RFC 3339 in UTC: from `since` on, strictly before `until`. `after` is a sequence
-// number: the last one of a page gives the next page.
+// A value. Times are RFC 3339 in UTC; `since` is inclusive, `until` exclusive. `after` is a
+// sequence number: pass the last one of a page to get the next page.
 struct RecordQuery {
   std::string call_id{};
   std::string tool_call_id{};
@@ -31,6 +32,7 @@ struct RecordQuery {
   std::size_t limit = 1000;
 };
 
+// A value. Times and `after` are as in `RecordQuery`.
 struct EventQuery {
   std::string scope{};
   std::string event_type{};

@@ -1,5 +1,5 @@
-// A pipeline of result guards that a program runs itself, without a call and without a ledger
-// (PI-1 to PI-17).
+// A pipeline of result guards that a program runs itself. It needs no call and no ledger (PI-1 to
+// PI-17).
 //
 //   ResultPipeline pipeline;
 //   pipeline.add("no-names", hide_names);
@@ -7,7 +7,7 @@
 //   outcome.verdict;    // Verdict::Kind::Rewrite
 //   outcome.released;   // what may be shown
 //
-// The guards of an engine (`EngineBuilder::result_guard`) are folded by the same code.
+// An engine runs its own result guards (`EngineBuilder::result_guard`) with the same code.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -20,6 +20,7 @@
 
 namespace sallyport {
 
+// A value. What the pipeline decided about one result.
 struct PipelineOutcome {
   struct Evidence {
     std::string guard{};
@@ -29,28 +30,28 @@ struct PipelineOutcome {
   };
 
   Verdict::Kind verdict = Verdict::Kind::Allow;  // never `Ask`
-  std::string guard{};                           // that blocked or failed
+  std::string guard{};                           // the guard that blocked or failed
   std::string reason{};
   std::vector<std::string> escalations{};
   std::vector<Evidence> evidence{};
-  Envelope released{};  // of a block: the notice that stands for the result
-  json::object json{};  // as `post_invocation` of a record (PI-41)
+  Envelope released{};  // what may be shown; after a block, the notice in place of the result
+  json::object json{};  // the shape of `post_invocation` in a record (PI-41)
 };
 
-// Guards run one after the other, in the order of `add`. `add` is for one thread, before the first
-// `evaluate`; `evaluate` may be called from any thread.
+// Runs guards one after the other, in the order of `add`. The program owns it. Call `add` on one
+// thread, before the first `evaluate`. `evaluate` may be called from any thread.
 class ResultPipeline {
  public:
   ResultPipeline();
   ~ResultPipeline();
   ResultPipeline(const ResultPipeline&) = delete;
 
-  // `InvalidInput`: the name is empty or taken, or there is no function.
+  // `InvalidInput`: the name is empty or taken, or the function is empty.
   Result<void> add(std::string name, EngineBuilder::ResultGuard judge, GuardOptions options = {});
   std::size_t size() const;
 
-  // Without a context only the tool's name would be known, and here not even that (PI-20). A guard
-  // that fails blocks, unless its options say `fail_open`.
+  // Judges one result. Without a context the guards know nothing about the call (PI-20). A guard
+  // that fails blocks the result, unless its options say `fail_open`.
   PipelineOutcome evaluate(Envelope result, ResultContext context = {}) const;
 
  private:

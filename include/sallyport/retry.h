@@ -1,4 +1,4 @@
-// When to ask a model provider again (EV-99 to EV-104).
+// When to send a request to a model provider again (EV-99 to EV-104).
 //
 //   const RetrySchedule schedule;
 //   for (std::uint64_t attempt = 1;; ++attempt) {
@@ -8,8 +8,9 @@
 //     if (!wait || !wait_for_retry(*wait)) break;
 //   }
 //
-// The schedule only computes. It waits 500, 1,000, 2,000, 4,000 and 5,000 ms before attempts 2 to
-// 6, or as long as the provider asks, at most 60 s; then a random part of up to a quarter is added.
+// The schedule only computes; `wait_for_retry` waits. The waits before attempts 2 to 6 are 500,
+// 1,000, 2,000, 4,000 and 5,000 ms, or what the provider asks for, at most 60 s. A random part of
+// up to a quarter is added.
 #pragma once
 
 #include <chrono>
@@ -25,25 +26,27 @@ namespace sallyport {
 
 class Entropy;
 
+// The settings of a schedule.
 struct RetrySettings {
-  std::uint64_t attempts = 6;  // the first one included
-  double jitter = 0.25;        // the largest part of a wait that is added to it, from 0 to 0.25
+  std::uint64_t attempts = 6;  // including the first one
+  double jitter = 0.25;        // the largest random part of a wait, from 0 to 0.25
 };
 
-// A value, from any thread.
+// A value. Its methods may be called from any thread.
 class RetrySchedule {
  public:
   explicit RetrySchedule(RetrySettings settings = {}) : settings_(settings) {}
 
-  // The wait before this attempt, counted from 1; nothing: it is one too many. `asked` is what the
-  // provider asks for.
+  // The wait before this attempt, counted from 1. No value: there are no more attempts. `asked` is
+  // the wait that the provider asks for.
   std::optional<std::chrono::milliseconds> before(
       std::uint64_t attempt, std::optional<std::chrono::milliseconds> asked = {}) const;
-  // The wait after an attempt that failed so; nothing also where the error is not transient.
+  // The wait after an attempt that failed with `error`. No value: there are no more attempts, or
+  // the error is not transient.
   std::optional<std::chrono::milliseconds> after(std::uint64_t attempt,
                                                  const ProviderError& error) const;
 
-  // The same with given randomness, for tests.
+  // As above, with given randomness, for tests.
   std::optional<std::chrono::milliseconds> before(std::uint64_t attempt,
                                                   std::optional<std::chrono::milliseconds> asked,
                                                   Entropy& entropy) const;
@@ -52,14 +55,15 @@ class RetrySchedule {
   RetrySettings settings_;
 };
 
-// `Retry-After`: whole seconds or an HTTP date (RFC 9110, all three forms). Negative or past is
-// zero, unreadable is nothing. Not limited to 60 s: a proxy passes it on as it is.
+// Parses `Retry-After`: whole seconds or an HTTP date (RFC 9110, all three forms). A negative
+// number or a past date is zero. No value: the text is unreadable. The result is not limited to 60
+// s, because a proxy passes it on unchanged.
 std::optional<std::chrono::milliseconds> parse_retry_after(
     std::string_view text, std::chrono::sys_time<std::chrono::microseconds> now);
 
-// Waits on this thread. `Cancelled` at once when `cancel` is triggered; `Deadline`, without
-// waiting, where the wait would end after `deadline`. Their causes are `cancelled` and
-// `deadline_exceeded`.
+// Blocks this thread for `wait`. Returns `Cancelled` (cause `cancelled`) as soon as `cancel` is
+// triggered. Returns `Deadline` (cause `deadline_exceeded`) without waiting if the wait would end
+// after `deadline`.
 Result<void> wait_for_retry(std::chrono::milliseconds wait,
                             std::optional<std::chrono::steady_clock::time_point> deadline = {},
                             std::stop_token cancel = {});

@@ -1,4 +1,4 @@
-// What a capability grant says about the call that uses it, as far as guards need to know it.
+// The scope of a capability token: its grants, as far as guards need them.
 //
 //   const Grant& grant = context.scope->grants.at(*context.matched_grant_index);
 //   for (const Constraint& constraint : grant.constraints) obey(constraint.type, constraint.value);
@@ -12,6 +12,7 @@
 
 namespace sallyport {
 
+// All three are values.
 struct Constraint {
   std::string type;
   json::value value;
@@ -21,7 +22,7 @@ struct Grant {
   std::string server = "*";
   std::string tool = "*";
   std::vector<Constraint> constraints{};
-  bool reads_result = true;  // else the agent is told that there is one, and no more
+  bool reads_result = true;  // false: the agent learns that there is a result, but not the result
 };
 
 struct Scope {

@@ -1,4 +1,4 @@
-// Whom a record concerns: the members that join events, records and calls.
+// The subject of a record or an event: the ids that join events, records and calls.
 //
 //   if (subject.session_id == "s-1") count(subject.call_id);
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace sallyport {
 
-// Empty means "does not apply".
+// A value. An empty member does not apply.
 struct Subject {
   std::string policy_hash{};
   std::string call_id{};
@@ -16,7 +16,7 @@ struct Subject {
   std::string server{};
   std::string tool_name{};
   std::string trace_id{};
-  std::string run_id{};  // of an agent's run, where its runtime is ours
+  std::string run_id{};  // the run, if Sallyport's agent runtime is involved
 
   bool operator==(const Subject&) const = default;
 };

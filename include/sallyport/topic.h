@@ -1,12 +1,13 @@
-// Topics of the ledger, for programs that follow along (LG-1 to LG-11).
+// Topics are ordered streams of events in the ledger. Programs publish, read and follow them (LG-1
+// to LG-11).
 //
 //   engine->publish({.topic = "builds", .kind = "build.started", .payload = {{"id", 7}}});
 //   Result<TopicPage> page = engine->read_topic("builds", *engine->cursor("builds", "mailer"));
 //   for (const StoredEvent& event : page->events) send_mail(event.kind, event.payload);
 //   engine->move_cursor("builds", "mailer", page->events.back().id);
 //
-// The engine writes `trust_graph`, `trigger.outbox`, `autonomy`, `guardrails` and `hitl.*`; all
-// other names are free for programs. Ids count from 1 for each topic, without gaps.
+// The engine owns the topics `trust_graph`, `trigger.outbox`, `autonomy`, `guardrails` and
+// `hitl.*`. Programs may use every other name. Ids of a topic count from 1, without gaps.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -24,15 +25,16 @@
 
 namespace sallyport {
 
-// An event before it has a place.
+// A value. An event to publish.
 struct TopicEvent {
   std::string topic{};  // 1 to 128 of A-Z a-z 0-9 . _ -
   std::string kind{};   // 1 to 128 bytes
   json::value payload{};
-  // `trace_id`, `agent` and `autonomy_tier` belong to the engine: a program cannot set them.
+  // The engine sets `trace_id`, `agent` and `autonomy_tier`; a program cannot.
   std::map<std::string, std::string> headers{};
 };
 
+// A value. An event that was published.
 struct StoredEvent {
   std::string topic{};
   std::uint64_t id = 0;
@@ -40,17 +42,18 @@ struct StoredEvent {
   json::value payload{};
   std::map<std::string, std::string> headers{};
   std::int64_t occurred_at_ms = 0;
-  std::uint64_t sequence = 0;  // of its entry, for a receipt
+  std::uint64_t sequence = 0;  // the position of its entry, for a receipt
 };
 json::object to_json(const StoredEvent& event);
 
+// A value. What `Engine::read_topic` returns.
 struct TopicPage {
   std::vector<StoredEvent> events{};
-  // Set where events behind `after` are gone: the first that is still kept, or would be next.
+  // Set if events after `after` were deleted: the first id that is kept, or else the next id.
   std::optional<std::uint64_t> first_kept{};
 };
 
-// The last message of a follower that fell behind by more than its queue (LG-5).
+// The last message of a follower that fell behind by more than its queue holds (LG-5).
 struct Lagged {
   std::uint64_t last_seen = 0;
 };
@@ -60,8 +63,9 @@ namespace ledger {
 class Subscription;
 }
 
-// `Engine::follow`: history, then what is written later, without a hole or a repeat. Writers never
-// wait for it. For one thread; the engine must outlive it.
+// Delivers the history of a topic, then new events, without gaps or repeats. `Engine::follow` makes
+// it. Writers never wait for it. The caller owns it, uses it on one thread, and destroys it before
+// the engine.
 class TopicFollower {
  public:
   using Message = std::variant<StoredEvent, Lagged>;
@@ -69,9 +73,9 @@ class TopicFollower {
   TopicFollower(TopicFollower&&) noexcept;
   ~TopicFollower();
 
-  // The next message; nothing: there is none now, ask again later.
+  // Returns the next message. No value: there is none now; call again later.
   Result<std::optional<Message>> next();
-  // After `Lagged` nothing more comes: follow again from `last_seen`.
+  // True after `Lagged`: no more messages come. Follow again from `last_seen`.
   bool ended() const;
 
  private:

@@ -1,4 +1,4 @@
-// What one model response cost, in the tokens that its provider reported.
+// The token usage of one model response, as its provider reported it.
 //
 //   Usage usage{.input_tokens = 1200, .output_tokens = 80};
 //   to_json(usage);   // {"input_tokens":1200,"output_tokens":80,"total_tokens":null,...}
@@ -16,7 +16,7 @@
 
 namespace sallyport {
 
-// No value: the provider did not say. Nothing is added up or guessed, `total_tokens` included.
+// A value. A member without a value was not reported. Nothing is computed, not even `total_tokens`.
 struct Usage {
   std::optional<std::uint64_t> input_tokens{};
   std::optional<std::uint64_t> output_tokens{};
@@ -30,11 +30,11 @@ struct Usage {
   bool operator==(const Usage&) const = default;
 };
 
-// All eight members, `null` where there is no value.
+// Writes all eight members. A member without a value is `null`.
 json::object to_json(const Usage& usage);
 
-// Absent members are read as `null`, unknown ones ignored. `InvalidInput` names the member that is
-// no whole number from 0 to 2^53-1; `where` is how messages name the object.
+// Reads absent members as `null` and ignores unknown members. `InvalidInput` names the member that
+// is not a whole number from 0 to 2^53-1; messages name the object `where`.
 Result<Usage> usage_from_json(const json::value& value, std::string where = "usage");
 
 }  // namespace sallyport

@@ -1,4 +1,4 @@
-// What a guard says about a call or a result. A guard advises; the Governor acts.
+// A verdict is what a guard says about a call or a result. A guard advises; the engine acts.
 //
 //   Result<Verdict> judge(const Call& call, const GuardView&) {
 //     if (call.tool == "delete") return Verdict::deny("nothing is deleted here", "fs.delete");
@@ -24,34 +24,35 @@ namespace core {
 struct GrantUse;
 }
 
-// Something a guard found that shall be an entry of its own, whatever became of the call.
+// A finding becomes a ledger entry of its own, however the call ends.
 struct Finding {
   json::object body{};
-  std::string excerpt{};  // what was found: committed to, never stored
+  std::string excerpt{};  // the text that was found; the entry commits to it but does not store it
 
   bool operator==(const Finding&) const = default;
 };
 
+// A value. Build it with one of the static functions.
 struct Verdict {
   enum class Kind {
     Allow,
-    Deny,      // before the call: it does not run; after it: the result is withheld
-    Rewrite,   // before: another input; after: another result, of the same kind of envelope
+    Deny,      // before the call: it does not run; after the call: the result is withheld
+    Rewrite,   // before: replaces the input; after: replaces the result by one of the same kind
     Ask,       // a person decides; only before the call
-    Escalate,  // goes on, and a person is told
+    Escalate,  // the call continues, and a person is told
   };
 
   Kind kind = Kind::Allow;
-  std::string reason{};  // of a deny, an ask, an escalation; for people, and for the agent
-  // Of a rewrite. Of a deny after the call: a text that the agent gets in place of the result;
-  // null: `Result withheld by GUARD: REASON`.
+  std::string reason{};  // of `Deny`, `Ask` and `Escalate`; people and the agent read it
+  // `Rewrite`: the new input or result. `Deny` after the call: the text that the agent gets in
+  // place of the result; null: `Result withheld by GUARD: REASON`.
   json::value value{};
-  std::string rule{};      // which rule of the guard decided; empty where it has none
-  json::value evidence{};  // what the record shall hold about it; null for nothing
-  // The text of `value` where a double cannot hold one of its numbers (ParsedJson::exact).
+  std::string rule{};      // the rule of the guard that decided; empty: the guard has no rules
+  json::value evidence{};  // goes into the record; null: none
+  // The text of `value`, set if a double cannot hold one of its numbers (ParsedJson::exact).
   std::optional<std::string> raw{};
   std::vector<Finding> findings{};
-  std::shared_ptr<const core::GrantUse> grant{};  // of the guard that looks at grants
+  std::shared_ptr<const core::GrantUse> grant{};  // set by the guard that checks grants
 
   static Verdict allow() { return {}; }
   static Verdict deny(std::string reason, std::string rule = {}) {
@@ -70,12 +71,12 @@ struct Verdict {
   bool operator==(const Verdict&) const = default;
 };
 
-// What a hook after the call says, as JSON: for a program whose hooks run in another process
-// (PI-1). `Ask` has no form: nobody can be asked any more.
+// Writes the verdict of a hook after the call as JSON, for a program whose hooks run in another
+// process. `Ask` has no JSON form: after the call no person can be asked (PI-1).
 Result<json::object> hook_verdict_to_json(const Verdict& verdict);
 
-// Exactly the four shapes. `InvalidInput` names the member; a hook that answers anything else has
-// failed (PI-86).
+// Reads exactly the four shapes. `InvalidInput` names the member. A hook that answers with anything
+// else has failed (PI-86).
 Result<Verdict> hook_verdict_from_json(const json::value& value, std::string where = "verdict");
 
 }  // namespace sallyport

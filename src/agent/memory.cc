@@ -67,7 +67,7 @@ Async<Result<Memory::Found>> Memory::search(std::string query, std::stop_token c
   co_return found;
 }
 
-// Memory is text that somebody wrote, like the result of a tool.
+// Memory is untrusted text, like the result of a tool.
 Async<std::string> Memory::released(std::string text) {
   if (text.empty()) co_return text;
   const std::shared_ptr<const core::Plan> plan = parts_.plans.current();

@@ -61,7 +61,7 @@ struct RunParts {
   Toolbox& tools;
   SessionHold& hold;
   RunView& view;
-  std::shared_ptr<core::Attendant> attendant{};  // whoever asks a person beside the run
+  std::shared_ptr<core::Attendant> attendant{};  // asks a person while the run waits
   bool interactive = false;                      // the front can ask its user
   bool parks = false;                            // ends where a person is asked (RT-87)
 };

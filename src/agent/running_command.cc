@@ -139,7 +139,7 @@ Async<bool> RunningCommand::watch(std::shared_ptr<RunningCommand> self,
   }
   // Also when it has ended: the group is what it left behind.
   ::kill(-self->pid_, SIGKILL);
-  // A process that the kernel holds on to may take longer than anybody waits.
+  // A process that the kernel holds on to may take longer than the caller waits.
   self->stopped_ = false;
   if (!ended) co_await self->ends_within(kPatience);
   self->reap();

@@ -41,8 +41,9 @@ struct KeptOutput {
   std::uint64_t dropped = 0;  // bytes behind the text
 };
 
-// Shared by whoever waits for it and the coroutines that read, which outlive an impatient caller.
-// On one thread, which must live as long as the command: it dies with that thread (RT-53).
+// A command that runs. Its waiter and the coroutines that read its output share it; they outlive an
+// impatient caller. Used on one thread, which must live as long as the command: the command dies
+// with that thread (RT-53).
 class RunningCommand : public std::enable_shared_from_this<RunningCommand> {
  public:
   // `Unavailable` says why it cannot be started.

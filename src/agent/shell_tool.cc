@@ -25,7 +25,7 @@ constexpr std::size_t kOutputLines = 1'300;
 constexpr std::size_t kErrorBytes = 14 * 1024;
 constexpr std::size_t kErrorLines = 600;
 
-// Stops the command when nobody waits for it any more.
+// Stops the command when its caller no longer waits.
 class Attended {
  public:
   explicit Attended(std::shared_ptr<RunningCommand> command) : command_(std::move(command)) {}

@@ -173,7 +173,7 @@ std::vector<sock_filter> syscall_filter(const FilteredCalls& allowed) {
   text.if_is(SOCK_RAW, 1);
   text.refuse(EACCES);
   text.allow();
-  // Typing on the terminal of whoever started us.
+  // Typing on the terminal of the process that started us.
   text.if_is(SYS_ioctl, 6);
   text.load(argument(1));
   text.if_is(TIOCSTI, 1);

@@ -15,7 +15,7 @@ struct ToolContext {
   std::unique_ptr<const Roots> roots;
 };
 
-// Shared with work on the pool that nobody waits for any more.
+// Shared with work on the pool whose caller no longer waits.
 using SharedContext = std::shared_ptr<const ToolContext>;
 
 }  // namespace sallyport::agent

@@ -26,7 +26,7 @@ std::uint64_t number_at(std::string_view bytes, std::size_t at) {
   return number;
 }
 
-// Over the position too: a cursor that somebody changed is found out.
+// The digest covers the position too, so a changed cursor is found out.
 std::string digest_of(std::string_view head, std::string_view list, const Query& query) {
   std::string filters;
   for (const auto& [name, value] : query.all()) {

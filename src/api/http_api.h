@@ -19,9 +19,9 @@ namespace sallyport::api {
 class People {
  public:
   virtual ~People() = default;
-  // Nothing: nobody has this token.
+  // No value: the token belongs to no person.
   virtual Result<std::optional<Person>> with_token(std::string_view token) = 0;
-  // Nothing: nobody has this name any more.
+  // No value: no person has this name any more.
   virtual Result<std::optional<Roles>> roles_of(const std::string& name) = 0;
 };
 

@@ -1,5 +1,4 @@
-// How often somebody may come: so many requests a second from one session, so many logins a minute
-// from one address.
+// Rate limits: requests a second from one session, and logins a minute from one address.
 #pragma once
 
 #include <cstddef>

@@ -43,7 +43,7 @@ class Roles {
   std::uint8_t bits_ = 0;
 };
 
-// Somebody whom a request has proved to come from.
+// The authenticated person behind a request.
 struct Person {
   std::string name{};
   Roles roles{};

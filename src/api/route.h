@@ -22,8 +22,8 @@ namespace sallyport::api {
 
 inline constexpr std::string_view kRoot = "/api/v1";
 
-// A request as its handler sees it: whose it is has been proved, and what came with it is bounded.
-// A value, because readers outlast whoever asked.
+// A request as its handler sees it. Its person is authenticated and its content is bounded. A
+// value, because readers outlast the caller.
 struct Request {
   Person person{};
   std::map<std::string, std::string, std::less<>> path{};  // by the names in the pattern
@@ -31,7 +31,7 @@ struct Request {
   json::value body{};  // null where nothing was sent
   std::string peer{};
   std::string origin{};            // as the browser says; empty: none
-  std::function<bool()> wanted{};  // for readers: does somebody still wait?
+  std::function<bool()> wanted{};  // for readers: does the caller still wait?
   const std::string& at(std::string_view name) const { return path.find(name)->second; }
 };
 
@@ -53,8 +53,8 @@ using Stream =
     std::function<Async<void>(Request, net::ServerExchange&, std::function<bool()> still)>;
 
 enum class Access {
-  Open,     // whoever comes
-  Login,    // whoever comes, and wants to become somebody (CO-14, CO-23)
+  Open,     // every caller
+  Login,    // every caller, to sign in (CO-14, CO-23)
   Session,  // a session of any role, no token
   Person,   // a session or a token, with one of the roles
 };

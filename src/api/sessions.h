@@ -24,7 +24,7 @@ struct Session {
   std::string name{};
   std::string how{};      // token, link, link_key
   Roles fixed{};          // of a session that no list of people knows; empty: as the list says now
-  std::string address{};  // of whoever signed in
+  std::string address{};  // of the person who signed in
   WallTime created_at{};
   WallTime used_at{};
   SteadyTime created{};

@@ -36,7 +36,7 @@ struct Environment {
 // One that a policy names for its external guards; nothing: it is not set.
 std::optional<std::string> variable_of_this_process(const std::string& name);
 
-// Where data lives when nobody says otherwise. `InvalidInput`: there is no home folder either.
+// The default data folder. `InvalidInput`: there is no home folder either.
 Result<std::filesystem::path> default_data_dir(const Environment& environment);
 
 // The folders that rules name, for the policy of this name.

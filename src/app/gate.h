@@ -75,7 +75,7 @@ class Gate {
   guards::LogRedactor log_redactor_;
   std::string policy_;
   Metrics metrics_;
-  core::MeteredRecorder recorder_;  // everybody below writes through it
+  core::MeteredRecorder recorder_;  // all members below write through it
   telemetry::Tracer tracer_;
   mcp::GatewayMeter meter_;
   mcp::PinBook pins_;

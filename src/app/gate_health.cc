@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t kLookedBack = 8192;  // entries
 
-// Nothing: further back than anybody looks.
+// No value: it began before the entries that are searched.
 Result<json::value> failing_since(ledger::ReadView& view, const std::string& guard) {
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   ledger::Filter filter{

@@ -7,7 +7,7 @@
 namespace sallyport::app {
 
 // `[{"kind":"fail_open","since":"...","detail":"guard pii"}]`; empty: all is well. `since` is null
-// where nobody knows.
+// if it is unknown.
 Result<json::array> banner(ledger::ReadView& view, const ledger::Health& health);
 
 // The body of GET health, without the time.

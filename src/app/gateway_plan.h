@@ -1,4 +1,4 @@
-// What `sallyport mcp` adds to a policy, for whoever decides like it.
+// What `sallyport mcp` adds to a policy, for callers that decide like it.
 #pragma once
 
 #include <optional>

@@ -253,7 +253,7 @@ std::optional<int> parent_of_shell(int pid) {
   std::getline(in, option, '\0');
   const std::string name = program.substr(program.rfind('/') + 1);
   const bool shell = name == "sh" || name == "bash" || name == "dash" || name == "zsh";
-  // `-c`, `-lc`: one with an own command line is somebody's terminal.
+  // `-c`, `-lc`: a shell without such an option is a user's terminal.
   const bool command = option.size() > 1 && option[0] == '-' && option.ends_with('c');
   const std::optional<Process> process = shell && command ? look_at(pid) : std::nullopt;
   if (!process || process->parent <= 1) return std::nullopt;

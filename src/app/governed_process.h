@@ -32,16 +32,15 @@ std::optional<SeenProcess> see_process(int pid);
 // Is it still there?
 bool still_runs(const std::string& process_key);
 
-// Who started a shell that runs one command for somebody (`sh -c ...`). Nothing: it is no such
-// shell.
+// The parent of a shell that runs one command (`sh -c ...`). No value: it is not such a shell.
 std::optional<int> parent_of_shell(int pid);
 
-// Does it take in whoever lost his parent? All of a machine or of a login descends from such a
-// process, people too.
+// True for a process that adopts orphans. All processes of a machine or of a login descend from
+// such a process, people's too.
 bool adopts_orphans(int pid);
 
-// The process that runs an agent, seen from its hook: some hosts put a shell in between. Nothing:
-// it is gone, and whoever took the hook in is no agent.
+// The process that runs an agent, seen from its hook: some hosts put a shell in between. No value:
+// it is gone, and the process that adopted the hook is not an agent.
 std::optional<int> host_of_hook(int pid);
 
 // This process and all it descends from that /proc can show, nearest first. `Unauthenticated` where

@@ -10,9 +10,8 @@
 
 namespace sallyport::app {
 
-// At most `most` bytes: whoever wants to notice a longer file asks for one byte more than it
-// allows. `-` is standard input. `NotFound` when there is no such file, `InvalidInput` for a
-// folder.
+// Reads at most `most` bytes. To notice a longer file, ask for one byte more than is allowed. `-`
+// is standard input. `NotFound`: there is no such file. `InvalidInput`: it is a folder.
 Result<std::string> read_input(const std::filesystem::path& file, std::size_t most);
 
 // Without the blanks and line ends around it.

@@ -1,4 +1,4 @@
-// Rings when somebody writes to the ledger of a data folder, in whichever process (inotify).
+// Rings when any process writes to the ledger of a data folder (inotify).
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@ namespace sallyport::app {
 
 class LedgerBell {
  public:
-  // Without inotify it never rings, and whoever waits looks again when his time is over.
+  // Without inotify it never rings, and a waiter looks again when its time is over.
   explicit LedgerBell(const std::filesystem::path& data_dir);
   LedgerBell(const LedgerBell&) = delete;
   ~LedgerBell();

@@ -32,8 +32,8 @@ constexpr auto kNetwork = std::to_array<Known>({
     {0x7c7c6650, "prl_fs"}, {0x013111a8, "IBRIX"}, {0x20030528, "OrangeFS"},
 });
 
-// FUSE says nothing about where the bytes go. These keep them on this machine; any other is taken
-// for a network until somebody allows it.
+// FUSE does not say where the bytes go. These file systems keep them on this machine; any other one
+// counts as a network file system until the user allows it.
 constexpr auto kLocalFuse = std::to_array<std::string_view>({
     "fuse.bindfs",
     "fuse.encfs",

@@ -1,8 +1,7 @@
 // Compiled patterns as files of the data folder, which is private to its owner.
 //
-// A file counts only with a code that a secret of this folder made over its name and its bytes:
-// what is damaged, renamed, or was put there by somebody else is as good as missing, and made
-// again.
+// A file counts only with a code that a secret of this folder made over its name and its bytes. A
+// damaged, renamed or foreign file counts as missing and is made again.
 #pragma once
 
 #include <filesystem>

@@ -91,7 +91,7 @@ Result<trust::Reviewers> reviewers_of_all_times(const Context& context,
   SALLYPORT_TRY(const Workspace::Place place, context.place());
   const std::filesystem::path usual = place.reviewers_file();
   SALLYPORT_TRY(trust::Reviewers all, of_folder(usual));
-  // A ledger that cannot be read is told of by whoever checks it.
+  // The commands that check a ledger report an unreadable one.
   if (const Result<std::vector<core::Fact>> lists = loaded_lists(context)) {
     std::string missing;
     add(all, of_policies(*lists, &missing));

@@ -1,9 +1,9 @@
 // Who is registered to approve and to control, as commands on a data folder know it.
 //
-// The people are those of `<data-dir>/reviewers.yaml`. Where that file registers nobody, they are
+// The people are those of `<data-dir>/reviewers.yaml`. If that file registers no one, they are
 // those of the policies that gates on this data folder have loaded: the ledger keeps the source of
 // each policy that names reviewers, and a digest of the list. A list that only the caller names
-// proves nothing, so it counts only where that digest is its own.
+// proves nothing, so it counts only if its digest is the recorded one.
 #pragma once
 
 #include <filesystem>
@@ -16,9 +16,9 @@
 
 namespace sallyport::app {
 
-// `named`: the policy of a gate on this data folder, or its reviewers.yaml; `Unauthenticated` where
-// it is neither. Nobody is registered where no list is found. `InvalidInput` with its place where
-// one cannot be read; `NotFound` where a policy names people and only that policy knows them.
+// `named` is the policy of a gate on this data folder, or its reviewers.yaml; `Unauthenticated`: it
+// is neither. If no list is found, no one is registered. `InvalidInput`, with its place: a list
+// cannot be read. `NotFound`: a policy names people, and only that policy knows them.
 Result<trust::Reviewers> registered_reviewers(
     const Context& context, const std::optional<std::filesystem::path>& named = std::nullopt);
 

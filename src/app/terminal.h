@@ -1,5 +1,5 @@
-// What a person sees: colours where there is a terminal, and no character that hides or moves
-// another, wherever the text came from (AP-39).
+// Output for people: colours on a terminal, and no character that hides or moves another, whatever
+// the source of the text (AP-39).
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ enum class Paint { Good, Bad, Doubtful, Faint, Strong };
 
 class Terminal {
  public:
-  // For tests, and for whoever knows better.
+  // For tests, and for callers that know better.
   struct Traits {
     bool colour = false;
     bool signs = false;  // marks beyond ASCII

@@ -100,7 +100,7 @@ Async<void> WaitingNotice::run_notifier(std::string title, std::string body) {
   net::ProcessSpec spec{.arguments = {parts_.notifier->string(), "--app-name=Sallyport", "--",
                                       shortened(title, kLongestWhat), without_markup(body)},
                         .max_output = 4096};
-  // Whether anybody saw it is not known, and the line on standard error was written.
+  // It is unknown whether a person saw it. The line on standard error was written.
   (void)co_await net::run_process(std::move(spec), cancel.get_token());
   timer.cancel();
   notifying_ = false;

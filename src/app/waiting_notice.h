@@ -20,8 +20,8 @@
 
 namespace sallyport::app {
 
-// `notify-send`, where it is installed and somebody sees what it shows. Nothing: there is no
-// display, no session bus, or no such program.
+// `notify-send`, if it is installed and a desktop shows it. No value: there is no display, no
+// session bus, or no such program.
 std::optional<std::filesystem::path> desktop_notifier(const Environment& environment);
 
 class WaitingNotice {

@@ -111,7 +111,7 @@ Result<std::unique_ptr<Workspace>> Workspace::open_writing(Place place, Writing 
       .origin = here.config.ledger.origin,
       .witness = here.witness_file(),
       .reserve_bytes = here.config.ledger.reserve_bytes,
-      // Retention is the business of a process that runs, not of somebody who rotates a key.
+      // Long-running processes apply retention; a command such as a key rotation does not.
       .retention = writing.announced ? here.config.ledger.retention
                                      : decltype(here.config.ledger.retention){},
       .network_file_system = std::move(network),

@@ -47,7 +47,7 @@ class Workspace {
     ledger::Ledger::Close close_interrupted{};
   };
 
-  // Every failure to find a ledger is `NotFound`; a network file system that nobody allowed is
+  // Every failure to find a ledger is `NotFound`; a network file system that was not allowed is
   // `Conflict` (LE-44).
   static Result<std::unique_ptr<Workspace>> open_reading(Place place);
   static Result<std::unique_ptr<Workspace>> open_writing(Place place, Writing writing);

@@ -1,5 +1,5 @@
-// Counts what an agent did by itself against its budget, in exact sliding windows (AT-18, AT-19).
-// Pure: the times are kept by whoever calls, as one fact of the ledger per agent.
+// Counts what an agent did by itself against its budget, in exact sliding windows. Pure: the caller
+// keeps the times, as one fact of the ledger for each agent (AT-18, AT-19).
 //
 //   SALLYPORT_TRY(AutoUse use, AutoUse::parse(stored_fact));
 //   const AutoUse::Verdict verdict = use.weigh(budget, now);
@@ -26,7 +26,7 @@ std::chrono::microseconds length_of(Window window);
 
 class AutoUse {
  public:
-  // An empty text is no use at all. `Corrupt`: nobody of us wrote this.
+  // An empty text means no use. `Corrupt`: we did not write this.
   static Result<AutoUse> parse(std::string_view stored);
   std::string text() const;
 

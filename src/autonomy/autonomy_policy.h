@@ -1,4 +1,4 @@
-// How much agents may do by themselves, as somebody wrote it down: the policy of a plan, or a scope
+// How much agents may do by themselves, as a document says it: the policy of a plan, or a scope
 // that library code, a session or a parent agent pushed (AT-2).
 //
 //   SALLYPORT_TRY(AutonomyPolicy policy, autonomy_policy_from_json(value, "autonomy"));
@@ -54,7 +54,7 @@ struct AutonomyPolicy {
   TierTable action_tiers{};  // by tool or class
   TierTable agent_tiers{};
   std::map<std::string, TierTable, std::less<>> agent_action_tiers{};
-  std::vector<std::string> reviewers{};  // empty: nobody is named
+  std::vector<std::string> reviewers{};  // empty: no reviewers are named
   bool requires_human = false;
   std::vector<std::string> requires_human_actions{};
   std::vector<std::string> requires_human_agents{};

@@ -1,5 +1,5 @@
-// What kind of thing a tool is: the policy's word, the profile of its server, the table of known
-// names, in that order; whatever nobody knows may do anything (AT-21..AT-26).
+// Classifies tools by the policy, the profile of the server and the table of known names, in that
+// order. An unknown tool may do anything (AT-21..AT-26).
 //
 //   Classifier classifier(entries, {{"files", "mcp-filesystem"}});
 //   classifier.classify({.server = "files", .tool = "read_file"}).tier;   // Tier::Observe
@@ -56,7 +56,7 @@ struct AskedTool {
   std::string_view server{};
   std::string_view tool{};
   ToolHints hints{};
-  bool definition_changed = false;  // since somebody classified or approved it
+  bool definition_changed = false;  // since it was classified or approved
 };
 
 // All that is known of tools as one list of entries, for a plan: what the policy says, then what

@@ -41,7 +41,7 @@ class CountDispatch final : public core::FactChange {
   WallTime now_;
 };
 
-// Remembers that a window was announced; refuses where somebody else has just done so.
+// Remembers that a window was announced. Refuses if another process has just done so.
 class MarkAnnounced final : public core::FactChange {
  public:
   MarkAnnounced(std::string agent, Budget budget, std::vector<Window> windows, WallTime now)
@@ -132,7 +132,7 @@ core::AutonomyAnswer PolicyRules::weigh(const core::AutonomyQuestion& question,
   const Result<trust::Standing> standing =
       standings_ ? standings_(call.agent_id)
                  : trust::standing_of(records, call.agent_id, question.people);
-  // A chain that cannot be read promotes nobody, and nobody knows whom it demoted (TR-18).
+  // An unreadable chain promotes no agent, and it is unknown which agents it demoted (TR-18).
   if (!standing) {
     if (question.steps) {
       question.steps->push_back({"trust", Autonomy::Shadow, standing.error().message});

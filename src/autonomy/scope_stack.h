@@ -21,13 +21,13 @@ namespace sallyport::autonomy {
 
 // What all policies around a call say together about asking people and counting.
 struct Bounds {
-  std::vector<std::string> reviewers{};  // empty: nobody is named
+  std::vector<std::string> reviewers{};  // empty: no reviewers are named
   std::uint64_t quorum = 1;
   std::optional<std::uint64_t> deadline_s{};
   std::optional<std::uint64_t> use_within_s{};
   Budget budget{};
 
-  // `InvalidInput` when nobody, or too few, would be left to answer (AT-15).
+  // `InvalidInput`: no reviewers, or too few, would be left to answer (AT-15).
   Result<Bounds> narrowed(const AutonomyPolicy& inner) const;
 
   bool operator==(const Bounds&) const = default;

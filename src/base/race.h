@@ -33,8 +33,8 @@ struct Raced {
 template <class T>
 using Late = std::function<Async<void>(T value)>;
 
-// Shared: work that does not heed its cancellation goes on without anybody waiting, and keeps alive
-// what it owns until it ends.
+// Shared: work that ignores its cancellation runs on after its caller has stopped waiting, and
+// keeps alive what it owns until it ends.
 template <class T>
 struct RaceState {
   explicit RaceState(const boost::asio::any_io_executor& executor) : gate(executor) {}

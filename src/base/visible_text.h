@@ -1,5 +1,5 @@
-// Text that a person is shown: no character hides or moves another, wherever the text came from
-// (AP-39), and none passes for another (AP-40).
+// Text for people, from any source: no character hides or moves another (AP-39), and none passes
+// for another (AP-40).
 #pragma once
 
 #include <cstddef>

@@ -303,7 +303,7 @@ Match matches(const CommandPattern& pattern, const Command& command, bool restri
   if (pattern.run.empty() || command.words.empty()) return Match::No;
   const Match match = match_words(pattern, command, command.words, restrictive, workspaces);
   if (match != Match::No || command.has_profile || !restrictive) return match;
-  // RU-53: a program that nobody has described may run what it is given.
+  // A program without a profile may run what it is given (RU-53).
   std::vector<Word> pieces;
   for (const Word& word : std::span(command.words).subspan(1)) {
     if (!word.known()) {

@@ -98,7 +98,7 @@ void ShellReader::write_changes(const Effect& effect) {
 void ShellReader::add_path(std::string_view effect_class, const Argument& path, bool recursive,
                            bool below) {
   const auto emit = [&](EffectPath made) {
-    // RU-41: where a link made in this line may lead, nobody knows yet.
+    // It is not known yet where a link that this line makes will lead (RU-41).
     const auto absolute = absolute_path(made.text, made.folder);
     if (changes_.links_unknown ||
         (absolute && std::ranges::any_of(changes_.links, [&](const std::string& link) {

@@ -510,7 +510,7 @@ Effects effects_of_call(const CallFacts& facts, const ToolBook& book) {
              known == "process.exec" && command != nullptr) {
     maker.add_command(*command);
   } else if (known == "process.exec") {
-    // A program that nobody names.
+    // The program is not named.
     maker.add("process.exec");
   } else {
     add_leaves(maker, known.empty() ? "unknown" : known, call.tool == "delete_directory",

@@ -79,7 +79,7 @@ struct Engine::Body {
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> working =
       boost::asio::make_work_guard(loop);
   std::unique_ptr<boost::asio::thread_pool> pool;
-  // One thread for each listener that waits: one that hangs is in nobody else's way.
+  // One thread for each listener that waits, so that one that hangs does not block the others.
   std::vector<std::unique_ptr<boost::asio::thread_pool>> listeners;
   std::vector<std::thread> loops;
 };

@@ -370,7 +370,7 @@ Result<void> EngineBuilder::Parts::load_plan(Engine::Body& body) {
                                                     body.clock, body.entropy, false, scopes),
       !scopes.empty());
   // The program vouches for its own people. Answers of other processes on the same folder, and
-  // promotions, need somebody who is registered there.
+  // promotions, need a person who is registered there.
   settings.reviewers(
       std::make_shared<const policy::PeopleOfFolder>(body.folder / policy::kReviewersFile), true);
   agent::bring_tools(settings);

@@ -26,7 +26,7 @@ std::shared_ptr<const core::Guard> make_authorizer(std::string name,
                                                    EngineBuilder::Authorizer authorize,
                                                    const GuardOptions& options,
                                                    boost::asio::thread_pool& pool);
-// `thread` is for one that waits, and for nobody else; null: it is quick.
+// `thread` is the thread of this listener, which waits. Null: the listener is quick.
 std::shared_ptr<const core::EventHook> make_hook(std::string name, EngineBuilder::RowHook hear,
                                                  std::chrono::milliseconds limit,
                                                  boost::asio::thread_pool* thread);

@@ -55,7 +55,7 @@ class Pipe final : public Invocation::Channel {
     }
   }
 
-  // No more is taken: whoever waits for room hears it.
+  // Takes no more items, and wakes the function that waits for room.
   void close() {
     const MutexLock lock(mutex_);
     closed_ = true;
@@ -102,8 +102,8 @@ std::unexpected<Error> in_the_record() {
 
 Task<Envelope> run_function(const Tool& tool, asio::thread_pool& pool, Call call,
                             std::shared_ptr<core::Delivery> delivery, std::stop_token cancel) {
-  // A function cannot be stopped. This waits until it answers, also when nobody waits for the call
-  // any more: what it gives is looked at for the record (PI-31).
+  // A function cannot be stopped. This waits until it returns, also after the caller has left: its
+  // result is looked at for the record (PI-31).
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   const auto pipe = std::make_shared<Pipe>(co_await asio::this_coro::executor);
   const Closing closing(pipe);

@@ -26,7 +26,7 @@ Result<T> run_task(boost::asio::io_context& loop, Task<T> task) {
   return answer.get();
 }
 
-// The same without waiting, for work whose outcome nobody needs to know.
+// Starts a task without waiting, for work whose outcome is not needed.
 inline void start_task(boost::asio::io_context& loop, Task<void> task) {
   boost::asio::co_spawn(boost::asio::make_strand(loop), std::move(task), boost::asio::detached);
 }

@@ -12,8 +12,8 @@
 
 namespace sallyport {
 
-// Who is inside. The engine goes when everybody has left; nobody enters then, nor in the child of a
-// fork, where none of the engine's threads is.
+// Counts the threads inside an engine. The engine is destroyed after all have left. No thread may
+// enter then, or in the child of a fork, which has none of the engine's threads.
 class Visitors {
  public:
   class Visit {
@@ -27,7 +27,7 @@ class Visitors {
   };
 
   Result<Visit> enter();
-  // Asks everybody to leave, and waits.
+  // Asks all visitors to leave, and waits for them.
   void close();
   std::stop_token leaving() const { return leaving_.get_token(); }
   bool here() const { return process_ == getpid(); }

@@ -284,7 +284,7 @@ Result<void> add_to_plan(core::PlanBuilder& plan, const std::vector<Entry>& entr
       SALLYPORT_TRY(part.peer, make_peer(entry, host, scope->workspaces()));
     }
     sources.push_back(entry.source);
-    // What only listens has nobody to listen to where nothing runs.
+    // A listener has nothing to hear if nothing runs.
     if (host != nullptr || entry.decides_calls() || entry.kind == Kind::Result) {
       add(plan, std::move(part));
     }

@@ -17,9 +17,9 @@ namespace sallyport::external {
 Result<void> add_to_plan(core::PlanBuilder& plan, const std::vector<Entry>& entries,
                          std::shared_ptr<const Scope> scope, std::shared_ptr<Host> host);
 
-// The entries that would be asked before this call runs: what they would say is not known to
-// whoever does not ask them (`undecided: guard_not_ours`). `around`: null: only what the call
-// itself says.
+// The entries that would be asked before this call runs. A decision that does not ask them does not
+// know what they would say (`undecided: guard_not_ours`). If `around` is null, only the call itself
+// is known.
 std::vector<std::string> asked_about(const std::vector<Entry>& entries, const Scope& scope,
                                      const Call& call,
                                      const core::CallSurroundings* around = nullptr);

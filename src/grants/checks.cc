@@ -109,9 +109,9 @@ Examination examine(std::string_view text, const TrustedIssuers& trusted,
   return {.token = std::move(examined)};
 }
 
-// A token without a parent is a root, wherever it stands: a chain in another order is for the
-// check of delegation to find (CG-33). One that has no root is found there too, before the
-// signatures of unknown issuers are computed.
+// A token without a parent is a root, at any place: the delegation check finds a chain in another
+// order. It also finds a chain without a root, before the signatures of unknown issuers are
+// computed (CG-33).
 std::optional<Failure> check_issuer(const TokenChain& chain, const TrustedIssuers& trusted) {
   bool rooted = false;
   for (const Token& link : chain.links) {

@@ -1,5 +1,5 @@
-// The escapes of JSON strings become what they stand for, wherever they are. Pairs of surrogates
-// are joined, a lone one is U+FFFD (GR-86), any other backslash stays.
+// Decodes the escapes of JSON strings at all places. Surrogate pairs are joined, a lone surrogate
+// is U+FFFD, any other backslash stays (GR-86).
 #pragma once
 
 #include <vector>

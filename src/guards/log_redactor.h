@@ -15,7 +15,7 @@
 
 namespace sallyport::guards {
 
-// Owned by whoever writes the log, for as long as that lasts. From any thread; lines of one source
+// Redacts log lines. The writer of the log owns it. Callable from any thread; lines of one source
 // must come in their order.
 class LogRedactor {
  public:

@@ -33,7 +33,7 @@ class Scratch {
 
  private:
   hs_scratch_t* scratch_ = nullptr;
-  std::array<std::uint64_t, 8> known_{};  // 0 is nobody
+  std::array<std::uint64_t, 8> known_{};  // 0: no owner
   std::size_t next_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Reads what a policy says about a guard. Members that nobody asks for are faults, because whoever
-// wrote them expects them to do something.
+// Reads the settings of a guard in a policy. Members that the guard does not read are errors,
+// because their author expects them to have an effect.
 #pragma once
 
 #include <boost/json/array.hpp>

@@ -1,4 +1,4 @@
-// The hook `size-limiter`: keeps results short enough for whoever reads them (PI-69 to PI-71).
+// The hook `size-limiter`: keeps results short enough for their readers (PI-69 to PI-71).
 //
 //   {"max_string_bytes": 65536, "max_items": 10000, "max_total_bytes": 262144, "over": "replace"}
 #pragma once

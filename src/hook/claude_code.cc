@@ -63,7 +63,7 @@ class ClaudeCode final : public Dialect {
 
   static std::string of_result(const Event& event, const Decision& decision) {
     const bool withheld = decision.kind != Decision::Kind::Replace;
-    // The model is not asked again before somebody has looked.
+    // The model is not asked again before a person has looked.
     if (event.kind == Event::Kind::Batch && withheld) return said_block(decision.reason);
     if (!event.replaceable || event.kind == Event::Kind::Batch) {
       return said(event, "additionalContext", withheld ? decision.reason : kDoNotRepeat);

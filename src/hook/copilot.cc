@@ -1,5 +1,6 @@
-// Copilot CLI and cloud agent. An event in camelCase does not say its name: its members do. In
-// PascalCase it is one of Claude Code. A run without somebody before it takes `ask` for a denial.
+// Copilot CLI and cloud agent. An event in camelCase does not contain its name; its members tell
+// it. An event in PascalCase has the form of Claude Code. A run without a user takes `ask` for a
+// denial.
 #include <boost/json.hpp>
 
 #include "base/json_members.h"

@@ -13,7 +13,7 @@ struct Decision {
     Allow,     // the host goes on as it would without us
     Deny,      // the tool does not run, the prompt is not sent
     Ask,       // the host asks its user, whose yes counts
-    Wait,      // somebody else has to say yes; the same call is allowed then
+    Wait,      // another person must say yes; then the same call is allowed
     Rewrite,   // the tool runs with `value` as its input
     Replace,   // the model sees `value` in the place of the result
     Withhold,  // the model sees `reason` in the place of the result

@@ -20,7 +20,7 @@ namespace sallyport::hook {
 
 // How the agent is being used.
 struct Setting {
-  bool interactive = true;               // somebody sits before it, and can be asked
+  bool interactive = true;               // the agent's user can be asked
   std::vector<std::string> workspace{};  // folders of the project, as its environment names them
 };
 

@@ -16,11 +16,11 @@ struct Event {
     Before,      // a tool is about to run
     After,       // a tool has run
     Permission,  // the host is about to ask its user about a call, which has events of its own
-    Batch,     // several tools have run: `calls`, each an `After` that nobody can replace any more
-    Prompt,    // somebody typed something
-    Question,  // a tool server asks the user something
-    End,       // the session is over
-    Other,     // nothing of ours: no output
+    Batch,       // several tools have run: `calls`, each an `After` that can no longer be replaced
+    Prompt,      // the user typed a prompt
+    Question,    // a tool server asks the user something
+    End,         // the session is over
+    Other,       // nothing of ours: no output
   };
 
   Kind kind = Kind::Other;

@@ -53,7 +53,8 @@ std::string shown_rules(core::RecordReader& records, const std::string& approval
   return text;
 }
 
-// Whoever has drawn the same id needs it to write it down. The more there are, the longer.
+// Another hook that drew the same id needs this time to record it. The more hooks there are, the
+// longer.
 Async<void> moment(unsigned draws) {
   boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor,
                                   std::chrono::milliseconds(3) * draws);
@@ -157,8 +158,8 @@ Task<bool> Front::repeats_open_call(const Event& event) {
   co_return false;
 }
 
-// An id that we drew is not the host's word that this is the same call: whoever drew it first has
-// it, and the other draws again.
+// An id that we drew does not prove that this is the same call. The hook that drew it first keeps
+// it; the other draws again.
 Task<core::HandOffs::Given> Front::hand_out(const Event& event) {
   for (unsigned draws = 1;; ++draws) {
     SALLYPORT_CO_TRY(Call call, named_call(event));
@@ -175,8 +176,8 @@ Task<core::HandOffs::Given> Front::hand_out(const Event& event) {
   }
 }
 
-// The host's own dialog where its answer counts; else somebody answers elsewhere, and the same call
-// is allowed then (AP-33, AP-36).
+// Uses the host's own dialog if its answer counts. Otherwise a person answers elsewhere, and then
+// the same call is allowed (AP-33, AP-36).
 Task<Decision> Front::wait_for_person(const Event& event, const Answer& answer) {
   SALLYPORT_CO_TRY(const json::object request,
                    core::stored_request(parts_.recorder, answer.approval_id));
@@ -240,9 +241,9 @@ json::object Front::holder() const {
   return {{"process", speaker.process}, {"parent", speaker.parent}, {"program", speaker.program}};
 }
 
-// Hosts end and are started again between a call and its result, and some have every hook started
-// by a helper of its own. Whoever takes over runs the same program for the same parent, and the one
-// before is gone; what a tool of the agent starts does not.
+// Hosts end and restart between a call and its result, and some start every hook through a helper.
+// A successor runs the same program for the same parent, and the process before it is gone. A
+// program that a tool of the agent starts does not fit this.
 core::Assertion Front::assertion_beside(const json::value& holder) const {
   using Standing = core::Assertion::Standing;
   const Speaker& speaker = settings_.speaker;
@@ -335,7 +336,7 @@ Task<Decision> Front::observe_approved(const Event& event, Asked asked) {
     yes.door = core::kHostDoor;
     const Result<void> said =
         co_await parts_.governor.approvals().answer(asked.approval_id, std::move(yes));
-    // Somebody else was quicker, or the time is over: that counts.
+    // Another answer was first, or the time is over: that counts.
     if (!said && said.error().code != ErrorCode::Conflict) co_return std::unexpected(said.error());
   }
   SALLYPORT_CO_TRY(Call call, named_call(event));
@@ -353,8 +354,8 @@ Task<Decision> Front::observe_approved(const Event& event, Asked asked) {
   co_return Decision::withhold(answer->result.output);
 }
 
-// Nobody asked us before: the hook was installed in between, or its host went on without it. What
-// the policy says of it is said now.
+// The hook was not asked before the call: it was installed in between, or its host continued
+// without it. The policy decides now.
 Task<Decision> Front::observe(const Event& event) {
   SALLYPORT_CO_TRY(Call call, named_call(event));
   const Origins::Told told = parts_.origins.tell(call, settings_.origin);

@@ -42,7 +42,7 @@ class Front {
     std::vector<std::string> workspace{};  // of the project; empty: what the event says
     json::value origin{};                  // of the event, for the record of its call
     Speaker speaker{};                     // whose word the event is
-    // Is this process still there? None: nobody knows.
+    // Returns whether this process still runs. Empty: unknown.
     std::function<bool(const std::string& process)> runs{};
     // May his yes, given to the host, stand for this request (AP-33)?
     std::function<bool(const json::object& request)> local_yes_counts{};

@@ -32,7 +32,7 @@ class Origins {
   };
   Told tell(const Call& call, json::value origin) { return {*this, call, std::move(origin)}; }
 
-  // Null: nobody said.
+  // Null: unknown.
   json::value of(const Call& call) const;
 
  private:

@@ -1,4 +1,4 @@
-// What a block of 256 entries says about itself, made from the entries alone.
+// The index of a block of `kBlock` entries, made from the entries alone.
 #pragma once
 
 #include <array>

@@ -35,7 +35,7 @@ struct Committer::Batch {
 
 namespace {
 
-// A number that stands in a fact. What somebody else wrote there may be anything.
+// Reads a number from a fact. Another program may have written anything there.
 Result<std::uint64_t> number_in_fact(const std::optional<std::string>& stored,
                                      std::string_view space) {
   std::uint64_t number = 0;
@@ -193,7 +193,7 @@ Result<void> Committer::commit(const std::vector<Group*>& groups, LedgerStore::M
   return {};
 }
 
-// INVARIANT: inside a transaction `stored_` is what is stored, whoever wrote it.
+// INVARIANT: inside a transaction `stored_` is what is stored, whichever process wrote it.
 Result<void> Committer::follow_others(WriteView& view, bool accepts) {
   SALLYPORT_TRY(const ReadView::Head head, view.head());
   const bool changed = view.changed_elsewhere();
@@ -212,8 +212,8 @@ Result<void> Committer::follow_others(WriteView& view, bool accepts) {
   if (accepts) return {};
   if (size > known || head.seal != stored_.seal) SALLYPORT_CHECK_OK(follow_state(view, head));
   followed_ = followed_ || (size > known && known > 0);
-  // Whoever adds entries is another process of ours. Whoever changes something without adding any
-  // is looked at, and so is what was there before this process came.
+  // A process that appends is one of ours. A change without an append is examined, and so is
+  // everything that was stored before this process started.
   if (known > 0 && (size > known || !changed)) return {};
   if (known == 0 && means_.most_facts != UINT64_MAX) {
     SALLYPORT_TRY(const bool too_many, view.has_more_facts_than(means_.most_facts));

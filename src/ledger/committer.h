@@ -1,5 +1,5 @@
-// Turns waiting drafts into entries, tree and checkpoint, inside one write transaction.
-// Belongs to whoever holds the ledger's pen: the writer thread, or a caller that is alone.
+// Turns queued drafts into entries, tree and checkpoint, inside one write transaction. The holder
+// of the ledger's pen uses it: the writer thread, or a caller that is alone.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -40,7 +40,8 @@ struct Group {
   bool waits_for_disk = true;
   bool owed = false;       // an effect is waiting to be told: kept until it is written
   bool known_ids = false;  // ids came from the caller and may have been written before (LE-5)
-  std::shared_ptr<const SigningKey> rotate_to;  // shared: also kept by whoever promotes the file
+  // shared: the code that promotes the file also keeps it
+  std::shared_ptr<const SigningKey> rotate_to;
 
   Result<Positions> result = Positions{};
   std::move_only_function<void(Result<Positions>)> done;
@@ -86,7 +87,7 @@ class Committer {
     std::string checkpoint{};
     std::string seal{};  // of the row of that checkpoint
     SealedState state{};
-    WallTime last_recorded{};  // of the newest entry, whoever wrote it
+    WallTime last_recorded{};  // of the newest entry of any process
     // Both clocks as the last commit began, to notice a step; one during the commit is noticed by
     // the next.
     WallTime wall{};

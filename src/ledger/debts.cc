@@ -110,7 +110,7 @@ std::vector<std::uint64_t> Ledger::take_unheard() {
   return unheard_.with([](auto& unheard) { return std::exchange(unheard, {}); });
 }
 
-// INVARIANT: nobody waits for a disk that refuses, however much is owed.
+// INVARIANT: no caller waits for a disk that refuses, however much is owed.
 void Ledger::refuse_blocked() {
   const Health now = health();
   Answers answers;

@@ -19,7 +19,7 @@ struct Severity {
   int value;
 };
 
-// How much a call's end should worry whoever watches: refusals stand above work that went well, and
+// How serious the end of a call is for an operator: a refusal ranks above work that went well, and
 // a lost record above both.
 constexpr auto kOutcomes = std::to_array<Severity>({
     {"cached", 2},

@@ -49,7 +49,8 @@ Result<void> export_json_lines(ReadView& view, std::optional<std::uint64_t> afte
     SALLYPORT_TRY(const std::string text, entry_line(stored));
     SALLYPORT_CHECK_OK(line(text));
     rotated = rotated || is_rotation(stored);
-    // The only checkpoint that both keys signed: it leads whoever pinned the old one to the new.
+    // Both keys signed only this checkpoint. It leads a reader who pinned the old key to the new
+    // one.
     if (rotated && !stored.checkpoint.empty() && stored.sequence + 1 < size) {
       rotated = false;
       SALLYPORT_CHECK_OK(line(checkpoint_line(stored)));

@@ -97,7 +97,7 @@ Result<InstanceLock> InstanceLock::take(const std::filesystem::path& data_folder
     }
     const int error = locked ? ENOENT : errno;
     if (fd >= 0) ::close(fd);
-    // Whoever looks at the folder in this moment takes the file for one of a dead instance.
+    // A process that looks at the folder at this moment takes the file for that of a dead instance.
     if (tries < kTries && (locked || error == EWOULDBLOCK)) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       continue;
@@ -125,7 +125,7 @@ bool InstanceLock::alive(const std::filesystem::path& data_folder, const std::st
   // Shared: two who look must not take each other for the instance.
   const bool held =
       flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK && !is_known_to_be_gone(fd);
-  // A dead instance's file is of no further use to anybody.
+  // The file of a dead instance is of no further use.
   if (!held) ::unlink(file.c_str());
   ::close(fd);
   return held;

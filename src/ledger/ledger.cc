@@ -25,7 +25,7 @@ using std::chrono::seconds;
 
 namespace {
 
-// Whoever passes by leaves a copy of the last minute alone.
+// A passer-by does not replace a copy that is less than a minute old.
 bool is_fresh(const std::filesystem::path& file, WallTime now) {
   struct stat status{};
   if (::stat(file.c_str(), &status) != 0) return false;
@@ -130,7 +130,7 @@ Result<Positions> Ledger::submit_and_wait(Group group) {
   return answer.get();
 }
 
-// Nobody changes a tier through the door that calls use (TR-17).
+// No caller can change a tier through the append that calls use (TR-17).
 std::unexpected<Error> Ledger::refuse_control() {
   owe({control("refused_control", {{"who", means_.instance_id}, {"what", "trust"}})});
   queue_->wake.notify_one();
@@ -146,8 +146,8 @@ void Ledger::submit(Group group) {
   Answers().add(std::move(group));
 }
 
-// The writer thread writes; or the caller itself, when nobody has joined it by the time that
-// everything that is ready on its executor had its turn.
+// The writer thread writes. The caller writes itself if no other caller has joined it by the time
+// that everything ready on its executor has run.
 void Ledger::call_for_writing(const asio::any_io_executor& executor, bool alone) {
   if (!settings_.in_place || !executor || !alone || !quick_) return queue_->wake.notify_one();
   asio::post(executor, [door = door_, executor] {
@@ -257,14 +257,14 @@ bool Ledger::settle(std::vector<Group> groups) {
   return done.has_value();
 }
 
-// Reports that succeed do not leave the ledger idle, so that nobody would probe: they are as good a
-// moment to find out that there is room again (LE-77).
+// While reports succeed, the ledger is never idle and never probes. So they are also a moment to
+// find out that there is room again (LE-77).
 void Ledger::restore_reserve() {
   if (reserve_.kept() || !queue_->failed_long_ago(parts_.clock.steady())) return;
   remember(reserve_.keep());
 }
 
-// Nobody may come to try while we say that we cannot write.
+// Callers may stay away while the ledger says that it cannot write, so it probes by itself.
 void Ledger::probe() {
   const Health now = health();
   if (now.ok || now.cause == "corrupt") return;
@@ -273,8 +273,8 @@ void Ledger::probe() {
   remember(done);
 }
 
-// Damage is found while nobody calls, and while other processes write (LE-54). At most a fiftieth
-// of the time goes into it, however many facts there are.
+// Damage is found while no caller appends, and while other processes write. At most a fiftieth of
+// the time goes into it, however many facts there are (LE-54).
 void Ledger::watch_facts() {
   const SteadyTime begin = parts_.clock.steady();
   if (!health().ok || (watch_at_ && begin < *watch_at_)) return;

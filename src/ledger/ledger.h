@@ -59,8 +59,8 @@ class Ledger final : public core::Recorder {
     // For a process that writes a call and goes, thousands of times a day: it looks back less far,
     // and keeps the witness once a minute.
     bool passing = false;
-    // Whoever appends alone writes on his own thread instead of waking another and being woken by
-    // it, as long as the disk is quick. For processes that may stand still for one sync.
+    // A caller that appends alone writes on its own thread, which saves two wake-ups, as long as
+    // the disk is fast. For processes that may stand still for one sync.
     bool in_place = false;
   };
 
@@ -173,8 +173,8 @@ class Ledger final : public core::Recorder {
   Reserve reserve_;
   Committer::Means means_;
   std::string origin_;
-  // INVARIANT: after start() whoever holds the pen, and nobody else, uses the committer, the
-  // reserve and what follows the witness and retention. Taken before the queue's mutex.
+  // INVARIANT: after start() only the holder of the pen uses the committer, the reserve and the
+  // state of witness and retention. The pen is taken before the queue's mutex.
   Mutex pen_;
   Committer committer_;  // `seal` needs no pen, so the compiler cannot check this one
   std::unique_ptr<Queue> queue_;
@@ -187,7 +187,7 @@ class Ledger final : public core::Recorder {
   std::optional<SteadyTime> retention_applied_;
   std::optional<SteadyTime> watch_at_;
   Guarded<std::vector<std::uint64_t>> unheard_;
-  std::function<void()> unheard_bell_;  // none: nobody asks for what was owed
+  std::function<void()> unheard_bell_;  // empty: late records are not wanted
   std::thread writer_;
 };
 

@@ -54,7 +54,7 @@ struct Ledger::Queue {
   Health health SALLYPORT_GUARDED_BY(mutex);
   SteadyTime failed_at SALLYPORT_GUARDED_BY(mutex){};  // when the disk last refused
 
-  // Takes the group, unless it is refused; then it is left as it is. True: nobody else is there who
+  // Takes the group, unless it is refused; then the group is unchanged. True: no other caller
   // writes.
   Result<bool> add(Group& group, SteadyTime now) {
     const MutexLock lock(mutex);

@@ -40,8 +40,8 @@ Group::Compose erase(Selection selection, std::string who, std::string reason,
 // An `erased` entry covers this opening of this entry.
 bool selects(const Selection& selection, const EntryView& entry, std::string_view path);
 
-// Entry bytes below `minimum` go, their leaf hashes stay (LE-60). The entries that tell the keys
-// stay whole: without them nobody could check what is left.
+// Removes entry bytes below `minimum` and keeps their leaf hashes. Entries that name keys stay
+// whole: without them the rest could not be checked (LE-60).
 Group::Compose prune(std::uint64_t minimum, std::string who, std::string reason);
 
 Group::Compose set_hold(std::string id, Selection selection, std::string who, std::string reason);

@@ -24,8 +24,8 @@ struct VerifierKey {
   bool operator==(const VerifierKey&) const = default;
 };
 
-// Holds the seed and signs; wiped when it goes. Shown to nobody: it has no text() but the key
-// file's.
+// Holds the seed and signs. It wipes the seed when it is destroyed, and has no text() except that
+// of the key file.
 class SigningKey {
  public:
   static SigningKey generate(std::string name, Entropy& entropy);

@@ -142,7 +142,7 @@ Result<std::vector<KeyPeriod>> key_history(ReadView& view) {
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   bool uncovered = false;  // the newest period's first checkpoint is still to be seen
   const auto look = [&](const StoredEntry& stored) -> Result<bool> {
-    // An entry that cannot be read tells no key; whoever checks the entries finds it in its place.
+    // An unreadable entry names no key. The check of the entries reports it at its place.
     const Result<std::optional<KeyChange>> seen = key_change(stored);
     const std::optional<KeyChange> change = seen ? *seen : std::nullopt;
     Result<VerifierKey> key = VerifierKey::parse(change ? change->key : "");

@@ -93,8 +93,8 @@ Result<void> check_private(const struct stat& status, const std::filesystem::pat
   return {};
 }
 
-// A folder that somebody has just made for us is closed; what stands in another may be meant for
-// others.
+// A folder that was just made for us is closed to others. The content of any other folder may be
+// meant for others.
 Result<void> close_if_empty(const std::filesystem::path& folder, struct stat& status) {
   std::error_code unknown;
   const bool open = status.st_uid == geteuid() && (status.st_mode & 077) != 0;

@@ -53,7 +53,7 @@ class Sieve {
     if (!matches(entry, filter_)) return std::nullopt;
     SALLYPORT_TRY(const bool same_body, body_matches(stored));
     if (!same_body) return std::nullopt;
-    // Nobody is told what was never signed.
+    // Only entries that were signed are returned.
     SALLYPORT_CHECK_OK(check_leaf(stored));
     return entry;
   }
@@ -80,7 +80,7 @@ std::vector<std::uint64_t> all_blocks(std::uint64_t first, std::uint64_t end) {
   return blocks;
 }
 
-// A malformed id is a mistake of whoever asks, and no id that nothing matches (LE-82).
+// A malformed id is an error of the caller, not an id without matches (LE-82).
 Result<Uuid> wanted_id(const Filter& filter) {
   const std::optional<Uuid> id = parse_uuid(*filter.id);
   if (!id) {

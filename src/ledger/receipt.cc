@@ -123,8 +123,8 @@ bool is_key_rotation(std::string_view bytes) {
          text_in(*body, "control") == "key_rotated";
 }
 
-// The newest checkpoint, but for a rotation the one that both keys signed: nobody who pinned the
-// old key can check a later one (LE-27).
+// The newest checkpoint; for a rotation, the one that both keys signed. A reader who pinned the old
+// key can check no later one (LE-27).
 Result<StoredEntry> vouching_entry(ReadView& view, const StoredEntry& entry) {
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   const std::uint64_t begin = is_key_rotation(*entry.bytes) ? entry.sequence : size - 1;
@@ -137,7 +137,7 @@ Result<StoredEntry> vouching_entry(ReadView& view, const StoredEntry& entry) {
   return *std::move(found);
 }
 
-// Nobody is handed a proof that fails in their hands: the damage is ours, and has a place.
+// A proof that would fail is not handed out: the error names the damage and its place.
 Result<void> check_proves(const Receipt& receipt) {
   const Result<Note> note = Note::parse(receipt.checkpoint);
   const Result<Checkpoint> state =

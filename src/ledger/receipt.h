@@ -1,5 +1,5 @@
-// A receipt: one entry, the way from it to a signed root, and what its sealed fields hold.
-// Somebody with nothing but this and a verifier key can check it (LE-29..LE-38).
+// A receipt holds one entry, the proof that leads from it to a signed root, and the contents of its
+// sealed fields. A reader needs only the receipt and a verifier key to check it (LE-29..LE-38).
 #pragma once
 
 #include <optional>

@@ -20,8 +20,8 @@ namespace sallyport::ledger {
 
 using Tag = std::array<std::uint8_t, 16>;
 
-// Sums by exclusive or of keyed digests. What is stored is masked: whoever compares two commits
-// does not learn the digest of a single fact.
+// Sums of keyed digests by exclusive or. The stored value is masked, so a comparison of two commits
+// does not reveal the digest of a single fact.
 struct SealedSums {
   Tag facts{};
   Tag rows{};  // rows that were erased or pruned after they were written

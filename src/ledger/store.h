@@ -126,7 +126,7 @@ class WriteView : public ReadView {
   virtual Result<void> put_block_index(const BlockIndex& index, std::string_view seal) = 0;
   virtual Result<void> replace_seal(std::uint64_t sequence, std::string_view seal) = 0;
   virtual Result<void> replace_block_seal(std::uint64_t block, std::string_view seal) = 0;
-  // A transaction remembers which facts it changed, for whoever seals them.
+  // A transaction remembers which facts it changed, so that they can be sealed.
   Result<void> put_fact(const core::Fact& fact);
   struct ChangedFact {
     std::optional<std::string> before;  // nothing: there was none

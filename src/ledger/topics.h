@@ -35,7 +35,8 @@ class Subscription {
   static Result<Subscription> open(LedgerStore& store, std::string topic, std::int64_t after,
                                    std::size_t queue = kQueue);
 
-  // Takes over what was written since; whoever lags behind by more than the queue is told so.
+  // Takes over what was written since. A subscriber that lags behind by more than the queue is told
+  // so.
   Result<void> pump();
   // Nothing: nothing is there now. History is read as it is asked for and cannot lag.
   Result<std::optional<Message>> next();

@@ -29,8 +29,8 @@ struct TrustHead {
 };
 Result<TrustHead> trust_head(ReadView& view);
 
-// Says that an agent's tier changes (TR-15). Only a signed command may write one: what comes
-// through the door that everybody uses is refused (TR-17).
+// True if the draft changes an agent's tier. Only a signed command may write one; the ordinary
+// append refuses it (TR-15, TR-17).
 bool is_trust_control(const core::Draft& draft);
 
 }  // namespace sallyport::ledger

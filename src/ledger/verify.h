@@ -32,8 +32,8 @@ struct LedgerReport {
   json::object to_json() const;
 };
 
-// Judges a control record of the trust chain, which takes the keys of people: an error says why
-// nobody who may has signed it. From any thread; empty: control records are not judged.
+// Judges a control record of the trust chain with the keys of people. An error says why no
+// authorized person signed it. Callable from any thread. Empty: control records are not judged.
 using CheckControl =
     std::function<Result<void>(const json::object& record, const std::string& origin)>;
 // Does a trust record change a tier, or claim to?

@@ -114,7 +114,8 @@ Verification verify_with_keys(std::string_view text, const Keys& keys,
   return answer;
 }
 
-// A rotation that the pinned key signed and nobody called compromised hands its trust on (LE-27).
+// A rotation that the pinned key signed passes on its trust, unless it was made as compromised
+// (LE-27).
 Result<VerifierKey> follow_rotation(std::string_view text, const VerifierKey& key,
                                     const std::optional<std::string>& origin) {
   const Verification rotation = verify_with_keys(text, {key}, origin);

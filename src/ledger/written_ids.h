@@ -27,8 +27,8 @@ class WrittenIds {
 
   WriteView& view_;
   std::vector<std::pair<Uuid, std::uint64_t>> added_;
-  // Those of the block that is not full yet, `added_` included. Read when somebody first asks: what
-  // was owed through a long fault asks for thousands.
+  // The ids of the block that is not full yet, including `added_`. Read on first use: records that
+  // were owed through a long fault ask for thousands.
   std::optional<std::map<Uuid, std::uint64_t>> recent_;
 };
 

@@ -18,7 +18,8 @@ inline constexpr std::string_view kApprovalKey = "sallyport.approval";
 // `body` of the entry that asked has the description, what is hidden, and what rules say (RU-73).
 json::object approval_form(const json::object& request, const json::object& body);
 
-// What the user said; without his name. Nothing: he closed the form, somebody else may answer.
+// Returns what the user said, without a name. No value: the user closed the form, and another
+// person may answer.
 std::optional<sallyport::Reply> reply_in_form(const json::value& answer);
 
 // Did the client declare that it can show forms?

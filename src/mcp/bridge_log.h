@@ -17,7 +17,7 @@ class BridgeLog {
   BridgeLog(core::Recorder& recorder, std::string server)
       : recorder_(recorder), server_(std::move(server)) {}
 
-  // True: nobody writes it down yet, so `write` is to be called.
+  // True: no write is under way, so the caller must call `write`.
   bool note(std::string_view feature);
   // Until nothing is left. What cannot be written is dropped: it is no reason to stop a call.
   Async<void> write();

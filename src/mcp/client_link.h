@@ -27,15 +27,15 @@ class ClientLink {
 
   // Moves what was sent, until `close`.
   virtual Async<void> run() = 0;
-  // `about` is the id of the client's request that the message belongs to; empty where it is a
-  // response, which names its own, or belongs to none.
-  // False: it was not taken, because too much waits or nobody reads any more.
+  // Sends a message. `about` is the id of the client's request that the message belongs to. It is
+  // empty for a response, which names its own request, and for a message that belongs to none.
+  // False: the message was dropped, because the queue is full or the client no longer reads.
   virtual bool send(std::string text, std::string_view about) = 0;
-  // Returns when there is room, nobody reads any more, or `longest` has passed.
+  // Returns when there is room, the client no longer reads, or `longest` has passed.
   virtual Async<void> room(std::chrono::milliseconds longest) = 0;
   virtual Async<void> flush(std::chrono::milliseconds longest) = 0;
   virtual void close() = 0;
-  virtual bool broken() const = 0;  // nobody reads any more
+  virtual bool broken() const = 0;  // the client no longer reads
 
   // What the client said beside a call that is unlike its arguments, given the tool's input schema.
   // Empty: nothing.

@@ -15,7 +15,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-// However the call ends, the server is not left working for nobody.
+// However the call ends, the server is told to stop working on it.
 class Outstanding {
  public:
   Outstanding(Server& server, std::uint64_t id, const Inbox& inbox, const std::string& reason)
@@ -50,7 +50,7 @@ Result<Asked> read_asked(const Message& request) {
   const json::object* const params = request.params();
   Asked asked{.tool = request.method};
   if (params == nullptr && !is_governed(request.method)) {
-    asked.input = json::object();  // nobody knows what such a request needs
+    asked.input = json::object();  // the needs of such a request are unknown
     return asked;
   }
   if (params == nullptr) return fail(ErrorCode::InvalidInput, "`params` is missing");

@@ -46,7 +46,7 @@ class ForwardedCall final : public core::Upstream {
     std::function<Task<std::string>(std::string method, std::string params)> ask{};
     const Clock* clock = nullptr;  // where it is to be told how long the server took
     std::shared_ptr<void> keep{};  // whatever the above needs to be there
-    net::Quota::Share held{};      // by the request and its answer, while somebody keeps them
+    net::Quota::Share held{};      // memory of the request and its answer, as long as they are kept
   };
   ForwardedCall(Means means, Message request, Asked asked, std::shared_ptr<Inbox> inbox);
 

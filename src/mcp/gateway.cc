@@ -121,7 +121,7 @@ Async<void> Gateway::keep_server() {
   const Result<void> kept = co_await server_.run();
   if (kept) co_return;
   gave_up_ = kept.error();
-  // Whoever waits for the opening hears why before we go.
+  // Coroutines that wait for the server's initialization learn the reason before the gateway ends.
   bell_.ring(std::string(kReady));
   stop();
 }
@@ -288,7 +288,7 @@ Async<void> Gateway::server_tells(Message notification) {
     ++list_changes_;
     unlisted_ = 0;  // it may want to list them now
   }
-  // Some servers tell everybody of every task.
+  // Some servers report every task to every client.
   if (notification.method.starts_with("notifications/tasks") &&
       tasks_of_server_.is_foreign(task_named_by(notification))) {
     co_return;

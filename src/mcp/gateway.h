@@ -55,7 +55,7 @@ class Gateway final : public Conversation,
     const Clock& clock;
     Entropy& entropy;
     PinBook& pins;
-    GatewayMeter* meter = nullptr;  // none: nobody wants to know
+    GatewayMeter* meter = nullptr;  // null: nothing is counted
     net::Quota held{};  // by requests and answers, of all gateways that are given the same
     // Called where the request of a call is on record and has no answer yet; must not wait.
     std::function<void(const core::WaitingCall&)> waiting{};
@@ -252,8 +252,7 @@ class Gateway final : public Conversation,
   bool brings_answer(const Message& request, const Grants& grants);
   Async<void> take_answer(Message request, SealedState state);
 
-  // Calls that wait as tasks (gateway_tasks.cc).
-  // Offered where somebody may be asked at all.
+  // Calls that wait as tasks (gateway_tasks.cc). They are offered if a person may be asked at all.
   std::string with_our_tasks(std::string discovery) const;
   Async<bool> give_task(std::shared_ptr<Governed> governed);
   std::chrono::milliseconds task_time() const;
@@ -320,7 +319,7 @@ class Gateway final : public Conversation,
   std::optional<Error> not_let_in_;  // by the server, which wants a login, when it was opened last
   std::optional<Error> unopened_;    // why a client of sessions could not be opened for
   bool stopping_ = false;
-  bool hurries_ = false;          // nobody is waited for
+  bool hurries_ = false;          // the gateway waits for no server
   bool told_of_trimmed_ = false;  // that messages had more members than they may have
 
   Era client_era_ = Era::Unknown;
@@ -362,7 +361,7 @@ class Gateway final : public Conversation,
 
   std::map<std::string, ToolDefinition> tools_;
   std::set<std::string> doubled_;    // names of two tools
-  std::set<std::string> held_back_;  // of them, as long as nobody has accepted their change
+  std::set<std::string> held_back_;  // of them, until a person accepts the change
   bool tools_known_ = false;
   bool listing_ = false;
   std::uint64_t list_changes_ = 0;  // told of so far; one during a listing makes it an old one

@@ -39,7 +39,7 @@ std::string identity_of(const Message& request, const Asked& asked,
 void Gateway::Attendant::asked(const core::WaitingCall& call) {
   governed_->waits = call;
   governed_->approval_id = call.approval_id;
-  // Who waits for a person keeps nobody from running, as long as not too many do.
+  // A call that waits for a person takes no place from running calls, as long as not too many wait.
   const std::size_t waiting = gateway_.calls_.size() + gateway_.away_.size();
   if (waiting < gateway_.settings_.limits.waiting_calls) gateway_.leave_place(*governed_);
   if (gateway_.parts_.waiting) gateway_.parts_.waiting(call);
@@ -107,7 +107,7 @@ Async<void> Gateway::hold(std::shared_ptr<Governed> governed) {
   constexpr auto kSoon = std::chrono::milliseconds(20);
   const auto end = parts_.clock.steady() + parts_.plans.current()->approvals().hold;
   auto told = parts_.clock.steady();
-  // Nobody is sent away whose answer is there and only has to be taken.
+  // A caller whose answer is already available is never rejected.
   const auto taken_by = end + settings_.limits.start;
   const auto waits_on = [&] {
     const SteadyTime now = parts_.clock.steady();
@@ -204,7 +204,7 @@ void Gateway::end_away(const std::shared_ptr<Governed>& governed, bool refused) 
   std::erase_if(away_, [&](const auto& one) { return one.second == governed; });
 }
 
-// Whoever comes back much later asks anew.
+// A client that comes back much later is asked again.
 void Gateway::forget_refusals() {
   std::erase_if(away_, [&](const auto& one) {
     const auto& ended = one.second->ended_at;
@@ -218,7 +218,7 @@ Async<void> Gateway::answer_for_user(Form form, sallyport::Reply reply) {
   reply.binding = form.binding;
   const Result<void> said =
       co_await parts_.governor.approvals().answer(form.approval_id, std::move(reply));
-  // Somebody else may have been quicker: then his answer counts.
+  // If another person was first, that answer counts.
   if (!said) settings_.log(fmt::format("an answer of the client: {}", said.error().message));
 }
 
@@ -241,7 +241,7 @@ Async<void> Gateway::ask_in_session(std::shared_ptr<Governed> governed, Form for
   if (reply) co_await answer_for_user(std::move(form), *reply);
 }
 
-// It is decided: nobody needs to answer the form any more (AP-27).
+// The question is decided, so the form is withdrawn (AP-27).
 void Gateway::take_form_back(Governed& governed) {
   const auto found = questions_.find(std::exchange(governed.form, {}));
   if (found == questions_.end()) return;
@@ -327,7 +327,7 @@ Async<void> Gateway::take_answer(Message request, SealedState state) {
   if (relayed_.erase(request.id) == 0) co_return;
   welcome(governed, request);
   if (governed->client_id.empty() || !governed->waits) co_return;
-  // What was not answered is asked again; whoever closed the form waits for somebody else.
+  // A form without an answer is shown again. A client that closed it waits for another person.
   if (answer == nullptr) co_return co_await attend(governed);
   co_await hold(governed);
 }

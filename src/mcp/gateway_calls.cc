@@ -160,7 +160,7 @@ std::string Gateway::newest_call() const {
   return newest ? newest->client_id : std::string();
 }
 
-// However a call ends, its place is free and nobody waits for it.
+// However a call ends, its place is freed and no coroutine waits for it.
 class Gateway::Place {
  public:
   Place(Gateway& gateway, std::shared_ptr<Governed> governed)
@@ -323,8 +323,8 @@ void Gateway::forward_progress(const Governed& governed, const json::value& rele
   to_client(with_member(message->text, "params", changed), governed.client_id);
 }
 
-// The list is read before the first call, and again when it may have changed or lacks the tool: a
-// tool whose definition nobody has seen cannot be one that is pinned.
+// Reads the list before the first call, and again when it may have changed or lacks the tool. A
+// tool whose definition was never seen cannot be pinned.
 Async<void> Gateway::know_tools(std::string wanted) {
   constexpr auto kSeldom = std::chrono::seconds(1);
   const bool lacking =
@@ -400,7 +400,7 @@ Task<std::set<std::string>> Gateway::see_tools(const json::object& result) {
   SALLYPORT_CO_TRY(HeldBack held,
                    co_await parts_.pins.look(settings_.name, std::move(definitions)));
   tell_of_held(held);
-  // Enough to notice that somebody looks at them.
+  // The gateway watches this many held-back tools for acceptance.
   constexpr std::size_t kMostWatched = 256;
   for (const std::string& name : held.changed) {
     if (held_back_.size() < kMostWatched) held_back_.insert(name);

@@ -146,7 +146,7 @@ void Gateway::go_on_asking(Message request) {
   } else if (refuses_task(request) || answers_task(request) || (ready_ && answer_here(request))) {
     return;
   } else if (is_call(request.method)) {
-    // A call goes on for whoever brings what it was judged with, and for nobody else.
+    // A call continues only for a client that brings the grants with which it was judged.
     Grants grants = take_grants(request);
     if (!brings_answer(request, grants) && !unpark(request, grants) &&
         !refuse_foreign_state(request) && !come_back(request, grants)) {
@@ -243,7 +243,7 @@ Async<void> Gateway::relay_later(Message request, net::Quota::Share /*held*/) {
   const bool discovers = request.method == "server/discover" && client_era_ == Era::Modern;
   const Result<void> ready = co_await server_ready(
       discovers ? std::min(kLongestDiscovery, settings_.limits.start) : settings_.limits.start);
-  // Cancelled meanwhile: nobody wants it any more.
+  // Cancelled meanwhile: the answer is not wanted.
   if (!relayed_.contains(request.id)) co_return;
   if (ready) {
     if (answer_here(request)) {

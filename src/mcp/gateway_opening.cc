@@ -109,7 +109,7 @@ bool Gateway::refuse_by_era(const Message& request) {
     return true;
   }
   if (!ready_ && !opening_now_ && server_era_ == Era::Unknown) {
-    not_let_in_.reset();  // somebody may have logged in meanwhile
+    not_let_in_.reset();  // a person may have logged in meanwhile
     tasks_.start(open_stateless());
   }
   return false;
@@ -264,7 +264,7 @@ Async<void> Gateway::open_stateless() {
 std::string Gateway::own_opening() const {
   json::object offered;
   for (const char* const name : {"sampling", "elicitation", "roots"}) {
-    // Whoever comes later may have more; one who cannot answer is not asked.
+    // A later client may have more capabilities; a client that cannot answer is not asked.
     if (settings_.shared || client_capabilities_.contains(name)) offered[name] = json::object();
   }
   if (json::value* const asks = offered.if_contains("elicitation")) {
@@ -366,7 +366,7 @@ std::string Gateway::result_for_client(std::string_view method, std::string_view
   const std::string_view info = server_era_ == Era::Legacy
                                     ? find(opening_result_, {"serverInfo"}).value_or("")
                                     : std::string_view();
-  // What is filtered for this client is nobody else's.
+  // A result that is filtered for this client must not be cached for others.
   std::string changed = modern_result(method, result, info);
   return method == "server/discover" ? with_our_tasks(std::move(changed)) : changed;
 }

@@ -126,7 +126,7 @@ Async<void> Gateway::answer_server(Message request, std::shared_ptr<Asking> aski
   if (const auto found = asking_.find(id); found != asking_.end() && found->second == asking) {
     asking_.erase(found);
   }
-  // Whoever took the question back wants no answer, and a new process never asked.
+  // The server withdrew the question, or a new server process runs that never asked it.
   if (asking->stop.stop_requested() || generation != generation_) co_return;
   server_.send(with_member(answer, "id", id));
 }
@@ -390,7 +390,7 @@ bool Gateway::brings_answers(const Message& request) const {
   const json::object* const params = request.params();
   const json::object* const answers = params ? object_in(*params, "inputResponses") : nullptr;
   if (answers == nullptr || client_era_ != Era::Modern || server_era_ == Era::Legacy) return false;
-  // The answer to a question of ours goes to nobody else.
+  // The answer to the gate's own question is not forwarded.
   return !(answers->size() == 1 && answers->contains(kApprovalKey));
 }
 

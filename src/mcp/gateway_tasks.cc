@@ -1,6 +1,6 @@
-// Tasks of the stateless era: a client that declared them gets one for a call that waits for a
-// person, and the result or the refusal through it (AP-46). Whoever names it in a subscription
-// hears of every change.
+// Tasks of the stateless era. A client that declared them gets one for a call that waits for a
+// person, and the result or the refusal through it. A client that names the task in a subscription
+// is told of every change (AP-46).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -241,7 +241,7 @@ void Gateway::tell_task(Governed& governed) {
   }
 }
 
-// Whoever comes behind the end of a task hears of it too.
+// A client that subscribes after the end of a task is told of the end too.
 void Gateway::tell_ended_tasks(const std::string& listener) {
   const auto found = task_listeners_.find(listener);
   if (found == task_listeners_.end()) return;

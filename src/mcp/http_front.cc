@@ -71,7 +71,7 @@ class HttpFront::Use {
 
  private:
   HttpFront& front_;
-  SessionPtr session_;  // shared with whoever else uses it
+  SessionPtr session_;  // shared with the requests that use it
 };
 
 HttpFront::HttpFront(asio::any_io_executor executor, Parts parts, Settings settings)

@@ -19,7 +19,7 @@ namespace sallyport::mcp {
 struct HttpFrontLimits {
   std::size_t sessions = 64;                     // of all clients together
   std::size_t sessions_each = 64;                // of one principal
-  std::chrono::milliseconds idle{1'800'000};     // a session that nobody uses ends after this
+  std::chrono::milliseconds idle{1'800'000};     // an unused session ends after this
   std::chrono::milliseconds evictable{5'000};    // and after this, where a new one needs room
   std::chrono::milliseconds silence{5'000};      // until an answer that is not there is streamed
   std::chrono::milliseconds keep_alive{15'000};  // between signs of life on a stream

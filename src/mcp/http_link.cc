@@ -80,7 +80,7 @@ Result<void> HttpLink::tell(std::string text) {
   return take(std::move(text));
 }
 
-// Nobody answers a request that was cancelled, so nobody waits for it.
+// A cancelled request gets no answer, so its stream ends.
 void HttpLink::end_cancelled(std::string_view notification) {
   const Result<ParsedJson> id =
       parse_json(find(notification, {"params", "requestId"}).value_or("null"));
@@ -148,7 +148,7 @@ bool HttpLink::send(std::string text, std::string_view about) {
 
 bool HttpLink::answer(std::string text, std::string_view id) {
   const auto found = asked_.find(id);
-  // Nobody asked, or whoever did is not there any more.
+  // The request is unknown, or its client has left.
   if (found == asked_.end()) return true;
   const Asked asked = std::move(found->second);
   asked_.erase(found);

@@ -19,8 +19,8 @@ class HttpLink final : public ClientLink {
  public:
   struct Settings {
     Limits limits{};
-    // Several clients of one principal share the gateway: their ids and tokens are renamed, and
-    // what belongs to none of their requests is for nobody.
+    // Several clients of one principal share the gateway. Their ids and tokens are renamed, and
+    // messages that belong to none of their requests are dropped.
     bool shared = false;
     OutletLimits outlet{};
     std::size_t kept_streams = 32;       // whose answer may be read once more
@@ -32,7 +32,7 @@ class HttpLink final : public ClientLink {
   Result<std::shared_ptr<Outlet>> ask(Message request, const net::ServerRequest& head);
   // A notification or an answer.
   Result<void> tell(std::string text);
-  // Nobody wants to hear the rest of it.
+  // The client does not want the rest of it.
   void cancel(const Outlet& outlet);
   // What belongs to no request.
   const std::shared_ptr<Outlet>& standing() const { return standing_; }

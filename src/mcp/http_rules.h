@@ -13,7 +13,7 @@ namespace sallyport::mcp {
 
 inline constexpr std::string_view kEventStream = "text/event-stream";
 
-// An error before anybody was asked.
+// An error that is found before the gateway is asked.
 struct Refused {
   unsigned status = 400;
   std::int64_t code = 0;

@@ -1,4 +1,4 @@
-// Sessions of the HTTP front: opened, found, ended when nobody uses them.
+// Sessions of the HTTP front: how they are opened, found, and ended when unused.
 #include <fmt/format.h>
 
 #include <boost/asio/redirect_error.hpp>
@@ -14,8 +14,8 @@ namespace asio = boost::asio;
 
 Result<HttpFront::SessionPtr> HttpFront::open_session(std::string principal, bool shared) {
   if (stopping_) return fail(ErrorCode::Unavailable, "this server is ending");
-  // One that has ended still has a server, until that has ended too. Who opens and closes them
-  // quickly is slowed down by that, and nobody else.
+  // A session that has ended still counts until its server has ended too. That slows down only the
+  // client that opens and closes sessions quickly.
   net::Quota::Share place = running_.share_of(principal);
   if (!place.grow_to(1) || !make_room(principal)) {
     return fail(ErrorCode::Exhausted, "too many sessions are open; try again later");
@@ -59,8 +59,8 @@ Result<HttpFront::SessionPtr> HttpFront::session_of(const net::ServerRequest& re
   return found->second;
 }
 
-// Where no place is left, the principal's own session that was idle longest goes: nobody ends one
-// of somebody else.
+// If no place is left, the principal's own session that was idle longest ends. A principal never
+// ends a session of another one.
 bool HttpFront::make_room(const std::string& principal) {
   Session* oldest = nullptr;
   std::size_t own = shared_.count(principal);

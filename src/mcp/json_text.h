@@ -1,5 +1,5 @@
-// JSON as the text that came: values are found and replaced where they stand, and what nobody
-// touches stays the bytes it was, with its order of members and its numbers.
+// JSON as received text. Values are found and replaced in place. Everything else keeps its bytes,
+// its order of members and its numbers.
 //
 //   const std::string text = R"({"id":7,"params":{"n":1.50}})";
 //   find(text, {"params", "n"});                           // "1.50", a part of `text`
@@ -17,8 +17,8 @@
 
 namespace sallyport::mcp {
 
-// The value at a path of member names. Looks at text that nobody has checked too: what is no JSON
-// is searched as far as it goes, and nothing outside of it is read.
+// Returns the value at a path of member names. The text may be unchecked: malformed JSON is
+// searched as far as it goes, and nothing outside of it is read.
 std::optional<std::string_view> find(std::string_view text,
                                      std::initializer_list<std::string_view> path);
 

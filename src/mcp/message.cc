@@ -190,7 +190,7 @@ std::string id_in_wreck(std::string_view beginning, std::string_view end) {
 std::string awaited_id(std::string_view text) {
   constexpr std::size_t kMostMembers = 1000;  // of what may be anything
   const std::vector<std::string_view> ids = values_named("id", text, kMostMembers);
-  if (ids.size() != 1) return {};  // of two nobody knows which one counts
+  if (ids.size() != 1) return {};  // of two ids it is unknown which one counts
   if (values_named("method", text, kMostMembers).empty()) return {};
   const Result<ParsedJson> id = parse_json(ids.front());
   return id && is_id(id->value) ? canonical_json(id->value) : std::string();

@@ -59,21 +59,22 @@ bool is_batch(std::string_view text);
 
 // The id of something that is no message; canonical, empty where none is found.
 std::string id_in_wreck(std::string_view beginning, std::string_view end);
-// The id under which somebody waits for the answer to a request that cannot be read. Never one from
+// Returns the id under which the sender waits for the answer to an unreadable request. Never an id
 // inside its params, which would end another request.
 std::string awaited_id(std::string_view text);
 
 // Messages of our own. Ids, params and results are JSON text.
 std::string request_text(std::string_view id, std::string_view method, std::string_view params);
 std::string notification_text(std::string_view method, std::string_view params);
-// Nobody waits for the request of this id any more. `reason` may be empty.
+// The notification that the request of this id is cancelled. `reason` may be empty.
 std::string cancelled_text(std::uint64_t id, std::string_view reason);
 std::string result_text(std::string_view id, std::string_view result);
 std::string error_text(std::string_view id, std::int64_t code, std::string_view message,
                        const json::value& data = {});
-// To whoever sent what is no message; `why` is the error of `Message::read`.
+// The error for the sender of something that is not a message; `why` is the error of
+// `Message::read`.
 std::string unreadable_text(std::string_view request, const Error& why);
-// To whoever sent more than `most` bytes, of which these are left.
+// The error for the sender of more than `most` bytes, of which `beginning` is left.
 std::string too_long_text(std::string_view beginning, std::string_view end, std::size_t most);
 
 // JSON-RPC's own codes, and ours (outside of all reserved ranges).
@@ -96,7 +97,7 @@ bool is_governed(std::string_view method);
 // The member of its params that says what a request is about; empty: none does.
 std::string_view subject_member(std::string_view method);
 
-// The request that nobody waits for any more, by its canonical id; empty: it names none.
+// Returns the canonical id of the cancelled request; empty: the notification names none.
 std::string cancelled_id(const Message& notification);
 
 }  // namespace sallyport::mcp

@@ -1,5 +1,6 @@
-// What the gateway did to messages that have no record of their own: lists, openings, notifications
-// and methods that nobody knows. Counted, and written to the ledger as entries of topic `mcp`.
+// Counts what the gateway did to messages without a record of their own: lists, initialization,
+// notifications and unknown methods. The counts are written to the ledger as entries of topic
+// `mcp`.
 //
 //   {"record":"mcp_messages","messages":[{"what":"redacted","from":"server","method":"tools/list",
 //    "count":1,"evidence":["output-sanitizer: aws_access_key_id=1"]}]}
@@ -26,7 +27,7 @@ class MessageLog {
   enum class What {
     Redacted,  // a guard changed it
     Withheld,  // a guard blocked it
-    Refused,   // a request with a method that nobody knows, or one that cannot be read
+    Refused,   // a request with an unknown method, or an unreadable one
     Dropped,   // a notification with such a method
     Passed,    // a notification with such a method that the policy lets pass
     Trimmed,   // members beside those of a message were left out

@@ -33,9 +33,9 @@ class Outlet {
   std::uint64_t number() const { return number_; }
   std::uint64_t heard() const { return heard_; }  // number of the newest that was
 
-  // False: it was not taken, because too much waits or nobody will read it.
+  // False: the text was dropped, because the queue is full or no client will read it.
   bool put(std::string text, bool last);
-  void close();  // nobody will put anything any more
+  void close();  // nothing more will be put
 
   // The next one. Nothing: none came in time, `wake` was called, or it is closed and empty.
   Async<std::optional<Event>> next(std::chrono::milliseconds longest);
@@ -45,7 +45,7 @@ class Outlet {
 
   std::size_t bytes() const { return waiting_bytes_ + kept_bytes_; }
   bool closed() const { return closed_; }
-  bool waits() const { return heard_ < last_; }  // somebody has still to hear something
+  bool waits() const { return heard_ < last_; }  // a client has still to receive something
   bool ended() const { return ended_; }          // its last message is there
 
  private:

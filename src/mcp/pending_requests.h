@@ -1,4 +1,4 @@
-// Requests that wait for an answer of a server, and what becomes of answers that nobody waits for.
+// Requests that wait for an answer of a server, and the handling of answers to no open request.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +29,13 @@ class PendingRequests {
   }
   bool contains(std::uint64_t id) const { return pending_.contains(id); }
 
-  // True: somebody waited for it.
+  // True: a request waited for it.
   Async<bool> answer(Message answer);
   Async<bool> answer_wreck(std::string bytes, std::string id, std::string_view why);
   Async<bool> settle(std::uint64_t id, Reply reply);
   Async<void> fail_all(std::string how);
 
-  // False: nobody waited. Who hears late answers too may still get this one.
+  // False: no request waited. A caller that also takes late answers may still get this one.
   bool abandon(std::uint64_t id);
   // No late answer can come any more.
   void forget(std::uint64_t id);
@@ -50,7 +50,7 @@ class PendingRequests {
   Server::Log log_;
   std::map<std::uint64_t, std::shared_ptr<Waiter>> pending_;  // shared with those who wait
   std::deque<std::uint64_t> abandoned_;  // the newest, whose answers may still come
-  // Those of them that somebody wants to hear, the oldest first.
+  // Late answers that a caller wants, the oldest first.
   std::deque<std::pair<std::uint64_t, std::shared_ptr<Waiter>>> late_;
   std::uint64_t last_id_ = 0;
   std::uint64_t complaints_ = 0;

@@ -38,7 +38,7 @@ Result<std::optional<Pin>> find_pin(core::RecordReader& records, const std::stri
 std::vector<core::Fact> held_facts(const std::string& server, const std::string& tool);
 // A command about a tool, as people copy it into a shell: its name is whatever its server says.
 std::string pins_command(std::string_view verb, const std::string& server, const std::string& tool);
-// Why nothing new of the server is pinned, for whoever runs it.
+// The text for operators that says why nothing new of the server is pinned.
 std::string no_room_for(const std::string& server, std::size_t most);
 // The definition as the log has it.
 Result<json::value> pinned_definition(core::RecordReader& records, std::uint64_t sequence);
@@ -66,10 +66,10 @@ class PinBook {
   // that still fits is written anew over the whole definition, once.
   Task<HeldBack> look(std::string server, std::vector<ToolDefinition> tools);
 
-  // What earlier looks found changed, for whoever only decides.
+  // Loads what earlier looks found changed, for a process that only decides.
   Result<void> recall();
 
-  // As it is now: somebody may have accepted it in another process.
+  // Reads the current state: another process may have accepted the tool.
   bool held(const std::string& server, const std::string& tool) const;
   // Not pinned, and never to be, because its server has no room for more.
   bool beyond(const std::string& server, const std::string& tool) const;

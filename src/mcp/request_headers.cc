@@ -28,7 +28,7 @@ bool is_token(std::string_view name) {
   });
 }
 
-// Walks a schema for marks, wherever they stand.
+// Walks a schema for marks at all places.
 class Marks {
  public:
   // `reached`: by names of properties alone.

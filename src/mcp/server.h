@@ -16,7 +16,7 @@
 
 namespace sallyport::mcp {
 
-// The cause of an error: the server wants somebody to log in first.
+// The cause of an error: the server requires a login of a person first.
 inline constexpr std::string_view kNotLetIn = "not_let_in";
 
 // What came of a request: a message, bytes that are none, or neither.
@@ -74,14 +74,14 @@ class Server {
 
   virtual bool up() const = 0;
   virtual void ready() = 0;  // it has answered an opening
-  // Somebody logs in: that is no time that the server takes.
+  // True while a person logs in. That time does not count as time of the server.
   virtual bool logging_in() const { return false; }
 
   // The text is made for the id that the request gets. An error: it was not sent.
   virtual Result<std::uint64_t> request(const Compose& compose, std::shared_ptr<Waiter> waiter) = 0;
-  // Nobody waits for it any more; the server is told. `reason` is JSON text.
+  // Gives up the request; the server is told. `reason` is JSON text.
   virtual void abandon(std::uint64_t id, std::string_view reason) = 0;
-  // An answer or a notification. False: too much waits, or nobody reads.
+  // Sends an answer or a notification. False: the queue is full, or the server no longer reads.
   virtual bool send(std::string text) = 0;
 
   // Asks and waits.

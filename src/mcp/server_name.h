@@ -1,4 +1,4 @@
-// How a server is called in records when nobody has named it.
+// The name of a server in records if the user gave none.
 #pragma once
 
 #include <string>

@@ -118,7 +118,7 @@ Async<void> StdioServer::hear(net::Line line) {
   }
   Result<Message> message = Message::read(line.text, limits_.json());
   if (!message && !line.complete) {
-    // Half an answer is none: whoever waits for it hears that the server has ended.
+    // Half an answer does not count: its caller learns that the server has ended.
     pending_.complain("half a message", line.text);
     co_return;
   }

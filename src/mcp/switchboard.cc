@@ -102,7 +102,7 @@ Async<void> Switchboard::serve(std::size_t party) {
   client_->hang_up();
 }
 
-// Whoever waits for it hears that it has gone.
+// Requests that wait for the server learn that it has gone.
 void Switchboard::party_left(std::size_t party) {
   parties_[party].gone = true;
   const auto why = fmt::format("the server `{}` is not there", parties_[party].name);
@@ -187,7 +187,7 @@ void Switchboard::route(Message request) {
   } else if (method.starts_with("tasks/")) {
     route_by_task(request);
   } else {
-    // What nobody knows is the first server's, whose gateway asks the policy about it.
+    // An unknown method goes to the first server; its gateway asks the policy.
     const auto there = std::ranges::find(parties_, false, &Party::gone);
     pass_to(there == parties_.end() ? 0 : there - parties_.begin(), request, request.text);
   }
@@ -220,7 +220,7 @@ void Switchboard::route_by_task(const Message& request) {
   pass_to(found->party, request, with_own_task(request.text, found->name));
 }
 
-// What would be governed if somebody had it is on record also where nobody has.
+// Records the refusal of a request that would be governed if a server had the name.
 void Switchboard::refuse_unknown(const Message& request, std::string_view why) {
   if (!is_governed(request.method) || !settings_.refuse || !read_asked(request)) {
     return refuse(request, kInvalidParams, why);
@@ -264,7 +264,8 @@ void Switchboard::route_completion(const Message& request) {
   route_by_uri(request, find(request.text, {"params", "ref", "uri"}).value_or(""));
 }
 
-// Who listed it, else whose template begins like it, else whoever has resources at all.
+// The server that listed it, else the one with a matching template prefix, else the first one with
+// resources.
 std::size_t Switchboard::owner_of(const std::string& uri) const {
   if (const auto found = resources_.find(uri); found != resources_.end()) return found->second;
   std::size_t owner = with_resources_.empty() ? 0 : *with_resources_.begin();

@@ -70,7 +70,7 @@ class Switchboard final : public Conversation {
     bool late = false;   // was left out of an answer, and has said nothing since
     bool there = false;  // has answered something
     std::map<std::string, Missed> missed{};  // by method
-    bool sought = false;                     // somebody asks again for what was missed
+    bool sought = false;                     // the missed list is being asked for again
   };
   // A request that was asked of several.
   struct Merge {
@@ -79,7 +79,7 @@ class Switchboard final : public Conversation {
     std::unique_ptr<boost::asio::steady_timer> deadline{};
     std::set<std::size_t> waiting{};               // who has not answered
     std::map<std::size_t, std::string> results{};  // by party
-    std::string error{};                           // the first one, where nobody has a result
+    std::string error{};                           // the first error, if no server has a result
     std::set<std::size_t> unheard{};               // who is not there, or did not answer in time
     // Of a subscription: who has not said what it grants, what was granted, and what came before.
     std::set<std::size_t> silent{};

@@ -111,7 +111,7 @@ void Switchboard::connect(std::size_t party) {
   one.conversation = upstreams_[party].connect(std::move(line));
 }
 
-// Of requests that we make ourselves; nobody hears the answer, or `hear_look` does.
+// The id of a request of the switchboard itself. Its answer is dropped, or `hear_look` takes it.
 std::string Switchboard::own_id(std::string_view what) {
   return fmt::format(R"("sallyport.{}.{}")", what, ++last_own_);
 }

@@ -1,6 +1,6 @@
-// Whose a task of a server is. All agents come to a server over HTTP with the same credentials, so
-// it cannot tell them apart: what one of them started, another must not see or end. What nobody
-// started through this gate may be anybody's, so it is nobody's here.
+// The owners of tasks. All agents reach a server over HTTP with the same credentials, so the server
+// cannot tell them apart, and an agent must not see or end a task of another one. Tasks that were
+// not started through this gateway have no known owner and are hidden from all agents.
 #pragma once
 
 #include <string>
@@ -10,16 +10,17 @@
 
 namespace sallyport::mcp {
 
-// For one agent at one server; one without a name has no other agents, and nobody is asked.
+// Belongs to one agent at one server. A server without a name has no other agents, and no owner is
+// looked up.
 class TaskOwners {
  public:
   TaskOwners(core::Recorder& recorder, std::string server, std::string agent)
       : recorder_(recorder), server_(std::move(server)), agent_(std::move(agent)) {}
 
-  // Durable once it returns: the task that this answer to a call gives, if it gives one. One that
-  // somebody has stays his.
+  // Records the owner of the task that this answer to a call starts, if it starts one. Durable once
+  // it returns. A task that has an owner keeps it.
   Task<void> note(std::string answer, Subject call);
-  // Somebody else's, or nobody's. Where that cannot be found out, it is.
+  // True if the task belongs to another agent or to none. If that cannot be found out, it is true.
   bool is_foreign(const std::string& task) const;
   // The result of `tasks/list` without those.
   std::string without_foreign(std::string_view result) const;

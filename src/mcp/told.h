@@ -19,7 +19,7 @@ class Gateway::Told {
     bell_.cancel();
   }
 
-  void stop() {  // nobody needs the answer any more
+  void stop() {  // the answer is no longer needed
     stopped_ = true;
     bell_.cancel();
   }

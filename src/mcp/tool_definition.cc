@@ -11,8 +11,8 @@ namespace sallyport::mcp {
 
 namespace {
 
-// A hint may make us more careful. That it says "read only" makes nobody less so: the word of a
-// server about itself is no reason to trust it.
+// A hint may make us more careful, never less: a server's word about itself is no reason to trust
+// it.
 bool raises(const json::object& tool) {
   const json::object* const hints = object_in(tool, "annotations");
   if (hints == nullptr) return false;

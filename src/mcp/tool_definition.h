@@ -18,7 +18,7 @@ struct ToolDefinition {
   std::string first_hash;  // of fewer members, as earlier releases pinned it
   json::object pinned;     // all of it
   bool has_output_schema = false;
-  std::optional<bool> read_only{};  // what it says of itself, where somebody trusts that (RU-29)
+  std::optional<bool> read_only{};  // the tool's own hint, if the policy trusts it (RU-29)
   bool raises_caution = false;      // it says of itself that it is no harmless lookup (AT-25)
 };
 
@@ -30,8 +30,8 @@ std::vector<ToolDefinition> definitions_in(const json::object& result);
 inline constexpr std::string_view kInstructionsPin = "server/instructions";
 ToolDefinition instructions_in(const json::object& opening);
 
-// Takes out definitions whose name stands there twice, and returns these names: nobody could say
-// which of them a call means.
+// Removes definitions whose name occurs twice, and returns these names: a call of such a name would
+// be ambiguous.
 std::set<std::string> take_doubled(std::vector<ToolDefinition>& tools);
 
 // The text of such a result without these tools.

@@ -5,9 +5,9 @@
 //   SALLYPORT_CHECK_OK(server.listen(folder, "echo.sock"));
 //   co_await server.run(answer);   // until stop()
 //
-// Who connects is greeted with a frame, sends a frame, gets one, and is gone, unless the answer
-// goes on with the connection. Whoever is not greeted has asked nothing: there are too many, or the
-// server is not well.
+// A client is greeted with a frame, sends a frame, gets one, and is disconnected, unless the answer
+// continues the connection. A client that is not greeted has not asked anything: there are too many
+// clients, or the server is not well.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

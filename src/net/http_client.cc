@@ -255,8 +255,8 @@ Task<std::string> Exchange::read(std::chrono::milliseconds longest) {
   }
 }
 
-// A connection whose answer was read to its end is kept; any other one is closed, and that tells
-// the server that nobody waits.
+// Keeps a connection whose answer was read to its end. Closes any other one, which tells the server
+// that its client has left.
 void Exchange::let_go() {
   if (wire_ && parser_ && parser_->may_be_reused() && written_ && !cancelled_) {
     client_.keep_idle(std::move(wire_));

@@ -118,7 +118,7 @@ void HttpServer::tell_that_clients_wait(const std::string& why) {
                    why));
 }
 
-// Who connects and says nothing keeps nobody out: the oldest one that has not said who asks goes.
+// A silent client keeps no one out: the oldest connection that is not being answered is closed.
 bool HttpServer::make_room() {
   return std::ranges::any_of(connections_, [](const auto& one) { return one.second->leave(); });
 }

@@ -1,5 +1,5 @@
-// An HTTP/1.1 server: bounded in connections, sizes and time, with streams that notice when nobody
-// reads them any more.
+// An HTTP/1.1 server. Connections, sizes and times are bounded, and a stream notices when its
+// client no longer reads.
 //
 //   HttpServer server(executor, {}, log);
 //   server.route("/healthz", health);

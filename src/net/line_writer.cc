@@ -38,8 +38,8 @@ LineWriter::LineWriter(asio::posix::stream_descriptor& to, std::size_t bound)
 
 bool LineWriter::push(std::string line) {
   if (broken_ || closed_) return false;
-  // A message may come with line ends between its parts, over HTTP or because somebody wants what
-  // stands between them to be read as a message of its own.
+  // A message may contain line ends between its parts, either because it came over HTTP or because
+  // its sender wants a part of it to be read as a message of its own.
   std::ranges::replace_if(line, [](char c) { return c == '\n' || c == '\r'; }, ' ');
   line += '\n';
   if (lines_.empty() && write_now(line)) return !broken_;

@@ -15,9 +15,9 @@ struct Pumped {
       30'000};  // for the socket's last word once the input has ended
 };
 
-// Until the input has ended and the socket after it, or nobody reads the output any more. Blocks;
-// at most 64 KiB wait on each way. `Unavailable`: the socket ended first. `Deadline`: it did not
-// end.
+// Runs until the input has ended and then the socket, or until the output is no longer read.
+// Blocks; at most 64 KiB are queued in each direction. `Unavailable`: the socket ended first.
+// `Deadline`: it did not end.
 Result<void> pump(const Pumped& ends);
 
 }  // namespace sallyport::net

@@ -1,5 +1,5 @@
-// How much peers make us keep, all of them together and each by itself: who asks for much and waits
-// long takes the room of nobody else.
+// Bounds how much memory peers make us hold, all together and each by itself. A peer that asks for
+// much and waits long takes no room from others.
 #pragma once
 
 #include <cstddef>

@@ -17,7 +17,7 @@ struct ServerRequest {
       headers{};  // in their order, names in lower case
   std::string body{};
   std::string principal{};  // whose it is, where its handler has found that out
-  std::string peer{};       // the address of whoever connected, without its port
+  std::string peer{};       // the address of the client, without its port
 
   // `name` in lower case. Nothing: it is not there, or there more than once.
   std::optional<std::string_view> header(std::string_view name) const;
@@ -34,8 +34,8 @@ struct ServerResponse {
   static ServerResponse text(unsigned status, std::string body);
 };
 
-// Which names a browser, or whoever forwards for one, may have come here by. What DNS says about a
-// name is not asked: that is how a page of somebody else would reach a server on this machine.
+// The names by which a browser, or a proxy in front of it, may reach this server. DNS is not asked:
+// otherwise a foreign page could reach a server on this machine.
 struct HttpNames {
   std::vector<std::string> hosts{};    // `127.0.0.1:8765`, in lower case; empty: any
   std::vector<std::string> origins{};  // `https://console.example.com`

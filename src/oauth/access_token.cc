@@ -63,8 +63,7 @@ Result<void> check_claims(const json::object& claims, std::string_view issuer,
     const auto begins = time_in(claims, "nbf");
     if (!begins || now + kLeeway < *begins) return unfit("the token is not valid yet");
   }
-  // Whoever sends it would have to prove that he holds a key (RFC 7800), which is not asked for
-  // here.
+  // The sender would have to prove possession of a key (RFC 7800), which is not supported here.
   if (claims.contains("cnf")) return unfit("the token is bound to a key, and is no bearer token");
   return {};
 }

@@ -23,8 +23,9 @@ struct Authority {
 Task<std::optional<ServerMetadata>> describe_authority(std::string issuer, net::Url from,
                                                        bool allow_plain);
 
-// By what the server said, else by the addresses that are agreed upon. A server that says nothing
-// is asked as before 2025-06-18: it is its own authority. `NotFound`: nobody does.
+// Finds the authorization server from what the server says, else from the well-known addresses. A
+// server that names none is asked as before 2025-06-18: it is its own authority. `NotFound`: there
+// is none.
 Task<Authority> discover(const Application& application, Challenge challenge);
 
 }  // namespace sallyport::oauth

@@ -33,8 +33,8 @@ class IssuerKeys {
   };
   explicit IssuerKeys(Settings settings) : settings_(std::move(settings)) {}
 
-  // Is it signed with one of these keys? `Unauthenticated`: it is not. `Unavailable`: nobody can
-  // say now.
+  // Checks the signature with these keys. `Unauthenticated`: none of them signed it. `Unavailable`:
+  // it cannot be checked now.
   Task<void> verify(JsonWebToken token);
 
   // Fetches them before a token needs them. False: they cannot be had now.
@@ -52,7 +52,7 @@ class IssuerKeys {
   Settings settings_;
   Keys keys_;
   SteadyTime fetched_at_{};
-  std::optional<SteadyTime> next_fetch_{};  // by the clock of somebody who never asks in a row
+  std::optional<SteadyTime> next_fetch_{};  // when the next fetch would be due without a burst
   bool failed_ = false;                     // the last time
   bool busy_ = false;                       // one asks, the others wait for what comes of it
   Bell bell_;

@@ -1,5 +1,5 @@
-// A signed token as text (RFC 7515, RFC 7519), taken apart. What it says is a claim of whoever sent
-// it, until its signature was checked.
+// A signed token as text (RFC 7515, RFC 7519), taken apart. Its content is an unproved claim of the
+// sender until the signature is checked.
 #pragma once
 
 #include <optional>

@@ -32,8 +32,8 @@ class ResourceServer {
   };
   explicit ResourceServer(Settings settings);
 
-  // Asks for all keys, so that the first agent need not wait for them, and whoever starts us hears
-  // of those that cannot be had.
+  // Fetches all keys, so that the first agent need not wait for them, and the operator learns which
+  // cannot be fetched.
   Async<void> warm_up();
 
   // The agent that brings it: `issuer/claim`, or the name that was given to that claim.

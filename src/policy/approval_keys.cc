@@ -62,7 +62,8 @@ Result<void> read_reviewers(const Place& place, Policy& out) {
   return {};
 }
 
-// Names are compared as they are: a pattern would need nobody's yes at all (AT-32).
+// Names are compared literally: a pattern would match nothing, so no one would have to approve
+// (AT-32).
 ReadValue read_action(std::set<std::string>& out) {
   return [&out](const Place& place) -> Result<void> {
     std::string name;

@@ -1,5 +1,5 @@
-// A policy as somebody wrote it: YAML or JSON, `version: 1`. A key that nobody reads is an error
-// with its line and column.
+// A policy document: YAML or JSON, `version: 1`. An unknown key is an error with its line and
+// column.
 //
 //   version: 1
 //   name: docs-team
@@ -8,8 +8,11 @@
 //     - {server: fs, tool: read_file, tier: observe, class: none}
 //   guardrails:
 //     checks:
-//       - {type: regex, stage: tool_output, id: aws, on_fail: redact, patterns:
-//       ["AKIA[A-Z0-9]{16}"]}
+//       - type: regex
+//         stage: tool_output
+//         id: aws
+//         on_fail: redact
+//         patterns: ["AKIA[A-Z0-9]{16}"]
 //   results:
 //     - {hook: output-sanitizer, settings: {}}
 //     - {hook: size-limiter}
@@ -159,8 +162,8 @@ struct Surroundings {
   autonomy::PolicyRules::Standings standing{};
 };
 
-// The parts of a plan, for whoever adds more to it. `guardrails`: compiled from `policy`, or null
-// where it has none.
+// Adds the parts of a policy to a plan; the caller may add more. `guardrails` are compiled from
+// `policy`; null: it has none.
 Result<void> add_to_plan(core::PlanBuilder& plan, const Policy& policy,
                          std::shared_ptr<const guardrails::Guardrails> guardrails,
                          const Surroundings& surroundings);

@@ -26,7 +26,7 @@ struct PolicyOrigin {
   static PolicyOrigin file(const std::filesystem::path& path);
   // `NotFound` where no such policy is shipped.
   static Result<PolicyOrigin> shipped(const std::string& name);
-  // What somebody named: a shipped policy, or else a file.
+  // Resolves a name: a shipped policy, or else a file.
   static PolicyOrigin named(const std::string& name);
 };
 

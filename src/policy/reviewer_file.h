@@ -24,12 +24,12 @@ inline constexpr const char* kReviewersFile = "reviewers.yaml";
 // `InvalidInput` with its place when it cannot be read, or is over 8 MiB.
 Result<trust::Reviewers> read_reviewers(const std::filesystem::path& file);
 
-// The list of one file as it is now, for whoever asks often: read again when the file has changed,
-// so that whoever was struck off it is gone at once.
+// The list of one file as it is now, for frequent use. It is read again when the file has changed,
+// so that a removed person loses access at once.
 class ReviewerFile {
  public:
   using List = std::shared_ptr<const trust::Reviewers>;
-  // `optional`: nobody is registered where there is no such file; else that is an error.
+  // If `optional`, a missing file registers no one; otherwise it is an error.
   explicit ReviewerFile(std::filesystem::path file, bool optional = false)
       : file_(std::move(file)), optional_(optional) {}
 
@@ -42,8 +42,8 @@ class ReviewerFile {
   List list_;
 };
 
-// Those of a data folder, as they are when an answer or a control record is looked at. Where nobody
-// is registered, nobody can have answered.
+// The reviewers of a data folder at the moment when an answer or a control record is checked. If no
+// one is registered, no answer counts.
 class PeopleOfFolder final : public core::ReviewerBook {
  public:
   // `file`: `kReviewersFile` of the folder, or the one that the configuration names instead.

@@ -20,8 +20,7 @@ ReadValue read_workspace(Policy& out);
 // The keys `reads` ... `sql` of an entry of `tools` (RU-25).
 void add_role_keys(Mapping& keys, ToolEntry& out);
 
-// Conditions, wherever a section other than `rules:` has them: a mapping, or a list of which one
-// must hold.
+// Conditions of any section other than `rules:`: a mapping, or a list of which one must hold.
 json::object when_schema();
 ReadValue read_when(std::vector<rules::Conditions>& out);
 ReadValue read_rule_id(std::string& out);

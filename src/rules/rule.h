@@ -34,7 +34,7 @@ struct PassOn {
 // What an `ask` rule wants of the approval (RU-18).
 struct Asking {
   std::optional<std::uint64_t> quorum{};
-  std::vector<std::string> reviewers{};  // empty: whoever may
+  std::vector<std::string> reviewers{};  // empty: all registered approvers
   bool dual_control = false;
   std::optional<std::chrono::seconds> deadline{};
   std::optional<std::chrono::seconds> use_within{};

@@ -21,7 +21,7 @@ struct Warning {
 struct WarningFacts {
   WallTime now{};
   std::string home{};  // empty: unknown
-  // Agents that are known elsewhere. Nothing: nobody can tell.
+  // Agents that are known elsewhere. No value: unknown.
   std::optional<std::set<std::string>> agents{};
 };
 

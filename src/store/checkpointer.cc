@@ -159,8 +159,7 @@ void Checkpointer::sync() {
   if (is_lost) sync_soon();
 }
 
-// A failure is no news to anybody: the log stays longer, and whoever writes into it next meets the
-// same disk.
+// A failure is not reported: the log stays longer, and the next writer meets the same disk.
 void Checkpointer::copy() {
   Connection* const db = connection();
   const MutexLock lock(copying_);

@@ -1,7 +1,7 @@
-// Looks after the write-ahead log on a thread of its own, so that no caller waits for it. A long
-// log is copied into the database, which writes megabytes and syncs twice. A short one is made
-// longer before it is needed: syncing into a file that grows takes twice as long. What somebody
-// wrote without waiting for the disk is synced soon.
+// Maintains the write-ahead log on its own thread, so that no caller waits for it. It copies a long
+// log into the database, which writes megabytes and syncs twice. It extends a short log before that
+// is needed, because syncing a file that grows takes twice as long. It soon syncs what a caller
+// wrote without waiting for the disk.
 #pragma once
 
 #include <atomic>

@@ -18,7 +18,7 @@ namespace sallyport::telemetry {
 struct TraceContext {
   std::array<std::uint8_t, 16> trace{};
   std::array<std::uint8_t, 8> span{};
-  bool sampled = false;  // whether anybody wants to hear of it
+  bool sampled = false;  // whether the trace is exported
 
   // Of a `traceparent`; nothing where it is none.
   static std::optional<TraceContext> parse(std::string_view traceparent);

@@ -17,8 +17,8 @@ class ApproverBook final : public core::ReviewerBook {
  public:
   explicit ApproverBook(Reviewers people) : people_(std::move(people)) {}
 
-  // Whoever has a key must have signed; one that is known by a token or by his client only
-  // was looked at by the door he came through.
+  // A person with a key must have signed. For a person with only a token or a client, the front
+  // that took the answer has checked it.
   Result<void> check(const std::string& reviewer, std::string_view statement,
                      std::string_view signature) const override;
   // Looked at once for each statement.

@@ -67,7 +67,7 @@ Task<std::unique_ptr<ServerTools>> ServerTools::open(std::unique_ptr<agent::Tool
                                                           .limits = parts.limits,
                                                           .log = parts.log}));
   }
-  unsetenv("SALLYPORT_GRANT");  // of whoever runs us, and for no server (CG-10)
+  unsetenv("SALLYPORT_GRANT");  // it belongs to the user who runs us; no server gets it (CG-10)
   std::vector<Task<void>> openings;
   for (const auto& server : tools->servers_) openings.push_back(server->open());
   std::optional<Error> failed;

@@ -48,7 +48,7 @@ Result<Session> find_session(SessionStore* store, const std::string& id) {
       fmt::format("there is no session `{:.80}`; `sallyport agent list` shows them", visible(id)));
 }
 
-// A run that nobody works on any more, though nobody has closed it yet.
+// True for a run that no process works on, although no process has closed it yet.
 bool is_left(const SessionStore::Left& left, const Run& run) {
   return std::ranges::count(left.runs, run.id, &Run::id) != 0;
 }

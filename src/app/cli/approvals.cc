@@ -1,4 +1,4 @@
-// The queue of what a person should look at: questions about calls, and escalations until somebody
+// The queue of what a person should look at: questions about calls, and escalations until a person
 // accepts or dismisses them.
 #include <fmt/format.h>
 

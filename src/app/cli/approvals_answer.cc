@@ -37,7 +37,7 @@ void tell(const Context& context, const std::string& id, const core::ApprovalSta
                    : fmt::format("{} {} by {}", id, state.word, visible(reply.by)));
 }
 
-// Whoever has said yes very often says what he says yes to (AP-43).
+// A person who has approved very often must name what they approve (AP-43).
 Result<void> check_haste(const Answering& person) {
   SALLYPORT_TRY(const std::size_t recent, person.recent_approvals());
   if (recent < kHastyApprovals) return {};
@@ -75,7 +75,7 @@ Result<int> answer(const Context& context, ApprovalsAnswerOptions options, std::
                    Reply::Kind kind) {
   SALLYPORT_CHECK_OK(refuse_agents(context, fmt::format("approvals {}", verb)));
   SALLYPORT_TRY(options.id, whole_request_id(context, options.id));
-  // Before anybody is asked for a passphrase in vain.
+  // Checked before the person is asked for a passphrase in vain.
   SALLYPORT_TRY(const json::object request, pending_request(context, options.id));
   const bool yes = kind == Reply::Kind::Approved;
   if (yes && !options.binding) SALLYPORT_CHECK_OK(check_seen(context, options.id));

@@ -29,8 +29,8 @@ struct Item {
   bool approved = false;
 };
 
-// `approved` is yes only as the JSON value true (AP-12). Who answers is whoever has logged in: an
-// item that names somebody is refused (AP-2).
+// Only the JSON value true in `approved` is a yes (AP-12). The person who logged in answers: an
+// item that names a person is refused (AP-2).
 Result<Item> read_item(const json::value& value, const std::string& where) {
   const json::object* const object = value.if_object();
   if (object == nullptr) return fail(ErrorCode::InvalidInput, "an answer is an object", where);

@@ -38,7 +38,7 @@ void say_escalation(const EscalationItem& item) {
   line("calls", std::to_string(item.count));
 }
 
-// Whoever says who he is wants to see everything.
+// A person who logs in wants to see everything.
 bool reveals(const ApprovalsShowOptions& options) {
   const LoginOptions& login = options.login;
   return options.reveal || login.key_file || login.passphrase_file || login.passphrase_fd ||

@@ -79,7 +79,7 @@ class Queue {
 
   const Context& context_;
   std::optional<std::string> kind_;
-  std::string person_;  // who has logged in; empty: nobody
+  std::string person_;  // who has logged in; empty: no one
   SystemClock clock_;
   std::unique_ptr<Workspace> workspace_;
   std::optional<ledger::StoreReader> records_;
@@ -146,7 +146,7 @@ class Lines {
 Result<int> watch_lines(const Context& context, Queue& queue, LedgerBell& bell) {
   Lines lines(context, queue);
   while (!stopped) {
-    // Nobody who reads any more is a reason to end, not to complain.
+    // If the output is no longer read, the command ends without an error.
     if (!lines.look()) break;
     bell.wait(-1, kLookAgain);
   }
@@ -219,7 +219,7 @@ class WatchScreen {
     binding_ = binding;
     yes_ = yes;
     typed_.clear();
-    // Whoever has said yes very often types what he says yes to (AP-43).
+    // A person who has approved very often must type what they approve (AP-43).
     wanted_ = yes && recent.value_or(kHastyApprovals) >= kHastyApprovals && binding.size() > 15
                   ? binding.substr(7, 8)
                   : "y";

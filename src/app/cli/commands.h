@@ -118,7 +118,7 @@ struct ApprovalsWatchOptions {
   std::optional<std::string> kind;
   LoginOptions login;
 };
-// Until somebody stops it.
+// Runs until the user stops it.
 Result<int> approvals_watch(const Context& context, const ApprovalsWatchOptions& options);
 struct SettleOptions {
   std::string id;

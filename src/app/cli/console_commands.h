@@ -10,7 +10,7 @@
 namespace sallyport::app {
 
 struct ConsoleOptions {
-  std::optional<std::string> as;  // a reviewer with a key; nothing: whoever looks
+  std::optional<std::string> as;  // a reviewer with a key; no value: read access only
   bool open = false;              // in a browser
   LoginOptions login{};
 };

@@ -31,7 +31,7 @@ namespace sallyport::app {
 
 namespace {
 
-// A secret that was never anybody's, in the form real ones have.
+// A made-up secret in the form of real ones.
 constexpr const char* kSettings = "REGION=eu-central-1\nAWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE\n";
 
 struct Scripted {
@@ -145,7 +145,7 @@ class Demo {
     return {};
   }
 
-  // Whoever sits at the terminal; in a pipe nobody does, and the script does not wait for him.
+  // The person at the terminal. In a pipe there is none, and the script does not wait.
   std::shared_ptr<const core::Approver> person() {
     const bool there =
         !options_.yes && !options_.json && isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
@@ -260,7 +260,7 @@ class Demo {
     return answer.ok;
   }
 
-  // In a copy: one bit of one record's bytes, behind everybody's back.
+  // Changes one bit of one record's bytes, in a copy and past the gate.
   Result<bool> tamper() {
     headline("6. somebody changes one byte of a copy of the file");
     const std::filesystem::path copy = place_.data_dir / "demo-tampered.db";
@@ -378,7 +378,7 @@ Result<int> play_victim(const DemoOptions& options) {
   return 0;
 }
 
-// A folder of the demo's own, gone afterwards unless somebody wants to look.
+// The demo's own folder. It is removed afterwards unless the user keeps it.
 class Stage {
  public:
   explicit Stage(bool keep) : keep_(keep) {

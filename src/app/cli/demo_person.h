@@ -1,4 +1,4 @@
-// The one who is asked in the demo: whoever sits at the terminal, or the script where nobody does.
+// The person who is asked in the demo: the user at the terminal, or the script if there is none.
 #pragma once
 
 #include <functional>

@@ -47,7 +47,7 @@ core::Draft issued_entry(const grants::Token& token, const std::string& who) {
   return draft;
 }
 
-// On record first, and only then in somebody's hands.
+// Records the token before it is printed.
 Result<int> hand_out(Workspace& workspace, const Result<grants::IssuedToken>& issued,
                      const std::string& who) {
   if (!issued) {
@@ -107,7 +107,7 @@ Result<int> grants_attenuate(const Context& context, const AttenuateOptions& opt
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, open_for_grants(context));
   SALLYPORT_TRY(grants::NewToken wanted,
                 wanted_token(*workspace, options.grant, lifetime, std::move(grants)));
-  // Where nobody asks for less, it lives as long as it may.
+  // By default the child expires with its parent.
   if (!options.grant.ttl) wanted.expires_at = parent.expires_at;
   wanted.issued_at = std::max(wanted.issued_at, parent.issued_at);
   return hand_out(*workspace, grants::attenuate(parent_text, wanted, holder), who_runs_this());

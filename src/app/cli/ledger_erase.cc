@@ -65,7 +65,7 @@ Result<int> take_out(const Context& context, std::string_view verb,
   return 0;
 }
 
-// A rehearsal changes nothing, and so anybody may have one.
+// A rehearsal changes nothing, so it needs no login.
 Result<std::string> who_takes_out(const Context& context, const LoginOptions& login, bool dry_run,
                                   std::string_view command) {
   if (dry_run) return who_runs_this();

@@ -75,8 +75,8 @@ bool is_rotation(const ledger::Receipt& receipt) {
   return body != nullptr && text_in(*body, "control") == "key_rotated";
 }
 
-// Only the checkpoint of its own commit is signed by both keys, and so tells whoever pinned the old
-// one about the new one (LE-27).
+// Both keys signed only the checkpoint of its own commit, so only that one leads a reader who
+// pinned the old key to the new one (LE-27).
 Result<void> prove_to_both(ledger::ReadView& view, ledger::Receipt& receipt) {
   std::uint64_t size = 0;
   SALLYPORT_CHECK_OK(view.scan(receipt.leaf_index, receipt.tree_size,

@@ -24,8 +24,8 @@ Result<void> print(const Context& context, const std::vector<ledger::StoredEntry
   return finish_output();
 }
 
-// Until somebody stops the process or nobody reads any more. Readers do not hold back writers, so
-// looking often costs them nothing.
+// Runs until the user stops the process or the output is no longer read. Readers do not delay
+// writers, so looking often costs them nothing.
 Result<int> follow(const Context& context, Workspace& workspace, ledger::Filter filter) {
   constexpr auto kPause = std::chrono::milliseconds(250);
   while (true) {

@@ -29,8 +29,8 @@ class RawTerminal {
 
   // The whole screen; lines that are too many are not drawn.
   void draw(const std::vector<std::string>& lines);
-  // One key that is there to be read: a character, `up`, `down`, `next`, `back`; empty for one that
-  // nobody knows. Nothing: the input has ended.
+  // Returns the next key: a character, `up`, `down`, `next`, `back`; empty for an unknown key. No
+  // value: the input has ended.
   std::optional<std::string> key();
 
   // Gives the terminal back for a while, for a question that is asked on it line by line.

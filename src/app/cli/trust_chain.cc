@@ -43,7 +43,7 @@ Result<trust::ChainReport> check_ledger(ledger::ReadView& view, const trust::Rev
 Result<trust::ChainReport> check_file(const Context& context, const TrustVerifyOptions& options) {
   trust::ChainVerifier::Rules rules{.origin = options.origin.value_or("")};
   std::optional<trust::Reviewers> reviewers;
-  // Without both nobody can say who signed what.
+  // Without both it cannot be said who signed what.
   if (!options.reviewers.empty() && options.origin) {
     SALLYPORT_TRY(reviewers, reviewers_of_all_times(context, options.reviewers));
     rules.reviewers = &*reviewers;

@@ -1,4 +1,4 @@
-// What to say to somebody who typed a command that is not there.
+// The error for a command that does not exist, with the nearest one.
 #pragma once
 
 #include <string>

@@ -41,7 +41,7 @@ void WatchView::take(std::vector<ApprovalItem> items) {
     at_ = static_cast<std::size_t>(found - items_.begin());
     return;
   }
-  // Never under the fingers of somebody who is about to answer another one.
+  // The selection never moves under the fingers of a person who is about to answer.
   at_ = 0;
   page_ = 0;
   full_ = false;

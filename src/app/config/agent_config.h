@@ -1,4 +1,4 @@
-// The configuration of our own agent (RT-4): YAML or JSON. A key that nobody reads is an error.
+// The configuration of our own agent: YAML or JSON. An unknown key is an error (RT-4).
 //
 //   agent:
 //     id: writer
@@ -39,7 +39,7 @@ Result<agent::Settings> read_agent_config(const std::filesystem::path& file);
 // JSON Schema of such a file.
 json::value agent_config_schema();
 
-// An agent that nobody configured: it works in `folder`, and may start commands there.
+// The agent without a configuration: it works in `folder` and may start commands there.
 agent::Settings default_agent(const std::filesystem::path& folder);
 
 // The model that the command line names: `anthropic/NAME`, `openai/NAME` or `script:FILE`. Its key

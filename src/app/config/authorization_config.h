@@ -1,5 +1,5 @@
-// The section `authorization` of `serve`: whose access tokens agents may bring, beside the tokens
-// of the configuration itself.
+// The section `authorization` of `serve`: the authorization servers whose access tokens agents may
+// use, in addition to the tokens of the configuration.
 //
 //   authorization:
 //     scopes: [tools]                                  # a token must have all of them
@@ -7,9 +7,9 @@
 //       - name: corp                                   # its agents are `corp/CLAIM`
 //         issuer: https://login.example.com/realms/agents
 //         audience: https://gate.example.com/mcp       # default: the address of this server
-//         jwks_uri: https://login.example.com/keys     # or jwks_file; default: what the issuer
-//         says agent_claim: client_id                       # default: client_id, else azp, else
-//         sub agents:
+//         jwks_uri: https://login.example.com/keys     # or jwks_file; default: the issuer's own
+//         agent_claim: client_id                       # default: client_id, else azp, else sub
+//         agents:
 //           - {claim: 0oa1b2c3, name: ci}              # known by another name
 #pragma once
 

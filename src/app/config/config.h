@@ -1,5 +1,5 @@
-// The configuration file: YAML or JSON, `version: 1`. A key that nobody reads is an error. Texts
-// may name variables of the environment (config_variables.h).
+// The configuration file: YAML or JSON, `version: 1`. An unknown key is an error. Texts may name
+// environment variables (config_variables.h).
 //
 //   version: 1
 //   data_dir: /var/lib/sallyport           # only in a file that --config names

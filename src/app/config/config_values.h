@@ -14,7 +14,7 @@ inline constexpr std::size_t kLongestConfigText = 4096;
 inline constexpr std::size_t kLongestConfigName = 128;
 inline constexpr std::size_t kMostCommandWords = 1000;
 
-// How records call somebody or something.
+// The name of a person or thing in records.
 json::object name_schema();
 policy::ReadValue read_name(std::string& out);
 

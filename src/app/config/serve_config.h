@@ -7,15 +7,15 @@
 //     policy: strict                       # a file, or a shipped one; default: starter
 //     auth: tokens                         # or `none`, on this machine only
 //     agents:
-//       - {name: ci, token_sha256:
-//       9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08}
+//       - name: ci
+//         token_sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
 //     authorization: {issuers: [{name: corp, issuer: "https://login.example.com"}]}
 //     upstreams:                           # none: for hooks of coding agents alone
 //       - {name: files, command: [npx, -y, "@modelcontextprotocol/server-filesystem", /srv/notes]}
 //       - {name: tickets, url: "https://tickets.example.com/mcp", bearer_env: TICKETS_TOKEN}
 //       - {name: wiki, url: "https://wiki.example.com/mcp", auth: {client_id: sallyport, ...}}
-//     models: {upstreams: [{name: claude, api: anthropic_messages, ...}]}   #
-//     app/config/models_config.h console: {enabled: true}            # app/config/console_config.h
+//     models: {upstreams: [{name: claude, api: anthropic_messages, ...}]}   # models_config.h
+//     console: {enabled: true}                                              # console_config.h
 //     telemetry: {otlp: "http://127.0.0.1:4318"}
 //     allowed_hosts: [gate.example.com]
 //     allowed_origins: ["https://console.example.com"]

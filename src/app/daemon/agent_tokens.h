@@ -15,8 +15,8 @@ namespace sallyport::app {
 
 class AgentTokens {
  public:
-  // Those of the configuration. Where it names none, and nobody who gives them out, the one of this
-  // machine, which is made on first use; without tokens at all everybody is `local`.
+  // The tokens of the configuration. If it names neither tokens nor an issuer, the token of this
+  // machine, which is made on first use. Without tokens (`auth: none`) every agent is `local`.
   static Result<AgentTokens> open(const ServeConfig& config, std::string local,
                                   const std::filesystem::path& data_dir, Entropy& entropy);
 

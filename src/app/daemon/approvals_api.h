@@ -1,5 +1,5 @@
-// The approvals over HTTP (AP-30): what waits, answers to it, and a stream of what happens. For
-// people with a session or a token; whoever can call tools has no business here.
+// The approvals over HTTP: open questions, answers to them, and a stream of events. For people with
+// a session or a token; tokens of agents are refused (AP-30).
 #pragma once
 
 #include <functional>

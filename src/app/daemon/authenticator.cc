@@ -47,7 +47,7 @@ Async<void> Authenticator::warm_up() {
   if (issuers_) co_await issuers_->warm_up();
 }
 
-// Tokens of the configuration first: they need nobody else to be there.
+// Tokens of the configuration come first: they need no other server.
 Task<std::string> Authenticator::principal_of(const net::ServerRequest& request) {
   if (std::optional<std::string> agent = tokens_.agent_of(request)) {
     return at_once(std::move(*agent));

@@ -1,5 +1,5 @@
-// Who comes to `/mcp` or to a model: an agent of the configuration, or whoever an authorization
-// server has given a token to.
+// Says which agent a request to `/mcp` or to a model comes from: an agent of the configuration, or
+// the holder of a token of an authorization server.
 #pragma once
 
 #include <optional>

@@ -59,7 +59,7 @@ Async<void> ConsoleDoor::run(std::chrono::milliseconds patience) {
       patience);
 }
 
-// Running as the same user is enough to look, and not to be somebody (AP-28).
+// A process of the same user may read, but does not count as a person (AP-28).
 Result<LoginLinks::Guest> ConsoleDoor::guest_of(const net::Peer& peer,
                                                 const std::string& question) {
   SALLYPORT_TRY(const ParsedJson asked, parse_json(question, {.bytes = kLargestConsoleFrame}));

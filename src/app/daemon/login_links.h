@@ -1,5 +1,5 @@
-// Links that sign one person in once: made for whoever asks the daemon over its socket, shown by
-// `sallyport console`, taken back by the login page (CO-15, CO-16).
+// Links that sign one person in once. A process asks the daemon for one over its socket, `sallyport
+// console` shows it, and the login page takes it (CO-15, CO-16).
 #pragma once
 
 #include <map>

@@ -20,7 +20,7 @@ class MetricsPage final : public net::HttpHandler {
     ledger::Ledger& ledger;
     const Clock& clock;
   };
-  // Without `readers` everybody who can connect may read it.
+  // Without `readers` every client that can connect may read it.
   MetricsPage(Parts parts, std::optional<AgentTokens> readers);
 
   Async<std::optional<net::ServerResponse>> refuse(net::ServerRequest& head) override;

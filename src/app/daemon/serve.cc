@@ -112,7 +112,7 @@ std::string console_address(const ServeConfig& config, std::uint16_t port) {
   return fmt::format("{}{}/console/", config.scheme(), host);
 }
 
-// Where there are no tools over HTTP nobody needs a token for them, and none is made.
+// Without tools over HTTP no token is needed, and none is made.
 Result<AgentTokens> tokens_of(const ServeConfig& config, Gate& gate) {
   if (config.is_for_hooks_alone() || !config.has_http()) return AgentTokens::of({});
   Workspace& workspace = gate.workspace();
@@ -200,7 +200,7 @@ void tell_of_stranger(Gate& gate, const Error& error) {
   if (!told) gate.log(told.error().message);
 }
 
-// Users of this machine have nobody else, so all sockets or nothing.
+// Users of this machine have no other way, so all sockets open or none.
 Result<void> open_system(HookDoor& hooks, RelayDoor& relays, Gate& gate) {
   Result<void> open = hooks.open();
   if (open) open = relays.open();
@@ -209,7 +209,8 @@ Result<void> open_system(HookDoor& hooks, RelayDoor& relays, Gate& gate) {
   return open;
 }
 
-// Without the socket hooks decide alone. That is told, and an error only where nobody else comes.
+// Without the socket, hooks decide alone. That is reported, and is an error only if there are no
+// other clients.
 Result<void> open_hooks(HookDoor& hooks, const ServeConfig& config, Gate& gate) {
   const Result<void> open = hooks.open();
   if (open) return {};
@@ -420,8 +421,8 @@ std::uint64_t sessions_each(const ServeConfig& config) {
   return several ? (config.sessions + 1) / 2 : config.sessions;
 }
 
-// Where it is found: by whoever looks for it here, and by agents, who compare that with the address
-// that they were given (RFC 9728).
+// The addresses of the server: as it listens, and as agents compare it with the address that they
+// were given (RFC 9728).
 struct Addresses {
   std::string url;
   std::string resource;
@@ -503,7 +504,7 @@ Result<int> run_server(const Context& context, const ServeOptions& options) {
   ServePages pages({context, config, *gate, resource, model_door});
   pages.route(server, front);
   warn_of_missing_programs(*gate, config);
-  // Whoever hears that it listens may end it at once.
+  // A client that learns that the server listens may end it at once.
   asio::signal_set signals(gate->loop(), SIGINT, SIGTERM);
   asio::signal_set hangups(gate->loop(), SIGHUP);
   HookDoor hooks(*gate, config);

@@ -236,7 +236,7 @@ Async<void> StreamApi::stream(api::Request request, net::ServerExchange& exchang
     timer.expires_after(kLook);
     boost::system::error_code ignored;
     co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
-    // Whoever was struck off meanwhile, or has signed out, hears no more (CO-24).
+    // A person who was removed from the list meanwhile, or has signed out, gets no more (CO-24).
     reads = reads && still();
   }
 }

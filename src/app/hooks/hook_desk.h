@@ -30,8 +30,8 @@ struct HookQuestion {
   hook::Setting setting{};
   hook::Event event{};
   std::optional<int> host{};  // the process that runs the agent, where it is there
-  // Nothing: it runs under the account of whoever judges. The yes of a host that runs under another
-  // account than the judge counts for nothing: the agent could give it.
+  // No value: the host runs under the account of the judge. The yes of a host under another account
+  // does not count, because the agent could give it.
   std::optional<HookAsker> asker{};
 
   // Whose event it is: `claude-code`, or `claude-code@dana`.
@@ -51,9 +51,9 @@ HookAnswer failure(const HookQuestion& question, const Error& error);
 // On a strand, or on a context with one thread.
 class HookDesk {
  public:
-  // `recorder`: the ledger of the workspace, or one that counts. Both must outlive it. `aside`:
-  // where policies are compiled, so that nobody waits who asks by another one; null where there is
-  // nobody else. It must be joined before the desk goes.
+  // `recorder` is the ledger of the workspace, or one that counts. Both must outlive the desk.
+  // Policies are compiled on `aside`, so that callers with another policy do not wait; null: there
+  // are no other callers. It must be joined before the desk is destroyed.
   HookDesk(Workspace& workspace, core::Recorder& recorder,
            boost::asio::thread_pool* aside = nullptr)
       : workspace_(workspace), recorder_(recorder), aside_(aside) {}

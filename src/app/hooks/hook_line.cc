@@ -26,7 +26,7 @@ bool is_this_program(int pid) {
          theirs.st_ino == ours.st_ino;
 }
 
-// True: all of the question has left. Of half a question nobody takes notice.
+// True: the whole question has left. The daemon ignores half a question.
 bool put(UnixSocket& daemon, const HookMessage& message, const HookPatience& patience) {
   if (!is_this_program(daemon.peer().pid)) return false;
   const Result<std::string> greeting =

@@ -15,9 +15,9 @@ struct HookPatience {
   std::chrono::milliseconds answer{5000};
 };
 
-// Nothing: no daemon of ours is there or well, and it was asked nothing; whoever asks decides
-// alone. An error: it was asked and gave no answer. It may have recorded the call, so nobody else
-// judges it.
+// No value: no daemon of ours runs or is well, and it was not asked; the hook decides alone. An
+// error: the daemon was asked and gave no answer. It may have recorded the call, so the hook must
+// not judge it.
 Result<std::optional<HookAnswer>> ask_daemon(const std::filesystem::path& data_dir,
                                              const HookMessage& message,
                                              const HookPatience& patience = {});

@@ -16,7 +16,8 @@
 
 namespace sallyport::app {
 
-// Who asks a daemon names the policy. A pipe or a device would be waited for, by everybody.
+// The client of a daemon names the policy. A pipe or a device is refused, because all clients would
+// wait for it.
 Result<policy::Policy> read_hook_policy(const policy::PolicyOrigin& origin,
                                         const guardrails::PatternStore* patterns);
 

@@ -1,6 +1,6 @@
-// Texts that are no call and no result: what somebody types passes the checks of `input`, what a
-// tool server asks people those of `tool_output`. A host cannot change them, so what would have to
-// be taken out stops them.
+// Texts that are neither a call nor a result. A prompt of the user passes the checks of `input`; a
+// question of a tool server to people passes those of `tool_output`. A host cannot change these
+// texts, so a check that would redact one stops it.
 #pragma once
 
 #include <memory>

@@ -35,7 +35,7 @@ std::string to_frame(const HookMessage& message);
 std::string to_frame(const RefusedCommand& refused);
 std::string to_frame(const HookAnswer& answer);
 
-// `InvalidInput`: whoever wrote it does not speak as we do.
+// `InvalidInput`: the peer speaks another protocol.
 Result<HookMessage> hook_message_in(std::string_view frame);
 Result<HookAnswer> hook_answer_in(std::string_view frame);
 // Nothing: the frame is about something else.

@@ -1,6 +1,6 @@
-// Answers in our place when we cannot: most hosts let a call run whose hook is late or has died.
-// Whatever the process is doing, a signal writes the prepared answer and ends it: when the time is
-// over, when somebody ends us, when we crash or run out of memory. One at a time.
+// Answers for a hook that cannot: most hosts run a call whose hook is late or has died. Whatever
+// the process is doing, a signal writes the prepared answer and ends the process: at the deadline,
+// when another process ends it, on a crash, and when memory runs out. One at a time.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,8 @@ class LastWord {
   // What is written to standard output then, before an exit with 0. Before there is any, or where
   // it cannot be written, the exit is `kDeniedUnheard`.
   void prepare(Answers answers);
-  // From here on we answer ourselves; nobody ends us before that, and there is no end to the time.
+  // From here on the process answers itself: no signal ends it before that, and there is no
+  // deadline.
   void leave_to_us();
 };
 

@@ -14,8 +14,8 @@ inline constexpr const char* kRelaySocket = "mcp.sock";
 inline constexpr std::string_view kRelayGreeting = "sallyport-mcp/1";
 inline constexpr std::size_t kLargestRelayQuestion = 4096;
 
-// Longer than beside a daemon of one's own: nobody judges in its place. All of it fits into the
-// time of a hook.
+// Longer than for a daemon of the same user, because the hook does not judge in its place. It fits
+// into the time of a hook.
 inline constexpr HookPatience kServicePatience{.greeting = std::chrono::milliseconds(1500),
                                                .question = std::chrono::milliseconds(1500),
                                                .answer = std::chrono::milliseconds(4500)};

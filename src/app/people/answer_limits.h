@@ -10,7 +10,8 @@
 
 namespace sallyport::app {
 
-// Whoever says yes more often than this within ten minutes says each further yes by itself (AP-43).
+// A person who approves more often than this within ten minutes must name each further call
+// (AP-43).
 inline constexpr std::size_t kHastyApprovals = 30;
 
 // How often a person has said yes in the last ten minutes.

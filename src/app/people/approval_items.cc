@@ -19,8 +19,8 @@ namespace sallyport::app {
 
 namespace {
 
-// What can be taken back the least comes first; a class of nobody's table is as bad as unknown, and
-// what is about no call does nothing.
+// The least reversible class comes first. An unlisted class ranks as unknown. A question that is
+// not about a call has no risk.
 std::size_t risk_of_class(std::string_view action) {
   constexpr auto kOrder = std::to_array<std::string_view>(
       {"process.exec", "unknown", "fs.delete", "git.write", "host.call", "network.request",

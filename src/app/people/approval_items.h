@@ -28,7 +28,7 @@ struct ApprovalItem {
   std::optional<json::value> exact{};      // the input with nothing hidden, once it was revealed
 };
 
-// `NotFound`: nobody asked that.
+// `NotFound`: there is no such question.
 Result<ApprovalItem> approval_item(core::RecordReader& records, const std::string& id,
                                    WallTime now);
 

@@ -24,7 +24,8 @@ class ApproverKey {
   // Writes a fresh one. `Conflict`: there is one already; `InvalidInput`: the passphrase is short.
   static Result<ApproverKey> create(const std::filesystem::path& file, std::string name,
                                     std::string_view passphrase, Entropy& entropy);
-  // `NotFound`: no such file; `Unauthenticated`: another passphrase, or somebody changed the file.
+  // `NotFound`: there is no such file. `Unauthenticated`: the passphrase is wrong, or the file was
+  // changed.
   static Result<ApproverKey> open(const std::filesystem::path& file, std::string_view passphrase);
 
   ApproverKey(ApproverKey&&) = default;
@@ -60,7 +61,7 @@ Result<std::filesystem::path> find_approver_key(const std::filesystem::path& dat
 // Never from an argument or a variable, which others can see.
 Result<std::string> read_passphrase(const std::optional<std::filesystem::path>& file,
                                     std::string_view prompt);
-// The same from a descriptor that whoever started this process has opened.
+// Reads it from a descriptor that the parent process has opened.
 Result<std::string> read_passphrase(int descriptor);
 
 }  // namespace sallyport::app

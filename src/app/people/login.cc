@@ -97,7 +97,7 @@ Result<Login> by_token(const LoginOptions& options, const trust::Reviewers& peop
                .rules = {}};
 }
 
-// A failed attempt to act as somebody is evidence. That it cannot be written changes no refusal.
+// A failed login attempt is evidence. The refusal stands even if it cannot be recorded.
 void record_refusal(const Context& context, std::string_view command, const Error& error) {
   const Result<Workspace::Place> place = context.place();
   std::error_code code;

@@ -27,13 +27,12 @@ Result<Login> log_in(const Context& context, const LoginOptions& options, std::s
 
 // Who changes evidence or authority, for the record.
 struct Person {
-  std::string
-      who;  // the person and the key, or the user of this process where nobody is registered
+  std::string who;  // the person and the key, or the user of this process if no one is registered
 };
 
-// For every command that changes evidence or authority. An agent's process is refused; where people
-// are registered, one with the role `controller` has to log in; and where nobody is, the process
-// itself stands for its user. `command` is what was tried.
+// For every command that changes evidence or authority. A process of an agent is refused. If people
+// are registered, one with the role `controller` must log in; otherwise the process stands for its
+// user. `command` is what was tried.
 Result<Person> authorize_change(const Context& context, const LoginOptions& options,
                                 std::string_view command, std::string_view role = "controller");
 

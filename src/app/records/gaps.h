@@ -1,5 +1,5 @@
-// What an auditor asks of a log that verifies: when was nobody watching, what was let through, what
-// is not known, what was taken out.
+// What an auditor asks of a log that verifies: when no writer ran, what was let through, what is
+// unknown, what was removed.
 #pragma once
 
 #include <cstdint>

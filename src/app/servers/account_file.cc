@@ -56,7 +56,7 @@ Result<void> AccountFile::save(const oauth::Account& account) {
   return ledger::replace_private_file(file_, oauth::account_text(account));
 }
 
-// Whoever cannot make the file is alone as far as anybody can tell.
+// A process that cannot create the file counts as alone.
 std::unique_ptr<oauth::Vault::Lock> AccountFile::try_lock() {
   const std::string name = file_.string() + ".lock";
   const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);

@@ -37,7 +37,7 @@ std::vector<std::string> command_for(const std::string& url) {
 // Between fork and exec: only calls that a signal handler could make.
 [[noreturn]] void become(char* const* arguments) {
   setsid();
-  if (fork() != 0) _exit(0);  // nobody has to wait for the browser
+  if (fork() != 0) _exit(0);  // no process has to wait for the browser
   const int nothing = ::open("/dev/null", O_RDWR);
   for (const int stream : {0, 1, 2}) dup2(nothing, stream);
   close_range(3, ~0U, 0);  // a client that waits for the end of our streams does not wait for it

@@ -40,7 +40,8 @@ Result<Invoked> invoked_by(const Context& context, const InitOptions& options) {
   if (options.policy && !options.undo) {
     // What cannot be loaded would lock every tool.
     SALLYPORT_CHECK_OK(policy::PolicyOrigin::named(*options.policy).read(nullptr));
-    // A file is found from wherever the agent works; a shipped one goes by its name.
+    // A file gets its full path, so that the agent finds it from any folder; a shipped policy keeps
+    // its name.
     const bool file = std::filesystem::exists(*options.policy, code);
     invoked.options.insert(invoked.options.end(),
                            {"--policy", file ? absolute(*options.policy) : *options.policy});
@@ -167,7 +168,7 @@ Result<int> init(const Context& context, const InitOptions& options) {
                 path.string());
   }
   if (options.print && options.agent) {
-    // For a file that cannot be read here, or is made by somebody else.
+    // For a file that cannot be read here, or that another program makes.
     SALLYPORT_TRY(const Proposal alone, propose(context, options, {}));
     say(indented_json(alone.settings));
     return 0;

@@ -30,8 +30,8 @@ std::filesystem::path agent_settings(std::string_view agent);
 std::filesystem::path client_settings(std::string_view client);
 std::vector<std::string> client_names();
 
-// One that is there already keeps what somebody chose for it, its policy among it; what is asked
-// for now replaces that. `InvalidInput`: the settings have something else in the place of hooks.
+// An existing hook keeps its options, including its policy; options that are given now replace
+// them. `InvalidInput`: the settings have something else in the place of hooks.
 Result<json::object> with_hooks(json::object settings, std::string_view agent,
                                 const Invoked& invoked);
 json::object without_hooks(json::object settings, std::string_view agent);

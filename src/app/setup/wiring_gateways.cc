@@ -74,8 +74,8 @@ void wrap(json::object& server, std::string_view name, const Invoked& invoked) {
   server["args"] = std::move(words);
 }
 
-// One that stands behind the gate already keeps what somebody chose for it, its name and its policy
-// among it; what is asked for now replaces that.
+// A server that is already behind the gate keeps its options, including its name and policy;
+// options that are given now replace them.
 void renew(json::object& server, const Invoked& invoked) {
   json::array words = *words_of(server);
   server["command"] = invoked.program;

@@ -131,7 +131,7 @@ json::object hook_of(std::string_view agent, std::string_view event, const Invok
   return {{"type", "command"}, {"bash", line}, {"timeoutSec", kSeconds}};
 }
 
-// A hook that an earlier run of ours wrote, wherever the program was then.
+// True for a hook that an earlier run of ours wrote, wherever the program was installed then.
 bool is_ours(const json::value& value, std::string_view agent) {
   const json::object* const hook = value.if_object();
   if (hook == nullptr) return false;

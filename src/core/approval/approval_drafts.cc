@@ -179,7 +179,7 @@ std::vector<Draft> decision_drafts(const std::string& approval_id, ApprovalState
   if (approved) state.expires_at = now + state.use_within;
   draft.facts.push_back(state.fact(approval_id));
   draft.facts.push_back(no_kept_input(approval_id));
-  // Nobody may come back for a call that was refused (CG-50).
+  // A refused call frees what it held, because its caller may never return (CG-50).
   if (!approved && !state.call_id.empty()) {
     draft.changes.push_back(budgets::reverse(state.call_id));
   }

@@ -35,7 +35,8 @@ struct ResponseStatement {
 // The question as the log and every door have it.
 json::object request_json(const Question& question);
 
-// The body of the entry that asked, with its content opened. `NotFound`: nobody asked that.
+// Returns the body of the entry that asked, with its content opened. `NotFound`: there is no such
+// question.
 Result<json::object> request_entry(RecordReader& records, const std::string& approval_id);
 // Exactly the members of AP-1, from that entry.
 json::object request_of(const json::object& entry);

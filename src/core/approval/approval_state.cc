@@ -167,7 +167,7 @@ Result<std::optional<ApprovalState>> approval_state(RecordReader& records,
     const Result<json::object> entry = records.entry(vote.sequence);
     const json::object* const body = entry ? object_in(*entry, "body") : nullptr;
     const std::string name = body ? text_or_empty(*body, "reviewer") : "";
-    // A name that redaction changed names nobody.
+    // A name that redaction changed matches no person.
     if (key_of(name) == vote.by) vote.by = name;
   }
   return state;

@@ -60,7 +60,7 @@ struct ApprovalState {
   bool open() const { return word == "pending"; }
   // Is there something in `later` whose time has come?
   bool passes_on(WallTime now) const;
-  // A yes to a call is not good for ever; what somebody said to a question stays said (AP-25).
+  // A yes to a call expires. An answer to a question does not (AP-25).
   bool yes_expires() const { return word == "approved" && !call_id.empty(); }
   // `approved` or `denied`, where the votes suffice for it (AP-10, AP-11).
   std::optional<std::string_view> folded() const;

@@ -87,7 +87,7 @@ Task<Reply> Approvals::wait(std::string approval_id, WallTime until, std::stop_t
     if (!now) co_return fail(ErrorCode::NotFound, "the question is gone");
     if (!now->open()) co_return decided(*now);
     if (now->folded()) {
-      // A yes that cannot be made a decision is none: whoever waits is told so.
+      // A yes that cannot become a decision does not count, and the waiting caller is told so.
       SALLYPORT_CO_CHECK_OK(co_await settle(approval_id));
       continue;
     }

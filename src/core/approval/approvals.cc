@@ -149,7 +149,7 @@ Task<void> Approvals::respond(std::string approval_id, Reply reply) {
     }
     const auto written =
         co_await recorder_.append(std::move(drafts), Urgency::Reports, {now.expected(approval_id)});
-    // Somebody else answered at the same moment.
+    // Another process answered at the same moment.
     if (!written && written.error().code == ErrorCode::Conflict) continue;
     if (!written) co_return std::unexpected(written.error());
     if (folded && !decided) {
@@ -213,7 +213,7 @@ Task<void> Approvals::escalate(std::string approval_id, std::vector<std::string>
     drafts.back().facts.push_back(next.fact(approval_id));
     const auto written =
         co_await recorder_.append(std::move(drafts), Urgency::Reports, {now.expected(approval_id)});
-    // Somebody else answered at the same moment.
+    // Another process answered at the same moment.
     if (!written && written.error().code == ErrorCode::Conflict) continue;
     if (!written) co_return std::unexpected(written.error());
     co_return Result<void>{};

@@ -1,6 +1,6 @@
-// Durable questions, most of them about calls, and their answers. Whoever asks, whoever answers and
-// whoever waits may be different processes on one ledger. Answers are folded in the order of the
-// ledger: the first refusal denies, enough people who say yes approve (AP-10).
+// Durable questions, most of them about calls, and their answers. The process that asks, the one
+// that answers and the one that waits may differ; they share one ledger. Answers count in the order
+// of the ledger: the first refusal denies, and enough people who say yes approve (AP-10).
 #pragma once
 
 #include <atomic>
@@ -26,79 +26,84 @@ class Approvals {
  public:
   using State = ApprovalState;
 
-  // Who is registered now. Null: whoever uses this vouches for those who answer.
+  // Returns who is registered now. Null: the owner of this object vouches for the people who
+  // answer.
   using Rules = std::function<std::shared_ptr<const ApprovalRules>()>;
-  // What people call themselves is kept outside entries too, so it is redacted here.
+  // Names that people give themselves are also kept outside entries, so they are redacted here.
   Approvals(Recorder& recorder, const Clock& clock, const Redactor& redactor, Rules rules = {})
       : recorder_(recorder), clock_(clock), redactor_(redactor), rules_(std::move(rules)) {}
 
-  // Nothing: there is no such question.
+  // No value: there is no such question.
   Result<std::optional<State>> state(const std::string& approval_id) {
     return approval_state(recorder_, approval_id);
   }
 
-  // What one person says; who he is was found out by the door. `Conflict` with the state as cause
-  // when it is no longer pending, with the cause `binding_mismatch` when he saw something else;
-  // `Unauthenticated`: his answer does not count here; one that is not his by its signature is on
-  // record as refused, and the question stays as it is (AP-44). `expired` and `cancelled` are
-  // answers too.
+  // Takes the reply of one person, whom the front has authenticated. `Conflict` with the state as
+  // cause: the question is no longer pending. `Conflict` with the cause `binding_mismatch`: the
+  // person saw something else. `Unauthenticated`: the reply does not count here; a reply with a
+  // wrong signature is recorded as refused, and the question stays as it is. `expired` and
+  // `cancelled` are replies too (AP-44).
   Task<void> answer(std::string approval_id, Reply reply);
 
-  // Until it is decided, `until` or a cancel; those two are answers too, and are recorded. The
-  // cancel of a guest ends his own waiting only.
+  // Waits for a decision, `until` or a cancel; the last two are replies too, and are recorded. The
+  // cancel of a guest ends only its own wait.
   enum class Role { Owner, Guest };
   Task<Reply> wait(std::string approval_id, WallTime until, std::stop_token cancel,
                    Role role = Role::Owner);
-  // Takes out answers that no registered person gave: another process believed other people, or
-  // somebody wrote to the ledger. A decision that rests on them is none, so the question is pending
-  // again (AP-44). For the process whose call waits: its plan says who is registered.
+  // Removes answers that no registered person gave: another process accepted other people, or a
+  // program wrote to the ledger. A decision that rests on such answers does not count, so the
+  // question is pending again. Only the process whose call waits calls this, because its plan says
+  // who is registered (AP-44).
   Task<void> disown_forged(std::string approval_id);
-  // As long as one look of `wait` takes, or until something happens to it in this process.
+  // Waits as long as one look of `wait` takes, or until this process changes the question.
   Async<void> pause(std::string approval_id);
   void ring(const std::string& approval_id) { bell_.ring(approval_id); }
 
-  // A question whose time is over is answered by that, and so is a yes that nobody used in time
-  // (AP-17, AP-19). Answers that suffice are made a decision.
+  // Closes a question that has expired, and a yes that was not used in time. Turns sufficient
+  // answers into a decision (AP-17, AP-19).
   Task<void> expire(std::string approval_id);
-  // The same for all; for a process that starts (AP-20).
+  // Does the same for all questions, for a process that starts (AP-20).
   Task<void> expire_all();
 
-  // One who may answer lets others answer too; what was asked and until when stays as it is
-  // (AP-26). `by` is the person who does, as the door knows him, with his reason. Errors are those
-  // of `answer`, and `Unauthenticated` where the one it goes to may never answer.
+  // Lets further reviewers answer. The question and its deadline stay. `by` is the reviewer who
+  // does this, as the front authenticated them, with a reason. The errors are those of `answer`,
+  // and `Unauthenticated` if the target may never answer (AP-26).
   Task<void> escalate(std::string approval_id, std::vector<std::string> to, Reply by);
 
-  // What a rule passes on after some time, where that time has come (RU-19).
+  // Applies the escalation of a rule whose time has come (RU-19).
   Task<void> pass_on(std::string approval_id);
 
-  // A yes that can no longer be used, because the call is refused for another reason (AP-9).
+  // Marks a yes as unusable, because the call is refused for another reason (AP-9).
   Task<void> invalidate(std::string approval_id, std::string reason);
 
-  // What was asked for a session is taken back; proposals stay (AP-18). Returns how many.
+  // Cancels the questions of a session; proposals stay. Returns the number of cancelled questions
+  // (AP-18).
   Task<std::size_t> cancel_session(std::string session_id, std::string reason);
 
-  // What a state other than `pending` says to the call. `Conflict`: it has served another one.
+  // Returns what a state other than `pending` means for the call. `Conflict`: another call has used
+  // it.
   Result<Reply> reply_of(const State& state);
-  // What was decided, also where it has served by now.
+  // Returns the decision, also if it has been used.
   Result<Reply> decided(const State& state);
 
-  // The fact that an approval is used, with what must still be stored: travels with the intent.
+  // The fact that an approval is used, and what must still be stored. It is committed with the
+  // intent.
   struct Change {
     Fact expected;
     Fact fact;
   };
   static Change change(const std::string& approval_id, const State& state, std::string_view word);
-  // What was asked about is gone with the process that had prepared it.
+  // The fact of a question whose preparation is lost with its process.
   static Fact invalidated(const std::string& approval_id, const std::string& call_id,
                           const std::string& call_digest);
 
  private:
-  // `NotFound`, or `Conflict` where it is no longer pending.
+  // `NotFound`: there is no such question. `Conflict`: it is no longer pending.
   Result<State> open_state(const std::string& approval_id);
   Task<void> respond(std::string approval_id, Reply reply);
   Vote vote_of(const Reply& reply) const;
   std::shared_ptr<const ApprovalRules> rules() const { return rules_ ? rules_() : nullptr; }
-  // Nothing is written where the state is no longer `from`.
+  // Writes nothing if the state is no longer `from`.
   Task<bool> close(std::string approval_id, std::string_view from, Closing closing);
   Task<void> settle(std::string approval_id);
   std::chrono::milliseconds look_again() const;
@@ -108,7 +113,7 @@ class Approvals {
   const Redactor& redactor_;
   Rules rules_;
   Bell bell_;
-  // How many wait. Shared: a call that is given up on may outlive this.
+  // The number of waiting calls. Shared, because an abandoned call may outlive this.
   std::shared_ptr<std::atomic<unsigned>> waiting_ = std::make_shared<std::atomic<unsigned>>(0);
 };
 

@@ -1,4 +1,4 @@
-// Whoever attends to a call while a person is asked about it: a front whose client waits.
+// An attendant is a front whose client waits while a person is asked about its call.
 #pragma once
 
 #include <string>
@@ -29,8 +29,8 @@ class Attendant {
   // The question is on record. Where the answer leads to another one, both are called again.
   virtual void asked(const WaitingCall& call) = 0;
   virtual void answered() = 0;
-  // True: nobody would take the result now. A yes is not used then; it stays good for whoever comes
-  // back in time. Ring the approval when that changes.
+  // True: no client would take the result now. Then a yes is not used; it stays valid for a client
+  // that returns in time. Ring the approval when this changes.
   virtual bool away() const = 0;
 };
 

@@ -19,7 +19,7 @@ constexpr std::chrono::seconds kShared{60};
 constexpr std::chrono::seconds kOnItsWay{5};
 constexpr std::size_t kRemembered = 4096;
 
-// A fact that somebody spoiled counts as one: `ledger verify` says that it is spoiled.
+// A damaged fact counts as one; `ledger verify` reports the damage.
 std::uint64_t counted(std::string_view stored) {
   std::uint64_t count = 1;
   std::from_chars(stored.data(), stored.data() + stored.size(), count);

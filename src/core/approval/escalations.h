@@ -36,7 +36,7 @@ class Escalations {
   Opened open(const std::vector<Escalation>& messages, const Subject& subject);
 
   Result<std::vector<EscalationItem>> waiting() { return waiting_escalations(recorder_); }
-  // Takes an item off the queue. `Conflict`: somebody did so already.
+  // Removes an item from the queue. `Conflict`: it was already settled.
   Task<void> settle(std::string id, bool accepted, std::string who, std::string note);
 
  private:

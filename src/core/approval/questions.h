@@ -28,9 +28,9 @@ class Questions {
 
   // The id of the question, once it is on record.
   Task<std::string> ask(HumanQuestion question);
-  // Until somebody has answered, the deadline or a cancel; those two are recorded.
+  // Waits for an answer, the deadline or a cancel. It records a deadline and a cancel.
   Task<HumanAnswer> wait(std::string request_id, std::stop_token cancel);
-  // How it stands. `NotFound`: nobody asked that, or it is about a call.
+  // Returns the current state. `NotFound`: there is no such question, or it is about a call.
   Result<HumanAnswer> answer_to(const std::string& request_id);
 
   // What was said when the same question was asked in the dispatch that is made again. `NotFound`

@@ -27,7 +27,7 @@ namespace sallyport::core {
 
 namespace {
 
-// A coroutine of its own keeps the approver alive when nobody waits for it any more.
+// A separate coroutine keeps the approver alive after the call stops waiting for it.
 Async<Result<Reply>> consult(std::shared_ptr<const Approver> approver, Question question) {
   co_return co_await approver->answer(std::move(question));
 }
@@ -171,7 +171,7 @@ Asking::Rows Asking::rows_of(Trail& trail, const Opening& asking) {
   }
   if (!asking.held) {
     record.facts.push_back({std::string(kWaitingCall), call_id, question.approval_id});
-    // Asked before and held then: now nobody waits here for it any more.
+    // The call was held when it was asked about. Its caller no longer waits.
     if (trail.held) record.facts.push_back({std::string(kHeldCall), call_id, std::nullopt});
   } else if (!asking.only_here) {
     record.facts.push_back(held_call(call_id, question.approval_id, asking.holder));
@@ -256,7 +256,7 @@ Task<bool> Asking::hear_answer(Trail& trail, Question question, const Caller& ca
   if (parts_.approver) {
     const Result<void> said = co_await ask_approver(question, caller.cancel);
     if (!said && said.error().code == ErrorCode::Unavailable) {
-      // An answer that is on no record is none, and nobody will give another.
+      // An answer without a record does not count, and no other answer will come.
       trail.refuse(
           {"the answer could not be recorded: " + said.error().message, Refusal::By::Person});
       co_return true;

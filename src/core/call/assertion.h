@@ -1,4 +1,4 @@
-// A result that another process reports: it ran the tool, and nobody here saw that.
+// A result that another process reports. That process ran the tool; this one did not see it run.
 #pragma once
 
 #include <boost/json/object.hpp>

@@ -15,7 +15,7 @@ struct Effect {
   ApprovalCategory approval;
 };
 
-// The first that fits. What stands nowhere previews as if nobody had classified it.
+// The first match counts. A class that is not listed previews as unclassified.
 constexpr Effect kEffects[] = {
     {"none", Capability::ReadOnly, SideEffectLevel::None, Durability::ReplaySafe,
      ExecutionCategory::ReadOnlyParallel, ApprovalCategory::ReadOnly},

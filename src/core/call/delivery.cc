@@ -82,7 +82,7 @@ Async<void> Delivery::progress(json::value message) {
   for (Escalation& escalation : release.escalations) escalations_.push_back(std::move(escalation));
   for (Finding& finding : release.findings) findings_.push_back(std::move(finding));
   if (release.verdict == Verdict::Kind::Deny) co_return;
-  // Whoever listens to progress has no say in the call.
+  // A failure of the progress listener does not affect the call.
   (void)shielded("progress", [&] { parts_.forward(release.released.value); });
 }
 

@@ -1,5 +1,5 @@
-// Where an upstream puts what it gives while it runs: pieces of its answer, which wait for the
-// second door, and messages on the way, each of which passes that door on its own.
+// Takes what an upstream gives while it runs: pieces of its answer, which wait for the second door,
+// and progress messages, each of which passes that door by itself.
 #pragma once
 
 #include <functional>
@@ -17,11 +17,11 @@
 
 namespace sallyport::core {
 
-// Shared between the Governor and the upstream: a call that was given up on may still write into
-// it, and is then not heard. Belongs to the strand of its call.
+// The Governor and the upstream share it: an abandoned call may still write into it, and is then
+// ignored. Used on the strand of its call.
 class Delivery {
  public:
-  // Where messages on the way go (PI-29); none: nobody wants them.
+  // Receives progress messages. Empty: they are dropped (PI-29).
   using Forward = std::function<void(const json::value& message)>;
 
   struct Parts {
@@ -33,18 +33,18 @@ class Delivery {
   };
   explicit Delivery(Parts parts);
 
-  // A piece of the answer. False: a limit is reached or the call is over, more is not wanted.
+  // Adds a piece of the answer. False: a limit is reached or the call is over; send no more.
   bool add(json::value chunk);
-  // All pieces, as the answer of a stream that ended by itself.
+  // Returns all pieces, as the answer of a stream that ended by itself.
   Envelope finish();
 
-  // A progress or log message. What a guard blocks is dropped.
+  // Sends a progress or log message. A message that a guard blocks is dropped.
   Async<void> progress(json::value message);
 
-  // A rule of the tool itself refuses what it is asked for; told between start and finish (EV-42).
+  // Reports that a rule of the tool itself refuses the request, between start and finish (EV-42).
   void deny(event::DeniedAction action, std::string detail);
 
-  // For the Governor: nothing is taken from here on.
+  // Called by the Governor: nothing is taken from here on.
   void close() { closed_ = true; }
   bool closed() const { return closed_; }
   const Plan& plan() const { return *parts_.plan; }

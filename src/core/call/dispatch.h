@@ -18,7 +18,7 @@ Result<void> check_trigger_id(std::string_view trigger_id);
 
 // `hitl_<kind>_<trigger id>_<n>`, n from 1.
 std::string question_id(std::string_view kind, std::string_view trigger_id, std::uint64_t n);
-// The first that nobody has; two who ask at once are told apart by the commit.
+// Returns the first unused id. If two callers ask at once, the commit lets one of them pass.
 Result<std::string> fresh_question_id(RecordReader& records, std::string_view kind,
                                       std::string_view trigger_id);
 

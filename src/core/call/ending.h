@@ -1,4 +1,4 @@
-// How a call ended, for its record: the outcome and what is known around it.
+// The end of a call, for its record: the outcome and what is known around it.
 #pragma once
 
 #include <optional>
@@ -14,15 +14,15 @@ namespace sallyport::core {
 struct Ending {
   Outcome outcome;
   EffectState effect = EffectState::None;
-  std::optional<Release> release{};  // what the second door did, where it was reached
+  std::optional<Release> release{};  // what the second door did; no value: it was not reached
   bool terminal = true;
   std::vector<Event> events{};    // written in front of the record, told once it is durable
   std::optional<Draft> memory{};  // what the trust graph keeps; written behind the record
 };
 
-// Says so in the entry of a call.
+// Writes the ending into the entry of a call.
 void add_ending(Draft& draft, const Ending& ending);
-// What the second door said; what it let pass and what came are committed to.
+// Writes what the second door decided, with commitments to the original and the released result.
 void add_release(Draft& draft, const Release& release);
 
 }  // namespace sallyport::core

@@ -42,8 +42,8 @@ Result<Envelope> error_from(const json::object& error) {
   return envelope;
 }
 
-// A value that is itself a result with documents (AU-18): that result. Which artifact holds the
-// rest of it, and how long it took, is for nobody outside to say.
+// Reads a value that is itself a result with documents as that result. The upstream may set neither
+// the artifact nor the duration (AU-18).
 std::optional<ToolResult> result_with_documents(const json::value& value, bool success) {
   const json::object* const object = value.if_object();
   if (object == nullptr || !object->contains("documents")) return std::nullopt;

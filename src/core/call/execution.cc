@@ -113,7 +113,7 @@ Task<std::optional<Performed>> Execution::announce(Trail& trail) {
     }
     if (!trail.open()) break;
     const Result<void> written = co_await write_intent(trail);
-    // Somebody else made the same call, or used the same approval, since we looked.
+    // Another process made the same call, or used the same approval, since we looked.
     if (!written && written.error().code == ErrorCode::Conflict) continue;
     if (!written) co_return std::unexpected(written.error());
     if (trail.weighs_again) co_return std::nullopt;

@@ -131,7 +131,7 @@ Async<void> FirstDoor::authorize(Trail& trail, const std::shared_ptr<Upstream>& 
     note_scene(trail);
   }
   if (const Result<void> ready = parts_.recorder.ready(); !ready) {
-    // Nothing was announced, so nobody hears of it.
+    // Nothing was announced, so hooks are not told.
     trail.refuse({"event sink failed: audit: " + ready.error().message, Refusal::By::Listener});
     trail.needs_person = false;
     trail.as_of = trail.facts->as_of();

@@ -1,4 +1,4 @@
-// The only way to a tool: runs one call through both doors and the ledger.
+// The Governor is the only way to a tool.
 #pragma once
 
 #include <functional>
@@ -24,57 +24,59 @@ class Governor {
   using Parts = GovernorParts;
   explicit Governor(Parts parts) : stages_(std::move(parts)) {}
 
-  // Before the first call: what earlier runs left open is closed by the ledger, and this says so.
-  // An error means that no call may be accepted (EV-60).
+  // Called before the first call. The ledger closes what earlier runs left open, and this announces
+  // it. An error means that no call may be accepted (EV-60).
   Task<void> start();
 
-  // What is over is closed, and nothing is announced: for a process that passes by (EV-14).
+  // Closes what has expired, without an announcement, for a process that runs only briefly (EV-14).
   Task<void> tidy();
 
-  // An error means that nothing may be shown: the call could not be recorded, or was not a call.
-  // A refused, failed or withheld call is a good answer that says so.
-  // `upstream` is shared: a call that was given up on keeps it until it ends.
+  // Runs one call. A refused, failed or withheld call is an answer that says so. An error means
+  // that the call could not be recorded or is malformed: show nothing. `upstream` is shared,
+  // because an abandoned call keeps it until it ends.
   Task<Answer> run(Call call, std::shared_ptr<Upstream> upstream, Caller caller = {});
 
-  // A call, and what executes it.
+  // A call and the upstream that runs it.
   struct Asked {
     Call call;
-    std::shared_ptr<Upstream> upstream;  // shared: a call that was given up on keeps it
+    std::shared_ptr<Upstream> upstream;  // shared: an abandoned call keeps it
   };
-  // The first of them, and at the same time those behind it that only observe, if it does too; one
-  // that may act runs alone (AU-43). Decided one after the other, so that they start in this order;
-  // answers stand in it too, and are fewer where not all could run together: call again with the
-  // rest. Nobody is decided behind one that waits for a person, which then is the last.
+  // Runs the first call and, if it only observes, the following calls that only observe at the same
+  // time. A call that may act runs alone. Calls are decided one after the other, so they start in
+  // this order. The answers have the same order; if there are fewer answers than calls, call again
+  // with the rest. After a call that waits for a person no further call is decided (AU-43).
   Task<std::vector<Answer>> run_together(std::vector<Asked> calls, Caller caller = {});
 
-  // What `run` would decide about it now, and why. Guards are asked and hooks told; nothing is
-  // written, nobody is asked, and the tool does not run.
+  // Returns what `run` would decide now, and why. It asks guards and tells hooks. It writes
+  // nothing, asks no person and does not run the tool.
   Task<Rehearsal> rehearse(Call call, std::shared_ptr<Upstream> upstream,
                            Hearing hearing = Hearing::UntilRefused);
 
-  // A call of a dispatch that is made again (AP-24): decided by the plan of now, answered by what
-  // was recorded of the first time, and never executed.
+  // Replays a call of a dispatch: the current plan decides, the recorded answer and result count,
+  // and the tool does not run (AP-24).
   Task<Answer> replay(Call call, std::shared_ptr<Upstream> upstream, ReplayCount& count);
 
-  // A call that waited for a person, and what goes with it.
+  // A call that waited for a person.
   struct Resumption {
-    Call call;  // the one that was asked about, with its call id
+    Call call;  // the call that was asked about, with its call id
     std::string approval_id;
     std::optional<Prepared> prepared{};
-    std::vector<Fact> closing{};  // travel with the terminal record
-    bool observed = false;        // it has run: the host's own yes may stand for it (AP-33)
+    std::vector<Fact> closing{};  // committed with the terminal record
+    // the tool has run: the yes of the host's own dialog may count (AP-33)
+    bool observed = false;
   };
-  // Goes on with it. `Conflict` with the cause `approval_pending` while nobody has answered, with
-  // the state of the approval where it can no longer be used.
+  // Continues a waiting call. `Conflict` with the cause `approval_pending`: there is no answer yet.
+  // `Conflict` with the state of the approval as cause: the approval can no longer be used.
   Task<Answer> resume(Resumption waited, std::shared_ptr<Upstream> upstream, Caller caller = {});
 
-  // Runs what was proposed and is approved by now, and ends what is refused; each once, whichever
-  // process comes first. `find_tool` may give null: the call is left to another process.
+  // Runs approved proposals and closes refused ones, each once, in whichever process comes first.
+  // If `find_tool` returns null, the call is left to another process.
   using FindTool = std::function<std::shared_ptr<Upstream>(const Call& call)>;
   Task<std::vector<Answer>> run_answered(FindTool find_tool, std::stop_token cancel = {});
 
-  // Gives sinks the records that were written when nobody waited for them any more (AU-88). Happens
-  // by itself at the start and beside every call; a host may do so when it hears of some.
+  // Delivers late records to the sinks: records that were written after their caller had left. It
+  // runs by itself at the start and with every call; a host may call it when it learns of such
+  // records (AU-88).
   Task<void> tell_unheard();
 
   // For hand-offs, whose calls run elsewhere: checks a call and gives it its ids. An error: it was

@@ -1,5 +1,5 @@
-// Calls that are decided here and executed elsewhere: by the client of a model proxy, by the host
-// of a coding agent (AU-52..AU-60). The result comes back later, perhaps to another process.
+// Calls that are decided here and run elsewhere: by the client of a model proxy, or by the host of
+// a coding agent. The result comes back later, possibly to another process (AU-52..AU-60).
 #pragma once
 
 #include <chrono>
@@ -14,8 +14,9 @@ namespace sallyport::core {
 
 // How results come back.
 struct Report {
-  bool advisory = false;  // the host that ran the calls has no place for what we release (PI-33)
-  std::optional<Assertion> asserted{};  // who says so; nothing: whoever holds the continuation
+  bool advisory = false;  // the host cannot show what is released instead of the result (PI-33)
+  // who reports the result; no value: the holder of the continuation
+  std::optional<Assertion> asserted{};
 };
 
 class HandOffs {
@@ -24,45 +25,46 @@ class HandOffs {
       : governor_(governor), stages_(governor.stages()), continuations_(continuations) {}
 
   struct Given {
-    HandOff hand_off;              // without calls when all were answered here
-    std::vector<Answer> answered;  // refused, or answered before: never handed out
-    // Calls among them, by their tool call id: refused for nothing but that id.
+    HandOff hand_off;              // has no calls if all were answered here
+    std::vector<Answer> answered;  // refused or answered before; not handed out
+    // Calls of `answered` that were refused only because of their tool call id, by that id.
     enum class Clash {
-      Out,    // the very same call is in its host's hands
-      Taken,  // the id is or was that of another call, or nobody knows how that one ended
+      Out,    // the same call is handed out
+      Taken,  // the id belongs to another call, or to a call with an unknown end
     };
     std::map<std::string, Clash> clashes{};
   };
-  // `frame` has session, turn, usage and state; the calls are put in here. Each of them passes the
-  // whole first door and has a durable intent before it is handed out.
+  // Decides the calls and hands them out. `frame` has session, turn, usage and state; the calls are
+  // added here. Each call passes the whole first door and has a durable intent before it is handed
+  // out.
   Task<Given> hand_out(Continuation::Payload frame, std::vector<Call> calls, Caller caller = {},
                        std::chrono::seconds within = std::chrono::hours(24));
 
-  // One result for each call handed out, all of them in one transaction or none. The first
+  // Takes one result for each call that was handed out, all in one transaction or none. The first
   // submission completes the calls; a later one is answered with what was recorded first.
   Task<std::vector<Answer>> submit(Submission submission, std::string session_id,
                                    Report report = {});
 
-  // A result of a call that is handed out, from another process than the one that was handed it:
-  // looked at and recorded beside the call, which goes on waiting for its own.
+  // Takes the result of a handed-out call from a process that was not handed it. The result is
+  // looked at and recorded next to the call; the call still waits for its own result.
   Task<Answer> note_asserted(CallResult said, std::string session_id, Report report);
 
-  // A result that comes once more for a call that is on record as run elsewhere, from a host that
-  // names its call and nothing else. Nothing: there is no such call.
+  // Takes a repeated result for a call that is recorded as run elsewhere, from a host that names
+  // only its call. No value: there is no such call.
   Task<std::optional<Answer>> submit_again(CallResult again, std::string session_id, Report report);
 
-  // The hand-off that a call belongs to, for a host that names its call and nothing else. Nothing:
-  // no such call is out.
+  // Returns the hand-off of a call, for a host that names only its call. No value: no such call is
+  // handed out.
   Result<std::optional<Continuation>> hand_off_of(const std::string& session_id,
                                                   const std::string& tool_call_id);
 
-  // A call that the model proxy has handed to its client, seen again by a door behind it (MP-61).
-  // Nothing: no such call of this agent with this input is out.
+  // Finds a call that the model proxy has handed to its client, when a front behind it sees the
+  // call again. No value: no such call of this agent with this input is handed out (MP-61).
   Result<std::optional<PendingCall>> proposed_call(const Call& call);
-  // The state of a hand-off by which it is known.
+  // The state that marks such a hand-off.
   static json::object proposed_to(const std::string& agent_id);
 
-  // Ends what nobody answered in time. For whoever writes to the ledger, now and then.
+  // Ends hand-offs whose deadline has passed. Writers of the ledger call it from time to time.
   Task<void> expire();
 
  private:
@@ -75,28 +77,28 @@ class HandOffs {
   };
   Task<std::vector<Answer>> complete(const Continuations::Found& found, Returning returning);
   Task<std::vector<Answer>> replay(const Kept& kept, Returning returning);
-  // Where the record of a call that was answered stands.
+  // The position of the record of an answered call.
   Result<std::optional<std::uint64_t>> record_of(const Call& call);
   Result<std::optional<Given::Clash>> clash_of(const Trail& trail);
   Task<Returned> receive(const Kept& kept, const Call& call, const ToolResult& result);
   Closer::Left left_of(const Returned& returned, const Call& call);
   Task<void> expire_call(Fact fact, Draft record);
-  // A call that was out, and the body of its record so far.
+  // A call that was handed out, and the body of its record so far.
   struct Out {
     const Kept& kept;
     const Call& call;
     const json::object& record;
   };
   Async<Ending> pass_second_door(Out out, Envelope envelope, FailOpen& fail_open);
-  // The rules of the plan that judge its result: those that its record names, and those of now.
+  // The plan's rules about its result: those that its record names, and those of the current plan.
   std::shared_ptr<const ResultRules> result_rules(const Plan& plan, const Out& out) const;
   Async<bool> says_other(Out out, const ToolResult& again, const Envelope& first,
                          FailOpen& fail_open);
-  // The entry that keeps a call which was handed out alone, for the commit of its intent.
+  // The entry that keeps a call that is handed out alone. It is committed with the intent.
   Draft keep_alone(Continuation::Payload frame, const Trail& trail, Kept& kept) const;
   void owe(std::vector<Returned> returned, const Error& error);
-  // What the trust graph keeps of a call that was out, behind its record (AT-28). Nothing: the plan
-  // keeps none, or the tool only looks.
+  // The trust record of a call that was handed out, after its record. No value: the plan keeps
+  // none, or the tool only observes (AT-28).
   std::optional<Draft> memory_of(const Draft& record, const Call& call, const Ending& ending);
 
   Governor& governor_;

@@ -1,4 +1,4 @@
-// Waits for a person while somebody holds the call, and tells him so (AP-34, AP-35).
+// Waits for a person while a client holds the call, and tells the client so (AP-34, AP-35).
 #include "base/try.h"
 #include "core/call/asking.h"
 
@@ -6,7 +6,7 @@ namespace sallyport::core {
 
 namespace {
 
-// However the waiting ends, whoever attends hears of it.
+// Tells the attendant when the wait ends, however it ends.
 class Told {
  public:
   Told(Attendant* attendant, const WaitingCall& call) : attendant_(attendant) {

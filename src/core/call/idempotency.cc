@@ -79,7 +79,7 @@ Result<Idempotency::Hold> Idempotency::hold(const std::string& key) {
                   [held = held_, key](void*) { held->with([&](auto& keys) { keys.erase(key); }); });
   SALLYPORT_TRY(Recorder::Claim claim, recorder_.claim(key));
   if (!claim) return nullptr;
-  // The claim goes first: whoever of this process comes next must find it free.
+  // The claim is released first, so that the next caller in this process finds it free.
   return std::make_shared<std::pair<Hold, Recorder::Claim>>(here, std::move(claim));
 }
 

@@ -1,5 +1,6 @@
-// Has this call been made before? One row per session and tool call id (AU-44..AU-51), kept as a
-// fact beside the log: it names the entry that has the content, and holds none itself.
+// Remembers calls, so that a repetition does not run again. There is one row for each session and
+// tool call id, kept as a fact: it names the entry that has the content, and holds none itself
+// (AU-44..AU-51).
 #pragma once
 
 #include <memory>
@@ -23,41 +24,41 @@ class Idempotency {
   enum class Status {
     InFlight,
     Completed,
-    Unknown,  // cancelled, timed out, or its process died: never served again
+    Unknown,  // cancelled, timed out, or its process died; never served again
   };
   struct Row {
     std::string call_id;
     std::string request_digest;
     Status status = Status::InFlight;
     std::string started_at;
-    std::string stored{};        // the fact as it is
-    std::uint64_t sequence = 0;  // of the intent, or of the record
+    std::string stored{};        // the stored fact
+    std::uint64_t sequence = 0;  // position of the intent or of the record
   };
 
-  // Empty where the rules do not apply: a call without a session or without an id of the model.
+  // Empty if the rules do not apply: the call has no session or no id of the model.
   std::string key(const Call& call) const;
   Result<std::optional<Row>> row(const std::string& key);
 
-  // The fact of a row; travels with the entry it will name.
+  // The fact of a row. It is committed with the entry that it names.
   static Fact fact(const std::string& key, const Row& row);
   static Fact expected(const std::string& key, const std::optional<Row>& row);
 
-  // Is the process that has the call in hand still there?
+  // True if the process that runs the call is still alive.
   Result<bool> running(const Row& row);
 
-  // Held by the one call that runs under a key, in this process or in another; nobody gets a second
-  // one. Null: somebody has it.
+  // The one call that runs under a key holds this, in this process or in another. Null: another
+  // call holds it.
   using Hold = std::shared_ptr<void>;
   Result<Hold> hold(const std::string& key);
 
-  // AU-44, as readers see it.
+  // The row as readers see it (AU-44).
   Result<std::optional<IdempotencyRow>> read(const std::string& session_id,
                                              const std::string& tool_call_id);
 
  private:
   Recorder& recorder_;
   KeyedDigest digest_;
-  // Shared with the holds, which may outlive a call that was given up on.
+  // Shared with the holds, which may outlive an abandoned call.
   std::shared_ptr<Guarded<std::set<std::string>>> held_ =
       std::make_shared<Guarded<std::set<std::string>>>();
 };

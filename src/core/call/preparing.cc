@@ -15,7 +15,7 @@ namespace {
 
 using Step = Result<std::optional<PrepareStep>>;
 
-// A coroutine of its own keeps the preparation alive when nobody waits for it any more.
+// A separate coroutine keeps the preparation alive after the call stops waiting for it.
 Async<Step> next_of(std::shared_ptr<Preparation> preparation) {
   co_return co_await preparation->next();
 }

@@ -1,5 +1,5 @@
-// Proposed calls, which run without the agent once a person has said yes (AP-22). Each runs at most
-// once: the intent and the use of the approval are one commit, whoever comes here.
+// Proposed calls run without the agent once a person has said yes. Each runs at most once, in any
+// process: the intent and the use of the approval are one commit (AP-22).
 #include <boost/json.hpp>
 
 #include "base/try.h"
@@ -25,11 +25,11 @@ Task<std::vector<Answer>> Governor::run_answered(FindTool find_tool, std::stop_t
     Resumption waited{.call = call, .approval_id = fact.key};
     waited.closing.push_back({fact.space, fact.key, std::nullopt});
     std::shared_ptr<Upstream> upstream = find_tool(call);
-    if (!upstream) continue;  // its server is somebody else's
+    if (!upstream) continue;  // another process has its server
     Caller nobody{.cancel = cancel, .holds = false};
     Result<Answer> answer =
         co_await resume(std::move(waited), std::move(upstream), std::move(nobody));
-    // Somebody else has it in hand, or had.
+    // Another process runs it, or has run it.
     if (!answer && answer.error().code == ErrorCode::Conflict) continue;
     if (!answer) co_return std::unexpected(answer.error());
     answers.push_back(std::move(*answer));

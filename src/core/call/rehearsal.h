@@ -52,7 +52,7 @@ struct Rehearsal {
   std::string tier_source{};
   std::vector<TierStep> tier_steps{};
   std::optional<std::string> refusal{};
-  // What a person would be asked; none: nobody needs to be.
+  // What a person would be asked. No value: no person is needed.
   std::optional<Question> question{};
   std::chrono::seconds use_within{};
 

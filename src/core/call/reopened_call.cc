@@ -102,7 +102,7 @@ std::vector<Draft> close_interrupted(const json::object& entry) {
       {.kind = Kind::Event, .subject = draft.subject, .body = sallyport::to_json(finished)});
   add_ending(draft, {.outcome = Outcome::persistence_failed(std::string(kDied)),
                      .effect = EffectState::Unknown});
-  // Whoever presents the call again is told that its end is not known.
+  // A caller that presents the call again is told that its end is unknown.
   take_row(draft, Idempotency::Status::Unknown);
   drafts.push_back(std::move(draft));
   return drafts;

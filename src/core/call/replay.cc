@@ -1,4 +1,4 @@
-// A dispatch that is made again from its record: nobody is asked and nothing runs (AP-24).
+// Replays a dispatch from its records. No person is asked and no tool runs (AP-24).
 #include <fmt/format.h>
 
 #include <boost/json.hpp>

@@ -15,7 +15,7 @@ using namespace std::chrono;
 
 using Parts = std::vector<std::string_view>;
 
-// A year is longer than anybody waits, and far from what overflows.
+// A year is longer than any caller waits, and far from overflow.
 constexpr seconds kLongestReadable = days(366);
 
 std::string_view trimmed(std::string_view text) {

@@ -71,7 +71,7 @@ Task<std::vector<Answer>> HandOffs::submit(Submission submission, std::string se
   if (found.state == "open") {
     Result<std::vector<Answer>> first = co_await complete(found, returning);
     if (first || first.error().code != ErrorCode::Conflict) co_return first;
-    // Somebody else's submission was first.
+    // Another submission was first.
   }
   co_return co_await replay(found.kept, returning);
 }

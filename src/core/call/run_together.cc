@@ -16,7 +16,7 @@ bool acts(const Trail& trail, const Upstream& upstream) {
   return trail.classification().tier == Tier::Confirm || upstream.raises_caution();
 }
 
-// One that was let in has a trail and no answer yet; shared with nobody, and kept in its place.
+// An admitted call has a trail and no answer yet. It has one owner and does not move.
 struct Begun {
   std::unique_ptr<Trail> trail;
   std::shared_ptr<Upstream> upstream;  // shared: a call that was given up on keeps it

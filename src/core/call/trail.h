@@ -1,4 +1,5 @@
-// Everything that is known about one call while it runs. Owned by the Governor's run.
+// Everything that is known about one call while it runs. The coroutine that runs the call owns it
+// and uses it on the executor of the call.
 #pragma once
 
 #include <functional>
@@ -27,25 +28,25 @@ namespace sallyport::core {
 struct Refusal {
   enum class By {
     Plan,         // a grant, a guard, an authorizer
-    Hook,         // a pre-execution hook, or a rewrite that does not end
-    Autonomy,     // shadow
-    Person,       // refused, expired or cancelled while somebody was asked
-    Preparation,  // what was prepared is gone: the call is invalidated, not blocked
-    Tool,         // a rule of the tool itself, met while preparing
+    Hook,         // a pre-hook, or rewrites that do not settle
+    Autonomy,     // the tier is `shadow`
+    Person,       // refused, expired or cancelled while a person was asked
+    Preparation,  // the preparation is gone: the call is invalidated, not blocked
+    Tool,         // a rule of the tool itself, found while preparing
     Idempotency,
-    Listener,  // an event hook did not let the announcement pass
+    Listener,  // an event hook refused the announcement
     Cancel,
   };
   std::string reason;
   By by = By::Plan;
 };
 
-// A yes that has been given, and what exactly it was given for.
+// A yes, and exactly what it was given for.
 struct Consent {
   std::string approval_id;
   std::string call_digest;
-  Approvals::State state{};  // as last looked at
-  std::string by{};          // who gave it, when, and in which entry
+  Approvals::State state{};  // as last read
+  std::string by{};          // the person; then the time and the entry
   std::string at{};
   std::uint64_t sequence = 0;
   std::string binding{};
@@ -54,30 +55,30 @@ struct Consent {
 
 class Trail {
  public:
-  // `call` has its ids. Classifies it under the plan.
+  // `call` has its ids. The constructor classifies it under the plan.
   Trail(Call call, std::shared_ptr<const Plan> plan, const KeyedDigest& digest,
         FailOpenLog& fail_open);
 
-  const Call& call() const { return call_; }  // without the tokens that came with it
-  // With them, for the guard that looks at grants and for nobody else.
+  const Call& call() const { return call_; }  // without its capability tokens
+  // The call with its grants, only for the guard that checks grants.
   Call call_with_grants() const;
   const Plan& plan() const { return *plan_; }
   std::shared_ptr<const Plan> shared_plan() const { return plan_; }
   const Classification& classification() const { return classification_; }
-  void raise_caution();  // as a tool that nobody has classified
-  // Digest of what the tool says of itself, which an approval binds; empty: unknown.
+  void raise_caution();  // treats the tool as unclassified
+  // Digest of the tool's definition, which an approval binds; empty: unknown.
   const std::string& tool_definition() const { return tool_definition_; }
   bool cautious() const { return cautious_; }
   void tool_definition(std::string digest);
   const json::value& requested_input() const { return requested_input_; }
   const std::optional<Prepared>& prepared() const { return prepared_; }
   RecoveryClass recovery_class() const;
-  // The text of an input that JSON numbers cannot hold, else empty.
+  // The text of an input that JSON numbers cannot hold; otherwise empty.
   std::string exact_text() const { return call_.raw_input.value_or(""); }
 
   bool open() const { return !refusal_; }
   const std::optional<Refusal>& refusal() const { return refusal_; }
-  // It would have run, were its tier another one.
+  // True if only the tier `shadow` keeps the call from running.
   bool is_shadow() const;
   void refuse(Refusal refusal);  // the first one stays
   // The grant fits and has no room left: its guard has the last word.
@@ -86,12 +87,12 @@ class Trail {
 
   void replace_input(json::value input, std::optional<std::string> raw = {});
   void prepared(Prepared prepared, bool outlives_process);
-  // The plan may have changed while a person was asked: everything is decided again.
+  // Decides everything again: the plan may have changed while a person was asked.
   void decide_again(std::shared_ptr<const Plan> plan);
 
   std::string digest(std::string_view text) const { return digest_(text); }
   const std::string& request_digest() const { return request_digest_; }
-  const std::string& call_digest() const;  // of the input as it is now
+  const std::string& call_digest() const;  // of the current input
 
   // A fact says that it waits here for a person; it goes with the terminal record.
   void hold_here();
@@ -99,38 +100,40 @@ class Trail {
   // Entries of their own, with the next commit.
   void note(std::vector<Finding> findings);
 
-  // What guards handed back does not fit into one entry: the record goes without it.
+  // Drops the evidence of guards from the record, because it does not fit into one entry.
   void forget_evidence();
-  // Not even what was asked for fits: the record says that the call was there, and how it ended.
+  // Drops the content too. The record then says only that the call was made, and how it ended.
   void forget_content();
 
   std::vector<GuardRun> guard_runs;
-  std::vector<Escalation> escalations;  // of guards before the call
+  std::vector<Escalation> escalations;  // from guards before the call
   std::optional<std::string> question;  // a guard wants a person to be asked
-  bool needs_person = false;            // the tier, or a guard, asks for a yes that is not there
+  bool needs_person = false;            // the tier or a guard requires a yes that is missing
   std::optional<Consent> consent;
-  std::shared_ptr<const GrantUse> grant;  // the one that fits; none: the call needs none
-  std::optional<RuleAnswer> rules;        // as last judged; none: the plan has no rules
-  std::optional<ApprovalBounds> scopes;   // what scopes around the call ask of an approval
-  UpstreamFacts upstream{};               // that the rules look at
-  std::vector<std::string> workspace{};   // of the session, for them
-  std::string scene{};                    // digest of the rest that they look at; empty: no rules
-  // What guards in other programs are told beside the call.
+  std::shared_ptr<const GrantUse> grant;  // the grant that matches; null: the call needs none
+  std::optional<RuleAnswer> rules;        // as last judged; no value: the plan has no rules
+  std::optional<ApprovalBounds> scopes;   // what the scopes around the call require of an approval
+  UpstreamFacts upstream{};               // facts about the upstream, for the rules
+  std::vector<std::string> workspace{};   // the workspace of the session, for the rules
+  // Digest of the other inputs of the rules; empty: there are no rules.
+  std::string scene{};
+  // What external guards are told in addition to the call.
   std::shared_ptr<const CallSurroundings> surroundings() const;
-  // What the rules say the tool is; none: what the plan says.
+  // Takes the answer of the rules. Its classification replaces that of the plan, if it has one.
   void judged(RuleAnswer answer);
-  bool is_tiered() const;  // its tier decides whether it runs by itself
-  bool needs_two() const;  // people who approve it
-  // Who may approve it, and how many must: what the plan says, narrowed by the rules that ask
-  // (RU-18) and by scopes. Reviewers empty: anyone who may approve at all.
+  bool is_tiered() const;  // the tier decides whether it runs by itself
+  bool needs_two() const;  // two people must approve it
+  // Who may approve it, and how many must: the plan, narrowed by the rules that ask and by scopes.
+  // Empty reviewers: every registered approver (RU-18).
   std::vector<std::string> reviewers() const;
   std::uint64_t quorum() const;
-  // How long they are asked, and how long a yes is good for.
+  // How long people are asked, and how long a yes is valid.
   std::chrono::seconds approval_time() const;
   std::chrono::seconds use_within() const;
-  // Why no approval is possible: plan and rules name reviewers that exclude each other, or too few.
+  // Why no approval is possible: the reviewers of plan and rules exclude each other, or are too
+  // few.
   std::optional<std::string> no_reviewers() const;
-  std::string approval_id;  // of the last question asked
+  std::string approval_id;  // the last question
   Autonomy autonomy;
   std::string autonomy_source = "plan";
   std::vector<TierStep>* tier_steps = nullptr;  // of whoever wants to know why
@@ -147,7 +150,7 @@ class Trail {
   std::shared_ptr<const FactChange> spending;  // of the autonomy budget
   FailOpen fail_open;
 
-  // What happened since the last commit of this call, in order; it travels with the next one.
+  // What happened since the last commit of this call, in order. The next commit writes it.
   using Row = std::variant<Event, Draft>;
   std::vector<Row> rows;
   std::string started_at;        // when the intent was made; empty: none was
@@ -165,7 +168,7 @@ class Trail {
   std::vector<Fact> closing_expected;              // must still be so then
   json::array repeated_redactions;                 // of the record whose result is served again
 
-  // The call's row of idempotency, as found and held.
+  // The idempotency row of the call, as found and held.
   std::string row_key;
   std::optional<Idempotency::Row> row;
   Idempotency::Hold hold;
@@ -173,7 +176,7 @@ class Trail {
   const Subject& subject() const { return subject_; }
 
  private:
-  std::vector<std::string> grants_;  // before `call_`, which they are taken from
+  std::vector<std::string> grants_;  // declared before `call_`, because they are moved out of it
   Call call_;
   std::shared_ptr<const Plan> plan_;
   const KeyedDigest& digest_;
@@ -186,8 +189,8 @@ class Trail {
   bool outlives_process_ = false;
   std::optional<Refusal> refusal_;
   Subject subject_;
-  bool cautious_ = false;            // what the tool says of itself is reason for care
-  mutable std::string call_digest_;  // empty: the input has changed since it was asked for
+  bool cautious_ = false;            // the tool's own definition gives reason for caution
+  mutable std::string call_digest_;  // empty: the input has changed since it was computed
 };
 
 }  // namespace sallyport::core

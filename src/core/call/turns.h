@@ -1,5 +1,5 @@
-// The calls of one turn of a model. A turn that needs a person pauses, is kept, and goes on when
-// somebody has answered: in this process or in another (AU-69..AU-75).
+// The calls of one turn of a model. A turn that needs a person pauses and is stored. It continues
+// after the answer, in this process or in another (AU-69..AU-75).
 #pragma once
 
 #include <functional>
@@ -29,8 +29,8 @@ class Turns {
   // `frame` has session, turn, usage and state; the calls are put in here.
   Task<Ended> run(Continuation::Payload frame, std::vector<Call> calls, Caller caller = {});
 
-  // The decision comes from the answered approval, never from whoever resumes. `approval_id`, where
-  // given, must be the one that the turn waits for.
+  // The decision comes from the answered approval, never from the caller that resumes. If
+  // `approval_id` is given, the turn must wait for that approval.
   Task<Ended> resume(Continuation continuation, std::string session_id,
                      std::string approval_id = {}, Caller caller = {});
 

@@ -1,4 +1,4 @@
-// What actually executes: an MCP server, a model API, a C++ function, a process.
+// What runs a call: an MCP server, a C++ function, a process, the host of a coding agent.
 #pragma once
 
 #include <memory>
@@ -20,42 +20,44 @@ class Upstream {
  public:
   virtual ~Upstream() = default;
 
-  // `cancel` is asked for on cancel and on deadline; what does not heed it is left behind, and what
-  // it answers then is looked at for the record only (PI-31). An error is a fault of the way there;
-  // a tool's own failure is an error envelope. An answer in pieces goes through `delivery`.
+  // Runs the call. `cancel` is triggered on a cancel and at the deadline. An upstream that ignores
+  // it is abandoned, and its later answer is looked at for the record only. An error is a failure
+  // to reach the tool; a failure of the tool itself is an error envelope. An answer in pieces goes
+  // through `delivery` (PI-31).
   virtual Task<Envelope> invoke(Call call, std::shared_ptr<Delivery> delivery,
                                 std::stop_token cancel) = 0;
 
-  // What a caller and a record see of an answer that may be shown.
+  // Converts a released envelope to the result that callers and records see.
   virtual ToolResult result_of(const Envelope& released) const { return released.to_result(); }
 
   // False: there is no such tool, and the call is denied.
   virtual bool known() const { return true; }
 
-  // True: what it says of itself is reason for more care than the plan takes (AT-25, AT-26).
+  // True: the tool's own definition is a reason for more caution than the plan takes (AT-25,
+  // AT-26).
   virtual bool raises_caution() const { return false; }
 
-  // Digest of what it says of itself, which an approval binds; empty: it says nothing.
+  // Digest of the tool's definition, which an approval binds; empty: it has none.
   virtual std::string definition() const { return {}; }
 
-  // False: whoever ran the tool shows what it gave, whatever the second door says (PI-33).
+  // False: the host shows the result whatever the second door says (PI-33).
   virtual bool shows_release() const { return true; }
 
-  // Who says that it ran, where nobody here saw that. Nothing: `invoke` runs it.
+  // Who reports that the tool ran. No value: `invoke` runs it here.
   virtual std::optional<Assertion> assertion() const { return std::nullopt; }
 
-  // How the tool understands the input, for the preview. An error denies the call (EV-86).
+  // Returns the input as the tool reads it, for the preview. An error denies the call (EV-86).
   virtual Result<json::value> structured_input(const Call& call) const { return call.input; }
   virtual std::string working_directory() const { return {}; }
 
-  // What rules look at beside the call.
+  // What rules read in addition to the call.
   virtual UpstreamFacts facts() const { return {}; }
 
-  // The tool, if it prepares first.
+  // Returns this upstream if it prepares first, else null.
   virtual PreparingUpstream* preparing() { return nullptr; }
 };
 
-// Stands for a tool that does not exist: the call is decided and recorded like any other.
+// Stands for a tool that does not exist. The call is decided and recorded like any other.
 class UnknownTool final : public Upstream {
  public:
   Task<Envelope> invoke(Call call, std::shared_ptr<Delivery>, std::stop_token) override {
@@ -69,20 +71,20 @@ struct PrepareStep {
   enum class Kind {
     Working,
     Ready,
-    Invalid,  // what was to be prepared cannot be: `text` says why
+    Invalid,  // the preparation is impossible: `text` says why
     Refused,  // a rule of the tool itself forbids it: `text` says which
   };
   Kind kind = Kind::Working;
   std::string text{};
-  Prepared prepared{};                          // of `Ready`
-  std::optional<event::DeniedAction> action{};  // of `Refused`, where the tool is a built-in one
-  std::string detail{};                         // of that event; empty: the text
+  Prepared prepared{};                          // for `Ready`
+  std::optional<event::DeniedAction> action{};  // for `Refused` of a built-in tool
+  std::string detail{};                         // detail of that event; empty: `text` is used
 };
 
 class Preparation {
  public:
   virtual ~Preparation() = default;
-  // Nothing: it ended without being ready.
+  // No value: the preparation ended without being ready.
   virtual Task<std::optional<PrepareStep>> next() = 0;
 };
 
@@ -92,13 +94,13 @@ class PreparingUpstream : public Upstream {
   PreparingUpstream* preparing() final { return this; }
 
   virtual std::shared_ptr<Preparation> prepare(Call call, std::stop_token cancel) = 0;
-  // Once for a preparation that will not be executed.
+  // Called once for a preparation that will not run.
   virtual void cancel(std::string operation_id) = 0;
-  // Prepared operations are still there after a restart of this process.
+  // True: prepared operations survive a restart of this process.
   virtual bool outlives_process() const { return false; }
 
-  // `invoke` gets the object of AU-63 as input and executes that operation at that revision. A tool
-  // that finds another revision has done nothing and says so with this error.
+  // `invoke` gets the object of AU-63 as input and runs that operation at that revision. A tool
+  // that finds another revision does nothing and returns this error.
   static std::unexpected<Error> other_revision(std::string message) {
     return fail(ErrorCode::Conflict, std::move(message), {}, "other_revision");
   }

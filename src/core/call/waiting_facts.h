@@ -10,9 +10,9 @@ namespace sallyport::core {
 
 // Call id: the process that has the call in hand, at its intent.
 inline constexpr std::string_view kOpenCall = "open_call";
-// Call id: until when somebody else may execute it, at its intent.
+// Key: call id. Value: until when another program may run the call, as its intent says.
 inline constexpr std::string_view kHandedOut = "handed_out";
-// Call id: the approval that a call waits for which whoever comes may resume.
+// Key: call id. Value: the approval that the call waits for; any process may resume the call.
 inline constexpr std::string_view kWaitingCall = "waiting_call";
 // Call id: the approval and the process that holds the call, at the record that says it waits.
 inline constexpr std::string_view kHeldCall = "held_call";
@@ -35,12 +35,12 @@ inline constexpr std::string_view kPreparedCall = "prepared_call";
 // is for the call that it was seen with, and for no other one like it (AP-33).
 inline constexpr std::string_view kHostDoor = "hook";
 
-// `holder`: the instance whose caller waits, or `kNobody` where it has left: whoever comes may go
-// on with the call, whether the process that asked still runs or not.
+// `holder` is the instance whose caller waits, or `kNobody` if the caller has left. Then any
+// process may resume the call, whether the process that asked still runs or not.
 inline constexpr std::string_view kNobody = "-";
 Fact held_call(const std::string& call_id, const std::string& approval_id,
                const std::string& holder);
-// Does somebody wait for a call with this holder?
+// True if a caller waits for a call with this holder.
 bool held(const Recorder& recorder, const std::string& holder);
 
 }  // namespace sallyport::core

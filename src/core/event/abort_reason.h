@@ -26,7 +26,7 @@ std::string abort_reason(AbortCause cause, std::string_view detail = {});
 // Nothing for a reason that begins with none of the words.
 std::optional<AbortCause> abort_cause(std::string_view reason);
 
-// What to tell somebody who wrote such a reason; it lists the words.
+// The error text for a reason that does not begin with one of the words; it lists them.
 std::string abort_cause_rule();
 
 }  // namespace sallyport::core

@@ -1,4 +1,5 @@
-// Makes events known: a row in the ledger first, then the hooks (EV-57, EV-77).
+// Records events and tells them to the hooks: a row in the ledger first, then the hooks (EV-57,
+// EV-77).
 #pragma once
 
 #include <vector>
@@ -19,22 +20,23 @@ class Emitter {
     const Redactor& redactor;
     const Clock& clock;
     HookRegistry hooks{};
-    const PlanSource* plans = nullptr;  // whose hooks are told behind those; null: there are none
+    // plans whose hooks are told after those; null: there are none
+    const PlanSource* plans = nullptr;
   };
   explicit Emitter(Parts parts) : parts_(std::move(parts)) {}
 
-  // Tells the hooks of an event whose row is, or will be, in a commit of the caller. For an
-  // announcing event the error names every hook that failed. For a reporting one there is none:
-  // `rows` gets a `hook_failed` for each. A hook that may fail open stops nothing: `fail_open`
-  // counts it; null: it gets a `hook_failed` too. `rows` also gets the rows that hooks add.
+  // Tells the hooks an event whose row is, or will be, in a commit of the caller. For an announcing
+  // event the error names every hook that failed. For a reporting event there is no error: `rows`
+  // gets a `hook_failed` for each. A hook that may fail open stops nothing: `fail_open` counts it,
+  // or if that is null, `rows` gets a `hook_failed` too. `rows` also gets the rows that hooks add.
   Task<void> tell(const Event& event, const Subject& subject, std::vector<Draft>& rows,
                   std::optional<std::uint64_t> sequence = {}, FailOpen* fail_open = nullptr);
   bool has_hooks() const;
 
-  // An event on its own: durable, then told. A row that cannot be written is `store`: an announcing
-  // event was not announced, a reporting one is owed. `facts` change with the row; `expected` as in
-  // `Recorder::append`, and `Conflict` where they differ.
-  // `changes` are asked in its transaction; `Exhausted` where one of them refuses.
+  // Records an event by itself, then tells the hooks. The error `store` means that the row cannot
+  // be written: an announcing event was not announced, a reporting one is owed. `facts` change with
+  // the row. `expected` is as in `Recorder::append`; `Conflict`: they differ. `changes` run in its
+  // transaction; `Exhausted`: one of them refuses.
   Task<void> emit(Event event, Subject subject, std::vector<Fact> facts = {},
                   std::vector<Fact> expected = {},
                   std::vector<std::shared_ptr<const FactChange>> changes = {});
@@ -45,15 +47,15 @@ class Emitter {
   Result<Event> redacted(const Event& event) const;
   Async<HookRegistry::Told> tell_hooks(const Event& event, const Subject& subject) const;
   void note_working(const std::vector<HookRegistry::Failure>& failures, FailOpen& fail_open) const;
-  // Of the policy, as it is now.
+  // The hooks of the current policy.
   HookRegistry plan_hooks() const;
   Parts parts_;
 };
 
-// The row of an event, for whoever commits it together with something else.
+// Returns the row of an event, for a caller that commits it with other entries.
 Draft event_row(const Event& event, const Subject& subject);
 
-// EV-61.
+// The entry that a hook failed (EV-61).
 Draft hook_failed(const std::string& hook, std::string_view event_type,
                   std::optional<std::uint64_t> sequence, const std::string& error,
                   const Subject& subject);

@@ -34,8 +34,8 @@ class EventHook {
   virtual Task<HookRows> hear(const Event& event, const Subject& subject) const = 0;
 };
 
-// The ledger is no hook in here: the Governor writes before it tells anybody, and nothing that is
-// registered can come before that, replace it or take it away.
+// The registered hooks. The ledger is not one of them: the Governor writes an event before it tells
+// any hook, and no hook can come before that, replace it or remove it.
 class HookRegistry {
  public:
   HookRegistry() = default;

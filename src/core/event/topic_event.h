@@ -19,8 +19,7 @@
 namespace sallyport::core {
 
 inline constexpr std::string_view kAutonomyTopic = "autonomy";
-// The cause with which a commit is refused whose event on that topic somebody else has just
-// written.
+// The cause of a refused commit: another process has just written its event on that topic.
 inline constexpr std::string_view kToldBefore = "autonomy_told";
 inline constexpr std::string_view kOutboxTopic = "trigger.outbox";
 inline constexpr std::string_view kGuardrailsTopic = "guardrails";

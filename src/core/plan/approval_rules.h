@@ -22,16 +22,16 @@ namespace sallyport::core {
 class ReviewerBook {
  public:
   virtual ~ReviewerBook() = default;
-  // `Unauthenticated`: nobody of that name may approve, or his key did not sign `statement`.
+  // `Unauthenticated`: no person of that name may approve, or their key did not sign `statement`.
   virtual Result<void> check(const std::string& reviewer, std::string_view statement,
                              std::string_view signature) const = 0;
   // `Unauthenticated`: no registered controller of that name signed `statement` (TR-15). Asked for
   // each call of an agent that was promoted or demoted, so it must be cheap the second time.
   virtual Result<void> check_control(const std::string& reviewer, std::string_view statement,
                                      std::string_view signature) const;
-  // What the registered person of that name is known by: `key:` and digits of its digest, `token:`
-  // and the same, or `client:` and the client. Equal for one person under two names. Empty: nobody
-  // of that name is registered.
+  // How the registered person of that name is authenticated: `key:` and digits of the key's digest,
+  // `token:` and the same, or `client:` and the client. It is equal for one person under two names.
+  // Empty: no person of that name is registered.
   virtual std::string credential(const std::string& reviewer) const;
   // Is this the name of an approver that an external program may answer as (RU-67)? Never of one
   // with a key, because only its holder can sign.
@@ -46,7 +46,7 @@ class ReviewerBook {
 inline constexpr std::string_view kExternalDoor = "external:";
 
 struct ApprovalRules {
-  std::vector<std::string> reviewers{};  // empty: whoever is registered as approver
+  std::vector<std::string> reviewers{};  // empty: the registered approvers
   std::uint64_t quorum = 1;
   std::chrono::seconds use_within{600};
   std::set<std::string> dual_control{};  // tools and side-effect classes

@@ -16,7 +16,7 @@
 
 namespace sallyport::core {
 
-// One tier that somebody gave or allowed at most, on the way to the one that holds.
+// One tier that was given, or allowed at most, on the way to the tier that holds.
 struct TierStep {
   std::string source{};  // as in records
   Autonomy tier = Autonomy::ActWithApproval;
@@ -38,7 +38,7 @@ struct AutonomyQuestion {
   const Call& call;
   const Classification& classification;
   std::optional<Autonomy> grant_ceiling{};
-  std::vector<TierStep>* steps = nullptr;  // gets all that was weighed; null: nobody asks
+  std::vector<TierStep>* steps = nullptr;  // collects every step that was weighed; null: not wanted
   // The people of the plan. A promotion or a demotion counts only with the signature of one of
   // them; null: none counts.
   const ReviewerBook* people = nullptr;
@@ -57,8 +57,8 @@ struct AutonomyAnswer {
   Autonomy tier = Autonomy::ActWithApproval;
   std::string source = "default";
   bool needs_human = false;  // a yes counts only from a person at a door of his own (AT-17)
-  // Counts a dispatch that nobody was asked about; travels with its intent, and refuses it with
-  // `kBudgetUsedUp` where others were quicker. Null: there is no budget.
+  // Counts a dispatch that needed no person. It is committed with the intent, and refuses the
+  // intent with `kBudgetUsedUp` if other calls used up the budget first. Null: there is no budget.
   std::shared_ptr<const FactChange> spending{};
   std::vector<Draft> events{};             // to be written with the next commit of the call
   std::optional<ApprovalBounds> bounds{};  // of scopes; none: there is no scope
@@ -80,7 +80,7 @@ struct Remembered {
   Autonomy tier = Autonomy::ActWithApproval;
   std::string enforcement{};  // shadow_noop, suggest_approval_request, approval_granted, auto, ...
   std::string outcome{};      // success, failure, denied, timeout
-  std::string approval_id{};  // empty: nobody was asked
+  std::string approval_id{};  // empty: no person was asked
   std::string approver{};
   std::string approved_at{};            // RFC 3339
   std::uint64_t answer_sequence = 0;    // of the entry that holds the answer

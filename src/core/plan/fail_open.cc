@@ -16,7 +16,7 @@ void FailOpenLog::failed(const std::string& guard, const std::string& cause, Sha
     return now;
   });
   if (log_) {
-    // Whoever reads along has no say in the call.
+    // A failure of the log does not affect the call.
     (void)shielded("log", [&] {
       log_(
           fmt::format("guard `{}` failed ({}) and the policy lets the call pass: {} since it "

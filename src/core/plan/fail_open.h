@@ -16,7 +16,7 @@ namespace sallyport::core {
 // Shared by all calls of a Governor.
 class FailOpenLog {
  public:
-  // `log` hears of each case, for people; none: nobody reads along.
+  // Receives a line for each case, for operators. Empty: the lines are dropped.
   using Log = std::function<void(std::string_view line)>;
   explicit FailOpenLog(std::string instance_id, Log log = {})
       : instance_id_(std::move(instance_id)), log_(std::move(log)) {}

@@ -15,8 +15,7 @@ namespace {
 // Less than an entry can hold, which has some levels of its own.
 constexpr std::size_t kDeepestValue = 100;
 
-// A coroutine of its own keeps `guard` alive for as long as its work runs, also when nobody waits
-// for it any more.
+// A separate coroutine keeps `guard` alive while its work runs, also after the call stops waiting.
 template <class GuardType, class Subject, class Context>
 Async<Result<Verdict>> ask(std::shared_ptr<const GuardType> guard, Subject subject,
                            Context context) {

@@ -1,4 +1,4 @@
-// The one place where the failure of a guard, or of a hook, becomes a value.
+// The one place where the failure of a guard or a hook becomes a value.
 #pragma once
 
 #include <optional>
@@ -13,29 +13,29 @@
 
 namespace sallyport::core {
 
-// The failure of a guard in another program that is not asked here: its answer is unknown.
+// The failure of an external guard that is not asked here: its answer is unknown.
 inline constexpr std::string_view kGuardNotOurs = "guard_not_ours";
 
 struct Judged {
   Verdict verdict{};
   std::optional<std::string>
       failure{};           // `exception`, `timeout`, `error`, `malformed`, or the word above
-  bool cancelled = false;  // nobody waits for the call any more: there is no verdict
-  std::string detail{};    // for the log alone: never for the agent
+  bool cancelled = false;  // the caller no longer waits: there is no verdict
+  std::string detail{};    // for the log only, never for the agent
   std::uint64_t duration_us = 0;
 };
 
-// `cancel` ends the wait for a guard that waits.
+// Asks a guard. `cancel` ends the wait for a guard that waits.
 Async<Judged> judge(std::shared_ptr<const Guard> guard, const Call& call,
                     const GuardContext& context, const Clock& clock, std::stop_token cancel);
 Async<Judged> judge(std::shared_ptr<const ResultGuard> guard, const Envelope& envelope,
                     const ResultContext& context, const Clock& clock, std::stop_token cancel);
 
-// Tells a hook; the rows that it adds, or why it failed.
+// Tells a hook. Returns the rows that it adds, or why it failed.
 Task<HookRows> told(std::shared_ptr<const EventHook> hook, const Event& event,
                     const Subject& subject, std::chrono::milliseconds limit, const Clock& clock);
 
-// Gives a record to a sink; the text of its failure, if it failed.
+// Gives a record to a sink. Returns the text of its failure, if it failed.
 Async<std::optional<std::string>> taken(std::shared_ptr<const Sink> sink,
                                         const AuditRecord& record);
 

@@ -110,12 +110,12 @@ class Fold {
             {traits.name, escalation_text(traits.name, std::move(verdict.reason))});
         return;
       case Verdict::Kind::Ask:
-        judged.failure = "malformed";  // nobody can be asked any more
+        judged.failure = "malformed";  // after the call no person can be asked
     }
   }
 
-  // What nobody has looked at is not shown, whatever the plan says about failures: whoever asked is
-  // gone.
+  // A result that no guard has judged is not shown, whatever the plan says about failures: the
+  // caller has left.
   void skip(const GuardTraits& traits) {
     release_.guards.push_back({traits.name, "skipped", "cancelled"});
     block(traits.name, "cancelled");

@@ -1,4 +1,5 @@
-// The second door: every result guard of the plan in order, folded into one answer (PI-1..PI-17).
+// The second door: runs every result guard of the plan in order and combines their verdicts
+// (PI-1..PI-17).
 #pragma once
 
 #include <optional>
@@ -14,16 +15,16 @@
 
 namespace sallyport::core {
 
-// What a guard let pass and a person shall hear of.
+// What a guard let pass and a person should look at.
 struct Escalation {
   std::string guard;
   std::string message;
 };
 
-// Messages are for people and agents: short, and never empty (PI-87).
+// The message of an escalation, for people and agents: short, and never empty (PI-87).
 std::string escalation_text(const std::string& guard, std::string message);
 
-// What may be shown, and why. The only source of bytes for an answer.
+// What may be shown, and why. It is the only source of bytes for an answer.
 struct Release {
   struct GuardState {
     std::string guard;
@@ -34,7 +35,7 @@ struct Release {
   };
   struct Evidence {
     std::string guard;
-    bool verdict = true;  // false only when that guard blocked or failed
+    bool verdict = true;  // false only if that guard blocked or failed
     std::string rule{};
     std::string details{};
   };
@@ -44,30 +45,30 @@ struct Release {
   };
 
   Verdict::Kind verdict = Verdict::Kind::Allow;
-  std::string guard{};   // who blocked or failed
+  std::string guard{};   // the guard that blocked or failed
   std::string reason{};  // why
   std::vector<Escalation> escalations{};
-  std::vector<std::string> escalation_ids{};  // of the items that were opened for them
+  std::vector<std::string> escalation_ids{};  // ids of the items that were opened for them
   std::vector<Evidence> evidence{};
   std::vector<GuardState> guards{};
   std::optional<Failure> failure{};
   bool cancelled = false;  // not every guard has judged
   std::vector<Finding> findings{};
   Envelope original{};
-  Envelope released{};    // the notice, when it was blocked
-  bool advisory = false;  // the host that ran the tool shows its own result all the same (PI-33)
-  std::optional<Assertion> asserted{};  // by whom; nothing: it ran here
+  Envelope released{};                  // after a block: the notice
+  bool advisory = false;                // the host shows its own result anyway (PI-33)
+  std::optional<Assertion> asserted{};  // who reports the result; no value: it ran here
 
   json::object to_json() const;  // `post_invocation` of a record
 };
 
-// Hands every failure to `fail_open`, which knows whether the plan lets it pass. `cancel` ends the
-// wait for guards that wait; what they have not judged is withheld.
+// Runs the guards. `fail_open` gets every failure and knows whether the plan lets it pass. `cancel`
+// ends the wait for guards that wait; what they have not judged is withheld.
 Async<Release> run_pipeline(const Plan& plan, Envelope original, ResultContext context,
                             const Clock& clock, FailOpen& fail_open, std::stop_token cancel = {});
 
-// The short form: the same verdict and the same escalations without what led to them (PI-13), for
-// whoever passes a message on and has no record of its own to fill.
+// The short form: the same verdict and escalations without the evidence. It is for callers that
+// pass a message on and write no record of it (PI-13).
 struct ShortRelease {
   Verdict::Kind verdict = Verdict::Kind::Allow;
   std::string guard{};

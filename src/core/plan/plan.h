@@ -1,4 +1,5 @@
-// A policy compiled once: immutable, hashed, and pinned for the whole life of a call.
+// A compiled policy: immutable, hashed, and the same for the whole life of a call. Shared as a
+// snapshot; every method may be called from any thread.
 //
 //   auto plan = PlanBuilder()
 //                   .tool("", "read_file", {Tier::Observe, "none"})
@@ -27,18 +28,18 @@
 
 namespace sallyport::core {
 
-// When the intent of a call is on disk: what a crash may leave without a trace.
+// When the intent of a call becomes durable, and so what a crash may leave without a record.
 enum class IntentDurability {
   Strict,  // before every call
-  Effect,  // before calls that have an effect; others become durable with their outcome
-  // With the outcome, for all, and nobody waits for the disk: a crash can leave an effect that no
-  // record names, a loss of power takes the records of the last fifth of a second.
+  Effect,  // before calls that have an effect; for others with their outcome
+  // Together with the outcome, for all calls, and no call waits for the disk. A crash can leave an
+  // effect without a record. A power loss can lose the records of the last 0.2 s.
   Relaxed,
 };
 std::string_view to_string(IntentDurability durability);
 
-// Programs outside that a policy names and that guard nothing: they receive events and records, or
-// answer approval requests in the name of one reviewer.
+// External programs of a policy that are not guards. They receive events and records, or answer
+// approval requests in the name of one reviewer.
 struct PlanListeners {
   std::vector<std::shared_ptr<const EventHook>> hooks{};
   std::vector<std::shared_ptr<const Sink>> sinks{};
@@ -49,7 +50,8 @@ class Plan {
  public:
   const std::string& hash() const { return hash_; }
 
-  // The entry for server and tool, then that for the tool anywhere; unclassified is `Confirm`.
+  // Returns the entry for server and tool, else the entry for the tool on any server. An unlisted
+  // tool is `Confirm`.
   const Classification& classify(const Call& call) const;
 
   const std::vector<std::shared_ptr<const Guard>>& guards() const { return guards_; }
@@ -58,12 +60,13 @@ class Plan {
   }
   bool fails_open(std::string_view guard) const { return fail_open_.contains(guard); }
   Autonomy autonomy() const { return autonomy_; }
-  // Decides instead of `autonomy` where it is there.
+  // If set, it decides instead of `autonomy`.
   const std::shared_ptr<const AutonomyRules>& autonomy_rules() const { return autonomy_rules_; }
-  // Who decides about this call: `autonomy_rules`; where there are none and the call has scopes or
-  // a tier of its context, what the program gave for such calls. Null: `autonomy` alone.
+  // Returns who decides about this call: `autonomy_rules`. If there are none and the call has
+  // scopes or a context tier, the rules that the program gave for such calls. Null: only
+  // `autonomy`.
   const AutonomyRules* rules_for(const Call& call) const;
-  // Null: the policy has none, and calls are decided without them (RU-1).
+  // Null: the policy has no rules, and calls are decided without them (RU-1).
   const std::shared_ptr<const CallRules>& rules() const { return rules_; }
   std::chrono::milliseconds time_limit() const { return time_limit_; }
   const StreamLimits& stream_limits() const { return stream_limits_; }
@@ -71,18 +74,18 @@ class Plan {
   std::chrono::seconds approval_time() const { return approval_time_; }
   const ApprovalRules& approvals() const { return approvals_; }
   const PlanListeners& listeners() const { return listeners_; }
-  // Is a guard among them that asks another program about calls or results?
+  // True if a guard asks an external program about calls or results.
   bool asks_outside() const { return asks_outside_; }
   bool redaction_notice() const { return redaction_notice_; }
   // Checks of texts to and from models. Null: the policy has none.
   const std::shared_ptr<const StreamGuard>& stream_guard() const { return stream_guard_; }
   const ModelRules& model_rules() const { return model_rules_; }
-  // May a message with a method that its protocol does not have pass?
+  // True if a message with a method outside its protocol may pass.
   bool passes_method(std::string_view method) const {
     return passed_methods_.contains(method) || passed_methods_.contains("*");
   }
 
-  // A stable text of all that the policy decides, which is what the hash is over.
+  // A stable text of everything that the policy decides. The hash covers it.
   const std::string& dump() const { return dump_; }
 
  private:
@@ -114,21 +117,21 @@ class Plan {
 
 class PlanBuilder {
  public:
-  // An empty server stands for any.
+  // An empty server means any server.
   PlanBuilder& tool(std::string server, std::string name, Classification classification);
-  // Is there an entry for this tool, on this server or anywhere?
+  // True if there is an entry for this tool, on this server or on any.
   bool knows(const std::string& server, const std::string& name) const;
   PlanBuilder& guard(std::shared_ptr<const Guard> guard);
-  // What a front brings along, whatever the policy says: no part of the hash, so that one policy
-  // has one hash behind every door. The policy's own word about a tool counts before it.
+  // Adds what a front brings along, whatever the policy says. It is not part of the hash, so that
+  // one policy has one hash behind every front. An entry of the policy takes precedence.
   PlanBuilder& brings_tool(std::string server, std::string name, Classification classification);
   PlanBuilder& brings_guard(std::shared_ptr<const Guard> guard);
   PlanBuilder& result_guard(std::shared_ptr<const ResultGuard> guard);
   PlanBuilder& fail_open(std::string guard_name);
   PlanBuilder& autonomy(Autonomy autonomy);
   PlanBuilder& autonomy_rules(std::shared_ptr<const AutonomyRules> rules);
-  // For calls in scopes, where there are no `autonomy_rules`; `for_all`: they know scopes of their
-  // own, and are asked about every call. They leave no trust records.
+  // Rules for calls in scopes, used if there are no `autonomy_rules`. With `for_all` they know
+  // scopes of their own and are asked about every call. They leave no trust records.
   PlanBuilder& scope_rules(std::shared_ptr<const AutonomyRules> rules, bool for_all);
   PlanBuilder& rules(std::shared_ptr<const CallRules> rules);
   PlanBuilder& time_limit(std::chrono::milliseconds limit);
@@ -136,23 +139,23 @@ class PlanBuilder {
   PlanBuilder& durability(IntentDurability durability);
   PlanBuilder& approval_time(std::chrono::seconds time);
   PlanBuilder& approvals(ApprovalRules rules);
-  // People whom the policy does not name, where it names none. No part of the hash: a policy is the
-  // same on every machine. `program_vouches` as in the rules.
+  // The reviewers if the policy names none. They are not part of the hash: a policy is the same on
+  // every machine. `program_vouches` is as in the rules.
   PlanBuilder& reviewers(std::shared_ptr<const ReviewerBook> people, bool program_vouches = false);
   PlanBuilder& hook(std::shared_ptr<const EventHook> hook);
   PlanBuilder& sink(std::shared_ptr<const Sink> sink);
   PlanBuilder& approver(std::shared_ptr<const Approver> approver);
   PlanBuilder& stream_guard(std::shared_ptr<const StreamGuard> guard);
   PlanBuilder& model_rules(ModelRules rules);
-  PlanBuilder& redaction_notice(bool shown);  // tells the agent that something was taken out
-  // Methods beyond those of the protocol that may pass; `*` stands for any.
+  PlanBuilder& redaction_notice(bool shown);  // tells the agent that something was removed
+  // Methods outside the protocol that may pass; `*` means any.
   PlanBuilder& pass_methods(std::set<std::string, std::less<>> methods);
 
-  // Something that decides elsewhere, as checks of a model's answer do: part of the hash.
+  // Adds something that decides elsewhere to the hash, such as checks on answers of models.
   PlanBuilder& also(std::string name, json::value digest);
 
-  // Refuses two guards of one name, an exemption for a guard that is not there, and a cut of
-  // results before they are searched for secrets (PI-72).
+  // Refuses two guards with one name, a `fail_open` for a guard that does not exist, and a limit
+  // that cuts results before they are searched for secrets (PI-72).
   Result<std::shared_ptr<const Plan>> build() &&;
   Result<std::shared_ptr<const Plan>> build() & { return std::move(*this).build(); }
 
@@ -169,7 +172,7 @@ class PlanBuilder {
   bool program_vouches_ = false;
 };
 
-// The plan in force. A reload swaps it; calls that run keep theirs.
+// Returns the plan in force. A reload replaces it; running calls keep theirs.
 class PlanSource {
  public:
   virtual ~PlanSource() = default;

@@ -1,5 +1,5 @@
-// The plan in force, and the record of how it came to be that one (LE-69). Before the first plan is
-// loaded nothing runs; a rejected one leaves the last good one in force.
+// Holds the plan in force and records each change of it. Nothing runs before the first plan is
+// loaded. If a plan is rejected, the last good one stays in force (LE-69).
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,8 @@ namespace sallyport::core {
 
 class PlanShelf final : public PlanSource {
  public:
-  // `hash_before` is that of the plan in force when the last process stopped; empty: none is known.
+  // `hash_before` is the hash of the plan that was in force when the last process stopped; empty:
+  // unknown.
   explicit PlanShelf(Recorder& recorder, std::string hash_before = {});
 
   struct Origin {
@@ -25,8 +26,8 @@ class PlanShelf final : public PlanSource {
     std::shared_ptr<const PolicyText> text{};  // null: a program made the plan
   };
 
-  // In force once its control entry is durable, which holds the text of the policy where no entry
-  // of the ledger has it yet (WB-7). Not from two tasks at once.
+  // Puts a plan in force once its control entry is durable. The entry holds the text of the policy
+  // if no entry of the ledger has it yet. Do not call it from two tasks at once (WB-7).
   Task<void> load(std::shared_ptr<const Plan> plan, Origin origin);
   Task<void> reject(Origin origin, Error error);
 
@@ -40,12 +41,12 @@ class PlanShelf final : public PlanSource {
   std::atomic<std::shared_ptr<const Plan>> plan_;
 };
 
-// By source of a policy that names reviewers: the digest of its list. Commands that have no policy
-// learn from it whom a gate on this ledger believes.
+// Key: source of a policy that names reviewers. Value: the digest of its list. Commands without a
+// policy learn from it whom a gate on this ledger accepts.
 inline constexpr std::string_view kPolicyPeople = "policy_people";
 std::string digest_of_people(const ReviewerBook& people);
 
-// Denies every call: what is in force while no policy is.
+// The plan that denies every call. It is in force while there is no policy.
 std::shared_ptr<const Plan> closed_plan();
 
 }  // namespace sallyport::core

@@ -102,9 +102,9 @@ Draft draft_of(const Trail& trail, Kind kind) {
   return draft;
 }
 
-// The row of idempotency follows the effect: an answer may be served again, an effect that nobody
-// knows the end of may not be repeated, and what never began leaves no row. An answer that a cancel
-// kept from being looked at is none (AU-50).
+// The idempotency row follows the effect. An answer may be served again. An effect with an unknown
+// end must not be repeated. A call that never began leaves no row. An answer that a cancel kept
+// from the guards does not count (AU-50).
 std::optional<Fact> row_after(const Trail& trail, const Ending& ending) {
   if (trail.row_key.empty() || !trail.announced) return std::nullopt;
   if (ending.effect == EffectState::None) {
@@ -135,7 +135,7 @@ bool fits_an_entry(const Trail::Row& row) {
   return event == nullptr || check_json(to_json(*event));
 }
 
-// Where nobody waits for the disk (`durability: relaxed`): of a call that has not been on it.
+// False under `durability: relaxed`, for a call that has not been on disk yet.
 bool waits_for_disk(const Trail& trail) {
   return trail.plan().durability() != IntentDurability::Relaxed || trail.intent_durable ||
          !trail.approval_id.empty() || !trail.closing_expected.empty();
@@ -201,7 +201,7 @@ Journal::Places Journal::record(Trail& trail, Ending& ending, Batch& batch) cons
     if (!trail.handed_out_until.empty() && trail.announced) {
       draft.facts.push_back({std::string(kHandedOut), trail.call().call_id, std::nullopt});
     }
-    // Whoever presents a call of unknown end again executes what was prepared (AU-78).
+    // A caller that presents a call of unknown end again runs what was prepared (AU-78).
     const bool end_is_known =
         ending.effect == EffectState::Done || (ending.effect == EffectState::None && !trail.row);
     if (trail.prepared() && !trail.row_key.empty() && end_is_known) {
@@ -311,7 +311,7 @@ Task<Written> Journal::commit(Trail& trail, Batch batch, Urgency urgency,
 
 Task<Journal::Ended> Journal::end(Trail& trail, Ending& ending) {
   std::vector<Fact> expected = trail.closing_expected;
-  // A row that nobody claimed beforehand is claimed here, unless another process was quicker.
+  // A row that was not claimed before is claimed here, unless another process was first.
   const bool claims = trail.announced && !trail.intent_durable && !trail.row_key.empty();
   if (claims) expected.push_back(Idempotency::expected(trail.row_key, trail.row));
   Batch batch;

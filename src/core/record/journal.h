@@ -1,5 +1,5 @@
-// Says in records what happened to a call: intent before the effect, outcome after it, and exactly
-// one terminal record whatever happens (AU-32).
+// Writes the records of a call: the intent before the effect, the outcome after it, and exactly one
+// terminal record whatever happens (AU-32).
 #pragma once
 
 #include <vector>

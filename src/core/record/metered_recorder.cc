@@ -9,7 +9,7 @@ namespace sallyport::core {
 
 namespace {
 
-// Questions that nobody answers are forgotten at some time, and so is how long they took.
+// Questions without an answer are forgotten after a while, and so is their duration.
 constexpr std::size_t kMostAsked = 10'000;
 
 double seconds(SteadyTime::duration time) {
@@ -131,7 +131,7 @@ Task<std::vector<Position>> MeteredRecorder::append(std::vector<Draft> drafts, U
   co_return written;
 }
 
-// They are written as soon as that is possible, and nobody hears of it.
+// The entries are written as soon as possible, without a report.
 void MeteredRecorder::owe(std::vector<Draft> drafts) {
   for (const std::function<void()>& count : counts_of(drafts)) count();
   recorder_.owe(std::move(drafts));
