@@ -45,9 +45,8 @@ Result<Governor::SameQuestion> Governor::same_question(const Trail& trail) {
 Task<bool> Governor::attach(Trail& trail, const Caller& caller, std::string approval_id) {
   trail.approval_id = approval_id;
   SALLYPORT_CO_TRY(const json::object request, stored_request(parts_.recorder, approval_id));
-  Ending asked{.outcome = Outcome::requires_confirmation(describe(trail), trail.prepared()),
-               .terminal = false};
-  std::vector<Draft> drafts = journal_.record(trail, asked);
+  std::vector<Draft> drafts;
+  drafts.push_back(journal_.joined(trail));
   drafts.back().facts.push_back(
       held_call(trail.call().call_id, approval_id,
                 caller.leaves ? std::string(kNobody) : parts_.recorder.instance_id()));
@@ -60,7 +59,6 @@ Task<bool> Governor::attach(Trail& trail, const Caller& caller, std::string appr
   }
   hold_fact(trail);
   trail.asked_at = written->back();
-  co_await tell_sinks(trail, trail.asked_at.sequence);
   if (caller.leaves) {
     SALLYPORT_CO_CHECK_OK(co_await approvals_.disown_forged(approval_id));
     SALLYPORT_CO_CHECK_OK(co_await approvals_.expire(approval_id));

@@ -171,6 +171,13 @@ Draft Journal::intent(Trail& trail) const {
   return draft;
 }
 
+Draft Journal::joined(const Trail& trail) const {
+  Draft draft = draft_of(trail, Kind::Approval);
+  draft.body["record"] = "approval_joined";
+  draft.body["request_id"] = trail.approval_id;
+  return draft;
+}
+
 std::vector<Draft> Journal::record(Trail& trail, Ending& ending) const {
   std::vector<Draft> drafts;
   std::vector<Fact> counts;

@@ -31,7 +31,10 @@ class Journal {
   Draft intent(Trail& trail) const;
   // With the artifact and the escalations it names in front of it.
   std::vector<Draft> record(Trail& trail, Ending& ending) const;
-  // The same for a call of which only `draft` is left (`reopened`).
+  // That the call waits for an answer that another call like it asked for (AP-36). One question has
+  // one `requires_confirmation` (AU-24), so this is an entry about the approval.
+  Draft joined(const Trail& trail) const;
+  // The same as `record` for a call of which only `draft` is left (`reopened`).
   std::vector<Draft> complete(Draft draft, Ending& ending) const;
   // What came of a call behind its end, and what the second door says of it. The last of them is
   // that entry.
