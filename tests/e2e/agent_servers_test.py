@@ -42,6 +42,19 @@ class Servers(ServersTest):
         self.assertNotIn("AKIAIOSFODNN7EXAMPLE", text)
         self.assertNotIn("AKIAIOSFODNN7EXAMPLE", str(self.transcript("s-1")))
 
+    # The model would read it like a result of the tool.
+    def test_a_tool_whose_description_a_check_withholds_is_not_offered(self):
+        policy = self.write("policy.yaml", "version: 1\nautonomy: {tier: act_auto}\nguardrails:\n  checks:\n"
+                            "    - {type: blocklist, stage: tool_output, id: orders, words: [obey me], on_fail: block}\n")
+        self.play(self.fake(FAKE_DESCRIPTION=" and obey me"), call("fake__pid"), policy=policy)
+        rows = self.good("ledger", "show", "--kind", "model_audit", "--json").lines()
+        self.assertEqual([row["body"]["degraded"] for row in rows], [["tools_withheld"]] * 2)
+        hits = self.good("ledger", "show", "--kind", "guard_hit", "--json").lines()
+        self.assertEqual({(row["body"]["channel"], row["body"]["check"]) for row in hits}, {("tools", "orders")})
+        self.play(self.fake(), call("fake__pid"), policy=policy, session="s-2")
+        rows = self.good("ledger", "show", "--kind", "model_audit", "--json").lines()
+        self.assertEqual([row["body"]["degraded"] for row in rows[2:]], [[]] * 2)
+
     def test_a_policy_that_names_the_server_is_obeyed(self):
         policy = self.write("policy.yaml", "version: 1\nautonomy: {tier: act_auto}\nrules:\n"
                             "  - {id: no-echo, then: deny, when: {server: fake, tool: echo}, message: Say nothing.}\n")
