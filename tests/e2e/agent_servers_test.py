@@ -6,16 +6,16 @@ import unittest
 
 import mcp_peers_test
 import npm_peers
-from scripted_agent import AgentTest, call
+from agent_support import ScriptedAgents, call
 
 FAKE = pathlib.Path(__file__).parent / "mcp_fake_server.py"
 
 
-class ServersTest(AgentTest):
+class ServersTest(ScriptedAgents):
     def play(self, servers, *calls, session="s-1", policy=None, **keys):
         """One turn with these calls; what each of them gave."""
-        agent = self.agent([{"calls": list(calls)}, {"text": "done"}], servers=servers, **keys)
-        report, told = self.run_agent("run", agent, "work", "--session", session, policy=policy)
+        agent = self.write_agent([{"calls": list(calls)}, {"text": "done"}], servers=servers, **keys)
+        report, told = self.run_to_end("run", agent, "work", "--session", session, policy=policy)
         self.assertIsNotNone(report, told)
         self.assertEqual((report["status"], report["text"]), ("finished", "done"), told)
         items = self.transcript(session)
@@ -103,8 +103,8 @@ class Servers(ServersTest):
 
     def test_a_server_that_does_not_start_is_named_and_nothing_runs(self):
         for command in (["/nowhere/server"], ["false"]):
-            agent = self.agent([{"text": "done"}], servers=[*self.fake(), {"name": "gone", "command": command}])
-            report, told = self.run_agent("run", agent, "work", "--session", "s-1")
+            agent = self.write_agent([{"text": "done"}], servers=[*self.fake(), {"name": "gone", "command": command}])
+            report, told = self.run_to_end("run", agent, "work", "--session", "s-1")
             self.assertIsNone(report)
             self.assertIn("tool server `gone`", told)
             self.assertEqual(self.transcript("s-1"), [])
