@@ -158,16 +158,8 @@ Task<void> BackgroundTasks::write_row(SharedRunning task) {
   co_return co_await on_pool<Result<void>>(
       context_->parts.pool,
       [context = context_, row = task->row, lease = context_->parts.lease()]() -> Result<void> {
-        sessions::SessionStore& store = context->parts.store;
-        SALLYPORT_TRY(const std::size_t running, store.running_tasks(row.agent_id));
-        const std::uint64_t most = context->settings.background.max_running;
-        if (running >= most) {
-          return fail(
-              ErrorCode::Exhausted,
-              fmt::format("{} background commands run, and {} may; stop one first", running, most),
-              {}, kBackgroundLimit);
-        }
-        return store.begin_task(lease, row);
+        return context->parts.store.begin_task(lease, row,
+                                               context->settings.background.max_running);
       });
 }
 

@@ -99,6 +99,8 @@ Async<ModelExchange::Ended> ModelExchange::check_request(ModelRequest& request) 
   record_.changes = checked.changes;
   record_.bytes_in = checked.bytes;
   add_findings(std::move(checked.findings), "input");
+  add_findings(std::move(checked.tool_findings), "tools");
+  if (checked.tools_withheld > 0) record_.degrade("tools_withheld");
   if (checked.block) co_return co_await refuse(std::move(*checked.block));
   record_.request = request_text(request);
   record_.request_digest = parts_.digest(record_.request);

@@ -35,6 +35,7 @@ struct OfferedTool {
   std::string name{};
   std::string description{};
   json::object schema{};  // JSON Schema of its input
+  std::string server{};   // whose words these are; empty: our own
 };
 
 // What an answer is wanted for. A script answers a summary from a text of its own.

@@ -27,7 +27,7 @@ Task<Envelope> OwnTool::invoke(Call call, std::shared_ptr<core::Delivery> delive
   const Error& error = answered.error();
   const std::optional<event::DeniedAction> action = denied_action(offered_.name);
   if (is_refusal(error) && action) delivery->deny(*action, refused_detail(*input));
-  if (error.cause == kBackgroundLimit) {
+  if (error.cause == sessions::kTooManyTasks) {
     delivery->deny(event::DeniedAction::BackgroundLimit, error.message);
   }
   co_return Envelope::error(readable(error.message));

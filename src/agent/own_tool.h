@@ -35,9 +35,6 @@ Result<json::object> checked_input(const OfferedTool& tool, const json::value& i
 // The word that events have for a refusal by this tool. Nothing: they have none.
 std::optional<event::DeniedAction> denied_action(std::string_view tool);
 
-// The cause of an error that says that too many background commands run (RT-48).
-inline constexpr const char* kBackgroundLimit = "background_limit";
-
 // What a refusal names: the path or the folder as it was given, within bounds.
 std::string refused_detail(const json::object& input);
 

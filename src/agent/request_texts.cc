@@ -29,9 +29,49 @@ class TextCheck {
     return true;
   }
 
+  // False: the model must not read what the server says of this tool.
+  bool look_at(OfferedTool& tool) {
+    if (guard_ == nullptr || tool.server.empty()) return true;
+    core::PassedText whole = passed(tool, said_of(tool));
+    std::ranges::move(whole.findings, std::back_inserter(out.tool_findings));
+    if (whole.block) return false;
+    if (!whole.changed()) return true;
+    redact(tool, tool.description);
+    for (json::key_value_pair& member : tool.schema) redact_in(tool, member.value());
+    ++out.changes;
+    // What stands in the name of a member, or reaches over two texts, is still there.
+    const core::PassedText again = passed(tool, said_of(tool));
+    return !again.block && !again.changed();
+  }
+
   CheckedTexts out;
 
  private:
+  static std::string said_of(const OfferedTool& tool) {
+    return tool.description + "\n" + json::serialize(tool.schema);
+  }
+
+  core::PassedText passed(const OfferedTool& tool, std::string_view text) const {
+    return guard_->look_at(core::TextStage::ToolOutput, text, tool.name);
+  }
+
+  void redact(const OfferedTool& tool, std::string& text) {
+    const core::PassedText seen = passed(tool, text);
+    if (seen.changed()) text = seen.text();
+  }
+
+  void redact_in(const OfferedTool& tool, json::value& value) {
+    if (value.is_string()) {
+      std::string text(value.get_string());
+      redact(tool, text);
+      value = text;
+    } else if (value.is_array()) {
+      for (json::value& item : value.get_array()) redact_in(tool, item);
+    } else if (value.is_object()) {
+      for (json::key_value_pair& member : value.get_object()) redact_in(tool, member.value());
+    }
+  }
+
   const core::StreamGuard* guard_;
 };
 
@@ -52,6 +92,11 @@ CheckedTexts check_texts(ModelRequest& request, const core::StreamGuard* guard) 
       }
     }
   }
+  std::erase_if(request.tools, [&](OfferedTool& tool) {
+    const bool withheld = !check.look_at(tool);
+    check.out.tools_withheld += withheld ? 1 : 0;
+    return withheld;
+  });
   return std::move(check.out);
 }
 

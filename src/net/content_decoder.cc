@@ -7,6 +7,9 @@
 #include <zstd_errors.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <new>
 #include <utility>
@@ -19,6 +22,47 @@ namespace sallyport::net {
 namespace {
 
 constexpr int kZstdWindow = 23;  // 8 MiB, the most that RFC 9659 allows
+// All that one decoder may take: a window of 8 MiB, the smaller one it grew out of, and tables.
+constexpr std::size_t kBrotliMemory = 13u << 20;
+
+// Memory with an end to it, for a library that asks for it in pieces.
+class BoundedMemory {
+ public:
+  explicit BoundedMemory(std::size_t most) : left_(most) {}
+
+  static void* take(void* self, std::size_t size) {
+    return static_cast<BoundedMemory*>(self)->take(size);
+  }
+  static void give_back(void* self, void* at) {
+    if (at != nullptr) static_cast<BoundedMemory*>(self)->give_back(at);
+  }
+  bool refused() const { return refused_; }
+
+ private:
+  // In front of each piece stands its size.
+  static constexpr std::size_t kHead = alignof(std::max_align_t);
+
+  void* take(std::size_t size) {
+    refused_ = refused_ || size > left_;
+    if (refused_) return nullptr;
+    auto* const whole = static_cast<std::byte*>(std::malloc(size + kHead));
+    if (whole == nullptr) return nullptr;
+    std::memcpy(whole, &size, sizeof size);
+    left_ -= size;
+    return whole + kHead;
+  }
+
+  void give_back(void* at) {
+    std::byte* const whole = static_cast<std::byte*>(at) - kHead;
+    std::size_t size = 0;
+    std::memcpy(&size, whole, sizeof size);
+    left_ += size;
+    std::free(whole);
+  }
+
+  std::size_t left_;
+  bool refused_ = false;
+};
 
 std::unexpected<Error> over(std::size_t limit) {
   return fail(ErrorCode::Exhausted, fmt::format("the decoded body is over {} bytes", limit));
@@ -150,7 +194,9 @@ class ContentDecoder::Inflate final : public Stage {
 class ContentDecoder::Brotli final : public Stage {
  public:
   explicit Brotli(std::size_t limit)
-      : Stage("br", limit), state_(BrotliDecoderCreateInstance(nullptr, nullptr, nullptr)) {
+      : Stage("br", limit),
+        state_(
+            BrotliDecoderCreateInstance(BoundedMemory::take, BoundedMemory::give_back, &memory_)) {
     if (state_ == nullptr) throw std::bad_alloc();
   }
   ~Brotli() override { BrotliDecoderDestroyInstance(state_); }
@@ -169,12 +215,16 @@ class ContentDecoder::Brotli final : public Stage {
     const BrotliDecoderResult result =
         BrotliDecoderDecompressStream(state_, &in_left, &next_in, &out_left, &next_out, nullptr);
     at_ += in.size() - in_left;
-    if (result == BROTLI_DECODER_RESULT_ERROR) return damaged(coding_);
+    if (result == BROTLI_DECODER_RESULT_ERROR) {
+      if (!memory_.refused()) return damaged(coding_);
+      return fail(ErrorCode::Exhausted, "the `br` data needs a window over 8 MiB");
+    }
     ended_ = result == BROTLI_DECODER_RESULT_SUCCESS;
     if (ended_ && !rest().empty()) return damaged(coding_);
     return room - out_left;
   }
 
+  BoundedMemory memory_{kBrotliMemory};
   BrotliDecoderState* state_;
 };
 

@@ -20,7 +20,7 @@
 namespace sallyport::net {
 
 // Owned by one reader, on one thread. Costs one piece for each coding and the window of the coding:
-// 32 KiB for `gzip` and `deflate`, at most 8 MiB for `zstd` and 16 MiB for `br`.
+// 32 KiB for `gzip` and `deflate`, at most 8 MiB for `zstd` and for `br`.
 class ContentDecoder {
  public:
   static constexpr std::size_t kPiece = 32 * 1024;  // the longest that `next` returns

@@ -93,6 +93,11 @@ std::string PeopleOfFolder::of_client(const std::string& principal) const {
   return people ? (*people)->of_client(principal) : std::string();
 }
 
+std::vector<std::string> PeopleOfFolder::with_role(std::string_view role) const {
+  const auto people = book();
+  return people ? (*people)->with_role(role) : std::vector<std::string>();
+}
+
 std::string PeopleOfFolder::credential(const std::string& reviewer) const {
   const auto people = book();
   return people ? (*people)->credential(reviewer) : std::string();

@@ -57,6 +57,7 @@ class PeopleOfFolder final : public core::ReviewerBook {
   std::string credential(const std::string& reviewer) const override;
   bool is_program(const std::string& reviewer) const override;
   std::string of_client(const std::string& principal) const override;
+  std::vector<std::string> with_role(std::string_view role) const override;
   json::value dump() const override { return "reviewers of the data folder"; }
 
  private:

@@ -364,18 +364,28 @@ struct Draft {
   std::optional<std::string> replacement{};
 };
 
+constexpr std::string_view kRole = "role:";
+
+Result<void> check_role(const Place& place, const std::string& name) {
+  constexpr std::string_view kRoles[] = {"approver", "auditor", "controller", "viewer"};
+  if (!name.starts_with(kRole)) return {};
+  const std::string_view role = std::string_view(name).substr(kRole.size());
+  if (std::ranges::find(kRoles, role) != std::end(kRoles)) return {};
+  return place.refuse(fmt::format(
+      "`{:.80}` is no role; one of `approver`, `auditor`, `controller`, `viewer`", role));
+}
+
 Mapping pass_on_keys(rules::PassOn& out) {
   Mapping keys("who may answer too if nobody has");
   keys.required("after_s", "how long it waits before", number_schema(1, kLongestTime),
                 read_number(1, kLongestTime,
                             [&out](std::uint64_t time) { out.after = std::chrono::seconds(time); }))
-      .required("to", "names of reviewers", one_or_list(text_schema(kLongestName), 100),
+      .required("to", "names of reviewers, or `role:ROLE`",
+                one_or_list(text_schema(kLongestName), 100),
                 one_or_more(100, [&out](const Place& place) -> Result<void> {
                   std::string name;
                   SALLYPORT_CHECK_OK(read_text(name, kLongestName)(place));
-                  if (name.starts_with("role:")) {
-                    return place.refuse("a rule passes a request on to reviewers by name");
-                  }
+                  SALLYPORT_CHECK_OK(check_role(place, name));
                   out.to.push_back(std::move(name));
                   return {};
                 }));
@@ -747,6 +757,22 @@ Result<void> check_when(const Policy& policy, const Place& conditions) {
   return check_classes(conditions.node, conditions.file, classes_of(policy));
 }
 
+// Of a policy that registers its people, where a rule would pass a request on to none of them.
+Result<void> check_passed_on(const Policy& policy, const Rule& rule) {
+  if (!policy.approvals || !policy.approvals->people) return {};
+  for (const rules::PassOn& one : rule.asking.pass_on) {
+    for (const std::string& name : one.to) {
+      const bool role = name.starts_with(kRole);
+      if (!role || !policy.approvals->people->with_role(name.substr(kRole.size())).empty())
+        continue;
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("no approver has the role that `escalate` names, `{}`", name),
+                  rule.place);
+    }
+  }
+  return {};
+}
+
 Result<void> finish_rules(Policy& policy, const YamlNode& root, const std::string& file) {
   if (!policy.rules) {
     constexpr std::string_view kNeeds[] = {"unlisted", "without"};
@@ -763,6 +789,7 @@ Result<void> finish_rules(Policy& policy, const YamlNode& root, const std::strin
       if (conditions) SALLYPORT_CHECK_OK(check_classes(*conditions, file, classes));
     }
   }
+  for (const Rule& rule : set.rules) SALLYPORT_CHECK_OK(check_passed_on(policy, rule));
   SALLYPORT_CHECK_OK(check_ranks(set.rules));
   return check_examples(set);
 }

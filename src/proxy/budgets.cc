@@ -134,6 +134,34 @@ std::string window_of(const ModelBudget& budget, const std::string& session_id, 
   return {};
 }
 
+BudgetCounter counter_of(const ModelBudget& budget, const std::string& session_id, WallTime now) {
+  BudgetCounter counter{.budget = budget};
+  if (budget.per != ModelBudget::Per::Request) {
+    counter.key = hex(sha256(canonical_json(json::array{
+        budget.agent, budget.model, to_string(budget.per), window_of(budget, session_id, now)})));
+  }
+  if (budget.per == ModelBudget::Per::Hour) {
+    counter.minute = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::minutes>(now.time_since_epoch()).count());
+  }
+  return counter;
+}
+
+// The share of the limit that is nearest.
+double used_of(const ModelBudget& budget, const Amount& amount) {
+  double most = 0;
+  const auto weigh = [&](const std::optional<std::uint64_t>& limit, std::uint64_t used) {
+    if (!limit) return;
+    const double share = *limit == 0 ? 1 : static_cast<double>(used) / static_cast<double>(*limit);
+    most = std::max(most, share);
+  };
+  weigh(budget.input_tokens, amount.input_tokens);
+  weigh(budget.output_tokens, amount.output_tokens);
+  weigh(budget.tokens, amount.input_tokens + amount.output_tokens);
+  weigh(budget.cost_microusd, amount.cost_microusd);
+  return most;
+}
+
 }  // namespace
 
 const Price* price_of(const Settings& settings, const std::string& model) {
@@ -162,35 +190,53 @@ Budgets::Budgets(const core::ModelRules& rules, Spender spender, WallTime now) {
         !core::model_matches(budget.model, spender.model)) {
       continue;
     }
-    Counter counter{.budget = budget};
-    if (budget.per != ModelBudget::Per::Request) {
-      counter.key =
-          hex(sha256(canonical_json(json::array{budget.agent, budget.model, to_string(budget.per),
-                                                window_of(budget, spender.session_id, now)})));
-    }
-    if (budget.per == ModelBudget::Per::Hour) {
-      counter.minute = static_cast<std::uint64_t>(
-          std::chrono::duration_cast<std::chrono::minutes>(now.time_since_epoch()).count());
-    }
-    fitting_.push_back(std::move(counter));
+    fitting_.push_back(counter_of(budget, spender.session_id, now));
   }
 }
 
+Result<std::vector<BudgetUse>> budget_uses(const core::ModelRules& rules,
+                                           core::RecordReader& records, WallTime now) {
+  std::vector<BudgetUse> uses;
+  for (const ModelBudget& budget : rules.budgets) {
+    const bool counts =
+        budget.per != ModelBudget::Per::Request && budget.per != ModelBudget::Per::Session;
+    if (!counts) continue;
+    const BudgetCounter counter = counter_of(budget, {}, now);
+    const auto stored = [&](std::string_view space, std::string_view key) {
+      return records.fact(space, key);
+    };
+    SALLYPORT_TRY(Counted counted, Counted::read(stored, counter.key));
+    counted.forget_before(counter.minute);
+    const double ratio = used_of(budget, counted.total());
+    const auto same = std::ranges::find_if(uses, [&](const BudgetUse& use) {
+      return use.agent == budget.agent && use.model == budget.model &&
+             use.per == to_string(budget.per);
+    });
+    if (same == uses.end()) {
+      uses.push_back({budget.agent, budget.model, to_string(budget.per), ratio});
+    } else {
+      same->ratio = std::max(same->ratio, ratio);
+    }
+  }
+  return uses;
+}
+
 bool Budgets::count_cost() const {
-  return std::ranges::any_of(
-      fitting_, [](const Counter& counter) { return counter.budget.cost_microusd.has_value(); });
+  return std::ranges::any_of(fitting_, [](const BudgetCounter& counter) {
+    return counter.budget.cost_microusd.has_value();
+  });
 }
 
 class Budgets::Reserve final : public FactChange {
  public:
-  Reserve(std::vector<Counter> counters, std::string request_id, Amount estimate)
+  Reserve(std::vector<BudgetCounter> counters, std::string request_id, Amount estimate)
       : counters_(std::move(counters)), request_id_(std::move(request_id)), estimate_(estimate) {}
 
   Result<std::vector<Fact>> facts(const Stored& stored) const override {
     std::vector<Fact> facts;
     json::array kept;
     std::set<std::string> counted_once;
-    for (const Counter& counter : counters_) {
+    for (const BudgetCounter& counter : counters_) {
       Amount wanted = estimate_;
       if (!counter.key.empty()) {
         SALLYPORT_TRY(Counted counted, Counted::read(stored, counter.key));
@@ -216,7 +262,7 @@ class Budgets::Reserve final : public FactChange {
   }
 
  private:
-  std::vector<Counter> counters_;
+  std::vector<BudgetCounter> counters_;
   std::string request_id_;
   Amount estimate_;
 };

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -35,6 +36,23 @@ std::uint64_t cost_of(const Price& price, llm::Api api, const Usage& usage);
 
 inline constexpr std::string_view kReservations = "model_reserved";
 
+// How full the budgets of a policy are. Not those of a request or a session, of which there is no
+// end; two over the same things are told as one.
+struct BudgetUse {
+  std::string agent;  // wildcards, as the policy has them
+  std::string model;
+  std::string_view per;
+  double ratio = 0;  // of the limit that is nearest; over 1 where more was used than reserved
+};
+Result<std::vector<BudgetUse>> budget_uses(const core::ModelRules& rules,
+                                           core::RecordReader& records, WallTime now);
+
+struct BudgetCounter {
+  core::ModelBudget budget;
+  std::string key;           // of its fact; empty: it counts nothing, as for one request
+  std::uint64_t minute = 0;  // of a sliding hour; else 0
+};
+
 class Budgets {
  public:
   struct Spender {
@@ -53,15 +71,10 @@ class Budgets {
   static std::shared_ptr<const core::FactChange> settle(std::string request_id, Amount used);
 
  private:
-  struct Counter {
-    core::ModelBudget budget;
-    std::string key;           // of its fact; empty: it counts nothing, as for one request
-    std::uint64_t minute = 0;  // of a sliding hour; else 0
-  };
   class Reserve;
   class Settle;
 
-  std::vector<Counter> fitting_;
+  std::vector<BudgetCounter> fitting_;
 };
 
 }  // namespace sallyport::proxy

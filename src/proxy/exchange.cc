@@ -208,7 +208,7 @@ Async<bool> ModelExchange::conclude(Outcome outcome, std::string reason, unsigne
   for (core::Fact& fact : facts_) draft.facts.push_back(std::move(fact));
   std::vector<core::Draft> drafts = std::move(findings_);
   drafts.push_back(std::move(draft));
-  shared_.meter.ended(record_);
+  shared_.meter.ended(record_, route_.operation());
   trace();
   const auto written = co_await shared_.recorder.append(drafts, core::Urgency::Reports);
   if (written) co_return true;

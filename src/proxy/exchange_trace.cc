@@ -16,11 +16,6 @@ std::string_view provider_of(llm::Api api) {
   return api == llm::Api::AnthropicMessages ? "anthropic" : "openai";
 }
 
-std::string_view operation_of(const Route& route) {
-  if (route.generates()) return "chat";
-  return route.request == llm::RequestKind::Embeddings && route.has_body() ? "embeddings" : "";
-}
-
 // Few words: a status, or how it ended.
 std::string error_of(const ModelRecord& record) {
   if (record.outcome == Outcome::Completed && record.status < 400) return {};
@@ -62,7 +57,7 @@ void ModelExchange::trace() const {
   server.set("gen_ai.conversation.id", record_.session_id);
   server.fail(error_of(record_));
   if (attempted_) {
-    const std::string_view operation = operation_of(route_);
+    const std::string_view operation = route_.operation();
     const std::string name =
         operation.empty() ? called : fmt::format("{} {}", operation, record_.model);
     Span client = tracer.start(name, Span::Kind::Client, wall_of(*attempted_), server.context);

@@ -22,6 +22,7 @@ class ModelFront final : public net::HttpHandler {
     Entropy& entropy;
     KeyedDigest digest;
     Metrics& metrics;
+    bool latest_names = false;  // of metrics, as OTEL_SEMCONV_STABILITY_OPT_IN asks
     telemetry::Tracer& tracer;
     boost::asio::any_io_executor executor;
     std::string approvals_url;

@@ -1,6 +1,11 @@
 // What the proxy counts (MP-88).
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/metrics.h"
@@ -10,26 +15,31 @@ namespace sallyport::proxy {
 
 class Meter {
  public:
-  explicit Meter(Metrics& metrics);
+  // `latest`: durations and tokens under the newer names of OpenTelemetry,
+  // `gen_ai.client.inference.*`, instead of the older ones.
+  Meter(Metrics& metrics, bool latest);
 
-  void ended(const ModelRecord& record);
+  // `operation`: as OpenTelemetry calls it; empty: it has no word for it.
+  void ended(const ModelRecord& record, std::string_view operation);
   void ungoverned(std::string_view route) { ungoverned_.at({route}).add(); }
   void circuit(std::string_view upstream, bool open) { circuits_.at({upstream}).set(open ? 1 : 0); }
+  void added(double seconds) { added_.at({}).observe(seconds); }
 
  private:
+  void count_tokens(const ModelRecord& record, std::string_view operation, std::string_view kind,
+                    const std::optional<std::uint64_t>& count);
+
   MetricNumbers& requests_;
   MetricHistograms& duration_;
   MetricHistograms& first_chunk_;
   MetricHistograms& added_;
-  MetricNumbers& tokens_;
+  MetricNumbers* tokens_ = nullptr;                                  // the older name
+  std::map<std::string, MetricNumbers*, std::less<>> newer_tokens_;  // by kind
   MetricNumbers& ungoverned_;
   MetricNumbers& unknown_;
   MetricNumbers& bypassed_;
   MetricNumbers& circuits_;
   MetricNumbers& held_;
-
- public:
-  void added(double seconds) { added_.at({}).observe(seconds); }
 };
 
 }  // namespace sallyport::proxy

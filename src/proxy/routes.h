@@ -30,6 +30,11 @@ struct Route {
   bool generates() const { return kind == Kind::Generate; }
   bool spends() const { return kind == Kind::Generate || kind == Kind::Spend; }
   bool has_body() const { return generates() || kind == Kind::Count || kind == Kind::Spend; }
+  // The word of OpenTelemetry; empty: it has none.
+  std::string_view operation() const {
+    if (generates()) return "chat";
+    return request == llm::RequestKind::Embeddings && has_body() ? "embeddings" : "";
+  }
 };
 
 // Matches by method and path alone. Whatever is not served is `Elsewhere`.

@@ -33,6 +33,8 @@ inline constexpr std::size_t kTaskOutputBytes = 1024 * 1024;
 inline constexpr std::size_t kMemoryBytes = 1024 * 1024;  // the text of one record
 inline constexpr std::size_t kPins = 1000;                // of one agent
 inline constexpr std::size_t kListed = 10'000;            // sessions; runs or tasks of a session
+// The cause of an error that says that too many background commands run (RT-48).
+inline constexpr const char* kTooManyTasks = "background_limit";
 
 // The right to write a session. Each take-over raises the epoch. Writes of an older epoch, or after
 // the lease has run out, are refused with `Conflict`, cause `lease_lost` (RT-80, RT-81).
@@ -182,7 +184,9 @@ class SessionStore {
                                std::size_t& length) = 0;
 
   // Background tasks.
-  virtual Result<void> begin_task(const Lease& lease, const BackgroundTask& task) = 0;
+  // `Exhausted`, cause `kTooManyTasks`: so many of the agent run already, in whichever processes.
+  virtual Result<void> begin_task(const Lease& lease, const BackgroundTask& task,
+                                  std::uint64_t most) = 0;
   // Status, exit, output, time. `Conflict`, cause `already_closed`: it has ended before.
   virtual Result<void> end_task(const BackgroundTask& task) = 0;
   virtual Result<std::optional<BackgroundTask>> task(const std::string& agent_id,

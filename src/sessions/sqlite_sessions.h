@@ -42,7 +42,8 @@ class SqliteSessions final : public SessionStore {
   Result<bool> compact(const Lease& lease, std::uint64_t base_revision, std::size_t replaced,
                        const NewItem& summary, std::size_t& length) override;
 
-  Result<void> begin_task(const Lease& lease, const BackgroundTask& task) override;
+  Result<void> begin_task(const Lease& lease, const BackgroundTask& task,
+                          std::uint64_t most) override;
   Result<void> end_task(const BackgroundTask& task) override;
   Result<std::optional<BackgroundTask>> task(const std::string& agent_id,
                                              const std::string& task_id) override;

@@ -79,6 +79,19 @@ void bind_or_null(Query& query, const std::optional<int>& number) {
   }
 }
 
+// Counted inside the transaction that adds one: two processes never exceed the limit together.
+Result<void> check_room(Connection& connection, const std::string& session_id, std::uint64_t most) {
+  Query query = connection.query(
+      "SELECT COUNT(*) FROM tasks WHERE status = 'running' AND agent = (SELECT agent FROM sessions "
+      "WHERE id = ?)");
+  SALLYPORT_TRY([[maybe_unused]] const bool row, query.bind_text(session_id).step());
+  const auto running = static_cast<std::uint64_t>(query.number(0));
+  if (running < most) return {};
+  return fail(ErrorCode::Exhausted,
+              fmt::format("{} background commands run, and {} may; stop one first", running, most),
+              {}, kTooManyTasks);
+}
+
 }  // namespace
 
 std::string_view to_string(TaskStatus status) {
@@ -95,7 +108,8 @@ std::optional<TaskStatus> task_status_from(std::string_view word) {
   return std::nullopt;
 }
 
-Result<void> SqliteSessions::begin_task(const Lease& lease, const BackgroundTask& task) {
+Result<void> SqliteSessions::begin_task(const Lease& lease, const BackgroundTask& task,
+                                        std::uint64_t most) {
   SALLYPORT_CHECK_OK(check_id("task", task.id));
   constexpr std::size_t kCommandBytes = 1024 * 1024;
   if (task.command.size() > kCommandBytes || task.cwd.size() > kCommandBytes) {
@@ -103,6 +117,7 @@ Result<void> SqliteSessions::begin_task(const Lease& lease, const BackgroundTask
   }
   return database_->write([&](Connection& connection) -> Result<void> {
     SALLYPORT_CHECK_OK(check_lease(connection, lease));
+    SALLYPORT_CHECK_OK(check_room(connection, lease.session_id, most));
     const std::string moment = now();
     return connection
         .query(

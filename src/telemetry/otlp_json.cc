@@ -63,6 +63,19 @@ constexpr auto kNames = std::to_array<Name>({
     {"gen_ai_client_operation_duration_seconds", "gen_ai.client.operation.duration"},
     {"gen_ai_client_operation_time_to_first_chunk_seconds",
      "gen_ai.client.operation.time_to_first_chunk"},
+    {"gen_ai_client_inference_duration_seconds", "gen_ai.client.inference.duration"},
+    {"gen_ai_client_inference_time_to_first_chunk_seconds",
+     "gen_ai.client.inference.time_to_first_chunk"},
+    {"gen_ai_client_inference_usage_input_tokens_total",
+     "gen_ai.client.inference.usage.input_tokens"},
+    {"gen_ai_client_inference_usage_output_tokens_total",
+     "gen_ai.client.inference.usage.output_tokens"},
+    {"gen_ai_client_inference_usage_cache_read_input_tokens_total",
+     "gen_ai.client.inference.usage.cache_read.input_tokens"},
+    {"gen_ai_client_inference_usage_cache_write_input_tokens_total",
+     "gen_ai.client.inference.usage.cache_write.input_tokens"},
+    {"gen_ai_client_inference_usage_reasoning_output_tokens_total",
+     "gen_ai.client.inference.usage.reasoning.output_tokens"},
     {"gen_ai_client_token_usage", "gen_ai.client.token.usage"},
     {"gen_ai_client_token_usage_total", "gen_ai.client.token.usage"},
     {"mcp_method_name", "mcp.method.name"},
@@ -80,7 +93,9 @@ std::string_view their_name(std::string_view ours) {
 }
 
 std::string_view unit_of(std::string_view name) {
-  if (name.starts_with("gen_ai_client_token_usage")) return "{token}";
+  const bool tokens = name.starts_with("gen_ai_client_token_usage") ||
+                      name.starts_with("gen_ai_client_inference_usage_");
+  if (tokens) return "{token}";
   if (name.ends_with("_bytes")) return "By";
   return name.ends_with("_seconds") ? "s" : "";
 }

@@ -64,6 +64,14 @@ std::string ApproverBook::of_client(const std::string& principal) const {
   return {};
 }
 
+std::vector<std::string> ApproverBook::with_role(std::string_view role) const {
+  std::vector<std::string> names;
+  for (const Reviewer& person : people_.people) {
+    if (person.has_role("approver") && person.has_role(role)) names.push_back(person.name);
+  }
+  return names;
+}
+
 json::value ApproverBook::dump() const {
   json::array people;
   for (const Reviewer& person : people_.people) {

@@ -9,12 +9,12 @@ try:
 except ImportError:
     jsonschema = None
 
-from scripted_agent import AgentTest
+from agent_support import ScriptedAgents
 
 SMALL = {"id": "writer", "model": {"provider": "script", "script": "talk.json"}, "roots": []}
 GOOD = [
     {},
-    {"system": "be brief", "roots": [{"path": "root", "write": False, "deny": ["*.key"]}]},
+    {"system": "be brief", "roots": [{"path": "work", "write": False, "deny": ["*.key"]}]},
     {"shell": {}, "background": {"max_running": 1}, "memory": {"recall": False, "edit": True}},
     {"limits": {"tokens": 100000, "deadline_s": 5}, "retry": {"jitter": 0}, "compaction": {"keep_items": 1}},
     {"shell": {"env": ["PATH"], "timeout_s": 1, "max_timeout_s": 2, "sandbox": "off", "network": False}},
@@ -28,13 +28,13 @@ BAD = [
     ({"shell": {"env": ["A=B"]}}, "agent.shell.env"),
     ({"memory": {"recall": "yes"}}, "agent.memory.recall"),
     ({"retry": {"jitter": 2}}, "agent.retry.jitter"),
-    ({"roots": [{"path": "root"}]}, "write"),
+    ({"roots": [{"path": "work"}]}, "write"),
     ({"servers": [{"name": "a b", "command": ["x"]}]}, "agent.servers.name"),
     ({"id": "a b"}, "agent.id"),
 ]
 
 
-class AgentConfig(AgentTest):
+class AgentConfig(ScriptedAgents):
     def setUp(self):
         super().setUp()
         self.write("talk.json", json.dumps({"turns": [{"text": "done"}]}))

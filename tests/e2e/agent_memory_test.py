@@ -103,7 +103,7 @@ class Compaction(AgentTest):
         for item in items[1:]:
             if item["revision"] in kept:
                 self.assertEqual({**kept[item["revision"]], "index": 0}, {**item, "index": 0})
-        self.assertEqual(self.check_balanced(), {})
+        self.assertEqual(self.check_balanced(), [])
 
     # RT-70
     def test_old_snapshots_are_removed_once_a_newer_compaction_was_applied(self):

@@ -6,7 +6,7 @@ import signal
 import time
 import unittest
 
-from scripted_agent import AgentTest, call, shell
+from agent_support import ScriptedAgents, call, shell
 
 KILLS = int(os.environ.get("SALLYPORT_KILLS", "15"))
 SEED = int(os.environ.get("SALLYPORT_SEED", str(random.randrange(1 << 32))))
@@ -14,7 +14,7 @@ TURNS = 12
 UNKNOWN = "interrupted: outcome unknown"
 
 
-class Killed(AgentTest):
+class Killed(ScriptedAgents):
     def turns(self):
         turns = []
         for i in range(TURNS):
@@ -62,9 +62,9 @@ class Killed(AgentTest):
 
     def kill_until_done(self, chance, number, wanted):
         """One session to its end; how many kills it took."""
-        session, agent = f"s-{number}", self.agent(self.turns(), f"agent-{number}.json")
+        session, agent = f"s-{number}", self.write_agent(self.turns(), f"agent-{number}.json")
         kills, before = 0, []
-        (self.root / "log").unlink(missing_ok=True)
+        (self.work / "log").unlink(missing_ok=True)
         while True:
             begun = bool(before)
             process = (self.start_agent("resume", agent, session) if begun
@@ -109,9 +109,9 @@ class Killed(AgentTest):
 
     # RT-53 (partly)
     def test_a_command_ends_with_its_runtime(self):
-        agent = self.agent([{"calls": [shell("echo $$ > pid; exec sleep 60")]}, {"text": "on"}])
+        agent = self.write_agent([{"calls": [shell("echo $$ > pid; exec sleep 60")]}, {"text": "on"}])
         process = self.start_agent("run", agent, "sleep", "--session", "s-1")
-        self.until(lambda: self.lines("pid"), "the command did not start")
+        self.wait_until(lambda: self.lines("pid"), "the command did not start")
         pid = int(self.lines("pid")[0])
         process.kill()
         process.wait(30)
@@ -122,23 +122,23 @@ class Killed(AgentTest):
                     return state.read().split()[2] in ("Z", "X")
             except FileNotFoundError:
                 return True
-        self.until(gone, "the command outlives its runtime", 10)
-        report, _ = self.run_agent("resume", agent, "s-1")
+        self.wait_until(gone, "the command outlives its runtime", 10)
+        report, _ = self.run_to_end("resume", agent, "s-1")
         self.assertEqual((report["status"], report["text"]), ("finished", "on"))
         results = [item["content"][0] for item in self.transcript("s-1") if item["role"] == "tool"]
         self.assertEqual([(result["is_error"], UNKNOWN in result["text"]) for result in results], [(True, True)])
 
 
-class Interrupted(AgentTest):
+class Interrupted(ScriptedAgents):
     LONG = "touch started; trap '' TERM; sleep 30; sleep 30"
 
     def started(self):
-        return (self.root / "started").exists()
+        return (self.work / "started").exists()
 
     def start(self, *turns):
-        agent = self.agent(list(turns))
+        agent = self.write_agent(list(turns))
         process = self.start_agent("run", agent, "work", "--session", "s-1")
-        self.until(self.started, "the first command did not start")
+        self.wait_until(self.started, "the first command did not start")
         return agent, process
 
     # RT-74 RT-75
@@ -153,17 +153,17 @@ class Interrupted(AgentTest):
         self.assertEqual(self.assert_balanced(self.transcript("s-1")), [])
         events = self.good("ledger", "show", "--run", report["run_id"], "--kind", "event", "--json").lines()
         self.assertEqual(events[-1]["record"]["payload"]["kind"], "run_aborted")
-        report, _ = self.run_agent("resume", agent, "s-1")
+        report, _ = self.run_to_end("resume", agent, "s-1")
         self.assertEqual((report["status"], report["text"]), ("finished", "on"))
 
     # RT-76
     def test_a_second_signal_ends_the_process_at_once(self):
-        agent = self.agent([{"calls": [shell(self.LONG)]}, {"text": "on"}])
+        agent = self.write_agent([{"calls": [shell(self.LONG)]}, {"text": "on"}])
         for attempt in range(20):  # one that ended in order before the second signal proves nothing
-            (self.root / "started").unlink(missing_ok=True)
+            (self.work / "started").unlink(missing_ok=True)
             session = f"s-{attempt}"
             process = self.start_agent("run", agent, "work", "--session", session)
-            self.until(self.started, "the command did not start")
+            self.wait_until(self.started, "the command did not start")
             while process.poll() is None:
                 process.send_signal(signal.SIGINT)
                 time.sleep(0.002)
@@ -171,7 +171,7 @@ class Interrupted(AgentTest):
                 break
         self.assertEqual(process.returncode, 130)
         self.assertEqual(self.session(session)["runs"][0]["status"], "running")
-        report, _ = self.run_agent("resume", agent, session)
+        report, _ = self.run_to_end("resume", agent, session)
         self.assertEqual((report["status"], report["text"]), ("finished", "on"))
         first = self.session(session)["runs"][0]
         self.assertEqual(first["status"], "aborted")
@@ -204,7 +204,7 @@ class Interrupted(AgentTest):
     def test_a_second_runtime_is_told_who_works_on_the_session(self):
         agent, process = self.start({"calls": [shell("touch started; sleep 60")]}, {"text": "on"})
         before = self.transcript("s-1")
-        report, told = self.run_agent("resume", agent, "s-1")
+        report, told = self.run_to_end("resume", agent, "s-1")
         self.assertIsNone(report)
         self.assertRegex(told, r"s-1.*20\d\d-\d\d-\d\dT")
         self.assertEqual(self.transcript("s-1"), before)
@@ -212,16 +212,16 @@ class Interrupted(AgentTest):
 
     # RT-88
     def test_nothing_to_resume_is_an_error(self):
-        agent = self.agent([{"text": "done"}])
-        report, _ = self.run_agent("run", agent, "work", "--session", "s-1")
+        agent = self.write_agent([{"text": "done"}])
+        report, _ = self.run_to_end("run", agent, "work", "--session", "s-1")
         self.assertEqual(report["status"], "finished")
-        report, told = self.run_agent("resume", agent, "s-1")
+        report, told = self.run_to_end("resume", agent, "s-1")
         self.assertIsNone(report)
         self.assertIn("nothing", told)
         self.assertEqual(len(self.session("s-1")["runs"]), 1)
 
 
-class Parked(AgentTest):
+class Parked(ScriptedAgents):
     POLICY = "ask-before-effects"
 
     def answer(self, verb):
@@ -233,8 +233,8 @@ class Parked(AgentTest):
         self.good("approvals", verb, question["request_id"], "--key-file", key, "--passphrase-file", words)
 
     def park(self):
-        agent = self.agent([{"calls": [shell("echo once >> log")]}, {"text": "done"}])
-        report, _ = self.run_agent("run", agent, "work", "--session", "s-1", "--park")
+        agent = self.write_agent([{"calls": [shell("echo once >> log")]}, {"text": "done"}])
+        report, _ = self.run_to_end("run", agent, "work", "--session", "s-1", "--park")
         self.assertEqual(report["status"], "awaiting_approval", report)
         self.assertIsNotNone(report["continuation"])
         self.assertEqual(self.lines(), [])
@@ -243,10 +243,10 @@ class Parked(AgentTest):
     # RT-87
     def test_a_parked_run_goes_on_after_a_yes_and_acts_once(self):
         agent = self.park()
-        report, _ = self.run_agent("resume", agent, "s-1", "--park")
+        report, _ = self.run_to_end("resume", agent, "s-1", "--park")
         self.assertEqual(report["status"], "awaiting_approval")
         self.answer("approve")
-        report, _ = self.run_agent("resume", agent, "s-1", "--park")
+        report, _ = self.run_to_end("resume", agent, "s-1", "--park")
         self.assertEqual((report["status"], report["text"]), ("finished", "done"))
         self.assertEqual(self.lines(), ["once"])
         self.assertEqual(self.assert_balanced(self.transcript("s-1")), [])
@@ -255,7 +255,7 @@ class Parked(AgentTest):
     def test_a_no_is_told_to_the_model(self):
         agent = self.park()
         self.answer("deny")
-        report, _ = self.run_agent("resume", agent, "s-1", "--park")
+        report, _ = self.run_to_end("resume", agent, "s-1", "--park")
         self.assertEqual((report["status"], report["text"]), ("finished", "done"))
         self.assertEqual(self.lines(), [])
         self.assertEqual(self.assert_balanced(self.transcript("s-1")), [])

@@ -36,8 +36,8 @@ class Rounds(AgentTest):
         self.assertIn("nothing.yaml", self.refused(1, "agent", "run", "x", *options[:2], "--policy", "nothing.yaml"))
         self.write("bad.yaml", "version: 1\nrulez: []\n")
         self.assertIn("bad.yaml:2", self.refused(64, "agent", "run", "x", *options[:2], "--policy", self.folder / "bad.yaml"))
-        self.write("talk.json", '{"turns":[{"text":"a"},\n{"txt":"b"}]}')
-        self.assertIn("talk.json:2", self.refused(64, "agent", "run", "x", *options))
+        self.write("agent.json.script", '{"turns":[{"text":"a"},\n{"txt":"b"}]}')
+        self.assertIn("agent.json.script:2", self.refused(64, "agent", "run", "x", *options))
         self.assertIn("--model", self.refused(64, "agent", "run", "x"))
         self.refused(64, "agent", "run")
         self.assertEqual(self.good("agent", "list").out, "no sessions\n")
@@ -63,7 +63,7 @@ class Rounds(AgentTest):
                          ["blocked", "blocked", "blocked", "completed"])
         errors = [item["content"][0]["is_error"] for item in self.items() if item["role"] == "tool"]
         self.assertEqual(errors, [True, True, True, False])
-        self.assertEqual(self.check_balanced(), {})
+        self.assertEqual(self.check_balanced(), [])
 
     # RT-23
     def test_calls_of_a_message_that_was_cut_are_not_run(self):
@@ -153,7 +153,7 @@ class Limits(AgentTest):
         self.assertEqual((report["status"], report["reason"]), ("aborted", "tool_budget_exceeded: 2 tool calls"))
         self.assertEqual(sorted(os.listdir(self.work)), ["a", "b"])
         self.assertEqual([record["outcome"]["kind"] for record in self.records()], ["completed", "completed", "blocked"])
-        self.assertEqual(self.check_balanced(), {})
+        self.assertEqual(self.check_balanced(), [])
         self.assertEqual(self.kinds()[-1], "run_aborted")
 
     # RT-73
@@ -163,7 +163,7 @@ class Limits(AgentTest):
         self.assertEqual(report["reason"], "token_budget_exceeded: 50 tokens")
         self.assertEqual(self.said()[1], ("assistant", "dear"))
         self.assertFalse((self.work / "a").exists())
-        self.assertEqual(self.check_balanced(), {})
+        self.assertEqual(self.check_balanced(), [])
 
     def test_requests_to_the_model_are_counted(self):
         report = self.run_agent([{"calls": [call("list_files", path=".")]}] * 3 + [{"text": "ok"}],

@@ -1,6 +1,5 @@
-"""Our own agent on the scripted provider, from outside."""
+"""Agents of our own, whose model plays a script, from outside."""
 import json
-import os
 import signal
 import subprocess
 import time
@@ -21,20 +20,102 @@ def call(tool, **given):
     return {"tool": tool, "input": given}
 
 
-class AgentTest(CliTest):
-    POLICY = "transparent"
+def shell(command, **more):
+    return call("shell", command=command, **more)
+
+
+class ScriptedAgents(CliTest):
+    """Agents whose model plays a script, in files of their own."""
+    POLICY = "starter"
 
     def setUp(self):
         super().setUp()
         self.work = self.folder / "work"
         self.work.mkdir()
 
-    def agent(self, turns, script=None, **keys):
-        """Writes a script and a configuration; gives the options that name them."""
-        self.write("talk.json", json.dumps({"turns": turns, **(script or {})}))
-        agent = {"id": "writer", "model": {"provider": "script", "model": "scripted", "script": "talk.json"},
-                 "roots": [{"path": "work", "write": True}], "retry": {"jitter": 0}, **keys}
-        self.write("agent.json", json.dumps({"agent": agent}))
+    def write_agent(self, turns, name="agent.json", script=None, **keys):
+        """Writes a script and the agent that plays it; names the file."""
+        played = self.write(name + ".script", json.dumps({"turns": turns, **(script or {})}))
+        settings = {"id": "agent:worker", "model": {"provider": "script", "model": "scripted", "script": played.name},
+                    "roots": [{"path": "work", "write": True}], "shell": {"env": ["PATH"]}, **keys}
+        settings = {key: value for key, value in settings.items() if value is not None}
+        return self.write(name, json.dumps({"agent": settings}))
+
+    def command(self, verb, agent, *more, policy=None):
+        return ["agent", verb, *map(str, more), "--agent", str(agent), "--policy", str(policy or self.POLICY),
+                "--data-dir", str(self.data), "--json"]
+
+    def run_to_end(self, verb, agent, *more, **options):
+        """Runs it to its end: its report, or none, and what it said on stderr."""
+        outcome = self.run_bare(*self.command(verb, agent, *more, **options))
+        return (outcome.json() if outcome.out else None), outcome.err
+
+    def start_agent(self, verb, agent, *more, **options):
+        return self.spawn(self.command(verb, agent, *more, **options))
+
+    def spawn(self, arguments):
+        """A run in the background, whose report is its output."""
+        process = subprocess.Popen([BIN, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   stdin=subprocess.DEVNULL, env=self.environment(), cwd=self.folder)
+        self.addCleanup(self.end, process)
+        return process
+
+    @staticmethod
+    def end(process):
+        if process.poll() is None:
+            process.send_signal(signal.SIGCONT)
+            process.kill()
+        process.communicate(timeout=60)
+
+    def report_of(self, process, within=60):
+        out, err = process.communicate(timeout=within)
+        self.assertTrue(out, err.decode())
+        return json.loads(out)
+
+    def wait_until(self, condition, what="it did not happen in time", within=60):
+        end = time.monotonic() + within
+        while not condition():
+            self.assertLess(time.monotonic(), end, what)
+            time.sleep(0.02)
+
+    def lines(self, name="log"):
+        path = self.work / name
+        return path.read_text().splitlines() if path.exists() else []
+
+    def session(self, session):
+        outcome = self.cli("agent", "show", session, "--json")
+        return outcome.json() if outcome.code == 0 else None
+
+    def transcript(self, session):
+        outcome = self.cli("agent", "show", session, "--transcript")
+        return outcome.lines() if outcome.code == 0 else []
+
+    # RT-9
+    def assert_balanced(self, items):
+        """Each call has exactly one result before the next assistant message."""
+        self.assertEqual([item["index"] for item in items], list(range(len(items))))
+        revisions = [item["revision"] for item in items]
+        self.assertEqual(len(set(revisions)), len(revisions))
+        # A summary is newer than what stands behind it.
+        self.assertEqual(revisions[1:], sorted(revisions[1:]))
+        asked = []
+        for item in items:
+            if item["role"] == "tool":
+                self.assertIn(item["tool_call_id"], asked)
+                asked.remove(item["tool_call_id"])
+            elif item["role"] == "assistant":
+                self.assertEqual(asked, [], item)
+                asked = [block["id"] for block in item["content"] if block["type"] == "tool_call"]
+        return asked
+
+
+class AgentTest(ScriptedAgents):
+    """One agent, `writer`, on session `s-1` unless said."""
+    POLICY = "transparent"
+
+    def agent(self, turns, **keys):
+        """Writes the agent of this test; gives the options that name it."""
+        self.write_agent(turns, **{"id": "writer", "shell": None, "retry": {"jitter": 0}, **keys})
         return self.options()
 
     def options(self):
@@ -53,23 +134,7 @@ class AgentTest(CliTest):
         return self.report(code, "resume", session, *self.options(), *more)
 
     def start(self, *arguments):
-        """A run in the background, whose report is its output."""
-        process = subprocess.Popen([BIN, "agent", *map(str, arguments), "--json", "--data-dir", self.data],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-                                   env=self.environment(), cwd=self.folder)
-        self.addCleanup(self.end, process)
-        return process
-
-    def end(self, process):
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
-
-    def wait_until(self, true, seconds=30):
-        end = time.monotonic() + seconds
-        while not true():
-            self.assertLess(time.monotonic(), end, "it did not happen in time")
-            time.sleep(0.02)
+        return self.spawn(["agent", *arguments, "--json", "--data-dir", self.data])
 
     def rows(self, *filters):
         outcome = self.cli("ledger", "show", "--limit", "10000", "--json", *filters)
@@ -91,7 +156,7 @@ class AgentTest(CliTest):
         return [row["body"] for row in self.rows("--kind", "model_audit")]
 
     def items(self, session="s-1"):
-        return self.good("agent", "show", session, "--transcript").lines()
+        return self.transcript(session)
 
     def said(self, session="s-1"):
         """The transcript as (role, text or tool)."""
@@ -102,13 +167,5 @@ class AgentTest(CliTest):
         return out
 
     def check_balanced(self, session="s-1"):
-        """RT-9: each call has exactly one result before the next assistant message."""
-        open_calls = {}
-        for item in self.items(session):
-            if item["role"] == "assistant":
-                self.assertEqual(open_calls, {}, "a call has no result before the next message")
-                open_calls = {block["id"]: 0 for block in item["content"] if block["type"] == "tool_call"}
-            if item["role"] == "tool":
-                self.assertIn(item["tool_call_id"], open_calls)
-                del open_calls[item["tool_call_id"]]
-        return open_calls
+        """The calls that have no result yet."""
+        return self.assert_balanced(self.items(session))

@@ -2,20 +2,20 @@
 """Entries of one run of an agent, found from outside."""
 import unittest
 
-from scripted_agent import AgentTest, shell
+from agent_support import ScriptedAgents, shell
 
 ROW = {"sequence", "scope", "event_type", "session_id", "run_id", "call_id", "trace_id", "instance_id", "policy_hash",
        "recorded_at", "payload"}
 ALL = ["--limit", "10000", "--json"]
 
 
-class RunFilter(AgentTest):
+class RunFilter(ScriptedAgents):
     def setUp(self):
         super().setUp()
-        agent = self.agent([{"calls": [shell("echo one")]}, {"text": "first"}, {"calls": [shell("echo two")]}, {"text": "second"}])
+        agent = self.write_agent([{"calls": [shell("echo one")]}, {"text": "first"}, {"calls": [shell("echo two")]}, {"text": "second"}])
         self.runs = []
         for task, session in (("a", "s-1"), ("b", "s-1"), ("c", "s-2")):
-            report, told = self.run_agent("run", agent, task, "--session", session)
+            report, told = self.run_to_end("run", agent, task, "--session", session)
             self.assertEqual(report["status"], "finished", told)
             self.runs.append(report)
         self.all = self.good("ledger", "show", *ALL).lines()

@@ -4,30 +4,13 @@ import json
 import time
 import unittest
 
-from mcp_support import McpTest
+from explain_support import RecordedCalls
 
 AWS = "AKIAIOSFODNN7EXAMPLE"
 CONTEXT = ("decided_at", "as_of", "class_source", "caution", "definition", "front")
 
 
-class ExplainTruth(McpTest):
-    def setUp(self):
-        super().setUp()
-        self.project = self.folder / "home" / "project"
-        self.project.mkdir(parents=True)
-
-    def audits(self, **wanted):
-        rows = self.good("ledger", "show", "--kind", "tool_audit", "--limit", "1000", "--json").lines()
-        return [row for row in rows if all(row["entry"].get(name) == value for name, value in wanted.items())]
-
-    def run_calls(self, policy, *calls, env=None):
-        client = self.client(options=["--policy", str(policy), "--name", "fake"], env=env)
-        client.open()
-        for tool, input in calls:
-            client.result(tool, input)
-        client.close()
-        return [row["entry"]["call_id"] for row in self.audits() if row["body"].get("terminal")]
-
+class ExplainTruth(RecordedCalls):
     def hook(self, policy, tool, input, call="t-1", event="PreToolUse", **more):
         said = {"session_id": "s-1", "hook_event_name": event, "tool_name": tool, "tool_input": input, "tool_use_id": call,
                 "cwd": str(self.project), **more}

@@ -37,6 +37,30 @@ class Budgets(ModelTest):
         used = [record["usage"] for record in proxy.entries(count=4)][:3]
         self.assertEqual([(usage["input_tokens"], usage["output_tokens"]) for usage in used], [(25, 40)] * 3)
 
+    # MP-88
+    def test_metrics_say_how_full_a_budget_is_and_how_long_requests_took(self):
+        older = ["gen_ai_client_operation_duration_seconds_count", "gen_ai_client_operation_time_to_first_chunk_seconds_count",
+                 "gen_ai_client_token_usage_total"]
+        newer = ["gen_ai_client_inference_duration_seconds_count", "gen_ai_client_inference_time_to_first_chunk_seconds_count",
+                 "gen_ai_client_inference_usage_input_tokens_total", "gen_ai_client_inference_usage_output_tokens_total"]
+        latest = {"OTEL_SEMCONV_STABILITY_OPT_IN": "http,gen_ai_latest_experimental"}
+        for environment, here, gone, ratio in (({}, older, newer, "0.01"), (latest, newer, older, "0.02")):
+            with self.subTest(environment=environment):
+                provider = Provider(self)
+                provider.otherwise = Answer(say("hello"), usage=(25, 40))
+                limits = [{"agent": "*", "per": "day", "tokens": 6500, "output_tokens": 100000}, {"agent": "*", "per": "session", "tokens": 9000}]
+                proxy = self.proxy(provider, policy=guards(model={"budgets": limits}), apis=(MESSAGES,), environment=environment)
+                self.assertEqual(proxy.ask(MESSAGES, stream=True).status, 200)
+                proxy.audit()
+                page = proxy.send("GET", "/metrics").text()
+                self.assertIn('sallyport_model_budget_used_ratio{agent="*",model="*",per="day"} ' + ratio + "\n", page)
+                self.assertEqual(page.count("\nsallyport_model_budget_used_ratio{"), 1)
+                for name in here:
+                    self.assertIn(f'\n{name}{{gen_ai_operation_name="chat",gen_ai_provider_name="messages",gen_ai_request_model=', page)
+                for name in gone:
+                    self.assertNotIn(name, page)
+                proxy.kill()
+
     # MP-72
     def test_counters_survive_a_restart(self):
         provider = Provider(self, Answer(say("hello"), usage=(500, 500)))

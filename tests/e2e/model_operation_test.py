@@ -116,6 +116,30 @@ class Daemon(ModelTest):
             self.assertEqual(proxy.ask(MESSAGES).status, 200)
         self.assertTrue(second.requests)
 
+    # MP-84
+    def test_a_changed_file_is_taken_up_without_a_signal_and_not_half(self):
+        first, second = Provider(self), Provider(self)
+        proxy = self.proxy(first, apis=(MESSAGES,))
+        self.assertEqual(proxy.ask(MESSAGES).status, 200)
+        file = self.folder.joinpath("serve.yaml")
+        text = file.read_text().replace(first.url, second.url)
+        # It grows in pieces: none of them is read.
+        for part in range(1, 5):
+            file.write_text(text[:len(text) * part // 5])
+            time.sleep(0.1)
+        file.write_text(text)
+        end = time.monotonic() + 20
+        while not second.requests and time.monotonic() < end:
+            self.assertEqual(proxy.ask(MESSAGES).status, 200)
+        self.assertTrue(second.requests)
+        file.write_text(text.replace('"api": "anthropic_messages"', '"api": "nonsense"'))
+        end = time.monotonic() + 20
+        refused = lambda: [line for line in proxy.server.errors if "the configuration was refused" in line]
+        while not refused() and time.monotonic() < end:
+            time.sleep(0.1)
+        self.assertEqual(len(refused()), 1, proxy.server.errors)
+        self.assertEqual(proxy.ask(MESSAGES).status, 200)
+
     # MP-69
     def test_requests_and_answers_are_committed_to_and_not_stored(self):
         provider = Provider(self)

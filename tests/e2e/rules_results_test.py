@@ -134,12 +134,12 @@ class Asked(Approvals):
         client.close()
         self.assertEqual([body["reason"] for body in self.entries("approval_response")], ["the file is mine"])
 
-    def with_bo(self, after_s):
+    def with_bo(self, after_s, to="user:bo", roles="approver"):
         bo = self.folder / "bo.key"
         made = self.good("approvals", "init", "--name", "user:bo", "--key-file", bo, "--passphrase-file", self.words, "--json").json()
-        people = [self.ada, f'    - {{name: "user:bo", key: "{made["key"]}", roles: [approver]}}']
+        people = [self.ada, f'    - {{name: "user:bo", key: "{made["key"]}", roles: [{roles}]}}']
         (self.data / "reviewers.yaml").write_text("reviewers:\n" + "\n".join(people) + "\n")
-        more = ", reviewers: ['user:ada'], escalate: {after_s: %d, to: 'user:bo'}" % after_s
+        more = ", reviewers: ['user:ada'], escalate: {after_s: %d, to: '%s'}" % (after_s, to)
         return self.asking(more, people=people), ("--key-file", bo, "--passphrase-file", self.words)
 
     # RU-19
@@ -165,6 +165,18 @@ class Asked(Approvals):
         passed = self.entries("approval_escalated")[0]
         self.assertEqual((passed["reviewer"], passed["escalated_to"], passed["door"]), ("rule files", ["user:bo"], "clock"))
         self.assertEqual((passed["binding"], passed["deadline"]), (before["binding"], before["deadline"]))
+        self.good("approvals", "approve", request_id, *bo)
+        self.assertEqual(client.answer(call)["result"]["content"][0]["text"], "written")
+        client.close()
+
+    # RU-19: a role stands for the approvers who have it when the question is asked.
+    def test_after_its_time_a_rule_lets_a_role_answer_too(self):
+        policy, bo = self.with_bo(1, "role:controller", "approver, controller")
+        client = self.session(policy)
+        call = self.write_file(client)
+        request_id = self.pending()[0]
+        self.wait_until(lambda: self.entries("approval_escalated"))
+        self.assertEqual(self.entries("approval_escalated")[0]["escalated_to"], ["user:bo"])
         self.good("approvals", "approve", request_id, *bo)
         self.assertEqual(client.answer(call)["result"]["content"][0]["text"], "written")
         client.close()

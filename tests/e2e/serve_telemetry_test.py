@@ -123,7 +123,7 @@ class Telemetry(ServeTest):
         self.assertEqual((path, headers["x-key"], headers["x-other"]), ("/v1/traces", "a b", "c"))
         self.assertIn("from-env", json.dumps(body["resourceSpans"][0]["resource"]))
 
-    # MP-88 (partly)
+    # MP-88
     def test_metrics_are_told_under_the_names_of_opentelemetry(self):
         collector = Collector(self)
         server = self.serve(f"telemetry: {{otlp: '{collector.url}'}}", env={"OTEL_METRIC_EXPORT_INTERVAL": "100"})

@@ -11,6 +11,7 @@
 #include <boost/json.hpp>
 
 #include "core/call/turns.h"
+#include "support/call_history_story.h"
 
 namespace sallyport::test {
 
@@ -102,7 +103,7 @@ class Life {
       Process& process = *processes_.back();
       process.ledger.on_written = [this, &process](const core::Draft& draft) {
         // Also a call that attached to a question of an earlier life is seen by somebody.
-        if (draft.outcome == "requires_confirmation") {
+        if (draft.outcome == "requires_confirmation" || is_join(draft)) {
           start(answer_question(process, draft.subject,
                                 std::string(draft.body.at("approval_id").as_string())));
         }

@@ -30,7 +30,8 @@ void check_answer(History& history, const Answer& answer) {
   }
   const auto& entries = history.disk.entries;
   const auto found = std::find_if(entries.rbegin(), entries.rend(), [&](const auto& entry) {
-    return entry.draft.kind == Kind::ToolAudit && entry.draft.subject.call_id == answer.call_id;
+    const bool tells = entry.draft.kind == Kind::ToolAudit || is_join(entry.draft);
+    return tells && entry.draft.subject.call_id == answer.call_id;
   });
   if (answer.outcome.kind == Outcome::Kind::PersistenceFailed) {
     if (has_result) complain("a result without a record");
@@ -40,6 +41,10 @@ void check_answer(History& history, const Answer& answer) {
   const Draft& record = found->draft;
   const auto sequence = static_cast<std::uint64_t>(entries.rend() - found) - 1;
   if (answer.sequence != 0 && answer.sequence != sequence) complain("names another record");
+  if (is_join(record)) {
+    if (answer.outcome.kind != Outcome::Kind::RequiresConfirmation) complain("it only waits");
+    return;
+  }
   if (record.outcome != to_string(answer.outcome.kind)) complain("the record is " + record.outcome);
   if (has_result && answer.result.output.size() > kWholeOutput) return;
   if (canonical_json(to_json(answer.outcome)) != canonical_json(record.body.at("outcome"))) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <map>
 #include <regex>
 
 #include "base/json_members.h"
@@ -36,6 +37,7 @@ class Checks {
     check_repetitions();
     check_starts();
     check_presented();
+    check_questions();
     return std::move(found_);
   }
 
@@ -53,8 +55,10 @@ class Checks {
   }
 
   bool may_wait(const Story& story) const {
-    if (story.records.empty() || !story.intents.empty()) return false;
-    if (draft(story.records.back()).outcome != "requires_confirmation") return false;
+    if (!story.intents.empty() || (story.records.empty() && story.joins.empty())) return false;
+    if (!story.records.empty() && draft(story.records.back()).outcome != "requires_confirmation") {
+      return false;
+    }
     const Presented* const call = presented(story.trace);
     return call != nullptr && (call->way != Way::Held || call->waits || !call->survived);
   }
@@ -106,8 +110,13 @@ class Checks {
   }
 
   void check_events(const Story& story) {
-    if (story.records.empty()) return complain(story, "events without a record");
-    std::string pattern = fmt::format("(spq)*({})", endings_for(draft(story.records.back())));
+    if (story.records.empty() && story.joins.empty()) {
+      return complain(story, "events without a record");
+    }
+    std::string pattern = "(spq)+";
+    if (!story.records.empty()) {
+      pattern = fmt::format("(spq)*({})", endings_for(draft(story.records.back())));
+    }
     // While the ledger is not ready nothing is announced, and a person's no is recorded alone.
     if (disk_.refusals > 0) pattern += "|(spq)+";
     // A call that waited in a process that died is ended by the next start, which decides nothing.
@@ -117,9 +126,10 @@ class Checks {
     if (known == known_patterns.end())
       known = known_patterns.emplace(pattern, std::regex(pattern)).first;
     if (!std::regex_match(story.letters, known->second)) {
+      const Draft* const last = story.records.empty() ? nullptr : &draft(story.records.back());
       complain(story, fmt::format("events `{}` do not end as {} ({}) does", story.letters,
-                                  draft(story.records.back()).outcome,
-                                  outcome_text(draft(story.records.back()))));
+                                  last ? last->outcome : "a call that joined a question",
+                                  last ? outcome_text(*last) : ""));
     }
     check_reasons(story);
   }
@@ -211,7 +221,7 @@ class Checks {
   }
 
   bool intent_comes_first(const Run& run, const Story* story) const {
-    if (!run.operation.empty()) return true;
+    if (!run.operation.empty() || (story != nullptr && !story->joins.empty())) return true;
     for (const std::uint64_t at : story ? story->records : std::vector<std::uint64_t>()) {
       if (draft(at).outcome == "requires_confirmation") return true;
     }
@@ -363,12 +373,25 @@ class Checks {
   void check_presented() {
     std::set<std::string> recorded;
     for (const auto& [id, story] : stories_) {
-      if (!story.records.empty()) recorded.insert(story.trace);
+      if (!story.records.empty() || !story.joins.empty()) recorded.insert(story.trace);
     }
     for (const auto& [trace, call] : history_.presented) {
       if (call.way == Way::Held && call.survived && !recorded.contains(trace)) {
         found_.push_back(trace + " has no record");
       }
+    }
+  }
+
+  // AU-24: one question, one record that says so.
+  void check_questions() {
+    std::map<std::string, unsigned> asked;
+    for (const ModelDisk::Entry& entry : disk_.entries) {
+      if (entry.draft.outcome == "requires_confirmation") {
+        ++asked[text_of(entry.draft.body, "approval_id")];
+      }
+    }
+    for (const auto& [id, count] : asked) {
+      if (count > 1) found_.push_back(fmt::format("{} was asked {} times", id, count));
     }
   }
 

@@ -39,6 +39,8 @@ std::map<std::string, Story> stories_on(const ModelDisk& disk) {
     if (entry.kind == Kind::ToolAudit) {
       story.records.push_back(i);
       story.terminals += is_terminal(entry) ? 1 : 0;
+    } else if (is_join(entry)) {
+      story.joins.push_back(i);
     } else if (entry.kind == Kind::Intent) {
       story.intents.push_back(i);
     } else if (entry.kind == Kind::Event) {
@@ -51,6 +53,10 @@ std::map<std::string, Story> stories_on(const ModelDisk& disk) {
 
 std::string text_of(const json::object& object, std::string_view name) {
   return std::string(text_in(object, name).value_or(""));
+}
+
+bool is_join(const Draft& entry) {
+  return entry.kind == Kind::Approval && text_of(entry.body, "record") == "approval_joined";
 }
 
 bool is_terminal(const Draft& record) {

@@ -17,6 +17,7 @@ struct Story {
   std::string call_id;
   std::string trace;
   std::vector<std::uint64_t> records;
+  std::vector<std::uint64_t> joins;  // it waits for what another call asked
   std::vector<std::uint64_t> intents;
   std::vector<std::uint64_t> events;
   std::string letters;  // one for each event, so that a sequence can be matched
@@ -27,6 +28,9 @@ std::map<std::string, Story> stories_on(const ModelDisk& disk);  // by call id
 
 // Empty where it is not there, or no text.
 std::string text_of(const json::object& object, std::string_view name);
+
+// The call waits for the answer to a question about another one like it (AP-36).
+bool is_join(const core::Draft& entry);
 
 // Of a tool-audit record.
 bool is_terminal(const core::Draft& record);

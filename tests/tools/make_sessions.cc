@@ -27,7 +27,7 @@ class Maker {
     const Lease again = begin("s-done", "writer", "r-2");
     BackgroundTask task{
         .id = "t-1", .run_id = "r-2", .call_id = "c-1", .command = "make all", .cwd = "/srv"};
-    checked(store_->begin_task(again, task));
+    checked(store_->begin_task(again, task, 8));
     task.status = TaskStatus::Failed;
     task.exit_code = 2;
     checked(store_->end_task(task));
@@ -47,7 +47,7 @@ class Maker {
     const Lease lease = begin("s-left", "agent \xe2\x80\xae", "r-4");
     say(lease, Role::User, "\x1b]0;owned\x07 \xe2\x80\xae evil");
     checked(store_->begin_task(
-        lease, {.id = "t-2", .run_id = "r-4", .command = "echo \x1b[31m\nrm -rf /"}));
+        lease, {.id = "t-2", .run_id = "r-4", .command = "echo \x1b[31m\nrm -rf /"}, 8));
     checked(store_->release(lease));
   }
 

@@ -27,8 +27,9 @@ bool is_plain(char c) {
          c == '-';
 }
 
-agent::OfferedTool offered_as(std::string name, const mcp::ToolDefinition& tool) {
-  agent::OfferedTool offered{.name = std::move(name)};
+agent::OfferedTool offered_as(std::string name, const std::string& server,
+                              const mcp::ToolDefinition& tool) {
+  agent::OfferedTool offered{.name = std::move(name), .server = server};
   offered.description =
       cut_utf8_bytes(text_or_empty(tool.pinned, "description"), kLongestDescription);
   if (const json::object* const schema = object_in(tool.pinned, "inputSchema")) {
@@ -89,7 +90,7 @@ void ServerTools::offer_tools_of(const std::shared_ptr<ToolServer>& server,
       ++left_out;
       continue;
     }
-    tools_[offered] = {server, offered_as(offered, tool), name};
+    tools_[offered] = {server, offered_as(offered, server->name(), tool), name};
   }
   if (left_out == 0) return;
   log(fmt::format("{} tools of `{}` are not offered: an agent has at most {} of servers", left_out,

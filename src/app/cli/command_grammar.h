@@ -63,6 +63,7 @@ class CommandLine {
   void add_setup();
   void add_guard();
   void add_policy();
+  void add_backtest(CLI::App& policy);
   void add_ledger();
   void add_reading(CLI::App& ledger);
   void add_proving(CLI::App& ledger);
@@ -121,6 +122,7 @@ class CommandLine {
   PolicyProfilesOptions policy_profiles_;
   PolicyTestOptions policy_test_;
   PolicyExplainOptions policy_explain_;
+  PolicyBacktestOptions policy_backtest_;
   PolicyShowOptions policy_show_;
   PolicyGalleryOptions policy_gallery_;
   PolicySchemaOptions policy_schema_;

@@ -164,6 +164,25 @@ void CommandLine::add_guard() {
                   "the text is a message, a line of JSON for each delta of a channel");
 }
 
+void CommandLine::add_backtest(CLI::App& policy) {
+  PolicyBacktestOptions& out = policy_backtest_;
+  CLI::App& test =
+      command(policy, "backtest", "what a policy would have made of recorded calls; runs nothing",
+              out, policy_backtest);
+  text(test, "candidate", out.candidate, "a policy, or a shipped one by its name", "POLICY")
+      ->required();
+  text(test, "--against", out.against, "compare with this one [the policy of each call]", "POLICY");
+  text(test, "--last", out.last, "how many calls, the newest first [1000]", "N");
+  text(test, "--examples", out.examples, "how many calls of each group are named [3]", "N");
+  text(test, "--fail-on", out.fail_on, "exit 1 for loosened, refused or undecided:PERCENT", "LIST");
+  text(test, "--session", out.session, "only of this session", "ID");
+  text(test, "--agent", out.agent, "only of this agent", "ID");
+  text(test, "--server", out.server, "only of this tool server", "NAME");
+  text(test, "--tool", out.tool, "only of this tool", "NAME");
+  text(test, "--since", out.since, "not before this time, or so long ago", "TIME|1h");
+  text(test, "--until", out.until, "before this time", "TIME|1h");
+}
+
 void CommandLine::add_policy() {
   CLI::App& policy = *app_.add_subcommand("policy", "what policies are made of");
   policy.require_subcommand(1);
@@ -200,6 +219,7 @@ void CommandLine::add_policy() {
   explain.add_flag("--now", policy_explain_.now,
                    "judge a recorded call by the policy and the facts of now");
   text(explain, "--at", policy_explain_.at, "the time of now, as 2026-11-16T12:00:00Z", "TIME");
+  add_backtest(policy);
   CLI::App& lint = command(policy, "lint", "what can never matter in a policy, with a proof",
                            policy_lint_, policy_lint);
   text(lint, "file", policy_lint_.file,

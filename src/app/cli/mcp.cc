@@ -13,6 +13,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/grant_files.h"
 #include "app/cli/mcp_relay.h"
+#include "app/daemon/telemetry_setup.h"
 #include "app/gate.h"
 #include "app/gateway_plan.h"
 #include "app/servers/mcp_upstream.h"
@@ -68,7 +69,8 @@ Result<void> check_streams() {
   return {};
 }
 
-Result<void> serve(Gate& gate, mcp::Gateway& gateway) {
+// Until the client has gone; `exporter`, where there is one, then sends what waits.
+Result<void> serve(Gate& gate, mcp::Gateway& gateway, telemetry::Exporter* exporter) {
   asio::signal_set signals(gate.loop(), SIGINT, SIGTERM, SIGHUP);
   signals.async_wait([&](const boost::system::error_code& error, int) {
     if (!error) gateway.stop();
@@ -79,7 +81,9 @@ Result<void> serve(Gate& gate, mcp::Gateway& gateway) {
                    if (!thrown) ended = std::move(result);
                    signals.cancel();
                    gate.stop_watching();
+                   if (exporter != nullptr) exporter->stop();
                  });
+  if (exporter != nullptr) asio::co_spawn(gate.loop(), exporter->run(), asio::detached);
   gate.start_watching();
   gate.loop().restart();
   gate.loop().run();
@@ -125,7 +129,8 @@ Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
        .log = [&](std::string_view line) { gate->log(line); }},
       std::make_unique<mcp::StreamLink>(gate->loop().get_executor(), mcp::Limits{},
                                         dup(STDIN_FILENO), dup(STDOUT_FILENO)));
-  if (Result<void> served = serve(*gate, gateway); !served) {
+  const std::unique_ptr<telemetry::Exporter> exporter = exporter_of_environment(*gate);
+  if (Result<void> served = serve(*gate, gateway, exporter.get()); !served) {
     return std::unexpected(gate->without_secrets(std::move(served.error())));
   }
   return 0;

@@ -50,6 +50,22 @@ struct PolicyExplainOptions {
 // 0: it runs; 1: it does not, or not without a person, or that cannot be told.
 Result<int> policy_explain(const Context& context, const PolicyExplainOptions& options);
 
+struct PolicyBacktestOptions {
+  std::string candidate;  // a file, or a shipped one by its name
+  std::optional<std::string> against;
+  std::optional<std::string> last;  // how many calls
+  std::optional<std::string> examples;
+  std::optional<std::string> fail_on;
+  std::optional<std::string> session;
+  std::optional<std::string> agent;
+  std::optional<std::string> server;
+  std::optional<std::string> tool;
+  std::optional<std::string> since;
+  std::optional<std::string> until;
+};
+// 1: what `fail_on` names has happened.
+Result<int> policy_backtest(const Context& context, const PolicyBacktestOptions& options);
+
 struct PolicyShowOptions {
   std::optional<std::string> name;
 };

@@ -9,6 +9,7 @@
 #include "app/environment.h"
 #include "app/run_on.h"
 #include "base/try.h"
+#include "proxy/budgets.h"
 
 namespace sallyport::app {
 
@@ -23,6 +24,30 @@ void allow_many_files() {
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// A list of words, of which one is for us.
+bool wants_latest_names() {
+  const std::string words =
+      "," + variable_of_this_process("OTEL_SEMCONV_STABILITY_OPT_IN").value_or("") + ",";
+  return words.find(",gen_ai_latest_experimental,") != std::string::npos;
+}
+
+// Looked up when somebody reads them: other processes on the ledger spend too.
+void show_budgets(Gate& gate) {
+  MetricNumbers& used = gate.metrics().gauge(
+      "sallyport_model_budget_used_ratio",
+      "How full a budget of the policy is, by the limit that is nearest; 1 is full.",
+      {"agent", "model", "per"});
+  gate.metrics().before_reading([&gate, &used] {
+    const std::shared_ptr<const core::Plan> plan = gate.plans().current();
+    const auto uses =
+        proxy::budget_uses(plan->model_rules(), gate.recorder(), gate.workspace().clock().wall());
+    if (!uses) return;
+    for (const proxy::BudgetUse& use : *uses) {
+      used.at({use.agent, use.model, use.per}).set(use.ratio);
+    }
+  });
 }
 
 }  // namespace
@@ -68,6 +93,7 @@ Result<void> ModelDoor::open(const proxy::Settings& settings) {
                                .entropy = workspace.entropy(),
                                .digest = gate_.ledger().digest(),
                                .metrics = gate_.metrics(),
+                               .latest_names = wants_latest_names(),
                                .tracer = gate_.tracer(),
                                .executor = gate_.loop().get_executor(),
                                .approvals_url = approvals_url_,
@@ -77,6 +103,7 @@ Result<void> ModelDoor::open(const proxy::Settings& settings) {
                                    },
                                .log = [this](std::string_view line) { gate_.log(line); }},
       std::move(change.settings), std::move(change.upstreams));
+  show_budgets(gate_);
   return run_on(gate_.loop(), front_->recover());
 }
 

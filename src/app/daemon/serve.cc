@@ -18,6 +18,7 @@
 #include "app/daemon/admission_log.h"
 #include "app/daemon/approvals_api.h"
 #include "app/daemon/authenticator.h"
+#include "app/daemon/config_watch.h"
 #include "app/daemon/console_door.h"
 #include "app/daemon/hook_door.h"
 #include "app/daemon/model_door.h"
@@ -279,8 +280,8 @@ Result<json::object> written_section(const Context& context) {
   return section ? *section : json::object();
 }
 
-// Takes up policy, tokens and the certificate as the configuration names them now, when SIGHUP
-// comes.
+// Takes up policy, tokens, models and the certificate as the configuration names them now, when
+// SIGHUP comes or its file has changed.
 class Reload {
  public:
   Reload(const Context& context, const ServeOptions& options, Gate& gate,
@@ -292,10 +293,26 @@ class Reload {
         tls_(tls),
         models_(models) {
     if (const auto section = written_section(context)) at_start_ = *section;
+    const auto file = context.config_file();
+    if (!file || !*file) return;
+    watch_.emplace(**file, [this] { return again("its file has changed"); });
   }
 
-  Async<void> operator()() {
-    gate_.log("SIGHUP: the configuration is read again");
+  // Null: there is no file.
+  ConfigWatch* watch() { return watch_ ? &*watch_ : nullptr; }
+
+  // One after the other: what comes while it runs makes it run once more.
+  Async<void> again(std::string_view why) {
+    waiting_ = true;
+    if (std::exchange(running_, true)) co_return;
+    while (std::exchange(waiting_, false)) co_await once(why);
+    running_ = false;
+  }
+
+ private:
+  Async<void> once(std::string_view why) {
+    if (watch_) watch_->known();
+    gate_.log(fmt::format("{}: the configuration is read again", why));
     const Result<void> taken = co_await take_up();
     if (taken) co_return;
     gate_.log(fmt::format("the configuration was refused, what was in force stays: {}{}{}",
@@ -303,7 +320,6 @@ class Reload {
                           taken.error().message));
   }
 
- private:
   Task<void> take_up() {
     SALLYPORT_CO_TRY(const ServeConfig config, config_of(context_, options_));
     SALLYPORT_CO_TRY(AgentTokens tokens, tokens_of(config, gate_));
@@ -357,14 +373,17 @@ class Reload {
   TlsWatch* tls_;      // null: plain HTTP
   ModelDoor* models_;  // null: no model proxy
   json::object at_start_;
+  std::optional<ConfigWatch> watch_;
+  bool running_ = false;
+  bool waiting_ = false;
 };
 
-// One after the other, until `hangups` is cancelled.
+// Until `hangups` is cancelled.
 Async<void> reload_on(asio::signal_set& hangups, Reload& reload) {
   while (true) {
     const auto [error, number] = co_await hangups.async_wait(asio::as_tuple(asio::use_awaitable));
     if (error) co_return;
-    co_await reload();
+    co_await reload.again("SIGHUP");
   }
 }
 
@@ -380,9 +399,11 @@ void run_until_stopped(const Running& running, asio::signal_set& signals, asio::
   auto& [gate, server, front, pages, hooks, console, relays, tls, models, exporter, http] = running;
   asio::io_context& loop = gate.loop();
   asio::co_spawn(loop, reload_on(hangups, reload), asio::detached);
+  if (reload.watch() != nullptr) asio::co_spawn(loop, reload.watch()->run(), asio::detached);
   signals.async_wait([&](const boost::system::error_code& error, int number) {
     if (error) return;
     hangups.cancel();
+    if (reload.watch() != nullptr) reload.watch()->stop();
     gate.log(fmt::format("SIG{}: this ends, and calls on their way are cancelled and recorded",
                          sigabbrev_np(number)));
     running.stop();

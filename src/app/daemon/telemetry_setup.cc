@@ -97,18 +97,21 @@ net::HttpHeaders otlp_headers(std::string_view text) {
 
 Result<std::unique_ptr<telemetry::Exporter>> exporter_of(const ServeConfig& config, Gate& gate) {
   const std::string service = variable_or("OTEL_SERVICE_NAME", "sallyport");
-  if (config.telemetry) {
-    const TelemetryConfig& named = *config.telemetry;
-    return opened(gate, with_traces(named.otlp),
-                  named.service_name.empty() ? service : named.service_name, named.allow_http);
-  }
+  if (!config.telemetry) return exporter_of_environment(gate);
+  const TelemetryConfig& named = *config.telemetry;
+  return opened(gate, with_traces(named.otlp),
+                named.service_name.empty() ? service : named.service_name, named.allow_http);
+}
+
+std::unique_ptr<telemetry::Exporter> exporter_of_environment(Gate& gate) {
   if (variable_or("OTEL_SDK_DISABLED", "") == "true") return nullptr;
   const auto base = variable_of_this_process("OTEL_EXPORTER_OTLP_ENDPOINT");
   const std::string address =
       variable_or("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", base ? with_traces(*base) : "");
   if (address.empty()) return nullptr;
-  Result<std::unique_ptr<telemetry::Exporter>> exporter = opened(gate, address, service, false);
-  if (exporter) return exporter;
+  Result<std::unique_ptr<telemetry::Exporter>> exporter =
+      opened(gate, address, variable_or("OTEL_SERVICE_NAME", "sallyport"), false);
+  if (exporter) return std::move(*exporter);
   gate.log(fmt::format("warning: no spans are exported: {}", exporter.error().message));
   return nullptr;
 }

@@ -32,12 +32,31 @@ Async<Result<Reply>> consult(std::shared_ptr<const Approver> approver, Question 
   co_return co_await approver->answer(std::move(question));
 }
 
+// Names, and for `role:ROLE` those who have it now: whoever gets it later was not asked.
+std::vector<std::string> people_of(const ApprovalRules& rules, const std::vector<std::string>& to) {
+  constexpr std::string_view kRole = "role:";
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  for (const std::string& one : to) {
+    if (!one.starts_with(kRole)) {
+      add(one);
+    } else if (rules.people) {
+      std::ranges::for_each(rules.people->with_role(one.substr(kRole.size())), add);
+    }
+  }
+  return names;
+}
+
 // How long a yes is good for, and who may answer if no reviewer has (RU-18, RU-19).
 QuestionTerms terms_of(const Trail& trail, WallTime now) {
   QuestionTerms terms{.use_within = trail.use_within()};
   if (!trail.rules) return terms;
   for (const RulePassOn& one : trail.rules->pass_on) {
-    terms.later.push_back({.at = now + one.after, .rule = one.rule, .to = one.to});
+    std::vector<std::string> to = people_of(trail.plan().approvals(), one.to);
+    if (to.empty()) continue;  // a role that nobody has
+    terms.later.push_back({.at = now + one.after, .rule = one.rule, .to = std::move(to)});
   }
   return terms;
 }

@@ -45,11 +45,9 @@ Result<Asking::SameQuestion> Asking::same_question(const Trail& trail) {
 Task<bool> Asking::attach(Trail& trail, const Caller& caller, std::string approval_id) {
   trail.approval_id = approval_id;
   SALLYPORT_CO_TRY(const json::object request, stored_request(parts_.recorder, approval_id));
-  Ending asked{.outcome = Outcome::requires_confirmation(describe(trail), trail.prepared()),
-               .terminal = false};
   Batch batch;
-  const Batch::Handle record = journal_.record(trail, asked, batch).record;
-  batch[record].facts.push_back(
+  const Batch::Handle joined = batch.add(journal_.joined(trail));
+  batch[joined].facts.push_back(
       held_call(trail.call().call_id, approval_id,
                 caller.leaves ? std::string(kNobody) : parts_.recorder.instance_id()));
   const auto written = co_await journal_.commit(trail, std::move(batch), Urgency::Announces);
@@ -60,8 +58,7 @@ Task<bool> Asking::attach(Trail& trail, const Caller& caller, std::string approv
     co_return std::unexpected(written.error());
   }
   trail.hold_here();
-  trail.asked_at = (*written)[record];
-  co_await sinks_.tell_sinks(trail, trail.asked_at.sequence);
+  trail.asked_at = (*written)[joined];
   if (caller.leaves) {
     SALLYPORT_CO_CHECK_OK(co_await approvals_.disown_forged(approval_id));
     SALLYPORT_CO_CHECK_OK(co_await approvals_.expire(approval_id));

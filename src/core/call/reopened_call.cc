@@ -23,6 +23,10 @@ Draft reopened(const json::object& entry) {
                           .trace_id = member("trace_id"),
                           .run_id = member("run_id")},
               .body = entry.at("body").as_object()};
+  if (text_in(draft.body, "record") == "approval_joined") {
+    draft.body.erase("record");
+    draft.body.erase("request_id");
+  }
   expand_context(draft.body);
   return draft;
 }

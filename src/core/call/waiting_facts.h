@@ -14,7 +14,7 @@ inline constexpr std::string_view kOpenCall = "open_call";
 inline constexpr std::string_view kHandedOut = "handed_out";
 // Key: call id. Value: the approval that the call waits for; any process may resume the call.
 inline constexpr std::string_view kWaitingCall = "waiting_call";
-// Call id: the approval and the process that holds the call, at the record that says it waits.
+// Call id: the approval and the process that holds the call, at the entry that says it waits.
 inline constexpr std::string_view kHeldCall = "held_call";
 // Digest of session, server and call: the approval that was last asked for (AP-36).
 inline constexpr std::string_view kAskedCall = "asked_call";

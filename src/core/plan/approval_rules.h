@@ -38,6 +38,8 @@ class ReviewerBook {
   virtual bool is_program(const std::string& reviewer) const;
   // The registered approver as whom the user of this client answers there (AP-31). Empty: none.
   virtual std::string of_client(const std::string& principal) const;
+  // Names of the approvers who have that role too, for `role:ROLE` (RU-19).
+  virtual std::vector<std::string> with_role(std::string_view role) const;
   // All that decides, for the hash of the plan.
   virtual json::value dump() const = 0;
 };

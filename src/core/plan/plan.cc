@@ -89,6 +89,10 @@ std::string ReviewerBook::credential(const std::string&) const {
   return {};
 }
 
+std::vector<std::string> ReviewerBook::with_role(std::string_view) const {
+  return {};
+}
+
 bool ReviewerBook::is_program(const std::string&) const {
   return false;
 }

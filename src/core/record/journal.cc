@@ -178,6 +178,13 @@ Draft Journal::intent(Trail& trail) const {
   return draft;
 }
 
+Draft Journal::joined(const Trail& trail) const {
+  Draft draft = draft_of(trail, Kind::Approval);
+  draft.body["record"] = "approval_joined";
+  draft.body["request_id"] = trail.approval_id;
+  return draft;
+}
+
 Journal::Places Journal::record(Trail& trail, Ending& ending, Batch& batch) const {
   Places places{.events = add_events(ending.events, trail.subject(), batch)};
   std::vector<Fact> counts;

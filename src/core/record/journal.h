@@ -37,7 +37,10 @@ class Journal {
   };
   // Adds events, escalations, artifact, findings, the record that names them, and the memory.
   Places record(Trail& trail, Ending& ending, Batch& batch) const;
-  // The same for a call of which only `draft` is left (`reopened`).
+  // That the call waits for an answer that another call like it asked for (AP-36). One question has
+  // one `requires_confirmation` (AU-24), so this is an entry about the approval.
+  Draft joined(const Trail& trail) const;
+  // The same as `record` for a call of which only `draft` is left (`reopened`).
   Places complete(Draft draft, Ending& ending, Batch& batch) const;
   // What came of a call behind its end, and what the second door says of it. The last of them is
   // that entry.

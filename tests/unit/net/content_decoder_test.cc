@@ -26,10 +26,10 @@ std::string deflated(std::string_view text, int window) {
 std::string gzip(std::string_view text) {
   return deflated(text, 15 + 16);
 }
-std::string brotli(std::string_view text) {
+std::string brotli(std::string_view text, int window = 22) {
   std::size_t size = BrotliEncoderMaxCompressedSize(text.size()) + 16;
   std::string out(size, '\0');
-  EXPECT_EQ(BrotliEncoderCompress(5, 22, BROTLI_MODE_GENERIC, text.size(),
+  EXPECT_EQ(BrotliEncoderCompress(5, window, BROTLI_MODE_GENERIC, text.size(),
                                   reinterpret_cast<const std::uint8_t*>(text.data()), &size,
                                   reinterpret_cast<std::uint8_t*>(out.data())),
             BROTLI_TRUE);
@@ -163,6 +163,12 @@ TEST(ContentDecoderTest, AWindowOver8MiBIsRefused) {
   const std::string text = sample(1000);
   EXPECT_TRUE(ContentDecoder::decode("zstd", zstd(text, 23), 64u << 20));
   EXPECT_EQ(code_of(ContentDecoder::decode("zstd", zstd(text, 24), 64u << 20)),
+            ErrorCode::Exhausted);
+  // Only a text that is as long needs the whole window.
+  EXPECT_TRUE(ContentDecoder::decode("br", brotli(text, 24), 64u << 20));
+  const std::string lengthy(20u << 20, 'x');
+  EXPECT_TRUE(ContentDecoder::decode("br", brotli(lengthy, 23), 64u << 20));
+  EXPECT_EQ(code_of(ContentDecoder::decode("br", brotli(lengthy, 24), 64u << 20)),
             ErrorCode::Exhausted);
 }
 

@@ -162,8 +162,12 @@ TEST(RulesReaderTest, KeysOfResultsAndOfAskingBelongTogether) {
               HasSubstr("is for rules that ask"));
   EXPECT_THAT(fault_of_rule("id: a, then: ask, escalate: {to: x}"),
               HasSubstr("`after_s` is missing"));
-  EXPECT_THAT(fault_of_rule("id: a, then: ask, escalate: {after_s: 9, to: 'role:controller'}"),
-              HasSubstr("by name"));
+  EXPECT_THAT(fault_of_rule("id: a, then: ask, escalate: {after_s: 9, to: 'role:boss'}"),
+              HasSubstr("p.yaml:3:51: `boss` is no role"));
+  EXPECT_THAT(
+      fault_of("rules:\n  - {id: a, then: ask, escalate: {after_s: 9, to: 'role:auditor'}}\n"
+               "approvals: {reviewers: [{name: ada, client: c, roles: [approver]}]}\n"),
+      HasSubstr("no approver has the role"));
   const std::string schema = json::serialize(policy_schema().at("properties").at("rules"));
   for (const char* const word :
        {"withhold", "replacement", "after_s", "\"reason\"", "\"result\""}) {

@@ -25,7 +25,7 @@ class Killed : public StoreOnDisk {
       const std::string id = "t-" + text;
       if (!(*store)->append(*lease, pair)) ::_exit(3);
       BackgroundTask ended{.id = id, .status = TaskStatus::Finished};
-      if (!(*store)->begin_task(*lease, task(id)) || !(*store)->end_task(ended)) ::_exit(4);
+      if (!(*store)->begin_task(*lease, task(id), 8) || !(*store)->end_task(ended)) ::_exit(4);
       if (!(*store)->append(*lease, std::vector{text_item(id)}, std::vector{id})) ::_exit(5);
       if (::write(told, "x", 1) != 1) ::_exit(6);
     }

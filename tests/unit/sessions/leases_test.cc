@@ -1,6 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <atomic>
+#include <thread>
+
 #include "store_on_disk.h"
 
 namespace sallyport::sessions {
@@ -67,7 +71,7 @@ TEST_F(Leases, EachTakeOverRaisesTheEpochAndFencesThePausedHolder) {
   EXPECT_EQ(cause_of(store_->append(paused, std::vector{text_item("two")})), "lease_lost");
   EXPECT_EQ(cause_of(store_->compact(paused, 1, 1, summary, length)), "lease_lost");
   EXPECT_EQ(cause_of(store_->begin_run(paused, {.id = "r-9"})), "lease_lost");
-  EXPECT_EQ(cause_of(store_->begin_task(paused, task("t-9"))), "lease_lost");
+  EXPECT_EQ(cause_of(store_->begin_task(paused, task("t-9"), 8)), "lease_lost");
   EXPECT_EQ(cause_of(store_->snapshot(paused, folder_ / "snapshots")), "lease_lost");
   EXPECT_EQ(cause_of(store_->renew(paused, 30s)), "lease_lost");
   EXPECT_EQ(cause_of(store_->release(paused)), "lease_lost");
@@ -168,11 +172,11 @@ TEST_F(Runs, AnAbortedRunIsEndedUnderALostLeaseButOnlyOnce) {
 TEST_F(Runs, RecoveryFindsWhatRunOutLeasesLeftAndClosesItOnce) {
   const Lease gone = lease("s-1", "i-1");
   ASSERT_TRUE(store_->begin_run(gone, {.id = "r-1", .trace_id = "t-1"}));
-  ASSERT_TRUE(store_->begin_task(gone, task("t-1")));
+  ASSERT_TRUE(store_->begin_task(gone, task("t-1"), 8));
   clock_.advance(20s);
   const Lease lives = lease("s-2", "i-2");
   ASSERT_TRUE(store_->begin_run(lives, {.id = "r-2"}));
-  ASSERT_TRUE(store_->begin_task(lives, task("t-2")));
+  ASSERT_TRUE(store_->begin_task(lives, task("t-2"), 8));
   EXPECT_TRUE(store_->left_behind({})->runs.empty());
   clock_.advance(11s);
 
@@ -200,7 +204,7 @@ TEST_F(Runs, RecoveryFindsWhatRunOutLeasesLeftAndClosesItOnce) {
 // RT-52, RT-83: a run that has ended leaves its tasks running while its process lives.
 TEST_F(Runs, TasksOfAnInstanceThatHoldsAnotherSessionAreUntouched) {
   const Lease first = lease("s-1", "i-1");
-  ASSERT_TRUE(store_->begin_task(first, task("t-1")));
+  ASSERT_TRUE(store_->begin_task(first, task("t-1"), 8));
   clock_.advance(20s);
   lease("s-2", "i-1");
   clock_.advance(11s);
@@ -231,7 +235,7 @@ class Tasks : public StoreOnDisk {};
 // RT-48, RT-49, RT-55
 TEST_F(Tasks, AnEndedTaskKeepsItsOutputForItsOwnAgent) {
   const Lease held = lease();
-  ASSERT_TRUE(store_->begin_task(held, task("t-1")));
+  ASSERT_TRUE(store_->begin_task(held, task("t-1"), 8));
   EXPECT_EQ(*store_->running_tasks("writer"), 1u);
   EXPECT_EQ(*store_->running_tasks("reader"), 0u);
   BackgroundTask ended = task("t-1");
@@ -252,11 +256,37 @@ TEST_F(Tasks, AnEndedTaskKeepsItsOutputForItsOwnAgent) {
   EXPECT_EQ(*store_->task("reader", "t-1"), std::nullopt);
 }
 
+// RT-48: two processes that count at the same moment would both find room.
+TEST_F(Tasks, TwoProcessesNeverExceedTheLimitOfAnAgentTogether) {
+  constexpr std::uint64_t kMost = 5;
+  constexpr int kEach = 20;
+  const std::array leases{lease("s-1", "i-1"), lease("s-2", "i-2")};
+  std::array<std::atomic<int>, 2> refused{};
+  {
+    std::vector<std::jthread> processes;
+    for (std::size_t i = 0; i < leases.size(); ++i) {
+      processes.emplace_back([&, i] {
+        const auto store = open();
+        for (int n = 0; n < kEach; ++n) {
+          BackgroundTask one = task(std::to_string(i) + "-" + std::to_string(n));
+          one.session_id = leases[i].session_id;
+          const Result<void> begun = store->begin_task(leases[i], one, kMost);
+          if (begun) continue;
+          EXPECT_EQ(begun.error().cause, kTooManyTasks);
+          ++refused[i];
+        }
+      });
+    }
+  }
+  EXPECT_EQ(*store_->running_tasks("writer"), kMost);
+  EXPECT_EQ(refused[0] + refused[1], 2 * kEach - static_cast<int>(kMost));
+}
+
 TEST_F(Tasks, ThoseOfASessionAreListedWithoutTheirOutput) {
   const Lease held = lease();
-  for (const char* id : {"t-1", "t-2"}) ASSERT_TRUE(store_->begin_task(held, task(id)));
+  for (const char* id : {"t-1", "t-2"}) ASSERT_TRUE(store_->begin_task(held, task(id), 8));
   const Lease other = lease("s-2");
-  ASSERT_TRUE(store_->begin_task(other, task("t-3")));
+  ASSERT_TRUE(store_->begin_task(other, task("t-3"), 8));
   BackgroundTask ended = task("t-1");
   ended.status = TaskStatus::Failed;
   ended.exit_code = 3;
@@ -276,7 +306,7 @@ TEST_F(Tasks, ThoseOfASessionAreListedWithoutTheirOutput) {
 // RT-51
 TEST_F(Tasks, ANoticeIsCommittedExactlyOnce) {
   const Lease held = lease();
-  for (const char* id : {"t-1", "t-2"}) ASSERT_TRUE(store_->begin_task(held, task(id)));
+  for (const char* id : {"t-1", "t-2"}) ASSERT_TRUE(store_->begin_task(held, task(id), 8));
   EXPECT_TRUE(store_->untold_tasks("s-1")->empty());  // they run
   EXPECT_EQ(
       cause_of(store_->append(held, std::vector{text_item("n")}, std::vector<std::string>{"t-1"})),
@@ -306,7 +336,7 @@ TEST_F(Tasks, ANoticeIsCommittedExactlyOnce) {
 
 TEST_F(Tasks, OutputAboveOneMebibyteIsRefused) {
   const Lease held = lease();
-  ASSERT_TRUE(store_->begin_task(held, task("t-1")));
+  ASSERT_TRUE(store_->begin_task(held, task("t-1"), 8));
   BackgroundTask ended = task("t-1");
   ended.status = TaskStatus::Finished;
   ended.output = std::string(kTaskOutputBytes + 1, 'x');

@@ -137,7 +137,7 @@ TEST(OtlpJsonTest, SpansAreWrittenAsOtlpHasThem) {
     "status":{"code":2}})"));
 }
 
-// MP-88 (partly)
+// MP-88
 TEST(OtlpJsonTest, MetricsAreWrittenAsOtlpHasThem) {
   Metrics metrics;
   metrics.counter("sallyport_calls_total", "Calls.", {"agent", "server"})

@@ -1,0 +1,102 @@
+// What would another policy have made of the calls that were made? Nothing is run or written.
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+#include <charconv>
+
+#include "app/cli/policy_commands.h"
+#include "app/output.h"
+#include "app/records/selection.h"
+#include "app/workbench/backtest.h"
+#include "base/try.h"
+
+namespace sallyport::app {
+
+namespace {
+
+constexpr std::uint64_t kMostTested = 100'000;
+constexpr std::uint64_t kMostExamples = 100;
+
+// What makes the command exit with 1.
+struct FailOn {
+  bool loosened = false;
+  bool refused = false;
+  std::optional<double> undecided{};  // percent
+};
+
+Result<FailOn> fail_on_from(const std::string& text) {
+  FailOn out;
+  constexpr std::string_view kUndecided = "undecided:";
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::string_view word = std::string_view(text).substr(at, end - at);
+    at = end + 1;
+    if (word == "loosened") {
+      out.loosened = true;
+    } else if (word == "refused") {
+      out.refused = true;
+    } else {
+      double percent = -1;
+      const bool named = word.starts_with(kUndecided);
+      const std::string_view number = named ? word.substr(kUndecided.size()) : "";
+      const auto [rest, error] =
+          std::from_chars(number.data(), number.data() + number.size(), percent);
+      const bool whole = error == std::errc() && rest == number.data() + number.size();
+      if (!named || !whole || !(percent >= 0 && percent <= 100)) {
+        return fail(
+            ErrorCode::InvalidInput,
+            fmt::format("`{:.80}` is none of `loosened`, `refused` and `undecided:PERCENT`", word),
+            "--fail-on");
+      }
+      out.undecided = percent;
+    }
+  }
+  return out;
+}
+
+Result<std::size_t> number_from(const std::string& text, std::uint64_t most,
+                                const std::string& option) {
+  SALLYPORT_TRY(const std::uint64_t number, count_from(text, option));
+  if (number <= most) return number;
+  return fail(ErrorCode::InvalidInput, fmt::format("at most {}", most), option);
+}
+
+bool fails(const FailOn& on, const Backtest& test) {
+  if (on.loosened && test.changes.contains("loosened")) return true;
+  if (on.refused && test.newly_refused > 0) return true;
+  const double undecided = 100.0 * static_cast<double>(test.undecided_calls());
+  return on.undecided && undecided > *on.undecided * static_cast<double>(test.selected);
+}
+
+}  // namespace
+
+Result<int> policy_backtest(const Context& context, const PolicyBacktestOptions& options) {
+  SALLYPORT_TRY(const FailOn on, fail_on_from(options.fail_on.value_or("")));
+  BacktestTerms terms;
+  SALLYPORT_TRY(terms.candidate, policy_named(options.candidate));
+  if (options.against) {
+    SALLYPORT_TRY(terms.against, policy_named(*options.against));
+  }
+  SALLYPORT_TRY(terms.filter, filter_from({.session = options.session,
+                                           .agent = options.agent,
+                                           .server = options.server,
+                                           .tool = options.tool,
+                                           .since = options.since,
+                                           .until = options.until}));
+  if (options.last) {
+    SALLYPORT_TRY(terms.most, number_from(*options.last, kMostTested, "--last"));
+  }
+  if (options.examples) {
+    SALLYPORT_TRY(terms.examples, number_from(*options.examples, kMostExamples, "--examples"));
+  }
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
+  SALLYPORT_TRY(const Backtest test, backtest(context, *workspace, terms));
+  if (context.json()) {
+    for (const json::object& one : backtest_json(test)) say(visible_json(canonical_json(one)));
+  } else {
+    say_backtest(test);
+  }
+  return fails(on, test) ? 1 : 0;
+}
+
+}  // namespace sallyport::app

@@ -1,0 +1,80 @@
+// Recorded calls, decided again under another policy: which verdicts change, and which cannot be
+// told (WB-4, WB-5).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/workbench/explaining.h"
+#include "ledger/query.h"
+
+namespace sallyport::app {
+
+// What one policy makes of one call.
+struct Decided {
+  std::string verdict{};  // of WB-2, never `undecided`
+  std::string by{};       // kind and name of what decides
+  std::string reason{};   // of a refusal
+  json::value input{};    // as guards rewrote it
+};
+
+// `same`, `loosened`, `tightened` or `other`. Openness is refused < shadow < proposed < asks <
+// runs.
+std::string_view change_between(const Decided& before, const Decided& after);
+
+// Calls that changed in the same way.
+struct ChangedCalls {
+  std::string change{};
+  std::string before{};
+  std::string after{};
+  std::string server{};
+  std::string tool{};
+  std::string effect_class{};
+  std::string before_by{};
+  std::string after_by{};
+  std::size_t calls = 0;
+  std::set<std::string> sessions{};
+  std::set<std::string> agents{};
+  std::set<std::string> inputs{};  // digests
+  std::string first{};             // ids of calls
+  std::string last{};
+  std::vector<std::string> examples{};
+};
+
+struct Backtest {
+  std::size_t selected = 0;  // undecided + not reproduced + same + loosened + tightened + other
+  std::size_t older = 0;     // matched too, and are beyond the limit
+  std::set<std::string> sessions{};
+  std::set<std::string> agents{};
+  std::string since{};  // times of the first and the last record
+  std::string until{};
+  std::map<std::string, std::size_t> undecided{};       // by code
+  std::map<std::string, std::size_t> not_reproduced{};  // by code
+  std::map<std::string, std::size_t> changes{};         // by word, `same` too
+  std::size_t newly_refused = 0;                        // ran or asked before
+  std::vector<ChangedCalls> groups{};                   // loosened first, then by number of calls
+
+  std::size_t undecided_calls() const;
+  std::size_t lost_calls() const;  // not reproduced
+};
+
+struct BacktestTerms {
+  NamedPolicy candidate{};
+  std::optional<NamedPolicy> against{};  // none: the policy of then
+  ledger::Filter filter{};               // of the calls
+  std::size_t most = 1000;               // the newest of them
+  std::size_t examples = 3;              // of each group
+};
+
+// Every call is first decided as it was then; one whose record that does not explain is left out.
+Result<Backtest> backtest(const Context& context, Workspace& workspace, const BacktestTerms& terms);
+
+// One object for each group and one summary, with the undecided before every verdict.
+std::vector<json::object> backtest_json(const Backtest& test);
+void say_backtest(const Backtest& test);
+
+}  // namespace sallyport::app

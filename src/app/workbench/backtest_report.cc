@@ -1,0 +1,116 @@
+// What people and programs read of a backtest.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <boost/json.hpp>
+
+#include "app/output.h"
+#include "app/workbench/backtest.h"
+#include "base/visible_text.h"
+
+namespace sallyport::app {
+
+namespace {
+
+std::size_t count_of(const Backtest& test, const char* change) {
+  const auto found = test.changes.find(change);
+  return found == test.changes.end() ? 0 : found->second;
+}
+
+json::object codes(const std::map<std::string, std::size_t>& counts) {
+  json::object object;
+  for (const auto& [code, count] : counts) object[code] = count;
+  return object;
+}
+
+json::object group_json(const ChangedCalls& group) {
+  return {{"change", group.change},
+          {"before", group.before},
+          {"after", group.after},
+          {"server", group.server},
+          {"tool", group.tool},
+          {"class", group.effect_class},
+          {"before_by", group.before_by},
+          {"after_by", group.after_by},
+          {"calls", group.calls},
+          {"sessions", group.sessions.size()},
+          {"agents", group.agents.size()},
+          {"inputs", group.inputs.size()},
+          {"first", group.first},
+          {"last", group.last},
+          {"examples", json::value_from(group.examples)}};
+}
+
+json::object summary_json(const Backtest& test) {
+  return {{"summary", json::object{{"calls", test.selected},
+                                   {"older_calls", test.older},
+                                   {"sessions", test.sessions.size()},
+                                   {"agents", test.agents.size()},
+                                   {"since", test.since},
+                                   {"until", test.until},
+                                   {"undecided", test.undecided_calls()},
+                                   {"undecided_by", codes(test.undecided)},
+                                   {"not_reproduced", test.lost_calls()},
+                                   {"not_reproduced_by", codes(test.not_reproduced)},
+                                   {"same", count_of(test, "same")},
+                                   {"loosened", count_of(test, "loosened")},
+                                   {"tightened", count_of(test, "tightened")},
+                                   {"other", count_of(test, "other")},
+                                   {"newly_refused", test.newly_refused}}}};
+}
+
+std::string by_code(const std::map<std::string, std::size_t>& counts) {
+  std::string text;
+  for (const auto& [code, count] : counts) {
+    text += fmt::format("{}{} {}", text.empty() ? ": " : ", ", count, code);
+  }
+  return text;
+}
+
+void report_line(std::string_view name, const std::string& text) {
+  say(fmt::format("{:<11} {}", name, text));
+}
+
+}  // namespace
+
+std::vector<json::object> backtest_json(const Backtest& test) {
+  std::vector<json::object> all;
+  for (const ChangedCalls& group : test.groups) all.push_back(group_json(group));
+  all.push_back(summary_json(test));
+  return all;
+}
+
+void say_backtest(const Backtest& test) {
+  report_line(
+      "calls",
+      fmt::format(
+          "{} of {} sessions, {} agents{}", test.selected, test.sessions.size(), test.agents.size(),
+          test.since.empty() ? "" : fmt::format("; {:.10} to {:.10}", test.since, test.until)));
+  if (test.older > 0)
+    report_line("", fmt::format("{} older ones are left out; `--last N` takes more", test.older));
+  const std::size_t undecided = test.undecided_calls();
+  const double percent = test.selected == 0 ? 0
+                                            : 100.0 * static_cast<double>(undecided) /
+                                                  static_cast<double>(test.selected);
+  report_line("undecided",
+              fmt::format("{} ({:.1f} %){}", undecided, percent, by_code(test.undecided)));
+  const std::size_t others = test.selected - undecided;
+  report_line("reproduced", fmt::format("{} of the other {} under the policies of then; {} not{}",
+                                        others - test.lost_calls(), others, test.lost_calls(),
+                                        by_code(test.not_reproduced)));
+  const std::size_t changed =
+      count_of(test, "loosened") + count_of(test, "tightened") + count_of(test, "other");
+  report_line("same", fmt::format("{}, changed {}", count_of(test, "same"), changed));
+  for (const ChangedCalls& group : test.groups) {
+    report_line(
+        group.change,
+        fmt::format("{} -> {}  {}{}  by {}, now by {}  {} calls, {} sessions, {} agents, {} inputs",
+                    group.before, group.after, visible(group.tool),
+                    group.server.empty() ? "" : " of " + visible(group.server),
+                    visible(group.before_by), visible(group.after_by), group.calls,
+                    group.sessions.size(), group.agents.size(), group.inputs.size()));
+    report_line("", fmt::format("call {}", fmt::join(group.examples, ", ")));
+  }
+}
+
+}  // namespace sallyport::app
