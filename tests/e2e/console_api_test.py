@@ -23,7 +23,7 @@ approvals:
 {people}
 """
 ALL = set(PEOPLE)
-A, V, U = {"approver"}, {"viewer"}, {"auditor"}
+A, V, U, C = {"approver"}, {"viewer"}, {"auditor"}, {"controller"}
 # Every cell of the table in section 7, as far as it is served.
 ROUTES = [
     ("GET", "approvals", A | V), ("GET", "approvals/none", A | V), ("GET", "approvals/stream", A | V),
@@ -33,6 +33,9 @@ ROUTES = [
     ("GET", "entries/0/receipt", V), ("GET", "facets", V), ("GET", "stats", V), ("GET", "log/checkpoint", V),
     ("GET", "log/checkpoint/1", V), ("GET", "log/proof", V), ("GET", "log/keys", V), ("GET", "log/gaps", V),
     ("GET", "intervals", V), ("GET", "health", ALL),
+    ("GET", "agents", V), ("GET", "agents/none", V), ("GET", "agents/none/trust", V), ("GET", "agents/none/proposals", V),
+    ("POST", "agents/none/tier", C), ("GET", "pins", V), ("GET", "pins/none/none", V), ("POST", "pins/none/none/accept", C),
+    ("GET", "grants", V), ("GET", "grants/none", V), ("POST", "grants/none/revoke", C),
 ]
 OWN = [("GET", "session"), ("DELETE", "session"), ("GET", "sessions"), ("DELETE", "sessions/none")]
 OPEN = [("POST", "session/link"), ("POST", "session/token"), ("GET", "openapi.json")]
@@ -139,7 +142,9 @@ class ConsoleApi(ServeTest):
         self.assertEqual((status, said["openapi"]), (200, "3.1.0"))
         written = {(method.upper(), path) for path, item in said["paths"].items() for method in item}
         for method, path in written:
-            filled = path[1:].replace("{seq}", "0").replace("{size}", "1").replace("{id}", "none")
+            filled = path[1:].replace("{seq}", "0").replace("{size}", "1")
+            for name in ("{id}", "{server}", "{tool}"):
+                filled = filled.replace(name, "none")
             known = [one for one in ROUTES if one[:2] == (method, filled)] or [one for one in OWN + OPEN if one == (method, filled)]
             self.assertTrue(known, (method, path))
         self.assertEqual(len(written), len(ROUTES) + len(OWN) + len(OPEN))

@@ -82,6 +82,10 @@ ServePages::ServePages(Parts parts)
       records_({parts_.gate.ledger(), opened_}),
       stream_({parts_.gate.ledger(), parts_.gate.workspace().clock(), opened_,
                [this] { return stopping_; }}),
+      agents_({parts_.gate.ledger(), parts_.gate.workspace().clock(),
+               parts_.gate.workspace().entropy(), [this] { return people_.now(); }}),
+      pins_({parts_.gate.ledger(), parts_.gate.recorder(), opened_}),
+      grants_({parts_.gate.ledger(), parts_.gate.recorder(), parts_.gate.workspace().clock()}),
       api_({parts_.gate.workspace().clock(), parts_.gate.workspace().entropy(), people_}),
       health_(std::make_unique<OpenPage>([] { return ServerResponse::text(200, "ok\n"); })),
       ready_(std::make_unique<OpenPage>([this] { return readiness(); })),
@@ -92,6 +96,9 @@ ServePages::ServePages(Parts parts)
   approvals_.add_to(api_);
   records_.add_to(api_);
   stream_.add_to(api_);
+  agents_.add_to(api_);
+  pins_.add_to(api_);
+  grants_.add_to(api_);
 }
 
 void ServePages::route(net::HttpServer& server, net::HttpHandler& tools) {
