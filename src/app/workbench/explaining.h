@@ -1,0 +1,60 @@
+// Why a call would run or would not, for the command line and the HTTP API: the call, the policy
+// and the facts are put together, and the function that decides about calls decides. Nothing is
+// written. A recorded call is judged with the policy text, the front and the facts of then (WB-33).
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "app/environment.h"
+#include "app/workbench/explanation.h"
+#include "core/plan/policy_text.h"
+#include "ledger/store.h"
+
+namespace sallyport::app {
+
+// The record of a call that was made before.
+struct RecordedCall {
+  RecordedDecision decision{};
+  json::object body{};
+};
+
+struct AskedCall {
+  Call call{};
+  std::optional<RecordedCall> then{};
+};
+
+// A call as people write it. `where` is how messages name the text.
+Result<AskedCall> asked_call(const std::string& text, const std::string& where);
+Result<AskedCall> asked_call(const json::value& value, const std::string& where);
+// The record that ended the call, else the last one about it. `id` is whole.
+Result<AskedCall> recorded_call(ledger::LedgerStore& store, const std::string& id);
+
+// A policy that somebody named: one that is shipped, a file, or `sha256:` and the hash of one whose
+// text the ledger has kept.
+struct NamedPolicy {
+  std::string name{};
+  core::PolicyText text{};
+};
+Result<NamedPolicy> policy_named(const std::string& name, ledger::LedgerStore* store);
+
+// All must outlive the explanation.
+struct ExplainScene {
+  ledger::LedgerStore* store = nullptr;  // null: nothing is revoked, spent, promoted or pinned
+  const Environment& environment;
+  std::filesystem::path data_dir{};   // empty: there is none
+  std::filesystem::path reviewers{};  // empty: nobody is registered
+  bool sees_disk = true;              // false: what depends on files of this machine is undecided
+};
+
+struct ExplainWish {
+  std::optional<NamedPolicy> policy{};  // nothing: that of the recorded call, else the starter
+  bool now = false;                     // a recorded call by the policy and the facts of now
+  std::optional<std::string> at{};      // RFC 3339
+  std::optional<std::string> grant{};   // a token
+};
+
+Result<Explained> explain(const ExplainScene& scene, AskedCall asked, const ExplainWish& wish);
+
+}  // namespace sallyport::app
