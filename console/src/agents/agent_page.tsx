@@ -39,7 +39,7 @@ function History({ trust }: { trust: Trust }) {
   return (
     <>
       <h2>{label}</h2>
-      <Chart label={label} most={1} points={trust.history.map(({ at, success_rate }) => ({ at, value: success_rate }))} />
+      <Chart label={label} most={1} top={percent(1)} points={trust.history.map(({ at, success_rate }) => ({ at, value: success_rate }))} />
       <details>
         <summary>{t("agents.table")}</summary>
         <div class="scroll" tabIndex={0} role="region" aria-label={label}>
@@ -86,7 +86,7 @@ function Evidence({ proposal }: { proposal: Proposal }) {
         {t("agents.calls")}{" "}
         {evidence.calls.map((call) => (
           <>
-            <Link to={address("calls", call)}>{call.slice(0, 8)}</Link>{" "}
+            <Link to={address("calls", call)}>…{call.slice(-8)}</Link>{" "}
           </>
         ))}
       </p>

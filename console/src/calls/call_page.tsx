@@ -126,7 +126,7 @@ function Explained({ id, policy }: { id: string; policy: "" | "now" }) {
   if (failed instanceof Problem && failed.status === 404) return null; // this gate explains no calls
   if (failed) return <Failed problem={failed} />;
   if (!told) return <p class="quiet">{t("question.loading")}</p>;
-  const by = Object.entries(told.decided_by ?? {}).filter(([, value]) => value !== null && value !== "");
+  const by = ["kind", "name", "place"].map((part) => told.decided_by?.[part]).filter((value) => value !== null && value !== undefined && value !== "");
   return (
     <dl class="facts" data-explained={policy || "then"}>
       {told.verdict && (
@@ -135,7 +135,7 @@ function Explained({ id, policy }: { id: string; policy: "" | "now" }) {
         </Row>
       )}
       {told.text && <Row name="call.missing">{visible(told.text)}</Row>}
-      {by.length > 0 && <Row name="call.by">{by.map(([part, value]) => `${part} ${shownValue(value)}`).join(" · ")}</Row>}
+      {by.length > 0 && <Row name="call.by">{by.map(shownValue).join(" ")}</Row>}
       {told.causes?.map((cause) => (
         <Row name="call.cause">
           {visible(cause.text)} {cause.place && <code>{visible(cause.place)}</code>}

@@ -24,9 +24,10 @@ function Rates() {
   if (failed) return <Failed problem={failed} />;
   if (!read) return <p class="quiet">{t("question.loading")}</p>;
   const points = read.pieces.map(({ at, counts }) => ({ at, value: sum(counts) }));
+  const most = Math.max(1, ...points.map((point) => point.value));
   return (
     <>
-      <Chart label={t("health.rates")} points={points} most={Math.max(1, ...points.map((point) => point.value))} />
+      <Chart label={t("health.rates")} points={points} most={most} top={number(most)} />
       <details>
         <summary>{t("agents.table")}</summary>
         <table>

@@ -69,7 +69,7 @@ def with_calls(gate, text="/etc/motd", count=3):
             "policy_hash": "sha256:" + "0c64" * 16, "next": rows[i + 1]["call_id"] if i + 1 < count else None, "prev": rows[i - 1]["call_id"] if i else None,
             "withheld": []}
         gate.extra[f"calls/{row['call_id']}/explain"] = {
-            "verdict": "refused", "decided_by": {"stage": "guard", "guard": "workspace-paths", "rule": "outside-workspace", "place": "/path"},
+            "verdict": "refused", "decided_by": {"stage": "guard", "kind": "guard", "name": "workspace-paths", "guard": "workspace-paths", "rule": "outside-workspace", "place": "/path"},
             "policy": {"name": "starter", "hash": "sha256:" + "0c64" * 16}, "causes": [],
             "changes": [{"kind": "input", "edits": [{"place": "/path", "text": "below /srv/app"}], "verdict": "runs"}]}
 
