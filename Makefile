@@ -5,11 +5,11 @@
 #   make install  PREFIX=/usr/local DESTDIR=         make lint    format, tree rules, clang-tidy; CHANGED=1
 #   make status   rewrite docs/status.md             make fuzz    FUZZ_SECONDS=600
 #   make format   apply clang-format                 make mutants COUNT=50 SEED=
-#   make clean
+#   make deb      a Debian package in OUT=build     make clean
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build run test bench lint install fuzz mutants status format clean
+.PHONY: build run test bench lint install deb fuzz mutants status format clean
 
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 600
@@ -48,6 +48,12 @@ bench:
 install: build
 	@cmake --build --preset release -j $(JOBS) --target sallyport_library
 	@cmake --install build --prefix "$(PREFIX)"
+
+# A Debian package of the program in OUT.
+OUT ?= build
+deb: build
+	$(DEPS) deb
+	@tools/make-deb.sh build "$(OUT)"
 
 # clang-tidy spends its time on headers of libraries, so it reads a dozen sources as one unit where they are built so.
 # `CHANGED=1` reads each source alone and without precompiled headers: one that leans on them is found there.

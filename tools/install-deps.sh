@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages of the named sets that are not there yet; silent when none is missing.
 #
-#   tools/install-deps.sh build test      sets: build, test, bench, lint
+#   tools/install-deps.sh build test      sets: build, test, bench, deb, lint
 #   tools/install-deps.sh --list build    prints what is missing, installs nothing
 set -euo pipefail
 
@@ -10,13 +10,15 @@ declare -A packages=(
     libvectorscan-dev libboost1.81-dev libboost-json1.81-dev libsimdjson-dev libfyaml-dev libfmt-dev
     libsodium-dev libsqlite3-dev libssl-dev libcli11-dev libmimalloc-dev libpcre2-dev libicu-dev
     zlib1g-dev libbrotli-dev libzstd-dev esbuild gzip"
-  [test]="libgtest-dev libgmock-dev python3 openssl sqlite3 g++ nodejs npm passwd util-linux systemd chromium"
+  [test]="libgtest-dev libgmock-dev python3 openssl sqlite3 g++ nodejs npm passwd util-linux systemd chromium dpkg-dev
+    prometheus"
   [bench]="libsqlite3-dev libre2-dev"
+  [deb]="dpkg-dev binutils"
   [lint]="clang-format-19 clang-tidy-19 python3"
 )
 
 # Tests that need one of these say loudly that they are skipped where it cannot be had.
-can_do_without=" chromium "
+can_do_without=" chromium prometheus "
 
 say() { printf 'install-deps: %s\n' "$*" >&2; }
 
@@ -35,11 +37,11 @@ list_only=no
 if [ "${1-}" = --list ]; then list_only=yes; shift; fi
 wanted=()
 for set in "$@"; do
-  [ -n "${packages[$set]-}" ] || { say "unknown set \`$set\`, use build, test, bench or lint"; exit 64; }
+  [ -n "${packages[$set]-}" ] || { say "unknown set \`$set\`, use build, test, bench, deb or lint"; exit 64; }
   read -ra names -d '' <<<"${packages[$set]}" || true
   wanted+=("${names[@]}")
 done
-[ ${#wanted[@]} -gt 0 ] || { say "name at least one set: build, test, bench, lint"; exit 64; }
+[ ${#wanted[@]} -gt 0 ] || { say "name at least one set: build, test, bench, deb, lint"; exit 64; }
 
 if ! command -v dpkg-query >/dev/null; then
   say "not a Debian system, so nothing is installed; the build needs what Debian 12 calls: ${wanted[*]}"

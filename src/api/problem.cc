@@ -28,6 +28,7 @@ constexpr auto kKnown = std::to_array<Known>({
     {"key_needed", 403},
     {"origin_missing", 403},
     {"origin_not_served", 403},
+    {"policies_read_only", 403},
     {"role", 403},
     {"strong_needed", 403},
     {"tls_required", 403},

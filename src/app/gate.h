@@ -50,6 +50,14 @@ class Gate {
   void stop_watching();
   // Puts this policy in force, read anew. An error: it is recorded, and the one before stays.
   Task<void> turn_to_policy(const Context& context, std::string policy);
+  // The file of the policy in force; nothing: it is a shipped one.
+  const std::optional<std::filesystem::path>& policy_file() const {
+    return loader_.origin().changes;
+  }
+  // The plan that this text would be in its place. On the loop; nothing is put in force.
+  Result<std::shared_ptr<const core::Plan>> rehearse_policy(core::PolicyText text) const {
+    return loader_.rehearse(std::move(text));
+  }
   core::Governor& governor() { return governor_; }
   Metrics& metrics() { return metrics_; }
   telemetry::Tracer& tracer() { return tracer_; }  // off until a front exports what it takes

@@ -26,20 +26,22 @@ Result<KnownToken> read(const std::string& id, std::string_view stored) {
                     .issued_at = number_in(object, "issued_at").value_or(0),
                     .expires_at = number_in(object, "expires_at").value_or(0),
                     .grants = number_in(object, "grants").value_or(0),
-                    .origin = text("origin")};
+                    .origin = text("origin"),
+                    .parent = text("parent")};
 }
 
 }  // namespace
 
 core::Fact token_fact(const Token& token, std::string_view origin) {
-  return {std::string(kTokens), token.id,
-          canonical_json(json::object{{"digest", token.digest},
-                                      {"issuer", token.issuer},
-                                      {"principal", token.principal},
-                                      {"issued_at", token.issued_at},
-                                      {"expires_at", token.expires_at},
-                                      {"grants", token.grants.size()},
-                                      {"origin", origin}})};
+  json::object known{{"digest", token.digest},
+                     {"issuer", token.issuer},
+                     {"principal", token.principal},
+                     {"issued_at", token.issued_at},
+                     {"expires_at", token.expires_at},
+                     {"grants", token.grants.size()},
+                     {"origin", origin}};
+  if (token.parent) known["parent"] = *token.parent;
+  return {std::string(kTokens), token.id, canonical_json(known)};
 }
 
 Result<std::optional<KnownToken>> known_token(core::RecordReader& reader, const std::string& id) {

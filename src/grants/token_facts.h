@@ -19,6 +19,7 @@ struct KnownToken {
   std::uint64_t expires_at = 0;
   std::uint64_t grants = 0;  // how many
   std::string origin;        // `issued` here, or `seen` in a call
+  std::string parent{};      // the digest of the token that it was narrowed from; empty: a root
 };
 
 core::Fact token_fact(const Token& token, std::string_view origin);

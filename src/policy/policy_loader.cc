@@ -42,28 +42,40 @@ PolicyLoader::Turn PolicyLoader::turn_to(Turn next) {
   return next;
 }
 
-Result<std::optional<PolicyLoader::Loaded>> PolicyLoader::refresh() {
-  SALLYPORT_TRY(const Policy policy, origin_.read(surroundings_.patterns));
-  extended_file_ = policy.extended_file;
-  const std::string config_hash = policy.guardrails ? policy.guardrails->config_hash : "none";
+Result<PolicyLoader::Built> PolicyLoader::build(const Policy& policy) const {
+  Built built{.guardrails = guardrails_,
+              .config_hash = policy.guardrails ? policy.guardrails->config_hash : "none"};
   // The same checks again are the same generation, whatever else has changed (GR-78).
-  const bool same_checks = checks_generation_ > 0 && config_hash == config_hash_;
-  std::shared_ptr<const guardrails::Guardrails> guardrails = guardrails_;
-  if (!same_checks) {
-    SALLYPORT_TRY(guardrails,
+  built.same_checks = checks_generation_ > 0 && built.config_hash == config_hash_;
+  if (!built.same_checks) {
+    SALLYPORT_TRY(built.guardrails,
                   compile_guardrails(policy, checks_generation_ + 1, surroundings_.patterns));
   }
   core::PlanBuilder builder;
   if (extend_) extend_(builder);
-  SALLYPORT_CHECK_OK(add_to_plan(builder, policy, guardrails, surroundings_));
-  SALLYPORT_TRY(std::shared_ptr<const core::Plan> plan, builder.build());
-  if (plan->hash() == plan_hash_) return std::nullopt;
-  plan_hash_ = plan->hash();
-  guardrails_ = guardrails;
-  if (!same_checks) ++checks_generation_;
+  SALLYPORT_CHECK_OK(add_to_plan(builder, policy, built.guardrails, surroundings_));
+  SALLYPORT_TRY(built.plan, builder.build());
+  return built;
+}
+
+Result<std::shared_ptr<const core::Plan>> PolicyLoader::rehearse(core::PolicyText text) const {
+  SALLYPORT_TRY(const Policy policy,
+                read_policy(std::move(text), origin_.name, surroundings_.patterns));
+  SALLYPORT_TRY(Built built, build(policy));
+  return std::move(built.plan);
+}
+
+Result<std::optional<PolicyLoader::Loaded>> PolicyLoader::refresh() {
+  SALLYPORT_TRY(const Policy policy, origin_.read(surroundings_.patterns));
+  extended_file_ = policy.extended_file;
+  SALLYPORT_TRY(Built built, build(policy));
+  if (built.plan->hash() == plan_hash_) return std::nullopt;
+  plan_hash_ = built.plan->hash();
+  guardrails_ = built.guardrails;
+  if (!built.same_checks) ++checks_generation_;
   ++generation_;
-  config_hash_ = config_hash;
-  return Loaded{std::move(plan), std::move(guardrails), policy.name, policy.text};
+  config_hash_ = std::move(built.config_hash);
+  return Loaded{std::move(built.plan), std::move(built.guardrails), policy.name, policy.text};
 }
 
 }  // namespace sallyport::policy

@@ -45,6 +45,9 @@ class PolicyLoader {
   };
   Result<std::optional<Loaded>> refresh();
 
+  // The plan that this text would be under the name of the policy here. Nothing is loaded.
+  Result<std::shared_ptr<const core::Plan>> rehearse(core::PolicyText text) const;
+
   // Another policy from now on; what was loaded stays until `refresh`. Returns what was in its
   // place.
   struct Turn {
@@ -59,6 +62,14 @@ class PolicyLoader {
   const std::optional<std::filesystem::path>& extended_file() const { return extended_file_; }
 
  private:
+  struct Built {
+    std::shared_ptr<const core::Plan> plan;
+    std::shared_ptr<const guardrails::Guardrails> guardrails;
+    std::string config_hash;
+    bool same_checks = false;
+  };
+  Result<Built> build(const Policy& policy) const;
+
   PolicyOrigin origin_;
   Surroundings surroundings_;
   Extend extend_;

@@ -23,7 +23,7 @@ approvals:
 {people}
 """
 ALL = set(PEOPLE)
-A, V, U = {"approver"}, {"viewer"}, {"auditor"}
+A, V, U, C = {"approver"}, {"viewer"}, {"auditor"}, {"controller"}
 # Every cell of the table in section 7, as far as it is served.
 ROUTES = [
     ("GET", "approvals", A | V), ("GET", "approvals/none", A | V), ("GET", "approvals/stream", A | V),
@@ -33,6 +33,12 @@ ROUTES = [
     ("GET", "entries/0/receipt", V), ("GET", "facets", V), ("GET", "stats", V), ("GET", "log/checkpoint", V),
     ("GET", "log/checkpoint/1", V), ("GET", "log/proof", V), ("GET", "log/keys", V), ("GET", "log/gaps", V),
     ("GET", "intervals", V), ("GET", "health", ALL),
+    ("GET", "agents", V), ("GET", "agents/none", V), ("GET", "agents/none/trust", V), ("GET", "agents/none/proposals", V),
+    ("POST", "agents/none/tier", C), ("GET", "pins", V), ("GET", "pins/none/none", V), ("POST", "pins/none/none/accept", C),
+    ("GET", "grants", V), ("GET", "grants/none", V), ("POST", "grants/none/revoke", C),
+    ("GET", "calls/none/explain", V | U), ("POST", "explain", V | U), ("GET", "policies", V), ("GET", "policies/none", V),
+    ("GET", "policies/drafts/none", V), ("PUT", "policies/drafts/none", C), ("GET", "schemas/none", V), ("POST", "policies/check", C),
+    ("POST", "policies/test", C), ("POST", "policies/activate", C),
 ]
 OWN = [("GET", "session"), ("DELETE", "session"), ("GET", "sessions"), ("DELETE", "sessions/none")]
 OPEN = [("POST", "session/link"), ("POST", "session/token"), ("GET", "openapi.json")]
@@ -114,14 +120,15 @@ class ConsoleApi(ServeTest):
                         said = None if status == 200 else json.loads(response.read())
                         response.close()
                     else:
-                        status, got, said = self.api(method, path, {} if method == "POST" else None, role=role)
+                        status, got, said = self.api(method, path, {} if method in ("POST", "PUT") else None, role=role)
                     for name, value in HEADERS.items():
                         self.assertEqual(got.get(name), value)
                     self.assertIn("publickey-credentials-get=(self)", got["permissions-policy"])
                     if role not in PEOPLE:
                         self.assertEqual((status, said["code"]), (401, "unknown_token" if role else "no_session"))
                     elif role in allowed:
-                        self.assertNotIn(status, (401, 403, 405, 500), said)
+                        self.assertNotIn(status, (401, 405, 500), said)
+                        self.assertNotEqual(said and isinstance(said, dict) and said.get("code"), "role")
                     else:
                         self.assertEqual((status, said["code"], said["error"]), (403, "role", said["detail"]))
                     if status >= 400:
@@ -139,7 +146,9 @@ class ConsoleApi(ServeTest):
         self.assertEqual((status, said["openapi"]), (200, "3.1.0"))
         written = {(method.upper(), path) for path, item in said["paths"].items() for method in item}
         for method, path in written:
-            filled = path[1:].replace("{seq}", "0").replace("{size}", "1").replace("{id}", "none")
+            filled = path[1:].replace("{seq}", "0").replace("{size}", "1")
+            for name in ("{id}", "{server}", "{tool}", "{hash}", "{name}"):
+                filled = filled.replace(name, "none")
             known = [one for one in ROUTES if one[:2] == (method, filled)] or [one for one in OWN + OPEN if one == (method, filled)]
             self.assertTrue(known, (method, path))
         self.assertEqual(len(written), len(ROUTES) + len(OWN) + len(OPEN))

@@ -1,8 +1,10 @@
 // One call, from its records alone: every step of both doors in order, what decided, and what the policy says now.
 import { useEffect, useState } from "preact/hooks";
-import { get, Problem, query } from "../core/api";
+import { ask, get, Problem, query } from "../core/api";
 import { Link } from "../core/link";
+import { useGet } from "../core/load";
 import { Absent, Failed, Row } from "../core/parts";
+import { roles } from "../core/session";
 import { t, time, word } from "../core/text";
 import { address, place } from "../core/url";
 import { shownValue, visible } from "../core/visible";
@@ -49,6 +51,8 @@ interface Call {
 
 interface Explanation {
   verdict?: string;
+  text?: string; // why it cannot be told
+  withheld?: string[];
   decided_by?: Record<string, unknown> | null;
   policy?: { name?: string; hash?: string };
   causes?: { kind: string; name: string; place: string | null; verdict: string; text: string }[];
@@ -115,29 +119,23 @@ function StageView({ stage }: { stage: Stage }) {
   );
 }
 
-function Explained({ id }: { id: string }) {
-  const [told, setTold] = useState<Explanation | null>(null);
-  const [failed, setFailed] = useState<unknown>(null);
-  useEffect(() => {
-    const stop = new AbortController();
-    setTold(null);
-    get<Explanation>(`calls/${encodeURIComponent(id)}/explain`, stop.signal).then(setTold, (error: unknown) => {
-      if (!stop.signal.aborted) setFailed(error);
-    });
-    return () => stop.abort();
-  }, [id]);
+// Judged by the policy of then, or by that of now: what `policy explain` says.
+function Explained({ id, policy }: { id: string; policy: "" | "now" }) {
+  const { read: told, failed } = useGet<Explanation>(`calls/${encodeURIComponent(id)}/explain` + query({ policy }));
+  const name = policy === "now" ? "call.today" : "call.then";
   if (failed instanceof Problem && failed.status === 404) return null; // this gate explains no calls
   if (failed) return <Failed problem={failed} />;
   if (!told) return <p class="quiet">{t("question.loading")}</p>;
-  const by = Object.entries(told.decided_by ?? {}).filter(([, value]) => value !== null && value !== "");
+  const by = ["kind", "name", "place"].map((part) => told.decided_by?.[part]).filter((value) => value !== null && value !== undefined && value !== "");
   return (
-    <dl class="facts">
+    <dl class="facts" data-explained={policy || "then"}>
       {told.verdict && (
-        <Row name="call.now">
-          <strong>{visible(told.verdict)}</strong> {told.policy?.hash && <code>{told.policy.hash.slice(0, 19)}…</code>}
+        <Row name={name}>
+          <strong>{visible(word("verdict", told.verdict))}</strong> {told.policy?.hash && <Link to={address("policies", told.policy.hash)}>{told.policy.hash.slice(0, 15)}…</Link>}
         </Row>
       )}
-      {by.length > 0 && <Row name="call.by">{by.map(([name, value]) => `${name} ${shownValue(value)}`).join(" · ")}</Row>}
+      {told.text && <Row name="call.missing">{visible(told.text)}</Row>}
+      {by.length > 0 && <Row name="call.by">{by.map(shownValue).join(" ")}</Row>}
       {told.causes?.map((cause) => (
         <Row name="call.cause">
           {visible(cause.text)} {cause.place && <code>{visible(cause.place)}</code>}
@@ -145,10 +143,41 @@ function Explained({ id }: { id: string }) {
       ))}
       {told.changes?.map((change) => (
         <Row name="call.would">
-          {change.edits.map((edit) => `${edit.place ? visible(edit.place) + "  " : ""}${visible(edit.text)}`).join("; ")} → {visible(change.verdict)}
+          {change.edits.map((edit) => `${edit.place ? visible(edit.place) + "  " : ""}${visible(edit.text)}`).join("; ")} → {visible(word("verdict", change.verdict))}
         </Row>
       ))}
+      {told.withheld && told.withheld.length > 0 && (
+        <Row name="question.withheld">
+          <Absent state="withheld" /> {told.withheld.join(", ")}
+        </Row>
+      )}
     </dl>
+  );
+}
+
+// All receipts of the call, as a file for `sallyport verify` or verify.html.
+function Receipts({ id }: { id: string }) {
+  const [failed, setFailed] = useState<unknown>(null);
+  const save = async () => {
+    setFailed(null);
+    try {
+      const blob = await (await ask(`calls/${encodeURIComponent(id)}/receipts`)).blob();
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(blob);
+      link.download = `receipts-${id}.json`;
+      link.click();
+      URL.revokeObjectURL(link.href);
+    } catch (error) {
+      setFailed(error);
+    }
+  };
+  return (
+    <Row name="call.receipts">
+      <button type="button" class="small" onClick={() => void save()}>
+        {t("call.get")}
+      </button>
+      {failed !== null && <Failed problem={failed} />}
+    </Row>
   );
 }
 
@@ -187,7 +216,8 @@ export function CallPage() {
           <StageView stage={stage} />
         ))}
       </ol>
-      <Explained id={id} />
+      <Explained id={id} policy="" />
+      <Explained id={id} policy="now" />
       <dl class="facts">
         <Row name="call.records">
           {read.records.map((record) => (
@@ -200,9 +230,10 @@ export function CallPage() {
         </Row>
         {read.policy_hash && (
           <Row name="call.policy">
-            <code>{read.policy_hash}</code>
+            <Link to={address("policies", read.policy_hash)}>{read.policy_hash}</Link>
           </Row>
         )}
+        {roles.value.has("viewer") && <Receipts id={id} />}
         {read.withheld.length > 0 && (
           <Row name="question.withheld">
             <Absent state="withheld" /> {read.withheld.join(", ")}

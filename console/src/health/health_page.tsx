@@ -1,7 +1,93 @@
-// Is the gate well, since when not, and how much has it written.
-import { Row } from "../core/parts";
+// Is the gate well, since when not, how much has it written, and where the record has gaps.
+import { Chart } from "../core/chart";
 import { health } from "../core/health";
+import { Link } from "../core/link";
+import { useGet } from "../core/load";
+import { Failed, Row } from "../core/parts";
+import { roles } from "../core/session";
 import { number, t, time, word } from "../core/text";
+import { address } from "../core/url";
+import { visible } from "../core/visible";
+
+interface Lately {
+  pieces: { at: string; counts: Record<string, number> }[];
+}
+interface Gaps {
+  gaps: { sequence: number; at: string; kind: string; detail: string }[];
+  left_out: number;
+}
+
+const sum = (counts: Record<string, number>) => Object.values(counts).reduce((all, one) => all + one, 0);
+
+function Rates() {
+  const { read, failed } = useGet<Lately>("stats?bucket=1m&by=outcome");
+  if (failed) return <Failed problem={failed} />;
+  if (!read) return <p class="quiet">{t("question.loading")}</p>;
+  const points = read.pieces.map(({ at, counts }) => ({ at, value: sum(counts) }));
+  const most = Math.max(1, ...points.map((point) => point.value));
+  return (
+    <>
+      <Chart label={t("health.rates")} points={points} most={most} top={number(most)} />
+      <details>
+        <summary>{t("agents.table")}</summary>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{t("health.minute")}</th>
+              <th scope="col">{t("health.each")}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {read.pieces
+              .filter(({ counts }) => sum(counts) > 0)
+              .map(({ at, counts }) => (
+                <tr>
+                  <td class="fixed">{time(at)}</td>
+                  <td>
+                    {Object.entries(counts)
+                      .map(([outcome, count]) => `${word("outcome", outcome)} ${number(count)}`)
+                      .join(" · ")}
+                  </td>
+                </tr>
+              ))}
+          </tbody>
+        </table>
+      </details>
+    </>
+  );
+}
+
+function GapTable() {
+  const { read, failed } = useGet<Gaps>("log/gaps");
+  if (failed) return <Failed problem={failed} />;
+  if (!read) return <p class="quiet">{t("question.loading")}</p>;
+  if (read.gaps.length === 0) return <p class="quiet">{t("health.no_gaps")}</p>;
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={t("health.gaps")}>
+      <table data-gaps>
+        <thead>
+          <tr>
+            {(["at", "kind", "detail", "record"] as const).map((name) => (
+              <th scope="col">{t(`health.${name}`)}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {read.gaps.map((gap) => (
+            <tr>
+              <td class="fixed">{time(gap.at)}</td>
+              <td>{word("banner", gap.kind)}</td>
+              <td>{visible(gap.detail)}</td>
+              <td>
+                <Link to={address("proof", "", { entry: String(gap.sequence) })}>{gap.sequence}</Link>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
 
 export function HealthPage() {
   const told = health.value;
@@ -22,6 +108,14 @@ export function HealthPage() {
           <Row name="health.size">{number(told.size)}</Row>
           <Row name="health.version">{told.version}</Row>
         </dl>
+      )}
+      {roles.value.has("viewer") && (
+        <>
+          <h2>{t("health.rates")}</h2>
+          <Rates />
+          <h2>{t("health.gaps")}</h2>
+          <GapTable />
+        </>
       )}
     </section>
   );

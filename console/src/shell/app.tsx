@@ -1,4 +1,5 @@
 import type { ComponentType } from "preact";
+import { Agents } from "../agents/agents";
 import { Approvals } from "../approvals/approvals";
 import { waiting } from "../approvals/queue";
 import { Calls } from "../calls/calls";
@@ -7,9 +8,12 @@ import { Link } from "../core/link";
 import { logout, roles, session, starting } from "../core/session";
 import { type Key, language, setLanguage, t } from "../core/text";
 import { address, screen } from "../core/url";
+import { Grants } from "../grants/grants";
 import { HealthPage } from "../health/health_page";
 import { Live } from "../live/live";
+import { PoliciesScreen } from "../policies/policies";
 import { Proof } from "../proof/proof";
+import { Tools } from "../tools/tools";
 import { Banner } from "./banner";
 import { Login } from "./login";
 
@@ -25,6 +29,10 @@ const SCREENS: Screen[] = [
   { name: "calls", title: "nav.calls", show: Calls, roles: ["viewer", "auditor"] },
   { name: "live", title: "nav.live", show: Live, roles: ["viewer"] },
   { name: "proof", title: "nav.proof", show: Proof, roles: ["viewer"] },
+  { name: "agents", title: "nav.agents", show: Agents, roles: ["viewer"] },
+  { name: "policies", title: "nav.policies", show: PoliciesScreen, roles: ["viewer"] },
+  { name: "tools", title: "nav.tools", show: Tools, roles: ["viewer"] },
+  { name: "grants", title: "nav.grants", show: Grants, roles: ["viewer"] },
   { name: "health", title: "nav.health", show: HealthPage },
 ];
 

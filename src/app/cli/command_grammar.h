@@ -149,6 +149,7 @@ class CommandLine {
   TrustShowOptions trust_show_;
   TrustChangeOptions trust_promote_;
   TrustChangeOptions trust_demote_;
+  TrustSignOptions trust_sign_;
   TrustExportOptions trust_export_;
   TrustVerifyOptions trust_verify_;
   SettleOptions accept_;

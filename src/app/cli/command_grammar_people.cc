@@ -128,7 +128,7 @@ void CommandLine::add_trust() {
   text(show, "--limit", trust_show_.limit, "the newest so many records [1000]", "N");
   file(show, "--file", trust_show_.file, "a chain document instead of the ledger");
   choice(text(show, "--declared", trust_show_.declared,
-              "tier of an agent that nobody promoted or demoted [act_with_approval]"),
+              "tier of an agent that nobody promoted or demoted [as the policy says]"),
          kTierWords);
   add_tier_change(command(trust, "promote", "give an agent a higher tier; asks for a passphrase",
                           trust_promote_, trust_promote),
@@ -136,6 +136,12 @@ void CommandLine::add_trust() {
   add_tier_change(command(trust, "demote", "give an agent a lower tier; asks for a passphrase",
                           trust_demote_, trust_demote),
                   trust_demote_);
+  CLI::App& sign = command(trust, "sign", "sign a change that the web console prepared",
+                           trust_sign_, trust_sign);
+  file(sign, "file", trust_sign_.file, "the statement [standard input]");
+  file(sign, "--key-file", trust_sign_.key_file, "your approver key [the one in <data-dir>]");
+  file(sign, "--passphrase-file", trust_sign_.passphrase_file,
+       "holds the passphrase [asked at the terminal]");
   CLI::App& out = command(trust, "export", "the chain as others read it (OpenTrustGraph v0)",
                           trust_export_, trust_export);
   text(out, "--limit", trust_export_.limit, "only the first so many records", "N");
@@ -152,7 +158,7 @@ void CommandLine::add_tier_change(CLI::App& sub, TrustChangeOptions& options) {
   text(sub, "agent", options.agent, "which agent", "AGENT")->required();
   choice(text(sub, "--to", options.to, "the new tier")->required(), kTierWords);
   choice(text(sub, "--declared", options.declared,
-              "its tier where nobody changed it before [act_with_approval]"),
+              "its tier where nobody changed it before [as the policy says]"),
          kTierWords);
   file(sub, "--key-file", options.key_file, "your approver key [the one in <data-dir>]");
   file(sub, "--passphrase-file", options.passphrase_file,

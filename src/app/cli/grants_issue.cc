@@ -9,6 +9,7 @@
 #include "app/output.h"
 #include "app/people/grant_authority.h"
 #include "app/people/login.h"
+#include "app/records/grant_list.h"
 #include "app/records/selection.h"
 #include "base/try.h"
 #include "base/uuid.h"
@@ -118,22 +119,7 @@ Result<int> grants_revoke(const Context& context, const RevokeOptions& options) 
   SALLYPORT_TRY(const Person person, authorize_change(context, options.login, "grants revoke"));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
   ledger::Ledger& ledger = workspace->ledger();
-  SALLYPORT_TRY(const auto known, grants::known_token(ledger, options.id));
-  if (!known) {
-    return fail(ErrorCode::NotFound,
-                fmt::format("no grant `{}` was issued or seen here; `sallyport grants list` shows "
-                            "those that were",
-                            options.id));
-  }
-  SALLYPORT_TRY(const bool revoked, grants::is_revoked(ledger, options.id));
-  if (revoked) {
-    return fail(ErrorCode::Conflict, fmt::format("grant `{}` is already revoked", options.id));
-  }
-  core::Draft draft = ledger::control("grant_revoked", {{"who", person.who},
-                                                        {"grant_id", options.id},
-                                                        {"grant_digest", known->digest},
-                                                        {"reason", options.reason}});
-  draft.facts.push_back(grants::revoked_fact(options.id));
+  SALLYPORT_TRY(core::Draft draft, revocation(ledger, options.id, person.who, options.reason));
   std::vector<core::Draft> drafts;
   drafts.push_back(std::move(draft));
   SALLYPORT_TRY(const ledger::Positions written,

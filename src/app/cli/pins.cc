@@ -10,6 +10,7 @@
 #include "app/output.h"
 #include "app/people/login.h"
 #include "app/records/entry_text.h"
+#include "app/records/pin_list.h"
 #include "app/run_on.h"
 #include "base/try.h"
 #include "ledger/store_reader.h"
@@ -29,51 +30,24 @@ Result<std::vector<mcp::Pin>> selected(core::RecordReader& records, const PinsOp
   return pins;
 }
 
-json::object to_json(const mcp::Pin& pin) {
-  json::object object{{"server", pin.server},
-                      {"tool", pin.tool},
-                      {"hash", pin.hash},
-                      {"sequence", pin.sequence},
-                      {"held", pin.held()}};
-  if (pin.held()) {
-    object["changed_hash"] = pin.changed_hash;
-    object["changed_sequence"] = pin.changed_sequence;
-  }
-  return object;
-}
-
 std::string one_line(const json::value* value) {
   return value == nullptr ? "(none)" : visible(canonical_json(*value));
 }
 
-void say_difference(const json::object& before, const json::object& after) {
-  std::set<std::string> names;
-  for (const json::object* const side : {&before, &after}) {
-    for (const auto& member : *side) names.insert(std::string(member.key()));
-  }
-  for (const std::string& name : names) {
-    const json::value* const old_value = before.if_contains(name);
-    const json::value* const new_value = after.if_contains(name);
-    if (old_value != nullptr && new_value != nullptr && *old_value == *new_value) continue;
-    say(fmt::format("  {}", visible(name)));
-    say(fmt::format("  - {}", one_line(old_value)));
-    say(fmt::format("  + {}", one_line(new_value)));
-  }
-}
-
 Result<void> show_change(core::RecordReader& records, const mcp::Pin& pin, bool as_json) {
-  SALLYPORT_TRY(const json::value before, mcp::pinned_definition(records, pin.sequence));
-  SALLYPORT_TRY(const json::value after, mcp::pinned_definition(records, pin.changed_sequence));
+  SALLYPORT_TRY(const PinChange change, change_of(records, pin));
   if (as_json) {
     json::object object = to_json(pin);
-    object["before"] = before;
-    object["after"] = after;
+    object["before"] = change.before;
+    object["after"] = change.after;
     say(visible_json(canonical_json(object)));
     return {};
   }
   say(fmt::format("{} of {}", visible(pin.tool), visible(pin.server)));
-  if (before.is_object() && after.is_object()) {
-    say_difference(before.get_object(), after.get_object());
+  for (const PinMember& member : differing(change)) {
+    say(fmt::format("  {}", visible(member.name)));
+    say(fmt::format("  - {}", one_line(member.before)));
+    say(fmt::format("  + {}", one_line(member.after)));
   }
   return {};
 }

@@ -8,6 +8,7 @@
 #include "app/output.h"
 #include "app/records/selection.h"
 #include "app/workbench/backtest.h"
+#include "app/workbench/explain_scene.h"
 #include "base/try.h"
 
 namespace sallyport::app {
@@ -72,10 +73,11 @@ bool fails(const FailOn& on, const Backtest& test) {
 
 Result<int> policy_backtest(const Context& context, const PolicyBacktestOptions& options) {
   SALLYPORT_TRY(const FailOn on, fail_on_from(options.fail_on.value_or("")));
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
   BacktestTerms terms;
-  SALLYPORT_TRY(terms.candidate, policy_named(options.candidate));
+  SALLYPORT_TRY(terms.candidate, policy_named(options.candidate, &workspace->store()));
   if (options.against) {
-    SALLYPORT_TRY(terms.against, policy_named(*options.against));
+    SALLYPORT_TRY(terms.against, policy_named(*options.against, &workspace->store()));
   }
   SALLYPORT_TRY(terms.filter, filter_from({.session = options.session,
                                            .agent = options.agent,
@@ -89,8 +91,7 @@ Result<int> policy_backtest(const Context& context, const PolicyBacktestOptions&
   if (options.examples) {
     SALLYPORT_TRY(terms.examples, number_from(*options.examples, kMostExamples, "--examples"));
   }
-  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
-  SALLYPORT_TRY(const Backtest test, backtest(context, *workspace, terms));
+  SALLYPORT_TRY(const Backtest test, backtest(scene_of(context, &workspace->store()), terms));
   if (context.json()) {
     for (const json::object& one : backtest_json(test)) say(visible_json(canonical_json(one)));
   } else {

@@ -8,10 +8,11 @@
 #include "app/governed_process.h"
 #include "app/output.h"
 #include "app/people/approver_key.h"
+#include "app/people/tier_change.h"
+#include "app/records/agent_trust.h"
 #include "app/registered_reviewers.h"
 #include "base/try.h"
 #include "base/uuid.h"
-#include "trust/approver_book.h"
 #include "trust/standing.h"
 
 namespace sallyport::app {
@@ -44,22 +45,13 @@ class Change {
  private:
   Result<std::vector<core::Draft>> compose(ledger::WriteView& view, ControlStatement& statement,
                                            Autonomy declared) {
-    SALLYPORT_TRY(const std::optional<std::string> stored,
-                  view.fact(trust::kStandingSpace, statement.agent));
-    SALLYPORT_TRY(trust::ControlHistory history, trust::ControlHistory::parse(stored.value_or("")));
-    const WallTime now = workspace_.clock().wall();
-    const trust::ApproverBook people(reviewers_);
-    statement.from_tier =
-        history.proven(statement.agent, statement.ledger, &people).effective(declared);
-    statement.signed_at = trust::whole_seconds(now);
-    const std::string signature = key_.sign(statement.text());
-    SALLYPORT_CHECK_OK(trust::check_control(statement, signature, reviewers_, now));
-    history.add(statement, signature);
-    const trust::TrustRecord record =
-        trust::control_record(statement, signature, fresh_id(), "trace-" + fresh_id(), now);
-    SALLYPORT_CHECK_OK(trust::check_record(record));
-    core::Draft draft = trust::trust_draft(record);
-    draft.facts.push_back({std::string(trust::kStandingSpace), statement.agent, history.text()});
+    ChangeScene scene{.people = reviewers_, .declared = declared, .now = workspace_.clock().wall()};
+    SALLYPORT_TRY(scene.stored, view.fact(trust::kStandingSpace, statement.agent));
+    SALLYPORT_TRY(statement.from_tier, tier_before(statement, scene));
+    statement.signed_at = trust::whole_seconds(scene.now);
+    const SignedChange change{statement, key_.sign(statement.text())};
+    SALLYPORT_TRY(core::Draft draft,
+                  change_draft(change, scene, fresh_id(), "trace-" + fresh_id()));
     return std::vector{std::move(draft)};
   }
 
@@ -70,10 +62,16 @@ class Change {
   Workspace& workspace_;
 };
 
+// What the policy declares, where nothing else is named.
+Result<Autonomy> declared_for(Workspace& workspace, const TrustChangeOptions& options) {
+  if (options.declared) return tier_named(*options.declared, "--declared");
+  SALLYPORT_TRY(const DeclaredTiers declared, DeclaredTiers::read(workspace.ledger()));
+  return declared.of(options.agent).tier;
+}
+
 Result<int> change_tier(const Context& context, const TrustChangeOptions& options,
                         std::string_view verb) {
   SALLYPORT_TRY(const Autonomy to, tier_named(options.to, "--to"));
-  SALLYPORT_TRY(const Autonomy declared, tier_named(options.declared, "--declared"));
   SALLYPORT_CHECK_OK(refuse_agents(context, fmt::format("trust {}", verb)));
   SALLYPORT_TRY(const trust::Reviewers reviewers, registered_reviewers(context, options.reviewers));
   SALLYPORT_TRY(const std::filesystem::path folder, context.data_dir());
@@ -83,6 +81,7 @@ Result<int> change_tier(const Context& context, const TrustChangeOptions& option
                 read_passphrase(options.passphrase_file, fmt::format("passphrase of {}: ", name)));
   SALLYPORT_TRY(const ApproverKey key, ApproverKey::open(file, passphrase));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
+  SALLYPORT_TRY(const Autonomy declared, declared_for(*workspace, options));
   Change change(reviewers, key, *workspace);
   SALLYPORT_TRY(const ControlStatement done,
                 change.write(fmt::format("trust.{}", verb), options, to, declared));

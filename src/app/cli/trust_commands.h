@@ -21,7 +21,7 @@ struct TrustShowOptions {
   std::optional<std::string> outcome;
   std::optional<std::string> limit;
   std::optional<std::filesystem::path> file;
-  std::string declared = "act_with_approval";
+  std::optional<std::string> declared;  // nothing: as the policy in force says
   bool records = false;
   bool by_trace = false;
 };
@@ -30,13 +30,21 @@ Result<int> trust_show(const Context& context, const TrustShowOptions& options);
 struct TrustChangeOptions {
   std::string agent;
   std::string to;
-  std::string declared = "act_with_approval";
+  std::optional<std::string> declared;  // nothing: as the policy in force says
   std::optional<std::filesystem::path> key_file;
   std::optional<std::filesystem::path> passphrase_file;
   std::optional<std::filesystem::path> reviewers;
 };
 Result<int> trust_promote(const Context& context, const TrustChangeOptions& options);
 Result<int> trust_demote(const Context& context, const TrustChangeOptions& options);
+
+// Signs a change that another machine asks for, and prints it.
+struct TrustSignOptions {
+  std::optional<std::filesystem::path> file;
+  std::optional<std::filesystem::path> key_file;
+  std::optional<std::filesystem::path> passphrase_file;
+};
+Result<int> trust_sign(const Context& context, const TrustSignOptions& options);
 // `InvalidInput` names the option.
 Result<Autonomy> tier_named(const std::string& word, std::string_view option);
 

@@ -6,6 +6,7 @@
 
 #include "app/cli/trust_commands.h"
 #include "app/output.h"
+#include "app/records/agent_trust.h"
 #include "app/records/selection.h"
 #include "app/records/trust_records.h"
 #include "app/registered_reviewers.h"
@@ -46,6 +47,7 @@ struct Found {
   std::vector<trust::TrustRecord> records;
   std::map<std::string, trust::ScoreKeeper> scores;
   std::map<std::string, trust::Standing> standings;
+  DeclaredTiers declared;
 };
 
 class Finder {
@@ -89,6 +91,7 @@ Result<Found> look(const Context& context, const TrustShowOptions& options,
       [&](ledger::ReadView& view) { return each_trust_record(view, take); }));
   Found found = std::move(finder).found();
   ledger::StoreReader records(workspace->store());
+  SALLYPORT_TRY(found.declared, DeclaredTiers::read(records));
   SALLYPORT_TRY(trust::Reviewers reviewers, registered_reviewers(context));
   const trust::ApproverBook people(std::move(reviewers));
   for (const auto& [agent, keeper] : found.scores) {
@@ -122,10 +125,11 @@ void say_traces(const Context& context, std::vector<trust::TrustRecord> records)
   }
 }
 
-void say_score(const Context& context, const trust::TrustScore& score) {
+void say_score(const Context& context, const trust::TrustScore& score, const AgentTier& tier) {
   if (context.json()) return say(visible_json(canonical_json(to_json(score))));
-  say(fmt::format("{}  {}  level {}", context.terminal.paint(Paint::Strong, visible(score.agent)),
-                  to_string(score.effective_tier), trust::to_string(score.level)));
+  say(fmt::format("{}  {} ({})  level {}",
+                  context.terminal.paint(Paint::Strong, visible(score.agent)),
+                  to_string(score.effective_tier), tier.source, trust::to_string(score.level)));
   say(fmt::format("  {} records: {} success, {} failure, {} denied, {} timeout, {} withheld",
                   score.total, score.successes, score.failures, score.denied, score.timeouts,
                   score.withheld));
@@ -145,8 +149,11 @@ Result<Autonomy> tier_named(const std::string& word, std::string_view option) {
 
 Result<int> trust_show(const Context& context, const TrustShowOptions& options) {
   SALLYPORT_TRY(trust::TrustQuery query, query_from(options));
-  SALLYPORT_TRY(const Autonomy declared, tier_named(options.declared, "--declared"));
   SALLYPORT_TRY(Found found, look(context, options, std::move(query)));
+  if (options.declared) {
+    SALLYPORT_TRY(const Autonomy declared, tier_named(*options.declared, "--declared"));
+    found.declared = DeclaredTiers::fixed(declared);
+  }
   if (options.by_trace) {
     say_traces(context, std::move(found.records));
     return 0;
@@ -157,7 +164,8 @@ Result<int> trust_show(const Context& context, const TrustShowOptions& options) 
   }
   if (found.scores.empty() && !context.json()) say("no agent has a trust record yet");
   for (const auto& [agent, keeper] : found.scores) {
-    say_score(context, keeper.score(found.standings[agent].effective(declared)));
+    const AgentTier tier = tier_of(found.standings[agent], found.declared.of(agent));
+    say_score(context, keeper.score(tier.tier), tier);
   }
   return 0;
 }

@@ -3,14 +3,22 @@
 //
 //   console:
 //     enabled: true
+//     policies: read_only      # or propose, or activate
 #pragma once
+
+#include <string_view>
 
 #include "policy/mapping.h"
 
 namespace sallyport::app {
 
+// What the console may do with policies. Their files are often kept by other means, such as git.
+enum class PolicyWrites { ReadOnly, Propose, Activate };
+std::string_view to_string(PolicyWrites writes);
+
 struct ConsoleConfig {
   bool enabled = true;
+  PolicyWrites policies = PolicyWrites::ReadOnly;
 };
 
 policy::Mapping console_keys(ConsoleConfig& out);

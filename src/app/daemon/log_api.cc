@@ -8,6 +8,7 @@
 #include "api/schema.h"
 #include "app/daemon/records_api.h"
 #include "app/records/gaps.h"
+#include "app/records/ledger_counts.h"
 #include "app/records/prefix_view.h"
 #include "app/records/selection.h"
 #include "base/encoding.h"
@@ -30,6 +31,8 @@ constexpr std::pair<std::string_view, Facet> kFields[] = {
     {"server", Facet::Server},   {"tool", Facet::Tool}, {"topic", Facet::Topic},
     {"session", Facet::Session}, {"run", Facet::Run}};
 
+constexpr std::size_t kMostValues = 500;
+
 // The most frequent first.
 struct Ranked {
   std::vector<std::pair<std::string, std::uint64_t>> values{};
@@ -37,15 +40,14 @@ struct Ranked {
 };
 
 Result<Ranked> ranked(ledger::ReadView& view, Facet facet) {
-  constexpr std::size_t kMost = 500;
   SALLYPORT_TRY(const auto counts, ledger::count_by(view, facet));
   Ranked all{.values = {counts.begin(), counts.end()}};
   std::ranges::sort(all.values, [](const auto& a, const auto& b) {
     return std::tie(b.second, a.first) < std::tie(a.second, b.first);
   });
-  if (all.values.size() > kMost) {
-    all.left_out = all.values.size() - kMost;
-    all.values.resize(kMost);
+  if (all.values.size() > kMostValues) {
+    all.left_out = all.values.size() - kMostValues;
+    all.values.resize(kMostValues);
   }
   return all;
 }
@@ -67,23 +69,64 @@ Result<api::Answer> facets(ledger::ReadView& view, const api::Request& request) 
               "`field` is one of agent, kind, outcome, server, tool, topic, session, run", "field");
 }
 
-Result<api::Answer> stats(ledger::ReadView& view, const api::Request&) {
-  constexpr std::pair<const char*, Facet> kGroups[] = {{"kinds", Facet::Kind},
-                                                       {"outcomes", Facet::Outcome},
-                                                       {"tools", Facet::Tool},
-                                                       {"agents", Facet::Agent}};
-  SALLYPORT_TRY(const std::uint64_t size, view.size());
-  json::object body{{"size", size}};
+// Of each group the most frequent.
+Result<json::object> frequent(ledger::ReadView& view, LedgerCounts counts) {
+  constexpr std::pair<std::string_view, Facet> kGroups[] = {{"kinds", Facet::Kind},
+                                                            {"outcomes", Facet::Outcome},
+                                                            {"tools", Facet::Tool},
+                                                            {"agents", Facet::Agent}};
   std::size_t left_out = 0;
-  for (const auto& [name, facet] : kGroups) {
-    SALLYPORT_TRY(const Ranked found, ranked(view, facet));
-    json::object group;
-    for (const auto& [value, count] : found.values) group[value] = count;
-    body[name] = std::move(group);
+  for (auto& [name, group] : counts.groups) {
+    if (group.size() <= kMostValues) continue;
+    const auto* const facet =
+        std::ranges::find(kGroups, name, [](const auto& one) { return one.first; });
+    SALLYPORT_TRY(const Ranked found, ranked(view, facet->second));
+    group = {found.values.begin(), found.values.end()};
     left_out += found.left_out;
   }
+  json::object body = to_json(counts);
   body["left_out"] = left_out;
-  return api::Answer{.body = std::move(body)};
+  return body;
+}
+
+// What was written lately, cut into pieces of time.
+Result<json::object> lately(ledger::ReadView& view, const api::Request& request, WallTime now) {
+  constexpr std::pair<std::string_view, std::chrono::seconds> kBuckets[] = {
+      {"1m", std::chrono::minutes(1)}, {"1h", std::chrono::hours(1)}, {"1d", std::chrono::days(1)}};
+  constexpr int kPieces = 60;
+  const std::string name = request.query.get("bucket").value_or("");
+  const auto* const found =
+      std::ranges::find(kBuckets, name, [](const auto& one) { return one.first; });
+  const std::string by = request.query.get("by").value_or("outcome");
+  if (found == std::end(kBuckets) || (by != "outcome" && by != "kind")) {
+    return fail(ErrorCode::InvalidInput, "`bucket` is 1m, 1h or 1d, and `by` is outcome or kind",
+                "bucket");
+  }
+  const std::chrono::seconds length = found->second;
+  const auto end = std::chrono::floor<std::chrono::seconds>(now);
+  const auto last = end - end.time_since_epoch() % length;  // where the newest piece begins
+  const auto first = last - (kPieces - 1) * length;
+  SALLYPORT_TRY(const std::uint64_t size, view.size());
+  PrefixView wanted(view, size, request.wanted);
+  std::map<std::string, Counts> pieces;
+  SALLYPORT_CHECK_OK(ledger::find_entries(
+      wanted, {.since = first},
+      [&](const ledger::StoredEntry&, const ledger::EntryView& entry) -> Result<bool> {
+        const std::string value(by == "kind" ? entry.kind : entry.outcome);
+        const auto at = from_rfc3339(entry.recorded_at);
+        if (value.empty() || !at) return true;
+        const auto second = std::chrono::floor<std::chrono::seconds>(*at);
+        ++pieces[rfc3339(WallTime(second - second.time_since_epoch() % length))][value];
+        return true;
+      }));
+  json::array all;
+  for (int i = 0; i < kPieces; ++i) {
+    const std::string at = rfc3339(WallTime(first + i * length));
+    json::object counts;
+    for (const auto& [value, count] : pieces[at]) counts[value] = count;
+    all.push_back(json::object{{"at", at}, {"counts", std::move(counts)}});
+  }
+  return json::object{{"bucket", name}, {"by", by}, {"pieces", std::move(all)}};
 }
 
 // The sizes next to `size` that were signed: a commit may hold many entries and has one checkpoint.
@@ -202,8 +245,21 @@ void RecordsApi::add_log(api::HttpApi& api) {
   add("facets", "countFacet", "How often each value of a field stands in the log", facets,
       {{"field", "agent, kind, outcome, server, tool, topic, session or run", schema::text()}},
       schema::object({{"field", schema::text()}, {"values", schema::list(schema::object())}}));
-  add("stats", "showStats", "What `ledger stats` counts", stats, {},
-      schema::object({{"size", schema::number()}, {"outcomes", schema::object()}}));
+  const Look stats = [this](ledger::ReadView& view, const Request& request) -> Result<api::Answer> {
+    json::object body;
+    if (request.query.get("bucket")) {
+      SALLYPORT_TRY(body, lately(view, request, parts_.clock.wall()));
+    } else {
+      SALLYPORT_TRY(LedgerCounts counts, ledger_counts(view, parts_.ledger_file));
+      SALLYPORT_TRY(body, frequent(view, std::move(counts)));
+    }
+    return api::Answer{.body = std::move(body)};
+  };
+  add("stats", "showStats", "What `ledger stats` counts, or with `bucket` what was written lately",
+      stats,
+      {{"bucket", "1m, 1h or 1d: the newest 60 of them", schema::text()},
+       {"by", "outcome or kind [outcome]", schema::text()}},
+      schema::object());
   add("log/checkpoint", "newestCheckpoint", "The newest signed checkpoint", checkpoint, {},
       schema::text(), "text/plain");
   add("log/checkpoint/{size}", "checkpointAt", "The checkpoint of a size", checkpoint_at, {},

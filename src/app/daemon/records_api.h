@@ -1,6 +1,8 @@
 // Calls, entries, their proofs and the log over HTTP. All of it is read, on threads that may wait.
 #pragma once
 
+#include <filesystem>
+
 #include "api/http_api.h"
 #include "app/daemon/opened_content.h"
 #include "ledger/ledger.h"
@@ -13,8 +15,10 @@ class RecordsApi {
   struct Parts {
     ledger::Ledger& ledger;
     OpenedContent& opened;
+    const Clock& clock;
+    std::filesystem::path ledger_file;
   };
-  explicit RecordsApi(Parts parts) : parts_(parts) {}
+  explicit RecordsApi(Parts parts) : parts_(std::move(parts)) {}
 
   void add_to(api::HttpApi& api);
 

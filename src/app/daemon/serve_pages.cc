@@ -79,9 +79,19 @@ ServePages::ServePages(Parts parts)
       session_({people_, links_, parts_.gate.workspace().clock()}),
       approvals_({parts_.gate.ledger(), parts_.gate.governor(), parts_.gate.workspace().clock(),
                   opened_, [this] { return people_.now(); }, [this] { return stopping_; }}),
-      records_({parts_.gate.ledger(), opened_}),
+      records_({parts_.gate.ledger(), opened_, parts_.gate.workspace().clock(),
+                parts_.gate.workspace().place().ledger_file()}),
       stream_({parts_.gate.ledger(), parts_.gate.workspace().clock(), opened_,
                [this] { return stopping_; }}),
+      agents_({parts_.gate.ledger(), parts_.gate.workspace().clock(),
+               parts_.gate.workspace().entropy(), [this] { return people_.now(); }}),
+      pins_({parts_.gate.ledger(), parts_.gate.recorder(), opened_}),
+      grants_({parts_.gate.ledger(), parts_.gate.recorder(), parts_.gate.workspace().clock()}),
+      explain_({parts_.gate.ledger(), parts_.gate.workspace().place(), parts_.context.environment,
+                opened_}),
+      desk_(parts_.gate, console_of(parts_.config).policies,
+            parts_.gate.workspace().place().data_dir / "drafts"),
+      policies_({parts_.gate, parts_.context.environment, opened_, desk_}),
       api_({parts_.gate.workspace().clock(), parts_.gate.workspace().entropy(), people_}),
       health_(std::make_unique<OpenPage>([] { return ServerResponse::text(200, "ok\n"); })),
       ready_(std::make_unique<OpenPage>([this] { return readiness(); })),
@@ -92,6 +102,11 @@ ServePages::ServePages(Parts parts)
   approvals_.add_to(api_);
   records_.add_to(api_);
   stream_.add_to(api_);
+  agents_.add_to(api_);
+  pins_.add_to(api_);
+  grants_.add_to(api_);
+  explain_.add_to(api_);
+  policies_.add_to(api_);
 }
 
 void ServePages::route(net::HttpServer& server, net::HttpHandler& tools) {

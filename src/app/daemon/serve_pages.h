@@ -7,11 +7,16 @@
 
 #include "api/http_api.h"
 #include "app/config/serve_config.h"
+#include "app/daemon/agents_api.h"
 #include "app/daemon/api_people.h"
 #include "app/daemon/approvals_api.h"
+#include "app/daemon/explain_api.h"
+#include "app/daemon/grants_api.h"
 #include "app/daemon/login_links.h"
 #include "app/daemon/metrics_page.h"
 #include "app/daemon/model_door.h"
+#include "app/daemon/pins_api.h"
+#include "app/daemon/policies_api.h"
 #include "app/daemon/records_api.h"
 #include "app/daemon/session_api.h"
 #include "app/daemon/stream_api.h"
@@ -58,6 +63,12 @@ class ServePages {
   ApprovalsApi approvals_;
   RecordsApi records_;
   StreamApi stream_;
+  AgentsApi agents_;
+  PinsApi pins_;
+  GrantsApi grants_;
+  ExplainApi explain_;
+  PolicyDesk desk_;
+  PoliciesApi policies_;
   api::HttpApi api_;  // its readers end before what they read
   console::ConsolePages console_;
   std::unique_ptr<net::HttpHandler> health_;

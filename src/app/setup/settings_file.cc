@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "app/input.h"
+#include "app/replaced_file.h"
 #include "base/try.h"
 
 namespace sallyport::app {
@@ -17,39 +18,6 @@ namespace sallyport::app {
 namespace {
 
 constexpr std::size_t kLargestFile = 8u << 20;
-
-std::unexpected<Error> cannot(std::string_view what, const std::filesystem::path& file) {
-  return fail(ErrorCode::Unavailable, fmt::format("cannot {}: {}", what, std::strerror(errno)),
-              file.string());
-}
-
-Result<void> write_all(int descriptor, std::string_view bytes, const std::filesystem::path& file) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return cannot("write", file);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  if (::fsync(descriptor) != 0) return cannot("write", file);
-  return {};
-}
-
-// In one step, with the mode that it had.
-Result<void> replace_file(const std::filesystem::path& file, std::string_view bytes) {
-  struct stat before{};
-  const mode_t mode = ::stat(file.c_str(), &before) == 0 ? before.st_mode & 07777 : 0600;
-  std::error_code code;
-  if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), code);
-  std::string fresh = file.string() + ".XXXXXX";
-  const int descriptor = ::mkstemp(fresh.data());
-  if (descriptor < 0) return cannot("write beside", file);
-  Result<void> done = write_all(descriptor, bytes, file);
-  if (done && ::fchmod(descriptor, mode) != 0) done = cannot("set the mode of", file);
-  ::close(descriptor);
-  if (done && ::rename(fresh.c_str(), file.c_str()) != 0) done = cannot("replace", file);
-  if (!done) ::unlink(fresh.c_str());
-  return done;
-}
 
 Result<std::optional<std::string>> text_of(const std::filesystem::path& file) {
   std::error_code code;

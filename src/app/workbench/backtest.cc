@@ -71,12 +71,12 @@ Result<Places> places_of(ledger::ReadView& view, ledger::Filter filter, std::siz
 
 class Backtesting {
  public:
-  Backtesting(const Context& context, Workspace& workspace, const BacktestTerms& terms)
-      : context_(context), workspace_(workspace), terms_(terms) {}
+  Backtesting(const ExplainScene& scene, const BacktestTerms& terms)
+      : scene_(scene), terms_(terms) {}
 
   Result<Backtest> run() {
     Places places;
-    SALLYPORT_CHECK_OK(workspace_.store().read([&](ledger::ReadView& view) -> Result<void> {
+    SALLYPORT_CHECK_OK(scene_.store->read([&](ledger::ReadView& view) -> Result<void> {
       SALLYPORT_TRY(places, places_of(view, terms_.filter, terms_.most));
       return {};
     }));
@@ -95,7 +95,7 @@ class Backtesting {
  private:
   Result<std::optional<json::object>> entry_at(std::uint64_t sequence) {
     std::optional<json::object> entry;
-    SALLYPORT_CHECK_OK(workspace_.store().read([&](ledger::ReadView& view) -> Result<void> {
+    SALLYPORT_CHECK_OK(scene_.store->read([&](ledger::ReadView& view) -> Result<void> {
       SALLYPORT_TRY(const std::optional<ledger::StoredEntry> stored, view.entry(sequence));
       if (!stored || !stored->bytes) return {};
       SALLYPORT_TRY(entry, ledger::opened_entry(*stored));
@@ -105,8 +105,7 @@ class Backtesting {
   }
 
   Result<Explained> explained(const AskedCall& asked, std::optional<NamedPolicy> policy) {
-    return explain(context_, &workspace_, asked,
-                   {.policy = std::move(policy), .with_changes = false});
+    return explain(scene_, asked, {.policy = std::move(policy), .with_changes = false});
   }
 
   Result<void> take(std::uint64_t sequence) {
@@ -166,8 +165,7 @@ class Backtesting {
     group.inputs.insert(hex(sha256(canonical_json(asked.call.input))));
   }
 
-  const Context& context_;
-  Workspace& workspace_;
+  const ExplainScene& scene_;
   const BacktestTerms& terms_;
   Backtest test_;
   std::map<std::array<std::string, 7>, ChangedCalls> groups_;
@@ -193,9 +191,8 @@ std::size_t Backtest::lost_calls() const {
   return sum(not_reproduced);
 }
 
-Result<Backtest> backtest(const Context& context, Workspace& workspace,
-                          const BacktestTerms& terms) {
-  return Backtesting(context, workspace, terms).run();
+Result<Backtest> backtest(const ExplainScene& scene, const BacktestTerms& terms) {
+  return Backtesting(scene, terms).run();
 }
 
 }  // namespace sallyport::app

@@ -71,7 +71,8 @@ struct BacktestTerms {
 };
 
 // Every call is first decided as it was then; one whose record that does not explain is left out.
-Result<Backtest> backtest(const Context& context, Workspace& workspace, const BacktestTerms& terms);
+// The scene has a store.
+Result<Backtest> backtest(const ExplainScene& scene, const BacktestTerms& terms);
 
 // One object for each group and one summary, with the undecided before every verdict.
 std::vector<json::object> backtest_json(const Backtest& test);

@@ -223,10 +223,10 @@ Result<void> read_case_file(const std::string& named, std::vector<AnyCase>& out)
   return {};
 }
 
-Result<CaseSubject> subject_of_text(std::string text, const std::string& name) {
-  Result<policy::Policy> read = policy::read_policy(text, name);
+Result<CaseSubject> subject_of_text(core::PolicyText texts, const std::string& name) {
+  Result<policy::Policy> read = policy::read_policy(texts, name);
   if (!read) return told(read.error());
-  CaseSubject subject{.name = name, .text = std::move(text)};
+  CaseSubject subject{.name = name, .text = std::move(texts.text)};
   auto compiled =
       guardrails::Guardrails::compile(read->guardrails.value_or(guardrails::Document{}));
   if (!compiled) return fail(ErrorCode::Unavailable, compiled.error().message, name);
@@ -263,18 +263,31 @@ Result<void> read_usual_cases(const CaseSubject& subject, std::vector<AnyCase>& 
 
 }  // namespace
 
+Result<CaseSuite> suite_of_texts(core::PolicyText policy, const std::string& cases) {
+  CaseSuite suite;
+  SALLYPORT_TRY(CaseSubject subject, subject_of_text(std::move(policy), "policy"));
+  suite.subjects.push_back(std::move(subject));
+  SALLYPORT_CHECK_OK(CaseReader("cases", suite.cases).text(cases));
+  for (const AnyCase& one : suite.cases) {
+    if (!one.call || !one.call->policy || policy::shipped_policy(*one.call->policy)) continue;
+    return fail(ErrorCode::InvalidInput, "a case names another policy than the one that is tested",
+                one.call->place());
+  }
+  return suite;
+}
+
 Result<CaseSubject> subject_of_case(const CallCase& one) {
   const std::string& named = *one.policy;
   if (const policy::ShippedPolicy* const shipped = policy::shipped_policy(named)) {
-    return subject_of_text(std::string(shipped->text), named);
+    return subject_of_text({.text = std::string(shipped->text)}, named);
   }
   if (named.find('\n') != std::string::npos || named.starts_with('{') ||
       named.starts_with("version:")) {
-    return subject_of_text(named, fmt::format("{}({})", one.file, one.line));
+    return subject_of_text({.text = named}, fmt::format("{}({})", one.file, one.line));
   }
   const std::filesystem::path file = std::filesystem::path(one.file).parent_path() / named;
   const Result<std::string> text = read_input(file, kLargestCaseFile + 1);
-  if (text) return subject_of_text(*text, file.string());
+  if (text) return subject_of_text({.text = *text}, file.string());
   return fail(ErrorCode::Unavailable,
               fmt::format("there is no policy `{:.80}`: neither one that comes with the program "
                           "nor a file beside the cases",
@@ -287,7 +300,8 @@ Result<CaseSuite> read_case_suite(const Context& context, const std::vector<std:
   CaseSuite suite;
   for (const std::string& file : files) {
     if (const policy::ShippedPolicy* const shipped = policy::shipped_policy(file)) {
-      SALLYPORT_TRY(CaseSubject subject, subject_of_text(std::string(shipped->text), file));
+      SALLYPORT_TRY(CaseSubject subject,
+                    subject_of_text({.text = std::string(shipped->text)}, file));
       suite.subjects.push_back(std::move(subject));
       continue;
     }
@@ -305,7 +319,7 @@ Result<CaseSuite> read_case_suite(const Context& context, const std::vector<std:
     if (is_lines(file) || (root && !text.empty() && holds_cases(*root))) {
       SALLYPORT_CHECK_OK(CaseReader(file, suite.cases).text(text));
     } else if (!text.empty() && is_policy(text, file)) {
-      SALLYPORT_TRY(CaseSubject subject, subject_of_text(std::move(text), file));
+      SALLYPORT_TRY(CaseSubject subject, subject_of_text({.text = std::move(text)}, file));
       suite.subjects.push_back(std::move(subject));
     } else {
       SALLYPORT_TRY(GuardConfig config, load_guardrails(context, file));

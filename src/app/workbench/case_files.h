@@ -43,6 +43,10 @@ struct CaseSuite {
 Result<CaseSuite> read_case_suite(const Context& context, const std::vector<std::string>& files,
                                   const std::vector<std::string>& cases);
 
+// A policy and cases as texts, from a client that may name no file: `InvalidInput` where a case
+// names one. Errors have `where` = policy:line:column or cases:line:column.
+Result<CaseSuite> suite_of_texts(core::PolicyText policy, const std::string& cases);
+
 // The policy that a case names: a shipped one, YAML, or a file beside the cases.
 Result<CaseSubject> subject_of_case(const CallCase& one);
 

@@ -12,19 +12,6 @@ namespace sallyport::app {
 
 namespace {
 
-json::object outcome_json(const CaseOutcome& outcome) {
-  const bool passed = outcome.problem.empty();
-  json::object object{{"name", outcome.name},
-                      {"passed", passed},
-                      {"problem", passed ? json::value() : json::value(outcome.problem)},
-                      {"policy", outcome.policy},
-                      {"file", outcome.file},
-                      {"line", outcome.line},
-                      {"column", outcome.column}};
-  if (outcome.answer) object["answer"] = to_json(*outcome.answer);
-  return object;
-}
-
 // Text of an XML 1.0 document: what it cannot hold is shown as an escape.
 std::string xml(std::string_view text) {
   std::string out;
@@ -121,9 +108,22 @@ void print_text(const std::vector<CaseOutcome>& outcomes) {
 
 }  // namespace
 
+json::object to_json(const CaseOutcome& outcome) {
+  const bool passed = outcome.problem.empty();
+  json::object object{{"name", outcome.name},
+                      {"passed", passed},
+                      {"problem", passed ? json::value() : json::value(outcome.problem)},
+                      {"policy", outcome.policy},
+                      {"file", outcome.file},
+                      {"line", outcome.line},
+                      {"column", outcome.column}};
+  if (outcome.answer) object["answer"] = to_json(*outcome.answer);
+  return object;
+}
+
 void print_report(const std::vector<CaseOutcome>& outcomes, const std::string& format) {
   if (format == "json") {
-    for (const CaseOutcome& outcome : outcomes) say(json::serialize(outcome_json(outcome)));
+    for (const CaseOutcome& outcome : outcomes) say(json::serialize(to_json(outcome)));
     return;
   }
   if (format == "junit") return print_junit(outcomes);

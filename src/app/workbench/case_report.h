@@ -20,6 +20,8 @@ struct CaseOutcome {
   double seconds = 0;
 };
 
+json::object to_json(const CaseOutcome& outcome);
+
 // `format`: text, json, junit or github.
 void print_report(const std::vector<CaseOutcome>& outcomes, const std::string& format);
 

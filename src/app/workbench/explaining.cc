@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "app/environment.h"
 #include "app/records/past_facts.h"
 #include "app/workbench/call_trial.h"
 #include "app/workbench/holes.h"
@@ -24,6 +23,41 @@
 namespace sallyport::app {
 
 namespace {
+
+Result<Call> call_in(const json::value& value, const std::string& where) {
+  const json::object* const object = value.if_object();
+  if (object == nullptr) return fail(ErrorCode::InvalidInput, "a call is an object", where);
+  Call call{.input = json::object{}};
+  std::string workspace;
+  for (const json::key_value_pair& pair : *object) {
+    const std::string_view name = pair.key();
+    std::string* const member = name == "agent" || name == "agent_id"       ? &call.agent_id
+                                : name == "session" || name == "session_id" ? &call.session_id
+                                : name == "server"                          ? &call.server
+                                : name == "tool"                            ? &call.tool
+                                : name == "front"                           ? &call.setting.front
+                                : name == "cwd"                             ? &call.setting.folder
+                                : name == "workspace"                       ? &workspace
+                                                                            : nullptr;
+    if (name == "input") {
+      call.input = pair.value();
+    } else if (member == nullptr) {
+      return fail(
+          ErrorCode::InvalidInput,
+          fmt::format("unknown member `{:.80}`; a call has agent, session, server, tool, input, "
+                      "front, cwd and workspace",
+                      name),
+          where);
+    } else if (!pair.value().is_string()) {
+      return fail(ErrorCode::InvalidInput, fmt::format("`{}` is no text", name), where);
+    } else {
+      *member = pair.value().get_string();
+    }
+  }
+  if (!workspace.empty()) call.setting.workspace.push_back(workspace);
+  if (call.tool.empty()) return fail(ErrorCode::InvalidInput, "a call names its `tool`", where);
+  return call;
+}
 
 // What became of the call, in the words of a decision.
 std::string recorded_verdict(const RecordedDecision& then, const json::object& body) {
@@ -84,18 +118,16 @@ Result<std::string> source_of(ledger::LedgerStore& store, const std::string& has
   return source == "program" ? std::string() : source;
 }
 
-// Empty: there is none.
-std::filesystem::path data_dir(const Context& context) {
-  const Result<Workspace::Place> place = context.place();
-  return place ? place->data_dir : std::filesystem::path();
+Result<core::PolicyText> text_of(const std::string& name) {
+  SALLYPORT_TRY(const policy::Policy read, policy::PolicyOrigin::named(name).read(nullptr));
+  return *read.text;
 }
 
 // Everything that decides about the call, put together from the record and what was named.
 class Explaining {
  public:
-  Explaining(const Context& context, const Circumstances& under, Workspace* workspace)
-      : context_(context), under_(under), workspace_(workspace) {
-    if (workspace_ != nullptr) reader_.emplace(workspace_->store());
+  Explaining(const ExplainScene& scene, const ExplainWish& wish) : scene_(scene), wish_(wish) {
+    if (scene_.store != nullptr) reader_.emplace(*scene_.store);
   }
 
   Result<Explained> explain(AskedCall asked) {
@@ -114,7 +146,7 @@ class Explaining {
   }
 
  private:
-  bool of_then() const { return then_ && !under_.now; }
+  bool of_then() const { return then_ && !wish_.now; }
 
   void undecided(std::string reason, std::string missing, std::string text) {
     if (explained_.undecided) return;
@@ -126,7 +158,16 @@ class Explaining {
   }
 
   Result<void> set_time() {
-    trial_.at = under_.at.value_or(SystemClock().wall());
+    trial_.at = SystemClock().wall();
+    if (wish_.at) {
+      const std::optional<WallTime> at = from_rfc3339(*wish_.at);
+      if (!at) {
+        return fail(ErrorCode::InvalidInput,
+                    fmt::format("`{:.80}` is no time; write it as 2026-11-16T12:00:00Z", *wish_.at),
+                    "--at");
+      }
+      trial_.at = *at;
+    }
     trial_.records = &records_of_now();
     if (!of_then()) return {};
     const std::optional<WallTime> decided = from_rfc3339(text_or_empty(then_->body, "decided_at"));
@@ -138,28 +179,34 @@ class Explaining {
       return {};
     }
     trial_.at = *decided;
-    past_.emplace(workspace_->store(), *as_of, trial_.at);
+    past_.emplace(*scene_.store, *as_of, trial_.at);
     trial_.records = &*past_;
     return {};
   }
 
   // The policy that was named; else that of the recorded call; else the starter.
   Result<void> find_policy() {
-    if (under_.policy || !then_) {
-      SALLYPORT_TRY(NamedPolicy named,
-                    under_.policy ? Result<NamedPolicy>(*under_.policy) : policy_named("starter"));
-      take(std::move(named));
+    if (wish_.policy || !then_) {
+      NamedPolicy named;
+      if (wish_.policy) named = *wish_.policy;
+      if (!wish_.policy) {
+        SALLYPORT_TRY(named, policy_named("starter", nullptr));
+      }
+      trial_.policy = named.text;
+      trial_.policy_name = named.name;
+      explained_.policy = named.name;
       return {};
     }
     const std::string& hash = then_->decision.policy_hash;
-    SALLYPORT_TRY(const std::string source, source_of(workspace_->store(), hash));
-    if (under_.now) {
+    SALLYPORT_TRY(const std::string source, source_of(*scene_.store, hash));
+    if (wish_.now) {
       if (source.empty()) {
         return fail(ErrorCode::InvalidInput,
                     "no file of the policy of this call is on record; name one with --policy");
       }
-      SALLYPORT_TRY(NamedPolicy named, policy_named(source));
-      take(std::move(named));
+      trial_.policy_name = source;
+      SALLYPORT_TRY(trial_.policy, text_of(source));
+      explained_.policy = source;
       explained_.policy_note = "as it is now";
       return {};
     }
@@ -181,17 +228,11 @@ class Explaining {
     return {};
   }
 
-  void take(NamedPolicy policy) {
-    explained_.policy = policy.name;
-    trial_.policy_name = std::move(policy.name);
-    trial_.policy = std::move(policy.text);
-  }
-
   // What rules look at beside the call, as the record has it (RU-36, RU-73).
   Result<void> set_scene() {
-    const Result<Workspace::Place> place = context_.place();
-    if (place) trial_.reviewers = place->reviewers_file();
-    trial_.machine = machine_of(context_.environment, data_dir(context_), trial_.policy_name);
+    trial_.reviewers = scene_.reviewers;
+    trial_.machine = machine_of(scene_.environment, scene_.data_dir, trial_.policy_name);
+    if (!scene_.sees_disk) trial_.files = &files_.emplace(json::object());
     if (!then_) {
       if (trial_.call.setting.front.empty()) trial_.call.setting.front = "mcp";
       return {};
@@ -250,9 +291,9 @@ class Explaining {
   }
 
   Result<void> decide_call() {
-    if (under_.grant) trial_.call.grants.push_back(*under_.grant);
+    if (wish_.grant) trial_.call.grants.push_back(*wish_.grant);
     if (!explained_.holes.empty()) {
-      SALLYPORT_TRY(const auto key, ledger::KeyFolder::kept_digest_key(data_dir(context_)));
+      SALLYPORT_TRY(const auto key, ledger::KeyFolder::kept_digest_key(scene_.data_dir));
       const std::optional<KeyedDigest> digest =
           key ? std::optional(KeyedDigest(*key)) : std::nullopt;
       SALLYPORT_TRY(const HoleAnswer answer,
@@ -279,7 +320,7 @@ class Explaining {
       return {};
     }
     if (files_ && files_->unknown()) {
-      undecided("state_unknown", "files", "what a folder held then is not on record");
+      undecided("state_unknown", "files", "what a folder holds is not known here");
       return {};
     }
     if (const std::optional<std::string> guard = external::missing_answer(answer.seen)) {
@@ -293,7 +334,7 @@ class Explaining {
     if (!explained_.holes.empty()) explained_.now.call.input = recorded_input();
     explained_.decider = decider_of(explained_.now, answer.policy, tree);
     compare_with_record();
-    if (!under_.with_changes || verdict_of(explained_.now) == "runs") return {};
+    if (!wish_.with_changes || verdict_of(explained_.now) == "runs") return {};
     SALLYPORT_TRY(const TrialAnswer all, decide(trial_, core::Hearing::All));
     explained_.causes = causes_of(all.seen, all.policy, tree);
     if (explained_.undecided) return {};
@@ -314,7 +355,7 @@ class Explaining {
 
   // A decision that is made again as it was then says what the record says, or nothing (WB-8).
   void compare_with_record() {
-    if (!of_then() || under_.policy) return;
+    if (!of_then() || wish_.policy) return;
     RecordedDecision& then = *explained_.then;
     const std::string verdict(verdict_of(explained_.now));
     const bool asked = then.verdict == "asks" || then.verdict == "proposed";
@@ -328,14 +369,13 @@ class Explaining {
                           then.reason.empty() ? "" : fmt::format(" ({})", then.reason), verdict));
   }
 
-  const Context& context_;
-  const Circumstances& under_;
-  Workspace* workspace_;
+  const ExplainScene& scene_;
+  const ExplainWish& wish_;
   core::NoRecords nothing_;
   std::optional<ledger::StoreReader> reader_;
   std::optional<PastFacts> past_;
   std::optional<RecordedFiles> files_;
-  std::optional<Recorded> then_;
+  std::optional<RecordedCall> then_;
   CallTrial trial_;
   Explained explained_;
 };
@@ -350,7 +390,7 @@ AskedCall asked_in(const json::object& entry, const json::object& body) {
                            .tool = text_or_empty(entry, "tool_name"),
                            .input = input ? *input : json::value(),
                            .setting = {.front = text_or_empty(body, "front")}},
-                  .then = Recorded{.body = body}};
+                  .then = RecordedCall{.body = body}};
   RecordedDecision& then = asked.then->decision;
   then.sequence = number_in(entry, "sequence").value_or(0);
   then.policy_hash = text_or_empty(entry, "policy_hash");
@@ -368,6 +408,18 @@ AskedCall asked_in(const json::object& entry, const json::object& body) {
   return asked;
 }
 
+Result<AskedCall> asked_call(const json::value& value, const std::string& where) {
+  SALLYPORT_TRY(Call call, call_in(value, where));
+  return AskedCall{.call = std::move(call)};
+}
+
+Result<AskedCall> asked_call(const std::string& text, const std::string& where) {
+  const Result<ParsedJson> parsed = parse_json(text);
+  if (parsed) return asked_call(parsed->value, where);
+  return fail(ErrorCode::InvalidInput, parsed.error().message,
+              fmt::format("{}:{}", where, parsed.error().where));
+}
+
 Result<AskedCall> recorded_call(ledger::LedgerStore& store, const std::string& id) {
   std::optional<AskedCall> found;
   const ledger::Filter filter{
@@ -382,14 +434,23 @@ Result<AskedCall> recorded_call(ledger::LedgerStore& store, const std::string& i
               fmt::format("`{:.80}` is no file, and no call of that id is recorded", id));
 }
 
-Result<NamedPolicy> policy_named(const std::string& name) {
-  SALLYPORT_TRY(const policy::Policy read, policy::PolicyOrigin::named(name).read(nullptr));
-  return NamedPolicy{.name = name, .text = *read.text};
+Result<NamedPolicy> policy_named(const std::string& name, ledger::LedgerStore* store) {
+  if (!name.starts_with("sha256:")) {
+    SALLYPORT_TRY(core::PolicyText text, text_of(name));
+    return NamedPolicy{name, std::move(text)};
+  }
+  std::optional<core::KeptPolicy> kept;
+  if (store != nullptr) {
+    ledger::StoreReader records(*store);
+    SALLYPORT_TRY(kept, core::kept_policy(records, name));
+  }
+  if (kept) return NamedPolicy{name, std::move(kept->text)};
+  return fail(ErrorCode::NotFound,
+              fmt::format("no text of a policy with the hash `{:.80}` is kept here", name));
 }
 
-Result<Explained> explain(const Context& context, Workspace* workspace, AskedCall asked,
-                          const Circumstances& under) {
-  return Explaining(context, under, workspace).explain(std::move(asked));
+Result<Explained> explain(const ExplainScene& scene, AskedCall asked, const ExplainWish& wish) {
+  return Explaining(scene, wish).explain(std::move(asked));
 }
 
 }  // namespace sallyport::app

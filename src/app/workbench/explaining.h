@@ -1,52 +1,63 @@
-// A call, made before or only thought of, with all that decides about it, put together from its
-// record and from what a person names. Decided over a ledger that is only read.
+// Why a call would run or would not, for the command line and the HTTP API: the call, the policy
+// and the facts are put together, and the function that decides about calls decides. Nothing is
+// written. A recorded call is judged with the policy text, the front and the facts of then (WB-33).
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
-#include "app/context.h"
+#include "app/environment.h"
 #include "app/workbench/explanation.h"
+#include "core/plan/policy_text.h"
 #include "ledger/store.h"
 
 namespace sallyport::app {
 
 // The record of a call that was made before.
-struct Recorded {
+struct RecordedCall {
   RecordedDecision decision{};
   json::object body{};
 };
 
 struct AskedCall {
   Call call{};
-  std::optional<Recorded> then{};
+  std::optional<RecordedCall> then{};
 };
 
-// What a record says; `entry` has its body opened, which is `body`.
+// A call as people write it. `where` is how messages name the text.
+Result<AskedCall> asked_call(const std::string& text, const std::string& where);
+Result<AskedCall> asked_call(const json::value& value, const std::string& where);
+// A recorded call: `body` is the opened body of `entry`.
 AskedCall asked_in(const json::object& entry, const json::object& body);
-
-// The record that ended the call, else the last one about it.
+// The record that ended the call, else the last one about it. `id` is whole.
 Result<AskedCall> recorded_call(ledger::LedgerStore& store, const std::string& id);
 
+// A policy that somebody named: one that is shipped, a file, or `sha256:` and the hash of one whose
+// text the ledger has kept.
 struct NamedPolicy {
-  std::string name{};  // how places name its text
+  std::string name{};
   core::PolicyText text{};
 };
-// A shipped policy by its name, or a file.
-Result<NamedPolicy> policy_named(const std::string& name);
+Result<NamedPolicy> policy_named(const std::string& name, ledger::LedgerStore* store);
 
-// What it is judged under.
-struct Circumstances {
-  std::optional<NamedPolicy> policy{};  // none: that of the record, else the starter
-  std::optional<std::string> grant{};   // the token that the call presents
+// All must outlive the explanation.
+struct ExplainScene {
+  ledger::LedgerStore* store = nullptr;  // null: nothing is revoked, spent, promoted or pinned
+  const Environment& environment;
+  std::filesystem::path data_dir{};   // empty: there is none
+  std::filesystem::path reviewers{};  // empty: nobody is registered
+  bool sees_disk = true;              // false: what depends on files of this machine is undecided
+};
+
+struct ExplainWish {
+  std::optional<NamedPolicy> policy{};  // nothing: that of the recorded call, else the starter
   bool now = false;                     // a recorded call by the policy and the facts of now
-  std::optional<WallTime> at{};         // the time of now
+  std::optional<std::string> at{};      // RFC 3339
+  std::optional<std::string> grant{};   // a token
   bool with_changes = true;             // also all causes, and what would let the call run
 };
 
-// A recorded call is judged with the policy text, the front and the facts of then (WB-33).
-// `workspace`: null where there is no ledger; then nothing is revoked, spent, promoted or pinned.
-Result<Explained> explain(const Context& context, Workspace* workspace, AskedCall asked,
-                          const Circumstances& under);
+Result<Explained> explain(const ExplainScene& scene, AskedCall asked, const ExplainWish& wish);
 
 }  // namespace sallyport::app

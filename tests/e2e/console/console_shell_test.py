@@ -6,12 +6,13 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from browser_support import ROOT  # noqa: E402
 from console_pages_support import PagesTest, PHONE, WIDE  # noqa: E402
-from fake_gate import question, with_calls, with_log  # noqa: E402
+from fake_gate import question, with_calls, with_controls, with_log  # noqa: E402
 import npm_peers  # noqa: E402
 
 TYPES = npm_peers.Peers("console-types", {"typescript": "7.0.2", "preact": "11.2.0", "@preact/signals": "2.11.4"})
@@ -24,7 +25,11 @@ def screens(gate):
     gate.put(question(2, state="denied"))
     with_calls(gate, HOSTILE)
     with_log(gate)
-    return ["approvals", "approvals/apr_1", "approvals?view=history", "approvals/apr_2?view=history", "calls", "calls/c1", "live", "proof?entry=0",
+    with_controls(gate, HOSTILE)
+    name = urllib.parse.quote(HOSTILE, safe="")
+    gate.roles = ["approver", "viewer", "controller"]
+    return ["agents", "agents/" + name, "tools", "tools/" + urllib.parse.quote("files/" + HOSTILE, safe=""), "grants", "grants/g-root", "policies",
+            "policies/sha256%3A" + "a" * 64 + "?with=sha256%3A" + "b" * 64, "policies/edit", "approvals", "approvals/apr_1", "approvals?view=history", "approvals/apr_2?view=history", "calls", "calls/c1", "live", "proof?entry=0",
             "health", "nowhere"]
 
 

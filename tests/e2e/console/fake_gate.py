@@ -69,7 +69,7 @@ def with_calls(gate, text="/etc/motd", count=3):
             "policy_hash": "sha256:" + "0c64" * 16, "next": rows[i + 1]["call_id"] if i + 1 < count else None, "prev": rows[i - 1]["call_id"] if i else None,
             "withheld": []}
         gate.extra[f"calls/{row['call_id']}/explain"] = {
-            "verdict": "refused", "decided_by": {"stage": "guard", "guard": "workspace-paths", "rule": "outside-workspace", "place": "/path"},
+            "verdict": "refused", "decided_by": {"stage": "guard", "kind": "guard", "name": "workspace-paths", "guard": "workspace-paths", "rule": "outside-workspace", "place": "/path"},
             "policy": {"name": "starter", "hash": "sha256:" + "0c64" * 16}, "causes": [],
             "changes": [{"kind": "input", "edits": [{"place": "/path", "text": "below /srv/app"}], "verdict": "runs"}]}
 
@@ -83,6 +83,43 @@ def with_log(gate):
     gate.extra["log/keys"] = {"keys": [{"key": KEY, "first_size": 1, "last_size": None, "compromised": False}]}
     gate.extra["log/checkpoint"] = json.loads(receipt)["checkpoint"].encode()
     gate.extra["entries/0/receipt"] = receipt
+
+
+def page(items, **more):
+    return {"items": items, "next": None, "prev": None, "tree_size": 21, "total": len(items), "exact": True, **more}
+
+
+def with_controls(gate, text="deploy-bot"):
+    """An agent whose record suggests a promotion, a changed tool, grants, and two policies."""
+    score = {"agent": text, "action": None, "total": 22, "successes": 22, "failures": 0, "denied": 0, "timeouts": 0, "withheld": 0, "success_rate": 1.0,
+             "latest_outcome": "success", "latest_timestamp": now(), "effective_tier": "act_with_approval", "policy": {"side_effect_level": "read_only"}}
+    agent = {"agent": text, "tier": "act_with_approval", "source": "tier", "score": score}
+    gate.extra["agents"] = page([{**agent, "proposes": True}])
+    name = "agents/" + urllib.parse.quote(text, safe="")
+    gate.extra[name] = agent
+    gate.extra[name + "/trust"] = {"agent": text, "records": [], "history": [
+        {"at": now(i - 60), "total": i + 1, "successes": i, "success_rate": i / (i + 1)} for i in range(20)]}
+    gate.extra[name + "/proposals"] = {"tier": "act_with_approval", "ledger": "sallyport.local/a368", "items": [{
+        "action": "trust.promote", "agent": text, "from_tier": "act_with_approval", "to_tier": "act_auto", "why": "record_is_good",
+        "evidence": {**score, "first_at": now(-86400), "latest_at": now(), "calls": ["01a1e347-1", "01a1e347-2"]}}]}
+    pin = {"server": "files", "tool": text, "hash": "2:" + "ab" * 32, "sequence": 3, "held": True, "changed_hash": "2:" + "cd" * 32, "changed_sequence": 9}
+    gate.extra["pins"] = page([pin, {**pin, "tool": "read_file", "held": False}])
+    gate.extra["pins/files/" + urllib.parse.quote(text, safe="")] = {
+        **pin, "definition_state": "open", "before": {"description": "old"}, "after": {"description": text},
+        "members": [{"name": "description", "before": "reads a file", "after": "reads a file\n" + text}]}
+    grant = {"grant_id": "g-root", "grant_digest": "sha256:1", "parent": None, "issuer": "ed25519:aa", "principal": text, "issued_at": 1789000000,
+             "expires_at": 1799000000, "grants": 1, "origin": "issued", "uses": 2, "holds": 1, "state": "valid"}
+    gate.extra["grants"] = page([{**grant, "grant_id": "g-child", "grant_digest": "sha256:2", "parent": "sha256:1", "principal": "agent:sub"}, grant])
+    gate.extra["grants/g-root"] = {**grant, "children": ["g-child"]}
+    rows = [{"hash": "sha256:" + digit * 64, "source": "/etc/policy.yaml", "who": "uid:root", "loaded_at": now(-i), "sequence": 9 - i, "in_force": i == 0}
+            for i, digit in enumerate("ab")]
+    gate.extra["policies"] = page(rows, drafts=["next-week"], writes="activate", is_file=True)
+    for i, row in enumerate(rows):
+        gate.extra["policies/" + urllib.parse.quote(row["hash"], safe="")] = {
+            **row, "text": f"version: 1\nname: {text.splitlines()[0]}\n# {i}\n", "text_state": "open", "extends": None}
+    gate.extra["policies/check"] = {"valid": True, "name": None, "hash": "sha256:" + "c" * 64}
+    gate.extra["stats"] = {"bucket": "1m", "by": "outcome", "pieces": [{"at": now(-60 * i), "counts": {"executed": i % 7}} for i in range(60, 0, -1)]}
+    gate.extra["log/gaps"] = {"gaps": [{"sequence": 4, "at": now(), "kind": "fail_open", "detail": text}], "left_out": 0}
 
 
 class Gate:
@@ -191,6 +228,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.route("GET", b"")
 
+    def do_PUT(self):
+        self.route("PUT", self.rfile.read(int(self.headers.get("Content-Length", "0"))))
+
     def do_DELETE(self):
         self.route("DELETE", b"")
 
@@ -255,6 +295,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 return self.reply(200, self.session())
             if name == "health" and gate.health is not None:
                 return self.reply(200, {**gate.health, "server_time": gate.time()})
+            if name in gate.extra and callable(gate.extra[name]):
+                status, said = gate.extra[name](method, json.loads(body or b"null"))
+                return self.reply(status, said, "application/json" if status < 400 else "application/problem+json")
             if name in gate.extra:
                 return self.reply(200, gate.extra[name], "text/plain" if name == "log/checkpoint" else "application/json")
             if name == "approvals":

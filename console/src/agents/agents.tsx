@@ -1,0 +1,80 @@
+// Agents: the tier of each, where it comes from, and what its record counts.
+import { query } from "../core/api";
+import { Link } from "../core/link";
+import { type Page, useGet } from "../core/load";
+import { Pager } from "../core/pager";
+import { Failed } from "../core/parts";
+import { number, t, time, word } from "../core/text";
+import { address, place } from "../core/url";
+import { visible } from "../core/visible";
+import { AgentPage } from "./agent_page";
+
+export interface Score {
+  total: number;
+  successes: number;
+  failures: number;
+  denied: number;
+  timeouts: number;
+  withheld: number;
+  success_rate: number | null;
+  latest_timestamp: string | null;
+  policy: { side_effect_level: string };
+}
+
+export interface Agent {
+  agent: string;
+  tier: string;
+  source: string;
+  score: Score;
+  proposes?: boolean;
+}
+
+export function percent(rate: number | null): string {
+  return rate === null ? "–" : `${(rate * 100).toFixed(1)} %`;
+}
+
+function AgentList() {
+  const { read, failed } = useGet<Page<Agent>>("agents" + query({ cursor: place.value.query.get("cursor") }));
+  return (
+    <section class="page">
+      <h1>{t("nav.agents")}</h1>
+      {failed !== null && <Failed problem={failed} />}
+      {!read && failed === null && <p class="quiet">{t("question.loading")}</p>}
+      {read && read.items.length === 0 && <p class="quiet empty">{t("agents.none")}</p>}
+      {read && read.items.length > 0 && (
+        <div class="scroll" tabIndex={0} role="region" aria-label={t("nav.agents")}>
+          <table>
+            <thead>
+              <tr>
+                {(["agent", "tier", "level", "records", "rate", "latest"] as const).map((name) => (
+                  <th scope="col">{t(`agents.${name}`)}</th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {read.items.map((one) => (
+                <tr key={one.agent}>
+                  <td>
+                    <Link to={address("agents", one.agent)}>{visible(one.agent)}</Link> {one.proposes && <span class="count">{t("agents.proposes")}</span>}
+                  </td>
+                  <td>
+                    {one.tier} <span class="quiet">{word("source", one.source)}</span>
+                  </td>
+                  <td>{one.score.policy.side_effect_level}</td>
+                  <td>{number(one.score.total)}</td>
+                  <td>{percent(one.score.success_rate)}</td>
+                  <td class="fixed">{one.score.latest_timestamp && time(one.score.latest_timestamp)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {read && <Pager list={read} />}
+    </section>
+  );
+}
+
+export function Agents() {
+  return place.value.id ? <AgentPage /> : <AgentList />;
+}

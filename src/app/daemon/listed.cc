@@ -1,0 +1,63 @@
+#include "app/daemon/listed.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "api/cursor.h"
+#include "api/schema.h"
+#include "base/try.h"
+
+namespace sallyport::app {
+
+namespace {
+
+constexpr std::size_t kUsual = 50;
+constexpr std::size_t kMost = 500;
+
+}  // namespace
+
+Result<api::Answer> listed(const api::Request& request, std::string_view list,
+                           std::uint64_t tree_size, json::array rows) {
+  SALLYPORT_TRY(const auto asked, request.query.number("limit", 1, kMost));
+  const std::size_t limit = asked ? static_cast<std::size_t>(*asked) : kUsual;
+  std::size_t begin = 0;
+  if (const auto text = request.query.get("cursor")) {
+    SALLYPORT_TRY(const api::Cursor cursor, api::Cursor::parse(*text, list, request.query));
+    begin = static_cast<std::size_t>(std::min<std::uint64_t>(cursor.position, rows.size()));
+  }
+  const std::size_t end = std::min(begin + limit, rows.size());
+  const auto cursor_at = [&](std::size_t position, bool back) {
+    return api::Cursor{position, tree_size, back}.text(list, request.query);
+  };
+  json::object body{{"items", json::array()}, {"next", nullptr}, {"prev", nullptr}};
+  json::array& items = body["items"].get_array();
+  for (std::size_t i = begin; i < end; ++i) items.push_back(std::move(rows[i]));
+  if (end < rows.size()) body["next"] = cursor_at(end, false);
+  if (begin > 0) body["prev"] = cursor_at(begin > limit ? begin - limit : 0, true);
+  body["tree_size"] = tree_size;
+  body["total"] = rows.size();
+  body["exact"] = true;
+  return api::Answer{.body = std::move(body)};
+}
+
+std::vector<api::Parameter> list_parameters() {
+  return {{"limit", "1 to 500 [50]", api::schema::number()},
+          {"cursor", "of another page", api::schema::text()}};
+}
+
+bool may_read_controls(const api::Person& person) {
+  return person.reads_sealed() || person.roles.has(api::Role::Controller);
+}
+
+api::Read on_log(ledger::Ledger& ledger, LookAtLog look) {
+  return [&ledger, look = std::move(look)](const api::Request& request) -> Result<api::Answer> {
+    api::Answer answer;
+    SALLYPORT_CHECK_OK(ledger.store().read([&](ledger::ReadView& view) -> Result<void> {
+      SALLYPORT_TRY(answer, look(view, request));
+      return {};
+    }));
+    return answer;
+  };
+}
+
+}  // namespace sallyport::app

@@ -1,0 +1,103 @@
+// How agents stand: what their records count, the tier that holds and where it comes from. The
+// command line and the HTTP API say the same, because both ask here.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/plan/approval_rules.h"
+#include "core/record/recorder.h"
+#include "ledger/store.h"
+#include "trust/score.h"
+#include "trust/standing.h"
+
+namespace sallyport::app {
+
+// The tier that holds for an agent, before rules and classes of single calls.
+struct AgentTier {
+  Autonomy tier = Autonomy::ActWithApproval;
+  std::string source = "default";  // promotion, demotion, agent_tiers, autonomy_tier, tier, default
+};
+
+// What the policy that was in force last declares for agents. Of a ledger without a policy text:
+// nothing, so the default counts.
+class DeclaredTiers {
+ public:
+  static Result<DeclaredTiers> read(core::RecordReader& records);
+  // All agents alike, as somebody named it.
+  static DeclaredTiers fixed(Autonomy tier);
+
+  AgentTier of(const std::string& agent) const;
+
+ private:
+  std::function<std::optional<AgentTier>(const std::string&)> find_{};
+};
+
+AgentTier tier_of(const trust::Standing& standing, const AgentTier& declared);
+
+// The counts after one record, for charts.
+struct ScorePoint {
+  std::string at{};
+  std::uint64_t total = 0;
+  std::uint64_t successes = 0;
+  std::optional<double> success_rate{};
+};
+
+// The counts of one agent as they grew: at most `kMost` points, evenly over its records, the last
+// one among them.
+class ScoreHistory {
+ public:
+  static constexpr std::size_t kMost = 200;
+
+  void take(const trust::TrustRecord& record, const trust::TrustScore& score);
+  std::vector<ScorePoint> points() const;
+
+ private:
+  std::vector<ScorePoint> kept_;
+  std::optional<ScorePoint> last_;
+  std::uint64_t seen_ = 0;
+  std::uint64_t step_ = 1;  // every so many are kept
+};
+
+// A change of tier that the record of an agent suggests. Nothing is changed by counting (TR-14): a
+// controller signs, or it does not happen.
+struct TierProposal {
+  std::string action{};  // trust.promote, trust.demote
+  Autonomy from = Autonomy::ActWithApproval;
+  Autonomy to = Autonomy::ActWithApproval;
+  std::string why{};  // record_is_good, record_is_bad
+};
+
+struct AgentTrust {
+  trust::TrustScore score{};
+  AgentTier tier{};
+  std::vector<ScorePoint> history{};
+  std::vector<std::string> calls{};  // the newest that were counted, oldest first
+  std::optional<std::string> first_at{};
+
+  std::optional<TierProposal> proposal() const;
+};
+
+// What an agent must show before a promotion is proposed.
+inline constexpr std::uint64_t kRecordsToPropose = 20;
+inline constexpr double kRateToPropose = 0.95;
+
+struct TrustAsked {
+  std::optional<std::string> agent{};  // nothing: all
+  const DeclaredTiers& declared;
+  const core::ReviewerBook* people = nullptr;
+};
+// By agent; one that is asked for and has no record is there with nothing counted.
+Result<std::map<std::string, AgentTrust>> agents_of(ledger::ReadView& view,
+                                                    core::RecordReader& records,
+                                                    const TrustAsked& asked);
+
+json::object to_json(const AgentTrust& agent);
+json::array to_json(const std::vector<ScorePoint>& history);
+json::object to_json(const TierProposal& proposal, const AgentTrust& evidence);
+
+}  // namespace sallyport::app

@@ -1,0 +1,33 @@
+// Is this a policy, and what does it say? For `policy check` and for the HTTP API.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/environment.h"
+#include "guardrails/guardrails.h"
+#include "policy/policy.h"
+#include "rules/warnings.h"
+
+namespace sallyport::app {
+
+struct PolicyReport {
+  std::optional<Error> refused{};  // with `where`; the rest is empty then
+  policy::Policy policy{};
+  std::string hash{};
+  std::string durability{};
+  std::vector<rules::Warning> warnings{};
+  std::shared_ptr<const guardrails::Guardrails> guardrails{};  // null: there are no checks
+
+  std::size_t checks() const { return policy.guardrails ? policy.guardrails->checks.size() : 0; }
+};
+
+// What `policy check --json` prints.
+json::object to_json(const PolicyReport& report);
+
+// `read`: as the reader of policies gave it. An error is none of the policy.
+Result<PolicyReport> report_on(Result<policy::Policy> read, const Environment& environment,
+                               const Clock& clock);
+
+}  // namespace sallyport::app
