@@ -107,6 +107,15 @@ Result<void> keep_cosignatures(WriteView& view, std::string_view checkpoint,
   return forget_older(view);
 }
 
+Result<void> note_offered(Ledger& ledger, std::uint64_t size) {
+  // A commit without entries waits for the disk, and takes what was written before it along.
+  SALLYPORT_CHECK_OK(ledger.transact([size](WriteView& view) -> Result<std::vector<core::Draft>> {
+    SALLYPORT_CHECK_OK(view.put_fact({"ledger", "offered", std::to_string(size)}));
+    return std::vector<core::Draft>{};
+  }));
+  return {};
+}
+
 Result<std::string> with_cosignatures(ReadView& view, std::uint64_t size, std::string checkpoint) {
   SALLYPORT_TRY(const std::optional<Cosigned> cosigned, cosigned_at(view, size));
   return cosigned ? checkpoint + cosigned->lines : std::move(checkpoint);

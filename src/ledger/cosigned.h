@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "ledger/ledger.h"
 #include "ledger/store.h"
 #include "ledger/witness_policy.h"
 
@@ -31,6 +32,11 @@ Result<std::optional<Cosigned>> newest_cosigned(ReadView& view, std::uint64_t se
 Result<void> keep_cosignatures(WriteView& view, std::string_view checkpoint,
                                const std::vector<NoteSignature>& lines,
                                const WitnessPolicy& policy);
+
+// Remembers that the checkpoint of this size is about to be shown to others. When it returns, all
+// up to there is on disk: a commit that did not wait for the disk may be gone after a loss of
+// power, and a witness never forgets what it was shown (SC-22). Waits.
+Result<void> note_offered(Ledger& ledger, std::uint64_t size);
 
 // A stored checkpoint with the cosignatures that are kept for its size.
 Result<std::string> with_cosignatures(ReadView& view, std::uint64_t size, std::string checkpoint);
