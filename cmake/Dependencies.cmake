@@ -16,6 +16,7 @@ pkg_check_modules(ICU_I18N REQUIRED IMPORTED_TARGET icu-i18n)
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(BROTLI REQUIRED IMPORTED_TARGET libbrotlidec)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(NATS REQUIRED IMPORTED_TARGET libnats)
 # By file: the package target adds a macro that would part its users from the precompiled header.
 find_library(SIMDJSON_LIBRARY simdjson REQUIRED)
 find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)

@@ -61,6 +61,10 @@ set(SALLYPORT_ALONE
     app/cli/completion.cc
     app/cli/demo.cc
     app/cli/demo_scene.cc
+    app/outside/event_feed.cc
+    app/outside/http_sink.cc
+    app/outside/jetstream_sink.cc
+    app/records/entry_text.cc
     app/records/gaps.cc
     app/cli/grants_list.cc
     app/cli/guard_stream.cc
@@ -84,6 +88,7 @@ set(SALLYPORT_ALONE
     hook/cursor.cc
     hook/gemini.cc
     ledger/entry_reader.cc
+    ledger/export_tiles.cc
     ledger/opening.cc
     ledger/receipt.cc
     match/stream.cc

@@ -9,16 +9,16 @@ declare -A packages=(
   [build]="clang-19 lld-19 libclang-rt-19-dev llvm-19 ccache cmake ninja-build pkg-config make git
     libvectorscan-dev libboost1.81-dev libboost-json1.81-dev libsimdjson-dev libfyaml-dev libfmt-dev
     libsodium-dev libsqlite3-dev libssl-dev libcli11-dev libmimalloc-dev libpcre2-dev libicu-dev
-    zlib1g-dev libbrotli-dev libzstd-dev esbuild gzip"
+    zlib1g-dev libbrotli-dev libzstd-dev libnats-dev esbuild gzip"
   [test]="libgtest-dev libgmock-dev python3 openssl sqlite3 g++ nodejs npm passwd util-linux systemd chromium dpkg-dev
-    prometheus"
+    prometheus nats-server"
   [bench]="libsqlite3-dev libre2-dev"
   [deb]="dpkg-dev binutils"
   [lint]="clang-format-19 clang-tidy-19 python3"
 )
 
 # Tests that need one of these say loudly that they are skipped where it cannot be had.
-can_do_without=" chromium prometheus "
+can_do_without=" chromium prometheus nats-server "
 
 say() { printf 'install-deps: %s\n' "$*" >&2; }
 
@@ -28,7 +28,7 @@ stood_in() {
     libvectorscan-dev) pkg-config --exists libhs 2>/dev/null ;;  # libhyperscan-dev: same API, and they conflict
     nodejs) command -v node >/dev/null ;;
     npm) command -v npm >/dev/null ;;
-    esbuild | chromium) command -v "$1" >/dev/null ;;
+    esbuild | chromium | nats-server) command -v "$1" >/dev/null ;;
     *) false ;;
   esac
 }

@@ -8,6 +8,7 @@
 #include "agent/tools.h"
 #include "app/gateway_plan.h"
 #include "app/governed_process.h"
+#include "app/outside/witness_file.h"
 #include "app/run_on.h"
 #include "base/try.h"
 #include "core/record/plain_text.h"
@@ -89,6 +90,7 @@ Result<std::unique_ptr<Gate>> Gate::open(const Context& context, Options options
                                       std::move(machine),
                                       Desk{.data_dir = named ? data_dir : std::string(),
                                            .notifier = desktop_notifier(context.environment)}));
+  SALLYPORT_CHECK_OK(gate->open_witnesses());
   SALLYPORT_CHECK_OK(run_on(gate->loop_, gate->watch_.load()));
   // Before the first event: a program that the policy tells of it is an agent's child, too.
   SALLYPORT_CHECK_OK(govern_this_process(gate->ledger(), who_runs_this()));
@@ -97,7 +99,21 @@ Result<std::unique_ptr<Gate>> Gate::open(const Context& context, Options options
   return gate;
 }
 
+Result<void> Gate::open_witnesses() {
+  const auto& file = workspace_->place().config.ledger.witnesses;
+  if (!file) return {};
+  SALLYPORT_TRY(ledger::WitnessPolicy policy, load_witness_policy(*file));
+  SALLYPORT_TRY(witnesses_,
+                WitnessWatch::open({.ledger = ledger(),
+                                    .clock = workspace_->clock(),
+                                    .metrics = metrics_,
+                                    .log = [this](std::string_view line) { log(line); }},
+                                   std::move(policy)));
+  return {};
+}
+
 Gate::~Gate() {
+  witnesses_.reset();
   external_->stop_logging();
   // What could not be taken back names a process that does not run any more.
   (void)govern_no_more(ledger());
@@ -106,11 +122,13 @@ Gate::~Gate() {
 void Gate::start_watching() {
   boost::asio::co_spawn(loop_, watch_.run(), boost::asio::detached);
   boost::asio::co_spawn(loop_, ledger_watch_.run(), boost::asio::detached);
+  if (witnesses_) witnesses_->start();
 }
 
 void Gate::stop_watching() {
   watch_.stop();
   ledger_watch_.stop();
+  if (witnesses_) witnesses_->stop();
   notice_.stop();
 }
 

@@ -11,6 +11,7 @@
 #include "app/context.h"
 #include "app/error_lines.h"
 #include "app/ledger_watch.h"
+#include "app/outside/witness_watch.h"
 #include "app/policy_watch.h"
 #include "app/waiting_notice.h"
 #include "app/workspace.h"
@@ -45,7 +46,8 @@ class Gate {
   ledger::Ledger& ledger() { return workspace_->ledger(); }
   core::Recorder& recorder() { return recorder_; }  // the ledger, counted
   const core::PlanSource& plans() const { return plans_; }
-  // Follows the policy's file and the state of the ledger, on the loop, until it is stopped.
+  // Follows the policy's file and the state of the ledger, on the loop, until it is stopped; beside
+  // it checkpoints go to the witnesses of the configuration.
   void start_watching();
   void stop_watching();
   // Puts this policy in force, read anew. An error: it is recorded, and the one before stays.
@@ -76,6 +78,7 @@ class Gate {
   };
   Gate(std::unique_ptr<Workspace> workspace, Options options, const std::string& policy_before,
        effects::Machine machine, Desk desk);
+  Result<void> open_witnesses();
 
   boost::asio::io_context loop_{1};
   ErrorLines lines_;
@@ -95,6 +98,7 @@ class Gate {
   LedgerWatch ledger_watch_;
   core::Governor governor_;
   WaitingNotice notice_;
+  std::unique_ptr<WitnessWatch> witnesses_;  // null: the configuration names none
 };
 
 }  // namespace sallyport::app

@@ -26,14 +26,29 @@ inline constexpr std::size_t kMaxExportLine = 16u << 20;
 Result<void> export_json_lines(ReadView& view, std::optional<std::uint64_t> after,
                                const Line& line);
 
+// The line of one entry without any opening: what is sealed stays sealed.
+Result<std::string> sealed_line(const StoredEntry& stored);
+
 // ArcSight Common Event Format, one event a line (LE-66). `with_openings` adds `msg`: the body with
 // its open values as canonical JSON, cut at 1,023 bytes, which is what the format allows.
 Result<void> export_cef(ReadView& view, const Filter& filter, std::string_view version,
                         bool with_openings, const Line& line);
 
+// One entry that is not pruned, without its openings.
+Result<std::string> cef_line(const StoredEntry& stored, std::string_view version);
+
+// The same as an event of OCSF 1.1, as JSON: a call is API Activity (6003), what happens to the
+// gate itself Application Lifecycle (6002), everything else a base event (0).
+Result<std::string> ocsf_line(const StoredEntry& stored, std::string_view version);
+
 // Where the `number`th tile of a level, or of `entries`, lies: `tile/0/x001/x234/067` for 1234067,
 // with `.p/<width>` when it is narrower than 256.
 std::string tile_path(std::string_view level, std::uint64_t number, std::uint64_t width);
+
+// What stands at such a path, as far as the log reaches. Nothing: there is no such tile, its name
+// is not in the one form that `tile_path` gives it, or an entry in it was pruned. No opening is in
+// it.
+Result<std::optional<std::string>> read_tile(ReadView& view, std::string_view path);
 
 // tlog-tiles in a folder (LE-65). Writes what a reader of the newest checkpoint needs: full tiles
 // that an earlier export of this ledger left there stay as they are, `checkpoint` is written last.

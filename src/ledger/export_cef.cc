@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
-#include <array>
 #include <boost/json.hpp>
 #include <chrono>
 
 #include "base/try.h"
+#include "ledger/entry_meaning.h"
 #include "ledger/export.h"
 #include "ledger/opening_check.h"
 
@@ -13,54 +13,6 @@ namespace sallyport::ledger {
 namespace {
 
 constexpr std::size_t kMaxMessage = 1023;
-
-struct Severity {
-  std::string_view name;
-  int value;
-};
-
-// How serious the end of a call is for an operator: a refusal ranks above work that went well, and
-// a lost record above both.
-constexpr auto kOutcomes = std::to_array<Severity>({
-    {"cached", 2},
-    {"replayed", 2},
-    {"completed", 3},
-    {"requires_confirmation", 5},
-    {"blocked", 6},
-    {"invalidated", 6},
-    {"persistence_failed", 8},
-});
-
-// Times without full protection, and what only an attacker or a restored backup brings about.
-constexpr auto kControls = std::to_array<Severity>({
-    {"clock_step", 3},
-    {"erased", 3},
-    {"key_rotated", 3},
-    {"policy_rejected", 3},
-    {"pruned", 3},
-    {"fail_open_started", 8},
-    {"refused_control", 9},
-    {"rollback_acknowledged", 9},
-});
-
-constexpr auto kKinds = std::to_array<Severity>({
-    {"intent", 2},
-    {"grant", 2},
-    {"approval", 3},
-    {"guard_hit", 3},
-    {"hook_failed", 3},
-    {"trust", 3},
-});
-constexpr int kUncleanGap = 5;
-constexpr int kElse = 1;
-
-template <std::size_t N>
-std::optional<int> find(const std::array<Severity, N>& table, std::string_view name) {
-  for (const Severity& row : table) {
-    if (row.name == name) return row.value;
-  }
-  return std::nullopt;
-}
 
 // A value that no line end and no terminal sequence in it can turn into a second event.
 void append_escaped(std::string& out, std::string_view text, std::string_view special,
@@ -107,28 +59,6 @@ class Event {
   std::string out_ = "CEF:0|";
 };
 
-struct Meaning {
-  std::string signature;
-  int severity = kElse;
-};
-
-Meaning meaning_of(const EntryView& entry, const json::object& body) {
-  if (!entry.outcome.empty()) {
-    const std::optional<int> severity = find(kOutcomes, entry.outcome);
-    return {entry.kind + "." + entry.outcome,
-            severity ? *severity : find(kKinds, entry.kind).value_or(kElse)};
-  }
-  const json::value* const name = entry.kind == "control" ? body.if_contains("control") : nullptr;
-  if (name == nullptr || !name->is_string()) {
-    return {entry.kind, find(kKinds, entry.kind).value_or(kElse)};
-  }
-  const std::string_view control = name->get_string();
-  const json::value* const clean = control == "gap" ? body.if_contains("clean") : nullptr;
-  const bool unclean = clean != nullptr && *clean == json::value(false);
-  return {fmt::format("control.{}", control),
-          unclean ? kUncleanGap : find(kControls, control).value_or(kElse)};
-}
-
 std::string bounded(std::string text) {
   constexpr std::string_view kCut = "...";
   if (text.size() <= kMaxMessage) return text;
@@ -147,7 +77,7 @@ Result<std::string> event_line(const StoredEntry& stored, const EntryView& entry
   if (body == nullptr || !body->is_object() || !time) {
     return ledger_unavailable("corrupt", fmt::format("entry {} is no entry", stored.sequence));
   }
-  const Meaning meaning = meaning_of(entry, body->get_object());
+  const EntryMeaning meaning = meaning_of(entry, body->get_object());
   Event event;
   event.header("Sallyport");
   event.header("sallyport");
@@ -170,6 +100,12 @@ Result<std::string> event_line(const StoredEntry& stored, const EntryView& entry
 }
 
 }  // namespace
+
+Result<std::string> cef_line(const StoredEntry& stored, std::string_view version) {
+  SALLYPORT_CHECK_OK(check_leaf(stored));
+  SALLYPORT_TRY(const EntryView entry, view_entry(*stored.bytes));
+  return event_line(stored, entry, version, false);
+}
 
 Result<void> export_cef(ReadView& view, const Filter& filter, std::string_view version,
                         bool with_openings, const Line& line) {

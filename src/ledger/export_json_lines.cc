@@ -9,10 +9,12 @@ namespace sallyport::ledger {
 
 namespace {
 
+std::string pruned_line(const StoredEntry& stored) {
+  return fmt::format(R"({{"leaf":"{}","sequence":{}}})", base64(stored.leaf), stored.sequence);
+}
+
 Result<std::string> entry_line(const StoredEntry& stored) {
-  if (!stored.bytes) {
-    return fmt::format(R"({{"leaf":"{}","sequence":{}}})", base64(stored.leaf), stored.sequence);
-  }
+  if (!stored.bytes) return pruned_line(stored);
   SALLYPORT_CHECK_OK(check_leaf(stored));
   SALLYPORT_TRY(const std::vector<Opening> openings, openings_of(stored));
   // The signed bytes themselves: rendering them anew would only be a chance to differ.
@@ -38,6 +40,12 @@ bool is_rotation(const StoredEntry& stored) {
 }
 
 }  // namespace
+
+Result<std::string> sealed_line(const StoredEntry& stored) {
+  if (!stored.bytes) return pruned_line(stored);
+  SALLYPORT_CHECK_OK(check_leaf(stored));
+  return R"({"entry":)" + *stored.bytes + R"(,"openings":[]})";
+}
 
 Result<void> export_json_lines(ReadView& view, std::optional<std::uint64_t> after,
                                const Line& line) {

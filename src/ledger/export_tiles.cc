@@ -12,7 +12,6 @@
 #include "base/try.h"
 #include "ledger/export.h"
 #include "ledger/note.h"
-#include "ledger/opening_check.h"
 #include "ledger/tree.h"
 
 namespace sallyport::ledger {
@@ -114,70 +113,25 @@ class TileFolder {
     std::uint64_t exported = exported_;
     std::uint64_t count = size_;
     for (int level = 0; count > 0; ++level, count /= kTile, exported /= kTile) {
-      const auto content = [this, level](std::uint64_t begin, std::uint64_t end) {
-        return hash_tile(level, begin, end);
-      };
-      SALLYPORT_CHECK_OK(write_level(std::to_string(level), count, exported, content));
+      SALLYPORT_CHECK_OK(write_level(std::to_string(level), count, exported));
     }
     return {};
   }
 
-  Result<void> write_entries() {
-    const auto content = [this](std::uint64_t begin, std::uint64_t end) {
-      return bundle(begin, end);
-    };
-    return write_level("entries", size_, exported_, content);
-  }
+  Result<void> write_entries() { return write_level("entries", size_, exported_); }
 
  private:
-  using Content = std::function<Result<std::optional<std::string>>(std::uint64_t, std::uint64_t)>;
-
-  Result<void> write_level(const std::string& name, std::uint64_t count, std::uint64_t exported,
-                           const Content& content) {
+  Result<void> write_level(const std::string& name, std::uint64_t count, std::uint64_t exported) {
     for (std::uint64_t begin = 0; begin < count; begin += kTile) {
       const std::uint64_t end = std::min(begin + kTile, count);
       const std::string path = tile_path(name, begin / kTile, end - begin);
       // What the folder's checkpoint covers was complete before that checkpoint was written.
       std::error_code code;
       if (end <= exported && fs::exists(folder_ / path, code)) continue;
-      SALLYPORT_TRY(const std::optional<std::string> bytes, content(begin, end));
+      SALLYPORT_TRY(const std::optional<std::string> bytes, read_tile(view_, path));
       if (bytes) SALLYPORT_CHECK_OK(put_file(folder_ / path, *bytes));
     }
     return {};
-  }
-
-  Result<std::optional<std::string>> hash_tile(int level, std::uint64_t begin, std::uint64_t end) {
-    SALLYPORT_TRY(const std::vector<Hash> hashes,
-                  level == 0 ? view_.leaves(begin, end) : view_.nodes(level, begin, end));
-    if (hashes.size() != end - begin) {
-      return ledger_unavailable(
-          "corrupt", fmt::format("hashes of level {} from {} are missing", level, begin));
-    }
-    std::string bytes;
-    for (const Hash& hash : hashes) bytes += text_of(hash);
-    return bytes;
-  }
-
-  // Nothing when the bytes of an entry are gone: a bundle with holes cannot be read.
-  Result<std::optional<std::string>> bundle(std::uint64_t begin, std::uint64_t end) {
-    std::optional<std::string> bytes(std::in_place);
-    std::uint64_t next = begin;
-    SALLYPORT_CHECK_OK(view_.scan(begin, end, [&](const StoredEntry& entry) -> Result<bool> {
-      if (!entry.bytes) {
-        bytes.reset();
-        return false;
-      }
-      SALLYPORT_CHECK_OK(check_leaf(entry));
-      const std::size_t length = entry.bytes->size();
-      *bytes += static_cast<char>(length >> 8);
-      *bytes += static_cast<char>(length & 0xff);
-      *bytes += *entry.bytes;
-      return entry.sequence == next++;
-    }));
-    if (bytes && next != end) {
-      return ledger_unavailable("corrupt", fmt::format("entry {} is missing", next));
-    }
-    return bytes;
   }
 
   ReadView& view_;

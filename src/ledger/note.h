@@ -13,13 +13,18 @@
 
 namespace sallyport::ledger {
 
-// `name+hhhhhhhh+base64(0x01 + public key)`.
+// What an Ed25519 key signs: notes themselves, or notes together with the time (C2SP
+// tlog-cosignature). The value is the type byte of the key.
+enum class KeyType : std::uint8_t { Note = 1, Cosignature = 4 };
+
+// `name+hhhhhhhh+base64(type + public key)`.
 struct VerifierKey {
   std::string name;
   std::array<std::uint8_t, 4> id{};
   std::array<std::uint8_t, 32> public_key{};
+  KeyType type = KeyType::Note;
 
-  static Result<VerifierKey> parse(std::string_view text);
+  static Result<VerifierKey> parse(std::string_view text, KeyType type = KeyType::Note);
   std::string text() const;
   bool operator==(const VerifierKey&) const = default;
 };
@@ -63,6 +68,9 @@ struct Note {
   static Result<Note> parse(std::string_view bytes);
 };
 
+// As it stands in a note, with its LF.
+std::string signature_line(const NoteSignature& signature);
+
 struct Checkpoint {
   std::string origin;
   std::uint64_t size = 0;
@@ -78,7 +86,7 @@ struct Checkpoint {
 enum class NoteTrust { Signed, NoSuchKey, BadSignature };
 
 // Lines by other keys are ignored; one line with the pinned name and id that does not verify is
-// bad, even beside a good one.
+// bad, even beside a good one. A cosignature without a time is bad.
 NoteTrust verify_note(const Note& note, const VerifierKey& key);
 
 // An origin that may be written: no blank, no `+`, no control character, not empty.

@@ -7,6 +7,7 @@
 #include "base/encoding.h"
 #include "base/json_members.h"
 #include "base/try.h"
+#include "ledger/cosigned.h"
 #include "ledger/opening_check.h"
 #include "ledger/tree.h"
 
@@ -123,11 +124,17 @@ bool is_key_rotation(std::string_view bytes) {
          text_in(*body, "control") == "key_rotated";
 }
 
-// The newest checkpoint; for a rotation, the one that both keys signed. A reader who pinned the old
-// key can check no later one (LE-27).
-Result<StoredEntry> vouching_entry(ReadView& view, const StoredEntry& entry) {
+// The newest checkpoint that witnesses vouch for too, else the newest. For a rotation, the one that
+// both keys signed: a reader who pinned the old key can check no later one (LE-27).
+Result<StoredEntry> vouching_entry(ReadView& view, const StoredEntry& entry, std::uint64_t last) {
   SALLYPORT_TRY(const std::uint64_t size, view.size());
-  const std::uint64_t begin = is_key_rotation(*entry.bytes) ? entry.sequence : size - 1;
+  const bool rotates = is_key_rotation(*entry.bytes);
+  std::uint64_t begin = rotates ? entry.sequence : size - 1;
+  if (!rotates) {
+    SALLYPORT_TRY(const std::optional<Cosigned> cosigned,
+                  newest_cosigned(view, std::max(entry.sequence, last)));
+    if (cosigned) begin = cosigned->size - 1;
+  }
   std::optional<StoredEntry> found;
   SALLYPORT_CHECK_OK(view.scan(begin, size, [&](const StoredEntry& next) -> Result<bool> {
     if (!next.checkpoint.empty()) found = next;
@@ -153,17 +160,18 @@ Result<void> check_proves(const Receipt& receipt) {
 
 }  // namespace
 
-Result<Receipt> make_receipt(ReadView& view, std::uint64_t sequence, bool with_openings) {
+Result<Receipt> make_receipt(ReadView& view, std::uint64_t sequence, bool with_openings,
+                             std::uint64_t last) {
   SALLYPORT_TRY(const std::optional<StoredEntry> stored, view.entry(sequence));
   if (!stored) return fail(ErrorCode::NotFound, fmt::format("there is no entry {}", sequence));
   if (!stored->bytes) {
     return fail(ErrorCode::NotFound, fmt::format("the bytes of entry {} were pruned", sequence));
   }
-  SALLYPORT_TRY(const StoredEntry last, vouching_entry(view, *stored));
-  Receipt receipt{.entry = *stored->bytes,
-                  .leaf_index = sequence,
-                  .tree_size = last.sequence + 1,
-                  .checkpoint = last.checkpoint};
+  SALLYPORT_TRY(const StoredEntry vouching, vouching_entry(view, *stored, last));
+  Receipt receipt{
+      .entry = *stored->bytes, .leaf_index = sequence, .tree_size = vouching.sequence + 1};
+  SALLYPORT_TRY(receipt.checkpoint,
+                with_cosignatures(view, receipt.tree_size, vouching.checkpoint));
   SALLYPORT_TRY(receipt.proof, inclusion_proof(sequence, receipt.tree_size, subtree_hash(view)));
   SALLYPORT_CHECK_OK(check_proves(receipt));
   if (!with_openings) return receipt;

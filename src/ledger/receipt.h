@@ -11,6 +11,7 @@
 #include "ledger/merkle.h"
 #include "ledger/note.h"
 #include "ledger/store.h"
+#include "ledger/witness_policy.h"
 
 namespace sallyport::ledger {
 
@@ -34,10 +35,12 @@ struct Receipt {
 bool is_tlog_proof(std::string_view text);
 Result<Receipt> parse_tlog_proof(std::string_view text);
 
-// Under the newest checkpoint, or for a key rotation under the one both keys signed.
+// Under the newest checkpoint above the entry that witnesses cosigned, where there is one, else
+// under the newest; for a key rotation under the one both keys signed.
 // `NotFound` for a sequence that is not there or was pruned, `corrupt` for one whose receipt would
-// prove nothing.
-Result<Receipt> make_receipt(ReadView& view, std::uint64_t sequence, bool with_openings);
+// prove nothing. Receipts that name the same `last` entry stand under the same checkpoint (LE-31).
+Result<Receipt> make_receipt(ReadView& view, std::uint64_t sequence, bool with_openings,
+                             std::uint64_t last = 0);
 
 // What a verifier says; the first failing step ends it.
 struct Verification {
@@ -57,6 +60,8 @@ struct Trust {
   std::optional<std::string> origin;  // else the key's name
   // Receipts of `key_rotated` entries, in order: their new keys are trusted like `key` (LE-27).
   std::vector<std::string> rotations{};
+  // Only checkpoints that a quorum of its witnesses cosigned count. Nothing: none is asked for.
+  std::optional<WitnessPolicy> policy{};
 };
 
 Verification verify_receipt(std::string_view text, const Trust& trust);

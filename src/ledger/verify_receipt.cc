@@ -33,15 +33,21 @@ NoteTrust verify_note(const Note& note, const Keys& keys) {
   return trust;
 }
 
-// The trusted checkpoint of a note: steps key, signature, origin.
-Step read_checkpoint(std::string_view bytes, const Keys& keys,
-                     const std::optional<std::string>& wanted_origin, Checkpoint& out) {
+// What a checkpoint must show to be believed.
+struct Wanted {
+  const Keys& keys;
+  const std::optional<std::string>& origin;
+  const std::optional<WitnessPolicy>& policy;
+};
+
+// The trusted checkpoint of a note: steps key, signature, origin, quorum.
+Step read_checkpoint(std::string_view bytes, const Wanted& wanted, Checkpoint& out) {
   const Result<Note> note = Note::parse(bytes);
   if (!note) return Failure{"form", "checkpoint: " + note.error().message};
   const Result<Checkpoint> checkpoint = Checkpoint::parse(note->text);
   if (!checkpoint) return Failure{"form", "checkpoint: " + checkpoint.error().message};
-  const VerifierKey& key = keys.back();
-  switch (verify_note(*note, keys)) {
+  const VerifierKey& key = wanted.keys.back();
+  switch (verify_note(*note, wanted.keys)) {
     case NoteTrust::NoSuchKey:
       return Failure{"key",
                      fmt::format("no signature by `{}` with key id {}", key.name, hex(key.id))};
@@ -50,10 +56,14 @@ Step read_checkpoint(std::string_view bytes, const Keys& keys,
     case NoteTrust::Signed:
       break;
   }
-  const std::string& origin = wanted_origin ? *wanted_origin : key.name;
+  const std::string& origin = wanted.origin ? *wanted.origin : key.name;
   if (checkpoint->origin != origin) {
     return Failure{"origin", fmt::format("the checkpoint is of `{:.200}`, expected `{}`",
                                          checkpoint->origin, origin)};
+  }
+  if (wanted.policy) {
+    const auto quorum = require_quorum(*note, *wanted.policy);
+    if (!quorum) return Failure{"quorum", quorum.error().message};
   }
   out = *checkpoint;
   return std::nullopt;
@@ -84,8 +94,7 @@ Step check_entry_in(const Receipt& receipt, const Checkpoint& checkpoint,
   return std::nullopt;
 }
 
-Verification verify_with_keys(std::string_view text, const Keys& keys,
-                              const std::optional<std::string>& origin) {
+Verification verify_with_keys(std::string_view text, const Wanted& wanted) {
   Verification answer;
   const auto failed = [&](const Failure& failure) {
     answer.step = failure.step;
@@ -100,7 +109,7 @@ Verification verify_with_keys(std::string_view text, const Keys& keys,
   const Result<json::value> entry = parse_own_json(receipt->entry);
   if (!entry) return failed({"form", entry.error().message});
   Checkpoint checkpoint;
-  if (const Step step = read_checkpoint(receipt->checkpoint, keys, origin, checkpoint)) {
+  if (const Step step = read_checkpoint(receipt->checkpoint, wanted, checkpoint)) {
     return failed(*step);
   }
   answer.origin = checkpoint.origin;
@@ -118,7 +127,10 @@ Verification verify_with_keys(std::string_view text, const Keys& keys,
 // (LE-27).
 Result<VerifierKey> follow_rotation(std::string_view text, const VerifierKey& key,
                                     const std::optional<std::string>& origin) {
-  const Verification rotation = verify_with_keys(text, {key}, origin);
+  // The old key's own word is what counts here: no witness knows which key may follow it.
+  const Keys pinned = {key};
+  const std::optional<WitnessPolicy> none;
+  const Verification rotation = verify_with_keys(text, {pinned, origin, none});
   if (!rotation.ok) {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("rotation receipt: {}: {}", rotation.step, rotation.detail));
@@ -206,7 +218,7 @@ json::object Verification::to_json() const {
 Verification verify_receipt(std::string_view text, const Trust& trust) {
   const Result<Keys> keys = trusted_keys(trust);
   if (!keys) return {.step = "key", .detail = keys.error().message};
-  return verify_with_keys(text, *keys, trust.origin);
+  return verify_with_keys(text, {*keys, trust.origin, trust.policy});
 }
 
 std::string consistency_text(std::uint64_t old_size, std::uint64_t new_size, const Proof& proof) {
@@ -227,12 +239,13 @@ Verification verify_consistency(std::string_view old_note, std::string_view new_
   if (!text) return failed("form", text.error().message);
   const Result<Keys> keys = trusted_keys(trust);
   if (!keys) return failed("key", keys.error().message);
+  const Wanted wanted{*keys, trust.origin, trust.policy};
   Checkpoint older;
   Checkpoint newer;
-  if (const Step step = read_checkpoint(old_note, *keys, trust.origin, older)) {
+  if (const Step step = read_checkpoint(old_note, wanted, older)) {
     return failed(step->step, "old: " + step->detail);
   }
-  if (const Step step = read_checkpoint(new_note, *keys, trust.origin, newer)) {
+  if (const Step step = read_checkpoint(new_note, wanted, newer)) {
     return failed(step->step, "new: " + step->detail);
   }
   answer.origin = newer.origin;

@@ -104,6 +104,7 @@ class CommandLine {
   ReceiptOptions receipt_;
   ProofOptions proof_;
   CheckpointOptions checkpoint_;
+  WitnessOptions witness_;
   EraseOptions erase_;
   PruneOptions prune_;
   HoldAddOptions hold_add_;

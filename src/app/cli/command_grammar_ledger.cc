@@ -62,7 +62,14 @@ void CommandLine::add_proving(CLI::App& ledger) {
   CLI::App& checkpoint =
       command(ledger, "checkpoint", "the newest signed checkpoint, or that of a size", checkpoint_,
               ledger_checkpoint);
-  text(checkpoint, "size", checkpoint_.size, "which one [the newest]", "SIZE");
+  CLI::Option* const size =
+      text(checkpoint, "size", checkpoint_.size, "which one [the newest]", "SIZE");
+  checkpoint.add_flag("--cosigned", checkpoint_.cosigned, "the newest that witnesses cosigned")
+      ->excludes(size);
+  CLI::App& witness =
+      command(ledger, "witness", "offer checkpoints to witnesses, which cosign them", witness_,
+              ledger_witness);
+  witness.add_flag("--once", witness_.once, "offer the newest one, and end");
 }
 
 void CommandLine::add_maintaining(CLI::App& ledger) {
@@ -111,6 +118,8 @@ void CommandLine::add_verify() {
       ->take_all()
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  file(sub, "--policy", verify_.policy,
+       "witnesses whose quorum must have cosigned (C2SP tlog-policy)");
   sub.add_flag("--consistency", verify_.consistency, "check that one checkpoint continues another");
   sub.add_flag("--page", verify_.page, "print a page that checks receipts in a browser, offline")
       ->excludes(receipt);

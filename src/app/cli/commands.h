@@ -155,8 +155,15 @@ Result<int> ledger_proof(const Context& context, const ProofOptions& options);
 
 struct CheckpointOptions {
   std::optional<std::string> size;
+  bool cosigned = false;
 };
 Result<int> ledger_checkpoint(const Context& context, const CheckpointOptions& options);
+
+struct WitnessOptions {
+  bool once = false;
+};
+// 0: the newest checkpoint has its quorum. Without `once`: until somebody stops it.
+Result<int> ledger_witness(const Context& context, const WitnessOptions& options);
 
 // What a person means by erase and hold.
 struct SelectionOptions {
@@ -214,6 +221,7 @@ struct VerifyOptions {
   std::optional<std::string> key;
   std::optional<std::string> origin;
   std::vector<std::filesystem::path> rotations;
+  std::optional<std::filesystem::path> policy;  // whose quorum a checkpoint needs
   bool consistency = false;
   bool page = false;  // print the page that checks receipts in a browser, and check nothing
 };

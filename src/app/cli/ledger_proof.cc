@@ -8,6 +8,7 @@
 #include "app/records/selection.h"
 #include "base/encoding.h"
 #include "base/try.h"
+#include "ledger/cosigned.h"
 #include "ledger/receipt.h"
 #include "ledger/tree.h"
 
@@ -74,6 +75,16 @@ Result<void> prove(ledger::ReadView& view, bool checkpoints, Proved& proved) {
   return {};
 }
 
+Result<std::uint64_t> wanted_size(ledger::ReadView& view, std::optional<std::uint64_t> wanted,
+                                  bool cosigned) {
+  if (wanted) return *wanted;
+  if (!cosigned) return view.size();
+  SALLYPORT_TRY(const std::optional<ledger::Cosigned> newest, ledger::newest_cosigned(view, 0));
+  if (newest) return newest->size;
+  return fail(ErrorCode::NotFound,
+              "no witness has cosigned a checkpoint under the key of now; see docs/witnesses.md");
+}
+
 std::string as_json(const Proved& proved, bool checkpoints) {
   json::array hashes;
   for (const Hash& hash : proved.proof) hashes.emplace_back(base64(hash));
@@ -121,9 +132,9 @@ Result<int> ledger_checkpoint(const Context& context, const CheckpointOptions& o
   std::string note;
   std::uint64_t size = 0;
   SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
-    SALLYPORT_TRY(size, view.size());
-    size = wanted.value_or(size);
+    SALLYPORT_TRY(size, wanted_size(view, wanted, options.cosigned));
     SALLYPORT_TRY(note, checkpoint_at(view, size));
+    SALLYPORT_TRY(note, ledger::with_cosignatures(view, size, std::move(note)));
     return {};
   }));
   SALLYPORT_CHECK_OK(write_output(

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "app/cli/commands.h"
@@ -96,9 +97,10 @@ Result<void> prove_to_both(ledger::ReadView& view, ledger::Receipt& receipt) {
 Result<std::string> render(ledger::ReadView& view, const ReceiptOptions& options,
                            const std::vector<std::uint64_t>& sequences) {
   std::string out = options.all ? "[" : "";
+  const std::uint64_t last = sequences.empty() ? 0 : std::ranges::max(sequences);
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     SALLYPORT_TRY(ledger::Receipt receipt,
-                  ledger::make_receipt(view, sequences[i], !options.no_openings));
+                  ledger::make_receipt(view, sequences[i], !options.no_openings, last));
     if (is_rotation(receipt)) SALLYPORT_CHECK_OK(prove_to_both(view, receipt));
     if (options.format == "tlog-proof") return receipt.tlog_proof();
     if (i > 0) out += ",\n";

@@ -62,7 +62,8 @@ constexpr const char* kControls[] = {"started",
                                      "hold_lifted",
                                      "rollback_acknowledged",
                                      "refused_control",
-                                     "content_opened"};
+                                     "content_opened",
+                                     "witness_refused"};
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include "app/cli/commands.h"
 #include "app/input.h"
 #include "app/output.h"
+#include "app/outside/witness_file.h"
 #include "app/records/entry_text.h"
 #include "app/records/selection.h"
 #include "base/json_members.h"
@@ -25,6 +26,7 @@ constexpr std::pair<std::string_view, std::string_view> kReceiptSteps[] = {
     {"key", "signed under the pinned name and key id"},
     {"signature", "the pinned key signed this checkpoint"},
     {"origin", "the checkpoint is of the expected log"},
+    {"quorum", "a quorum of witnesses cosigned this checkpoint"},
     {"size", "tree_size is the checkpoint's"},
     {"position", "leaf_index is the entry's sequence, inside the tree"},
     {"inclusion", "the proof leads from this entry to the signed root"},
@@ -36,14 +38,17 @@ constexpr std::pair<std::string_view, std::string_view> kConsistencySteps[] = {
     {"key", "signed under the pinned name and key id"},
     {"signature", "the pinned key signed both checkpoints"},
     {"origin", "both checkpoints are of the expected log"},
+    {"quorum", "a quorum of witnesses cosigned both checkpoints"},
     {"size", "the proof is between their sizes"},
     {"inclusion", "the new tree begins with the old one"},
 };
 
 void print_steps(const Context& context, const ledger::Verification& answer,
-                 std::span<const std::pair<std::string_view, std::string_view>> steps) {
+                 std::span<const std::pair<std::string_view, std::string_view>> steps,
+                 const ledger::Trust& trust) {
   const Terminal& terminal = context.terminal;
   for (const auto& [step, meaning] : steps) {
+    if (step == "quorum" && !trust.policy) continue;
     const bool failed = !answer.ok && answer.step == step;
     say(fmt::format("{} {:<10} {}", terminal.mark(!failed), step,
                     failed ? visible(answer.detail) : std::string(meaning)));
@@ -85,13 +90,24 @@ void print_meaning(std::string_view text) {
   }
 }
 
+// The pinned key: as given, else that of the one log in the policy.
+Result<ledger::VerifierKey> pinned_key(const VerifyOptions& options,
+                                       const std::optional<ledger::WitnessPolicy>& policy) {
+  if (options.key) return key_from(*options.key);
+  if (policy && policy->logs.size() == 1) return policy->logs.front().key;
+  return fail(ErrorCode::InvalidInput,
+              policy ? "the policy names no log, or several; give --key VKEY"
+                     : "a receipt proves nothing without a key that came another way; give --key "
+                       "VKEY");
+}
+
 Result<ledger::Trust> trust_from(const VerifyOptions& options) {
-  if (!options.key) {
-    return fail(ErrorCode::InvalidInput,
-                "a receipt proves nothing without a key that came another way; give --key VKEY");
+  std::optional<ledger::WitnessPolicy> policy;
+  if (options.policy) {
+    SALLYPORT_TRY(policy, load_witness_policy(*options.policy));
   }
-  SALLYPORT_TRY(ledger::VerifierKey key, key_from(*options.key));
-  ledger::Trust trust{.key = std::move(key), .origin = options.origin};
+  SALLYPORT_TRY(ledger::VerifierKey key, pinned_key(options, policy));
+  ledger::Trust trust{.key = std::move(key), .origin = options.origin, .policy = std::move(policy)};
   for (const std::filesystem::path& file : options.rotations) {
     SALLYPORT_TRY(std::string rotation, read_input(file, kMaxReceipt + 1));
     trust.rotations.push_back(std::move(rotation));
@@ -113,7 +129,7 @@ bool answer_one(const Context& context, std::string_view text, const ledger::Tru
     say(visible_json(canonical_json(answer.to_json())));
     return answer.ok;
   }
-  print_steps(context, answer, kReceiptSteps);
+  print_steps(context, answer, kReceiptSteps, trust);
   if (answer.ok) print_meaning(text);
   print_verdict(context, answer);
   return answer.ok;
@@ -182,7 +198,7 @@ Result<int> verify_between(const Context& context, const VerifyOptions& options,
   if (context.json()) {
     say(visible_json(canonical_json(answer.to_json())));
   } else {
-    print_steps(context, answer, kConsistencySteps);
+    print_steps(context, answer, kConsistencySteps, trust);
     print_verdict(context, answer);
   }
   return answer.ok ? 0 : 1;

@@ -80,6 +80,8 @@ Mapping ledger_keys(LedgerConfig& out, const std::filesystem::path& folder) {
                 policy::text_schema(kLongestText), read_origin(out.origin))
       .optional("witness_path", "where a copy of checkpoints is kept, or `off`",
                 policy::text_schema(kLongestText), read_witness(out, folder))
+      .optional("witnesses", "the file that names the servers that cosign checkpoints",
+                policy::text_schema(kLongestText), read_file_name(out.witnesses, folder))
       .optional("retention", "how long records are kept, by kind", retention_keys(out).schema(),
                 [&out](const Place& place) { return retention_keys(out).read(place); })
       .optional("reserve_bytes", "space kept for records of what has happened already",

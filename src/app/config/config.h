@@ -7,6 +7,7 @@
 //   ledger:
 //     origin: ledger.example.com/agents    # before the first entry only
 //     witness_path: /mnt/other/witness     # or `off`; default: <data-dir>/witness
+//     witnesses: witnesses.txt             # servers that cosign checkpoints, see docs/witnesses.md
 //     retention: {event: 90d, tool_audit: 26w}
 //     reserve_bytes: 8388608
 //     lock_wait_ms: 5000
@@ -32,6 +33,7 @@ struct LedgerConfig {
   std::string origin;
   std::optional<std::filesystem::path> witness_path;  // nothing: in the data folder
   bool keeps_witness = true;
+  std::optional<std::filesystem::path> witnesses;  // of a witness policy; nothing: no witness
   std::map<std::string, std::chrono::seconds> retention;  // by kind
   std::uint64_t reserve_bytes = 8u << 20;
   std::chrono::milliseconds lock_wait{5000};

@@ -21,6 +21,7 @@ namespace {
 constexpr std::size_t kMostAgents = 10'000;
 constexpr std::size_t kMostNames = 256;
 constexpr std::size_t kMostUpstreams = 64;
+constexpr std::size_t kMostConsumers = 8;
 
 using policy::Mapping;
 using policy::Place;
@@ -156,6 +157,10 @@ std::string clash(const ServeConfig::Agent& one, const ServeConfig::Agent& other
   return one.name == other.name ? fmt::format("`{}` is there twice", one.name) : std::string();
 }
 
+std::string clash(const EventsConfig& one, const EventsConfig& other) {
+  return one.name == other.name ? fmt::format("`{}` is there twice", one.name) : std::string();
+}
+
 std::string clash(const ServeConfig::Upstream& one, const ServeConfig::Upstream& other) {
   if (one.name == other.name) return fmt::format("`{}` is there twice", one.name);
   const auto& [shorter, longer] = std::minmax(one.name, other.name);
@@ -257,6 +262,7 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
   ServeConfig::Upstream upstream;
   AuthorizationConfig issuers;
   TelemetryConfig telemetry;
+  EventsConfig consumer;
   ConsoleConfig console;
   ServeConfig::TlsFiles files;
   proxy::Settings any_models;
@@ -304,6 +310,9 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
                 [&out](const Place& place) -> Result<void> {
                   return telemetry_keys(out.telemetry.emplace()).read(place);
                 })
+      .optional("events", "who gets every entry of the log as it is written [nobody]",
+                policy::list_schema(events_keys(consumer, folder).schema(), kMostConsumers),
+                read_entries(out.events, kMostConsumers, events_keys, folder))
       .optional("allowed_hosts", "names in `Host` beside the address itself", names,
                 read_texts(out.hosts))
       .optional("allowed_origins", "pages that may connect", names, read_texts(out.origins))
@@ -341,6 +350,9 @@ Result<void> read_serve(ServeConfig& out, const std::filesystem::path& folder, c
           "`run_as` must say which account `{}` runs as: a tool server never runs as the service",
           upstream.name));
     }
+  }
+  for (const EventsConfig& consumer : out.events) {
+    SALLYPORT_CHECK_OK(check_events(consumer, place));
   }
   if (!out.has_http() && !out.is_system_service()) {
     return place.refuse("`listen: none` is for a service with a `socket_dir`");

@@ -17,6 +17,7 @@
 //     models: {upstreams: [{name: claude, api: anthropic_messages, ...}]}   # models_config.h
 //     console: {enabled: true}                                              # console_config.h
 //     telemetry: {otlp: "http://127.0.0.1:4318"}
+//     events: [{name: bus, jetstream: {...}}]   # app/config/events_config.h
 //     allowed_hosts: [gate.example.com]
 //     allowed_origins: ["https://console.example.com"]
 //     sessions: 64
@@ -33,6 +34,7 @@
 
 #include "app/config/authorization_config.h"
 #include "app/config/console_config.h"
+#include "app/config/events_config.h"
 #include "app/config/models_config.h"
 #include "app/servers/oauth_options.h"
 #include "net/server_tls.h"
@@ -79,6 +81,7 @@ struct ServeConfig {
   std::optional<AuthorizationConfig> authorization{};
   std::string metrics_sha256{};  // of the token that opens /metrics; empty: none is asked for
   std::optional<TelemetryConfig> telemetry{};  // nothing: as the environment says
+  std::vector<EventsConfig> events{};          // who gets every entry as it is written
   std::vector<Upstream> upstreams{};
   std::optional<proxy::Settings> models{};  // providers of models; none: no model proxy
   std::optional<ConsoleConfig> console{};   // nothing: served as it is without a section

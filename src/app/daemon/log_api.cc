@@ -13,6 +13,8 @@
 #include "app/records/selection.h"
 #include "base/encoding.h"
 #include "base/try.h"
+#include "ledger/cosigned.h"
+#include "ledger/export.h"
 #include "ledger/opening_check.h"
 #include "ledger/query.h"
 #include "ledger/receipt.h"
@@ -154,7 +156,8 @@ constexpr const char* kNote = "text/plain; charset=utf-8";
 Result<api::Answer> checkpoint(ledger::ReadView& view, const api::Request&) {
   SALLYPORT_TRY(const ledger::ReadView::Head head, view.head());
   if (head.checkpoint.empty()) return fail(ErrorCode::NotFound, "the log has no entry yet");
-  return api::Answer{.text = head.checkpoint, .type = kNote};
+  SALLYPORT_TRY(std::string note, ledger::with_cosignatures(view, head.size, head.checkpoint));
+  return api::Answer{.text = std::move(note), .type = kNote};
 }
 
 Result<api::Answer> checkpoint_at(ledger::ReadView& view, const api::Request& request) {
@@ -163,8 +166,10 @@ Result<api::Answer> checkpoint_at(ledger::ReadView& view, const api::Request& re
   if (size > 0) {
     SALLYPORT_TRY(last, view.entry(size - 1));
   }
-  if (last && !last->checkpoint.empty())
-    return api::Answer{.text = last->checkpoint, .type = kNote};
+  if (last && !last->checkpoint.empty()) {
+    SALLYPORT_TRY(std::string note, ledger::with_cosignatures(view, size, last->checkpoint));
+    return api::Answer{.text = std::move(note), .type = kNote};
+  }
   SALLYPORT_TRY(json::array near, neighbours(view, size));
   const api::Problem problem{404,
                              "not_found",
@@ -172,6 +177,14 @@ Result<api::Answer> checkpoint_at(ledger::ReadView& view, const api::Request& re
                              "size",
                              {{"neighbours", std::move(near)}}};
   return api::Answer{.status = 404, .body = problem.to_json(), .type = "application/problem+json"};
+}
+
+// Entries in a bundle are as they were signed: nothing sealed is open in them, for no role.
+Result<api::Answer> tile(ledger::ReadView& view, const api::Request& request) {
+  const std::string path = "tile/" + request.at("path");
+  SALLYPORT_TRY(std::optional<std::string> bytes, ledger::read_tile(view, path));
+  if (!bytes) return fail(ErrorCode::NotFound, fmt::format("there is no `{:.80}`", path));
+  return api::Answer{.text = std::move(*bytes), .type = "application/octet-stream"};
 }
 
 Result<api::Answer> proof(ledger::ReadView& view, const api::Request& request) {
@@ -264,6 +277,8 @@ void RecordsApi::add_log(api::HttpApi& api) {
       schema::text(), "text/plain");
   add("log/checkpoint/{size}", "checkpointAt", "The checkpoint of a size", checkpoint_at, {},
       schema::text(), "text/plain");
+  add("log/tile/{path...}", "logTile", "A tile of hashes or a bundle of entries (C2SP tlog-tiles)",
+      tile, {}, json::object{{"type", "string"}, {"format", "binary"}}, "application/octet-stream");
   add("log/proof", "consistencyProof", "A proof that the log only grew between two sizes", proof,
       {{"from", "the older size", schema::number()}, {"to", "the newer size", schema::number()}},
       schema::object({{"old_size", schema::number()},

@@ -294,8 +294,9 @@ Result<api::Answer> RecordsApi::receipts(ledger::ReadView& view, const Request& 
   const bool with_openings = request.person.roles.has(Role::Auditor);
   std::string all = "[";
   for (const ledger::StoredEntry& stored : entries) {
-    SALLYPORT_TRY(const ledger::Receipt made,
-                  ledger::make_receipt(view, stored.sequence, with_openings));
+    SALLYPORT_TRY(
+        const ledger::Receipt made,
+        ledger::make_receipt(view, stored.sequence, with_openings, entries.back().sequence));
     if (all.size() > 1) all += ",\n";
     all += made.json();
     if (all.size() > kMostReceiptBytes) {

@@ -30,6 +30,7 @@
 #include "app/gateway_plan.h"
 #include "app/input.h"
 #include "app/output.h"
+#include "app/outside/event_feed.h"
 #include "app/run.h"
 #include "app/servers/served_upstreams.h"
 #include "base/json_members.h"
@@ -547,6 +548,9 @@ Result<int> run_server(const Context& context, const ServeOptions& options) {
     }
   }
   SALLYPORT_TRY(const std::unique_ptr<telemetry::Exporter> exporter, exporter_of(config, *gate));
+  SALLYPORT_TRY(const auto feeds,
+                open_feeds(config.events, {gate->ledger(), workspace.clock(), gate->metrics(),
+                                           workspace.place().data_dir, log}));
   TlsWatch* const certificate = tls ? &*tls : nullptr;
   Reload reload(context, options, *gate, authenticator, certificate, model_door);
   asio::co_spawn(gate->loop(), authenticator.warm_up(), asio::detached);

@@ -83,6 +83,10 @@ void GapList::note_control(const json::object& entry, const json::object& body) 
   } else if (control == "rollback_acknowledged") {
     note(entry, "rollback",
          fmt::format("accepted at {} entries", number_in(body, "size").value_or(0)));
+  } else if (control == "witness_refused") {
+    note(entry, "witness",
+         fmt::format("{} refused size {}: {}", text(body, "witness"),
+                     number_in(body, "size").value_or(0), text(body, "reason")));
   } else if (control == "erased") {
     note(entry, "erased",
          fmt::format("{} values by {}", number_in(body, "count").value_or(0), text(body, "who")));

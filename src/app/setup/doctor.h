@@ -17,6 +17,9 @@ struct Check {
   std::string advice;  // empty where there is nothing to do
 };
 
+// Which servers cosign this ledger, and which of them refused it (SC-56).
+std::vector<Check> examine_witnesses(ledger::ReadView& view, const LedgerConfig& config);
+
 // Changes nothing but lock files that dead processes left.
 std::vector<Check> examine_installation(const Context& context);
 

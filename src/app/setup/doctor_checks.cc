@@ -301,6 +301,8 @@ class Examination {
           if (!keys.empty()) origin_ = keys.front().key.name;
           SALLYPORT_CHECK_OK(newest_checkpoint(view, size));
           SALLYPORT_CHECK_OK(kept_witness(view, witness));
+          std::ranges::move(examine_witnesses(view, place_.config.ledger),
+                            std::back_inserter(checks_));
           return last_entry(view, size, (*workspace)->clock());
         });
     if (!read) bad("ledger", read.error().message, "run `sallyport ledger verify`");

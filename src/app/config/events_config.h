@@ -1,0 +1,53 @@
+// The list `events` of the section `serve`: who gets every entry of the log as it is written.
+//
+//   events:
+//     - {name: bus, jetstream: {url: "tls://nats.example.com:4222", subject: sallyport.entries}}
+//     - {name: siem, http: {url: "https://siem.example.com/in", format: cef, bearer_env:
+//     SIEM_TOKEN}}
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "net/url.h"
+#include "policy/mapping.h"
+
+namespace sallyport::app {
+
+enum class EventForm { Json, Cef, Ocsf };
+
+struct JetStreamConfig {
+  std::string url{};
+  std::string subject{};  // of the stream; the kind of the entry is put behind it
+  std::string stream{};   // that must take it; empty: whichever has the subject
+  std::optional<std::filesystem::path> credentials{};
+  std::string token_env{};
+  std::optional<std::filesystem::path> ca_file{};
+  bool allow_plain = false;
+};
+
+struct EventPostConfig {
+  std::string url{};
+  EventForm form = EventForm::Json;
+  std::string bearer_env{};
+  std::optional<std::filesystem::path> ca_file{};
+  bool allow_http = false;
+};
+
+// One consumer. Its name is that of its cursor, so that it goes on where it stood.
+struct EventsConfig {
+  std::string name{};
+  bool from_now = false;  // where it begins the first time; else with the first entry
+  std::optional<JetStreamConfig> jetstream{};
+  std::optional<EventPostConfig> http{};
+};
+
+// `nats://` or `tls://`, host and port, as a URL of HTTP would have them. Nothing: it is none.
+std::optional<net::Url> broker_address(std::string_view text);
+
+policy::Mapping events_keys(EventsConfig& out, const std::filesystem::path& folder);
+// Where it goes: exactly one place.
+Result<void> check_events(const EventsConfig& config, const policy::Place& place);
+
+}  // namespace sallyport::app

@@ -1,0 +1,44 @@
+// Where entries go that are handed to a consumer outside.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "app/config/events_config.h"
+#include "sallyport/result.h"
+
+namespace sallyport::app {
+
+// One entry as it goes out. What is sealed in it stays sealed.
+struct OutgoingEvent {
+  std::uint64_t sequence = 0;
+  std::string id{};    // of the entry; of a pruned one `sequence-` and its number
+  std::string kind{};  // `pruned` where the bytes are gone
+  std::string line{};
+};
+
+// Belongs to one thread, which may wait.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+
+  virtual EventForm form() const = 0;
+  // The first `count` of them are with the consumer for good.
+  struct Delivered {
+    std::size_t count = 0;
+    std::optional<Error> error{};  // why not all
+  };
+  // In order. Ends within ten seconds.
+  virtual Delivered deliver(std::span<const OutgoingEvent> events) = 0;
+  // From any thread: what waits ends soon, and nothing more is delivered.
+  virtual void cancel() = 0;
+};
+
+// `InvalidInput`: a variable is not set, a file cannot be read, or it would leave unencrypted.
+Result<std::unique_ptr<EventSink>> open_jetstream(const JetStreamConfig& config);
+Result<std::unique_ptr<EventSink>> open_http_sink(const EventPostConfig& config);
+
+}  // namespace sallyport::app

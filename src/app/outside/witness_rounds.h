@@ -1,0 +1,88 @@
+// Offers checkpoints of a ledger to the witnesses of its policy, all of them in one round, and
+// keeps what they answer. One process of a data folder at a time does so. It reads and writes the
+// ledger on the thread that awaits it, which may wait: never on the loop of calls.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/outside/witness_peer.h"
+#include "base/metrics.h"
+#include "ledger/ledger.h"
+
+namespace sallyport::app {
+
+// Facts of witnesses that refused this log and have not cosigned since, by the name of their key.
+inline constexpr std::string_view kWitnessRefusedSpace = "witness_refused";
+
+class WitnessRounds {
+ public:
+  // All must outlive it.
+  struct Parts {
+    ledger::Ledger& ledger;
+    const Clock& clock;
+    Metrics& metrics;
+    std::function<void(std::string_view)> log;
+  };
+  struct Said {
+    std::string witness;
+    WitnessAnswer answer;
+  };
+  struct Round {
+    std::uint64_t size = 0;    // 0: the log has no entry, or another process offers it
+    std::vector<Said> said{};  // by those that were asked
+    bool has_quorum = false;   // at this size
+  };
+
+  // `InvalidInput`: no witness has a URL, or one is wrong.
+  static Result<std::unique_ptr<WitnessRounds>> open(const boost::asio::any_io_executor& executor,
+                                                     Parts parts, ledger::WitnessPolicy policy);
+
+  // False: another process has it. Held until this object goes.
+  Result<bool> claim();
+
+  // Offers the newest checkpoint to all who have not cosigned it. Who failed is left in peace for a
+  // while, unless `everybody` is asked. An error is the ledger's.
+  Task<Round> offer(bool everybody);
+  void cancel();
+
+ private:
+  struct Member {
+    std::unique_ptr<WitnessPeer> peer;
+    std::uint64_t known = 0;  // the size that it cosigned last, as far as we know
+    unsigned failures = 0;    // in a row
+    SteadyTime next_try{};
+  };
+  // What is offered, all of one snapshot.
+  struct Offered {
+    std::uint64_t size = 0;
+    std::string checkpoint{};
+    std::set<std::string> cosigners{};
+  };
+
+  WitnessRounds(Parts parts, ledger::WitnessPolicy policy);
+  Result<Offered> newest() const;
+  Result<ledger::Proof> proof_from(std::uint64_t old_size, std::uint64_t size) const;
+  Async<Said> ask(Member& member, const Offered& offered);
+  Async<WitnessAnswer> offer_to(Member& member, const Offered& offered);
+  WitnessAnswer judge_size(const WitnessAnswer& differs, std::uint64_t sent,
+                           const Offered& offered) const;
+  void remember(Member& member, const WitnessAnswer& answer, std::uint64_t size);
+  Result<void> keep(const Offered& offered, const std::vector<Said>& said);
+
+  Parts parts_;
+  ledger::WitnessPolicy policy_;
+  MetricNumbers& offers_;
+  MetricNumbers& sizes_;
+  std::vector<Member> members_;
+  std::shared_ptr<void> claim_;  // shared, as the ledger hands claims out; null: not ours yet
+  std::uint64_t announced_ = 0;  // the size that was offered last
+  bool cancelled_ = false;
+};
+
+}  // namespace sallyport::app

@@ -1,0 +1,18 @@
+// What an entry is called, and how much it should worry whoever watches, for exports to others.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+
+#include "ledger/entry.h"
+
+namespace sallyport::ledger {
+
+struct EntryMeaning {
+  std::string signature;  // `tool_audit.blocked`, `control.gap`
+  int severity = 1;       // 0 to 10, as CEF has it
+};
+
+EntryMeaning meaning_of(const EntryView& entry, const json::object& body);
+
+}  // namespace sallyport::ledger
