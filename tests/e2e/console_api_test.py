@@ -23,7 +23,7 @@ approvals:
 {people}
 """
 ALL = set(PEOPLE)
-A, V, U = {"approver"}, {"viewer"}, {"auditor"}
+A, V, U, C = {"approver"}, {"viewer"}, {"auditor"}, {"controller"}
 # Every cell of the table in section 7, as far as it is served.
 ROUTES = [
     ("GET", "approvals", A | V), ("GET", "approvals/none", A | V), ("GET", "approvals/stream", A | V),
@@ -33,9 +33,10 @@ ROUTES = [
     ("GET", "entries/0/receipt", V), ("GET", "facets", V), ("GET", "stats", V), ("GET", "log/checkpoint", V),
     ("GET", "log/checkpoint/1", V), ("GET", "log/proof", V), ("GET", "log/keys", V), ("GET", "log/gaps", V),
     ("GET", "intervals", V), ("GET", "health", ALL),
+    ("POST", "passkeys/options", A | C), ("POST", "passkeys", A | C), ("GET", "passkeys", A | C), ("DELETE", "passkeys/none", A | C),
 ]
 OWN = [("GET", "session"), ("DELETE", "session"), ("GET", "sessions"), ("DELETE", "sessions/none")]
-OPEN = [("POST", "session/link"), ("POST", "session/token"), ("GET", "openapi.json")]
+OPEN = [("POST", "session/link"), ("POST", "session/token"), ("POST", "session/passkey"), ("GET", "openapi.json")]
 HEADERS = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "cross-origin-opener-policy": "same-origin",
            "cross-origin-resource-policy": "same-origin"}
 

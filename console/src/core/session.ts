@@ -2,6 +2,8 @@
 import { computed, signal } from "@preact/signals";
 import { ask, get, keepPageSecret, onEnded, pageSecret, Problem } from "./api";
 import { tellServerTime } from "./clock";
+import { fromBase64url } from "../keys/bytes";
+import { signWithPasskey } from "../keys/passkey";
 
 export interface Session {
   id: string;
@@ -37,6 +39,17 @@ async function login(path: string, body: unknown): Promise<void> {
     keepPageSecret(page_secret);
     tellServerTime(server_time, asked);
     session.value = rest;
+  } catch (error) {
+    why.value = error instanceof Problem ? error : new Problem(0, "no_answer", String(error));
+  }
+}
+
+// The challenge first, then what the person's passkey says to it.
+export async function loginByPasskey(): Promise<void> {
+  why.value = null;
+  try {
+    const { challenge } = (await (await ask("session/passkey", { method: "POST", body: {} })).json()) as { challenge: string };
+    await login("session/passkey", { signature: await signWithPasskey(fromBase64url(challenge)) });
   } catch (error) {
     why.value = error instanceof Problem ? error : new Problem(0, "no_answer", String(error));
   }

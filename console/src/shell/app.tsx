@@ -8,6 +8,7 @@ import { logout, roles, session, starting } from "../core/session";
 import { type Key, language, setLanguage, t } from "../core/text";
 import { address, screen } from "../core/url";
 import { HealthPage } from "../health/health_page";
+import { KeysPage } from "../keys/keys_page";
 import { Live } from "../live/live";
 import { Proof } from "../proof/proof";
 import { Banner } from "./banner";
@@ -26,10 +27,11 @@ const SCREENS: Screen[] = [
   { name: "live", title: "nav.live", show: Live, roles: ["viewer"] },
   { name: "proof", title: "nav.proof", show: Proof, roles: ["viewer"] },
   { name: "health", title: "nav.health", show: HealthPage },
+  { name: "keys", title: "nav.keys", show: KeysPage },
 ];
 
 function opens({ name, roles: any }: Screen): boolean {
-  if (name !== "approvals" && !tellsRecords.value) return false;
+  if (name !== "approvals" && name !== "keys" && !tellsRecords.value) return false;
   return any === undefined || any.some((role) => roles.value.has(role));
 }
 

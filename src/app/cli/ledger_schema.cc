@@ -60,7 +60,9 @@ constexpr const char* kControls[] = {"started",
                                      "hold_lifted",
                                      "rollback_acknowledged",
                                      "refused_control",
-                                     "content_opened"};
+                                     "content_opened",
+                                     "passkey_added",
+                                     "passkey_removed"};
 
 }  // namespace
 

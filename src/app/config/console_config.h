@@ -3,14 +3,17 @@
 //
 //   console:
 //     enabled: true
+//     strong: [dual_control, requires_human]   # questions that a session alone cannot answer
 #pragma once
 
+#include "app/people/strong_questions.h"
 #include "policy/mapping.h"
 
 namespace sallyport::app {
 
 struct ConsoleConfig {
   bool enabled = true;
+  StrongQuestions strong{};
 };
 
 policy::Mapping console_keys(ConsoleConfig& out);

@@ -518,7 +518,8 @@ Result<int> run_server(const Context& context, const ServeOptions& options) {
   if (config.has_http() && (!config.console || config.console->enabled)) {
     console.emplace(ConsoleDoor::Parts{gate->loop().get_executor(), workspace.place().data_dir,
                                        console_address(config, port), gate->ledger().origin(),
-                                       pages.people(), pages.links(), workspace.clock(), log});
+                                       pages.people(), pages.links(), pages.passkeys(),
+                                       workspace.clock(), log});
     // Without it people sign in with their tokens.
     if (const Result<void> open = console->open(); !open) {
       gate->log(fmt::format("`sallyport console` gets no links: {}", open.error().message));

@@ -76,9 +76,14 @@ ServePages::ServePages(Parts parts)
                metrics_readers(parts_.config)),
       opened_(parts_.gate.ledger(), parts_.gate.workspace().clock()),
       links_(parts_.gate.workspace().clock(), parts_.gate.workspace().entropy()),
-      session_({people_, links_, parts_.gate.workspace().clock()}),
+      passkeys_({parts_.gate.ledger(), people_, parts_.gate.workspace().clock(),
+                 parts_.gate.workspace().entropy(), parts_.gate.ledger().origin()}),
+      session_({people_, links_, passkeys_, parts_.gate.workspace().clock(),
+                console_of(parts_.config).strong}),
+      passkeys_api_(passkeys_),
       approvals_({parts_.gate.ledger(), parts_.gate.governor(), parts_.gate.workspace().clock(),
-                  opened_, [this] { return people_.now(); }, [this] { return stopping_; }}),
+                  opened_, [this] { return people_.now(); }, [this] { return stopping_; },
+                  console_of(parts_.config).strong}),
       records_({parts_.gate.ledger(), opened_}),
       stream_({parts_.gate.ledger(), parts_.gate.workspace().clock(), opened_,
                [this] { return stopping_; }}),
@@ -89,6 +94,7 @@ ServePages::ServePages(Parts parts)
           [this] { return ServerResponse::json(200, json::serialize(resource_description())); })),
       no_tools_(std::make_unique<NoTools>()) {
   session_.add_to(api_);
+  passkeys_api_.add_to(api_);
   approvals_.add_to(api_);
   records_.add_to(api_);
   stream_.add_to(api_);

@@ -12,6 +12,8 @@
 #include "app/daemon/login_links.h"
 #include "app/daemon/metrics_page.h"
 #include "app/daemon/model_door.h"
+#include "app/daemon/passkey_desk.h"
+#include "app/daemon/passkeys_api.h"
 #include "app/daemon/records_api.h"
 #include "app/daemon/session_api.h"
 #include "app/daemon/stream_api.h"
@@ -40,6 +42,7 @@ class ServePages {
   // For the door through which the command line asks for a link.
   ApiPeople& people() { return people_; }
   LoginLinks& links() { return links_; }
+  PasskeyDesk& passkeys() { return passkeys_; }
 
   // From now on it is not ready, and streams end.
   void stop() { stopping_ = true; }
@@ -54,7 +57,9 @@ class ServePages {
   MetricsPage metrics_;
   OpenedContent opened_;
   LoginLinks links_;
+  PasskeyDesk passkeys_;
   SessionApi session_;
+  PasskeysApi passkeys_api_;
   ApprovalsApi approvals_;
   RecordsApi records_;
   StreamApi stream_;
