@@ -94,6 +94,8 @@ std::string_view title_of(unsigned status) {
       return "Accepted";
     case 204:
       return "No Content";
+    case 303:
+      return "See Other";
     case 304:
       return "Not Modified";
     case 400:

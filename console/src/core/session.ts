@@ -18,6 +18,7 @@ export interface Session {
 export const session = signal<Session | null>(null);
 export const starting = signal(true);
 export const why = signal<Problem | null>(null); // why nobody is signed in, or why a login failed
+export const ways = signal<string[]>([]); // to sign in
 export const roles = computed(() => new Set(session.value?.roles ?? []));
 
 onEnded((problem) => {
@@ -62,6 +63,8 @@ export function loginByToken(token: string): Promise<void> {
 // The fragment leaves the address bar before anything else happens.
 function takeLink(): string | null {
   const found = /^#once=([^&]+)$/.exec(location.hash);
+  const failed = /^#failed=([a-z_]+)$/.exec(location.hash);
+  if (failed) why.value = new Problem(0, failed[1]!, failed[1]!);
   if (location.hash !== "") history.replaceState(history.state, "", location.pathname + location.search);
   return found?.[1] ?? null;
 }
@@ -77,6 +80,16 @@ export async function start(): Promise<void> {
     }
   }
   starting.value = false;
+  if (safe && !session.value) void readWays();
+}
+
+// Whoever is not signed in is told how they could be.
+async function readWays(): Promise<void> {
+  try {
+    await ask("session");
+  } catch (error) {
+    if (error instanceof Problem) ways.value = error.signIn;
+  }
 }
 
 export async function logout(): Promise<void> {

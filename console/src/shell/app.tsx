@@ -53,7 +53,7 @@ function Header() {
       </a>
       <span class="brand">Sallyport</span>
       <nav aria-label={t("nav.screens")}>
-        {SCREENS.filter(opens).map(({ name, title }) => (
+        {SCREENS.filter((one) => one.name !== "keys" && opens(one)).map(({ name, title }) => (
           <Link to={address(name)} current={name === now}>
             {t(title)}
             {name === "approvals" && waiting.value > 0 && <span class="count">{waiting.value}</span>}
@@ -61,9 +61,9 @@ function Header() {
         ))}
       </nav>
       <span class="who">
-        <span class="name" title={session.value!.roles.join(", ")}>
+        <Link to={address("keys")} class="name" current={now === "keys"} title={`${t("nav.keys")} · ${session.value!.roles.join(", ")}`}>
           {session.value!.name}
-        </span>
+        </Link>
         <Language />
         <button type="button" class="plain" onClick={() => void logout()}>
           {t("nav.logout")}

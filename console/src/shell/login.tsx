@@ -1,7 +1,7 @@
 // The page for whoever is not signed in.
 import { useState } from "preact/hooks";
 import { told } from "../core/parts";
-import { loginByPasskey, loginByToken, safe, why } from "../core/session";
+import { loginByPasskey, loginByToken, safe, ways, why } from "../core/session";
 import { t } from "../core/text";
 import { hasPasskeys } from "../keys/passkey";
 
@@ -45,6 +45,11 @@ export function Login() {
         <button type="button" class="primary" data-passkey disabled={busy} onClick={() => void touch()}>
           {t("login.passkey")}
         </button>
+      )}
+      {ways.value.includes("oidc") && (
+        <a class="button" href="/api/v1/session/oidc" data-oidc>
+          {t("login.oidc")}
+        </a>
       )}
       <form onSubmit={(event) => void submit(event)} autocomplete="off">
         <label for="token">{t("login.token")}</label>

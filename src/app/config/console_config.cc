@@ -26,6 +26,7 @@ policy::ReadValue read_strong(StrongQuestions& out) {
 }  // namespace
 
 policy::Mapping console_keys(ConsoleConfig& out) {
+  OidcConfig any_provider;
   policy::Mapping keys("the web console");
   keys.optional("enabled", "whether it is served at /console/ [true]", policy::truth_schema(),
                 policy::read_truth(out.enabled))
@@ -33,7 +34,10 @@ policy::Mapping console_keys(ConsoleConfig& out) {
                 "questions that take a passkey or the registered key over HTTP, never a session "
                 "or token alone [dual_control, requires_human]",
                 policy::list_schema(policy::choice_schema(kStrong), kStrong.size()),
-                read_strong(out.strong));
+                read_strong(out.strong))
+      .optional("oidc", "an OpenID provider at which people sign in [none]",
+                oidc_keys(any_provider).schema(),
+                [&out](const Place& place) { return oidc_keys(out.oidc.emplace()).read(place); });
   return keys;
 }
 

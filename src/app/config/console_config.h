@@ -4,8 +4,10 @@
 //   console:
 //     enabled: true
 //     strong: [dual_control, requires_human]   # questions that a session alone cannot answer
+//     oidc: ...                                # see oidc_config.h
 #pragma once
 
+#include "app/config/oidc_config.h"
 #include "app/people/strong_questions.h"
 #include "policy/mapping.h"
 
@@ -14,6 +16,7 @@ namespace sallyport::app {
 struct ConsoleConfig {
   bool enabled = true;
   StrongQuestions strong{};
+  std::optional<OidcConfig> oidc{};
 };
 
 policy::Mapping console_keys(ConsoleConfig& out);

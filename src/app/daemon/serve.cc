@@ -445,6 +445,18 @@ Result<mcp::HttpFront::Settings> front_settings(const ServeConfig& config,
       .scope = config.authorization ? config.authorization->scope() : ""};
 }
 
+// Of us at the provider where people sign in. Empty: a public client, or no provider.
+Result<std::string> oidc_secret_of(const ServeConfig& config) {
+  if (!config.console || !config.console->oidc) return std::string();
+  const std::string& name = config.console->oidc->client_secret_env;
+  if (name.empty()) return std::string();
+  const char* const value = std::getenv(name.c_str());
+  if (value != nullptr && *value != '\0') return std::string(value);
+  return fail(
+      ErrorCode::InvalidInput,
+      fmt::format("`console.oidc.client_secret_env` names `{:.80}`, which is not set", name));
+}
+
 Result<int> run_server(const Context& context, const ServeOptions& options) {
   SALLYPORT_TRY(const ServeConfig config, config_of(context, options));
   signal(SIGPIPE, SIG_IGN);
@@ -500,7 +512,9 @@ Result<int> run_server(const Context& context, const ServeOptions& options) {
     models->route(server);
   }
   ModelDoor* const model_door = models ? &*models : nullptr;
-  ServePages pages({context, config, *gate, resource, model_door});
+  SALLYPORT_TRY(std::string oidc_secret, oidc_secret_of(config));
+  ServePages pages({context, config, *gate, resource, model_door, console_address(config, port),
+                    std::move(oidc_secret)});
   pages.route(server, front);
   warn_of_missing_programs(*gate, config);
   // Whoever hears that it listens may end it at once.

@@ -12,6 +12,7 @@
 #include "app/daemon/login_links.h"
 #include "app/daemon/metrics_page.h"
 #include "app/daemon/model_door.h"
+#include "app/daemon/oidc_login.h"
 #include "app/daemon/passkey_desk.h"
 #include "app/daemon/passkeys_api.h"
 #include "app/daemon/records_api.h"
@@ -33,6 +34,8 @@ class ServePages {
     Gate& gate;
     std::string resource;               // where the tools are, as agents know it (RFC 9728)
     const ModelDoor* models = nullptr;  // null: no model proxy
+    std::string console{};              // where people find the console
+    std::string oidc_secret{};          // of us at the provider of `console.oidc`
   };
   explicit ServePages(Parts parts);
 
@@ -60,6 +63,7 @@ class ServePages {
   PasskeyDesk passkeys_;
   SessionApi session_;
   PasskeysApi passkeys_api_;
+  std::optional<OidcLogin> oidc_;
   ApprovalsApi approvals_;
   RecordsApi records_;
   StreamApi stream_;

@@ -111,7 +111,7 @@ void SessionApi::add_logins(api::HttpApi& api) {
 Result<json::object> SessionApi::described(const api::Session& session) const {
   api::Roles roles = session.fixed;
   if (roles.empty()) {
-    SALLYPORT_TRY(const auto now, parts_.people.roles_of(session.name));
+    SALLYPORT_TRY(const auto now, parts_.people.roles_now(session));
     roles = now.value_or(api::Roles());
   }
   json::array names;
@@ -132,8 +132,7 @@ Result<json::object> SessionApi::described(const api::Session& session) const {
 }
 
 Result<api::Answer> SessionApi::begin(const Request& request, LoginLinks::Guest guest) {
-  const api::Sessions::Opened opened =
-      sessions_->open(std::move(guest.name), std::move(guest.how), guest.fixed, request.peer);
+  const api::Sessions::Opened opened = sessions_->open(std::move(guest), request.peer);
   SALLYPORT_TRY(json::object body, described(*opened.session));
   body["page_secret"] = opened.page_secret;
   return api::Answer{

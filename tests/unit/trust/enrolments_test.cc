@@ -6,7 +6,7 @@
 #include <boost/json.hpp>
 
 #include "base/encoding.h"
-#include "software_passkey.h"
+#include "support/software_passkey.h"
 #include "trust/approver_book.h"
 
 namespace sallyport::trust {

@@ -4,7 +4,7 @@
 
 #include <boost/json.hpp>
 
-#include "software_passkey.h"
+#include "support/software_passkey.h"
 
 namespace sallyport::trust {
 namespace {
