@@ -69,6 +69,7 @@ set(SALLYPORT_ALONE
     app/cli/grants_list.cc
     app/cli/guard_stream.cc
     app/cli/policy_cases.cc
+    app/workbench/policy_tree.cc
     console/assets.cc
     core/approval/approvals.cc
     core/call/continuations.cc

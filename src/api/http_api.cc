@@ -208,7 +208,7 @@ Result<Person> HttpApi::signed_in(const ServerRequest& request, bool use) {
   }
   Person person{session->name, session->fixed, session->how, session->id};
   if (!session->fixed.empty()) return person;
-  SALLYPORT_TRY(const std::optional<Roles> roles, parts_.people.roles_of(session->name));
+  SALLYPORT_TRY(const std::optional<Roles> roles, parts_.people.roles_now(*session));
   if (!roles) {
     sessions_.end(std::string(person.session));
     return std::unexpected(
@@ -254,16 +254,21 @@ std::optional<ServerResponse> HttpApi::check(const ServerRequest& head, Person& 
   if (auto full = check_rate(head, route.access)) return full;
   const bool by_cookie = head.count("authorization") == 0 || route.access == Access::Session;
   const bool has_cookie = !cookies_in(head).empty();
-  if (login || (!is_read(head) && by_cookie && has_cookie && route.access != Access::Open)) {
+  if ((login && !is_read(head)) ||
+      (!is_read(head) && by_cookie && has_cookie && route.access != Access::Open)) {
     if (const auto error = foreign_write(head, login)) return refusal_of(*error);
   }
-  if (login && !is_private_origin(head.header("origin").value_or(""))) {
+  if (login && !is_read(head) && !is_private_origin(head.header("origin").value_or(""))) {
     return refusal_of(unauthenticated(
         "tls_required", "a login needs https, or a name of this machine such as `localhost`"));
   }
   if (route.access == Access::Person || route.access == Access::Session) {
     Result<Person> found = person_of(head, route.access, true);
-    if (!found) return refusal_of(found.error());
+    if (!found) {
+      Problem problem = problem_of(found.error());
+      if (problem.status == 401) problem.more["sign_in"] = sign_in_;
+      return problem.response();
+    }
     person = std::move(*found);
     const Rate::Room room = requests_.take(person.session.empty() ? person.name : person.session);
     if (!room.ok) return too_many("too_many_requests", "too many requests; wait", room, 50, 1);
@@ -290,6 +295,8 @@ Result<Request> HttpApi::read(const ServerRequest& http, const RouteTable::Match
                   .origin = std::string(http.header("origin").value_or(""))};
   if (route.access == Access::Person || route.access == Access::Session) {
     SALLYPORT_TRY(request.person, person_of(http, route.access, false));
+  } else {
+    request.cookies = std::string(http.header("cookie").value_or(""));
   }
   SALLYPORT_TRY(request.query, Query::parse(http.query));
   if (is_read(http)) return request;

@@ -23,6 +23,10 @@ class People {
   virtual Result<std::optional<Person>> with_token(std::string_view token) = 0;
   // No value: no person has this name any more.
   virtual Result<std::optional<Roles>> roles_of(const std::string& name) = 0;
+  // Of the person of a session without roles of its own. Nothing: they may not come any more.
+  virtual Result<std::optional<Roles>> roles_now(const Session& session) {
+    return roles_of(session.name);
+  }
 };
 
 // On the loop of the server that it is a handler of.
@@ -40,6 +44,8 @@ class HttpApi final : public net::HttpHandler {
   void add(Route route) { table_.add(std::move(route)); }
   const RouteTable& table() const { return table_; }
   Sessions& sessions() { return sessions_; }
+  // A further way to sign in, which whoever is not signed in is told. Before the first request.
+  void offer_sign_in(std::string_view way) { sign_in_.emplace_back(way); }
   Readers& readers() { return readers_; }
 
   Async<std::optional<net::ServerResponse>> refuse(net::ServerRequest& head) override;
@@ -68,6 +74,7 @@ class HttpApi final : public net::HttpHandler {
   Rate requests_;
   Rate logins_;
   Idempotency repeats_;
+  json::array sign_in_{"link", "token", "passkey"};
   Readers readers_;  // joined first
 };
 

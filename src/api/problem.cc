@@ -18,6 +18,7 @@ struct Known {
 constexpr auto kKnown = std::to_array<Known>({
     {"bad_cursor", 400},
     {"reason_needed", 400},
+    {"webauthn_form", 400},
     {"link_unknown", 401},
     {"no_session", 401},
     {"page_secret_missing", 401},
@@ -26,13 +27,24 @@ constexpr auto kKnown = std::to_array<Known>({
     {"cross_site", 403},
     {"host_not_served", 403},
     {"key_needed", 403},
+    {"no_key", 403},
     {"origin_missing", 403},
     {"origin_not_served", 403},
+    {"passkey_removed", 403},
+    {"passkey_unknown", 403},
     {"policies_read_only", 403},
     {"role", 403},
     {"strong_needed", 403},
     {"tls_required", 403},
+    {"user_not_present", 403},
+    {"user_not_verified", 403},
+    {"webauthn_challenge", 403},
+    {"webauthn_origin", 403},
+    {"webauthn_rp_id", 403},
+    {"webauthn_signature", 403},
+    {"webauthn_type", 403},
     {"method", 405},
+    {"enrolled", 409},
     {"binding_mismatch", 412},
     {"precondition_failed", 412},
     {"too_large", 413},
@@ -83,6 +95,8 @@ std::string_view title_of(unsigned status) {
       return "Accepted";
     case 204:
       return "No Content";
+    case 303:
+      return "See Other";
     case 304:
       return "Not Modified";
     case 400:

@@ -31,6 +31,7 @@ struct Request {
   json::value body{};  // null where nothing was sent
   std::string peer{};
   std::string origin{};            // as the browser says; empty: none
+  std::string cookies{};           // the header, on routes that need no session
   std::function<bool()> wanted{};  // for readers: does the caller still wait?
   const std::string& at(std::string_view name) const { return path.find(name)->second; }
 };

@@ -41,9 +41,8 @@ void Sessions::make_room(const std::string& name) {
   if (sessions_.size() >= kMost) drop_oldest([](const Session&) { return true; });
 }
 
-Sessions::Opened Sessions::open(std::string name, std::string how, Roles fixed,
-                                std::string address) {
-  make_room(name);
+Sessions::Opened Sessions::open(Guest guest, std::string address) {
+  make_room(guest.name);
   const std::string cookie = fresh_secret(entropy_);
   const std::string secret = fresh_secret(entropy_);
   std::array<std::uint8_t, 12> number{};
@@ -51,10 +50,12 @@ Sessions::Opened Sessions::open(std::string name, std::string how, Roles fixed,
   const WallTime now = clock_.wall();
   const SteadyTime steady = clock_.steady();
   Session session{.id = "s_" + hex(number),
-                  .name = std::move(name),
-                  .how = std::move(how),
-                  .fixed = fixed,
+                  .name = std::move(guest.name),
+                  .how = std::move(guest.how),
+                  .fixed = guest.fixed,
                   .address = std::move(address),
+                  .who = std::move(guest.who),
+                  .groups = std::move(guest.groups),
                   .created_at = now,
                   .used_at = now,
                   .created = steady,

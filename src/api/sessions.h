@@ -22,9 +22,12 @@ std::string fresh_secret(Entropy& entropy);
 struct Session {
   std::string id{};
   std::string name{};
-  std::string how{};      // token, link, link_key
+  std::string how{};      // token, link, link_key, passkey, oidc
   Roles fixed{};          // of a session that no list of people knows; empty: as the list says now
   std::string address{};  // of the person who signed in
+  // As a provider named the person; empty: none did.
+  std::string who{};
+  std::vector<std::string> groups{};
   WallTime created_at{};
   WallTime used_at{};
   SteadyTime created{};
@@ -47,7 +50,15 @@ class Sessions {
     std::string cookie;
     std::string page_secret;
   };
-  Opened open(std::string name, std::string how, Roles fixed, std::string address);
+  // Who signs in, as `Session` keeps it.
+  struct Guest {
+    std::string name{};
+    std::string how{};
+    Roles fixed{};
+    std::string who{};
+    std::vector<std::string> groups{};
+  };
+  Opened open(Guest guest, std::string address);
 
   // Null: there is none with this cookie and this page secret, or it has ended. `use`: it is used
   // now, and so its time without use begins anew.

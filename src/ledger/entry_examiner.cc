@@ -69,7 +69,9 @@ class Examiner {
     if (!entry.topic.empty()) {
       out_.topics.push_back({stored.sequence, entry.topic, entry.topic_id});
     }
-    return entry.kind == "trust" || entry.kind == "control" ? look_at_body(stored) : std::nullopt;
+    const bool tells = entry.kind == "trust" || entry.kind == "control" ||
+                       (entry.kind == "approval" && stored.bytes->contains(R"(:"webauthn:)"));
+    return tells ? look_at_body(stored) : std::nullopt;
   }
 
   // The few kinds whose bodies say something about the log itself.
@@ -77,6 +79,10 @@ class Examiner {
     const Result<json::value> entry = parse_own_json(*stored.bytes);
     if (!entry) return fault(stored, "entry_bytes", entry.error().message);
     note_control(*entry);
+    const json::object& body = entry->at("body").get_object();
+    if (is_of_passkey(entry->at("kind").get_string(), body)) {
+      out_.passkeys.push_back({stored.sequence, body});
+    }
     return look_at_trust(stored, *entry);
   }
 
@@ -218,6 +224,20 @@ bool is_trust_control(const json::object& record) {
   if (action == "trust.promote" || action == "trust.demote") return true;
   const json::object* const metadata = object_in(record, "metadata");
   return metadata != nullptr && metadata->contains("control");
+}
+
+bool is_of_passkey(std::string_view kind, const json::object& body) {
+  if (kind == "control") {
+    const std::string_view name = text_in(body, "control").value_or("");
+    return name == "passkey_added" || name == "passkey_removed";
+  }
+  return kind == "approval" && text_in(body, "record") == "approval_response" &&
+         text_in(body, "signature").value_or("").starts_with("webauthn:");
+}
+
+std::optional<Fault> passkey_fault(std::uint64_t sequence, const Error& error, bool pruned) {
+  if (pruned && error.cause == "passkey_unknown") return std::nullopt;
+  return Fault{sequence, "trust_chain", "unauthorized passkey: " + error.message};
 }
 
 Result<Sayings> sayings(ReadView& view) {

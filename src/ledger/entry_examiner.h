@@ -34,6 +34,10 @@ struct Examined {
     Hash root{};
   };
 
+  struct PasskeyWord {
+    std::uint64_t sequence = 0;
+    json::object body;
+  };
   struct HoldChange {
     std::string id;
     std::optional<std::string> fact;  // nothing: lifted
@@ -46,6 +50,7 @@ struct Examined {
   std::vector<TrustLink> trust;
   std::vector<State> checkpoints;
   std::vector<HoldChange> holds;
+  std::vector<PasskeyWord> passkeys;         // that were added, removed or answered with
   std::vector<BlockIndex> blocks;            // of whole blocks that are not pruned
   std::optional<std::uint64_t> last_pruned;  // greatest sequence without bytes
   std::uint64_t pruned_below = 0;            // as `pruned` control entries say

@@ -29,7 +29,8 @@ Fault storage(std::uint64_t sequence, const Error& error) {
 // Judges what the stretches found, in order.
 class Whole {
  public:
-  Whole(ReadView& view, std::uint64_t size) : view_(view), size_(size) {}
+  Whole(ReadView& view, std::uint64_t size, CheckPasskeys passkeys, std::string origin)
+      : view_(view), size_(size), passkeys_(std::move(passkeys)), origin_(std::move(origin)) {}
 
   Found take(const Examined& part) {
     // Everything before the part's own fault may still hold an earlier one.
@@ -64,6 +65,7 @@ class Whole {
                      "unauthorized control: its control_id was used before"};
       }
     }
+    if (Found found = judge_passkeys(part)) return found;
     for (const Examined::HoldChange& change : part.holds) holds_[change.id] = change.fact;
     pruned_below_ = std::max(pruned_below_, part.pruned_below);
     toggle(altered_, part.altered);
@@ -159,6 +161,17 @@ class Whole {
   }
 
  private:
+  Found judge_passkeys(const Examined& part) {
+    if (!passkeys_) return std::nullopt;
+    for (const Examined::PasskeyWord& word : part.passkeys) {
+      const Result<void> good = passkeys_(word.body, origin_);
+      if (good) continue;
+      const bool pruned = last_pruned_ || part.last_pruned;
+      if (Found found = passkey_fault(word.sequence, good.error(), pruned)) return found;
+    }
+    return std::nullopt;
+  }
+
   // Of a ledger without entries.
   Found check_nothing_is_there() {
     const Result<bool> facts = view_.has_more_facts_than(0);
@@ -248,6 +261,8 @@ class Whole {
 
   ReadView& view_;
   std::uint64_t size_;
+  CheckPasskeys passkeys_;
+  std::string origin_;
   Edge edge_;
   std::map<int, Edge> tiles_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ids_;
@@ -322,7 +337,8 @@ bool is_secret_of(ReadView& view, const KeyedDigest& digest) {
 
 Found check_all(ReadView& view, const std::optional<VerifierKey>& pinned,
                 const std::optional<std::string>& since, unsigned threads,
-                const KeyedDigest* digest, CheckControl control, LedgerReport& report) {
+                const KeyedDigest* digest, CheckControl control, CheckPasskeys passkeys,
+                LedgerReport& report) {
   const Result<std::uint64_t> size = view.size();
   if (!size) return storage(0, size.error());
   report.tree_size = *size;
@@ -331,7 +347,7 @@ Found check_all(ReadView& view, const std::optional<VerifierKey>& pinned,
   said->control = std::move(control);
   if (digest != nullptr && is_secret_of(view, *digest)) said->secret = digest;
   if (!said->keys.empty()) report.origin = said->keys.front().key.name;
-  Whole whole(view, *size);
+  Whole whole(view, *size, std::move(passkeys), report.origin);
   if (Found found = check_entries(view, *size, *said, threads, whole)) return found;
   if (Found found = *size == 0 ? std::nullopt : check_keys(said->keys, pinned)) return found;
   const Result<void> kept = since ? check_against(view, *since, said->keys) : Result<void>{};
@@ -355,13 +371,15 @@ json::object LedgerReport::to_json() const {
 
 LedgerReport verify_ledger(LedgerStore& store, const std::optional<VerifierKey>& pinned,
                            const std::optional<std::string>& since, unsigned threads,
-                           const KeyedDigest* digest, CheckControl control) {
+                           const KeyedDigest* digest, CheckControl control,
+                           CheckPasskeys passkeys) {
   LedgerReport report;
   std::future<Result<void>> files =
       std::async(threads > 1 ? std::launch::async : std::launch::deferred,
                  [&store] { return store.check_files(); });
   const Result<void> read = store.read([&](ReadView& view) -> Result<void> {
-    report.first_bad = check_all(view, pinned, since, threads, digest, std::move(control), report);
+    report.first_bad = check_all(view, pinned, since, threads, digest, std::move(control),
+                                 std::move(passkeys), report);
     return {};
   });
   if (!read) report.first_bad = storage(0, read.error());

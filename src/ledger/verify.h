@@ -39,15 +39,26 @@ using CheckControl =
 // Does a trust record change a tier, or claim to?
 bool is_trust_control(const json::object& record);
 
+// Judges what people signed with passkeys, which takes their keys: control entries that add and
+// remove one, and answers (CO-21). Asked in the order of the log, on one thread.
+using CheckPasskeys =
+    std::function<Result<void>(const json::object& body, const std::string& origin)>;
+// Is the body of an entry of this kind one of these?
+bool is_of_passkey(std::string_view kind, const json::object& body);
+// The fault of one that does not hold. Nothing: it tells of a passkey that was enrolled in an entry
+// whose bytes are pruned.
+std::optional<Fault> passkey_fault(std::uint64_t sequence, const Error& error, bool pruned);
+
 // Recomputes everything that is stored. Key periods come from the log itself; `pinned` must be one
 // of them where it is given. `since` is a checkpoint kept elsewhere. Facts that the log does not
 // tell are checked with the `digest` of the data folder, where it is given.
 LedgerReport verify_ledger(LedgerStore& store, const std::optional<VerifierKey>& pinned,
                            const std::optional<std::string>& since, unsigned threads,
-                           const KeyedDigest* digest = nullptr, CheckControl control = {});
+                           const KeyedDigest* digest = nullptr, CheckControl control = {},
+                           CheckPasskeys passkeys = {});
 
 // A JSON Lines export, offline (LE-64).
 LedgerReport verify_export(std::istream& lines, const VerifierKey& key,
-                           const CheckControl& control = {});
+                           const CheckControl& control = {}, const CheckPasskeys& passkeys = {});
 
 }  // namespace sallyport::ledger

@@ -111,8 +111,8 @@ const json::value* member(const json::object& object, std::string_view name, jso
 
 class ExportCheck {
  public:
-  ExportCheck(const VerifierKey& pinned, const CheckControl& control)
-      : origin_(pinned.name), control_(control), signers_(pinned) {}
+  ExportCheck(const VerifierKey& pinned, const CheckControl& control, const CheckPasskeys& passkeys)
+      : origin_(pinned.name), control_(control), passkeys_(passkeys), signers_(pinned) {}
 
   Found take(std::string_view line) {
     ++line_;
@@ -250,6 +250,7 @@ class ExportCheck {
     if (Found found = check_topic(members)) return found;
     if (Found found = note_control(members)) return found;
     if (Found found = check_authority(members)) return found;
+    if (Found found = check_passkeys(members)) return found;
     edge_.append(leaf_hash(bytes));
     return std::nullopt;
   }
@@ -306,6 +307,14 @@ class ExportCheck {
     const Result<void> good = control_ ? control_(body, origin_) : Result<void>{};
     if (good) return std::nullopt;
     return fault("trust_chain", "unauthorized control: " + good.error().message);
+  }
+
+  // Whose passkeys are whose, and what they signed, where the one who checks knows the people.
+  Found check_passkeys(const json::object& members) {
+    const json::object& body = members.at("body").get_object();
+    if (!passkeys_ || !is_of_passkey(members.at("kind").get_string(), body)) return std::nullopt;
+    const Result<void> good = passkeys_(body, origin_);
+    return good ? std::nullopt : passkey_fault(edge_.size(), good.error(), pruned_ > 0);
   }
 
   Found note_control(const json::object& members) {
@@ -398,6 +407,7 @@ class ExportCheck {
 
   std::string origin_;
   const CheckControl& control_;
+  const CheckPasskeys& passkeys_;
   std::set<std::string> control_ids_;
   Signers signers_;
   Edge edge_;
@@ -429,9 +439,10 @@ std::uint64_t count_missing(std::istream& in, const ExportCheck& check) {
 
 }  // namespace
 
-LedgerReport verify_export(std::istream& in, const VerifierKey& key, const CheckControl& control) {
+LedgerReport verify_export(std::istream& in, const VerifierKey& key, const CheckControl& control,
+                           const CheckPasskeys& passkeys) {
   LedgerReport report{.origin = key.name};
-  ExportCheck check(key, control);
+  ExportCheck check(key, control, passkeys);
   Lines lines(in);
   std::string line;
   while (!report.first_bad && lines.next(line)) report.first_bad = check.take(line);

@@ -1,15 +1,11 @@
-// Base64 for addresses and headers (RFC 4648, section 5), without padding.
+// Base64 for addresses and headers, under the name that this folder uses.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
+#include "base/base64url.h"
 
 namespace sallyport::oauth {
 
-std::string base64url(std::string_view bytes);
-
-// Nothing for text that `base64url` would not have written.
-std::optional<std::string> from_base64url(std::string_view text);
+using sallyport::base64url;
+using sallyport::from_base64url;
 
 }  // namespace sallyport::oauth

@@ -77,6 +77,13 @@ Result<void> PeopleOfFolder::check(const std::string& reviewer, std::string_view
   return people->check(reviewer, statement, signature);
 }
 
+Result<void> PeopleOfFolder::check_answer(const std::string& reviewer, std::string_view statement,
+                                          std::string_view signature,
+                                          const std::vector<std::string>& enrolled) const {
+  SALLYPORT_TRY(const std::shared_ptr<const trust::ApproverBook> people, book());
+  return people->check_answer(reviewer, statement, signature, enrolled);
+}
+
 Result<void> PeopleOfFolder::check_control(const std::string& reviewer, std::string_view statement,
                                            std::string_view signature) const {
   SALLYPORT_TRY(const std::shared_ptr<const trust::ApproverBook> people, book());

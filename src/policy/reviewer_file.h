@@ -52,6 +52,9 @@ class PeopleOfFolder final : public core::ReviewerBook {
 
   Result<void> check(const std::string& reviewer, std::string_view statement,
                      std::string_view signature) const override;
+  Result<void> check_answer(const std::string& reviewer, std::string_view statement,
+                            std::string_view signature,
+                            const std::vector<std::string>& enrolled) const override;
   Result<void> check_control(const std::string& reviewer, std::string_view statement,
                              std::string_view signature) const override;
   std::string credential(const std::string& reviewer) const override;

@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "trust/enrolments.h"
 
 namespace sallyport::trust {
 
@@ -25,6 +26,20 @@ Result<void> ApproverBook::check(const std::string& reviewer, std::string_view s
   if (good) return {};
   return fail(ErrorCode::Unauthenticated,
               fmt::format("the answer is not signed by the key of `{:.80}`", reviewer));
+}
+
+Result<void> ApproverBook::check_answer(const std::string& reviewer, std::string_view statement,
+                                        std::string_view signature,
+                                        const std::vector<std::string>& enrolled) const {
+  Result<void> registered = check(reviewer, statement, signature);
+  const Reviewer* const person = people_.find(reviewer);
+  const bool may = person != nullptr && person->has_role("approver");
+  const bool passkey = signature.starts_with(Assertion::kMark);
+  if (!may || (registered && !passkey)) return registered;
+  const std::vector<Enrolment> all = enrolments_in(enrolled);
+  if (passkey) return check_passkey(*person, statement, signature, all);
+  if (is_of_browser_key(*person, statement, signature, all)) return {};
+  return registered;
 }
 
 Result<void> ApproverBook::check_control(const std::string& reviewer, std::string_view statement,

@@ -21,6 +21,10 @@ class ApproverBook final : public core::ReviewerBook {
   // that took the answer has checked it.
   Result<void> check(const std::string& reviewer, std::string_view statement,
                      std::string_view signature) const override;
+  // A signature of a key, or of a passkey or browser key that goes back to it.
+  Result<void> check_answer(const std::string& reviewer, std::string_view statement,
+                            std::string_view signature,
+                            const std::vector<std::string>& enrolled) const override;
   // Looked at once for each statement.
   Result<void> check_control(const std::string& reviewer, std::string_view statement,
                              std::string_view signature) const override;

@@ -39,9 +39,10 @@ ROUTES = [
     ("GET", "calls/none/explain", V | U), ("POST", "explain", V | U), ("GET", "policies", V), ("GET", "policies/none", V),
     ("GET", "policies/drafts/none", V), ("PUT", "policies/drafts/none", C), ("GET", "schemas/none", V), ("POST", "policies/check", C),
     ("POST", "policies/test", C), ("POST", "policies/activate", C),
+    ("POST", "passkeys/options", A | C), ("POST", "passkeys", A | C), ("GET", "passkeys", A | C), ("DELETE", "passkeys/none", A | C),
 ]
 OWN = [("GET", "session"), ("DELETE", "session"), ("GET", "sessions"), ("DELETE", "sessions/none")]
-OPEN = [("POST", "session/link"), ("POST", "session/token"), ("GET", "openapi.json")]
+OPEN = [("POST", "session/link"), ("POST", "session/token"), ("POST", "session/passkey"), ("GET", "openapi.json")]
 HEADERS = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "cross-origin-opener-policy": "same-origin",
            "cross-origin-resource-policy": "same-origin"}
 

@@ -2,7 +2,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { post, Problem } from "../core/api";
 import { told } from "../core/parts";
+import { session } from "../core/session";
 import { type Key, t } from "../core/text";
+import { type Sign, signAnswer } from "../keys/sign_answer";
 import { type Act, type Choice, TwoActs } from "./two_acts";
 
 interface Props {
@@ -13,6 +15,7 @@ interface Props {
   name: string;
   reasonRequired: boolean;
   truncated: boolean; // a yes needs the whole input first
+  sign: Sign | null; // with which keys it is signed; null: the session is enough
   article: { current: HTMLElement | null };
   onAnswered: () => void;
   onWhole: () => void;
@@ -123,6 +126,11 @@ export function Answer(props: Props) {
     void send(confirmed);
   }
 
+  function signed_with(sign: Sign, confirmed: Choice) {
+    say(t("answer.signing"));
+    return signAnswer({ request_id: id, reviewer: session.value!.name, binding, approved: confirmed !== "deny" }, sign);
+  }
+
   async function send(confirmed: Choice) {
     setBusy(true);
     say(t("answer.sending"));
@@ -134,7 +142,8 @@ export function Answer(props: Props) {
           ? { answer: words, binding, ...told_reason }
           : { approved: confirmed === "approve", binding, ...told_reason };
     try {
-      await post(`approvals/${encodeURIComponent(id)}/respond`, body, crypto.randomUUID());
+      const signed = props.sign && binding !== "" ? await signed_with(props.sign, confirmed) : {};
+      await post(`approvals/${encodeURIComponent(id)}/respond`, { ...body, ...signed }, crypto.randomUUID());
       say(t(`answer.done_${confirmed}` as Key));
       setReason("");
       setWords("");

@@ -1,6 +1,7 @@
 // One question as the server tells it, read again whenever something happens to it.
 import { signal } from "@preact/signals";
 import { get } from "../core/api";
+import type { Sign } from "../keys/sign_answer";
 import type { Quorum, Risk } from "./queue";
 
 export interface Segment {
@@ -35,7 +36,7 @@ export interface Detail {
   result: { sequence: number; call_id: string; outcome: unknown } | null;
   risk: Risk;
   quorum: Quorum;
-  may_answer: { ok: boolean; why: string | null };
+  may_answer: { ok: boolean; why: string | null; sign?: Sign | null };
   withheld: string[];
   shown: { text: string; truncated: boolean; segments: Segment[] } | null;
   unlike: { request_id: string; answered_at: string; members: Member[] } | null;

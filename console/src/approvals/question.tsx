@@ -195,14 +195,15 @@ function AnswerTo({ question, article }: { question: Detail | Escalation; articl
   if (question.state !== "pending") return null;
   if (isEscalation(question)) {
     return (
-      <Answer id={id} binding="" identity={`${id} ${question.count}`} kind="escalation" name={question.tool_name} reasonRequired={false} truncated={false}
+      <Answer id={id} binding="" identity={`${id} ${question.count}`} kind="escalation" name={question.tool_name} reasonRequired={false} truncated={false} sign={null}
         article={article} onAnswered={() => void readDetail(id)} onWhole={() => {}} />
     );
   }
   if (!question.may_answer?.ok) {
     return (
       <p class="cannot" role="note" data-why={question.may_answer?.why ?? ""}>
-        {word("may", question.may_answer?.why ?? "role")}
+        {word("may", question.may_answer?.why ?? "role")}{" "}
+        {["key_needed", "strong_needed"].includes(question.may_answer?.why ?? "") && <Link to={address("keys")}>{t("may.enrol")}</Link>}
       </p>
     );
   }
@@ -217,6 +218,7 @@ function AnswerTo({ question, article }: { question: Detail | Escalation; articl
       name={visible(request.tool_name ?? word("kind", request.kind))}
       reasonRequired={question.reason_required === true}
       truncated={question.shown?.truncated === true && !full.value}
+      sign={question.may_answer.sign ?? null}
       article={article}
       onAnswered={() => void readDetail(id)}
       onWhole={() => void readWhole(id)}

@@ -13,6 +13,7 @@ export class Problem extends Error {
     detail: string,
     readonly state = "",
     readonly neighbours: number[] = [],
+    readonly signIn: string[] = [],
   ) {
     super(detail);
   }
@@ -46,8 +47,9 @@ async function problemOf(response: Response): Promise<Problem> {
     told = {};
   }
   const text = (name: string) => (typeof told[name] === "string" ? (told[name] as string) : "");
+  const signIn = Array.isArray(told["sign_in"]) ? (told["sign_in"] as string[]) : [];
   const neighbours = Array.isArray(told["neighbours"]) ? (told["neighbours"] as number[]) : [];
-  return new Problem(response.status, text("code") || String(response.status), text("detail") || text("error") || response.statusText, text("state"), neighbours);
+  return new Problem(response.status, text("code") || String(response.status), text("detail") || text("error") || response.statusText, text("state"), neighbours, signIn);
 }
 
 async function once(path: string, options: Options): Promise<Response> {

@@ -7,6 +7,7 @@ interface Props {
   children: ComponentChildren;
   current?: boolean;
   class?: string;
+  title?: string;
   "data-row"?: string;
 }
 

@@ -2,6 +2,8 @@
 import { computed, signal } from "@preact/signals";
 import { ask, get, keepPageSecret, onEnded, pageSecret, Problem } from "./api";
 import { tellServerTime } from "./clock";
+import { fromBase64url } from "../keys/bytes";
+import { signWithPasskey } from "../keys/passkey";
 
 export interface Session {
   id: string;
@@ -16,6 +18,7 @@ export interface Session {
 export const session = signal<Session | null>(null);
 export const starting = signal(true);
 export const why = signal<Problem | null>(null); // why nobody is signed in, or why a login failed
+export const ways = signal<string[]>([]); // to sign in
 export const roles = computed(() => new Set(session.value?.roles ?? []));
 
 onEnded((problem) => {
@@ -42,6 +45,17 @@ async function login(path: string, body: unknown): Promise<void> {
   }
 }
 
+// The challenge first, then what the person's passkey says to it.
+export async function loginByPasskey(): Promise<void> {
+  why.value = null;
+  try {
+    const { challenge } = (await (await ask("session/passkey", { method: "POST", body: {} })).json()) as { challenge: string };
+    await login("session/passkey", { signature: await signWithPasskey(fromBase64url(challenge)) });
+  } catch (error) {
+    why.value = error instanceof Problem ? error : new Problem(0, "no_answer", String(error));
+  }
+}
+
 export function loginByToken(token: string): Promise<void> {
   return login("session/token", { token });
 }
@@ -49,6 +63,8 @@ export function loginByToken(token: string): Promise<void> {
 // The fragment leaves the address bar before anything else happens.
 function takeLink(): string | null {
   const found = /^#once=([^&]+)$/.exec(location.hash);
+  const failed = /^#failed=([a-z_]+)$/.exec(location.hash);
+  if (failed) why.value = new Problem(0, failed[1]!, failed[1]!);
   if (location.hash !== "") history.replaceState(history.state, "", location.pathname + location.search);
   return found?.[1] ?? null;
 }
@@ -64,6 +80,16 @@ export async function start(): Promise<void> {
     }
   }
   starting.value = false;
+  if (safe && !session.value) void readWays();
+}
+
+// Whoever is not signed in is told how they could be.
+async function readWays(): Promise<void> {
+  try {
+    await ask("session");
+  } catch (error) {
+    if (error instanceof Problem) ways.value = error.signIn;
+  }
 }
 
 export async function logout(): Promise<void> {

@@ -10,6 +10,7 @@ import { type Key, language, setLanguage, t } from "../core/text";
 import { address, screen } from "../core/url";
 import { Grants } from "../grants/grants";
 import { HealthPage } from "../health/health_page";
+import { KeysPage } from "../keys/keys_page";
 import { Live } from "../live/live";
 import { PoliciesScreen } from "../policies/policies";
 import { Proof } from "../proof/proof";
@@ -34,10 +35,11 @@ const SCREENS: Screen[] = [
   { name: "tools", title: "nav.tools", show: Tools, roles: ["viewer"] },
   { name: "grants", title: "nav.grants", show: Grants, roles: ["viewer"] },
   { name: "health", title: "nav.health", show: HealthPage },
+  { name: "keys", title: "nav.keys", show: KeysPage },
 ];
 
 function opens({ name, roles: any }: Screen): boolean {
-  if (name !== "approvals" && !tellsRecords.value) return false;
+  if (name !== "approvals" && name !== "keys" && !tellsRecords.value) return false;
   return any === undefined || any.some((role) => roles.value.has(role));
 }
 
@@ -59,7 +61,7 @@ function Header() {
       </a>
       <span class="brand">Sallyport</span>
       <nav aria-label={t("nav.screens")}>
-        {SCREENS.filter(opens).map(({ name, title }) => (
+        {SCREENS.filter((one) => one.name !== "keys" && opens(one)).map(({ name, title }) => (
           <Link to={address(name)} current={name === now}>
             {t(title)}
             {name === "approvals" && waiting.value > 0 && <span class="count">{waiting.value}</span>}
@@ -67,9 +69,9 @@ function Header() {
         ))}
       </nav>
       <span class="who">
-        <span class="name" title={session.value!.roles.join(", ")}>
+        <Link to={address("keys")} class="name" current={now === "keys"} title={`${t("nav.keys")} · ${session.value!.roles.join(", ")}`}>
           {session.value!.name}
-        </span>
+        </Link>
         <Language />
         <button type="button" class="plain" onClick={() => void logout()}>
           {t("nav.logout")}

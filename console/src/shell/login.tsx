@@ -1,8 +1,9 @@
 // The page for whoever is not signed in.
 import { useState } from "preact/hooks";
 import { told } from "../core/parts";
-import { loginByToken, safe, why } from "../core/session";
+import { loginByPasskey, loginByToken, safe, ways, why } from "../core/session";
 import { t } from "../core/text";
+import { hasPasskeys } from "../keys/passkey";
 
 export function Login() {
   const [busy, setBusy] = useState(false);
@@ -27,6 +28,11 @@ export function Login() {
     await loginByToken(token);
     setBusy(false);
   }
+  async function touch() {
+    setBusy(true);
+    await loginByPasskey();
+    setBusy(false);
+  }
   return (
     <main class="login">
       <h1>Sallyport</h1>
@@ -35,10 +41,20 @@ export function Login() {
           {told(why.value)}
         </p>
       )}
+      {hasPasskeys && (
+        <button type="button" class="primary" data-passkey disabled={busy} onClick={() => void touch()}>
+          {t("login.passkey")}
+        </button>
+      )}
+      {ways.value.includes("oidc") && (
+        <a class="button" href="/api/v1/session/oidc" data-oidc>
+          {t("login.oidc")}
+        </a>
+      )}
       <form onSubmit={(event) => void submit(event)} autocomplete="off">
         <label for="token">{t("login.token")}</label>
         <input id="token" name="token" type="password" autocomplete="off" spellcheck={false} autocapitalize="off" required />
-        <button type="submit" class="primary" disabled={busy}>
+        <button type="submit" disabled={busy}>
           {t("login.enter")}
         </button>
       </form>

@@ -28,6 +28,7 @@ CommandLine::CommandLine()
   add_mcp();
   add_serve();
   add_console();
+  add_passkeys();
   add_hook();
   add_setup();
   add_guard();

@@ -57,6 +57,8 @@ class CommandLine {
   void add_demo();
   void add_serve();
   void add_console();
+  void add_passkeys();
+  void add_own_key(CLI::App& sub, LoginOptions& login);
   void add_oauth(CLI::App& sub, OAuthOptions& options);
   void add_mcp();
   void add_hook();
@@ -142,6 +144,8 @@ class CommandLine {
   ApprovalsEscalateOptions approvals_escalate_;
   ApprovalsWatchOptions approvals_watch_;
   ConsoleOptions console_;
+  PasskeysOptions passkeys_add_;
+  PasskeysOptions passkeys_remove_;
   ApprovalsListOptions approvals_list_;
   ApprovalsShowOptions approvals_show_;
   ApprovalsAnswerOptions approve_;

@@ -86,7 +86,24 @@ void CommandLine::add_console() {
                           console_, console_link);
   text(sub, "--as", console_.as, "sign in as this reviewer, with the key [only look]", "NAME");
   sub.add_flag("--open", console_.open, "open it in a browser");
-  LoginOptions& login = console_.login;
+  add_own_key(sub, console_.login);
+}
+
+void CommandLine::add_passkeys() {
+  CLI::App& passkeys = *app_.add_subcommand("passkeys", "keys that answer in the web console");
+  passkeys.require_subcommand(1);
+  CLI::App& add = command(passkeys, "add", "sign for a key that a page of the console has made",
+                          passkeys_add_, passkeys_add);
+  text(add, "code", passkeys_add_.id, "what the page shows", "CODE")->required();
+  add_own_key(add, passkeys_add_.login);
+  simple(passkeys, "list", "the keys that people have enrolled", passkeys_list);
+  CLI::App& remove = command(passkeys, "remove", "let one of your keys count no longer",
+                             passkeys_remove_, passkeys_remove);
+  text(remove, "id", passkeys_remove_.id, "which one, as `passkeys list` has it", "ID")->required();
+  add_own_key(remove, passkeys_remove_.login);
+}
+
+void CommandLine::add_own_key(CLI::App& sub, LoginOptions& login) {
   file(sub, "--key-file", login.key_file, "your approver key [the one in <data-dir>]");
   CLI::Option* const words = file(sub, "--passphrase-file", login.passphrase_file,
                                   "holds its passphrase [asked at the terminal]");

@@ -1,4 +1,4 @@
-// `sallyport console`.
+// `sallyport console` and `sallyport passkeys`.
 #pragma once
 
 #include <optional>
@@ -14,6 +14,14 @@ struct ConsoleOptions {
   bool open = false;              // in a browser
   LoginOptions login{};
 };
+struct PasskeysOptions {
+  std::string id{};  // of a key; to add one, the code that the page shows
+  LoginOptions login{};
+};
+Result<int> passkeys_add(const Context& context, const PasskeysOptions& options);
+Result<int> passkeys_list(const Context& context);
+Result<int> passkeys_remove(const Context& context, const PasskeysOptions& options);
+
 Result<int> console_link(const Context& context, const ConsoleOptions& options);
 
 }  // namespace sallyport::app

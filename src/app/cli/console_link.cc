@@ -3,6 +3,7 @@
 
 #include <boost/json.hpp>
 
+#include "app/cli/ask_daemon.h"
 #include "app/cli/console_commands.h"
 #include "app/daemon/console_door.h"
 #include "app/governed_process.h"
@@ -12,15 +13,10 @@
 #include "base/encoding.h"
 #include "base/json_members.h"
 #include "base/try.h"
-#include "net/unix_socket.h"
 
 namespace sallyport::app {
 
 namespace {
-
-net::UnixSocket::Deadline in(std::chrono::milliseconds time) {
-  return std::chrono::steady_clock::now() + time;
-}
 
 // Signed with the key of the person, which its passphrase opens.
 Result<json::object> signed_login(const Context& context, const ConsoleOptions& options) {
@@ -36,13 +32,7 @@ Result<json::object> signed_login(const Context& context, const ConsoleOptions& 
   if (!person.key || (options.as && person.name != *options.as)) {
     return fail(ErrorCode::Unauthenticated, "this key belongs to somebody else");
   }
-  std::string ledger;
-  SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
-    SALLYPORT_TRY(const auto text, view.fact("ledger", "key"));
-    SALLYPORT_TRY(const ledger::VerifierKey key, ledger::VerifierKey::parse(text.value_or("")));
-    ledger = key.name;
-    return {};
-  }));
+  SALLYPORT_TRY(const std::string ledger, origin_of(*workspace));
   std::array<std::uint8_t, 16> bytes{};
   workspace->entropy().fill(bytes);
   const std::string nonce = hex(bytes);
@@ -52,30 +42,6 @@ Result<json::object> signed_login(const Context& context, const ConsoleOptions& 
       {"nonce", nonce},
       {"at", at},
       {"signature", person.key->sign(console_statement(person.name, ledger, nonce, at))}};
-}
-
-Result<json::object> ask(const std::filesystem::path& data_dir, const json::object& question) {
-  Result<net::UnixSocket> daemon = net::UnixSocket::connect(data_dir, kConsoleSocket);
-  if (!daemon) {
-    return fail(ErrorCode::Unavailable,
-                fmt::format("no `sallyport serve` with a console runs on {} ({})",
-                            data_dir.string(), daemon.error().message));
-  }
-  SALLYPORT_TRY(const std::string greeting,
-                daemon->receive_frame(kConsoleGreeting.size(), in(std::chrono::seconds(2))));
-  if (greeting != kConsoleGreeting) {
-    return fail(ErrorCode::Unavailable, "whoever listens there is no console of this version");
-  }
-  SALLYPORT_CHECK_OK(daemon->send_frame(json::serialize(question), in(std::chrono::seconds(2))));
-  SALLYPORT_TRY(const std::string frame,
-                daemon->receive_frame(kLargestConsoleFrame, in(std::chrono::seconds(5))));
-  SALLYPORT_TRY(const ParsedJson answer, parse_json(frame, {.bytes = kLargestConsoleFrame}));
-  const json::object* const said = answer.value.if_object();
-  if (said == nullptr) return fail(ErrorCode::Unavailable, "the daemon gave no answer");
-  if (const auto error = text_in(*said, "error")) {
-    return fail(ErrorCode::Unauthenticated, std::string(*error));
-  }
-  return *said;
 }
 
 }  // namespace
@@ -90,7 +56,7 @@ Result<int> console_link(const Context& context, const ConsoleOptions& options) 
   if (as_person) {
     SALLYPORT_TRY(question["login"], signed_login(context, options));
   }
-  SALLYPORT_TRY(const json::object said, ask(place.data_dir, question));
+  SALLYPORT_TRY(const json::object said, ask_daemon(place.data_dir, question));
   const std::string url = text_or_empty(said, "url");
   if (context.json()) {
     say(json::serialize(said));

@@ -63,7 +63,9 @@ constexpr const char* kControls[] = {"started",
                                      "rollback_acknowledged",
                                      "refused_control",
                                      "content_opened",
-                                     "witness_refused"};
+                                     "witness_refused",
+                                     "passkey_added",
+                                     "passkey_removed"};
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 #include "app/input.h"
 #include "app/output.h"
 #include "app/records/gaps.h"
+#include "app/records/passkey_history.h"
 #include "app/records/selection.h"
 #include "app/records/trust_records.h"
 #include "app/registered_reviewers.h"
@@ -125,9 +126,10 @@ Result<int> verify_file(const Context& context, const LedgerVerifyOptions& optio
   SALLYPORT_TRY(const ledger::VerifierKey key, key_from(*options.key));
   SALLYPORT_CHECK_OK(read_input(*options.file, 1));
   std::ifstream lines(*options.file, std::ios::binary);
-  SALLYPORT_TRY(trust::Reviewers reviewers, reviewers_of_all_times(context, options.reviewers));
+  SALLYPORT_TRY(const trust::Reviewers reviewers,
+                reviewers_of_all_times(context, options.reviewers));
   const ledger::LedgerReport report =
-      ledger::verify_export(lines, key, signed_by(std::move(reviewers)));
+      ledger::verify_export(lines, key, signed_by(reviewers), passkeys_of(reviewers));
   GapList gaps;
   if (report.ok) {
     std::ifstream again(*options.file, std::ios::binary);
@@ -181,12 +183,14 @@ Result<int> ledger_verify(const Context& context, const LedgerVerifyOptions& opt
   }
   if (!workspace) return report_unreadable(context, workspace.error());
   Context::tell_newer(**workspace);
-  SALLYPORT_TRY(trust::Reviewers reviewers, reviewers_of_all_times(context, options.reviewers));
+  SALLYPORT_TRY(const trust::Reviewers reviewers,
+                reviewers_of_all_times(context, options.reviewers));
   const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
   ledger::LedgerStore& store = (*workspace)->store();
   const std::optional<KeyedDigest> digest = digest_of(place);
-  const ledger::LedgerReport report = ledger::verify_ledger(
-      store, pin.key, since, threads, digest ? &*digest : nullptr, signed_by(std::move(reviewers)));
+  const ledger::LedgerReport report =
+      ledger::verify_ledger(store, pin.key, since, threads, digest ? &*digest : nullptr,
+                            signed_by(reviewers), passkeys_of(reviewers));
   if (const std::optional<Error> error = could_not_look(report)) return std::unexpected(*error);
   GapList gaps;
   if (report.ok && (!context.json() || options.gaps)) {

@@ -4,10 +4,15 @@
 //   console:
 //     enabled: true
 //     policies: read_only      # or propose, or activate
+//     strong: [dual_control, requires_human]   # questions that a session alone cannot answer
+//     oidc: ...                                # see oidc_config.h
 #pragma once
 
+#include <optional>
 #include <string_view>
 
+#include "app/config/oidc_config.h"
+#include "app/people/strong_questions.h"
 #include "policy/mapping.h"
 
 namespace sallyport::app {
@@ -19,6 +24,8 @@ std::string_view to_string(PolicyWrites writes);
 struct ConsoleConfig {
   bool enabled = true;
   PolicyWrites policies = PolicyWrites::ReadOnly;
+  StrongQuestions strong{};
+  std::optional<OidcConfig> oidc{};
 };
 
 policy::Mapping console_keys(ConsoleConfig& out);

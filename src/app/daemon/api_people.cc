@@ -7,8 +7,10 @@
 
 namespace sallyport::app {
 
-ApiPeople::ApiPeople(std::optional<std::filesystem::path> policy, std::filesystem::path folder)
-    : files_(Files{std::nullopt, policy::ReviewerFile(std::move(folder), true)}) {
+ApiPeople::ApiPeople(std::optional<std::filesystem::path> policy, std::filesystem::path folder,
+                     std::optional<std::filesystem::path> config)
+    : files_(Files{std::nullopt, policy::ReviewerFile(std::move(folder), true)}),
+      oidc_(std::move(config)) {
   if (policy) {
     files_.with([&](Files& files) { files.policy.emplace(std::move(*policy)); });
   }
@@ -43,6 +45,16 @@ Result<std::optional<api::Roles>> ApiPeople::roles_of(const std::string& name) {
   const trust::Reviewer* const person = people->find(name);
   if (person == nullptr) return std::optional<api::Roles>();
   return std::optional(api::Roles::named(person->roles));
+}
+
+// Whom a provider named is looked for in the configuration of now, as when the session began.
+Result<std::optional<api::Roles>> ApiPeople::roles_now(const api::Session& session) {
+  if (session.how != "oidc") return roles_of(session.name);
+  SALLYPORT_TRY(const OidcPeople::Now config, oidc_.now());
+  const auto admitted = config ? config->admit(session.who, session.groups) : std::nullopt;
+  if (!admitted || admitted->name != session.name) return std::optional<api::Roles>();
+  if (admitted->roles.empty()) return roles_of(session.name);
+  return std::optional(api::Roles::named(admitted->roles));
 }
 
 }  // namespace sallyport::app

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "api/http_api.h"
+#include "app/daemon/oidc_people.h"
 #include "base/guarded.h"
 #include "policy/reviewer_file.h"
 
@@ -15,7 +16,9 @@ namespace sallyport::app {
 class ApiPeople final : public api::People {
  public:
   // `policy`: a file that may name people; nothing where a shipped one is in force.
-  ApiPeople(std::optional<std::filesystem::path> policy, std::filesystem::path folder);
+  // `config`: the configuration, which may name an OpenID provider.
+  ApiPeople(std::optional<std::filesystem::path> policy, std::filesystem::path folder,
+            std::optional<std::filesystem::path> config = std::nullopt);
 
   // Those of the policy, where it is a file that names some, else those of the data folder. From
   // any thread.
@@ -23,6 +26,8 @@ class ApiPeople final : public api::People {
 
   Result<std::optional<api::Person>> with_token(std::string_view token) override;
   Result<std::optional<api::Roles>> roles_of(const std::string& name) override;
+  Result<std::optional<api::Roles>> roles_now(const api::Session& session) override;
+  OidcPeople& oidc() { return oidc_; }
 
  private:
   struct Files {
@@ -30,6 +35,7 @@ class ApiPeople final : public api::People {
     policy::ReviewerFile folder;
   };
   mutable Guarded<Files> files_;
+  OidcPeople oidc_;
 };
 
 }  // namespace sallyport::app

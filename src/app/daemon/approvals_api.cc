@@ -14,6 +14,7 @@
 #include "core/approval/approval_request.h"
 #include "ledger/topics.h"
 #include "trust/approver_book.h"
+#include "trust/enrolments.h"
 
 namespace sallyport::app {
 
@@ -90,19 +91,31 @@ Result<void> check_seen(const ApprovalItem& item) {
               {}, "haste");
 }
 
-// A session alone answers neither what needs a passkey nor for a person who has a key.
-Result<void> check_strength(const std::string& why, bool is_signed, const std::string& name) {
-  if (why == "strong_needed") {
+// Neither a session nor a token alone answers what needs a passkey or the registered key; a session
+// alone does not answer for a person who has a key.
+Result<void> check_strength(const std::string& why, bool strong, bool is_signed,
+                            const api::Person& person) {
+  if (why == "strong_needed" && !strong) {
     return fail(ErrorCode::Unauthenticated,
                 "this question needs a passkey, or the command line with a registered key", {},
                 "strong_needed");
   }
-  if (why == "key_needed" && !is_signed) {
+  // An answer with a token that lacks its signature is refused where it is taken, on record.
+  if (why == "key_needed" && !is_signed && !person.session.empty()) {
     return fail(ErrorCode::Unauthenticated,
-                fmt::format("`{}` has a key, so the answer must be signed", name), {},
+                fmt::format("`{}` has a key, so the answer must be signed", person.name), {},
                 "key_needed");
   }
   return {};
+}
+
+// Is this the signature of a passkey, which is checked where the answer is taken, or that of the
+// registered key? That of a browser key is neither.
+bool is_strong(const core::ResponseStatement& statement, const std::string& signature,
+               const trust::Reviewer* person) {
+  if (signature.starts_with(trust::Assertion::kMark)) return true;
+  return person != nullptr && person->key &&
+         trust::is_signature_of(statement.text(), signature, *person->key);
 }
 
 api::Act act(std::function<Task<json::value>(api::Request)> run) {
@@ -199,28 +212,30 @@ void ApprovalsApi::add_writes(api::HttpApi& api) {
 
 // Read first what decides whether the answer may be given; the answer itself is checked again where
 // it is taken.
-Task<ApprovalItem> ApprovalsApi::look_up(std::string id, api::Person person, bool yes,
-                                         bool names_binding, bool is_signed, bool in_batch) {
+Task<ApprovalItem> ApprovalsApi::look_up(std::string id, api::Person person, Given given) {
   std::function<Result<ApprovalItem>(const api::Readers::Wanted&)> work =
-      [this, id, person, yes, names_binding, is_signed,
-       in_batch](const api::Readers::Wanted&) -> Result<ApprovalItem> {
+      [this, id, person, given](const api::Readers::Wanted&) -> Result<ApprovalItem> {
     const WallTime now = parts_.clock.wall();
     ledger::LedgerStore& store = parts_.ledger.store();
     SALLYPORT_TRY(ApprovalItem item, approval_item(parts_.ledger, id, now));
     SALLYPORT_TRY(const policy::ReviewerFile::List people, parts_.people());
     SALLYPORT_TRY(const std::string why, why_not(store, item, person, *people, parts_.strong));
-    // An answer with a token that lacks its signature is refused where it is taken, on record.
-    if (!person.session.empty()) {
-      SALLYPORT_CHECK_OK(check_strength(why, is_signed, person.name));
-    }
-    if (yes && in_batch) {
+    const trust::Reviewer* const known = people->find(person.name);
+    const core::ResponseStatement statement{.request_id = id,
+                                            .reviewer = person.name,
+                                            .binding = text_or_empty(item.request, "binding"),
+                                            .responded_at = given.responded_at,
+                                            .approved = given.yes};
+    const bool is_signed = !given.signature.empty();
+    SALLYPORT_CHECK_OK(
+        check_strength(why, is_strong(statement, given.signature, known), is_signed, person));
+    if (given.yes && given.in_batch) {
       SALLYPORT_CHECK_OK(may_be_listed(store, item.request, person.name, now));
     }
-    if (yes && !names_binding) {
+    if (given.yes && !given.names_binding) {
       SALLYPORT_CHECK_OK(check_seen(item));
       SALLYPORT_CHECK_OK(check_haste(store, person.name, now));
     }
-    const trust::Reviewer* const known = people->find(person.name);
     // Whether it is the registered key is looked at where the answer is taken (AP-44).
     if (is_signed && (known == nullptr || !known->key)) {
       return fail(ErrorCode::Unauthenticated,
@@ -263,10 +278,13 @@ Task<json::value> ApprovalsApi::answer(std::string id, json::object body, api::P
   SALLYPORT_CO_CHECK_OK(check_verdict(body));
   const auto words = text_in(body, "answer");
   const bool yes = words || bool_in(body, "approved").value_or(false);
-  const bool is_signed = !text_or_empty(body, "signature").empty();
-  SALLYPORT_CO_TRY(
-      const ApprovalItem item,
-      co_await look_up(id, person, yes, body.contains("binding"), is_signed, in_batch));
+  SALLYPORT_CO_TRY(const ApprovalItem item,
+                   co_await look_up(id, person,
+                                    {.yes = yes,
+                                     .names_binding = body.contains("binding"),
+                                     .in_batch = in_batch,
+                                     .responded_at = text_or_empty(body, "responded_at"),
+                                     .signature = text_or_empty(body, "signature")}));
   const std::string asked = text_or_empty(item.request, "binding");
   Reply reply{.kind = yes ? Reply::Kind::Approved : Reply::Kind::Denied,
               .by = person.name,
@@ -338,7 +356,11 @@ Task<json::value> ApprovalsApi::escalate(Request request) {
   }
   const trust::Reviewer* const own = people->find(request.person.name);
   if (own != nullptr && own->key) {
-    SALLYPORT_CO_CHECK_OK(check_strength("key_needed", false, own->name));
+    co_return fail(ErrorCode::Unauthenticated,
+                   fmt::format("`{}` has a key, and nothing that passes a question on is signed; "
+                               "use `sallyport approvals escalate`",
+                               own->name),
+                   {}, "key_needed");
   }
   const std::string id = request.at("id");
   Reply by{.kind = Reply::Kind::Approved,
@@ -352,8 +374,7 @@ Task<json::value> ApprovalsApi::escalate(Request request) {
 Task<json::value> ApprovalsApi::cancel(Request request) {
   const std::string id = request.at("id");
   const json::object* const body = request.body.if_object();
-  SALLYPORT_CO_TRY(const ApprovalItem item,
-                   co_await look_up(id, request.person, false, true, false, false));
+  SALLYPORT_CO_TRY(const ApprovalItem item, co_await look_up(id, request.person, {}));
   Reply reply{.kind = Reply::Kind::Cancelled,
               .by = request.person.name,
               .reason = body ? text_or_empty(*body, "reason") : "",

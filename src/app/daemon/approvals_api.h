@@ -45,8 +45,14 @@ class ApprovalsApi {
   Result<json::object> page(const ApprovalItem& item, const Request& request) const;
 
   // What is known of a question before it is answered, read on a thread that may wait.
-  Task<ApprovalItem> look_up(std::string id, api::Person person, bool yes, bool names_binding,
-                             bool is_signed, bool in_batch);
+  struct Given {
+    bool yes = false;
+    bool names_binding = true;
+    bool in_batch = false;
+    std::string responded_at{};
+    std::string signature{};  // empty: none
+  };
+  Task<ApprovalItem> look_up(std::string id, api::Person person, Given given);
   Task<json::value> respond(std::string id, json::value body, api::Person person, bool in_batch);
   Task<json::value> answer(std::string id, json::object body, api::Person person, bool in_batch);
   Task<json::value> batch(Request request);

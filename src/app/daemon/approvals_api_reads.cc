@@ -15,6 +15,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/approval/approval_request.h"
+#include "core/approval/vote_check.h"
 
 namespace sallyport::app {
 
@@ -102,8 +103,11 @@ Result<void> ApprovalsApi::add_views(json::object& shown, const ApprovalItem& it
                 why_not(parts_.ledger.store(), item, request.person, *people, parts_.strong));
   shown["risk"] = risk_json(item);
   shown["quorum"] = quorum_json(item, *people);
-  shown["may_answer"] =
-      json::object{{"ok", why.empty()}, {"why", why.empty() ? json::value() : json::value(why)}};
+  std::vector<std::string> enrolled;
+  if (!request.person.session.empty()) {
+    SALLYPORT_TRY(enrolled, core::enrolled_keys(parts_.ledger));
+  }
+  shown["may_answer"] = may_answer_json(why, request.person.name, trust::enrolments_in(enrolled));
   return {};
 }
 

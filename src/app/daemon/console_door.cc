@@ -61,11 +61,8 @@ Async<void> ConsoleDoor::run(std::chrono::milliseconds patience) {
 
 // A process of the same user may read, but does not count as a person (AP-28).
 Result<LoginLinks::Guest> ConsoleDoor::guest_of(const net::Peer& peer,
-                                                const std::string& question) {
-  SALLYPORT_TRY(const ParsedJson asked, parse_json(question, {.bytes = kLargestConsoleFrame}));
-  const json::object* const body = asked.value.if_object();
-  if (body == nullptr) return fail(ErrorCode::InvalidInput, "a question is an object");
-  const json::object* const login = object_in(*body, "login");
+                                                const json::object& question) {
+  const json::object* const login = object_in(question, "login");
   if (login == nullptr) {
     return LoginLinks::Guest{
         fmt::format("local:{}", name_of_user(peer.uid)), "link", {api::Role::Viewer}};
@@ -81,19 +78,40 @@ Result<LoginLinks::Guest> ConsoleDoor::guest_of(const net::Peer& peer,
   return LoginLinks::Guest{text_or_empty(*login, "reviewer"), "link_key", {}};
 }
 
+Task<json::object> ConsoleDoor::link_for(net::Peer peer, json::object question) {
+  SALLYPORT_CO_TRY(LoginLinks::Guest guest, guest_of(peer, question));
+  const std::string name = guest.name;
+  const std::string secret = parts_.links.make(std::move(guest));
+  co_return json::object{{"url", fmt::format("{}#once={}", parts_.address, secret)},
+                         {"name", name},
+                         {"good_for_seconds", std::chrono::seconds(LoginLinks::kGood).count()}};
+}
+
+// What a code stands for; with its signature, the key counts (CO-19).
+Task<json::object> ConsoleDoor::sign_for(json::object passkey) {
+  const std::string code = text_or_empty(passkey, "code");
+  if (!passkey.contains("signature")) {
+    SALLYPORT_CO_TRY(const trust::Enrolment waits, parts_.passkeys.offered(code));
+    co_return json::object{{"statement", waits.statement()}};
+  }
+  SALLYPORT_CO_TRY(const trust::Enrolment added,
+                   co_await parts_.passkeys.accept(code, text_or_empty(passkey, "signature")));
+  co_return json::object{{"added", added.credential_id}};
+}
+
 Async<std::optional<net::FrameServer::Reply>> ConsoleDoor::answer(net::Peer peer,
                                                                   std::string question) {
-  Result<LoginLinks::Guest> guest = guest_of(peer, question);
-  if (!guest) {
-    co_return net::FrameServer::Reply{
-        json::serialize(json::object{{"error", guest.error().message}})};
+  const Result<ParsedJson> asked = parse_json(question, {.bytes = kLargestConsoleFrame});
+  const json::object* const body = asked ? asked->value.if_object() : nullptr;
+  Result<json::object> said = fail(ErrorCode::InvalidInput, "a question is an object");
+  const json::object* const passkey = body ? object_in(*body, "passkey") : nullptr;
+  if (passkey != nullptr) {
+    said = co_await sign_for(*passkey);
+  } else if (body != nullptr) {
+    said = co_await link_for(peer, *body);
   }
-  const std::string name = guest->name;
-  const std::string secret = parts_.links.make(std::move(*guest));
-  co_return net::FrameServer::Reply{json::serialize(
-      json::object{{"url", fmt::format("{}#once={}", parts_.address, secret)},
-                   {"name", name},
-                   {"good_for_seconds", std::chrono::seconds(LoginLinks::kGood).count()}})};
+  if (!said) said = json::object{{"error", said.error().message}};
+  co_return net::FrameServer::Reply{json::serialize(*said)};
 }
 
 }  // namespace sallyport::app

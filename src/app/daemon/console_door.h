@@ -1,5 +1,5 @@
-// Where `sallyport console` comes to the daemon for a link: a socket in the data folder, for
-// programs of this user alone.
+// Where `sallyport console` comes to the daemon for a link, and `sallyport passkeys add` with a
+// signature: a socket in the data folder, for programs of this user alone.
 #pragma once
 
 #include <deque>
@@ -7,6 +7,7 @@
 
 #include "app/daemon/api_people.h"
 #include "app/daemon/login_links.h"
+#include "app/daemon/passkey_desk.h"
 #include "net/frame_server.h"
 
 namespace sallyport::app {
@@ -29,6 +30,7 @@ class ConsoleDoor {
     std::string ledger;   // the checkpoint origin
     ApiPeople& people;
     LoginLinks& links;
+    PasskeyDesk& passkeys;
     const Clock& clock;
     net::FrameServer::Log log;
   };
@@ -40,7 +42,9 @@ class ConsoleDoor {
 
  private:
   Async<std::optional<net::FrameServer::Reply>> answer(net::Peer peer, std::string question);
-  Result<LoginLinks::Guest> guest_of(const net::Peer& peer, const std::string& question);
+  Result<LoginLinks::Guest> guest_of(const net::Peer& peer, const json::object& question);
+  Task<json::object> link_for(net::Peer peer, json::object question);
+  Task<json::object> sign_for(json::object passkey);
 
   Parts parts_;
   std::deque<std::string> nonces_;  // of statements that were taken, the newest last

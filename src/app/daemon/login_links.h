@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "api/role.h"
+#include "api/sessions.h"
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/entropy.h"
@@ -21,11 +21,7 @@ class LoginLinks {
 
   LoginLinks(const Clock& clock, Entropy& entropy) : clock_(clock), entropy_(entropy) {}
 
-  struct Guest {
-    std::string name{};
-    std::string how{};   // link, link_key
-    api::Roles fixed{};  // empty: as the person is registered
-  };
+  using Guest = api::Sessions::Guest;
   // The secret of the link.
   std::string make(Guest guest);
   // Nothing: it was used, is too old, or never was.

@@ -468,6 +468,18 @@ Result<mcp::HttpFront::Settings> front_settings(const ServeConfig& config,
       .scope = config.authorization ? config.authorization->scope() : ""};
 }
 
+// Of us at the provider where people sign in. Empty: a public client, or no provider.
+Result<std::string> oidc_secret_of(const ServeConfig& config) {
+  if (!config.console || !config.console->oidc) return std::string();
+  const std::string& name = config.console->oidc->client_secret_env;
+  if (name.empty()) return std::string();
+  const char* const value = std::getenv(name.c_str());
+  if (value != nullptr && *value != '\0') return std::string(value);
+  return fail(
+      ErrorCode::InvalidInput,
+      fmt::format("`console.oidc.client_secret_env` names `{:.80}`, which is not set", name));
+}
+
 Result<int> run_server(const Context& context, const ServeOptions& options) {
   SALLYPORT_TRY(const ServeConfig config, config_of(context, options));
   signal(SIGPIPE, SIG_IGN);
@@ -523,7 +535,9 @@ Result<int> run_server(const Context& context, const ServeOptions& options) {
     models->route(server);
   }
   ModelDoor* const model_door = models ? &*models : nullptr;
-  ServePages pages({context, config, *gate, resource, model_door});
+  SALLYPORT_TRY(std::string oidc_secret, oidc_secret_of(config));
+  ServePages pages({context, config, *gate, resource, model_door, console_address(config, port),
+                    std::move(oidc_secret)});
   pages.route(server, front);
   warn_of_missing_programs(*gate, config);
   // A client that learns that the server listens may end it at once.
@@ -541,7 +555,8 @@ Result<int> run_server(const Context& context, const ServeOptions& options) {
   if (config.has_http() && (!config.console || config.console->enabled)) {
     console.emplace(ConsoleDoor::Parts{gate->loop().get_executor(), workspace.place().data_dir,
                                        console_address(config, port), gate->ledger().origin(),
-                                       pages.people(), pages.links(), workspace.clock(), log});
+                                       pages.people(), pages.links(), pages.passkeys(),
+                                       workspace.clock(), log});
     // Without it people sign in with their tokens.
     if (const Result<void> open = console->open(); !open) {
       gate->log(fmt::format("`sallyport console` gets no links: {}", open.error().message));

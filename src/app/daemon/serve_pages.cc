@@ -62,6 +62,11 @@ std::optional<std::filesystem::path> policy_file(const ServeConfig& config) {
   return config.policy;
 }
 
+std::optional<std::filesystem::path> config_file(const Context& context) {
+  const auto file = context.config_file();
+  return file ? *file : std::nullopt;
+}
+
 std::optional<AgentTokens> metrics_readers(const ServeConfig& config) {
   if (config.metrics_sha256.empty()) return std::nullopt;
   return AgentTokens::of({{.name = "metrics", .token_sha256 = config.metrics_sha256}});
@@ -71,14 +76,20 @@ std::optional<AgentTokens> metrics_readers(const ServeConfig& config) {
 
 ServePages::ServePages(Parts parts)
     : parts_(std::move(parts)),
-      people_(policy_file(parts_.config), parts_.gate.workspace().place().reviewers_file()),
+      people_(policy_file(parts_.config), parts_.gate.workspace().place().reviewers_file(),
+              config_file(parts_.context)),
       metrics_({parts_.gate.metrics(), parts_.gate.ledger(), parts_.gate.workspace().clock()},
                metrics_readers(parts_.config)),
       opened_(parts_.gate.ledger(), parts_.gate.workspace().clock()),
       links_(parts_.gate.workspace().clock(), parts_.gate.workspace().entropy()),
-      session_({people_, links_, parts_.gate.workspace().clock()}),
+      passkeys_({parts_.gate.ledger(), people_, parts_.gate.workspace().clock(),
+                 parts_.gate.workspace().entropy(), parts_.gate.ledger().origin()}),
+      session_({people_, links_, passkeys_, parts_.gate.workspace().clock(),
+                console_of(parts_.config).strong}),
+      passkeys_api_(passkeys_),
       approvals_({parts_.gate.ledger(), parts_.gate.governor(), parts_.gate.workspace().clock(),
-                  opened_, [this] { return people_.now(); }, [this] { return stopping_; }}),
+                  opened_, [this] { return people_.now(); }, [this] { return stopping_; },
+                  console_of(parts_.config).strong}),
       records_({parts_.gate.ledger(), opened_, parts_.gate.workspace().clock(),
                 parts_.gate.workspace().place().ledger_file()}),
       stream_({parts_.gate.ledger(), parts_.gate.workspace().clock(), opened_,
@@ -99,6 +110,15 @@ ServePages::ServePages(Parts parts)
           [this] { return ServerResponse::json(200, json::serialize(resource_description())); })),
       no_tools_(std::make_unique<NoTools>()) {
   session_.add_to(api_);
+  passkeys_api_.add_to(api_);
+  if (const ConsoleConfig console = console_of(parts_.config); console.oidc) {
+    oidc_.emplace(OidcLogin::Parts{people_.oidc(), links_, parts_.gate.workspace().clock(),
+                                   parts_.gate.workspace().entropy(), parts_.console,
+                                   std::move(parts_.oidc_secret),
+                                   [this](std::string_view line) { parts_.gate.log(line); }},
+                  *console.oidc);
+    oidc_->add_to(api_);
+  }
   approvals_.add_to(api_);
   records_.add_to(api_);
   stream_.add_to(api_);

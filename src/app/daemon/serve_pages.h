@@ -15,6 +15,9 @@
 #include "app/daemon/login_links.h"
 #include "app/daemon/metrics_page.h"
 #include "app/daemon/model_door.h"
+#include "app/daemon/oidc_login.h"
+#include "app/daemon/passkey_desk.h"
+#include "app/daemon/passkeys_api.h"
 #include "app/daemon/pins_api.h"
 #include "app/daemon/policies_api.h"
 #include "app/daemon/records_api.h"
@@ -36,6 +39,8 @@ class ServePages {
     Gate& gate;
     std::string resource;               // where the tools are, as agents know it (RFC 9728)
     const ModelDoor* models = nullptr;  // null: no model proxy
+    std::string console{};              // where people find the console
+    std::string oidc_secret{};          // of us at the provider of `console.oidc`
   };
   explicit ServePages(Parts parts);
 
@@ -45,6 +50,7 @@ class ServePages {
   // For the door through which the command line asks for a link.
   ApiPeople& people() { return people_; }
   LoginLinks& links() { return links_; }
+  PasskeyDesk& passkeys() { return passkeys_; }
 
   // From now on it is not ready, and streams end.
   void stop() { stopping_ = true; }
@@ -59,7 +65,10 @@ class ServePages {
   MetricsPage metrics_;
   OpenedContent opened_;
   LoginLinks links_;
+  PasskeyDesk passkeys_;
   SessionApi session_;
+  PasskeysApi passkeys_api_;
+  std::optional<OidcLogin> oidc_;
   ApprovalsApi approvals_;
   RecordsApi records_;
   StreamApi stream_;

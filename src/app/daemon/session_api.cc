@@ -4,6 +4,7 @@
 
 #include "api/schema.h"
 #include "app/version.h"
+#include "base/base64url.h"
 #include "base/json_members.h"
 #include "base/try.h"
 
@@ -13,6 +14,7 @@ namespace {
 
 namespace schema = api::schema;
 constexpr std::size_t kLargestLogin = 4096;
+constexpr std::size_t kLargestAssertion = 24u << 10;
 
 json::object session_schema(bool with_secret) {
   json::object shape = schema::object({{"id", schema::text()},
@@ -90,12 +92,26 @@ void SessionApi::add_logins(api::HttpApi& api) {
                      .summary = "Signs in with the token of a registered person",
                      .request = schema::exact({{"token", schema::text()}}),
                      .response = session_schema(true)}});
+  json::object either = schema::object();
+  either["anyOf"] =
+      json::array{schema::object({{"challenge", schema::text()}, {"rp_id", schema::text()}}),
+                  session_schema(true)};
+  api.add({.method = "POST",
+           .pattern = "session/passkey",
+           .access = api::Access::Login,
+           .body_bytes = kLargestAssertion,
+           .handler = api::Act([this](Request request) { return by_passkey(std::move(request)); }),
+           .words = {.name = "signInByPasskey",
+                     .summary = "Without a body a challenge; with a passkey's signature of it, "
+                                "signs in",
+                     .request = schema::exact({}, {{"signature", schema::text()}}),
+                     .response = std::move(either)}});
 }
 
 Result<json::object> SessionApi::described(const api::Session& session) const {
   api::Roles roles = session.fixed;
   if (roles.empty()) {
-    SALLYPORT_TRY(const auto now, parts_.people.roles_of(session.name));
+    SALLYPORT_TRY(const auto now, parts_.people.roles_now(session));
     roles = now.value_or(api::Roles());
   }
   json::array names;
@@ -116,8 +132,7 @@ Result<json::object> SessionApi::described(const api::Session& session) const {
 }
 
 Result<api::Answer> SessionApi::begin(const Request& request, LoginLinks::Guest guest) {
-  const api::Sessions::Opened opened =
-      sessions_->open(std::move(guest.name), std::move(guest.how), guest.fixed, request.peer);
+  const api::Sessions::Opened opened = sessions_->open(std::move(guest), request.peer);
   SALLYPORT_TRY(json::object body, described(*opened.session));
   body["page_secret"] = opened.page_secret;
   return api::Answer{
@@ -149,6 +164,19 @@ Task<api::Answer> SessionApi::by_token(Request request) {
                    "unknown_token");
   }
   co_return begin(request, {.name = std::move(person->name), .how = "token"});
+}
+
+// The challenge first, then what a passkey says to it.
+Task<api::Answer> SessionApi::by_passkey(Request request) {
+  const json::object* const body = request.body.if_object();
+  if (body == nullptr || !body->contains("signature")) {
+    co_return api::Answer{
+        .body = json::object{{"challenge", base64url(parts_.passkeys.challenge("sign in"))},
+                             {"rp_id", rp_id_of(request.origin)}}};
+  }
+  SALLYPORT_CO_TRY(const std::string signature, only_member(request.body, "signature"));
+  SALLYPORT_CO_TRY(std::string name, parts_.passkeys.who_signs_in(request.origin, signature));
+  co_return begin(request, {.name = std::move(name), .how = "passkey"});
 }
 
 Task<api::Answer> SessionApi::show(Request request) {

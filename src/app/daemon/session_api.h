@@ -1,10 +1,12 @@
-// Signing in and out over HTTP: by a link from the command line, or by the token of a registered
-// person (sections 5.1 and 5.2 of the console's specification).
+// Signing in and out over HTTP: by a link from the command line, by the token of a registered
+// person, or by a passkey that one has enrolled (sections 5.1 and 5.2 of the console's
+// specification).
 #pragma once
 
 #include "api/http_api.h"
 #include "app/daemon/api_people.h"
 #include "app/daemon/login_links.h"
+#include "app/daemon/passkey_desk.h"
 #include "app/people/approval_views.h"
 
 namespace sallyport::app {
@@ -15,6 +17,7 @@ class SessionApi {
   struct Parts {
     ApiPeople& people;
     LoginLinks& links;
+    PasskeyDesk& passkeys;
     const Clock& clock;
     StrongQuestions strong{};
   };
@@ -27,6 +30,7 @@ class SessionApi {
   void add_logins(api::HttpApi& api);
   Task<api::Answer> by_link(Request request);
   Task<api::Answer> by_token(Request request);
+  Task<api::Answer> by_passkey(Request request);
   Task<api::Answer> show(Request request);
   Task<api::Answer> list(Request request);
   Task<api::Answer> leave(Request request);

@@ -76,16 +76,37 @@ Result<std::string> why_not(ledger::LedgerStore& store, const ApprovalItem& item
     return std::string("not_listed");
   }
   if (has_voted(item, person.name)) return std::string("already_answered");
-  if (!person.session.empty()) {
-    const bool dual = text_in(item.request, "kind") == "dual_control";
-    if (dual && strong.dual_control) return std::string("strong_needed");
-    if (!dual && strong.requires_human) {
-      SALLYPORT_TRY(const bool human, needs_own_look(store, item.request));
-      if (human) return std::string("strong_needed");
-    }
+  const bool dual = text_in(item.request, "kind") == "dual_control";
+  if (dual && strong.dual_control) return std::string("strong_needed");
+  if (!dual && strong.requires_human) {
+    SALLYPORT_TRY(const bool human, needs_own_look(store, item.request));
+    if (human) return std::string("strong_needed");
   }
   const trust::Reviewer* const known = people.find(person.name);
   return std::string(known != nullptr && known->key ? "key_needed" : "");
+}
+
+json::object may_answer_json(const std::string& why, const std::string& person,
+                             const std::vector<trust::Enrolment>& enrolled) {
+  json::array passkeys;
+  json::array browser_keys;
+  for (const trust::Enrolment& one : enrolled) {
+    if (one.reviewer != person || !one.counts()) continue;
+    if (one.is_passkey()) {
+      passkeys.emplace_back(one.credential_id);
+    } else if (why == "key_needed") {
+      browser_keys.emplace_back(one.credential_id);
+    }
+  }
+  const bool signs = (why == "key_needed" || why == "strong_needed") &&
+                     (!passkeys.empty() || !browser_keys.empty());
+  json::object told{{"ok", why.empty() || signs},
+                    {"why", why.empty() || signs ? json::value() : json::value(why)}};
+  if (signs) {
+    told["sign"] =
+        json::object{{"passkeys", std::move(passkeys)}, {"browser_keys", std::move(browser_keys)}};
+  }
+  return told;
 }
 
 void withhold(json::object& shown, const api::Person& person) {

@@ -7,16 +7,12 @@
 
 #include "api/role.h"
 #include "app/people/approval_items.h"
+#include "app/people/strong_questions.h"
 #include "ledger/store.h"
 #include "trust/control.h"
+#include "trust/enrolments.h"
 
 namespace sallyport::app {
-
-// Which questions a session alone cannot answer.
-struct StrongQuestions {
-  bool dual_control = true;
-  bool requires_human = true;
-};
 
 json::object risk_json(const ApprovalItem& item);
 json::object quorum_json(const ApprovalItem& item, const trust::Reviewers& people);
@@ -26,6 +22,11 @@ json::object quorum_json(const ApprovalItem& item, const trust::Reviewers& peopl
 Result<std::string> why_not(ledger::LedgerStore& store, const ApprovalItem& item,
                             const api::Person& person, const trust::Reviewers& people,
                             const StrongQuestions& strong);
+
+// Whether and how this person may answer: `{ok, why, sign?}`. Where an answer has to be signed,
+// `sign` names the keys that this person has enrolled and that this question takes.
+json::object may_answer_json(const std::string& why, const std::string& person,
+                             const std::vector<trust::Enrolment>& enrolled);
 
 // Takes sealed members out for a person who may not read them, and names them in `withheld`.
 void withhold(json::object& shown, const api::Person& person);

@@ -10,6 +10,7 @@
 #include "core/approval/approval_drafts.h"
 #include "core/approval/approval_request.h"
 #include "core/approval/reply_check.h"
+#include "core/approval/vote_check.h"
 #include "core/call/waiting_facts.h"
 #include "core/record/drafts.h"
 #include "core/record/plain_text.h"
@@ -49,15 +50,11 @@ Result<void> add_reviewers(ApprovalState& state, const std::vector<std::string>&
 
 // A yes that a host reports is no answer of a registered person; whether it counts is decided where
 // it is used (AP-33).
-Result<void> check_vote(const ApprovalRules* rules, const std::string& approval_id,
-                        const Vote& vote, const json::object& request) {
+Result<void> check_whose(const ApprovalRules* rules, RecordReader& records,
+                         const std::string& approval_id, const Vote& vote,
+                         const json::object& request) {
   if (rules == nullptr || vote.door == kHostDoor) return {};
-  const ResponseStatement statement{.request_id = approval_id,
-                                    .reviewer = vote.by,
-                                    .binding = text_or_empty(request, "binding"),
-                                    .responded_at = vote.at,
-                                    .approved = vote.approved};
-  return rules->check(vote.door, vote.by, statement.text(), vote.signature);
+  return check_vote(*rules, records, approval_id, vote, text_or_empty(request, "binding"));
 }
 
 }  // namespace
@@ -124,7 +121,7 @@ Task<void> Approvals::respond(std::string approval_id, Reply reply) {
     SALLYPORT_CO_CHECK_OK(check_reply(reply, request, now));
     const Vote vote = vote_of(reply);
     const std::shared_ptr<const ApprovalRules> rules = this->rules();
-    const Result<void> his = check_vote(rules.get(), approval_id, vote, request);
+    const Result<void> his = check_whose(rules.get(), recorder_, approval_id, vote, request);
     if (!his) {
       std::vector<Draft> refused;
       refused.push_back(refused_draft(approval_id, vote, his.error().message, request));
@@ -172,7 +169,7 @@ Task<void> Approvals::disown_forged(std::string approval_id) {
     State next = *now;
     std::vector<Draft> drafts;
     std::erase_if(next.votes, [&](const Vote& vote) {
-      Result<void> his = check_vote(rules.get(), approval_id, vote, request);
+      Result<void> his = check_whose(rules.get(), recorder_, approval_id, vote, request);
       // The host of another call cannot have been asked about this one.
       if (his && vote.door == kHostDoor) {
         his = fail(ErrorCode::Unauthenticated, "it was observed at a host, for another call");

@@ -9,6 +9,7 @@
 #include "base/uuid.h"
 #include "core/approval/approval_drafts.h"
 #include "core/approval/approval_request.h"
+#include "core/approval/vote_check.h"
 #include "core/approval/open_questions.h"
 #include "core/call/call_check.h"
 
@@ -141,12 +142,8 @@ Result<void> Questions::check_people(const std::string& request_id, const Approv
   if (!rules.people) return {};
   SALLYPORT_TRY(const json::object request, stored_request(parts_.recorder, request_id));
   for (const Vote& vote : state.counted()) {
-    const ResponseStatement statement{.request_id = request_id,
-                                      .reviewer = vote.by,
-                                      .binding = text_or_empty(request, "binding"),
-                                      .responded_at = vote.at,
-                                      .approved = vote.approved};
-    SALLYPORT_CHECK_OK(rules.check(vote.door, vote.by, statement.text(), vote.signature));
+    SALLYPORT_CHECK_OK(
+        check_vote(rules, parts_.recorder, request_id, vote, text_or_empty(request, "binding")));
   }
   return {};
 }

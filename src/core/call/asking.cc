@@ -15,6 +15,7 @@
 #include "core/approval/bound_input.h"
 #include "core/approval/hidden_parts.h"
 #include "core/approval/open_questions.h"
+#include "core/approval/vote_check.h"
 #include "core/call/call_json.h"
 #include "core/call/dispatch.h"
 #include "core/call/first_door.h"
@@ -373,17 +374,13 @@ void Asking::check_consent(Trail& trail) {
   const std::uint64_t required = number_in(request, "approvers_required").value_or(1);
   if (trail.consent->votes.size() < required) return refuse("too few people said yes");
   for (const Vote& vote : trail.consent->votes) {
-    const ResponseStatement statement{.request_id = trail.consent->approval_id,
-                                      .reviewer = vote.by,
-                                      .binding = trail.consent->binding,
-                                      .responded_at = vote.at,
-                                      .approved = vote.approved};
     // The front that saw the call run has asked whether such a yes counts (AP-33).
     const bool at_host = vote.door == kHostDoor;
     if (at_host && !trail.observed) return refuse("the yes was given to a host, for another call");
     const Result<void> good =
         at_host ? Result<void>{}
-                : rules.check(vote.door, vote.by, statement.text(), vote.signature);
+                : check_vote(rules, parts_.recorder, trail.consent->approval_id, vote,
+                             trail.consent->binding);
     if (!good) return refuse(good.error().message);
     // One person under two names is one person (AP-14).
     const std::string credential = rules.people->credential(vote.by);

@@ -25,6 +25,11 @@ class ReviewerBook {
   // `Unauthenticated`: no person of that name may approve, or their key did not sign `statement`.
   virtual Result<void> check(const std::string& reviewer, std::string_view statement,
                              std::string_view signature) const = 0;
+  // The same, where he may also have signed with a key that he has enrolled: `enrolled` holds all
+  // enrolments, as facts keep them (CO-19).
+  virtual Result<void> check_answer(const std::string& reviewer, std::string_view statement,
+                                    std::string_view signature,
+                                    const std::vector<std::string>& enrolled) const;
   // `Unauthenticated`: no registered controller of that name signed `statement` (TR-15). Asked for
   // each call of an agent that was promoted or demoted, so it must be cheap the second time.
   virtual Result<void> check_control(const std::string& reviewer, std::string_view statement,
@@ -63,8 +68,10 @@ struct ApprovalRules {
   bool program_vouches = false;
 
   // Did a registered person give this answer, as far as the door and the signature tell (AP-10)?
+  // `enrolled`: the keys that people have enrolled, as facts keep them.
   Result<void> check(std::string_view door, const std::string& reviewer, std::string_view statement,
-                     std::string_view signature) const;
+                     std::string_view signature,
+                     const std::vector<std::string>& enrolled = {}) const;
 
   bool needs_two(std::string_view tool, const Classification& classification) const {
     return dual_control.contains(std::string(tool)) ||

@@ -74,6 +74,12 @@ const Classification& Plan::classify(const Call& call) const {
   return kUnclassified;
 }
 
+Result<void> ReviewerBook::check_answer(const std::string& reviewer, std::string_view statement,
+                                        std::string_view signature,
+                                        const std::vector<std::string>&) const {
+  return check(reviewer, statement, signature);
+}
+
 Result<void> ReviewerBook::check_control(const std::string& reviewer, std::string_view,
                                          std::string_view) const {
   return fail(ErrorCode::Unauthenticated,
@@ -98,7 +104,8 @@ bool ReviewerBook::is_program(const std::string&) const {
 }
 
 Result<void> ApprovalRules::check(std::string_view door, const std::string& reviewer,
-                                  std::string_view statement, std::string_view signature) const {
+                                  std::string_view statement, std::string_view signature,
+                                  const std::vector<std::string>& enrolled) const {
   if (door.starts_with(kExternalDoor)) {
     const bool his = door.substr(kExternalDoor.size()) == reviewer;
     if (his && people && people->is_program(reviewer)) return {};
@@ -108,7 +115,7 @@ Result<void> ApprovalRules::check(std::string_view door, const std::string& revi
   }
   const bool elsewhere = door.starts_with("cli:") || door.starts_with("http:");
   if (!people || (program_vouches && !elsewhere)) return {};
-  return people->check(reviewer, statement, signature);
+  return people->check_answer(reviewer, statement, signature, enrolled);
 }
 
 json::object ApprovalRules::dump() const {

@@ -126,7 +126,7 @@ class HttpApiTest : public ::testing::Test {
             .headers = {{"authorization", std::string("Bearer ") + kToken}},
             .body = std::move(body)};
   }
-  void sign_in() { opened_ = api_.sessions().open("user:ada", "token", {}, "127.0.0.1"); }
+  void sign_in() { opened_ = api_.sessions().open({.name = "user:ada", .how = "token"}, "127.0.0.1"); }
   ServerRequest by_session(std::string method, std::string path) const {
     ServerRequest request{.method = method, .path = "/api/v1/" + std::move(path)};
     request.headers = {{"cookie", "a=b; sallyport=" + opened_.cookie},
@@ -210,7 +210,7 @@ TEST_F(HttpApiTest, NeitherTheCookieNorThePageSecretIsEnough) {
     EXPECT_EQ(ask(without(by_session("GET", path), "x-sallyport-page")).status, 401u);
   }
   ServerRequest other = by_session("GET", "things");
-  opened_ = api_.sessions().open("user:bob", "token", {}, "");
+  opened_ = api_.sessions().open({.name = "user:bob", .how = "token"}, "");
   other.headers[1].second = opened_.page_secret;
   EXPECT_EQ(code_of(ask(other)), "session_ended");
 }

@@ -77,7 +77,7 @@ TEST(SessionsTest, OnePersonHasSoManyAndTheLeastUsedOneGoes) {
   Sessions sessions(clock, entropy);
   std::vector<Sessions::Opened> opened;
   for (std::size_t i = 0; i <= Sessions::kMostEach; ++i) {
-    opened.push_back(sessions.open("user:ada", "token", {}, ""));
+    opened.push_back(sessions.open({.name = "user:ada", .how = "token"}, ""));
     clock.advance(1s);
     if (i == 0) EXPECT_EQ(opened[0].page_secret.size(), 43u);
   }

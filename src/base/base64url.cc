@@ -1,8 +1,8 @@
-#include "oauth/base64url.h"
+#include "base/base64url.h"
 
 #include "base/encoding.h"
 
-namespace sallyport::oauth {
+namespace sallyport {
 
 std::string base64url(std::string_view bytes) {
   std::string text = base64(as_bytes(bytes));
@@ -19,4 +19,4 @@ std::optional<std::string> from_base64url(std::string_view text) {
   return from_base64(padded);
 }
 
-}  // namespace sallyport::oauth
+}  // namespace sallyport

@@ -1,0 +1,50 @@
+// The section `oidc` of `console`: an OpenID provider at which people sign in (CO-18).
+//
+//   oidc:
+//     issuer: https://login.example.com
+//     client_id: sallyport
+//     client_secret_env: SALLYPORT_OIDC_SECRET        # a public client has none
+//     people: [{who: "248289761001", as: "user:ada"}]  # by the claim `sub`, or by `claim`
+//     groups: [{group: auditors, roles: [viewer, auditor]}]
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policy/mapping.h"
+
+namespace sallyport::app {
+
+struct OidcConfig {
+  struct Person {
+    std::string who;  // as the claim says
+    std::string as;   // a registered person, with the roles of that registration
+  };
+  struct Group {
+    std::string group;
+    std::vector<std::string> roles;  // never `approver`: only registered people answer
+  };
+  // What a person who signed in may do here. `roles` empty: as `name` is registered.
+  struct Admitted {
+    std::string name;
+    std::vector<std::string> roles;
+  };
+
+  std::string issuer{};
+  std::string client_id{};
+  std::string client_secret_env{};
+  std::string scope = "openid";
+  std::string claim = "sub";
+  std::string groups_claim = "groups";
+  std::vector<Person> people{};
+  std::vector<Group> groups{};
+
+  // Nothing: neither the person nor one of the groups is named. A person who is named comes first.
+  std::optional<Admitted> admit(const std::string& who,
+                                const std::vector<std::string>& groups_of) const;
+};
+
+policy::Mapping oidc_keys(OidcConfig& out);
+
+}  // namespace sallyport::app

@@ -1,0 +1,12 @@
+// Which questions neither a session nor a token alone can answer (section 5.3 of the console's
+// specification): they take a passkey, or the registered key.
+#pragma once
+
+namespace sallyport::app {
+
+struct StrongQuestions {
+  bool dual_control = true;
+  bool requires_human = true;
+};
+
+}  // namespace sallyport::app

@@ -1,0 +1,13 @@
+// For `ledger verify`: whose passkeys were whose at each moment of the log, and whether answers
+// were signed with one that counted then (CO-19, CO-21).
+#pragma once
+
+#include "ledger/verify.h"
+#include "trust/control.h"
+
+namespace sallyport::app {
+
+// `reviewers` may name one person several times, with keys of different times.
+ledger::CheckPasskeys passkeys_of(trust::Reviewers reviewers);
+
+}  // namespace sallyport::app

@@ -1,0 +1,25 @@
+// Whether a vote is that of the person whose name it has.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/approval/approval_state.h"
+#include "core/plan/approval_rules.h"
+#include "core/record/recorder.h"
+
+namespace sallyport::core {
+
+// Passkeys and keys of browsers, each with the signature under which it was enrolled (CO-19). What
+// they mean is for the book of reviewers to say.
+inline constexpr std::string_view kPasskeySpace = "passkey";
+Result<std::vector<std::string>> enrolled_keys(RecordReader& records);
+
+// `Unauthenticated`: nobody who is registered has given it, as far as the door, the signature and
+// the enrolled keys tell (AP-10, CO-21). `binding` is that of the question.
+Result<void> check_vote(const ApprovalRules& rules, RecordReader& records,
+                        const std::string& approval_id, const Vote& vote,
+                        const std::string& binding);
+
+}  // namespace sallyport::core

@@ -1,0 +1,74 @@
+// An OpenID provider that signs anybody in, and lies about one item of the ID token where `/lie?KIND` says so. For tests alone.
+// Prints its issuer; `/seen` tells what reached the token endpoint.
+import crypto from "node:crypto";
+import http from "node:http";
+
+const plain = (bytes) => Buffer.from(bytes).toString("base64url");
+const own = crypto.generateKeyPairSync("ec", { namedCurve: "P-256" });
+const other = crypto.generateKeyPairSync("ec", { namedCurve: "P-256" });
+let lie = "";
+const codes = new Map();
+const seen = [];
+
+function token(claims, nonce) {
+  const now = Math.floor(Date.now() / 1000);
+  const said = { iss: issuer, aud: "console", sub: "248289761001", nonce, iat: now, exp: now + 60, groups: ["readers"], ...claims };
+  const lies = {
+    iss: { iss: "http://127.0.0.1:1" }, aud: { aud: "another" }, azp: { aud: ["console", "another"], azp: "another" }, nonce: { nonce: "another" },
+    old: { exp: now - 3600 }, nosub: { sub: undefined }, stranger: { sub: "nobody", groups: ["others"] }, group: { sub: "7", groups: ["readers"] },
+  };
+  const head = plain(JSON.stringify({ alg: lie === "none" ? "none" : "ES256", typ: "JWT", kid: "1" }));
+  const text = head + "." + plain(JSON.stringify({ ...said, ...lies[lie] }));
+  if (lie === "none") return text + ".";
+  const key = lie === "signature" ? other.privateKey : own.privateKey;
+  return text + "." + plain(crypto.sign("sha256", Buffer.from(text), { key, dsaEncoding: "ieee-p1363" }));
+}
+
+const server = http.createServer((request, response) => {
+  const url = new URL(request.url, issuer);
+  const json = (value, status = 200) => {
+    response.writeHead(status, { "Content-Type": "application/json" });
+    response.end(JSON.stringify(value));
+  };
+  if (url.pathname === "/lie") {
+    lie = url.search.slice(1);
+    return json({});
+  }
+  if (url.pathname === "/seen") return json(seen);
+  if (url.pathname === "/.well-known/openid-configuration") {
+    return json({ issuer, authorization_endpoint: issuer + "/authorize", token_endpoint: issuer + "/token", jwks_uri: issuer + "/jwks",
+      response_types_supported: ["code"], grant_types_supported: ["authorization_code"], code_challenge_methods_supported: ["S256"],
+      token_endpoint_auth_methods_supported: ["client_secret_basic"] });
+  }
+  if (url.pathname === "/jwks") return json({ keys: [{ ...own.publicKey.export({ format: "jwk" }), kid: "1", alg: "ES256", use: "sig" }] });
+  if (url.pathname === "/authorize") {
+    const code = crypto.randomUUID();
+    codes.set(code, url.searchParams);
+    const back = new URL(url.searchParams.get("redirect_uri"));
+    back.searchParams.set("code", code);
+    back.searchParams.set("state", lie === "state" ? "another" : url.searchParams.get("state"));
+    if (lie === "mixup") back.searchParams.set("iss", "https://another.example");
+    response.writeHead(302, { Location: back.href });
+    return response.end();
+  }
+  if (url.pathname === "/token") {
+    let body = "";
+    request.on("data", (part) => (body += part));
+    request.on("end", () => {
+      const form = new URLSearchParams(body);
+      const asked = codes.get(form.get("code"));
+      codes.delete(form.get("code"));
+      const pkce = asked && plain(crypto.createHash("sha256").update(form.get("code_verifier") ?? "").digest()) === asked.get("code_challenge");
+      seen.push({ pkce, basic: request.headers.authorization ?? "", redirect: form.get("redirect_uri") === asked?.get("redirect_uri") });
+      if (!pkce) return json({ error: "invalid_grant" }, 400);
+      return json({ token_type: "Bearer", access_token: "x", id_token: token({}, asked.get("nonce")) });
+    });
+    return;
+  }
+  return json({}, 404);
+});
+let issuer = "http://127.0.0.1";
+server.listen(0, "127.0.0.1", () => {
+  issuer = `http://127.0.0.1:${server.address().port}`;
+  process.stdout.write(issuer + "\n");
+});
