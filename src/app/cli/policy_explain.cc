@@ -217,8 +217,7 @@ Result<core::PolicyText> text_named(const std::string& name) {
 // Where no ledger is, nothing is revoked, spent, promoted or pinned.
 Result<std::unique_ptr<Workspace>> ledger_if_any(const Context& context) {
   SALLYPORT_TRY(const Workspace::Place place, context.place());
-  std::error_code code;
-  if (!std::filesystem::exists(place.ledger_file(), code)) return nullptr;
+  if (!place.has_ledger()) return nullptr;
   return context.open_reading();
 }
 

@@ -41,13 +41,13 @@ std::string time_of(std::string_view recorded_at) {
   return fmt::format("{} {}Z", recorded_at.substr(0, 10), recorded_at.substr(11, 12));
 }
 
-struct Row {
+struct TextRow {
   std::string_view time, sequence, kind, outcome, tool, agent, summary;
 };
 
 constexpr std::size_t kSummaryColumn = 24 + 2 + 8 + 2 + 11 + 1 + 12 + 1 + 20 + 1 + 14 + 1;
 
-std::string row_text(const Row& row, const Terminal& terminal) {
+std::string row_text(const TextRow& row, const Terminal& terminal) {
   const std::size_t room = std::max<std::size_t>(terminal.width(), kSummaryColumn + 24);
   return fmt::format(
       "{}  {:>8}  {} {} {} {} {}", fitted(row.time, 24), row.sequence, fitted(row.kind, 11),
