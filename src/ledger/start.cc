@@ -82,6 +82,16 @@ std::map<std::string, std::string> key_ids(const std::string& digest_key,
   return {{"digest.key", id(digest_key)}, {"box.key", id(box_key)}};
 }
 
+// A log that was copied into a database goes on there, and only there (SC-4).
+Result<void> check_not_moved(ReadView& view, const Membership& membership) {
+  SALLYPORT_TRY(const std::optional<std::string> elsewhere, moved_to(view));
+  if (!elsewhere || membership.by_lease()) return {};
+  return fail(ErrorCode::Conflict,
+              fmt::format("this ledger was moved to {}; name that under ledger.store in the "
+                          "configuration",
+                          *elsewhere));
+}
+
 // Nothing: there is none, or a person has looked at it.
 Result<std::optional<std::string>> kept_checkpoint(const Ledger::Settings& settings) {
   if (settings.witness.empty() || !settings.acknowledged_rollback.empty()) return std::nullopt;
@@ -273,6 +283,7 @@ Result<std::unique_ptr<Ledger>> Ledger::open(Parts parts, Settings settings) {
   // be newer than what it is held against.
   SALLYPORT_TRY(const std::optional<std::string> kept, kept_checkpoint(settings));
   SALLYPORT_CHECK_OK(parts.store.read([&](ReadView& view) -> Result<void> {
+    SALLYPORT_CHECK_OK(check_not_moved(view, *membership));
     SALLYPORT_TRY(SigningKey found,
                   find_key(view, keys, has_signed, settings.origin, parts.entropy));
     constexpr std::uint64_t kPassing = 64;
@@ -315,13 +326,7 @@ Result<void> Ledger::start() {
 Result<std::vector<core::Draft>> Ledger::opening_drafts(WriteView& view) {
   const std::string key = committer_.key().verifier().text();
   SALLYPORT_TRY(const std::uint64_t size, view.size());
-  SALLYPORT_TRY(const std::optional<std::string> elsewhere, moved_to(view));
-  if (elsewhere && !membership_->by_lease()) {
-    return fail(ErrorCode::Conflict,
-                fmt::format("this ledger was moved to {}; name that under ledger.store in the "
-                            "configuration",
-                            *elsewhere));
-  }
+  SALLYPORT_CHECK_OK(check_not_moved(view, *membership_));
   SALLYPORT_CHECK_OK(finish_rotation(view));
   Start start(view, settings_, *membership_, parts_.close_interrupted, means_.instance_id);
   if (size == 0) start.say_created(key);

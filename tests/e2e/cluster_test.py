@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Several gateways on one log in PostgreSQL: one tree, lost gateways, a database that crashes."""
+import http.client
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import sys
@@ -86,7 +88,14 @@ class ClusterTest(ServeTest):
     def call(session, n, seconds=0):
         """True: it was acknowledged."""
         answer = session.call("write_file", {"n": n, "seconds": seconds})[-1]
-        return "result" in answer and not answer["result"].get("isError")
+        return "result" in answer and answer["result"]["content"][0]["text"] == "written"
+
+    def tried(self, session, n, seconds=0):
+        """The same, where the gateway may be gone meanwhile."""
+        try:
+            return self.call(session, n, seconds)
+        except (OSError, http.client.HTTPException):
+            return False
 
     def wait_for(self, what, seconds):
         end = time.monotonic() + seconds
@@ -127,7 +136,7 @@ class ClusterTest(ServeTest):
     def test_the_calls_of_a_gateway_that_was_killed_are_closed_by_another(self):
         first, second = self.gateway(), self.gateway()
         session = Session(first)
-        in_background(lambda: self.call(session, "long", seconds=30))
+        in_background(lambda: self.tried(session, "long", seconds=30))
         self.wait_for(lambda: "long" in self.written(), 20)
         killed = time.monotonic()
         first.process.kill()
@@ -136,7 +145,7 @@ class ClusterTest(ServeTest):
         self.assertEqual((len(lost), lost[0]["calls"]), (1, 1))
         self.assertEqual(set(lost[0]) - {"control"}, {"instance", "host", "by", "calls"})
         ends = self.ends()
-        self.assertEqual([end["outcome"] for end in ends], ["persistence_failed"])
+        self.assertEqual([end["outcome"]["kind"] for end in ends], ["persistence_failed"])
         self.assertTrue(self.call(Session(second), "after"))
         self.verified()
 
@@ -188,12 +197,36 @@ class ClusterTest(ServeTest):
         for thread in threads:
             thread.join(20)
         self.verified()
-        ended = [end for end in self.ends() if end["outcome"] == "completed"]
-        self.assertGreaterEqual(len(ended), len(acknowledged))
+        ended = [end for end in self.ends() if end["outcome"]["kind"] == "completed"]
         effects = self.written()
+        self.assertGreaterEqual(len(ended), len(acknowledged))
         self.assertEqual(len(effects), len(set(effects)), "each effect at most once")
         self.assertLessEqual(set(acknowledged), set(effects))
         self.assertEqual(self.controls("instance_lost"), [])
+
+    # SC-44 (partly)
+    def test_a_gateway_that_is_killed_at_any_moment_loses_nothing_acknowledged(self):
+        self.gateway().stop()
+        steady = self.gateway()  # closes what the other leaves
+        dice, acknowledged, n = random.Random(7), [], 0
+        for _ in range(4 * MORE):
+            server = Server(self, self.folder / "g1.yaml", self.environment(EFFECTS=str(self.effects)))
+            self.addCleanup(self.end_server, server)
+            session = Session(server)
+            threading.Timer(dice.uniform(0.02, 0.5), server.process.kill).start()
+            while server.process.poll() is None:
+                n += 1
+                if self.tried(session, str(n)):
+                    acknowledged.append(str(n))
+        self.wait_for(lambda: len(self.controls("instance_lost")) == 4 * MORE, 8 * LEASE_MS / 1000)
+        self.assertTrue(self.call(Session(steady), "steady"))
+        self.verified()
+        effects, ends = self.written(), self.ends()
+        self.assertEqual(len(effects), len(set(effects)), "each effect at most once")
+        self.assertLessEqual(set(acknowledged), set(effects))
+        self.assertGreaterEqual(len([end for end in ends if end["outcome"]["kind"] == "completed"]), len(acknowledged) + 1)
+        self.assertGreaterEqual(len(ends), len(effects), "no effect without a record of its end")
+        self.assertEqual(len({end["call_id"] for end in ends}), len(ends), "each call ends once")
 
     # SC-4
     def test_a_ledger_moves_into_a_database_and_goes_on_there(self):
@@ -207,13 +240,41 @@ class ClusterTest(ServeTest):
         before = self.good("ledger", "export", "--config", str(local)).out
         moved = self.good("ledger", "move", "--to", self.url, "--config", str(local), "--json").json()
         self.assertEqual(self.good("ledger", "move", "--to", self.url, "--config", str(local), "--json").json(), moved)
+        self.good("ledger", "verify", "--config", str(local))
         there = self.gateway()
         self.assertTrue(self.call(Session(there), "in a database"))
         self.assertEqual(self.ledger("export").out.split("\n")[:3], before.split("\n")[:3])
         self.verified()
         again = self.run_bare("serve", "--config", str(local))
         self.assertIn("was moved to", again.err)
-        self.good("ledger", "verify", "--config", str(local))
+
+    def test_a_section_that_cannot_be_right_is_refused(self):
+        for lines, said in (("retention: {event: 90d}", "retention"), ("reserve_bytes: 1", "reserve_bytes")):
+            config = self.write("bad.yaml", self.config("g1").read_text().replace("ledger:", "ledger:\n  " + lines))
+            self.assertIn(f"`{said}` is about a ledger in a file", self.cli("ledger", "stats", "--config", config).err)
+        for url, said in (("mysql://h/d", "write an address as"), ("postgresql://u@/d?hostaddr=192.0.2.1", "allow_plain_hosts")):
+            refused = self.cli("ledger", "stats", "--config", self.config("g1", url))
+            self.assertNotEqual(refused.code, 0)
+            self.assertIn(said, refused.err)
+
+    # SC-10 (partly)
+    def test_the_tables_are_made_by_their_owner(self):
+        self.postgresql.sql("CREATE ROLE gateway LOGIN; CREATE ROLE keeper LOGIN")
+        self.url = self.url.replace("user=owner", "user=gateway")
+        self.assertIn("ledger tables", self.cli("serve", "--config", self.config("g1")).err)
+        made = self.good("ledger", "tables", "--gateway", "gateway", "--keeper", "keeper").out
+        self.postgresql.sql(made, f"d{self.databases}")
+        server = self.gateway()
+        self.assertTrue(self.call(Session(server), "x"))
+        checks = self.cli("doctor", "--json", "--config", str(self.folder / "g1.yaml")).out
+        self.assertIn("1 gateways", checks)
+        self.assertNotIn("may delete rows", checks)
+        erase = ("ledger", "erase", "--kind", "event", "--reason", "test")
+        self.assertIn("not_owner", self.cli(*erase, "--config", str(self.folder / "g1.yaml")).err)
+        server.stop()
+        self.config("g1", self.url.replace("user=gateway", "user=keeper"))
+        self.ledger(*erase[1:])
+        self.verified()
 
     # SC-51
     def test_a_hook_never_joins_a_shared_log(self):
