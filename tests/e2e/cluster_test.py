@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Several gateways on one log in PostgreSQL: one tree, lost gateways, a database that crashes."""
+import hashlib
 import http.client
 import json
 import os
@@ -27,9 +28,23 @@ ledger:
   store: {{postgresql: "{url}", lock_wait_ms: 2000, hold_ms: 1000, lease_ms: {lease}}}
 serve:
   listen: 127.0.0.1:0
+  {more}
   upstreams:
     - name: files
       command: ["{python}", "{effects}"]
+"""
+
+
+APPROVALS = """version: 1
+autonomy: {{tier: act_with_approval}}
+approvals:
+  hold_s: 50
+  reviewers:
+    - {{name: "user:ada", token: "{ada}", roles: [approver]}}
+"""
+BUDGET = """version: 1
+autonomy: {tier: act_auto, budget: {max_per_hour: 10}}
+approvals: {hold_s: 0}
 """
 
 
@@ -47,10 +62,11 @@ class ClusterTest(ServeTest):
         self.url = self.postgresql.database(f"d{self.databases}")
         self.effects = self.folder / "effects"
         self.gateways = 0
+        self.more = ""  # keys of `serve`
 
     def config(self, name, url=None):
         return self.write(f"{name}.yaml", CONFIG.format(data=self.folder / name, url=url or self.url, lease=LEASE_MS,
-                                                         python=sys.executable, effects=EFFECTS))
+                                                         more=self.more, python=sys.executable, effects=EFFECTS))
 
     def gateway(self):
         """One more, with the keys of the first."""
@@ -227,6 +243,47 @@ class ClusterTest(ServeTest):
         self.assertGreaterEqual(len([end for end in ends if end["outcome"]["kind"] == "completed"]), len(acknowledged) + 1)
         self.assertGreaterEqual(len(ends), len(effects), "no effect without a record of its end")
         self.assertEqual(len({end["call_id"] for end in ends}), len(ends), "each call ends once")
+
+    # SC-36 (partly), SC-38 (partly)
+    def test_an_approval_is_answered_at_any_gateway_and_used_once(self):
+        token = "token-of-ada-0123456789"
+        self.write("policy.yaml", APPROVALS.format(ada="sha256:" + hashlib.sha256(token.encode()).hexdigest()))
+        self.more = f"policy: {self.folder}/policy.yaml"
+        first, second = self.gateway(), self.gateway()
+        session = Session(first)
+        answer = in_background(lambda: self.call(session, "asked"))
+
+        def questions():
+            return json.loads(second.ask("GET", "/api/v1/approvals", token=token)[2])["approvals"]
+
+        item = self.wait_for(questions, 20)[0]
+        respond = ("POST", f"/api/v1/approvals/{item['request_id']}/respond", {"approved": True})
+        self.assertEqual(second.ask(*respond, token=token)[0], 200)
+        answered = time.monotonic()
+        self.assertTrue(answer.get(timeout=20))
+        self.assertLess(time.monotonic() - answered, 3)
+        self.assertNotEqual(first.ask(*respond, token=token)[0], 200, "it was used")
+        self.assertEqual(self.written(), ["asked"])
+        self.verified()
+
+    # SC-37
+    def test_a_budget_that_several_gateways_spend_at_once_admits_no_call_more(self):
+        self.write("policy.yaml", BUDGET)
+        self.more = f"policy: {self.folder}/policy.yaml"
+        gateways = [self.gateway() for _ in range(4)]
+
+        def work(index, server):
+            session = Session(server)
+            for n in range(5):
+                self.call(session, f"{index}-{n}")
+
+        threads = [threading.Thread(target=work, args=pair) for pair in enumerate(gateways)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(self.written()), 10, "twenty were tried")
+        self.verified()
 
     # SC-4
     def test_a_ledger_moves_into_a_database_and_goes_on_there(self):
