@@ -8,10 +8,10 @@ set -euo pipefail
 declare -A packages=(
   [build]="clang-19 lld-19 libclang-rt-19-dev llvm-19 ccache cmake ninja-build pkg-config make git
     libvectorscan-dev libboost1.81-dev libboost-json1.81-dev libsimdjson-dev libfyaml-dev libfmt-dev
-    libsodium-dev libsqlite3-dev libssl-dev libcli11-dev libmimalloc-dev libpcre2-dev libicu-dev
+    libsodium-dev libsqlite3-dev libpq-dev libssl-dev libcli11-dev libmimalloc-dev libpcre2-dev libicu-dev
     zlib1g-dev libbrotli-dev libzstd-dev libnats-dev esbuild gzip"
-  [test]="libgtest-dev libgmock-dev python3 openssl sqlite3 g++ nodejs npm passwd util-linux systemd chromium dpkg-dev
-    prometheus nats-server"
+  [test]="libgtest-dev libgmock-dev python3 openssl sqlite3 postgresql g++ nodejs npm passwd util-linux systemd chromium
+    dpkg-dev prometheus nats-server"
   [bench]="libsqlite3-dev libre2-dev"
   [deb]="dpkg-dev binutils"
   [lint]="clang-format-19 clang-tidy-19 python3"

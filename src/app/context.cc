@@ -86,7 +86,7 @@ Result<std::unique_ptr<Workspace>> Context::open_reading() const {
 void Context::tell_newer(Workspace& workspace) {
   if (!workspace.store().is_newer()) return;
   fmt::print(stderr, "sallyport: {} was written by a newer release, and is read only here\n",
-             visible(workspace.place().ledger_file().string()));
+             visible(workspace.store().name()));
 }
 
 Result<std::unique_ptr<Workspace>> Context::open_maintaining() const {

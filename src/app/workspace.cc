@@ -9,15 +9,19 @@
 #include "ledger/key_folder.h"
 #include "ledger/opening_check.h"
 #include "ledger/private_file.h"
+#include "store/open_store.h"
 
 namespace sallyport::app {
 
 namespace {
 
-using store::SqliteStore;
+using ledger::LedgerStore;
+using store::Access;
 
 // The network file system that was allowed; empty for a local one.
 Result<std::string> check_file_system(const Workspace::Place& place) {
+  // What a shared log keeps here are keys and the witness, which one process writes at a time.
+  if (place.config.ledger.shared) return std::string();
   SALLYPORT_TRY(std::string network, network_file_system(place.data_dir));
   if (network.empty() || place.allow_network_fs || place.config.ledger.allow_network_fs) {
     return network;
@@ -30,6 +34,7 @@ Result<std::string> check_file_system(const Workspace::Place& place) {
 }
 
 Result<void> must_exist(const Workspace::Place& place) {
+  if (place.config.ledger.shared) return {};  // opening it tells
   std::error_code code;
   if (std::filesystem::exists(place.ledger_file(), code)) return {};
   // Who may not look, or looks into a file, cannot say that there is none.
@@ -60,22 +65,28 @@ Result<void> make_data_folder(const std::filesystem::path& folder) {
   return ledger::make_private_folder(named);
 }
 
-Result<std::unique_ptr<SqliteStore>> open_store(const Workspace::Place& place,
-                                                SqliteStore::Mode mode, bool passing = false) {
-  return SqliteStore::open({.file = place.ledger_file(),
-                            .mode = mode,
+Result<std::unique_ptr<LedgerStore>> open_store(const Workspace::Place& place, Access access,
+                                                bool passing = false) {
+  return store::open_store({.file = place.ledger_file(),
+                            .shared = place.config.ledger.shared,
+                            .access = access,
                             .lock_wait = place.config.ledger.lock_wait,
                             .passing = passing});
 }
 
 // An auditor's copy has no secret, and a secret that is open to others is told by `doctor`.
-Result<void> read_with_seals(const Workspace::Place& place, SqliteStore& store) {
+Result<void> read_with_seals(const Workspace::Place& place, LedgerStore& store) {
   const auto secret = ledger::KeyFolder::kept_digest_key(place.data_dir);
   if (!secret || !*secret) return {};
   return ledger::check_seals_of(store, std::make_shared<const KeyedDigest>(**secret));
 }
 
 }  // namespace
+
+bool Workspace::Place::has_ledger() const {
+  std::error_code code;
+  return config.ledger.shared || std::filesystem::exists(ledger_file(), code);
+}
 
 std::filesystem::path Workspace::Place::witness_file() const {
   if (!config.ledger.keeps_witness) return {};
@@ -88,12 +99,18 @@ Result<std::unique_ptr<Workspace>> Workspace::open_reading(Place place) {
   SALLYPORT_CHECK_OK(check_file_system(place));
   SALLYPORT_CHECK_OK(must_exist(place));
   std::unique_ptr<Workspace> workspace(new Workspace(std::move(place)));
-  SALLYPORT_TRY(workspace->store_, open_store(workspace->place_, SqliteStore::Mode::ReadOnly));
+  SALLYPORT_TRY(workspace->store_, open_store(workspace->place_, Access::ReadOnly));
   SALLYPORT_CHECK_OK(read_with_seals(workspace->place_, *workspace->store_));
   return workspace;
 }
 
 Result<std::unique_ptr<Workspace>> Workspace::open_writing(Place place, Writing writing) {
+  if (writing.passing && place.config.ledger.shared) {
+    return fail(ErrorCode::Unavailable,
+                "the ledger is a log that several machines share, and no `sallyport serve` runs "
+                "here that could be asked; start it",
+                "ledger.store");
+  }
   SALLYPORT_TRY(std::string network, check_file_system(place));
   if (!writing.announced) SALLYPORT_CHECK_OK(must_exist(place));
   SALLYPORT_CHECK_OK(make_data_folder(place.data_dir));
@@ -102,7 +119,7 @@ Result<std::unique_ptr<Workspace>> Workspace::open_writing(Place place, Writing 
   SALLYPORT_TRY(workspace->detectors_,
                 guards::Detectors::build(guards::default_detectors(), &workspace->patterns_));
   workspace->redactor_ = std::make_unique<guards::StorageRedactor>(workspace->detectors_);
-  SALLYPORT_TRY(workspace->store_, open_store(here, SqliteStore::Mode::ReadWrite, writing.passing));
+  SALLYPORT_TRY(workspace->store_, open_store(here, Access::ReadWrite, writing.passing));
   ledger::Ledger::Parts parts{*workspace->store_, *workspace->redactor_, workspace->clock_,
                               workspace->entropy_, std::move(writing.close_interrupted)};
   ledger::Ledger::Settings settings{
@@ -128,8 +145,7 @@ Result<std::vector<core::Draft>> Workspace::rehearse(const Place& place,
                                                      const ledger::Group::Compose& compose) {
   SALLYPORT_CHECK_OK(check_file_system(place));
   SALLYPORT_CHECK_OK(must_exist(place));
-  SALLYPORT_TRY(const std::unique_ptr<SqliteStore> store,
-                open_store(place, SqliteStore::Mode::ReadWrite));
+  SALLYPORT_TRY(const std::unique_ptr<LedgerStore> store, open_store(place, Access::ReadWrite));
   SALLYPORT_CHECK_OK(read_with_seals(place, *store));
   Result<std::vector<core::Draft>> drafts;
   const Result<void> undone = store->write([&](ledger::WriteView& view) -> Result<void> {

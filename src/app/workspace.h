@@ -17,7 +17,6 @@
 #include "core/record/redactor.h"
 #include "guards/detectors.h"
 #include "ledger/ledger.h"
-#include "store/sqlite_store.h"
 
 namespace sallyport::app {
 
@@ -29,6 +28,8 @@ class Workspace {
     bool allow_network_fs = false;
 
     std::filesystem::path ledger_file() const { return data_dir / "ledger.db"; }
+    // A file that is there, or a database: what is in that is known when it is asked.
+    bool has_ledger() const;
     std::filesystem::path key_file() const { return data_dir / "keys" / "signing.key"; }
     std::filesystem::path witness_file() const;  // empty: none is kept
     std::filesystem::path reviewers_file() const {
@@ -61,7 +62,7 @@ class Workspace {
   ~Workspace();
 
   ledger::Ledger& ledger() { return *ledger_; }  // only where it was opened for writing
-  store::SqliteStore& store() { return *store_; }
+  ledger::LedgerStore& store() { return *store_; }
   const Place& place() const { return place_; }
   const Clock& clock() const { return clock_; }
   Entropy& entropy() { return entropy_; }
@@ -80,7 +81,7 @@ class Workspace {
   PatternFiles patterns_;
   std::shared_ptr<const guards::Detectors> detectors_;
   std::unique_ptr<core::Redactor> redactor_;
-  std::unique_ptr<store::SqliteStore> store_;
+  std::unique_ptr<ledger::LedgerStore> store_;
   std::unique_ptr<ledger::Ledger> ledger_;  // goes first: it writes `stopped`
 };
 

@@ -27,7 +27,6 @@
 #include "guards/guardrail_records.h"
 #include "ledger/ledger.h"
 #include "sallyport/engine.h"
-#include "store/sqlite_store.h"
 
 namespace sallyport {
 
@@ -60,7 +59,7 @@ struct Engine::Body {
   SystemClock clock;
   SystemEntropy entropy;
   std::unique_ptr<core::Redactor> redactor;
-  std::unique_ptr<store::SqliteStore> store;
+  std::unique_ptr<ledger::LedgerStore> store;
   std::unique_ptr<ledger::Ledger> ledger;
   std::unique_ptr<core::PlanShelf> plans;
   std::string policy_hash;

@@ -20,6 +20,7 @@
 #include "ledger/private_file.h"
 #include "policy/policy.h"
 #include "policy/reviewer_file.h"
+#include "store/open_store.h"
 
 namespace sallyport {
 
@@ -350,7 +351,7 @@ Result<void> Engine::Body::open_ledger(std::filesystem::path data_folder) {
   SALLYPORT_CHECK_OK(ledger::make_private_folder(folder));
   SALLYPORT_TRY(std::shared_ptr<const guards::Detectors> detectors, guards::Detectors::build());
   redactor = std::make_unique<guards::StorageRedactor>(std::move(detectors));
-  SALLYPORT_TRY(store, sallyport::store::SqliteStore::open({.file = folder / "ledger.db"}));
+  SALLYPORT_TRY(store, sallyport::store::open_store({.file = folder / "ledger.db"}));
   SALLYPORT_TRY(ledger,
                 ledger::Ledger::open(
                     {*store, *redactor, clock, entropy, core::close_interrupted},

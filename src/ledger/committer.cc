@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <set>
 
 #include "base/try.h"
 #include "ledger/block_index.h"
@@ -163,11 +164,13 @@ Result<void> Committer::commit_at_once(Group& group) {
 
 Result<void> Committer::commit(const std::vector<Group*>& groups, LedgerStore::Manner manner) {
   manner.waits_for_disk = std::ranges::any_of(groups, &Group::waits_for_disk);
+  manner.wants = [&] { return wants(groups); };
   Stored next;
   std::shared_ptr<const SigningKey> rotate_to;
   const auto work = [&](WriteView& view) -> Result<void> {
     const bool accepts = std::ranges::any_of(groups, &Group::accepts_unsealed);
     SALLYPORT_CHECK_OK(follow_others(view, accepts));
+    SALLYPORT_CHECK_OK(check_not_lost(view));
     Batch batch(view, stored_);
     batch.next.wall = means_.clock.wall();
     batch.next.steady = means_.clock.steady();
@@ -191,6 +194,31 @@ Result<void> Committer::commit(const std::vector<Group*>& groups, LedgerStore::M
   is_on_disk_ = manner.waits_for_disk;
   if (rotate_to) key_ = *rotate_to;
   return {};
+}
+
+// What the groups will ask for, as far as it can be told beforehand.
+LedgerStore::Wants Committer::wants(const std::vector<Group*>& groups) const {
+  LedgerStore::Wants wants{.known = stored_.edge.size()};
+  std::set<core::FactKey> facts{{"ledger", "key"}, {"instance", means_.instance_id}};
+  for (const Group* const group : groups) {
+    for (const core::Fact& fact : group->expected) facts.insert({fact.space, fact.key});
+    for (const SealedDraft& draft : group->drafts) {
+      for (const core::Fact& fact : draft.facts()) facts.insert({fact.space, fact.key});
+      if (!draft.topic().empty()) facts.insert({"topic", draft.topic()});
+      if (draft.is_link()) facts.insert({"trust", "head"});
+    }
+  }
+  wants.facts.assign(facts.begin(), facts.end());
+  return wants;
+}
+
+// From the commit that says that this instance is lost, others answer for its calls (SC-29).
+Result<void> Committer::check_not_lost(WriteView& view) const {
+  if (!means_.by_lease || !joined_) return {};
+  SALLYPORT_TRY(const std::optional<std::string> named, view.fact("instance", means_.instance_id));
+  if (named) return {};
+  return ledger_unavailable(
+      "fenced", "other gateways have declared this one lost and closed its calls; start it again");
 }
 
 // INVARIANT: inside a transaction `stored_` is what is stored, whichever process wrote it.
@@ -268,7 +296,7 @@ Result<void> Committer::follow_tree(WriteView& view, const ReadView::Head& head)
   stored_.checkpoint = last->checkpoint;
   stored_.seal.clear();
   indexer_ = {};
-  if (!last->bytes) return {};
+  if (!last->bytes || means_.by_lease) return {};
   const Result<EntryView> seen = view_entry(*last->bytes);
   if (!seen) {
     return ledger_unavailable("corrupt", fmt::format("entry {} cannot be read", size - 1));

@@ -60,6 +60,9 @@ class Committer {
     std::string instance_id;
     // A process that begins to write checks the facts, unless there are more than this.
     std::uint64_t most_facts = UINT64_MAX;
+    // Other machines write this log too. Their clocks are not ours, and what the log says about
+    // this instance holds: once it is lost it writes nothing more.
+    bool by_lease = false;
   };
   Committer(Means means, SigningKey key);
 
@@ -77,6 +80,8 @@ class Committer {
   // Other processes have written since this was last asked.
   bool take_followed() { return std::exchange(followed_, false); }
   const SigningKey& key() const { return key_; }
+  // The log names this instance as one that writes.
+  void joined() { joined_ = true; }
 
  private:
   struct Batch;
@@ -87,7 +92,7 @@ class Committer {
     std::string checkpoint{};
     std::string seal{};  // of the row of that checkpoint
     SealedState state{};
-    WallTime last_recorded{};  // of the newest entry of any process
+    WallTime last_recorded{};  // of the newest entry of any process; by lease, of our newest
     // Both clocks as the last commit began, to notice a step; one during the commit is noticed by
     // the next.
     WallTime wall{};
@@ -95,6 +100,8 @@ class Committer {
   };
 
   Result<void> commit(const std::vector<Group*>& groups, LedgerStore::Manner manner);
+  LedgerStore::Wants wants(const std::vector<Group*>& groups) const;
+  Result<void> check_not_lost(WriteView& view) const;
   Result<void> follow_others(WriteView& view, bool accepts);
   Result<void> follow_tree(WriteView& view, const ReadView::Head& head);
   Result<void> follow_state(WriteView& view, const ReadView::Head& head);
@@ -115,6 +122,7 @@ class Committer {
   BlockIndexer indexer_;
   bool is_on_disk_ = true;
   bool followed_ = false;
+  bool joined_ = false;
 };
 
 // The draft of a control entry (LE-68).

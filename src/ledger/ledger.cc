@@ -46,20 +46,20 @@ struct Ledger::Door {
   Ledger* ledger;  // null when it is gone
 };
 
-Ledger::Ledger(Parts parts, Settings settings, KeyFolder keys, Secrets secrets, Locks locks,
-               SigningKey key, std::string instance_id)
+Ledger::Ledger(Parts parts, Settings settings, KeyFolder keys, Secrets secrets,
+               std::unique_ptr<Membership> membership, SigningKey key, std::string instance_id)
     : parts_(std::move(parts)),
       settings_(std::move(settings)),
       keys_(std::move(keys)),
       digest_(std::move(secrets.digest)),
       box_(std::move(secrets.box)),
-      lock_(std::move(locks.instance)),
-      claims_(std::move(locks.claims)),
+      membership_(std::move(membership)),
       reserve_(settings_.data_folder / "reserve", settings_.reserve_bytes),
       means_{parts_.store,           keys_,
              parts_.redactor,        *digest_,
              parts_.clock,           parts_.entropy,
-             std::move(instance_id), settings_.passing ? kMostFactsInPassing : UINT64_MAX},
+             std::move(instance_id), settings_.passing ? kMostFactsInPassing : UINT64_MAX,
+             membership_->by_lease()},
       origin_(key.verifier().name),
       committer_(means_, key),
       queue_(std::make_unique<Queue>()),
@@ -140,7 +140,11 @@ std::unexpected<Error> Ledger::refuse_control() {
 
 void Ledger::submit(Group group) {
   const asio::any_io_executor executor = group.executor;
-  const Result<bool> alone = queue_->add(group, parts_.clock.steady());
+  Result<bool> alone = true;
+  if (group.urgency == core::Urgency::Announces && !group.compose) {
+    if (const Result<void> fit = membership_->may_act(); !fit) alone = std::unexpected(fit.error());
+  }
+  if (alone) alone = queue_->add(group, parts_.clock.steady());
   if (alone) return call_for_writing(executor, *alone);
   group.result = std::unexpected(alone.error());
   Answers().add(std::move(group));
@@ -204,6 +208,7 @@ void Ledger::work() {
       // Debts that the disk refuses go with the process: the next start closes their calls.
       if (stopping) queue_->forget_debts();
     }
+    close_lost();
     keep_witness(false);
     apply_retention();
   }
@@ -213,7 +218,7 @@ void Ledger::work() {
 }
 
 void Ledger::say_stopped() {
-  if (!settings_.announced || health().cause == "corrupt") return;
+  if (!settings_.announced || is_final(health())) return;
   Group last;
   last.compose = [this](WriteView& view) -> Result<std::vector<core::Draft>> {
     SALLYPORT_CHECK_OK(view.put_fact({"instance", means_.instance_id, std::nullopt}));
@@ -228,13 +233,13 @@ bool Ledger::settle(std::vector<Group> groups) {
   const bool announces = std::ranges::any_of(
       groups, [](const Group& group) { return group.urgency == core::Urgency::Announces; });
   const Health before = health();
-  // Damage is not a state of the disk that passes: nothing is built on it (LE-54).
-  Result<void> done = before.cause == "corrupt" ? Result<void>(refusal_by(before)) : Result<void>{};
+  Result<void> done = is_final(before) ? Result<void>(refusal_by(before)) : Result<void>{};
   if (done && announces) done = reserve_.keep();
   if (done) done = commit(groups);
   for (Group& group : groups) {
     if (!done) group.result = std::unexpected(done.error());
   }
+  if (done && announces) refuse_late(groups);
   if (!done && done.error().cause == "no_space") {
     reserve_.give_up();
     commit_reports(groups);
@@ -257,6 +262,17 @@ bool Ledger::settle(std::vector<Group> groups) {
   return done.has_value();
 }
 
+// What was written took so long that others may close the calls already: their effects must not
+// begin (SC-30).
+void Ledger::refuse_late(std::vector<Group>& groups) {
+  const Result<void> in_time = membership_->may_act();
+  for (Group& group : groups) {
+    if (!in_time && group.urgency == core::Urgency::Announces && group.result) {
+      group.result = std::unexpected(in_time.error());
+    }
+  }
+}
+
 // While reports succeed, the ledger is never idle and never probes. So they are also a moment to
 // find out that there is room again (LE-77).
 void Ledger::restore_reserve() {
@@ -267,7 +283,7 @@ void Ledger::restore_reserve() {
 // Callers may stay away while the ledger says that it cannot write, so it probes by itself.
 void Ledger::probe() {
   const Health now = health();
-  if (now.ok || now.cause == "corrupt") return;
+  if (now.ok || is_final(now)) return;
   Result<void> done = reserve_.keep();
   if (done) done = write_nothing("probed");
   remember(done);
@@ -318,7 +334,7 @@ void Ledger::commit_reports(std::vector<Group>& groups) {
 
 void Ledger::remember(const Result<void>& outcome) {
   const MutexLock lock(queue_->mutex);
-  if (queue_->health.cause == "corrupt") return;
+  if (is_final(queue_->health)) return;
   if (outcome) {
     // What the given-up reserve let through is no sign of room.
     if (reserve_.kept()) queue_->health = {};
@@ -334,6 +350,7 @@ Health Ledger::health() const {
 }
 
 Result<void> Ledger::ready() const {
+  SALLYPORT_CHECK_OK(membership_->may_act());
   const MutexLock lock(queue_->mutex);
   if (!queue_->health.ok) return refusal_by(queue_->health);
   if (queue_->owed.empty()) return {};
@@ -357,7 +374,7 @@ Result<json::object> Ledger::entry(std::uint64_t sequence) {
 }
 
 bool Ledger::alive(const std::string& instance_id) const {
-  return InstanceLock::alive(settings_.data_folder, instance_id);
+  return membership_->alive(instance_id);
 }
 
 std::string Ledger::encrypt(std::string_view text) {

@@ -22,9 +22,8 @@
 #include "base/guarded.h"
 #include "base/mutex.h"
 #include "core/record/recorder.h"
-#include "ledger/call_claims.h"
 #include "ledger/committer.h"
-#include "ledger/instance_lock.h"
+#include "ledger/membership.h"
 #include "ledger/reserve.h"
 #include "ledger/secret_box.h"
 #include "ledger/store.h"
@@ -51,6 +50,7 @@ class Ledger final : public core::Recorder {
     std::uint64_t owed_bytes = 16u << 20;
     std::map<std::string, std::chrono::seconds> retention;  // by kind: openings older than that go
     std::string network_file_system;  // named in `started` when it was allowed
+    std::string unverified_host{};    // the same of a database without verified TLS
     // A person has looked at a ledger that its witness contradicts (LE-52): why it may go on.
     std::string acknowledged_rollback;
     std::string acknowledged_by;
@@ -95,7 +95,7 @@ class Ledger final : public core::Recorder {
   Result<Moment> moment(const std::vector<core::FactKey>& keys) override;
   Result<json::object> entry(std::uint64_t sequence) override;
   bool alive(const std::string& instance_id) const override;
-  Result<Claim> claim(std::string_view key) override { return claims_.claim(key); }
+  Result<Claim> claim(std::string_view key) override { return membership_->claim(key); }
   std::vector<std::uint64_t> take_unheard() override;
   // Called on the writer thread when `take_unheard` has something. Before the first append.
   void on_unheard(std::function<void()> bell) { unheard_bell_ = std::move(bell); }
@@ -126,12 +126,8 @@ class Ledger final : public core::Recorder {
     std::shared_ptr<const KeyedDigest> digest;
     SecretBox box;
   };
-  struct Locks {
-    InstanceLock instance;
-    CallClaims claims;
-  };
-  Ledger(Parts parts, Settings settings, KeyFolder keys, Secrets secrets, Locks locks,
-         SigningKey key, std::string instance_id);
+  Ledger(Parts parts, Settings settings, KeyFolder keys, Secrets secrets,
+         std::unique_ptr<Membership> membership, SigningKey key, std::string instance_id);
 
   Result<void> start();
   Result<std::vector<core::Draft>> opening_drafts(WriteView& view);
@@ -146,6 +142,7 @@ class Ledger final : public core::Recorder {
   void work();
   void say_stopped();
   bool settle(std::vector<Group> groups);
+  void refuse_late(std::vector<Group>& groups);
   void note_unheard(const Positions& positions, const std::vector<std::size_t>& records);
   void owe_again(std::vector<Group> groups);
   // Both with the queue's mutex held.
@@ -156,6 +153,10 @@ class Ledger final : public core::Recorder {
   void settle_account(const TurnedAway& told);
   void probe();
   void watch_facts();
+  // Of a log by lease: what others left, while this process runs.
+  void close_lost();
+  Result<bool> close_calls_of(const Membership::Silent& lost);
+  void tell_clock_skew();
   Result<void> write_nothing(std::string why);
   Result<void> commit(std::vector<Group>& groups);
   void commit_reports(std::vector<Group>& groups);
@@ -168,8 +169,7 @@ class Ledger final : public core::Recorder {
   KeyFolder keys_;
   std::shared_ptr<const KeyedDigest> digest_;
   SecretBox box_;
-  InstanceLock lock_;
-  CallClaims claims_;
+  std::unique_ptr<Membership> membership_;
   Reserve reserve_;
   Committer::Means means_;
   std::string origin_;
@@ -186,6 +186,8 @@ class Ledger final : public core::Recorder {
   std::string witnessed_;
   std::optional<SteadyTime> retention_applied_;
   std::optional<SteadyTime> watch_at_;
+  std::optional<SteadyTime> lost_at_;  // when the lost were last looked for
+  bool skewed_ = false;                // the clock is wrong, and an entry says so
   Guarded<std::vector<std::uint64_t>> unheard_;
   std::function<void()> unheard_bell_;  // empty: late records are not wanted
   std::thread writer_;

@@ -38,6 +38,12 @@ inline std::unexpected<Error> refusal_by(const Health& health, std::string_view 
               health.detail + std::string(more), {}, health.cause);
 }
 
+// No state that passes: nothing is built on damage (LE-54), and a gateway that others declared lost
+// stays so until it is started again (SC-29).
+inline bool is_final(const Health& health) {
+  return health.cause == "corrupt" || health.cause == "fenced";
+}
+
 struct Ledger::Queue {
   Mutex mutex;
   Condition wake;
@@ -58,7 +64,7 @@ struct Ledger::Queue {
   // writes.
   Result<bool> add(Group& group, SteadyTime now) {
     const MutexLock lock(mutex);
-    if (health.cause == "corrupt" || is_blocked(now)) return refusal_by(health);
+    if (is_final(health) || is_blocked(now)) return refusal_by(health);
     if (stopping) return fail(ErrorCode::Unavailable, "the ledger is closing");
     if (bytes + weight(group) > kQueuedBytes) {
       return fail(ErrorCode::Exhausted, "too many records wait for the disk");

@@ -7,7 +7,10 @@
 #include "base/encoding.h"
 #include "base/json_members.h"
 #include "base/try.h"
+#include "ledger/copy_ledger.h"
+#include "ledger/instance_lock.h"
 #include "ledger/ledger.h"
+#include "ledger/local_membership.h"
 #include "ledger/maintenance.h"
 #include "ledger/opening_check.h"
 #include "ledger/private_file.h"
@@ -69,6 +72,26 @@ Result<SigningKey> find_key(ReadView& view, const KeyFolder& keys, bool has_sign
   return std::move(*key);
 }
 
+// Two folders whose keys differ must not write one log: what one wrote the other could not check or
+// open.
+std::map<std::string, std::string> key_ids(const std::string& digest_key,
+                                           const std::string& box_key) {
+  const auto id = [](const std::string& key) {
+    return hex(KeyedDigest(key).bytes("sallyport/key-id/v1")).substr(0, 16);
+  };
+  return {{"digest.key", id(digest_key)}, {"box.key", id(box_key)}};
+}
+
+// A log that was copied into a database goes on there, and only there (SC-4).
+Result<void> check_not_moved(ReadView& view, const Membership& membership) {
+  SALLYPORT_TRY(const std::optional<std::string> elsewhere, moved_to(view));
+  if (!elsewhere || membership.by_lease()) return {};
+  return fail(ErrorCode::Conflict,
+              fmt::format("this ledger was moved to {}; name that under ledger.store in the "
+                          "configuration",
+                          *elsewhere));
+}
+
 // Nothing: there is none, or a person has looked at it.
 Result<std::optional<std::string>> kept_checkpoint(const Ledger::Settings& settings) {
   if (settings.witness.empty() || !settings.acknowledged_rollback.empty()) return std::nullopt;
@@ -91,12 +114,18 @@ Result<void> check_witness(ReadView& view, const Ledger::Settings& settings,
               {}, "corrupt");
 }
 
+constexpr std::size_t kMostCallsAtOnce = 500;
+
 // Everything about a start that is read from and written to the same transaction.
 class Start {
  public:
-  Start(WriteView& view, const Ledger::Settings& settings, const Ledger::Close& close,
-        const std::string& instance_id)
-      : view_(view), settings_(settings), close_(close), instance_id_(instance_id) {}
+  Start(WriteView& view, const Ledger::Settings& settings, const Membership& members,
+        const Ledger::Close& close, const std::string& instance_id)
+      : view_(view),
+        settings_(settings),
+        members_(members),
+        close_(close),
+        instance_id_(instance_id) {}
 
   void say_created(const std::string& key) {
     core::Draft created = control("key_created", {{"key", key}});
@@ -107,7 +136,7 @@ class Start {
   Result<void> find_dead() {
     SALLYPORT_TRY(const std::vector<core::Fact> instances, view_.facts("instance"));
     for (const core::Fact& instance : instances) {
-      if (InstanceLock::alive(settings_.data_folder, instance.key)) {
+      if (members_.alive(instance.key)) {
         ++alive_;
       } else {
         dead_.push_back(instance.key);
@@ -128,13 +157,28 @@ class Start {
     return {};
   }
 
-  // The value names who opened the call and the entry that says so: `instance@sequence`.
+  // Also of processes that stopped in good order and left a call behind.
   Result<void> close_calls() {
+    return close_calls([this](const std::string& instance) { return !members_.alive(instance); });
+  }
+
+  // Of one that was lost while this process runs: so many that others need not wait long. The
+  // number of its calls, of which those beyond the bound are still open.
+  Result<std::size_t> close_calls_of(const std::string& lost) {
+    std::size_t calls = 0;
+    SALLYPORT_CHECK_OK(close_calls([&](const std::string& instance) {
+      return instance == lost && ++calls <= kMostCallsAtOnce;
+    }));
+    dead_.push_back(lost);
+    return calls;
+  }
+
+  // The value names who opened the call and the entry that says so: `instance@sequence`.
+  Result<void> close_calls(const std::function<bool(const std::string&)>& is_dead) {
     SALLYPORT_TRY(const std::vector<core::Fact> open_calls, view_.facts("open_call"));
     for (const core::Fact& open : open_calls) {
       const std::optional<core::Placed> placed = core::split_place(*open.value);
-      // Also of a process that stopped in good order and left a call behind.
-      if (!placed || InstanceLock::alive(settings_.data_folder, placed->value)) continue;
+      if (!placed || !is_dead(placed->value)) continue;
       SALLYPORT_TRY(const std::optional<StoredEntry> stored, view_.entry(placed->sequence));
       if (stored && stored->bytes) {
         SALLYPORT_TRY(const json::object entry, opened_entry(*stored));
@@ -146,7 +190,7 @@ class Start {
     return {};
   }
 
-  Result<void> close_fail_open() {
+  Result<void> close_fail_open(std::string_view ended_by = "restart") {
     SALLYPORT_TRY(const std::vector<core::Fact> open, view_.facts("fail_open"));
     for (const core::Fact& interval : open) {
       SALLYPORT_TRY(const json::value value, parse_own_json(*interval.value));
@@ -157,7 +201,7 @@ class Start {
                                   "a fact `fail_open` is damaged; run `sallyport ledger verify`");
       }
       if (!is_dead(instance)) continue;
-      json::object details{{"ended_by", "restart"}};
+      json::object details{{"ended_by", ended_by}};
       for (const char* const name : {"guard", "cause", "calls"}) {
         if (const json::value* const said = state->if_contains(name)) details[name] = *said;
       }
@@ -174,6 +218,7 @@ class Start {
     if (!settings_.network_file_system.empty()) {
       details["network_file_system"] = settings_.network_file_system;
     }
+    if (!settings_.unverified_host.empty()) details["unverified_host"] = settings_.unverified_host;
     core::Draft started = control("started", std::move(details));
     started.facts.push_back({"instance", instance_id_, "{}"});
     for (const std::string& dead : dead_) started.facts.push_back({"instance", dead, std::nullopt});
@@ -189,11 +234,21 @@ class Start {
 
   WriteView& view_;
   const Ledger::Settings& settings_;
+  const Membership& members_;
   const Ledger::Close& close_;
   const std::string& instance_id_;
   std::size_t alive_ = 0;
   std::vector<std::string> dead_;
 };
+
+// Those among the drafts that end a call, whose sinks have not heard of it.
+std::vector<std::size_t> records_among(const std::vector<core::Draft>& drafts) {
+  std::vector<std::size_t> records;
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    if (drafts[i].kind == core::Kind::ToolAudit) records.push_back(i);
+  }
+  return records;
+}
 
 // Of processes that were killed. Locks of such as never said `started` would stay for ever.
 void remove_what_the_dead_left(const Ledger::Settings& settings, const KeyFolder& keys) {
@@ -210,8 +265,15 @@ Result<std::unique_ptr<Ledger>> Ledger::open(Parts parts, Settings settings) {
   SALLYPORT_TRY(std::string digest_key, keys.digest_key(parts.entropy));
   SALLYPORT_TRY(std::string box_key, keys.box_key(parts.entropy));
   const std::string instance_id = uuid7_text(parts.clock, parts.entropy);
-  SALLYPORT_TRY(InstanceLock lock, InstanceLock::take(settings.data_folder, instance_id));
-  SALLYPORT_TRY(CallClaims claims, CallClaims::open(settings.data_folder));
+  SALLYPORT_TRY(std::unique_ptr<Membership> membership,
+                parts.store.join({instance_id, key_ids(digest_key, box_key)}));
+  if (!membership) {
+    SALLYPORT_TRY(membership, LocalMembership::join(settings.data_folder, instance_id));
+  } else {
+    settings.unverified_host = parts.store.unverified_host();
+    settings.reserve_bytes = 0;  // the disk is that of the database
+    settings.in_place = false;   // no loop stands still for a network
+  }
   if (!settings.passing) remove_what_the_dead_left(settings, keys);
   SALLYPORT_TRY(const bool has_signed, keys.has_signed());
   std::optional<SigningKey> key;
@@ -221,6 +283,7 @@ Result<std::unique_ptr<Ledger>> Ledger::open(Parts parts, Settings settings) {
   // be newer than what it is held against.
   SALLYPORT_TRY(const std::optional<std::string> kept, kept_checkpoint(settings));
   SALLYPORT_CHECK_OK(parts.store.read([&](ReadView& view) -> Result<void> {
+    SALLYPORT_CHECK_OK(check_not_moved(view, *membership));
     SALLYPORT_TRY(SigningKey found,
                   find_key(view, keys, has_signed, settings.origin, parts.entropy));
     constexpr std::uint64_t kPassing = 64;
@@ -232,9 +295,9 @@ Result<std::unique_ptr<Ledger>> Ledger::open(Parts parts, Settings settings) {
     return {};
   }));
   Secrets secrets{digest, SecretBox(box_key)};
-  std::unique_ptr<Ledger> ledger(
-      new Ledger(std::move(parts), std::move(settings), std::move(keys), std::move(secrets),
-                 {std::move(lock), std::move(claims)}, *key, instance_id));
+  std::unique_ptr<Ledger> ledger(new Ledger(std::move(parts), std::move(settings), std::move(keys),
+                                            std::move(secrets), std::move(membership), *key,
+                                            instance_id));
   SALLYPORT_CHECK_OK(ledger->start());
   return ledger;
 }
@@ -245,15 +308,13 @@ Result<void> Ledger::start() {
   std::vector<std::size_t> closed;  // among the drafts, the records of calls that the dead left
   first.compose = [&](WriteView& view) -> Result<std::vector<core::Draft>> {
     SALLYPORT_TRY(std::vector<core::Draft> drafts, opening_drafts(view));
-    closed.clear();
-    for (std::size_t i = 0; i < drafts.size(); ++i) {
-      if (drafts[i].kind == core::Kind::ToolAudit) closed.push_back(i);
-    }
+    closed = records_among(drafts);
     return drafts;
   };
   first.accepts_unsealed = !settings_.acknowledged_rollback.empty();
   SALLYPORT_CHECK_OK(committer_.commit({&first}));
   if (!first.result) return std::unexpected(first.result.error());
+  if (settings_.announced) committer_.joined();
   parts_.store.check_seals_with(digest_);  // also where a person has just accepted what had none
   note_unheard(*first.result, closed);
   SALLYPORT_CHECK_OK(keys_.mark_signed(origin_));
@@ -265,8 +326,9 @@ Result<void> Ledger::start() {
 Result<std::vector<core::Draft>> Ledger::opening_drafts(WriteView& view) {
   const std::string key = committer_.key().verifier().text();
   SALLYPORT_TRY(const std::uint64_t size, view.size());
+  SALLYPORT_CHECK_OK(check_not_moved(view, *membership_));
   SALLYPORT_CHECK_OK(finish_rotation(view));
-  Start start(view, settings_, parts_.close_interrupted, means_.instance_id);
+  Start start(view, settings_, *membership_, parts_.close_interrupted, means_.instance_id);
   if (size == 0) start.say_created(key);
   if (!settings_.acknowledged_rollback.empty()) {
     start.drafts.push_back(
@@ -281,6 +343,71 @@ Result<std::vector<core::Draft>> Ledger::opening_drafts(WriteView& view) {
   SALLYPORT_CHECK_OK(start.close_fail_open());
   start.say_started(key);
   return std::move(start.drafts);
+}
+
+// True: all its calls are closed.
+Result<bool> Ledger::close_calls_of(const Membership::Silent& lost) {
+  Group group;
+  std::vector<std::size_t> closed;
+  bool all = true;
+  group.compose = [&](WriteView& view) -> Result<std::vector<core::Draft>> {
+    SALLYPORT_TRY(const bool silent, membership_->is_still_silent(lost));
+    if (!silent) return std::vector<core::Draft>{};
+    Start start(view, settings_, *membership_, parts_.close_interrupted, means_.instance_id);
+    SALLYPORT_TRY(const std::size_t calls, start.close_calls_of(lost.instance));
+    SALLYPORT_CHECK_OK(start.close_fail_open("instance_lost"));
+    SALLYPORT_TRY(const std::optional<std::string> named, view.fact("instance", lost.instance));
+    all = calls <= kMostCallsAtOnce;
+    closed = records_among(start.drafts);
+    if (named) {
+      core::Draft told = control("instance_lost", {{"instance", lost.instance},
+                                                   {"host", lost.host},
+                                                   {"by", means_.instance_id},
+                                                   {"calls", calls}});
+      // From here on its own commits are refused.
+      told.facts.push_back({"instance", lost.instance, std::nullopt});
+      start.drafts.push_back(std::move(told));
+    }
+    return std::move(start.drafts);
+  };
+  SALLYPORT_CHECK_OK(committer_.commit({&group}));
+  if (!group.result) return std::unexpected(group.result.error());
+  note_unheard(*group.result, closed);
+  if (!closed.empty() && unheard_bell_) unheard_bell_();
+  return all;
+}
+
+void Ledger::close_lost() {
+  const SteadyTime now = parts_.clock.steady();
+  if (!membership_->by_lease() || !settings_.announced || !parts_.close_interrupted) return;
+  if (!health().ok || (lost_at_ && now - *lost_at_ < std::chrono::seconds(1))) return;
+  lost_at_ = now;
+  tell_clock_skew();
+  std::vector<Membership::Silent> lost = membership_->silent();
+  // Who has no row of his own any more, and did not say that he stopped.
+  const Result<std::vector<core::Fact>> named = facts("instance");
+  for (const core::Fact& fact : named ? *named : std::vector<core::Fact>{}) {
+    if (!membership_->alive(fact.key)) lost.push_back({fact.key, ""});
+  }
+  for (const Membership::Silent& each : lost) {
+    Result<bool> all = false;
+    while (all && !*all) all = close_calls_of(each);
+    if (!all) return remember(std::unexpected(all.error()));
+    membership_->forget(each);
+  }
+}
+
+// One entry for each such period (SC-40).
+void Ledger::tell_clock_skew() {
+  const Result<void> fit = membership_->may_act();
+  const bool skewed = !fit && fit.error().cause == "clock";
+  if (!std::exchange(skewed_, skewed) && skewed) {
+    Group group;
+    group.compose = [](WriteView&) -> Result<std::vector<core::Draft>> {
+      return std::vector{control("clock_skew", {})};
+    };
+    (void)committer_.commit({&group});
+  }
 }
 
 void Ledger::apply_retention() {

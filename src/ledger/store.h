@@ -16,6 +16,7 @@
 #include "base/keyed_digest.h"
 #include "base/uuid.h"
 #include "core/record/recorder.h"
+#include "ledger/membership.h"
 
 namespace sallyport::ledger {
 
@@ -162,6 +163,11 @@ class LedgerStore {
  public:
   virtual ~LedgerStore() = default;
 
+  // What a transaction will ask for, so that a store behind a network brings it in one round trip.
+  struct Wants {
+    std::uint64_t known = 0;  // the size up to which the writer knows the log
+    std::vector<core::FactKey> facts{};
+  };
   struct Manner {
     // False: an error, `busy`, where another writer would have to be waited for. Else that is done
     // for as long as the store was opened with.
@@ -169,9 +175,12 @@ class LedgerStore {
     // False: written when it returns, so that it outlives the process, and on disk soon afterwards.
     // Where that fails, nothing more is written until it is made good.
     bool waits_for_disk = true;
+    // Asked by stores that gain from it; none: the store reads what is asked for, one by one.
+    std::function<Wants()> wants{};
   };
   // One write transaction. Durable when this returns well; nothing is changed when `work` or the
-  // commit fails.
+  // commit fails. The one exception is the cause `in_doubt` of a store behind a network: it is not
+  // known whether the commit happened, and nothing is written until that is known.
   using Work = std::function<Result<void>(WriteView&)>;
   virtual Result<void> write(const Work& work, Manner manner) = 0;
   Result<void> write(const Work& work) { return write(work, {}); }
@@ -191,9 +200,23 @@ class LedgerStore {
 
   // The store's own check of its files; the text names the fault.
   virtual Result<void> check_files() = 0;
+
+  // Written by a release with a newer schema than this one knows.
+  virtual bool is_newer() const = 0;
+  // What stands in messages: a file, or an address without its password.
+  virtual std::string name() const = 0;
+  // Another machine that was reached without verified TLS, which was allowed; else empty.
+  virtual std::string unverified_host() const { return {}; }
+  // In words, for `doctor`. An error: what should be otherwise.
+  virtual Result<std::string> condition() { return name(); }
+
+  // A store that gateways of several machines share knows who of them is alive. Null: the store is
+  // on a disk of this machine, whose kernel knows. Starts a thread that ends with the object.
+  virtual Result<std::unique_ptr<Membership>> join(const Joining&) { return nullptr; }
 };
 
-// An error of LE-73: `cause` is one of no_space, read_only, busy, io, not_owner, corrupt.
+// An error of LE-73: `cause` is one of no_space, read_only, busy, io, not_owner, corrupt. A log
+// that several machines share adds fenced, in_doubt and clock.
 std::unexpected<Error> ledger_unavailable(std::string_view cause, std::string_view detail);
 
 }  // namespace sallyport::ledger

@@ -14,7 +14,7 @@
 #include "base/guarded.h"
 #include "base/mutex.h"
 #include "sallyport/result.h"
-#include "store/connection.h"
+#include "store/sqlite/connection.h"
 
 namespace sallyport::sessions {
 

@@ -1,7 +1,7 @@
 // The tables of a session store and their version.
 #pragma once
 
-#include "store/connection.h"
+#include "store/sqlite/connection.h"
 
 namespace sallyport::sessions {
 

@@ -9,7 +9,7 @@
 #include "base/entropy.h"
 #include "core/record/redactor.h"
 #include "ledger/ledger.h"
-#include "store/sqlite_store.h"
+#include "store/sqlite/sqlite_store.h"
 #include "support/temp_folder.h"
 
 namespace sallyport::test {

@@ -34,7 +34,7 @@
 #include "ledger/ledger.h"
 #include "ledger/opening_check.h"
 #include "ledger/private_file.h"
-#include "store/sqlite_store.h"
+#include "store/sqlite/sqlite_store.h"
 
 namespace sallyport {
 namespace {

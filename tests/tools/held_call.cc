@@ -39,7 +39,7 @@
 #include "ledger/ledger.h"
 #include "ledger/private_file.h"
 #include "policy/policy.h"
-#include "store/sqlite_store.h"
+#include "store/sqlite/sqlite_store.h"
 
 namespace sallyport {
 namespace {

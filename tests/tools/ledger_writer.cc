@@ -19,7 +19,7 @@
 #include "ledger/ledger.h"
 #include "ledger/private_file.h"
 #include "ledger/verify.h"
-#include "store/sqlite_store.h"
+#include "store/sqlite/sqlite_store.h"
 
 namespace sallyport {
 namespace {

@@ -112,6 +112,8 @@ class CommandLine {
   HoldAddOptions hold_add_;
   HoldLiftOptions hold_lift_;
   AcknowledgeOptions acknowledge_;
+  MoveOptions move_;
+  TablesOptions tables_;
   VerifyOptions verify_;
   RotateOptions rotate_;
   GrantOptions grants_issue_;

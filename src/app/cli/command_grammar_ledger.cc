@@ -103,6 +103,18 @@ void CommandLine::add_maintaining(CLI::App& ledger) {
               acknowledge_, ledger_acknowledge);
   text(acknowledge, "--reason", acknowledge_.reason, "why; becomes part of the record")->required();
   add_person(acknowledge, acknowledge_.login);
+  CLI::App& move =
+      command(ledger, "move", "into a database that several gateways share", move_, ledger_move);
+  text(move, "--to", move_.to, "its address, postgresql://user@host/database", "URL")->required();
+  text(move, "--log", move_.log, "which log of the database [main]", "NAME");
+  move.add_option("--allow-plain-host", move_.plain_hosts,
+                  "a host that may be reached without verified TLS; may be repeated")
+      ->type_name("HOST");
+  CLI::App& tables =
+      command(ledger, "tables", "print the SQL that a database for shared logs needs", tables_,
+              ledger_tables);
+  text(tables, "--gateway", tables_.gateway, "the role that appends", "ROLE")->required();
+  text(tables, "--keeper", tables_.keeper, "the role that erases and prunes [none]", "ROLE");
 }
 
 void CommandLine::add_verify() {

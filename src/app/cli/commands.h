@@ -214,6 +214,19 @@ struct AcknowledgeOptions {
 };
 Result<int> ledger_acknowledge(const Context& context, const AcknowledgeOptions& options);
 
+struct MoveOptions {
+  std::string to;  // the address of a database
+  std::optional<std::string> log;
+  std::vector<std::string> plain_hosts;
+};
+Result<int> ledger_move(const Context& context, const MoveOptions& options);
+
+struct TablesOptions {
+  std::string gateway;  // roles of the database
+  std::optional<std::string> keeper;
+};
+Result<int> ledger_tables(const Context& context, const TablesOptions& options);
+
 Result<int> ledger_schema(const Context& context);
 
 struct VerifyOptions {

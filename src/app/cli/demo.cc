@@ -24,6 +24,7 @@
 #include "ledger/receipt.h"
 #include "ledger/store_reader.h"
 #include "ledger/verify.h"
+#include "store/open_store.h"
 
 extern char** environ;
 
@@ -290,8 +291,7 @@ class Demo {
   }
 
   static ledger::LedgerReport verify_copy(const std::filesystem::path& copy) {
-    const auto store =
-        store::SqliteStore::open({.file = copy, .mode = store::SqliteStore::Mode::ReadOnly});
+    const auto store = store::open_store({.file = copy, .access = store::Access::ReadOnly});
     if (!store) return {};
     return ledger::verify_ledger(**store, {}, {}, 2);
   }

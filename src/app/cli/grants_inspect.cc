@@ -129,8 +129,7 @@ Result<WallTime> moment_from(const std::string& text) {
 Result<Surroundings> surroundings_of(const Context& context, const InspectOptions& options) {
   Surroundings around{.now = SystemClock().wall()};
   SALLYPORT_TRY(const Workspace::Place place, context.place());
-  std::error_code code;
-  if (std::filesystem::exists(place.ledger_file(), code)) {
+  if (place.has_ledger()) {
     SALLYPORT_TRY(around.workspace, context.open_reading());
     around.reader.emplace(around.workspace->store());
   }

@@ -24,8 +24,7 @@ namespace {
 // The first grant of a data folder may be the first thing in it.
 Result<std::unique_ptr<Workspace>> open_for_grants(const Context& context) {
   SALLYPORT_TRY(Workspace::Place place, context.place());
-  std::error_code code;
-  const bool there = std::filesystem::exists(place.ledger_file(), code);
+  const bool there = place.has_ledger();
   return Workspace::open_writing(std::move(place),
                                  {.role = there ? "maintenance" : "grants", .announced = !there});
 }

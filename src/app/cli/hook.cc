@@ -73,9 +73,8 @@ std::string known_everywhere(const std::string& policy) {
 }
 
 Result<std::unique_ptr<Workspace>> open_workspace(Workspace::Place place) {
-  std::error_code code;
   // A passer-by: only a ledger that is not there yet is told of a start.
-  const bool first = !std::filesystem::exists(place.ledger_file(), code);
+  const bool first = !place.has_ledger();
   Workspace::Writing writing{.role = "hook", .announced = first, .passing = true, .in_place = true};
   if (first) writing.close_interrupted = core::close_interrupted;
   return Workspace::open_writing(std::move(place), std::move(writing));

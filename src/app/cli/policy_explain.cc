@@ -41,8 +41,7 @@ Result<AskedCall> find_call(const std::string& named, Workspace* workspace) {
 // Where no ledger is, nothing is revoked, spent, promoted or pinned.
 Result<std::unique_ptr<Workspace>> ledger_if_any(const Context& context) {
   SALLYPORT_TRY(const Workspace::Place place, context.place());
-  std::error_code code;
-  if (!std::filesystem::exists(place.ledger_file(), code)) return nullptr;
+  if (!place.has_ledger()) return nullptr;
   return context.open_reading();
 }
 

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "app/config/config_values.h"
+#include "app/config/store_config.h"
 #include "app/input.h"
 #include "base/try.h"
 #include "core/record/recorder.h"
@@ -74,6 +75,11 @@ Mapping retention_keys(LedgerConfig& out) {
   return kinds;
 }
 
+json::object any_store_schema() {
+  store::SharedLog any;
+  return store_keys(any).schema();
+}
+
 Mapping ledger_keys(LedgerConfig& out, const std::filesystem::path& folder) {
   Mapping keys("the ledger");
   keys.optional("origin", "its name in checkpoints, before the first entry only",
@@ -95,8 +101,17 @@ Mapping ledger_keys(LedgerConfig& out, const std::filesystem::path& folder) {
                                       out.lock_wait = std::chrono::milliseconds(wait);
                                     }))
       .optional("allow_network_fs", "whether the ledger may lie on a network file system",
-                policy::truth_schema(), policy::read_truth(out.allow_network_fs));
+                policy::truth_schema(), policy::read_truth(out.allow_network_fs))
+      .optional(
+          "store", "a log in PostgreSQL in the place of a file", any_store_schema(),
+          [&out](const Place& place) { return store_keys(out.shared.emplace()).read(place); });
   return keys;
+}
+
+Result<void> read_ledger(LedgerConfig& out, const std::filesystem::path& folder,
+                         const Place& place) {
+  SALLYPORT_CHECK_OK(ledger_keys(out, folder).read(place));
+  return out.shared ? check_ledger_with_store(place) : Result<void>{};
 }
 
 Mapping config_keys(Config& out, const std::filesystem::path& folder) {
@@ -104,10 +119,9 @@ Mapping config_keys(Config& out, const std::filesystem::path& folder) {
   ConsoleConfig any_console;
   Mapping keys("the configuration");
   keys.required("version", "of this format", json::object{{"const", 1}}, read_version)
-      .optional("ledger", "the ledger", ledger_keys(out.ledger, folder).schema(),
-                [&out, &folder](const Place& place) {
-                  return ledger_keys(out.ledger, folder).read(place);
-                })
+      .optional(
+          "ledger", "the ledger", ledger_keys(out.ledger, folder).schema(),
+          [&out, &folder](const Place& place) { return read_ledger(out.ledger, folder, place); })
       .optional("data_dir", "where data lives", policy::text_schema(kLongestText),
                 [&out, &folder](const Place& place) -> Result<void> {
                   std::string path;

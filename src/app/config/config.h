@@ -12,6 +12,7 @@
 //     reserve_bytes: 8388608
 //     lock_wait_ms: 5000
 //     allow_network_fs: false
+//     store: {postgresql: ...}           # see store_config.h; in the place of a file
 //   console: {enabled: true}               # see console_config.h; here or in `serve`
 //   serve: ...                             # see serve_config.h
 #pragma once
@@ -26,6 +27,7 @@
 #include "app/config/config_variables.h"
 #include "app/config/serve_config.h"
 #include "sallyport/result.h"
+#include "store/shared_log.h"
 
 namespace sallyport::app {
 
@@ -38,6 +40,7 @@ struct LedgerConfig {
   std::uint64_t reserve_bytes = 8u << 20;
   std::chrono::milliseconds lock_wait{5000};
   bool allow_network_fs = false;
+  std::optional<store::SharedLog> shared;  // nothing: a file in the data folder
 };
 
 struct Config {

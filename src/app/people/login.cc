@@ -100,8 +100,7 @@ Result<Login> by_token(const LoginOptions& options, const trust::Reviewers& peop
 // A failed login attempt is evidence. The refusal stands even if it cannot be recorded.
 void record_refusal(const Context& context, std::string_view command, const Error& error) {
   const Result<Workspace::Place> place = context.place();
-  std::error_code code;
-  if (!place || !std::filesystem::exists(place->ledger_file(), code)) return;
+  if (!place || !place->has_ledger()) return;
   const Result<std::unique_ptr<Workspace>> workspace = context.open_maintaining();
   if (!workspace) return;
   (void)(*workspace)

@@ -270,7 +270,7 @@ class Examination {
 
   void ledger() {
     std::error_code code;
-    if (!std::filesystem::exists(place_.ledger_file(), code)) {
+    if (!place_.config.ledger.shared && !std::filesystem::exists(place_.ledger_file(), code)) {
       if (code && code != std::errc::not_a_directory) {
         return bad("ledger", place_.ledger_file().string() + ": " + code.message(),
                    "run as the owner of the folder");
@@ -285,8 +285,12 @@ class Examination {
     Workspace::Place place = place_;
     place.allow_network_fs = true;  // judged above
     const auto workspace = Workspace::open_reading(place);
-    if (!workspace)
-      return bad("ledger", workspace.error().message, "run `sallyport ledger verify`");
+    if (!workspace) {
+      return bad("ledger", workspace.error().message,
+                 place_.config.ledger.shared ? "docs/cluster.md says what a database needs"
+                                             : "run `sallyport ledger verify`");
+    }
+    if (place_.config.ledger.shared) store((*workspace)->store());
     const Result<void> read =
         (*workspace)->store().read([&](ledger::ReadView& view) -> Result<void> {
           SALLYPORT_TRY(const std::uint64_t size, view.size());
@@ -308,7 +312,7 @@ class Examination {
     if (!read) bad("ledger", read.error().message, "run `sallyport ledger verify`");
   }
 
-  void count_entries(const store::SqliteStore& store, std::uint64_t size) {
+  void count_entries(const ledger::LedgerStore& store, std::uint64_t size) {
     if (size == 0 && has_signed()) {
       return bad("ledger", "it is empty, and its key has signed one before",
                  "restore the ledger file, or move the keys folder away to begin a new log");
@@ -317,6 +321,13 @@ class Examination {
     if (!store.is_newer()) return ok("ledger", entries);
     bad("ledger", entries + ", written by a newer release: this one takes no calls with it",
         "use that release");
+  }
+
+  // A log that several machines share.
+  void store(ledger::LedgerStore& store) {
+    const Result<std::string> condition = store.condition();
+    if (condition) return ok("store", *condition);
+    bad("store", condition.error().message, "docs/cluster.md says what a database needs");
   }
 
   void facts(ledger::ReadView& view) {
@@ -414,6 +425,7 @@ class Examination {
   }
 
   void writers() {
+    if (place_.config.ledger.shared) return;  // the store tells of them
     ok("writers", fmt::format("{} live", ledger::InstanceLock::count_living(place_.data_dir)));
   }
 

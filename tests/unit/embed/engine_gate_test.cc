@@ -1,7 +1,7 @@
 // The guardrails of a policy on streams of a program, and what the ledger holds of them.
 #include "engine_setup.h"
 #include "ledger/query.h"
-#include "store/sqlite_store.h"
+#include "store/sqlite/sqlite_store.h"
 #include "support/temp_folder.h"
 
 namespace sallyport::test {

@@ -10,7 +10,7 @@
 
 #include "engine_setup.h"
 #include "ledger/receipt.h"
-#include "store/sqlite_store.h"
+#include "store/sqlite/sqlite_store.h"
 #include "support/ledger_checks.h"
 #include "support/temp_folder.h"
 

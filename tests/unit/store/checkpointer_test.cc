@@ -1,4 +1,4 @@
-#include "store/checkpointer.h"
+#include "store/sqlite/checkpointer.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/try.h"
 #include "ledger/merkle.h"
-#include "store/sqlite_store.h"
+#include "store/sqlite/sqlite_store.h"
 #include "support/temp_folder.h"
 
 namespace sallyport::store {

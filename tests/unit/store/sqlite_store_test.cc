@@ -1,4 +1,4 @@
-#include "store/sqlite_store.h"
+#include "store/sqlite/sqlite_store.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -76,38 +76,6 @@ TEST(SqliteStoreTest, AFreshFileIsPrivateAndKeepsAWriteAheadLog) {
     ASSERT_EQ(stat(file.path().c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 07777, 0600u) << file.path();
   }
-}
-
-TEST(SqliteStoreTest, WorkThatFailsChangesNothing) {
-  const TempFolder folder;
-  const auto store = SqliteStore::open({.file = folder / "ledger.db"});
-  ASSERT_TRUE((*store)->write([](WriteView& view) { return view.insert(entry(0, "a")); }));
-  const Result<void> failed = (*store)->write([](WriteView& view) -> Result<void> {
-    SALLYPORT_CHECK_OK(view.insert(entry(1, "b")));
-    SALLYPORT_CHECK_OK(view.put_fact({"space", "key", "value"}));
-    return fail(ErrorCode::InvalidInput, "no");
-  });
-  EXPECT_EQ(failed.error().message, "no");
-  EXPECT_EQ(size_of(**store), 1u);
-  const Result<void> twice =
-      (*store)->write([](WriteView& view) { return view.insert(entry(0, "again")); });
-  EXPECT_FALSE(twice) << "an entry is never overwritten";
-  ASSERT_TRUE((*store)->write([](WriteView& view) { return view.insert(entry(1, "b")); }));
-  EXPECT_EQ(size_of(**store), 2u);
-}
-
-// LE-63
-TEST(SqliteStoreTest, AReaderSeesOneStateWhileAWriterGoesOn) {
-  const TempFolder folder;
-  const auto store = SqliteStore::open({.file = folder / "ledger.db"});
-  ASSERT_TRUE((*store)->write([](WriteView& view) { return view.insert(entry(0, "a")); }));
-  ASSERT_TRUE((*store)->read([&](ReadView& view) -> Result<void> {
-    EXPECT_EQ(*view.size(), 1u);
-    EXPECT_TRUE((*store)->write([](WriteView& write) { return write.insert(entry(1, "b")); }));
-    EXPECT_EQ(*view.size(), 1u);
-    EXPECT_EQ(size_of(**store), 2u) << "another reader begins later";
-    return {};
-  }));
 }
 
 // LE-43, LE-73
@@ -303,19 +271,6 @@ TEST(SqliteStoreTest, AStoreInMemoryAnswersTheSameQueriesWhileItLives) {
     answers.push_back(std::move(all));
   }
   EXPECT_EQ(answers[0], answers[1]);
-}
-
-TEST(SqliteStoreTest, AStoreInMemoryKeepsTheSameContract) {
-  const auto store = SqliteStore::in_memory();
-  ASSERT_TRUE(store);
-  ASSERT_TRUE((*store)->write([](WriteView& view) { return view.insert(entry(0, "a")); }));
-  EXPECT_FALSE((*store)->write([](WriteView& view) -> Result<void> {
-    SALLYPORT_CHECK_OK(view.insert(entry(1, "b")));
-    return fail(ErrorCode::InvalidInput, "no");
-  }));
-  EXPECT_EQ(size_of(**store), 1u);
-  EXPECT_TRUE((*store)->scrub());
-  EXPECT_TRUE((*store)->check_files());
 }
 
 }  // namespace

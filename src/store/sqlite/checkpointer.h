@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "base/mutex.h"
-#include "store/connection.h"
+#include "store/sqlite/connection.h"
 
 namespace sallyport::store {
 

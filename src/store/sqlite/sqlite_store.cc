@@ -1,4 +1,4 @@
-#include "store/sqlite_store.h"
+#include "store/sqlite/sqlite_store.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,10 +13,10 @@
 #include "base/guarded.h"
 #include "base/mutex.h"
 #include "base/try.h"
-#include "store/checkpointer.h"
-#include "store/connection.h"
-#include "store/schema.h"
-#include "store/views.h"
+#include "store/sqlite/checkpointer.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/schema.h"
+#include "store/sqlite/views.h"
 
 namespace sallyport::store {
 
@@ -291,6 +291,10 @@ bool SqliteStore::read_only() const {
 
 bool SqliteStore::is_newer() const {
   return state_->newer_schema > 0;
+}
+
+std::string SqliteStore::name() const {
+  return state_->memory ? "memory" : state_->options.file.string();
 }
 
 Result<void> SqliteStore::write(const Work& work, Manner manner) {

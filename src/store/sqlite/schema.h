@@ -1,7 +1,7 @@
 // The tables, their version, and how older files become newer ones.
 #pragma once
 
-#include "store/connection.h"
+#include "store/sqlite/connection.h"
 
 namespace sallyport::store {
 

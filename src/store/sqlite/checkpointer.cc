@@ -1,4 +1,4 @@
-#include "store/checkpointer.h"
+#include "store/sqlite/checkpointer.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

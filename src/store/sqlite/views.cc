@@ -1,7 +1,7 @@
-#include "store/views.h"
+#include "store/sqlite/views.h"
 
 #include "base/try.h"
-#include "store/schema.h"
+#include "store/sqlite/schema.h"
 
 namespace sallyport::store {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ledger/store.h"
-#include "store/connection.h"
+#include "store/sqlite/connection.h"
 
 namespace sallyport::store {
 

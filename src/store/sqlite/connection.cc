@@ -1,4 +1,4 @@
-#include "store/connection.h"
+#include "store/sqlite/connection.h"
 
 #include <fmt/format.h>
 

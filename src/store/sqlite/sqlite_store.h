@@ -41,9 +41,10 @@ class SqliteStore final : public ledger::LedgerStore {
   Result<void> scrub() override;
   Result<void> check_files() override;
 
+  bool is_newer() const override;
+  std::string name() const override;
+
   bool read_only() const;
-  // Written by a release with a newer schema than this one knows.
-  bool is_newer() const;
 
  private:
   struct State;

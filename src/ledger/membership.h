@@ -1,0 +1,50 @@
+// Who writes this log and is alive, and which call is in whose hands. One for each ledger that is
+// open for writing. Every method may be called from any thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sallyport/result.h"
+
+namespace sallyport::ledger {
+
+// What a process says about itself when it joins.
+struct Joining {
+  std::string instance_id;
+  // By name of the file. Not the keys: two folders with different keys have different texts here.
+  std::map<std::string, std::string> key_ids{};
+};
+
+class Membership {
+ public:
+  virtual ~Membership() = default;
+
+  virtual bool alive(const std::string& instance_id) const = 0;
+
+  // Held until the claim goes, or this process does. Null: another process has it.
+  virtual Result<std::shared_ptr<void>> claim(std::string_view key) = 0;
+
+  // True: whether an instance lives is known by what it writes down, not by a lock of the kernel.
+  // It is lost when the log says so, and its commits are refused from then on.
+  virtual bool by_lease() const { return false; }
+
+  // By lease only. An error: the lease of this process is nearly over, so it begins no effect.
+  virtual Result<void> may_act() const { return {}; }
+
+  struct Silent {
+    std::string instance;
+    std::string host;
+  };
+  // Those that have given no sign of life for a whole lease, while this process was listening.
+  virtual std::vector<Silent> silent() { return {}; }
+  // Asks again, now. False: it has given one.
+  virtual Result<bool> is_still_silent(const Silent&) { return false; }
+  // It is lost, and the log says so.
+  virtual void forget(const Silent&) {}
+};
+
+}  // namespace sallyport::ledger

@@ -1,0 +1,101 @@
+// Which gateways of a shared log are alive. Each counts up a number in a row of its own; it is lost
+// when another has seen the same number for a whole lease, and was itself connected all the time.
+// No clock of any machine is compared with that of another, so none can be wrong.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "base/mutex.h"
+#include "ledger/membership.h"
+#include "store/postgresql/link.h"
+#include "store/shared_log.h"
+
+namespace sallyport::store::postgresql {
+
+// What one observer has seen of the others. Pure: the caller gives the time.
+class Observations {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  struct Beat {
+    std::string instance;
+    std::string host;
+    std::int64_t count = 0;
+  };
+
+  explicit Observations(std::chrono::milliseconds lease) : lease_(lease) {}
+
+  // One look at all rows. A gap of more than half a lease since the look before is an interruption.
+  void see(const std::vector<Beat>& beats, Time now);
+  // Nothing was seen: every wait begins anew.
+  void interrupt();
+  std::vector<ledger::Membership::Silent> silent(Time now) const;
+  bool knows(const std::string& instance) const { return seen_.contains(instance); }
+  std::optional<std::int64_t> count_of(const std::string& instance) const;
+
+ private:
+  struct Seen {
+    std::string host;
+    std::int64_t count = 0;
+    Time since{};
+  };
+  std::chrono::milliseconds lease_;
+  std::map<std::string, Seen> seen_;
+  std::optional<Time> last_;
+};
+
+class Leases final : public ledger::Membership {
+ public:
+  // `Conflict` names the key that differs from that of the other gateways (SC-53).
+  static Result<std::unique_ptr<ledger::Membership>> join(Link::Options options, std::uint64_t log,
+                                                          const SharedLog& shared,
+                                                          const ledger::Joining& joining);
+  ~Leases() override;
+
+  bool alive(const std::string& instance_id) const override;
+  Result<std::shared_ptr<void>> claim(std::string_view key) override;
+  bool by_lease() const override { return true; }
+  Result<void> may_act() const override;
+  std::vector<Silent> silent() override;
+  Result<bool> is_still_silent(const Silent& silent) override;
+  void forget(const Silent& silent) override;
+
+ private:
+  using Time = Observations::Time;
+  // Shared with claims, which may outlive the ledger.
+  struct Desk {
+    Mutex mutex;
+    std::unique_ptr<Link> link SALLYPORT_GUARDED_BY(mutex);
+    // Claims of an earlier connection are gone with it.
+    std::uint64_t generation SALLYPORT_GUARDED_BY(mutex) = 0;
+  };
+  class Claim;
+
+  Leases(Link::Options options, std::uint64_t log, const SharedLog& shared, std::string instance);
+  Result<void> beat();
+  Result<Link*> link() const SALLYPORT_REQUIRES(desk_->mutex);
+  void work();
+
+  const Link::Options options_;
+  const std::uint64_t log_;
+  const std::chrono::milliseconds lease_;
+  const std::chrono::milliseconds interval_;
+  const int replicas_;
+  const std::string instance_;
+  const std::string instance_bytes_;
+  std::shared_ptr<Desk> desk_;  // shared with claims, which may outlive this
+
+  struct State;
+  mutable Mutex mutex_;
+  Condition wake_;
+  bool stopping_ SALLYPORT_GUARDED_BY(mutex_) = false;
+  Observations seen_ SALLYPORT_GUARDED_BY(mutex_);
+  std::optional<Time> beaten_ SALLYPORT_GUARDED_BY(mutex_);  // when the last good beat was sent
+  std::optional<Error> unfit_ SALLYPORT_GUARDED_BY(mutex_);  // why no effect may begin
+  std::thread thread_;
+};
+
+}  // namespace sallyport::store::postgresql

@@ -1,0 +1,117 @@
+// One connection to PostgreSQL in pipeline mode, and its prepared statements. Statements are put
+// into the pipeline and sent together; no wait is without a deadline. Belongs to one thread at a
+// time.
+#pragma once
+
+#include <libpq-fe.h>
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sallyport/result.h"
+
+namespace sallyport::store::postgresql {
+
+using Deadline = std::chrono::steady_clock::time_point;
+using Values = std::vector<std::optional<std::string>>;
+
+// A parameter in PostgreSQL's binary form; nothing is NULL.
+using Param = std::optional<std::string>;
+Param number(std::uint64_t value);   // int8
+Param small(int value);              // int2
+Param bytes(std::string_view text);  // bytea, text or uuid
+Param numbers(const std::vector<std::uint64_t>& values);
+Param smalls(const std::vector<int>& values);
+Param byte_strings(const Values& values);  // bytea[]
+Param ids(const Values& values);           // uuid[]
+
+// The rows of one statement.
+class Rows {
+ public:
+  explicit Rows(PGresult* result) : result_(result, &PQclear) {}
+  int size() const { return PQntuples(result_.get()); }
+  std::int64_t number(int row, int column) const;  // of int2, int4, int8 and boolean
+  std::string_view bytes(int row, int column) const;
+  bool is_null(int row, int column) const { return PQgetisnull(result_.get(), row, column) != 0; }
+  std::string_view done() const { return PQcmdStatus(result_.get()); }  // such as `COMMIT`
+  int affected() const;
+
+ private:
+  std::unique_ptr<PGresult, decltype(&PQclear)> result_;
+};
+
+class Link {
+ public:
+  struct Options {
+    std::string url;
+    std::set<std::string> plain_hosts{};
+    std::chrono::milliseconds patience{5000};  // for an answer
+    std::chrono::milliseconds lock_wait{5000};
+    std::chrono::milliseconds hold{2000};
+    std::string application = "sallyport";
+  };
+
+  static Result<std::unique_ptr<Link>> open(const Options& options);
+  ~Link();
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  // Puts a statement into the pipeline. The same pointer gives the same prepared statement.
+  void put(const char* sql, std::vector<Param> params = {});
+  // Sends what was put, and waits for all answers. The first error is told, when all that belongs
+  // to it was read.
+  Result<std::vector<Rows>> flush(std::chrono::milliseconds patience);
+  Result<std::vector<Rows>> flush() { return flush(options_.patience); }
+  Result<Rows> ask(const char* sql, std::vector<Param> params = {});
+  // Several statements at once, without parameters.
+  Result<void> run(const std::string& sql);
+
+  // It cannot be used any more: what was sent last may or may not have been done.
+  bool broken() const { return broken_ || PQstatus(link_.get()) != CONNECTION_OK; }
+  // The same, after it was idle: the server may have closed it meanwhile.
+  bool still_there() { return PQconsumeInput(link_.get()) == 1 && !broken(); }
+  // The server warned since this was last asked, as where a standby may lack what was committed.
+  bool take_warning() { return std::exchange(warned_, false); }
+  std::uint64_t round_trips() const { return round_trips_; }
+  int backend() const { return PQbackendPID(link_.get()); }
+  // Where it leads, without user and password. Names the host where that is not this machine.
+  std::string place() const;
+  std::string remote_host() const;
+  bool is_verified() const;  // TLS, and the host's name was checked
+
+ private:
+  struct Sent {
+    const char* sql;
+    bool prepares;
+  };
+  explicit Link(Options options, PGconn* link)
+      : options_(std::move(options)), link_(link, &PQfinish) {}
+  Result<void> connect(Deadline deadline);
+  Result<void> check_host() const;
+  Result<void> set_up();
+  Result<void> wait(bool writes, Deadline deadline);
+  Result<PGresult*> next_result(Deadline deadline);
+  Result<void> send_all(Deadline deadline);
+  std::unexpected<Error> failure(const PGresult* result, std::string_view doing);
+  std::unexpected<Error> lost(std::string_view why);
+  std::string option(const char* keyword) const;
+  static void on_notice(void* self, const PGresult* notice);
+
+  Options options_;
+  std::unique_ptr<PGconn, decltype(&PQfinish)> link_;
+  std::deque<Sent> sent_;
+  std::map<const char*, std::string> names_;  // of statements that were prepared, or are being
+  std::uint64_t round_trips_ = 0;
+  bool broken_ = false;
+  bool warned_ = false;
+};
+
+}  // namespace sallyport::store::postgresql

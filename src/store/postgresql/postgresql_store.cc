@@ -1,0 +1,331 @@
+#include "store/postgresql/postgresql_store.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "base/guarded.h"
+#include "base/mutex.h"
+#include "base/try.h"
+#include "store/postgresql/engine_check.h"
+#include "store/postgresql/leases.h"
+#include "store/postgresql/link.h"
+#include "store/postgresql/tables.h"
+#include "store/postgresql/view.h"
+
+namespace sallyport::store {
+
+using ledger::ledger_unavailable;
+using postgresql::Link;
+using postgresql::View;
+using Steady = std::chrono::steady_clock;
+
+namespace {
+
+// How long reads fail at once after one has failed: a loop that asks must not stand still again and
+// again for a database that is gone.
+constexpr auto kQuietAfterFailure = std::chrono::milliseconds(500);
+constexpr auto kLongestLook = std::chrono::minutes(1);
+// How often a process looks whether somebody changed facts past the log.
+constexpr auto kLookEvery = std::chrono::minutes(1);
+
+}  // namespace
+
+struct PostgresqlStore::State {
+  Options options;
+  std::uint64_t log = 0;
+  int newer_schema = 0;  // zero: ours
+  std::string place;
+  std::string unverified_host;
+  std::shared_ptr<const KeyedDigest> secret;  // of the seals; set before the first read
+
+  Mutex writing;  // one write transaction at a time in this process
+  std::unique_ptr<Link> writer SALLYPORT_GUARDED_BY(writing);
+  // A commit whose answer did not come.
+  std::optional<View::Mark> doubt SALLYPORT_GUARDED_BY(writing);
+  std::uint64_t earlier_trips SALLYPORT_GUARDED_BY(writing) = 0;  // of connections that are gone
+  std::optional<Steady::time_point> looked SALLYPORT_GUARDED_BY(writing);
+
+  struct Readers {
+    std::vector<std::unique_ptr<Link>> idle;
+    Steady::time_point quiet_until{};
+    std::optional<Error> failed;
+  };
+  Guarded<Readers> readers;
+
+  // Whoever reads holds no lock that others wait for, and may take his time between two questions.
+  Link::Options reader_options() const {
+    Link::Options out = link_options();
+    out.hold = kLongestLook;
+    return out;
+  }
+  Link::Options link_options() const {
+    return {.url = options.log.url,
+            .plain_hosts = options.log.plain_hosts,
+            .patience = options.log.lock_wait + std::chrono::seconds(1),
+            .lock_wait = options.log.lock_wait,
+            .hold = options.log.hold};
+  }
+
+  Result<void> may_write() const {
+    if (newer_schema > 0) {
+      return ledger_unavailable(
+          "read_only", fmt::format("{} was written by a newer release (schema {}, this one knows "
+                                   "{}); use that release to write",
+                                   place, newer_schema, postgresql::kSchemaVersion));
+    }
+    if (!options.read_only) return {};
+    return ledger_unavailable("read_only", place + " was opened for reading");
+  }
+
+  Result<void> have_writer() SALLYPORT_REQUIRES(writing) {
+    if (writer && writer->still_there()) return {};
+    if (writer) earlier_trips += writer->round_trips();
+    writer.reset();
+    SALLYPORT_TRY(writer, Link::open(link_options()));
+    return {};
+  }
+
+  // After a failure that the server told of, on a connection that still works.
+  void roll_back() SALLYPORT_REQUIRES(writing) {
+    if (!writer || writer->broken()) return;
+    writer->put("ROLLBACK");
+    (void)writer->flush();
+  }
+
+  // True: it happened, and every standby that must have it has it, since what is committed now
+  // comes after it in the write-ahead log.
+  Result<bool> look_for(const View::Mark& mark) SALLYPORT_REQUIRES(writing) {
+    SALLYPORT_CHECK_OK(have_writer());
+    writer->put("BEGIN");
+    View::put_lock(*writer, log);
+    SALLYPORT_CHECK_OK(writer->flush());
+    SALLYPORT_TRY(const bool found, View::holds(*writer, log, mark));
+    View::put_nothing(*writer, log);
+    writer->put("COMMIT");
+    writer->take_warning();
+    SALLYPORT_TRY(const std::vector<postgresql::Rows> answers, writer->flush());
+    if (answers.back().done() != "COMMIT" || writer->take_warning()) {
+      writer.reset();
+      return ledger_unavailable("in_doubt", "a standby may lack what was committed");
+    }
+    return found;
+  }
+
+  // INVARIANT: while a commit is in doubt nothing else is written (SC-20).
+  Result<bool> settle_doubt() SALLYPORT_REQUIRES(writing) {
+    const auto deadline = Steady::now() + options.log.lock_wait;
+    while (true) {
+      Result<bool> found = look_for(*doubt);
+      if (found) {
+        doubt.reset();
+        return found;
+      }
+      roll_back();
+      if (Steady::now() >= deadline) {
+        return ledger_unavailable("in_doubt", "it is not known whether the last commit happened: " +
+                                                  found.error().message);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  }
+
+  Result<void> commit(View& view) SALLYPORT_REQUIRES(writing) {
+    const View::Mark mark = view.mark();
+    // A transaction of which nothing is left is still written and synced: who probes wants to know.
+    if (!view.put_all()) View::put_nothing(*writer, log);
+    writer->put("COMMIT");
+    writer->take_warning();
+    Result<std::vector<postgresql::Rows>> done = writer->flush();
+    if (done && done->back().done() == "COMMIT" && !writer->take_warning()) return {};
+    // The server refused: it said so, and the transaction is undone.
+    if (!done && !writer->broken()) {
+      roll_back();
+      return std::unexpected(done.error());
+    }
+    writer.reset();
+    doubt = mark;
+    SALLYPORT_TRY(const bool happened, settle_doubt());
+    if (happened) return {};
+    return ledger_unavailable("io", "the connection broke before the commit; nothing was written");
+  }
+
+  Result<void> transact(const Work& work, const Manner& manner) SALLYPORT_REQUIRES(writing) {
+    if (doubt) SALLYPORT_CHECK_OK(settle_doubt());
+    SALLYPORT_CHECK_OK(have_writer());
+    View view(*writer, log, secret.get());
+    const Wants wants = manner.wants ? manner.wants() : Wants{.known = INT64_MAX};
+    Result<void> done = view.begin(wants);
+    if (done) done = work(view);
+    if (done) return commit(view);
+    roll_back();
+    return done;
+  }
+
+  Result<std::unique_ptr<Link>> take_reader() {
+    std::optional<Error> failed;
+    std::unique_ptr<Link> reader = readers.with([&](Readers& all) -> std::unique_ptr<Link> {
+      if (Steady::now() < all.quiet_until) failed = all.failed;
+      while (!failed && !all.idle.empty()) {
+        std::unique_ptr<Link> taken = std::move(all.idle.back());
+        all.idle.pop_back();
+        if (taken->still_there()) return taken;
+      }
+      return nullptr;
+    });
+    if (failed) return std::unexpected(*failed);
+    if (reader) return reader;
+    Result<std::unique_ptr<Link>> opened = Link::open(reader_options());
+    if (!opened) note_failure(opened.error());
+    return opened;
+  }
+
+  void note_failure(const Error& error) {
+    readers.with([&](Readers& all) {
+      all.quiet_until = Steady::now() + kQuietAfterFailure;
+      all.failed = error;
+      all.idle.clear();
+    });
+  }
+
+  void give_back(std::unique_ptr<Link> reader) {
+    readers.with([&](Readers& all) {
+      if (all.idle.size() < 4) all.idle.push_back(std::move(reader));
+    });
+  }
+
+  Result<void> prepare() SALLYPORT_REQUIRES(writing) {
+    SALLYPORT_TRY(writer, Link::open(link_options()));
+    place = fmt::format("the log `{}` of the database {}", options.log.name, writer->place());
+    if (!writer->is_verified()) unverified_host = writer->remote_host();
+    SALLYPORT_TRY(int version, postgresql::schema_version(*writer));
+    if (!options.read_only) {
+      SALLYPORT_TRY(const std::unique_ptr<Link> second, Link::open(link_options()));
+      SALLYPORT_CHECK_OK(postgresql::check_engine(*writer, *second, options.log.replicas));
+      if (version == 0) {
+        SALLYPORT_CHECK_OK(postgresql::make_tables(*writer));
+        version = postgresql::kSchemaVersion;
+      }
+    }
+    if (version == 0) return fail(ErrorCode::NotFound, "the database holds no ledger yet", place);
+    if (version > postgresql::kSchemaVersion) newer_schema = version;
+    const bool makes = !options.read_only && newer_schema == 0;
+    SALLYPORT_TRY(log, postgresql::number_of_log(*writer, options.log.name, makes));
+    return {};
+  }
+};
+
+PostgresqlStore::PostgresqlStore(std::unique_ptr<State> state) : state_(std::move(state)) {}
+PostgresqlStore::~PostgresqlStore() = default;
+
+Result<std::unique_ptr<PostgresqlStore>> PostgresqlStore::open(Options options) {
+  auto state = std::make_unique<State>();
+  state->writing.assert_held();  // no other thread knows it yet
+  state->options = std::move(options);
+  SALLYPORT_CHECK_OK(state->prepare());
+  return std::unique_ptr<PostgresqlStore>(new PostgresqlStore(std::move(state)));
+}
+
+Result<void> PostgresqlStore::write(const Work& work, Manner manner) {
+  if (manner.waits_for_writers) {
+    state_->writing.lock();
+  } else if (!state_->writing.try_lock()) {
+    return ledger_unavailable("busy", "another thread is writing");
+  }
+  const MutexLock lock(state_->writing, std::adopt_lock);
+  SALLYPORT_CHECK_OK(state_->may_write());
+  return state_->transact(work, manner);
+}
+
+Result<void> PostgresqlStore::read(const Look& look) {
+  SALLYPORT_TRY(std::unique_ptr<Link> reader, state_->take_reader());
+  View view(*reader, state_->log, state_->secret.get());
+  Result<void> done = look(view);
+  if (reader->broken()) {
+    if (!done) state_->note_failure(done.error());
+    return done;
+  }
+  reader->put("ROLLBACK");
+  if (reader->flush()) state_->give_back(std::move(reader));
+  return done;
+}
+
+Result<bool> PostgresqlStore::changed_elsewhere() {
+  if (state_->options.read_only) return false;
+  const MutexLock lock(state_->writing);
+  const auto now = Steady::now();
+  if (state_->looked && now - *state_->looked < kLookEvery) return false;
+  state_->looked = now;
+  return true;
+}
+
+void PostgresqlStore::check_seals_with(std::shared_ptr<const KeyedDigest> secret) {
+  state_->secret = std::move(secret);
+}
+
+// A trigger or rule of another program would change what we write.
+Result<void> PostgresqlStore::check_files() {
+  SALLYPORT_TRY(std::unique_ptr<Link> reader, state_->take_reader());
+  SALLYPORT_TRY(
+      const postgresql::Rows rows,
+      reader->ask(
+          "SELECT t.tgname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN "
+          "pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'sallyport' UNION ALL "
+          "SELECT rulename FROM pg_rules WHERE schemaname = 'sallyport'"));
+  state_->give_back(std::move(reader));
+  if (rows.size() == 0) return {};
+  return ledger_unavailable(
+      "corrupt", fmt::format("`{}` in {} is not of this program; find out who made it, and remove "
+                             "it",
+                             rows.bytes(0, 0), state_->place));
+}
+
+bool PostgresqlStore::is_newer() const {
+  return state_->newer_schema > 0;
+}
+
+std::string PostgresqlStore::name() const {
+  return state_->place;
+}
+
+std::string PostgresqlStore::unverified_host() const {
+  return state_->unverified_host;
+}
+
+Result<std::string> PostgresqlStore::condition() {
+  SALLYPORT_TRY(std::unique_ptr<Link> reader, state_->take_reader());
+  SALLYPORT_TRY(const std::unique_ptr<Link> second, Link::open(state_->reader_options()));
+  SALLYPORT_CHECK_OK(postgresql::check_engine(*reader, *second, state_->options.log.replicas));
+  SALLYPORT_TRY(
+      const postgresql::Rows rows,
+      reader->ask("SELECT current_setting('server_version'), (SELECT count(*) FROM beats WHERE log "
+                  "= $1::int8), has_table_privilege('commits', 'DELETE') OR "
+                  "has_table_privilege('entries', 'DELETE')",
+                  {postgresql::number(state_->log)}));
+  if (rows.number(0, 2) != 0) {
+    return fail(ErrorCode::Conflict,
+                fmt::format("the role of this gateway may delete rows of {}; make the tables with "
+                            "`sallyport ledger tables` under a role of their own",
+                            state_->place));
+  }
+  return fmt::format("{}, PostgreSQL {}, {} gateways{}", state_->place, rows.bytes(0, 0),
+                     rows.number(0, 1),
+                     reader->remote_host().empty() ? ""
+                     : reader->is_verified()       ? ", verified TLS"
+                                                   : ", without verified TLS");
+}
+
+std::uint64_t PostgresqlStore::round_trips() const {
+  const MutexLock lock(state_->writing);
+  return state_->earlier_trips + (state_->writer ? state_->writer->round_trips() : 0);
+}
+
+Result<std::unique_ptr<ledger::Membership>> PostgresqlStore::join(const ledger::Joining& joining) {
+  SALLYPORT_CHECK_OK(state_->may_write());
+  Link::Options options = state_->link_options();
+  return postgresql::Leases::join(std::move(options), state_->log, state_->options.log, joining);
+}
+
+}  // namespace sallyport::store
