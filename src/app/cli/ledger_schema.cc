@@ -60,7 +60,10 @@ constexpr const char* kControls[] = {"started",
                                      "hold_lifted",
                                      "rollback_acknowledged",
                                      "refused_control",
-                                     "content_opened"};
+                                     "content_opened",
+                                     "moved",
+                                     "instance_lost",
+                                     "clock_skew"};
 
 }  // namespace
 
