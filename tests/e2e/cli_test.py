@@ -215,7 +215,7 @@ class Queries(CliTest):
             self.assertIn(row["entry"]["kind"], schema["kinds"])
         for name in ("input", "result", "nonce", "undo_metadata", "listen_context", "cwd"):
             self.assertIn(name, schema["sealed_names"])
-        self.assertEqual(len(schema["controls"]), 21)
+        self.assertEqual(len(schema["controls"]), 27)
 
 
 class Installation(CliTest):

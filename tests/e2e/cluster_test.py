@@ -148,7 +148,7 @@ class ClusterTest(ServeTest):
         checks = self.cli("doctor", "--json", "--config", str(self.folder / "g1.yaml")).out
         self.assertIn("may delete rows", checks, "the role of this test owns the tables")
 
-    # SC-31, SC-32, SC-29 (partly)
+    # SC-31 (partly), SC-32, SC-29 (partly)
     def test_the_calls_of_a_gateway_that_was_killed_are_closed_by_another(self):
         first, second = self.gateway(), self.gateway()
         session = Session(first)
@@ -182,7 +182,7 @@ class ClusterTest(ServeTest):
         self.assertTrue(self.call(Session(again), "again"), "under a new instance")
         self.verified()
 
-    # SC-45 (partly), SC-42, SC-28 (partly)
+    # SC-45 (partly), SC-42 (partly), SC-28 (partly)
     def test_a_database_that_crashes_loses_nothing_acknowledged(self):
         gateways = [self.gateway() for _ in range(2)]
         acknowledged, stopping = [], threading.Event()
@@ -244,7 +244,7 @@ class ClusterTest(ServeTest):
         self.assertGreaterEqual(len(ends), len(effects), "no effect without a record of its end")
         self.assertEqual(len({end["call_id"] for end in ends}), len(ends), "each call ends once")
 
-    # SC-36 (partly), SC-38 (partly)
+    # SC-36 (partly)
     def test_an_approval_is_answered_at_any_gateway_and_used_once(self):
         token = "token-of-ada-0123456789"
         self.write("policy.yaml", APPROVALS.format(ada="sha256:" + hashlib.sha256(token.encode()).hexdigest()))

@@ -65,7 +65,10 @@ constexpr const char* kControls[] = {"started",
                                      "content_opened",
                                      "witness_refused",
                                      "passkey_added",
-                                     "passkey_removed"};
+                                     "passkey_removed",
+                                     "moved",
+                                     "instance_lost",
+                                     "clock_skew"};
 
 }  // namespace
 

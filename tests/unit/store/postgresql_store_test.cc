@@ -177,7 +177,7 @@ TEST_F(PostgresqlStoreTest, TheRoleOfAGatewayAppendsAndChangesNothing) {
   EXPECT_FALSE(owner->condition()) << "doctor tells that this role could change history";
 }
 
-// SC-11, SC-16 (partly), SC-15 (partly)
+// SC-11, SC-16 (partly), SC-15 (partly), SC-41 (partly)
 TEST_F(PostgresqlStoreTest, SeveralWritersMakeOneTree) {
   constexpr int kWriters = 4;
   constexpr std::size_t kEntries = 60;
@@ -361,6 +361,33 @@ TEST_F(InDoubtTest, NothingIsWrittenUntilTheFateOfACommitIsKnown) {
   EXPECT_EQ(count("in doubt"), 1u);
   EXPECT_EQ(count("refused"), 0u);
   EXPECT_EQ(test::verdict(*store_), "ok");
+}
+
+// SC-30 (partly), SC-49 (partly)
+TEST_F(PostgresqlStoreTest, AGatewayThatTheDatabaseDoesNotHearOfBeginsNoEffect) {
+  CuttingRelay relay(PrivatePostgresql::instance()->socket_file());
+  SharedLog cut = log();
+  cut.url = relay.through(url_);
+  cut.lock_wait = 200ms;
+  cut.lease = 1s;
+  const auto store = must(PostgresqlStore::open({.log = cut}));
+  const auto ledger = must(open(*store));
+  ASSERT_TRUE(ledger->ready());
+  const auto becomes = [&](bool ready) {
+    for (int i = 0; i < 100 && ledger->ready().has_value() != ready; ++i) {
+      if (!ready) relay.cut_after(0, CuttingRelay::Cut::Question);
+      std::this_thread::sleep_for(50ms);
+    }
+    return ledger->ready().has_value() == ready;
+  };
+  relay.close_doors(true);
+  EXPECT_TRUE(becomes(false));
+  EXPECT_FALSE(append(*ledger, "refused"));
+  relay.cut_after(-1, CuttingRelay::Cut::Question);
+  relay.close_doors(false);
+  EXPECT_TRUE(becomes(true)) << "without a restart";
+  const auto again = append(*ledger, "again");
+  EXPECT_TRUE(again) << again.error().message;
 }
 
 // SC-52, SC-53
