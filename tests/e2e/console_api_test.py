@@ -31,7 +31,7 @@ ROUTES = [
     ("POST", "approvals/batch", A), ("GET", "stream", V), ("GET", "calls", V | U), ("GET", "calls/none", V | U),
     ("GET", "calls/none/receipts", V), ("GET", "entries", V), ("GET", "entries/0", V), ("GET", "entries/0/openings", U),
     ("GET", "entries/0/receipt", V), ("GET", "facets", V), ("GET", "stats", V), ("GET", "log/checkpoint", V),
-    ("GET", "log/checkpoint/1", V), ("GET", "log/proof", V), ("GET", "log/keys", V), ("GET", "log/gaps", V),
+    ("GET", "log/checkpoint/1", V), ("GET", "log/tile/none", V), ("GET", "log/proof", V), ("GET", "log/keys", V), ("GET", "log/gaps", V),
     ("GET", "intervals", V), ("GET", "health", ALL),
 ]
 OWN = [("GET", "session"), ("DELETE", "session"), ("GET", "sessions"), ("DELETE", "sessions/none")]
@@ -139,7 +139,7 @@ class ConsoleApi(ServeTest):
         self.assertEqual((status, said["openapi"]), (200, "3.1.0"))
         written = {(method.upper(), path) for path, item in said["paths"].items() for method in item}
         for method, path in written:
-            filled = path[1:].replace("{seq}", "0").replace("{size}", "1").replace("{id}", "none")
+            filled = path[1:].replace("{seq}", "0").replace("{size}", "1").replace("{id}", "none").replace("{path}", "none")
             known = [one for one in ROUTES if one[:2] == (method, filled)] or [one for one in OWN + OPEN if one == (method, filled)]
             self.assertTrue(known, (method, path))
         self.assertEqual(len(written), len(ROUTES) + len(OWN) + len(OPEN))
