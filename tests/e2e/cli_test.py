@@ -215,7 +215,7 @@ class Queries(CliTest):
             self.assertIn(row["entry"]["kind"], schema["kinds"])
         for name in ("input", "result", "nonce", "undo_metadata", "listen_context", "cwd"):
             self.assertIn(name, schema["sealed_names"])
-        self.assertEqual(len(schema["controls"]), 19)
+        self.assertEqual(len(schema["controls"]), 20)
 
 
 class Installation(CliTest):

@@ -167,7 +167,8 @@ class Policies(McpTest):
         client.close()
         known = {"started", "stopped", "gap", "policy_loaded", "policy_rejected", "key_created", "key_rotated",
                  "fail_open_started", "fail_open_ended", "clock_step", "grant_issued", "grant_revoked", "erased", "pruned",
-                 "hold_set", "hold_lifted", "rollback_acknowledged", "refused_control", "content_opened"}
+                 "hold_set", "hold_lifted", "rollback_acknowledged", "refused_control", "content_opened",
+                 "witness_refused"}
         self.assertEqual(set(self.good("ledger", "schema", "--json").json()["controls"]), known)
         controls = self.good("ledger", "show", "--kind", "control", "--json").lines()
         self.assertLessEqual({entry["body"]["control"] for entry in controls}, known)
