@@ -58,7 +58,8 @@ std::optional<TileName> parse_name(std::string_view path) {
     if (last) break;
     rest.remove_prefix(part.size() + 1);
   }
-  if (tile_path(level, name.number, name.width) != path) return std::nullopt;
+  const std::string folder = name.level ? std::to_string(*name.level) : std::string(level);
+  if (tile_path(folder, name.number, name.width) != path) return std::nullopt;
   return name;
 }
 

@@ -168,7 +168,8 @@ class Policies(McpTest):
         known = {"started", "stopped", "gap", "policy_loaded", "policy_rejected", "key_created", "key_rotated",
                  "fail_open_started", "fail_open_ended", "clock_step", "grant_issued", "grant_revoked", "erased", "pruned",
                  "hold_set", "hold_lifted", "rollback_acknowledged", "refused_control", "content_opened",
-                 "policy_activated", "policy_activation_failed"}
+                 "policy_activated", "policy_activation_failed", "witness_refused", "passkey_added", "passkey_removed",
+                 "moved", "instance_lost", "clock_skew"}
         self.assertEqual(set(self.good("ledger", "schema", "--json").json()["controls"]), known)
         controls = self.good("ledger", "show", "--kind", "control", "--json").lines()
         self.assertLessEqual({entry["body"]["control"] for entry in controls}, known)

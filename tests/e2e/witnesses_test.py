@@ -277,8 +277,9 @@ class ServeWitnessTest(ServeTest, Witnesses):
 
     def test_a_wrong_file_of_witnesses_stops_the_start(self):
         self.write("witnesses.txt", "witness a b http://127.0.0.1:1\nquorum a\n")
-        with self.assertRaisesRegex(AssertionError, "witnesses.txt:1"):
-            self.serve()
+        outcome = self.run_bare("serve", "--config", self.configure())
+        self.assertEqual(outcome.code, 64, outcome.err)
+        self.assertIn("witnesses.txt:1", outcome.err)
 
 
 if __name__ == "__main__":
