@@ -52,7 +52,7 @@ class Gate {
   void stop_watching();
   // Puts this policy in force, read anew. An error: it is recorded, and the one before stays.
   Task<void> turn_to_policy(const Context& context, std::string policy);
-  // The file of the policy in force; nothing: it is a shipped one.
+  // The file of the policy in force; nothing: it is a shipped one. On the loop.
   const std::optional<std::filesystem::path>& policy_file() const {
     return loader_.origin().changes;
   }

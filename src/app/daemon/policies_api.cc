@@ -17,6 +17,7 @@
 #include "ledger/opening_check.h"
 #include "ledger/query.h"
 #include "ledger/store_reader.h"
+#include "policy/shipped.h"
 
 namespace sallyport::app {
 
@@ -174,12 +175,14 @@ Result<api::Answer> PoliciesApi::list(const api::Request& request) const {
     SALLYPORT_TRY(size, view.size());
     return {};
   }));
+  // The newest load says where the policy in force comes from.
+  const std::string source = rows.empty() ? "" : text_or_empty(rows[0].as_object(), "source");
   SALLYPORT_TRY(api::Answer answer, listed(request, "policies", size, std::move(rows)));
   SALLYPORT_TRY(const std::vector<std::string> drafts, parts_.desk.drafts());
   json::object& body = answer.body.get_object();
   body["drafts"] = json::value_from(drafts);
   body["writes"] = to_string(parts_.desk.writes());
-  body["is_file"] = parts_.gate.policy_file().has_value();
+  body["is_file"] = !source.empty() && policy::shipped_policy(source) == nullptr;
   return answer;
 }
 
