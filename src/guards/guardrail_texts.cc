@@ -44,6 +44,21 @@ json::array to_json(const std::vector<guardrails::Coverage>& coverage) {
   return list;
 }
 
+// Nothing: every check of answers has the view already.
+std::optional<guardrails::Document> with_json_view(guardrails::Document document) {
+  bool changed = false;
+  for (guardrails::Check& check : document.checks) {
+    const bool reads_text = check.type == guardrails::CheckType::Regex ||
+                            check.type == guardrails::CheckType::Blocklist;
+    const bool has = std::ranges::binary_search(check.views, guardrails::View::Json);
+    if (check.stage != Stage::Output || !reads_text || has) continue;
+    check.views.push_back(guardrails::View::Json);
+    std::ranges::sort(check.views);
+    changed = true;
+  }
+  return changed ? std::optional(std::move(document)) : std::nullopt;
+}
+
 // Shares the checks; the gate keeps alive what it needs of them.
 class GatedText final : public core::GuardedText {
  public:
@@ -156,6 +171,18 @@ core::CheckedCall GuardrailTexts::look_at_call(std::string_view tool,
   }
   if (seen.verdict == guardrails::Verdict::Redact) out.rewritten = seen.value;
   return out;
+}
+
+Result<std::shared_ptr<const core::StreamGuard>> GuardrailTexts::for_json_answers() const {
+  using Made = Result<std::shared_ptr<const core::StreamGuard>>;
+  return for_json_.with([&](ForJson& made) -> Made {
+    if (made) return *made;
+    std::optional<guardrails::Document> document = with_json_view(guardrails_->document());
+    if (!document) return *(made = Made(nullptr));
+    auto compiled = Guardrails::compile(std::move(*document), guardrails_->generation());
+    if (!compiled) return *(made = Made(fail(ErrorCode::InvalidInput, compiled.error().message)));
+    return *(made = Made(std::make_shared<const GuardrailTexts>(std::move(*compiled), excerpts_)));
+  });
 }
 
 json::array GuardrailTexts::coverage(core::TextStage stage,

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
+#include "base/guarded.h"
 #include "core/plan/stream_guard.h"
 #include "guardrails/guardrails.h"
 #include "guards/guardrail_records.h"
@@ -22,12 +24,16 @@ class GuardrailTexts final : public core::StreamGuard {
   core::PassedText look_at(core::TextStage stage, std::string_view text,
                            std::optional<std::string_view> tool) const override;
   core::CheckedCall look_at_call(std::string_view tool, const json::value& input) const override;
+  // Made when it is first asked for.
+  Result<std::shared_ptr<const core::StreamGuard>> for_json_answers() const override;
   json::array coverage(core::TextStage stage, std::optional<std::string_view> tool) const override;
   std::uint64_t generation() const override { return guardrails_->generation(); }
 
  private:
   std::shared_ptr<const guardrails::Guardrails> guardrails_;
   Excerpts excerpts_;
+  using ForJson = std::optional<Result<std::shared_ptr<const core::StreamGuard>>>;
+  mutable Guarded<ForJson> for_json_;
 };
 
 }  // namespace sallyport::guards

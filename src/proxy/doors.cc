@@ -36,11 +36,20 @@ PassedText untouched(std::string_view text) {
   return passed;
 }
 
+// JSON is also seen through its view: what is escaped in a string is what the client reads.
+std::shared_ptr<const core::StreamGuard> guard_of(DoorParts& parts) {
+  const std::shared_ptr<const core::StreamGuard>& guard = parts.plan->stream_guard();
+  if (!guard || !parts.json_format) return guard;
+  const auto more = guard->for_json_answers();
+  if (!more) parts.record.degrade("json_view");
+  return more && *more ? *more : guard;
+}
+
 class Door final : public llm::MessageDoor {
  public:
   explicit Door(DoorParts& parts)
       : parts_(parts),
-        guard_(parts.plan->stream_guard()),
+        guard_(guard_of(parts)),
         rules_(parts.plan->model_rules()),
         mode_(rules_.tool_calls_of(parts.record.agent_id)) {}
 

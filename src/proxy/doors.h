@@ -30,6 +30,7 @@ struct DoorParts {
   std::stop_token gone;                          // the client went away
   const Clock& clock;
   std::string approvals_url;  // ids behind it; empty: nowhere
+  bool json_format = false;   // the answer is JSON (MP-52)
 };
 
 // Adds a row for each finding, up to a bound; the record says where there were more.

@@ -46,13 +46,14 @@ Async<ModelExchange::Ended> ModelExchange::answer(Opened opened) {
   if (head.status >= 400) co_return co_await pass_error(std::move(opened));
   responded_ = true;
   opened_ = true;
+  doors_.json_format = request_ && request_->json_format;
   RequestDoors doors(doors_);
   const core::ModelRules& rules = plan_->model_rules();
   const std::unique_ptr<llm::AnswerAdapter> adapter =
       llm::answer_adapter(route_.api, doors,
                           {.end_on_signed_hit = rules.ends_on_signed_hit,
                            .block_as_answer = rules.blocks_as_answer,
-                           .json_format = request_ && request_->json_format,
+                           .json_format = doors_.json_format,
                            .choices = request_ ? request_->choices : 1,
                            .hides_usage = asked_usage_,
                            .starting_after = starting_after_});

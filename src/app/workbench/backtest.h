@@ -66,7 +66,7 @@ struct BacktestTerms {
   NamedPolicy candidate{};
   std::optional<NamedPolicy> against{};  // none: the policy of then
   ledger::Filter filter{};               // of the calls
-  std::size_t most = 1000;               // the newest of them
+  std::size_t most = 200;                // the newest of them
   std::size_t examples = 3;              // of each group
 };
 

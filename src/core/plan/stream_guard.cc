@@ -21,4 +21,8 @@ bool PassedText::changed() const {
   return block.has_value() || std::ranges::any_of(pieces, &TextPiece::replaced);
 }
 
+Result<std::shared_ptr<const StreamGuard>> StreamGuard::for_json_answers() const {
+  return std::shared_ptr<const StreamGuard>();
+}
+
 }  // namespace sallyport::core

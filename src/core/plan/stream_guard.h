@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sallyport/json.h"
+#include "sallyport/result.h"
 #include "sallyport/verdict.h"
 
 namespace sallyport::core {
@@ -78,6 +79,9 @@ class StreamGuard {
   virtual PassedText look_at(TextStage stage, std::string_view text,
                              std::optional<std::string_view> tool) const = 0;
   virtual CheckedCall look_at_call(std::string_view tool, const json::value& input) const = 0;
+  // The same checks for answers that are JSON: those of `Output` also see what is escaped in its
+  // strings (MP-52). Null: they see no more than these. An error: that cannot be made.
+  virtual Result<std::shared_ptr<const StreamGuard>> for_json_answers() const;
   // One element for each check, armed or not.
   virtual json::array coverage(TextStage stage, std::optional<std::string_view> tool) const = 0;
   // Grows with each set of checks that a process loads (GR-78).
