@@ -38,7 +38,7 @@ void CommandLine::add_approvals() {
        "instead: [{request_id, approved, binding, reason?}, ...]")
       ->excludes(which);
   add_login(batch, approvals_batch_.login);
-  CLI::App& escalate = command(approvals, "escalate", "let somebody else answer too",
+  CLI::App& escalate = command(approvals, "escalate", "let another reviewer answer too",
                                approvals_escalate_, approvals_escalate);
   ApprovalsAnswerOptions& passed_on = approvals_escalate_.answer;
   text(escalate, "id", passed_on.id, "which one", "ID")->required();
@@ -128,7 +128,7 @@ void CommandLine::add_trust() {
   text(show, "--limit", trust_show_.limit, "the newest so many records [1000]", "N");
   file(show, "--file", trust_show_.file, "a chain document instead of the ledger");
   choice(text(show, "--declared", trust_show_.declared,
-              "tier of an agent that nobody promoted or demoted [act_with_approval]"),
+              "tier of an agent without a promotion or demotion [act_with_approval]"),
          kTierWords);
   add_tier_change(command(trust, "promote", "give an agent a higher tier; asks for a passphrase",
                           trust_promote_, trust_promote),
@@ -152,7 +152,7 @@ void CommandLine::add_tier_change(CLI::App& sub, TrustChangeOptions& options) {
   text(sub, "agent", options.agent, "which agent", "AGENT")->required();
   choice(text(sub, "--to", options.to, "the new tier")->required(), kTierWords);
   choice(text(sub, "--declared", options.declared,
-              "its tier where nobody changed it before [act_with_approval]"),
+              "its tier before the first change [act_with_approval]"),
          kTierWords);
   file(sub, "--key-file", options.key_file, "your approver key [the one in <data-dir>]");
   file(sub, "--passphrase-file", options.passphrase_file,

@@ -34,7 +34,7 @@ Result<json::object> signed_login(const Context& context, const ConsoleOptions& 
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
   SALLYPORT_TRY(const Login person, log_in(context, login, "console"));
   if (!person.key || (options.as && person.name != *options.as)) {
-    return fail(ErrorCode::Unauthenticated, "this key belongs to somebody else");
+    return fail(ErrorCode::Unauthenticated, "this key belongs to another person");
   }
   std::string ledger;
   SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
@@ -64,7 +64,8 @@ Result<json::object> ask(const std::filesystem::path& data_dir, const json::obje
   SALLYPORT_TRY(const std::string greeting,
                 daemon->receive_frame(kConsoleGreeting.size(), in(std::chrono::seconds(2))));
   if (greeting != kConsoleGreeting) {
-    return fail(ErrorCode::Unavailable, "whoever listens there is no console of this version");
+    return fail(ErrorCode::Unavailable,
+                "the program that listens there is not a console of this version");
   }
   SALLYPORT_CHECK_OK(daemon->send_frame(json::serialize(question), in(std::chrono::seconds(2))));
   SALLYPORT_TRY(const std::string frame,

@@ -22,7 +22,7 @@ namespace {
 // Of a call that presented no token.
 const auto kNoGrants = std::make_shared<const Scope>();
 
-// What says that a call waits: for whoever resumes it, or for a process that is gone.
+// Returns the fact that a call waits: for a caller that resumes it, or for a process that is gone.
 Result<std::optional<Fact>> fact_of_waiting(Recorder& recorder, const std::string& call_id,
                                             const std::string& approval_id) {
   SALLYPORT_TRY(const auto waits, recorder.fact(kWaitingCall, call_id));
@@ -77,7 +77,7 @@ bool withheld(const Ending& ending) {
   return ending.release && ending.release->verdict == Verdict::Kind::Deny;
 }
 
-// Whoever merely came second, or went away, leaves the yes to the one who uses it.
+// A caller that came second, or left, does not invalidate the yes; another caller may use it.
 bool voids_consent(const Refusal& refusal) {
   return refusal.by != Refusal::By::Idempotency && refusal.by != Refusal::By::Cancel;
 }
@@ -112,8 +112,8 @@ Task<void> Governor::start() {
   co_return co_await emitter_.emit(std::move(prepared), {});
 }
 
-// CG-55: a process that waited for an answer is gone, and its call with it. A call that waits for
-// nobody in particular keeps what it holds.
+// Releases the budgets of calls whose waiting process is gone. A call that any process may resume
+// keeps its budget (CG-55).
 Task<void> Governor::reverse_lost_holds() {
   SALLYPORT_CO_TRY(const std::vector<budgets::Held> all, budgets::all_held(parts_.recorder));
   for (const budgets::Held& held : all) {
@@ -214,7 +214,7 @@ Task<Answer> Governor::resume(Resumption waited, std::shared_ptr<Upstream> upstr
                    "tool_call_mismatch");
   }
   if (state->word == "pending") {
-    co_return fail(ErrorCode::Conflict, "nobody has answered yet", {}, "approval_pending");
+    co_return fail(ErrorCode::Conflict, "no person has answered yet", {}, "approval_pending");
   }
   if (!waits) {
     co_return fail(ErrorCode::Conflict, "the call does not wait any more", {}, "already_resumed");
@@ -290,7 +290,7 @@ Async<Ending> Governor::release(Trail& trail, Performed performed, const Upstrea
                                      std::move(context), trail.fail_open, std::move(cancel));
   release.advisory = !upstream.shows_release();
   release.asserted = upstream.assertion();
-  // What nobody was asked about is what somebody says, and no more.
+  // The effect of an assertion that does not count stays unknown.
   if (release.asserted && !release.asserted->counts()) performed.effect = EffectState::Unknown;
   if (performed.other_revision) {
     trail.note(std::move(release.findings));
@@ -329,7 +329,7 @@ Answer Governor::answer_of(const Trail& trail, const Ending& ending) const {
   return answer;
 }
 
-// The record, shielded from whoever lost interest; then everybody hears of it.
+// Writes the record even if the caller has left. Then hooks, sinks and the caller are told.
 Task<Answer> Governor::finish(Trail& trail, Ending ending) {
   Answer answer = answer_of(trail, ending);
   remember(trail, ending);
