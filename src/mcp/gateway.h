@@ -33,6 +33,7 @@ namespace sallyport::mcp {
 
 // True if the client declared support for tasks.
 bool declares_tasks(const json::object& capabilities);
+// The answer to `server/discover` with our support for tasks added.
 std::string offering_tasks(std::string discovery);
 
 // True if this `subscriptions/listen` names only tasks of a gateway.
