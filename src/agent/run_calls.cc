@@ -174,10 +174,10 @@ Async<Run::Ended> Run::resume_parked(Continuation continuation) {
       continuation, asker_.session_id, {}, {.cancel = control_.stop(), .holds = false});
   if (ended) co_return co_await end_turn(std::move(ended));
   if (ended.error().cause == "approval_pending") {
-    parts_.view.note("nobody has answered yet: see `sallyport approvals list`");
+    parts_.view.note("no person has answered yet; see `sallyport approvals list`");
     co_return End{RunStatus::AwaitingApproval, before_->reason, std::move(continuation)};
   }
-  // The turn was resumed by somebody else, or is gone: what its calls came to is on record.
+  // Another process resumed the turn, or the turn is gone. The results of its calls are recorded.
   runtime_.log("the parked turn cannot be resumed: " + ended.error().message);
   co_return std::nullopt;
 }

@@ -103,7 +103,8 @@ ServerResponse nothing_here(const RouteTable::Match& match) {
     return Problem{404, "not_found", "nothing is here", {}, {}}.response();
   }
   ServerResponse response =
-      Problem{405, "method", "another method belongs here", {}, {}}.response();
+      Problem{405, "method", "this method is not allowed here; `allow` lists the methods", {}, {}}
+          .response();
   response.headers.emplace_back("allow", fmt::format("{}", fmt::join(match.allowed, ", ")));
   return response;
 }
@@ -232,7 +233,7 @@ Result<Person> HttpApi::person_of(const ServerRequest& request, Access access, b
   }
   if (!person) {
     return std::unexpected(
-        unauthenticated("unknown_token", "nobody is registered as reviewer with this token"));
+        unauthenticated("unknown_token", "this token belongs to no registered reviewer"));
   }
   return *person;
 }
@@ -397,7 +398,7 @@ Async<void> HttpApi::stream(net::ServerExchange& exchange, const Route& route, R
     co_await exchange.respond(response_of(std::move(head)));
     co_return;
   }
-  // Whoever was struck off meanwhile, or has signed out, hears no more (CO-24).
+  // A person who was removed from the list meanwhile, or has signed out, gets no more (CO-24).
   const auto still = [this, &exchange, &route] {
     const Result<Person> person = person_of(exchange.request(), route.access, false);
     return person && person->roles.any_of(route.roles);

@@ -105,7 +105,7 @@ std::string who_may(const Route& route) {
   switch (route.access) {
     case Access::Open:
     case Access::Login:
-      return "everybody";
+      return "everyone";
     case Access::Session:
       return "a session of any role";
     case Access::Person:

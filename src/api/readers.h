@@ -15,8 +15,8 @@
 
 namespace sallyport::api {
 
-// On the loop of the server. Work that nobody waits for any more runs to its end first, so what it
-// uses must outlive this.
+// Runs blocking reads on a pool. Used on the loop of the server. Work whose caller no longer waits
+// runs to its end first, so what it uses must outlive this.
 class Readers {
  public:
   struct Limits {
@@ -28,7 +28,7 @@ class Readers {
   explicit Readers(Limits limits) : limits_(limits), pool_(limits.threads) {}
   ~Readers() { pool_.join(); }
 
-  // Asked by long work: does somebody still wait for it?
+  // Long work asks this: does the caller still wait?
   using Wanted = std::function<bool()>;
 
   // `Unavailable`, `busy`: too many wait. `Deadline`, `timeout`: it took too long.
@@ -42,7 +42,7 @@ class Readers {
     const auto place = std::make_shared<Place>(inside_);
     const Wanted ask = [wanted] { return wanted->load(); };
     auto task = [work = std::move(work), ask, place]() -> Result<T> {
-      if (!ask()) return fail(ErrorCode::Cancelled, "nobody waits any more");
+      if (!ask()) return fail(ErrorCode::Cancelled, "the caller no longer waits");
       return work(ask);
     };
     const auto deadline = std::chrono::steady_clock::now() + limits_.longest;
@@ -51,13 +51,13 @@ class Readers {
     wanted->store(false);
     if (raced.finish == Finish::Worked) co_return std::move(*raced.value);
     if (raced.finish == Finish::Threw) {
-      co_return fail(ErrorCode::Internal, "a fault of ours ended this request");
+      co_return fail(ErrorCode::Internal, "an internal error ended this request; please report it");
     }
     co_return fail(ErrorCode::Deadline, "this took too long; ask for less", {}, "timeout");
   }
 
  private:
-  // Shared with work that outlasts whoever asked for it.
+  // Shared with work that outlasts its caller.
   using Count = std::shared_ptr<std::atomic<std::size_t>>;
   struct Place {
     explicit Place(Count of) : count(std::move(of)) { ++*count; }

@@ -86,7 +86,7 @@ std::vector<std::string> PolicyReader::names(std::string_view member) {
     }
     names.push_back(std::move(name));
   }
-  if (names.empty()) in_.refuse(member, "names nobody and nothing, leave it out");
+  if (names.empty()) in_.refuse(member, "is empty; leave it out");
   return names;
 }
 
@@ -134,7 +134,7 @@ TierTable PolicyReader::tiers(std::string_view member, Names names) {
   return table;
 }
 
-// Names are compared as they are: a pattern would match nothing, and so promise what nobody keeps.
+// Names are compared literally: a pattern would match nothing and give false safety.
 bool is_action_name(std::string_view action) {
   return action.find_first_of("*?[]{}|^$() \t\n") == std::string_view::npos;
 }

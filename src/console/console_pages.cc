@@ -144,7 +144,7 @@ ServerResponse show(const Asset& asset, const ServerRequest& request) {
 
 ServerResponse ConsolePages::response_to(const ServerRequest& request) {
   if (request.method != "GET" && request.method != "HEAD") {
-    ServerResponse response = ServerResponse::text(405, "GET this\n");
+    ServerResponse response = ServerResponse::text(405, "only GET is allowed here\n");
     response.headers.emplace_back("allow", "GET, HEAD");
     return with_headers(std::move(response));
   }

@@ -23,7 +23,7 @@ class NumberedIds {
   // Of calls that are in the host's hands, the last one first.
   Result<std::vector<std::string>> open(const Event& event);
 
-  // The row of a call with this id, whoever chose the id. No value: there is none.
+  // The row of a call with this id, whichever side chose it. No value: there is none.
   Result<std::optional<core::Idempotency::Row>> row(const Event& event, const std::string& id);
 
  private:

@@ -1,10 +1,10 @@
 // Append-only record of everything that happened. One per process, owned by app.
 // Every method may be called from any thread.
 //
-// The life of an append: the caller's thread redacts, seals and renders the entry; the one writer
-// thread takes all that wait into one transaction, hashes them into the tree, signs one checkpoint
-// and commits; only then do the callers hear of it. Who writes holds the pen, and a caller who is
-// alone may take it himself.
+// An append has this life: the caller's thread redacts, seals and renders the entry. The one writer
+// thread takes everything that is queued into one transaction, hashes it into the tree, signs one
+// checkpoint and commits. Only then the callers are told. The writer holds the pen; a caller that
+// is alone may take the pen itself.
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,7 @@ struct TurnedAway;
 
 struct Health {
   bool ok = true;
-  std::string cause;  // of LE-73
+  std::string cause;  // a cause of LE-73
   std::string detail;
 };
 
@@ -42,11 +42,11 @@ class Ledger final : public core::Recorder {
  public:
   struct Settings {
     std::filesystem::path data_folder;
-    std::string role = "sallyport";  // what this process is, for `started`
+    std::string role = "sallyport";  // the role of this process, for `started`
     std::string origin;              // empty: a random one
     std::filesystem::path witness;   // where a copy of the newest checkpoint is kept; empty: none
     std::uint64_t reserve_bytes = 8u << 20;
-    // Once records of this size are owed no further call is accepted, whatever becomes of the disk.
+    // Once owed records have this size, no further call is accepted.
     std::uint64_t owed_bytes = 16u << 20;
     std::map<std::string, std::chrono::seconds> retention;  // by kind: openings older than that go
     std::string network_file_system;  // named in `started` when it was allowed
@@ -54,18 +54,19 @@ class Ledger final : public core::Recorder {
     // A person has looked at a ledger that its witness contradicts (LE-52): why it may go on.
     std::string acknowledged_rollback;
     std::string acknowledged_by;
-    // Maintenance commands write their one entry and go; they are no start of a service.
+    // False for maintenance commands, which write their one entry and are not the start of a
+    // service.
     bool announced = true;
-    // For a process that writes a call and goes, thousands of times a day: it looks back less far,
-    // and keeps the witness once a minute.
+    // True for a process that writes one call and ends, thousands of times a day. It looks back
+    // less far, and updates the witness once a minute.
     bool passing = false;
     // A caller that appends alone writes on its own thread, which saves two wake-ups, as long as
     // the disk is fast. For processes that may stand still for one sync.
     bool in_place = false;
   };
 
-  // What a dead process left open, and the drafts that close it (AU-77). Given the entry that
-  // opened the call, with its body opened.
+  // Returns the drafts that close a call that a dead process left open. It is given the entry that
+  // opened the call, with its body opened (AU-77).
   using Close = std::function<std::vector<core::Draft>(const json::object& entry)>;
 
   struct Parts {
@@ -76,11 +77,11 @@ class Ledger final : public core::Recorder {
     Close close_interrupted{};
   };
 
-  // Checks the newest checkpoint, the tail and the witness (LE-45, LE-51), closes what dead
-  // processes left, and says `started`. A ledger that fails a check does not open for writing.
+  // Checks the newest checkpoint, the tail and the witness, closes what dead processes left open,
+  // and writes `started`. A ledger that fails a check does not open for writing (LE-45, LE-51).
   static Result<std::unique_ptr<Ledger>> open(Parts parts, Settings settings);
 
-  // Writes all that waits, then `stopped`.
+  // Writes everything that is queued, then `stopped`.
   ~Ledger() override;
 
   Task<std::vector<core::Position>> append(std::vector<core::Draft> drafts, core::Urgency urgency,
@@ -97,25 +98,26 @@ class Ledger final : public core::Recorder {
   bool alive(const std::string& instance_id) const override;
   Result<Claim> claim(std::string_view key) override { return membership_->claim(key); }
   std::vector<std::uint64_t> take_unheard() override;
-  // Called on the writer thread when `take_unheard` has something. Before the first append.
+  // Sets a function that the writer thread calls when `take_unheard` has something. Call it before
+  // the first append.
   void on_unheard(std::function<void()> bell) { unheard_bell_ = std::move(bell); }
   std::string encrypt(std::string_view text) override;
   Result<std::string> decrypt(std::string_view sealed) const override;
 
-  // The same for a thread that may wait.
+  // Appends on a thread that may block.
   Result<Positions> append_blocking(std::vector<core::Draft> drafts, core::Urgency urgency);
 
   // Reads, decides and writes in one transaction (see Group::compose).
   Result<Positions> transact(Group::Compose compose);
 
-  // Signs with both keys once, then with the new one (LE-26).
+  // Signs once with both keys, then with the new one (LE-26).
   Result<VerifierKey> rotate_key(bool compromised, std::string who = {});
 
   Health health() const;
   const std::string& instance_id() const override { return means_.instance_id; }
   const std::string& origin() const { return origin_; }
   KeyedDigest digest() const { return *digest_; }
-  // For marks that stand in the place of secrets (PI-57).
+  // The key for the marks that replace secrets (PI-57).
   std::string fingerprint_key() const { return (*digest_)("fingerprint"); }
   LedgerStore& store() { return parts_.store; }
 
@@ -145,7 +147,7 @@ class Ledger final : public core::Recorder {
   void refuse_late(std::vector<Group>& groups);
   void note_unheard(const Positions& positions, const std::vector<std::size_t>& records);
   void owe_again(std::vector<Group> groups);
-  // Both with the queue's mutex held.
+  // Both need the queue's mutex.
   void turn_away(std::uint64_t calls, std::uint64_t reports);
   void owe_account();
   void refuse_blocked();
@@ -176,12 +178,12 @@ class Ledger final : public core::Recorder {
   // INVARIANT: after start() only the holder of the pen uses the committer, the reserve and the
   // state of witness and retention. The pen is taken before the queue's mutex.
   Mutex pen_;
-  Committer committer_;  // `seal` needs no pen, so the compiler cannot check this one
+  Committer committer_;  // `seal` needs no pen, so the compiler cannot check this member
   std::unique_ptr<Queue> queue_;
   struct Door;
-  // Shared with what is posted to executors, which may run after the ledger is gone.
+  // Shared with work that is posted to executors and may run after the ledger is destroyed.
   std::shared_ptr<Door> door_;
-  std::atomic<bool> quick_ = true;  // the last commit took no longer than a loop may stand still
+  std::atomic<bool> quick_ = true;  // the last commit was short enough to run on a caller's loop
   std::optional<SteadyTime> witness_written_;
   std::string witnessed_;
   std::optional<SteadyTime> retention_applied_;

@@ -1,5 +1,5 @@
-// What the ledger needs from whatever keeps its bytes. The store knows transactions and rows; it
-// knows nothing of hashes, signatures or what an entry means.
+// What the ledger needs from a store. A store knows transactions and rows. It knows nothing of
+// hashes, signatures or the meaning of an entry.
 #pragma once
 
 #include <cstdint>
@@ -20,29 +20,29 @@
 
 namespace sallyport::ledger {
 
-// A tile of the tree: what tlog-tiles calls full.
+// A full tile of the tree, as in tlog-tiles.
 inline constexpr std::uint64_t kTile = 256;
 
-// The grain of every index. A finer one finds a little faster and writes a page more for every
-// value that many entries share, such as a session.
+// The block size of every index. A smaller block finds a little faster, and writes one more page
+// for every value that many entries share, such as a session.
 inline constexpr std::uint64_t kBlock = 16 * kTile;
 
 struct StoredEntry {
   std::uint64_t sequence = 0;
-  std::optional<std::string> bytes;  // nothing once pruned
+  std::optional<std::string> bytes;  // no value: pruned
   Hash leaf{};
   std::string openings;    // packed
-  std::string checkpoint;  // the signed note that ended the commit of this entry, else empty
-  std::string seal{};      // of all that stands beside the entry, see seals.h
-  bool odd = false;        // a column holds what this program does not write there
-  // The secret of the seal. None: it cannot be checked, as in an auditor's copy.
+  std::string checkpoint;  // the signed note, if this entry ended its commit; else empty
+  std::string seal{};      // covers everything that is stored with the entry, see seals.h
+  bool odd = false;        // a column holds something that this program never writes there
+  // The secret of the seal. Null: the seal cannot be checked, as in an auditor's copy.
   const KeyedDigest* secret = nullptr;
 };
 
-// How entries are found again without reading them all.
+// The values by which entries are found without reading them all.
 enum class Facet { Call, Session, Agent, Server, Tool, Outcome, Kind, Topic, Run };
 
-// What a finished block says about itself. Made from the entries, and checked against them.
+// The index of a full block. It is made from the entries, and checked against them.
 struct BlockIndex {
   struct Count {
     Facet facet = Facet::Call;
@@ -51,7 +51,7 @@ struct BlockIndex {
     auto operator<=>(const Count&) const = default;
   };
   std::uint64_t block = 0;
-  WallTime first_time{};  // least and greatest, since a clock may step
+  WallTime first_time{};  // the least and the greatest, because a clock may step
   WallTime last_time{};
   Uuid least_id{};
   Uuid greatest_id{};
@@ -75,31 +75,31 @@ class ReadView {
   virtual Result<Head> head() = 0;
   virtual Result<std::optional<StoredEntry>> entry(std::uint64_t sequence) = 0;
 
-  // In order, from `begin` up to but not with `end`; `visit` returns false to stop.
+  // Visits entries in order, from `begin` to before `end`; `visit` returns false to stop.
   using Visit = std::function<Result<bool>(const StoredEntry&)>;
   virtual Result<void> scan(std::uint64_t begin, std::uint64_t end, const Visit& visit) = 0;
 
   virtual Result<std::vector<Hash>> leaves(std::uint64_t begin, std::uint64_t end) = 0;
 
-  // Level 1 is over whole tiles of leaves, each further one over 256 of the level below.
+  // Level 1 covers full tiles of leaves, each further level 256 nodes of the level below.
   virtual Result<std::vector<Hash>> nodes(int level, std::uint64_t begin, std::uint64_t end) = 0;
 
-  // Blocks from `from` on that hold the value, in order.
+  // Returns the blocks from `from` on that hold the value, in order.
   virtual Result<std::vector<std::uint64_t>> blocks_with(Facet facet, std::string_view value,
                                                          std::uint64_t from) = 0;
   virtual Result<std::vector<std::uint64_t>> blocks_between(WallTime since, WallTime until,
                                                             std::uint64_t from) = 0;
   virtual Result<std::vector<std::uint64_t>> blocks_with_id(const Uuid& id) = 0;
-  // Is exactly this stored for the block?
+  // True if exactly this is stored for the block.
   virtual Result<bool> has_block_index(const BlockIndex& index) = 0;
-  // Every block without its counts, and its seal, in order.
+  // Visits every block without its counts, with its seal, in order.
   using OnBlock = std::function<Result<void>(const BlockIndex&, std::string_view seal)>;
   virtual Result<void> scan_blocks(const OnBlock& on_block) = 0;
-  // Every count, sorted as in a block, of all blocks.
+  // Visits every count of all blocks, sorted as in a block.
   using OnCount = std::function<Result<void>(std::uint64_t block, const BlockIndex::Count&)>;
   virtual Result<void> scan_counts(const OnCount& on_count) = 0;
-  // How many rows there are beside the entries, and how many entries no sequence names: rows that
-  // nothing asks for are found by counting.
+  // The number of rows other than entries, and of entries without a sequence in range. Counting
+  // finds rows that no query asks for.
   struct Rows {
     std::uint64_t nodes = 0;
     std::uint64_t blocks = 0;
@@ -108,14 +108,14 @@ class ReadView {
   };
   virtual Result<Rows> rows() = 0;
 
-  // Sums over all finished blocks.
+  // Returns sums over all full blocks.
   virtual Result<std::vector<BlockIndex::Count>> totals(Facet facet) = 0;
 
   virtual Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) = 0;
   virtual Result<std::vector<core::Fact>> facts(std::string_view space) = 0;
-  // Costs no more than `count` facts, however many there are.
+  // Reads at most `count` facts, however many there are.
   virtual Result<bool> has_more_facts_than(std::uint64_t count) = 0;
-  // Of every space, one after the other.
+  // Visits the facts of every space, one after the other.
   using OnFact = std::function<Result<void>(const core::Fact&)>;
   virtual Result<void> scan_facts(const OnFact& on_fact) = 0;
 };
@@ -130,24 +130,24 @@ class WriteView : public ReadView {
   // A transaction remembers which facts it changed, so that they can be sealed.
   Result<void> put_fact(const core::Fact& fact);
   struct ChangedFact {
-    std::optional<std::string> before;  // nothing: there was none
-    std::optional<std::string> after;   // nothing: it is gone
+    std::optional<std::string> before;  // no value: there was none
+    std::optional<std::string> after;   // no value: it was removed
   };
-  // By space and key.
+  // The key is space and key of the fact.
   using ChangedFacts = std::map<std::pair<std::string, std::string>, ChangedFact>;
   const ChangedFacts& changed_facts() const { return changed_facts_; }
 
-  // The two things that may be taken away from a written entry, neither of which is its hash.
+  // The two things that may be removed from a written entry. Neither is its hash.
   Result<void> replace_openings(std::uint64_t sequence, std::string_view packed);
   Result<void> drop_bytes(std::uint64_t begin, std::uint64_t end);
   struct Range {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
   };
-  // Rows from which this transaction took something: their seals must follow.
+  // Rows from which this transaction removed something: they need new seals.
   const std::vector<Range>& altered() const { return altered_; }
 
-  // Another connection has written since a transaction that asked this was committed.
+  // True if another connection has written since the last committed transaction that asked this.
   virtual bool changed_elsewhere() = 0;
 
  private:
@@ -169,11 +169,11 @@ class LedgerStore {
     std::vector<core::FactKey> facts{};
   };
   struct Manner {
-    // False: an error, `busy`, where another writer would have to be waited for. Else that is done
-    // for as long as the store was opened with.
+    // False: return the error `busy` instead of waiting for another writer. True: wait as long as
+    // the store was opened with.
     bool waits_for_writers = true;
-    // False: written when it returns, so that it outlives the process, and on disk soon afterwards.
-    // Where that fails, nothing more is written until it is made good.
+    // False: the data is written when this returns, so that it survives the process, and is on disk
+    // soon after. If that sync fails, nothing more is written until it succeeds.
     bool waits_for_disk = true;
     // Asked by stores that gain from it; none: the store reads what is asked for, one by one.
     std::function<Wants()> wants{};
@@ -185,20 +185,20 @@ class LedgerStore {
   virtual Result<void> write(const Work& work, Manner manner) = 0;
   Result<void> write(const Work& work) { return write(work, {}); }
 
-  // One snapshot; blocks no writer. From any thread.
+  // Reads one snapshot and blocks no writer. May be called from any thread.
   using Look = std::function<Result<void>(ReadView&)>;
   virtual Result<void> read(const Look& look) = 0;
 
-  // The same between transactions.
+  // As in `WriteView`, between transactions.
   virtual Result<bool> changed_elsewhere() = 0;
 
-  // From now on rows are handed out with the secret of their seals. Before the first read.
+  // From now on rows carry the secret of their seals. Call it before the first read.
   virtual void check_seals_with(std::shared_ptr<const KeyedDigest> secret) = 0;
 
-  // Makes sure that no file of the store still holds what was taken away.
+  // Makes sure that no file of the store still holds what was removed.
   virtual Result<void> scrub() = 0;
 
-  // The store's own check of its files; the text names the fault.
+  // Runs the store's own check of its files; the error names the fault.
   virtual Result<void> check_files() = 0;
 
   // Written by a release with a newer schema than this one knows.

@@ -1,4 +1,4 @@
-// The client of a gateway, whatever it is reached over.
+// The client of a gateway, over any transport.
 #pragma once
 
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -16,16 +16,17 @@
 
 namespace sallyport::mcp {
 
-// On the strand of its gateway, which owns it.
+// The connection to a client. Its gateway owns it and uses it on its strand.
 class ClientLink {
  public:
   virtual ~ClientLink() = default;
 
-  // The next message of the client, as it came. Nothing: it has gone, or `hang_up` was called.
+  // Returns the next message of the client, unchanged. No value: the client has left, or `hang_up`
+  // was called.
   virtual Async<std::optional<net::Line>> next() = 0;
-  virtual void hang_up() = 0;  // nothing more is heard
+  virtual void hang_up() = 0;  // ends `next`
 
-  // Moves what was sent, until `close`.
+  // Moves sent messages to the client, until `close`.
   virtual Async<void> run() = 0;
   // Sends a message. `about` is the id of the client's request that the message belongs to. It is
   // empty for a response, which names its own request, and for a message that belongs to none.
@@ -37,18 +38,18 @@ class ClientLink {
   virtual void close() = 0;
   virtual bool broken() const = 0;  // the client no longer reads
 
-  // What the client said beside a call that is unlike its arguments, given the tool's input schema.
-  // Empty: nothing.
+  // Returns where the headers of a call contradict its arguments, given the tool's input schema.
+  // Empty: nowhere.
   virtual std::string contradiction(std::string_view /*about*/, const json::value& /*schema*/,
                                     const json::value& /*input*/) const {
     return {};
   }
 };
 
-// A client on a pair of descriptors: one message a line.
+// A client on a pair of descriptors, one message on each line.
 class StreamLink final : public ClientLink {
  public:
-  // Takes over both descriptors.
+  // Takes ownership of both descriptors.
   StreamLink(boost::asio::any_io_executor executor, const Limits& limits, int input, int output);
 
   Async<std::optional<net::Line>> next() override { return reader_.next(); }

@@ -1,5 +1,5 @@
-// Stands between a client and its tool server. Everything passes as it came, except what the policy
-// touches and what one side cannot say in the other's era; every call is governed.
+// A gateway stands between a client and its tool server. Messages pass unchanged, except what the
+// policy touches and what one side cannot express in the other's era. Every call is governed.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -31,18 +31,19 @@
 
 namespace sallyport::mcp {
 
-// Did the client declare that it knows tasks? And the answer to `server/discover` that says we do.
+// True if the client declared support for tasks.
 bool declares_tasks(const json::object& capabilities);
+// The answer to `server/discover` with our support for tasks added.
 std::string offering_tasks(std::string discovery);
 
-// Of `subscriptions/listen`: does it name nothing but tasks that a gateway gave?
+// True if this `subscriptions/listen` names only tasks of a gateway.
 bool wants_our_tasks_alone(const json::object& wanted);
 
 // The task that a request is about; empty: it names none.
 std::string task_named_by(const Message& request);
 
-// On a context with one thread. Calls that were given up on may end after `run`: they keep a
-// gateway that is shared, and the context of any other one must run dry before it goes.
+// Used on a context with one thread. Abandoned calls may end after `run`: they keep a shared
+// gateway alive. The context of a gateway that is not shared must run dry before it is destroyed.
 class Gateway final : public Conversation,
                       public std::enable_shared_from_this<Gateway>,
                       private Server::Listener {
@@ -56,28 +57,29 @@ class Gateway final : public Conversation,
     Entropy& entropy;
     PinBook& pins;
     GatewayMeter* meter = nullptr;  // null: nothing is counted
-    net::Quota held{};  // by requests and answers, of all gateways that are given the same
-    // Called where the request of a call is on record and has no answer yet; must not wait.
+    net::Quota held{};  // memory of requests and answers, shared by all gateways with this quota
+    // Called when the question about a call is recorded and has no answer yet. Must not block.
     std::function<void(const core::WaitingCall&)> waiting{};
   };
   struct Settings {
-    std::string name;         // of the server, in records
-    ServerMaker make_server;  // of whatever kind it is
-    std::string agent_id;     // who the client was authenticated as
+    std::string name;         // name of the server in records
+    ServerMaker make_server;  // makes the server, of any kind
+    std::string agent_id;     // the authenticated agent of the client
     std::string session_id;
-    bool shared = false;                 // by several clients of that agent
-    EraHint era{};                       // of the server
-    bool serves_others = false;          // the server is one for all agents, who look alike to it
-    std::string grant{};                 // token of calls that bring none; empty: they have none
+    bool shared = false;  // several clients of that agent share it
+    EraHint era{};        // of the server
+    // all agents share the server, and it cannot tell them apart
+    bool serves_others = false;
+    std::string grant{};                 // token for calls without one; empty: they have none
     CallSetting setting{};               // of its calls
-    std::vector<std::string> command{};  // that starts the server; empty: it is elsewhere
+    std::vector<std::string> command{};  // starts the server; empty: it runs elsewhere
     Limits limits{};
-    Server::Log log;  // for people; must not wait
+    Server::Log log;  // for operators; must not block
   };
   Gateway(boost::asio::any_io_executor executor, Parts parts, Settings settings,
           std::unique_ptr<ClientLink> client);
 
-  // Until the client goes, or the server cannot be started. All calls have ended then.
+  // Runs until the client leaves, or the server cannot be started. All calls have ended then.
   Task<void> run() override;
   void stop() override;
   bool holds_calls() const override;

@@ -20,12 +20,14 @@ GatewayMeter::GatewayMeter(Metrics& metrics, telemetry::Tracer& tracer)
                                            operation_seconds(), {"mcp_method_name"})),
       decision_(metrics
                     .histogram("sallyport_decision_seconds",
-                               "Until a call was let through or refused, where nobody was asked.",
+                               "Time until a call was allowed or refused, for calls without a "
+                               "question to a person.",
                                quick_seconds())
                     .at({})),
       added_(metrics
                  .histogram("sallyport_added_latency_seconds",
-                            "What a call took here beside its tool server, where nobody was asked.",
+                            "Time of a call without its tool server, for calls without a question "
+                            "to a person.",
                             quick_seconds())
                  .at({})),
       restarts_(metrics.counter("sallyport_upstream_restarts_total",

@@ -96,7 +96,7 @@ bool is_modern(const net::ServerRequest& head, const Message& message) {
 
 std::optional<Refused> refuse_modern(const net::ServerRequest& head, const Message& message) {
   if (message.kind == Message::Kind::Response) {
-    return Refused{.code = kInvalidRequest, .message = "nobody asked for an answer"};
+    return Refused{.code = kInvalidRequest, .message = "this answers no request"};
   }
   if (message.kind == Message::Kind::Notification) return std::nullopt;
   const json::object* const meta = message.meta();

@@ -44,7 +44,7 @@ Async<bool> PendingRequests::answer(Message answer) {
   const std::optional<std::uint64_t> id = number_of(answer.id);
   if (!id || !pending_.contains(*id)) {
     const bool late = id && std::ranges::find(abandoned_, *id) != abandoned_.end();
-    if (!late) complain("an answer that nobody waits for", answer.id);
+    if (!late) complain("an answer to no open request", answer.id);
     if (const std::shared_ptr<Waiter> waiter = late ? take_late(*id) : nullptr) {
       Reply reply{.message = std::move(answer)};
       co_await waiter->answered(std::move(reply));

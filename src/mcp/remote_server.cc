@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Calls have the deadline of their policy; this is for what nobody waits for.
+// Calls have the deadline of their policy. This deadline is for requests without a caller.
 constexpr std::chrono::milliseconds kLongest = 24h;
 constexpr std::size_t kRefusalBytes = 1u << 20;
 constexpr int kLogins = 3;   // for one request: renewed, logged in, with more rights
@@ -273,7 +273,7 @@ Async<void> RemoteServer::hear_rest(Talk& talk) {
   const auto end = std::chrono::steady_clock::now() + limits_.patience;
   while (std::chrono::steady_clock::now() < end) {
     if (const std::optional<Reply> second = co_await hear_events(talk)) {
-      pending_.complain("an answer that nobody waits for", std::to_string(talk.id));
+      pending_.complain("an answer to no open request", std::to_string(talk.id));
     }
     const Result<std::string> bytes = co_await talk.http->read(limits_.patience);
     if (!bytes || bytes->empty()) co_return;
@@ -307,7 +307,7 @@ Async<std::optional<Reply>> RemoteServer::hear_text(const Talk& talk, std::strin
   }
   if (message->kind == Message::Kind::Response) {
     if (message->id == std::to_string(talk.id)) co_return Reply{.message = std::move(*message)};
-    pending_.complain("an answer that nobody waits for", message->id);
+    pending_.complain("an answer to no open request", message->id);
   } else if (message->kind == Message::Kind::Notification) {
     co_await means_.listener.server_tells(std::move(*message));
   } else if (talk.modern) {

@@ -196,7 +196,7 @@ Async<void> RemoteServer::hear_from_session(std::string text) {
   if (!message) {
     pending_.complain("something that is no message", text);
   } else if (message->kind == Message::Kind::Response) {
-    pending_.complain("an answer that nobody waits for", message->id);
+    pending_.complain("an answer to no open request", message->id);
   } else if (message->kind == Message::Kind::Notification) {
     co_await means_.listener.server_tells(std::move(*message));
   } else {

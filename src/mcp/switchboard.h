@@ -1,8 +1,8 @@
-// One client before several tool servers, each behind a gateway of its own.
+// A switchboard connects one client to several tool servers, each behind its own gateway.
 //
-// Tools, prompts and tasks are called `server.name`; a resource is the server's that listed it.
-// What a client asks of all is asked of all, and answered once. With one server alone everything
-// passes as it is, plain names included.
+// Tools, prompts and tasks are named `server.name`; a resource belongs to the server that listed
+// it. A request to all servers is sent to all and answered once. With a single server everything
+// passes unchanged, including plain names.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -29,7 +29,7 @@ namespace sallyport::mcp {
 
 class Extension;
 
-// On a context with one thread.
+// Used on a context with one thread.
 class Switchboard final : public Conversation {
  public:
   // Makes the gateway of a server, given the link on which it sees the client.
@@ -41,15 +41,15 @@ class Switchboard final : public Conversation {
   struct Settings {
     Limits limits{};
     Server::Log log;  // for people; must not wait
-    // A call of something that no server can have: decided and recorded like any other. None: it is
-    // refused with an error.
+    // Decides and records a call of something that no server has. Empty: such a call is refused
+    // with an error.
     std::function<Task<Answer>(Call call)> refuse{};
   };
   Switchboard(boost::asio::any_io_executor executor, std::unique_ptr<ClientLink> client,
               std::vector<Upstream> upstreams, Settings settings);
   ~Switchboard() override;
 
-  // Until the client goes, or no server is left.
+  // Runs until the client leaves, or no server is left.
   Task<void> run() override;
   void stop() override;
   bool holds_calls() const override;
@@ -57,7 +57,7 @@ class Switchboard final : public Conversation {
 
  private:
   friend class Extension;
-  // A list that had to do without a server.
+  // A list that was answered without a server.
   struct Missed {
     std::string request{};  // for it, as the client made it
     bool asked = false;     // it was sent once more, and is not answered
@@ -72,7 +72,7 @@ class Switchboard final : public Conversation {
     std::map<std::string, Missed> missed{};  // by method
     bool sought = false;                     // the missed list is being asked for again
   };
-  // A request that was asked of several.
+  // A request that was sent to several servers.
   struct Merge {
     Message request;
     std::chrono::steady_clock::time_point begin{};
@@ -81,7 +81,8 @@ class Switchboard final : public Conversation {
     std::map<std::size_t, std::string> results{};  // by party
     std::string error{};                           // the first error, if no server has a result
     std::set<std::size_t> unheard{};               // who is not there, or did not answer in time
-    // Of a subscription: who has not said what it grants, what was granted, and what came before.
+    // For a subscription: which servers have not said what they grant, what was granted, and what
+    // came before.
     std::set<std::size_t> silent{};
     json::object granted{};
     std::vector<std::string> held{};
@@ -90,7 +91,7 @@ class Switchboard final : public Conversation {
     std::size_t party = 0;
     std::string method{};
   };
-  // Whose a name is that the client knows, and how that one calls it.
+  // The server of a name that the client uses, and the server's own name for it.
   struct Named {
     std::size_t party = 0;
     std::string name{};

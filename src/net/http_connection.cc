@@ -47,8 +47,8 @@ ServerRequest value_of(const http::request_header<>& head) {
   return request;
 }
 
-// A proxy in front of us may see the end of a request elsewhere where it is told in a way that not
-// everybody knows, and take what follows for somebody else's (RFC 9112, section 6.1).
+// If a request marks its end in an uncommon way, a proxy in front of us may see the end elsewhere
+// and take what follows for another client's request (RFC 9112, section 6.1).
 bool ends_where_all_agree(const http::request_header<>& head) {
   const auto count = head.count(http::field::transfer_encoding);
   if (count == 0) return true;
@@ -166,7 +166,7 @@ Async<bool> HttpServer::Connection::one_request() {
   co_await run_handler();
   if (!answered_ && !gone_) {
     server_.log_(fmt::format("{} {} was not answered", request_.method, request_.path));
-    co_await respond(ServerResponse::text(500, "a fault of ours\n"));
+    co_await respond(ServerResponse::text(500, "internal error\n"));
     co_return false;
   }
   if (streams_ && !gone_) co_await end_stream();
@@ -276,7 +276,7 @@ Async<HttpServer::Connection::Refusal> HttpServer::Connection::refuse_head() {
 }
 
 Async<HttpServer::Connection::Refusal> HttpServer::Connection::read_body(Parser& parser) {
-  // Nobody reads what comes with a request to be shown something, and some of that is shown to all.
+  // The body of a request for a page is not read, and some pages are open to all.
   const std::size_t limit =
       request_.method != "POST"
           ? kSmallBody

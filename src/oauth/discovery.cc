@@ -103,7 +103,7 @@ Task<Authority> discover(const Application& application, Challenge challenge) {
   if (!server) {
     co_return fail(
         ErrorCode::NotFound,
-        fmt::format("nobody is found who gives out tokens for it (asked was `{}`); if you have a "
+        fmt::format("no authorization server was found for it (asked was `{}`); if you have a "
                     "token, name a variable that holds it with `--bearer-env`",
                     visible(issuer.substr(0, 200))));
   }

@@ -36,7 +36,7 @@ class Page final : public net::HttpHandler {
 
   Async<std::optional<net::ServerResponse>> refuse(net::ServerRequest& head) override {
     if (head.method == "GET") co_return std::nullopt;
-    co_return net::ServerResponse::text(405, "GET this\n");
+    co_return net::ServerResponse::text(405, "only GET is allowed here\n");
   }
 
   Async<void> handle(net::ServerExchange& exchange) override {
@@ -85,7 +85,7 @@ class LoopbackRedirect final : public Redirect {
       if (std::chrono::steady_clock::now() >= end) {
         co_return fail(
             ErrorCode::Deadline,
-            fmt::format("nobody came back from the browser within {} seconds",
+            fmt::format("the browser did not come back within {} seconds",
                         std::chrono::duration_cast<std::chrono::seconds>(longest).count()));
       }
       co_await page->bell.wait("brought", 200ms, {});

@@ -74,11 +74,12 @@ Result<std::optional<Client>> named_client(const Application& application,
 Task<Client> register_client(const Application& application, const ServerMetadata& server,
                              std::string redirect_uri, std::string scope) {
   if (server.registration_endpoint.empty()) {
-    co_return fail(ErrorCode::Conflict,
-                   fmt::format("the authorization server `{}` registers nobody by itself; register "
-                               "a client there, which comes back to http://127.0.0.1/callback, "
-                               "and name it with `--client-id`",
-                               server.issuer));
+    co_return fail(
+        ErrorCode::Conflict,
+        fmt::format("the authorization server `{}` does not register clients by itself; register "
+                    "a client there, which comes back to http://127.0.0.1/callback, "
+                    "and name it with `--client-id`",
+                    server.issuer));
   }
   const std::string method = takes(server, kNone) ? kNone : takes(server, kBasic) ? kBasic : kPost;
   json::object wanted{{"client_name", "Sallyport"},

@@ -201,7 +201,7 @@ Mapping server_keys(std::string& server, effects::ServerSaid& said) {
                 choice_schema(profile_words()),
                 read_choice(profile_words(),
                             [&said](std::size_t at) { said.profile = profile_words()[at]; }))
-      .optional("trust_hints", "what it says of its tools counts where nobody else knows them",
+      .optional("trust_hints", "its own hints about a tool count if no other source knows the tool",
                 truth_schema(), read_truth(said.trust_hints))
       .optional("paths", "where its files are", choice_schema(kPaths),
                 read_choice(kPaths, [&said](std::size_t at) { said.remote_paths = at == 1; }));
@@ -244,7 +244,7 @@ std::string pointer_of(std::string_view where) {
   return pointer;
 }
 
-// A tier that somebody forgot to write must not be taken for one that he left out.
+// A key without a value is an error: an unwritten tier must not be taken for an omitted one.
 Result<void> check_filled(const Place& place) {
   for (const auto& [key, value] : place.node.members) {
     if (value.is_null()) {
@@ -451,7 +451,7 @@ Mapping policy_keys(Policy& out) {
                             }))
       .optional("redaction_notice", "tells the agent that something was taken out", truth_schema(),
                 read_truth(out.redaction_notice))
-      .optional("tools", "what tools are; one that nobody names has effects",
+      .optional("tools", "classification of tools; a tool that is not listed has effects",
                 list_schema(tool_keys(any_tool).schema(), kMostTools),
                 read_list(kMostTools, read_tool(out.tools)))
       .optional("guardrails", "declarative checks", guardrails_schema(),

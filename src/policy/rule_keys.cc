@@ -206,7 +206,7 @@ Mapping condition_keys(Conditions& out) {
   return keys;
 }
 
-// An empty mapping would hold for everything where somebody meant to say something.
+// An empty mapping would match everything, which its author did not mean.
 Result<void> read_conditions(const Place& place, Conditions& out) {
   if (place.node.kind != YamlNode::Kind::Mapping || place.node.members.empty()) {
     return place.refuse("conditions belong here; leave the key out where the rule always applies");
@@ -376,7 +376,7 @@ Result<void> check_role(const Place& place, const std::string& name) {
 }
 
 Mapping pass_on_keys(rules::PassOn& out) {
-  Mapping keys("who may answer too if nobody has");
+  Mapping keys("who may also answer if no person has");
   keys.required("after_s", "how long it waits before", number_schema(1, kLongestTime),
                 read_number(1, kLongestTime,
                             [&out](std::uint64_t time) { out.after = std::chrono::seconds(time); }))

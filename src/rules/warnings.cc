@@ -130,7 +130,7 @@ class Look {
     for (const Conditions& conditions : rule_.when) {
       if (conditions.opaque == true) {
         return warn("opaque_allowed",
-                    fmt::format("rule `{}` allows commands that nobody can look into", rule_.id));
+                    fmt::format("rule `{}` allows commands that cannot be inspected", rule_.id));
       }
     }
   }

@@ -286,7 +286,7 @@ class Approvals(ApprovalsTest):
         self.assertEqual(question["reviewers"], ["user:ada"])
         self.assertIn("not among the reviewers", self.refused(1, *self.answer("approve", request_id, "user:bo")))
         self.assertIn("not among the reviewers", self.refused(1, *self.answer("escalate", request_id, "user:bo"), "--to", "user:bo"))
-        self.assertIn("nobody called", self.refused(1, *self.answer("escalate", request_id), "--to", "user:eve"))
+        self.assertIn("is not a registered approver", self.refused(1, *self.answer("escalate", request_id), "--to", "user:eve"))
         self.assertIn("acts in this call", self.refused(1, *self.answer("escalate", request_id), "--to", "agent:deploy-bot/sub"))
         said = self.good(*self.answer("escalate", request_id), "--to", "user:bo", "--reason", "on holiday", "--json").json()
         self.assertEqual((said["escalated_to"], said["by"]), (["user:bo"], "user:ada"))

@@ -84,7 +84,7 @@ class Cases(CasesTest):
         self.assertIn("tier ", self.one({"tier": "shadow"}))
         self.assertIn("tier source", self.one({"tier_source": "default"}))
         self.assertIn("decided by", self.one({"decided_by": "rule look"}))
-        self.assertEqual(self.one({"asks": False}), "somebody is asked")
+        self.assertEqual(self.one({"asks": False}), "a person is asked")
         self.assertIn("asks with quorum 1, not 2", self.one({"asks": {"quorum": 2}}))
         self.assertIn("input", self.one({"input": {}}))
 

@@ -188,7 +188,7 @@ class ExplainTruth(RecordedCalls):
         self.assertEqual([cause["name"] for cause in seen["causes"]], ["tier", "requires_human"])
         [edits] = [edits for edits in self.changes(seen, "policy") if len(edits) == 2]
         self.assertEqual(edits[0], "tier: act_with_approval -> act_auto")
-        self.assertEqual(self.changes(seen, "world")[0][0].split(" says yes")[0], "1 of whoever is registered as approver")
+        self.assertEqual(self.changes(seen, "world")[0][0].split(" says yes")[0], "1 of the registered approvers")
 
     # WB-27 WB-28
     def test_a_human_a_ceiling_and_a_tier_are_three_causes(self):

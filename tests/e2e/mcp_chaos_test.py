@@ -42,7 +42,7 @@ class Chaos(McpTest):
         self.assertEqual(client.said("half_line"), "in two pieces")
         self.assertEqual(client.said("spoof_progress"), "spoofed")
         self.assertEqual(client.said("echo", {"message": "x"}), "x")
-        client.wait_for_error("an answer that nobody waits for")
+        client.wait_for_error("an answer to no open request")
         client.wait_for_error("something that is no message")
         client.close()
         self.one_end_for_each_call(6)

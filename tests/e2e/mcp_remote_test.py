@@ -191,7 +191,7 @@ class Accidents(RemoteTest):
         self.assertEqual(client.call("error")["error"]["code"], -32050)
         self.assertEqual(client.said("flood", {"count": 2000}), "flooded")
         self.assertEqual(client.said("echo", {"message": "still there"}), "still there")
-        client.wait_for_error("an answer that nobody waits for")
+        client.wait_for_error("an answer to no open request")
         client.wait_for_error("something that is no message")
         client.close()
         self.one_end_for_each_call(len(self.HABITS) + 6)

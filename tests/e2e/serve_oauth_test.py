@@ -266,7 +266,7 @@ class OAuthServe(ServeTest):
         issuer = "name: a, issuer: 'https://a.example'"
         for section, words in (
                 ("authorization: {}", "`issuers` is missing"),
-                ("authorization: {issuers: []}", "`issuers` names nobody"),
+                ("authorization: {issuers: []}", "`issuers` is empty"),
                 ("authorization: {issuers: [{issuer: 'https://a.example'}]}", "`name` is missing"),
                 ("authorization: {issuers: [{name: a/b, issuer: 'https://a.example'}]}", "`a/b` is no name"),
                 ("authorization: {issuers: [{name: a, issuer: 'http://a.example'}]}", "is not encrypted"),

@@ -1,4 +1,4 @@
-// Passes a question on to somebody who was not asked; what is asked, and until when, stays (AP-26).
+// Lets a further reviewer answer a question. The question and its deadline stay (AP-26).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -27,8 +27,8 @@ Result<std::vector<std::string>> people_named(const trust::Reviewers& people,
     if (meant && person.has_role("approver")) names.push_back(person.name);
   }
   if (!names.empty()) return names;
-  return fail(ErrorCode::NotFound,
-              fmt::format("nobody called `{:.80}` is registered as approver", to), "--to");
+  return fail(ErrorCode::NotFound, fmt::format("`{:.80}` is not a registered approver", to),
+              "--to");
 }
 
 }  // namespace

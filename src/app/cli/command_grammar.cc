@@ -11,7 +11,7 @@ namespace sallyport::app {
 namespace {
 
 constexpr const char* kFooter =
-    "Exit codes: 0 done or valid, 1 refused or not valid, 64 wrong usage, 70 a fault of ours.\n"
+    "Exit codes: 0 done or valid, 1 refused or not valid, 64 wrong usage, 70 internal error.\n"
     "Data lives in --data-dir; `sallyport doctor` looks at everything that is odd.";
 
 }  // namespace

@@ -58,7 +58,7 @@ void CommandLine::add_mcp() {
   CLI::App& sub = command(app_, "mcp", "put the gate before a tool server, on standard streams",
                           mcp_, wrap_mcp_server);
   text(sub, "--policy", mcp_.policy, "a file, or a shipped one by its name [starter]", "POLICY");
-  text(sub, "--name", mcp_.name, "how records call the server [from its command]", "NAME");
+  text(sub, "--name", mcp_.name, "name of the server in records [from its command]", "NAME");
   text(sub, "--url", mcp_.url, "reach the server there instead of starting one", "URL");
   text(sub, "--bearer-env", mcp_.bearer_env, "the variable that holds our token for it", "NAME");
   sub.add_flag("--allow-http", mcp_.allow_http, "no encryption on the way to another machine");
@@ -109,7 +109,7 @@ void CommandLine::add_hook() {
       ->required();
   text(hook, "--policy", hook_.policy, "a file, or a shipped one by its name [starter]", "POLICY");
   choice(text(hook, "--interactive", hook_.interactive,
-              "can somebody be asked where the agent runs? [auto]"),
+              "whether the agent's user can be asked [auto]"),
          {"auto", "yes", "no"});
   CLI::App& init = command(app_, "init", "put the gate into the settings of an agent or a client",
                            init_, app::init);

@@ -38,7 +38,7 @@ void CommandLine::add_approvals() {
        "instead: [{request_id, approved, binding, reason?}, ...]")
       ->excludes(which);
   add_login(batch, approvals_batch_.login);
-  CLI::App& escalate = command(approvals, "escalate", "let somebody else answer too",
+  CLI::App& escalate = command(approvals, "escalate", "let another reviewer answer too",
                                approvals_escalate_, approvals_escalate);
   ApprovalsAnswerOptions& passed_on = approvals_escalate_.answer;
   text(escalate, "id", passed_on.id, "which one", "ID")->required();

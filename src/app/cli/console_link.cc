@@ -30,7 +30,7 @@ Result<json::object> signed_login(const Context& context, const ConsoleOptions& 
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
   SALLYPORT_TRY(const Login person, log_in(context, login, "console"));
   if (!person.key || (options.as && person.name != *options.as)) {
-    return fail(ErrorCode::Unauthenticated, "this key belongs to somebody else");
+    return fail(ErrorCode::Unauthenticated, "this key belongs to another person");
   }
   SALLYPORT_TRY(const std::string ledger, origin_of(*workspace));
   std::array<std::uint8_t, 16> bytes{};

@@ -105,7 +105,7 @@ json::array to_json(const grants::TokenChain& chain) {
   return links;
 }
 
-// Where there is no ledger, nothing is revoked and nothing is spent that anybody here knows of.
+// Without a ledger, no revocation and no spending is known.
 struct Surroundings {
   std::unique_ptr<Workspace> workspace{};
   std::optional<ledger::StoreReader> reader{};
@@ -275,7 +275,7 @@ Result<int> grants_inspect(const Context& context, const InspectOptions& options
     const std::string principal =
         options.principal.value_or(call && call->names_principal ? call->call.agent_id : "");
     if (findings.good() && principal.empty()) {
-      findings.unknown(Check::Subject, "nobody said who presents it");
+      findings.unknown(Check::Subject, "the command does not say who presents it");
     } else if (findings.good()) {
       const auto failure = grants::check_subject(token.chain, principal);
       failure ? findings.failed(*failure) : findings.passed(Check::Subject);

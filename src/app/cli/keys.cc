@@ -78,7 +78,7 @@ Result<int> keys_rotate(const Context& context, const RotateOptions& options) {
   }
   say(fmt::format("now signing with {}", visible(key.text())));
   if (options.compromised) {
-    say("hand the new key out another way: nobody accepts it on the word of the old one");
+    say("hand the new key out another way: no verifier accepts it on the word of the old one");
   } else if (sequence) {
     say(
         fmt::format("who pinned the old key accepts this one with the receipt of the rotation:\n"

@@ -35,7 +35,8 @@ ReadValue read_scope(std::string& out) {
   };
 }
 
-// Whoever can change what comes from there can name himself: TLS, or this machine.
+// An attacker who can change what comes from there can claim any name. So it must be TLS, or this
+// machine.
 ReadValue read_safe_url(std::string& out) {
   return [&out](const Place& place) -> Result<void> {
     SALLYPORT_CHECK_OK(read_url(out)(place));
@@ -57,7 +58,7 @@ Mapping named_agent_keys(AuthorizationConfig::Agent& out) {
   Mapping keys("an agent of an issuer");
   keys.required("claim", "what its tokens say", policy::text_schema(kLongestClaim),
                 policy::read_text(out.claim, kLongestClaim))
-      .required("name", "how records call it", name_schema(), read_name(out.name));
+      .required("name", "its name in records", name_schema(), read_name(out.name));
   return keys;
 }
 
@@ -141,7 +142,7 @@ Result<void> read_authorization(AuthorizationConfig& out, const std::filesystem:
                                 const Place& place) {
   SALLYPORT_CHECK_OK(authorization_keys(out, folder).read(place));
   if (!out.issuers.empty()) return {};
-  return place.refuse("`issuers` names nobody");
+  return place.refuse("`issuers` is empty; name at least one");
 }
 
 }  // namespace sallyport::app

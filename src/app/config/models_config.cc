@@ -64,7 +64,7 @@ Mapping upstream_keys(UpstreamSettings& out, const std::filesystem::path& folder
   static const std::vector<std::string> kUsage = {"ask", "as_sent"};
   const json::object text = policy::text_schema(kLongestConfigText);
   Mapping keys("a provider of models");
-  keys.required("name", "how records call it", name_schema(), read_name(out.name))
+  keys.required("name", "its name in records", name_schema(), read_name(out.name))
       .required("api", "that it speaks", policy::choice_schema(kApis),
                 policy::read_choice(
                     kApis, [&out](std::size_t at) { out.api = static_cast<llm::Api>(at); }))

@@ -78,7 +78,7 @@ ReadValue read_digest(std::string& out) {
 
 Mapping agent_keys(ServeConfig::Agent& out, const std::filesystem::path&) {
   Mapping keys("an agent");
-  keys.required("name", "how records call it", name_schema(), read_name(out.name))
+  keys.required("name", "its name in records", name_schema(), read_name(out.name))
       .required("token_sha256", "SHA-256 of its bearer token, hexadecimal", digest_schema(),
                 read_digest(out.token_sha256));
   return keys;
@@ -115,7 +115,7 @@ Mapping login_keys(OAuthOptions& out, const std::filesystem::path& folder) {
 
 Mapping upstream_keys(ServeConfig::Upstream& out, const std::filesystem::path& folder) {
   Mapping keys("a tool server");
-  keys.required("name", "how records call it", name_schema(), read_name(out.name))
+  keys.required("name", "its name in records", name_schema(), read_name(out.name))
       .optional("command", "that starts it, as a list of words",
                 policy::list_schema(policy::word_schema(kLongestConfigText), kMostCommandWords),
                 [&out](const Place& place) -> Result<void> {
@@ -324,7 +324,7 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
       .optional(
           "sessions", "that are open at once [64]", policy::number_schema(1, 10'000),
           policy::read_number(1, 10'000, [&out](std::uint64_t count) { out.sessions = count; }))
-      .optional("idle", "after which a session that nobody uses ends [30m]",
+      .optional("idle", "time after which an unused session ends [30m]",
                 json::object{{"type", "string"}, {"pattern", "^[0-9]+[smhdw]$"}}, read_idle(out));
   return keys;
 }

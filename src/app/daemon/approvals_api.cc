@@ -32,17 +32,16 @@ std::string door_of(const api::Person& person) {
   return person.session.empty() ? "http:token" : "console";
 }
 
-// Who answers is whoever the token belongs to (AP-2).
+// The owner of the token answers (AP-2).
 Result<void> check_members(const json::object& body) {
   for (const json::key_value_pair& pair : body) {
     const std::string_view name = pair.key();
     constexpr std::string_view kKnown[] = {"request_id", "approved", "accepted",     "reason",
                                            "binding",    "answer",   "responded_at", "signature"};
     if (std::ranges::find(kKnown, name) != std::end(kKnown)) continue;
-    return fail(ErrorCode::InvalidInput,
-                name == "reviewer"
-                    ? "who answers is whoever the token belongs to; leave `reviewer` out"
-                    : fmt::format("unknown member `{:.80}`", name));
+    return fail(ErrorCode::InvalidInput, name == "reviewer"
+                                             ? "the token says who answers; leave `reviewer` out"
+                                             : fmt::format("unknown member `{:.80}`", name));
   }
   return {};
 }
@@ -72,7 +71,7 @@ std::string lagged_text(const Lagged& lagged) {
   return fmt::format("event: lagged\ndata: {}\n\n", json::serialize(sallyport::to_json(lagged)));
 }
 
-// Whoever has said yes very often names what he says yes to (AP-43).
+// A person who has approved very often must name what they approve (AP-43).
 Result<void> check_haste(ledger::LedgerStore& store, const std::string& person, WallTime now) {
   SALLYPORT_TRY(const std::size_t recent, recent_approvals(store, person, now));
   if (recent < kHastyApprovals) return {};
@@ -466,7 +465,7 @@ Async<void> ApprovalsApi::stream(net::ServerExchange& exchange, std::function<bo
     timer.expires_after(kLook);
     boost::system::error_code ignored;
     co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
-    // Whoever was struck off meanwhile hears no more.
+    // A person who was removed from the list meanwhile gets no more.
     reads = reads && still();
   }
 }

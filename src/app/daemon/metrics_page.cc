@@ -19,7 +19,7 @@ constexpr auto kCauses = std::to_array<std::string_view>(
 constexpr auto kStates = std::to_array<std::string_view>(
     {"pending", "approved", "denied", "expired", "cancelled", "invalidated", "used"});
 
-// A question whose time is over is no longer open, also where nobody has written that down yet.
+// An expired question is no longer open, even if no process has recorded that yet.
 std::string word_of(const core::ApprovalState& state, WallTime now) {
   return state.open() && now >= state.expires_at && !state.folded() ? "expired" : state.word;
 }
@@ -84,7 +84,7 @@ void MetricsPage::look_at_approvals() {
 
 Async<std::optional<ServerResponse>> MetricsPage::refuse(ServerRequest& head) {
   if (head.method != "GET" && head.method != "HEAD") {
-    ServerResponse response = ServerResponse::text(405, "GET this\n");
+    ServerResponse response = ServerResponse::text(405, "only GET is allowed here\n");
     response.headers.emplace_back("allow", "GET, HEAD");
     co_return response;
   }

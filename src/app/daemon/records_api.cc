@@ -219,7 +219,7 @@ void RecordsApi::add_entries(api::HttpApi& api) {
              return receipt(view, request);
            }),
            .words = {.name = "showReceipt",
-                     .summary = "A proof that anybody can check; with content for auditors alone",
+                     .summary = "A proof that anyone can check; only auditors get the content",
                      .query = {{"format", "json or tlog-proof [json]", schema::text()}},
                      .response = schema::object()}});
 }

@@ -22,7 +22,7 @@ class OpenPage final : public net::HttpHandler {
 
   Async<std::optional<ServerResponse>> refuse(ServerRequest& head) override {
     if (head.method == "GET" || head.method == "HEAD") co_return std::nullopt;
-    ServerResponse response = ServerResponse::text(405, "GET this\n");
+    ServerResponse response = ServerResponse::text(405, "only GET is allowed here\n");
     response.headers.emplace_back("allow", "GET, HEAD");
     co_return response;
   }
@@ -46,8 +46,8 @@ class NoTools final : public net::HttpHandler {
   }
 };
 
-// On an address that others reach the page is there for those who have its token, and for nobody
-// else: it names agents, servers and rules.
+// On an address that others reach, only holders of its token may read the page: it names agents,
+// servers and rules.
 bool shows_metrics(const ServeConfig& config) {
   return config.only_here() || !config.metrics_sha256.empty();
 }

@@ -160,7 +160,7 @@ Task<api::Answer> SessionApi::by_token(Request request) {
     SALLYPORT_CO_TRY(person, parts_.people.with_token(token));
   }
   if (!person) {
-    co_return fail(ErrorCode::Unauthenticated, "nobody is registered with this token", {},
+    co_return fail(ErrorCode::Unauthenticated, "this token belongs to no registered reviewer", {},
                    "unknown_token");
   }
   co_return begin(request, {.name = std::move(person->name), .how = "token"});

@@ -113,8 +113,8 @@ class Page {
   std::string what_happens() const {
     if (text("kind") == "question") {
       if (item_.word == "pending")
-        return "next       whoever asked gets your answer, in your words";
-      return item_.word == "approved" ? "then       whoever asked has these words"
+        return "next       the program that asked gets your answer, in your words";
+      return item_.word == "approved" ? "then       the program that asked has these words"
                                       : "then       it stays without an answer";
     }
     const bool proposal = bool_in(item_.request, "proposal").value_or(false);

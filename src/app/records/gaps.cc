@@ -64,7 +64,8 @@ void GapList::note_control(const json::object& entry, const json::object& body) 
     // Between a stop in order and the next start nothing can be missing.
     if (bool_in(body, "clean").value_or(false)) return;
     note(entry, "downtime",
-         fmt::format("nobody wrote since {}, ended without a stop", text(body, "last_entry_at")));
+         fmt::format("no process wrote since {}; the last one ended without a stop",
+                     text(body, "last_entry_at")));
   } else if (control == "fail_open_started") {
     note(entry, "fail_open",
          fmt::format("guard {} let calls pass: {}", text(body, "guard"), text(body, "cause")));

@@ -1,5 +1,5 @@
-// A log as it was when it had fewer entries: what was appended later is not there (CO-43). Reading
-// stops when nobody waits for it any more.
+// A log as it was when it had fewer entries: later entries are invisible. Reading stops when its
+// caller no longer waits (CO-43).
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class PrefixView final : public ledger::ReadView {
   }
   Result<void> scan(std::uint64_t begin, std::uint64_t end, const Visit& visit) override {
     const auto look = [&](const ledger::StoredEntry& stored) -> Result<bool> {
-      if (wanted_ && !wanted_()) return fail(ErrorCode::Cancelled, "nobody waits any more");
+      if (wanted_ && !wanted_()) return fail(ErrorCode::Cancelled, "the caller no longer waits");
       return visit(stored);
     };
     return view_.scan(begin, std::min(end, size_), look);

@@ -137,7 +137,7 @@ class Examination {
         fmt::format("chmod {:04o} {}", mode, path.string()));
   }
 
-  // A key that nobody can use stops every writing command.
+  // An unusable key stops every writing command.
   void look_into(const char* key) {
     const auto text = ledger::read_private_file(place_.data_dir / "keys" / key);
     if (!text || !*text) return;  // its mode is told already; an absent one is made
@@ -224,7 +224,7 @@ class Examination {
     Result<trust::Reviewers> reviewers = registered_reviewers(context_);
     if (!reviewers) {
       return warn("trust", reviewers.error().message,
-                  "without the people nobody can say which promotions count");
+                  "without the reviewers it is unknown which promotions count");
     }
     const trust::ApproverBook people(std::move(*reviewers));
     std::vector<std::string> ignored;

@@ -143,10 +143,9 @@ Result<std::optional<SetupAccount>> Setup::account(const std::string& name) cons
 Result<SetupAccount> Setup::make_account(const std::string& name, const fs::path& home) {
   SALLYPORT_TRY(std::optional<SetupAccount> there, account(name));
   if (there && (there->uid == 0 || !there->shell.ends_with("/nologin"))) {
-    return fail(ErrorCode::Conflict,
-                fmt::format("the account `{}` is there and somebody can log in with it; name "
-                            "another with --user",
-                            name));
+    return fail(ErrorCode::Conflict, fmt::format("the account `{}` exists and allows a login; name "
+                                                 "another with --user",
+                                                 name));
   }
   if (there) return *there;
   step(fmt::format("add the account {}", name));
@@ -184,7 +183,7 @@ Result<void> Setup::make_folder(const fs::path& path, mode_t mode, const SetupAc
   const bool right = there && status.st_uid == owner.uid && status.st_gid == owner.gid &&
                      (status.st_mode & 07777) == mode;
   if (right) return {};
-  // A folder of somebody else may hold what he put there.
+  // A folder of another user may hold what that user put there.
   if (there && status.st_uid != owner.uid && status.st_uid != 0) {
     return fail(ErrorCode::Conflict,
                 fmt::format("the folder belongs to uid {}; move it away, or give it to uid {}",
@@ -212,7 +211,7 @@ Result<std::optional<std::string>> text_of_file(const fs::path& file) {
   return text.str();
 }
 
-// `keeps`: what somebody changed stays as it is. Its owner and mode are set right all the same.
+// `keeps`: a changed file keeps its content. Its owner and mode are still corrected.
 Result<void> Setup::write_file(const fs::path& path, const std::string& text, mode_t mode,
                                gid_t group, bool keeps) {
   const fs::path where = place_.below(path);
@@ -241,7 +240,7 @@ Result<void> Setup::write_file(const fs::path& path, const std::string& text, mo
   return {};
 }
 
-// `unchanged`: what it says where nobody changed it; one that says something else stays.
+// `unchanged` is the content of an unmodified file; a modified one stays.
 Result<void> Setup::remove_file(const fs::path& path, const std::optional<std::string>& unchanged) {
   const fs::path where = place_.below(path);
   SALLYPORT_TRY(const std::optional<std::string> text, text_of_file(where));

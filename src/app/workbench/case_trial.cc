@@ -518,7 +518,7 @@ std::string asks_problem(const json::value& wanted, const json::value& seen) {
   if (wanted.is_bool() || wanted.is_null()) {
     const bool wants = wanted.is_bool() && wanted.get_bool();
     if (wants == !seen.is_null()) return {};
-    return wants ? "nobody is asked" : "somebody is asked";
+    return wants ? "no person is asked" : "a person is asked";
   }
   if (wanted.is_string()) {
     const json::object* const all = seen.if_object();
@@ -527,7 +527,7 @@ std::string asks_problem(const json::value& wanted, const json::value& seen) {
     return fmt::format("asks `{}`, not `{}`", message, said(wanted));
   }
   if (!wanted.is_object()) return "`asks` is true, false, a message or a mapping";
-  if (!seen.is_object()) return "nobody is asked";
+  if (!seen.is_object()) return "no person is asked";
   for (const auto& [name, value] : wanted.get_object()) {
     const json::value* const own = seen.get_object().if_contains(name);
     if (own == nullptr) return fmt::format("`asks` has no member `{}`", std::string_view(name));

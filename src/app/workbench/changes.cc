@@ -371,7 +371,7 @@ class Search {
     if (app::verdict_of(answer.seen) != "runs" || !seen.question) return {};
     const Question& question = *seen.question;
     const std::string who = question.reviewers.empty()
-                                ? "whoever is registered as approver"
+                                ? "the registered approvers"
                                 : fmt::format("{}", fmt::join(question.reviewers, ", "));
     found_.push_back(
         {.kind = "world",

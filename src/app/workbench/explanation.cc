@@ -193,7 +193,7 @@ void say_approval(const core::Rehearsal& now) {
   row("asks", fmt::format("{}: {} of {}, until {}; a yes is good for {} s", question.kind,
                           question.approvers_required,
                           question.reviewers.empty()
-                              ? "whoever is registered as approver"
+                              ? "the registered approvers"
                               : visible(fmt::format("{}", fmt::join(question.reviewers, ", "))),
                           question.expires_at, now.use_within.count()));
 }

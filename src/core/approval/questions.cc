@@ -97,7 +97,7 @@ Task<std::string> Questions::ask(HumanQuestion asked) {
     const auto written = co_await parts_.recorder.append(std::move(drafts), Urgency::Announces,
                                                          {{std::string(kRequestSpace), id}});
     if (written) co_return id;
-    // Somebody else asked in the same dispatch at the same moment.
+    // Another process asked in the same dispatch at the same moment.
     if (written.error().code != ErrorCode::Conflict) co_return std::unexpected(written.error());
   }
   co_return fail(ErrorCode::Unavailable, "too many ask at the same time, try again");
@@ -158,7 +158,7 @@ Result<HumanAnswer> Questions::recall(const HumanQuestion& asked, ReplayCount& c
   };
   SALLYPORT_TRY(const auto state, parts_.approvals.state(id));
   if (!state) return missing("nobody was asked that then");
-  if (state->open()) return missing("nobody has answered yet");
+  if (state->open()) return missing("no person has answered yet");
   SALLYPORT_TRY(const json::object request, stored_request(parts_.recorder, id));
   const auto member = [&](std::string_view name) { return text_or_empty(request, name); };
   // What is stored may be redacted; the binding is over what was asked.

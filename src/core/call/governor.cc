@@ -144,7 +144,7 @@ Task<Answer> Governor::resume(Resumption waited, std::shared_ptr<Upstream> upstr
                    "tool_call_mismatch");
   }
   if (state->word == "pending") {
-    co_return fail(ErrorCode::Conflict, "nobody has answered yet", {}, "approval_pending");
+    co_return fail(ErrorCode::Conflict, "no person has answered yet", {}, "approval_pending");
   }
   if (!waits) {
     co_return fail(ErrorCode::Conflict, "the call does not wait any more", {}, "already_resumed");

@@ -15,7 +15,7 @@ std::unexpected<Error> refused(std::string cause, std::string message) {
   return fail(ErrorCode::Conflict, std::move(message), "continuation", std::move(cause));
 }
 
-// Of a call that nobody has decided about yet.
+// The pending form of a call that is not decided yet.
 PendingCall pending_of(const Call& call, const Classification& tool) {
   return {.id = call.tool_call_id,
           .name = call.tool,
@@ -91,7 +91,7 @@ Task<Turns::Ended> Turns::pause(Continuation::Payload frame, std::vector<Call> c
 Result<ResumeDecision> Turns::decision(const std::string& approval_id) {
   SALLYPORT_TRY(const auto state, governor_.approvals().state(approval_id));
   if (!state) return refused("tool_call_mismatch", "there is no such approval");
-  if (state->word == "pending") return refused("approval_pending", "nobody has answered yet");
+  if (state->word == "pending") return refused("approval_pending", "no person has answered yet");
   if (state->word == "used" || state->word == "invalidated") {
     return refused("already_resumed", "the call that waited has ended");
   }
@@ -103,7 +103,7 @@ Result<ResumeDecision> Turns::decision(const std::string& approval_id) {
   return ResumeDecision{ResumeDecision::Kind::Rejected, reply.reason};
 }
 
-// All checks of AU-71 in their order; afterwards the turn is in our hands, and in nobody else's.
+// Makes all checks of AU-71 in their order. Afterwards only this process has the turn.
 Task<Continuations::Found> Turns::take(const Continuation& continuation,
                                        const std::string& session_id,
                                        const std::string& approval_id) {
