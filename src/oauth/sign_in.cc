@@ -78,7 +78,8 @@ Task<std::string> SignIn::redeem(std::string code, std::string verifier) {
                 {"redirect_uri", client.redirect_uri},
                 {"code_verifier", std::move(verifier)}};
   net::HttpHeaders headers;
-  const bool posts = !accepts(server, "client_secret_basic") && accepts(server, "client_secret_post");
+  const bool posts =
+      !accepts(server, "client_secret_basic") && accepts(server, "client_secret_post");
   if (client.secret.empty() || posts) fields.emplace_back("client_id", client.id);
   if (!client.secret.empty() && posts) fields.emplace_back("client_secret", client.secret);
   if (!client.secret.empty() && !posts) {

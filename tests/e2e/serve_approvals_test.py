@@ -177,13 +177,23 @@ class ApprovalsOverHttp(ServeTest):
 
     # AT-17
     def test_a_call_that_needs_a_human_is_not_approved_in_a_batch(self):
-        session = self.start(human=", requires_human: true")
+        session = self.start(human=", requires_human: true", more="\n  console: {strong: []}")
         result = self.write_file(session, "a.txt")
         [item] = self.waiting()
         yes = {"request_id": item["request_id"], "approved": True, "binding": item["binding"]}
         self.assertEqual(self.api("POST", "/batch", [yes])[1]["answers"][0]["ok"], False)
         self.assertEqual(self.respond(item, yes)[1]["state"], "approved")
         self.assertEqual(result.get(timeout=20), "written")
+
+    # CO-38 (partly): a token alone answers nothing that `console.strong` lists
+    def test_a_token_alone_does_not_answer_what_needs_a_passkey_or_a_key(self):
+        session = self.start(human=", requires_human: true")
+        self.write_file(session, "a.txt")
+        [item] = self.waiting()
+        self.assertEqual(item["may_answer"], {"ok": False, "why": "strong_needed"})
+        status, said = self.respond(item, {"approved": True, "binding": item["binding"]})
+        self.assertEqual((status, said["code"]), (403, "strong_needed"))
+        self.assertEqual(self.ran(), [])
 
     # AP-10
     def test_a_quorum_needs_two_people(self):

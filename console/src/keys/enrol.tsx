@@ -49,7 +49,7 @@ function Waiting({ offer, onDone, onFailed }: { offer: Offer; onDone: () => void
     }
   }
   return (
-    <section class="waiting" aria-live="polite" data-code={offer.code}>
+    <section class="stack waiting" aria-live="polite" data-code={offer.code}>
       <p>{t("keys.sign_for")}</p>
       <pre class="shown">sallyport passkeys add {spaced(offer.code)}</pre>
       <p class="quiet">{t("keys.code_good")}</p>

@@ -42,23 +42,21 @@ function Keys() {
     }
   }
   return (
-    <section class="keys_of">
+    <section class="stack">
       <h2>{t("keys.title")}</h2>
       <p class="quiet">{t("keys.about")}</p>
       {failed !== null && <Failed problem={failed} />}
       {keys !== null && keys.length === 0 && <p class="quiet">{t("keys.none")}</p>}
       {keys !== null && keys.length > 0 && (
         <div class="scroll" tabIndex={0} role="region" aria-label={t("keys.title")}>
-          <table>
+          <table class="own">
             <thead>
               <tr>
                 <th scope="col">{t("keys.kind")}</th>
                 <th scope="col">{t("keys.page")}</th>
                 <th scope="col">{t("keys.enrolled")}</th>
                 <th scope="col">{t("keys.vouched")}</th>
-                <th scope="col">
-                  <span class="quiet">{t("keys.remove")}</span>
-                </th>
+                <td />
               </tr>
             </thead>
             <tbody>
@@ -67,9 +65,9 @@ function Keys() {
                   <td>
                     {word("keys", key.kind)} {here.has(key.credential_id) && <span class="quiet">({t("keys.here")})</span>}
                   </td>
-                  <td>{key.origin}</td>
-                  <td class="fixed">{time(key.enrolled_at)}</td>
-                  <td>{word("keys.by", key.vouched_by)}</td>
+                  <td data-label={t("keys.page")}>{key.origin}</td>
+                  <td class="fixed" data-label={t("keys.enrolled")}>{time(key.enrolled_at)}</td>
+                  <td data-label={t("keys.vouched")}>{word("keys.by", key.vouched_by)}</td>
                   <td>
                     <button type="button" class="small" onClick={() => void remove(key)}>
                       {t("keys.remove")}
@@ -106,29 +104,27 @@ function Sessions() {
     }
   }
   return (
-    <section>
+    <section class="stack">
       <h2>{t("sessions.title")}</h2>
       {failed !== null && <Failed problem={failed} />}
       <div class="scroll" tabIndex={0} role="region" aria-label={t("sessions.title")}>
-        <table>
+        <table class="own">
           <thead>
             <tr>
               <th scope="col">{t("sessions.how")}</th>
               <th scope="col">{t("sessions.since")}</th>
               <th scope="col">{t("sessions.used")}</th>
               <th scope="col">{t("sessions.address")}</th>
-              <th scope="col">
-                <span class="quiet">{t("sessions.end")}</span>
-              </th>
+              <td />
             </tr>
           </thead>
           <tbody>
             {sessions.map((one) => (
               <tr key={one.id} data-session={one.id}>
-                <td>{word("how", one.how)}</td>
-                <td class="fixed">{time(one.created_at)}</td>
-                <td class="fixed">{time(one.used_at)}</td>
-                <td>{one.address}</td>
+                <td data-label={t("sessions.how")}>{word("how", one.how)}</td>
+                <td class="fixed" data-label={t("sessions.since")}>{time(one.created_at)}</td>
+                <td class="fixed" data-label={t("sessions.used")}>{time(one.used_at)}</td>
+                <td data-label={t("sessions.address")}>{one.address}</td>
                 <td>
                   {one.current ? (
                     <span class="quiet">{t("sessions.this")}</span>

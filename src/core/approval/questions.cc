@@ -9,8 +9,8 @@
 #include "base/uuid.h"
 #include "core/approval/approval_drafts.h"
 #include "core/approval/approval_request.h"
-#include "core/approval/vote_check.h"
 #include "core/approval/open_questions.h"
+#include "core/approval/vote_check.h"
 #include "core/call/call_check.h"
 
 namespace sallyport::core {

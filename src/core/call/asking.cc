@@ -377,10 +377,10 @@ void Asking::check_consent(Trail& trail) {
     // The front that saw the call run has asked whether such a yes counts (AP-33).
     const bool at_host = vote.door == kHostDoor;
     if (at_host && !trail.observed) return refuse("the yes was given to a host, for another call");
-    const Result<void> good =
-        at_host ? Result<void>{}
-                : check_vote(rules, parts_.recorder, trail.consent->approval_id, vote,
-                             trail.consent->binding);
+    const Result<void> good = at_host
+                                  ? Result<void>{}
+                                  : check_vote(rules, parts_.recorder, trail.consent->approval_id,
+                                               vote, trail.consent->binding);
     if (!good) return refuse(good.error().message);
     // One person under two names is one person (AP-14).
     const std::string credential = rules.people->credential(vote.by);

@@ -99,7 +99,7 @@ class TwoActsTest(PagesTest):
             self.run_page("await page.focus('article'); await page.waitForTimeout(450); await page.keyboard.press('y')")
         self.assertEqual(self.asked.answers, [])
 
-    # CO-36 (partly)
+    # CO-36
     def test_a_replaced_question_is_shown_and_not_answered(self):
         self.enter(self.asked)
         self.open("apr_1")
@@ -112,7 +112,7 @@ class TwoActsTest(PagesTest):
         self.assertIn("Nothing was answered", self.text(".notice"))
         self.assertEqual(self.asked.answers, [])
 
-    # CO-37 (partly)
+    # CO-37
     def test_a_lost_response_makes_no_second_answer(self):
         self.enter(self.asked)
         self.open("apr_1")
@@ -220,10 +220,10 @@ class QuestionTest(PagesTest):
             left, at = self.run_page("return [Number(await page.getAttribute('[data-left]', 'data-left')), 0]")
             self.assertTrue(290 <= left <= 300, left)
 
-    # CO-38 (partly)
+    # CO-38
     def test_who_may_not_answer_sees_why_and_no_button(self):
         for why, said in (("own_agent", "your own agent"), ("role", "your role"), ("already_answered", "answered already"), ("strong_needed", "passkey"),
-                          ("key_needed", "registered key"), ("not_listed", "other reviewers")):
+                          ("key_needed", "signed"), ("not_listed", "other reviewers")):
             gate = self.gate()
             gate.put(question(1, may_answer={"ok": False, "why": why}))
             self.enter(gate, "approvals/apr_1")

@@ -126,7 +126,9 @@ class HttpApiTest : public ::testing::Test {
             .headers = {{"authorization", std::string("Bearer ") + kToken}},
             .body = std::move(body)};
   }
-  void sign_in() { opened_ = api_.sessions().open({.name = "user:ada", .how = "token"}, "127.0.0.1"); }
+  void sign_in() {
+    opened_ = api_.sessions().open({.name = "user:ada", .how = "token"}, "127.0.0.1");
+  }
   ServerRequest by_session(std::string method, std::string path) const {
     ServerRequest request{.method = method, .path = "/api/v1/" + std::move(path)};
     request.headers = {{"cookie", "a=b; sallyport=" + opened_.cookie},
