@@ -85,7 +85,7 @@ ServePages::ServePages(Parts parts)
       passkeys_({parts_.gate.ledger(), people_, parts_.gate.workspace().clock(),
                  parts_.gate.workspace().entropy(), parts_.gate.ledger().origin()}),
       session_({people_, links_, passkeys_, parts_.gate.workspace().clock(),
-                console_of(parts_.config).strong}),
+                console_of(parts_.config).strong, console_of(parts_.config).policies}),
       passkeys_api_(passkeys_),
       approvals_({parts_.gate.ledger(), parts_.gate.governor(), parts_.gate.workspace().clock(),
                   opened_, [this] { return people_.now(); }, [this] { return stopping_; },

@@ -119,16 +119,16 @@ Result<json::object> SessionApi::described(const api::Session& session) const {
   json::array strong;
   if (parts_.strong.dual_control) strong.emplace_back("dual_control");
   if (parts_.strong.requires_human) strong.emplace_back("requires_human");
-  return json::object{
-      {"id", session.id},
-      {"name", session.name},
-      {"roles", std::move(names)},
-      {"how", session.how},
-      {"server_time", rfc3339(parts_.clock.wall())},
-      {"expires_at", rfc3339(sessions_->expires_at(session))},
-      {"idle_seconds", std::chrono::seconds(api::Sessions::kIdle).count()},
-      {"console", json::object{{"policies", "read_only"}, {"strong", std::move(strong)}}},
-      {"version", version()}};
+  return json::object{{"id", session.id},
+                      {"name", session.name},
+                      {"roles", std::move(names)},
+                      {"how", session.how},
+                      {"server_time", rfc3339(parts_.clock.wall())},
+                      {"expires_at", rfc3339(sessions_->expires_at(session))},
+                      {"idle_seconds", std::chrono::seconds(api::Sessions::kIdle).count()},
+                      {"console", json::object{{"policies", to_string(parts_.policies)},
+                                               {"strong", std::move(strong)}}},
+                      {"version", version()}};
 }
 
 Result<api::Answer> SessionApi::begin(const Request& request, LoginLinks::Guest guest) {

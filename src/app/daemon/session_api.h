@@ -4,6 +4,7 @@
 #pragma once
 
 #include "api/http_api.h"
+#include "app/config/console_config.h"
 #include "app/daemon/api_people.h"
 #include "app/daemon/login_links.h"
 #include "app/daemon/passkey_desk.h"
@@ -20,6 +21,7 @@ class SessionApi {
     PasskeyDesk& passkeys;
     const Clock& clock;
     StrongQuestions strong{};
+    PolicyWrites policies = PolicyWrites::ReadOnly;
   };
   explicit SessionApi(Parts parts) : parts_(std::move(parts)) {}
 
