@@ -3,6 +3,7 @@
 // reviewer's own key vouches for a credential (CO-19).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 

@@ -58,13 +58,15 @@ class SignInTest(PagesTest):
         self.assertFalse([path for _, path, headers, _ in gate.seen if gate.token in path or gate.token in str(headers)])
         self.assertIn(gate.secret, kept[1])
 
-    # CO-11 (partly): every request carries the page secret
+    # CO-11 (partly): every request carries the page secret, once there is one; before that the page asks how people sign in
     def test_requests_carry_the_page_secret_and_writes_say_json(self):
         gate = self.gate()
         gate.put(question(1))
         self.enter(gate, "approvals/apr_1")
         self.wait_for("() => document.querySelector('article')")
         asked = [(method, path, headers) for method, path, headers, _ in gate.seen if path.startswith("/api/v1/") and "/session/" not in path]
+        self.assertEqual(asked[0][1], "/api/v1/session")
+        asked = asked[1:]
         self.assertGreater(len(asked), 3)
         for method, path, headers in asked:
             self.assertEqual(headers.get("X-Sallyport-Page"), gate.secret, path)
