@@ -43,7 +43,7 @@ class AgentCommands(CliTest):
         header, *lines = self.good("agent", "list").out.splitlines()
         for word in ["session", "agent", "items", "revision", "last run", "age"]:
             self.assertIn(word, header)
-        self.assertRegex(lines[0], r"^s-left .* left behind +\d+s$")
+        self.assertRegex(lines[0], r"^s-left .* left behind +\d+ s$")
         self.assertRegex(lines[1], r"^s-works +writer +1 +1  running +\d+s$")
         self.assertRegex(lines[2], r"^s-done +writer +2 +2  aborted +\d+s$")
 
