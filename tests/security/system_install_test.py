@@ -96,7 +96,7 @@ class Installing(unittest.TestCase):
     def test_an_account_that_somebody_logs_in_with_is_not_taken(self):
         said = sallyport(None, "setup", "--system", "--user", "agent")
         self.assertEqual(said.code, 1)
-        self.assertIn("can log in", said.err)
+        self.assertIn("allows a login", said.err)
         self.assertEqual(sallyport(None, "setup", "--system", "--user", "../x").code, 64)
         self.assertEqual(sallyport(None, "setup").code, 64)
         self.assertEqual(sallyport(None, "setup", "--system", "--purge").code, 64)
