@@ -44,8 +44,8 @@ class AgentCommands(CliTest):
         for word in ["session", "agent", "items", "revision", "last run", "age"]:
             self.assertIn(word, header)
         self.assertRegex(lines[0], r"^s-left .* left behind +\d+ s$")
-        self.assertRegex(lines[1], r"^s-works +writer +1 +1  running +\d+s$")
-        self.assertRegex(lines[2], r"^s-done +writer +2 +2  aborted +\d+s$")
+        self.assertRegex(lines[1], r"^s-works +writer +1 +1  running +\d+ s$")
+        self.assertRegex(lines[2], r"^s-done +writer +2 +2  aborted +\d+ s$")
 
     def test_a_session_is_shown_with_its_runs_and_tasks(self):
         self.make_sessions()
