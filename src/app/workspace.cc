@@ -88,6 +88,11 @@ bool Workspace::Place::has_ledger() const {
   return config.ledger.shared || std::filesystem::exists(ledger_file(), code);
 }
 
+std::string Workspace::Place::log_name() const {
+  if (!config.ledger.shared) return data_dir.string();
+  return fmt::format("the shared log `{}`", config.ledger.shared->name);
+}
+
 std::filesystem::path Workspace::Place::witness_file() const {
   if (!config.ledger.keeps_witness) return {};
   return config.ledger.witness_path.value_or(data_dir / "witness");

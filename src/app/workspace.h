@@ -30,6 +30,8 @@ class Workspace {
     std::filesystem::path ledger_file() const { return data_dir / "ledger.db"; }
     // A file that is there, or a database: what is in that is known when it is asked.
     bool has_ledger() const;
+    // Where the log is, for people: a folder, or the name of a shared log.
+    std::string log_name() const;
     std::filesystem::path key_file() const { return data_dir / "keys" / "signing.key"; }
     std::filesystem::path witness_file() const;  // empty: none is kept
     std::filesystem::path reviewers_file() const {

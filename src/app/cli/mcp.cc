@@ -111,7 +111,7 @@ Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
   Workspace& workspace = gate->workspace();
   const std::string name = options.name.value_or(upstream.name);
   gate->log(fmt::format("`{}` is wrapped; {}; all is recorded in {}", name,
-                        about_policy(options, *gate), workspace.place().data_dir.string()));
+                        about_policy(options, *gate), workspace.place().log_name()));
 
   const Flags input_flags(STDIN_FILENO);
   const Flags output_flags(STDOUT_FILENO);

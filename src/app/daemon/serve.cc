@@ -176,8 +176,8 @@ std::string about_service(const ServeConfig& config, const Gate& gate, const Age
 Result<void> announce(const Context& context, const ServeConfig& config, Gate& gate,
                       const AgentTokens& tokens, const std::string& url) {
   const std::string folder = gate.workspace().place().data_dir.string();
-  gate.log(
-      fmt::format("{}; all is recorded in {}", about_service(config, gate, tokens, url), folder));
+  gate.log(fmt::format("{}; all is recorded in {}", about_service(config, gate, tokens, url),
+                       gate.workspace().place().log_name()));
   if (!context.json()) return {};
   json::object said{{"policy", config.policy},
                     {"policy_hash", gate.plans().current()->hash()},
