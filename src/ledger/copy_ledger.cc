@@ -100,8 +100,8 @@ class Copying {
 
 }  // namespace
 
-core::Draft moved(std::string to) {
-  core::Draft draft = control("moved", {{"to", to}});
+core::Draft moved(std::string to, std::string who) {
+  core::Draft draft = control("moved", {{"to", to}, {"who", std::move(who)}});
   draft.facts.push_back({"ledger", "moved", std::move(to)});
   return draft;
 }

@@ -6,9 +6,9 @@
 
 namespace sallyport::ledger {
 
-// Says in the log that it goes on at `to`, in words. Nothing opens it for writing any more, but in
+// Says in the log that `who` moved it to `to`, in words. Nothing opens it for writing any more, but in
 // a store that is shared.
-core::Draft moved(std::string to);
+core::Draft moved(std::string to, std::string who);
 // Where it went; nothing: it is here.
 Result<std::optional<std::string>> moved_to(ReadView& view);
 

@@ -119,6 +119,7 @@ wait
         for words in (["pins", "accept", "runner"], ["ledger", "erase", "--call", "x", "--reason", "r"],
                       ["ledger", "prune", "--before", "1", "--reason", "r"], ["ledger", "hold", "add", "--kind", "event", "--reason", "r"],
                       ["ledger", "hold", "lift", "h", "--reason", "r"], ["keys", "rotate"],
+                      ["ledger", "move", "--to", "postgresql:///nowhere"], ["passkeys", "add", "x"], ["passkeys", "remove", "x"],
                       ["grants", "issue", "--subject", "agent:x", "--grant", grant], ["grants", "revoke", "x", "--reason", "r"],
                       ["trust", "promote", "agent:x", "--to", "act_auto"], ["trust", "demote", "agent:x", "--to", "shadow"],
                       ["approvals", "init", "--name", "user:eve", "--passphrase-file", self.words],
@@ -176,7 +177,8 @@ class Changes(CliTest):
         self.good("keys", "rotate", *self.key("ada"))
         self.assertTrue(self.controls("key_rotated")[0]["who"].startswith("user:ada"))
         for words in (["ledger", "erase", "--kind", "tool_audit", "--reason", "r"], ["ledger", "prune", "--before", "1", "--reason", "r"],
-                      ["grants", "revoke", "x", "--reason", "r"], ["pins", "accept", "x"], ["approvals", "accept", "x"]):
+                      ["grants", "revoke", "x", "--reason", "r"], ["pins", "accept", "x"], ["approvals", "accept", "x"],
+                      ["ledger", "move", "--to", "postgresql:///nowhere"]):
             self.refused(1, *words)
         self.good("ledger", "erase", "--kind", "tool_audit", "--reason", "r", "--dry-run")
         self.good("ledger", "erase", "--kind", "tool_audit", "--reason", "r", *self.key("ada"))

@@ -110,6 +110,7 @@ void CommandLine::add_maintaining(CLI::App& ledger) {
   move.add_option("--allow-plain-host", move_.plain_hosts,
                   "a host that may be reached without verified TLS; may be repeated")
       ->type_name("HOST");
+  add_person(move, move_.login);
   CLI::App& tables =
       command(ledger, "tables", "print the SQL that a database for shared logs needs", tables_,
               ledger_tables);

@@ -218,6 +218,7 @@ struct MoveOptions {
   std::string to;  // the address of a database
   std::optional<std::string> log;
   std::vector<std::string> plain_hosts;
+  LoginOptions login{};
 };
 Result<int> ledger_move(const Context& context, const MoveOptions& options);
 

@@ -5,6 +5,7 @@
 
 #include "app/cli/commands.h"
 #include "app/output.h"
+#include "app/people/login.h"
 #include "base/try.h"
 #include "ledger/copy_ledger.h"
 #include "ledger/instance_lock.h"
@@ -18,7 +19,8 @@ namespace sallyport::app {
 namespace {
 
 // The last entry of the file; written once, also where copying has to be done again.
-Result<void> say_moved(const Workspace::Place& place, const std::string& to) {
+Result<void> say_moved(const Workspace::Place& place, const std::string& to,
+                       const std::string& who) {
   {
     SALLYPORT_TRY(const std::unique_ptr<Workspace> reading, Workspace::open_reading(place));
     std::optional<std::string> before;
@@ -35,7 +37,7 @@ Result<void> say_moved(const Workspace::Place& place, const std::string& to) {
                 Workspace::open_writing(place, {.role = "maintenance", .announced = false}));
   SALLYPORT_CHECK_OK(
       workspace->ledger().transact([&](ledger::WriteView&) -> Result<std::vector<core::Draft>> {
-        return std::vector{ledger::moved(to)};
+        return std::vector{ledger::moved(to, who)};
       }));
   return {};
 }
@@ -59,6 +61,7 @@ Result<int> ledger_move(const Context& context, const MoveOptions& options) {
   if (!place.has_ledger()) {
     return fail(ErrorCode::NotFound, "there is no ledger to move", place.data_dir.string());
   }
+  SALLYPORT_TRY(const Person person, authorize_change(context, options.login, "ledger move"));
   const std::size_t living = ledger::InstanceLock::count_living(place.data_dir);
   if (living > 0) {
     return fail(ErrorCode::Conflict,
@@ -73,7 +76,7 @@ Result<int> ledger_move(const Context& context, const MoveOptions& options) {
                 ledger::KeyFolder::kept_digest_key(place.data_dir));
   if (!secret) return fail(ErrorCode::NotFound, "keys/digest.key is not there; restore it");
   copy->check_seals_with(std::make_shared<const KeyedDigest>(*secret));
-  SALLYPORT_CHECK_OK(say_moved(place, copy->name()));
+  SALLYPORT_CHECK_OK(say_moved(place, copy->name(), person.who));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> from, Workspace::open_reading(place));
   SALLYPORT_TRY(const std::uint64_t size, ledger::copy_ledger(from->store(), *copy));
   SALLYPORT_CHECK_OK(check_copy(KeyedDigest(*secret), *copy));
