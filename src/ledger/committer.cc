@@ -30,6 +30,7 @@ struct Committer::Batch {
   Stored next;
   WrittenIds written_ids;
   std::vector<StoredEntry> entries{};
+  std::vector<Edge::Subtree> completed{};  // by these entries
   std::map<std::string, std::uint64_t> topic_ids{};
   std::vector<BlockIndex> indexes{};  // of blocks that this process filled from their first entry
 };
@@ -116,14 +117,6 @@ bool vouches(const std::string& checkpoint, const Edge& edge, const VerifierKey&
   const Result<Checkpoint> said = Checkpoint::parse(note->text);
   return said && said->size == edge.size() && said->root == edge.root() &&
          verify_note(*note, key) == NoteTrust::Signed;
-}
-
-Result<void> complete_nodes(WriteView& view, std::uint64_t size) {
-  SALLYPORT_TRY(const std::vector<CompletedNode> nodes, completed_nodes(view, size));
-  for (const CompletedNode& node : nodes) {
-    SALLYPORT_CHECK_OK(view.put_node(node.level, node.position, node.hash));
-  }
-  return {};
 }
 
 Result<BlockIndex> index_block(WriteView& view, std::uint64_t block) {
@@ -397,7 +390,7 @@ Result<void> Committer::place(Batch& batch, const SealedDraft& draft, Positions&
     entry.bytes = draft.bytes(sequence, now, topic_id);
   }
   entry.leaf = leaf_hash(*entry.bytes);
-  batch.next.edge.append(entry.leaf);
+  batch.next.edge.append(entry.leaf, &batch.completed);
   batch.next.last_recorded = now;
   batch.entries.push_back(std::move(entry));
   batch.written_ids.add(draft.id(), sequence);
@@ -467,7 +460,6 @@ Result<void> Committer::write_rows(Batch& batch) {
   for (const StoredEntry& entry : batch.entries) {
     SALLYPORT_CHECK_OK(batch.view.insert(entry));
     const std::uint64_t size = entry.sequence + 1;
-    if (size % kTile == 0) SALLYPORT_CHECK_OK(complete_nodes(batch.view, size));
     if (size % kBlock != 0) continue;
     const std::uint64_t block = entry.sequence / kBlock;
     if (index != batch.indexes.end() && index->block == block) {
@@ -478,7 +470,7 @@ Result<void> Committer::write_rows(Batch& batch) {
       SALLYPORT_CHECK_OK(batch.view.put_block_index(read, seals.block_seal(read)));
     }
   }
-  return {};
+  return put_nodes(batch.view, batch.completed);
 }
 
 }  // namespace sallyport::ledger

@@ -18,11 +18,11 @@ Hash empty_root() {
   return sha256("");
 }
 
-void Edge::append(const Hash& leaf) {
-  append_subtree(leaf, 0);
+void Edge::append(const Hash& leaf, std::vector<Subtree>* completed) {
+  append_subtree(leaf, 0, completed);
 }
 
-void Edge::append_subtree(const Hash& root, int height) {
+void Edge::append_subtree(const Hash& root, int height, std::vector<Subtree>* completed) {
   SALLYPORT_INVARIANT((size_ & ((std::uint64_t{1} << height) - 1)) == 0);
   Hash hash = root;
   for (std::uint64_t bit = std::uint64_t{1} << height; size_ & bit; bit <<= 1) {
@@ -31,6 +31,7 @@ void Edge::append_subtree(const Hash& root, int height) {
     // The carry goes through every perfect subtree that the new one completes.
     size_ -= bit;
     height += 1;
+    if (completed != nullptr) completed->push_back({height, size_ >> height, hash});
   }
   peaks_.push_back(hash);
   size_ += std::uint64_t{1} << height;

@@ -23,12 +23,20 @@ Hash empty_root();
 // only this, whatever the size of the log.
 class Edge {
  public:
+  // A perfect subtree of 2^height leaves; `position` counts subtrees of that height.
+  struct Subtree {
+    int height = 0;
+    std::uint64_t position = 0;
+    Hash root{};
+  };
+
   std::uint64_t size() const { return size_; }
-  void append(const Hash& leaf);
+  // Adds the subtrees that the leaf completes to `completed`, lowest first, unless it is null.
+  void append(const Hash& leaf, std::vector<Subtree>* completed = nullptr);
   Hash root() const;
 
   // Takes a perfect subtree of 2^height leaves; the size must be a multiple of that.
-  void append_subtree(const Hash& root, int height);
+  void append_subtree(const Hash& root, int height, std::vector<Subtree>* completed = nullptr);
 
   bool operator==(const Edge&) const = default;
 

@@ -54,20 +54,12 @@ SubtreeHash subtree_hash(ReadView& view) {
   };
 }
 
-Result<std::vector<CompletedNode>> completed_nodes(ReadView& view, std::uint64_t size) {
-  std::vector<CompletedNode> nodes;
-  for (int level = 1; level <= kTopLevel && size > 0 && size % width(level) == 0; ++level) {
-    const std::uint64_t position = size / width(level) - 1;
-    std::vector<Hash> parts;
-    if (level == 1) {
-      SALLYPORT_TRY(parts, hashes(view, 0, size - kTile, size));
-    } else {
-      SALLYPORT_TRY(parts, hashes(view, level - 1, position * kTile, (position + 1) * kTile - 1));
-      parts.push_back(nodes.back().hash);
-    }
-    nodes.push_back({level, position, root_of(parts)});
+Result<void> put_nodes(WriteView& view, const std::vector<Edge::Subtree>& completed) {
+  for (const Edge::Subtree& subtree : completed) {
+    if (subtree.height % kTileBits != 0 || subtree.height / kTileBits > kTopLevel) continue;
+    SALLYPORT_CHECK_OK(view.put_node(subtree.height / kTileBits, subtree.position, subtree.root));
   }
-  return nodes;
+  return {};
 }
 
 }  // namespace sallyport::ledger

@@ -12,12 +12,7 @@ Result<Edge> edge_at(ReadView& view, std::uint64_t size);
 // Root of the leaves [begin, end), for the proofs of merkle.h.
 SubtreeHash subtree_hash(ReadView& view);
 
-// Nodes that become complete when leaf `size - 1` is there, lowest level first.
-struct CompletedNode {
-  int level = 0;
-  std::uint64_t position = 0;
-  Hash hash{};
-};
-Result<std::vector<CompletedNode>> completed_nodes(ReadView& view, std::uint64_t size);
+// Stores those of the completed subtrees that are nodes of the stored tree.
+Result<void> put_nodes(WriteView& view, const std::vector<Edge::Subtree>& completed);
 
 }  // namespace sallyport::ledger

@@ -38,18 +38,21 @@ class Pass {
     std::stop_token cancel;
   };
   Pass(Trail& trail, Circumstances circumstances, unsigned number)
-      : trail_(trail), circumstances_(std::move(circumstances)), number_(number) {}
+      : trail_(trail),
+        circumstances_(std::move(circumstances)),
+        number_(number),
+        context_{trail.classification(), number, circumstances_.preview,
+                 trail.facts ? &*trail.facts : nullptr} {}
 
   Async<void> run(std::shared_ptr<const Guard> guard) {
     const GuardTraits& traits = guard->traits();
     GuardRun run = not_yet_run(traits, number_);
     if (skipped(run)) co_return;
-    GuardContext context{trail_.classification(), number_, circumstances_.preview,
-                         trail_.facts ? &*trail_.facts : nullptr};
-    if (traits.outside) context.around = trail_.surroundings();
+    context_.around = traits.outside ? trail_.surroundings() : nullptr;
     const bool sees_grants = traits.stage == Stage::Grant;
-    const Call with_grants = sees_grants ? trail_.call_with_grants() : Call();
-    Judged judged = co_await judge(guard, sees_grants ? with_grants : trail_.call(), context,
+    std::optional<Call> with_grants;
+    if (sees_grants) with_grants = trail_.call_with_grants();
+    Judged judged = co_await judge(guard, sees_grants ? *with_grants : trail_.call(), context_,
                                    circumstances_.clock, circumstances_.cancel);
     if (judged.cancelled && skipped(run)) co_return;
     if (sees_grants) trail_.grant = judged.failure ? nullptr : judged.verdict.grant;
@@ -88,6 +91,7 @@ class Pass {
     judged_ = true;
     trail_.judged(rules->judge(
         {trail_.call(), trail_.upstream, trail_.workspace, circumstances_.clock.wall()}));
+    context_.classification = trail_.classification();
     if (trail_.rules->verdict != RuleAnswer::Verdict::Refused) return;
     denied_ = true;
     trail_.refuse({trail_.rules->text, Refusal::By::Plan});
@@ -179,6 +183,7 @@ class Pass {
   Trail& trail_;
   Circumstances circumstances_;
   unsigned number_;
+  GuardContext context_;  // what the guards of this pass are told beside the call
   bool denied_ = false;
   bool cancelled_ = false;
   bool rewrote_ = false;

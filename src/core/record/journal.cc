@@ -124,6 +124,9 @@ std::optional<Fact> row_after(const Trail& trail, const Ending& ending) {
                                            .started_at = trail.started_at});
 }
 
+// As many entries as usually follow the rows of a call in one commit.
+constexpr std::size_t kRowsBehind = 4;
+
 // An event that one of many calls tells for all.
 bool is_told_once(const Trail::Row& row) {
   const Draft* const draft = std::get_if<Draft>(&row);
@@ -278,7 +281,9 @@ std::vector<Draft> Journal::late_result(const Call& call, const std::string& pol
 }
 
 std::vector<Draft> Journal::gathered(Trail& trail, FailOpenLog::Share& share) const {
-  std::vector<Draft> drafts = share.drafts;
+  std::vector<Draft> drafts;
+  drafts.reserve(share.drafts.size() + trail.rows.size() + kRowsBehind);
+  drafts.insert(drafts.end(), share.drafts.begin(), share.drafts.end());
   for (Draft& draft : drafts) draft.subject.policy_hash = trail.plan().hash();
   for (const Trail::Row& row : trail.rows) {
     if (const Event* const event = std::get_if<Event>(&row)) {
