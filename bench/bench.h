@@ -25,7 +25,7 @@ void measure_appends(Report& report, bool quick);
 void measure_growth(Report& report, bool quick);
 void measure_verification(Report& report, bool quick);
 void measure_governor(Report& report, bool quick);
-// Nothing else: for whoever counts instructions. `where` is empty, `memory` or `disk`.
+// Nothing else, to count instructions. `where` is empty, `memory` or `disk`.
 void run_calls(std::size_t count, const std::string& where, const std::string& tool);
 void measure_redaction(Report& report, bool quick);
 void measure_sanitizer(Report& report, bool quick);

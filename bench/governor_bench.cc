@@ -234,7 +234,7 @@ Spent durable_calls(BenchLedger& disk, const Load& load, std::size_t calls, std:
   const double sync = std::accumulate(bare.begin(), bare.end(), 0.0) / bare.size();
   Spent spent{fmt::format("{:.0f}/s", 1 / call),
               fmt::format("{:.2f} bare fdatasyncs a call ({:.0f} us)", call / sync, sync * 1e6)};
-  // Of a call that waits for nobody, the median too: means are at the mercy of a few long syncs.
+  // Of a lone call, the median too: means are at the mercy of a few long syncs.
   if (callers == 1) {
     spent.beside +=
         fmt::format(", medians {:.2f} ({:.0f} / {:.0f} us)", median(each) / median(bare),

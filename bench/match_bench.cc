@@ -21,7 +21,7 @@ using match::Rule;
 constexpr std::size_t kPatterns = 64;
 constexpr std::size_t kDelta = 4;
 
-// Secrets, personal data and words: the mix of a policy that somebody would write.
+// Secrets, personal data and words: the mix of a common policy.
 std::vector<std::string> pattern_mix(std::size_t count) {
   std::vector<std::string> patterns = {
       "AKIA[0-9A-Z]{16}",

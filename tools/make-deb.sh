@@ -47,7 +47,7 @@ Section: net
 Priority: optional
 Description: gate between AI agents and their tools
  Sallyport decides about each call of an agent to a tool by a policy, asks people
- where the policy says so, and keeps a signed record that anybody can verify.
+ where the policy says so, and keeps a signed record that can be verified offline.
 END
 (cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
 find "$root" -exec touch -hd "@$SOURCE_DATE_EPOCH" {} +

@@ -113,7 +113,7 @@ headers() {
   passed=$((passed + $(wc -l <<<"$pairs") - $(grep -c . <<<"$broken")))
 }
 
-# The library as somebody else meets it: installed, found by CMake, with either compiler.
+# The library as another project meets it: installed, found by CMake, with either compiler.
 examples() {
   step "examples against the installed library"
   local compiler

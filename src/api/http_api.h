@@ -44,7 +44,7 @@ class HttpApi final : public net::HttpHandler {
   void add(Route route) { table_.add(std::move(route)); }
   const RouteTable& table() const { return table_; }
   Sessions& sessions() { return sessions_; }
-  // A further way to sign in, which whoever is not signed in is told. Before the first request.
+  // A further way to sign in, shown to a person who is not signed in. Set before the first request.
   void offer_sign_in(std::string_view way) { sign_in_.emplace_back(way); }
   Readers& readers() { return readers_; }
 

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kExcerptBytes = 200;
 
-// Views in which a match is looked for again need no one to be told.
-struct Nobody final : MatchSink {
+// Drops what it is told: a match that is looked for again was told before.
+struct NoSink final : MatchSink {
   void tell(match::OtherMatch&&) override {}
   void truncated(std::size_t) override {}
 };
@@ -125,7 +125,7 @@ Located locate(const Plan& plan, std::string_view text, std::uint32_t rule,
   if (sighting.view == 0) return locate_raw(plan, text, rule, sighting);
   const ViewGroup& group = *plan.group_of_rule[rule];
   MatchLocator* locator = nullptr;
-  Nobody nobody;
+  NoSink no_sink;
   ViewTree tree(
       plan, group,
       [&](std::size_t view) {
@@ -133,7 +133,7 @@ Located locate(const Plan& plan, std::string_view text, std::uint32_t rule,
         locator = reader.get();
         return reader;
       },
-      nobody, sighting.view);
+      no_sink, sighting.view);
   for (std::size_t at = 0; at < text.size() && !locator->done();) {
     const match::Decoded next = match::decode_first(text.substr(at));
     tree.take({next.character, at, at + next.size});

@@ -15,8 +15,8 @@ struct Severity {
   int value;
 };
 
-// How much a call's end should worry whoever watches: refusals stand above work that went well, and
-// a lost record above both.
+// The severity of a call's end: a refusal is above work that went well, and a lost record is above
+// both.
 constexpr auto kOutcomes = std::to_array<Severity>({
     {"cached", 2},
     {"replayed", 2},

@@ -1,4 +1,4 @@
-// What an entry is called, and how much it should worry whoever watches, for exports to others.
+// The name and the severity of an entry, for exports to other systems.
 #pragma once
 
 #include <boost/json/object.hpp>

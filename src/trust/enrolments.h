@@ -1,6 +1,6 @@
 // Keys that reviewers have enrolled beside the one that is registered: passkeys, and keys of
 // browsers. Each counts because the registered key, or a passkey that counted then, signed for it
-// (CO-19). So the chain from the policy to an answer can be checked by anybody who has the log.
+// (CO-19). So the chain from the policy to an answer can be checked from the log alone.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// The server's clock. It runs on from the last time that the server told, by a clock that nobody sets.
+// The server's clock. It runs on from the last time that the server told, by a clock that cannot be set.
 import { signal } from "@preact/signals";
 
 let told: { server: number; here: number } | null = null;
@@ -15,7 +15,7 @@ export function serverNow(): number {
   return told ? told.server + (performance.now() - told.here) : Date.now();
 }
 
-// Changes four times a second; whoever reads it is drawn again.
+// Changes four times a second; every reader is drawn again.
 export const tick = signal(0);
 setInterval(() => (tick.value = performance.now()), 250);
 

@@ -17,7 +17,7 @@ export interface Session {
 
 export const session = signal<Session | null>(null);
 export const starting = signal(true);
-export const why = signal<Problem | null>(null); // why nobody is signed in, or why a login failed
+export const why = signal<Problem | null>(null); // why no person is signed in, or why a login failed
 export const ways = signal<string[]>([]); // to sign in
 export const roles = computed(() => new Set(session.value?.roles ?? []));
 
@@ -83,7 +83,7 @@ export async function start(): Promise<void> {
   if (safe && !session.value) void readWays();
 }
 
-// Whoever is not signed in is told how they could be.
+// A person who is not signed in is told the ways to sign in.
 async function readWays(): Promise<void> {
   try {
     await ask("session");

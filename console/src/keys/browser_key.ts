@@ -1,4 +1,4 @@
-// A key of this browser: Ed25519, kept in IndexedDB, and nobody can export it, this page included.
+// A key of this browser: Ed25519, kept in IndexedDB. It cannot be exported, not even by this page.
 import { base64, sha256 } from "../core/verify/encoding";
 import { toBase64url } from "./bytes";
 

@@ -1,4 +1,4 @@
-// The page for whoever is not signed in.
+// The page for a person who is not signed in.
 import { useState } from "preact/hooks";
 import { told } from "../core/parts";
 import { loginByPasskey, loginByToken, safe, ways, why } from "../core/session";

@@ -31,7 +31,8 @@ Result<json::object> ask_daemon(const std::filesystem::path& data_dir,
   SALLYPORT_TRY(const std::string greeting,
                 daemon->receive_frame(kConsoleGreeting.size(), in(std::chrono::seconds(2))));
   if (greeting != kConsoleGreeting) {
-    return fail(ErrorCode::Unavailable, "whoever listens there is no console of this version");
+    return fail(ErrorCode::Unavailable,
+                "the program that listens there is no console of this version");
   }
   SALLYPORT_CHECK_OK(daemon->send_frame(json::serialize(question), in(std::chrono::seconds(2))));
   SALLYPORT_TRY(const std::string frame,

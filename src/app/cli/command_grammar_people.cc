@@ -145,7 +145,7 @@ void CommandLine::add_trust() {
   text(show, "--limit", trust_show_.limit, "the newest so many records [1000]", "N");
   file(show, "--file", trust_show_.file, "a chain document instead of the ledger");
   choice(text(show, "--declared", trust_show_.declared,
-              "tier of an agent that nobody promoted or demoted [as the policy says]"),
+              "tier of an agent that was never promoted or demoted [as the policy says]"),
          kTierWords);
   add_tier_change(command(trust, "promote", "give an agent a higher tier; asks for a passphrase",
                           trust_promote_, trust_promote),
@@ -175,7 +175,7 @@ void CommandLine::add_tier_change(CLI::App& sub, TrustChangeOptions& options) {
   text(sub, "agent", options.agent, "which agent", "AGENT")->required();
   choice(text(sub, "--to", options.to, "the new tier")->required(), kTierWords);
   choice(text(sub, "--declared", options.declared,
-              "its tier where nobody changed it before [as the policy says]"),
+              "its tier if it was never changed before [as the policy says]"),
          kTierWords);
   file(sub, "--key-file", options.key_file, "your approver key [the one in <data-dir>]");
   file(sub, "--passphrase-file", options.passphrase_file,

@@ -162,7 +162,7 @@ Result<int> ledger_checkpoint(const Context& context, const CheckpointOptions& o
 struct WitnessOptions {
   bool once = false;
 };
-// 0: the newest checkpoint has its quorum. Without `once`: until somebody stops it.
+// 0: the newest checkpoint has its quorum. Without `once`: until it is stopped.
 Result<int> ledger_witness(const Context& context, const WitnessOptions& options);
 
 // What a person means by erase and hold.

@@ -263,7 +263,7 @@ class Demo {
 
   // Changes one bit of one record's bytes, in a copy and past the gate.
   Result<bool> tamper() {
-    headline("6. somebody changes one byte of a copy of the file");
+    headline("6. one byte of a copy of the file is changed");
     const std::filesystem::path copy = place_.data_dir / "demo-tampered.db";
     SALLYPORT_TRY(const auto reader, Workspace::open_reading(place_));
     std::string id;

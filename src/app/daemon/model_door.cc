@@ -33,7 +33,7 @@ bool wants_latest_names() {
   return words.find(",gen_ai_latest_experimental,") != std::string::npos;
 }
 
-// Looked up when somebody reads them: other processes on the ledger spend too.
+// Looked up when they are read: other processes on the ledger spend too.
 void show_budgets(Gate& gate) {
   MetricNumbers& used = gate.metrics().gauge(
       "sallyport_model_budget_used_ratio",

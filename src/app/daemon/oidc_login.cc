@@ -99,7 +99,7 @@ Task<api::Answer> OidcLogin::begin(api::Request) {
   }
   const Result<oauth::SignIn::Begun> begun = co_await sign_in_.begin();
   if (!begun) {
-    parts_.log(fmt::format("warning: nobody can sign in: {}", begun.error().message));
+    parts_.log(fmt::format("warning: people cannot sign in: {}", begun.error().message));
     co_return to_console("failed=oidc_unavailable");
   }
   co_return api::Answer{
@@ -137,7 +137,7 @@ Result<LoginLinks::Guest> OidcLogin::guest_of(const json::object& claims) const 
 Task<std::string> OidcLogin::link_for(api::Request request) {
   const auto text = [&](std::string_view name) { return request.query.get(name).value_or(""); };
   const std::string state = text("state");
-  // Else somebody could sign another person in as himself.
+  // Otherwise an attacker could sign another person in under the attacker's name.
   if (!same(cookie_in(request.cookies), state)) {
     co_return fail(ErrorCode::Unauthenticated, "this browser did not begin this sign-in", {},
                    "oidc_refused");

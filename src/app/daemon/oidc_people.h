@@ -1,5 +1,5 @@
-// Whom `console.oidc` admits, as the configuration file says now: whoever is taken out of it loses
-// rights and streams at once (CO-24).
+// The people that `console.oidc` admits, as the configuration file says now. A person who is taken
+// out of it loses rights and streams at once (CO-24).
 #pragma once
 
 #include <filesystem>
@@ -22,7 +22,7 @@ class OidcPeople {
   explicit OidcPeople(std::optional<std::filesystem::path> config)
       : file_(File{std::move(config), {}, {}}) {}
 
-  // From any thread. An error: the file cannot be read as it is now, so nobody is admitted.
+  // From any thread. An error: the file cannot be read as it is now, so no person is admitted.
   Result<Now> now() const;
 
  private:

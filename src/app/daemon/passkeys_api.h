@@ -1,4 +1,4 @@
-// The passkeys and browser keys of whoever is signed in: making, listing and removing them.
+// The passkeys and browser keys of the person who is signed in: making, listing and removing them.
 #pragma once
 
 #include "api/http_api.h"

@@ -1,5 +1,5 @@
 // One witness over HTTP (C2SP tlog-witness): is given a checkpoint and a proof, and answers with
-// cosignatures, which are checked here before anybody keeps them.
+// cosignatures, which are checked here before they are kept.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

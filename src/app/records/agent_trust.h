@@ -28,7 +28,7 @@ struct AgentTier {
 class DeclaredTiers {
  public:
   static Result<DeclaredTiers> read(core::RecordReader& records);
-  // All agents alike, as somebody named it.
+  // The score that was asked for, for all agents alike.
   static DeclaredTiers fixed(Autonomy tier);
 
   AgentTier of(const std::string& agent) const;

@@ -33,7 +33,7 @@ AskedCall asked_in(const json::object& entry, const json::object& body);
 // The record that ended the call, else the last one about it. `id` is whole.
 Result<AskedCall> recorded_call(ledger::LedgerStore& store, const std::string& id);
 
-// A policy that somebody named: one that is shipped, a file, or `sha256:` and the hash of one whose
+// A policy that was named: one that is shipped, a file, or `sha256:` and the hash of one whose
 // text the ledger has kept.
 struct NamedPolicy {
   std::string name{};
@@ -46,7 +46,7 @@ struct ExplainScene {
   ledger::LedgerStore* store = nullptr;  // null: nothing is revoked, spent, promoted or pinned
   const Environment& environment;
   std::filesystem::path data_dir{};   // empty: there is none
-  std::filesystem::path reviewers{};  // empty: nobody is registered
+  std::filesystem::path reviewers{};  // empty: no person is registered
   bool sees_disk = true;              // false: what depends on files of this machine is undecided
 };
 

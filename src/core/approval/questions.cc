@@ -157,7 +157,7 @@ Result<HumanAnswer> Questions::recall(const HumanQuestion& asked, ReplayCount& c
                 "replay_missing_answer");
   };
   SALLYPORT_TRY(const auto state, parts_.approvals.state(id));
-  if (!state) return missing("nobody was asked that then");
+  if (!state) return missing("that was not asked then");
   if (state->open()) return missing("no person has answered yet");
   SALLYPORT_TRY(const json::object request, stored_request(parts_.recorder, id));
   const auto member = [&](std::string_view name) { return text_or_empty(request, name); };

@@ -16,8 +16,8 @@ namespace sallyport::core {
 inline constexpr std::string_view kPasskeySpace = "passkey";
 Result<std::vector<std::string>> enrolled_keys(RecordReader& records);
 
-// `Unauthenticated`: nobody who is registered has given it, as far as the door, the signature and
-// the enrolled keys tell (AP-10, CO-21). `binding` is that of the question.
+// `Unauthenticated`: the door, the signature and the enrolled keys do not show that a registered
+// person gave it (AP-10, CO-21). `binding` is that of the question.
 Result<void> check_vote(const ApprovalRules& rules, RecordReader& records,
                         const std::string& approval_id, const Vote& vote,
                         const std::string& binding);

@@ -33,7 +33,8 @@ Async<Result<Reply>> consult(std::shared_ptr<const Approver> approver, Question 
   co_return co_await approver->answer(std::move(question));
 }
 
-// Names, and for `role:ROLE` those who have it now: whoever gets it later was not asked.
+// Names, and for `role:ROLE` the people who have the role now. A person who gets it later was not
+// asked.
 std::vector<std::string> people_of(const ApprovalRules& rules, const std::vector<std::string>& to) {
   constexpr std::string_view kRole = "role:";
   std::vector<std::string> names;
@@ -56,7 +57,7 @@ QuestionTerms terms_of(const Trail& trail, WallTime now) {
   if (!trail.rules) return terms;
   for (const RulePassOn& one : trail.rules->pass_on) {
     std::vector<std::string> to = people_of(trail.plan().approvals(), one.to);
-    if (to.empty()) continue;  // a role that nobody has
+    if (to.empty()) continue;  // no person has this role
     terms.later.push_back({.at = now + one.after, .rule = one.rule, .to = std::move(to)});
   }
   return terms;
@@ -136,7 +137,7 @@ Question Asking::question_about(Trail& trail, std::string id) const {
   return question;
 }
 
-// The question is on record before anybody is asked. False: the caller does not wait for it.
+// The question is on record before a person is asked. False: the caller does not wait for it.
 Task<bool> Asking::ask(Trail& trail, const Caller& caller) {
   const bool held = caller.holds && trail.autonomy != Autonomy::Suggest;
   SALLYPORT_CO_TRY(const SameQuestion same, same_question(trail));
@@ -289,8 +290,8 @@ Task<bool> Asking::hear_answer(Trail& trail, Question question, const Caller& ca
   co_return true;
 }
 
-// A program that answers for people. What it says is an answer like any other, with its name; what
-// it does not say in time, nobody has said.
+// Asks a program that answers for people. Its answer counts like any other, under its name. An
+// answer that comes too late does not count.
 Task<void> Asking::ask_approver(Question question, std::stop_token cancel) {
   const auto left = *from_rfc3339(question.expires_at) - parts_.clock.wall();
   Raced<Result<Reply>> raced = co_await race<Result<Reply>>(
@@ -352,8 +353,8 @@ void Asking::take_reply(Trail& trail, const Reply& reply, const std::string& cal
   }
 }
 
-// Where people are registered, a yes counts as far as their keys say so: an entry in the ledger
-// that somebody else wrote is none (AP-10).
+// Where people are registered, a yes counts only under their keys. An entry of the ledger without a
+// valid signature is no yes (AP-10).
 void Asking::check_consent(Trail& trail) {
   const auto refuse = [&](const std::string& why) {
     trail.refuse({"approval_invalid: " + why, Refusal::By::Person});

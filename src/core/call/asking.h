@@ -54,7 +54,7 @@ class Asking {
   struct Opening {
     Question question;
     Fact like_it;  // that a question about such a call is open, as it was
-    bool held;     // the caller waits, or whoever comes goes on with it
+    bool held;     // the caller waits, or a later caller takes the call up
     std::string holder;
     bool only_here;  // what was prepared is lost with this process
   };

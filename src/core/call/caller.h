@@ -17,7 +17,7 @@ struct Caller {
   // (AP-36), and the call itself goes on by `resume` or ends with its question.
   bool leaves = false;
   Delivery::Forward progress{};            // gets messages on the way, each past the second door
-  std::shared_ptr<Attendant> attendant{};  // none: nobody else cares that a person is asked
+  std::shared_ptr<Attendant> attendant{};  // null: only the caller learns that a person is asked
 };
 
 }  // namespace sallyport::core

@@ -41,7 +41,7 @@ struct Enforcement {
 };
 std::optional<Enforcement> enforcement_of(const Trail& trail, const Ending& ending) {
   if (!trail.weighed) return std::nullopt;
-  // What somebody says of a call that nobody asked about earns no trust and costs none.
+  // An asserted result of a call that was never decided here earns no trust and costs none.
   const auto* const asserted = ending.release ? &ending.release->asserted : nullptr;
   if (asserted != nullptr && *asserted && !(*asserted)->counts()) return std::nullopt;
   if (trail.announced) {

@@ -250,7 +250,7 @@ void FirstDoor::find_tier(Trail& trail) const {
   }
 }
 
-// What would have run, for whoever follows the outbox (LG-8).
+// What would have run, for readers of the outbox (LG-8).
 void propose(Trail& trail) {
   const Call& call = trail.call();
   trail.rows.push_back(dispatch_proposed({.about = {.agent = call.agent_id,

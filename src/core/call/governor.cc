@@ -15,7 +15,7 @@ namespace sallyport::core {
 
 namespace {
 
-// What says that a call waits: for whoever resumes it, or for a process that is gone.
+// The fact that says that a call waits: to be resumed, or in a process that is gone.
 Result<std::optional<Fact>> fact_of_waiting(Recorder& recorder, const std::string& call_id,
                                             const std::string& approval_id) {
   SALLYPORT_TRY(const auto waits, recorder.fact(kWaitingCall, call_id));
@@ -33,7 +33,7 @@ Ending refused(const Refusal& refusal) {
                                                             : Outcome::blocked(refusal.reason)};
 }
 
-// Whoever merely came second, or went away, leaves the yes to the one who uses it.
+// A call that merely came second, or was cancelled, leaves the yes to the call that uses it.
 bool voids_consent(const Refusal& refusal) {
   return refusal.by != Refusal::By::Idempotency && refusal.by != Refusal::By::Cancel;
 }

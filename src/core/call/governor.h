@@ -17,8 +17,8 @@
 
 namespace sallyport::core {
 
-// One per process; owned by app. Calls run on the executor of whoever awaits them, a strand or a
-// context with one thread; different calls may run on different threads at once.
+// One per process; owned by app. A call runs on the executor of the coroutine that awaits it: a
+// strand, or a context with one thread. Different calls may run on different threads at once.
 class Governor {
  public:
   using Parts = GovernorParts;

@@ -29,8 +29,8 @@ Words words_for(std::string_view state) {
 
 }  // namespace
 
-// CG-55: a process that waited for an answer is gone, and its call with it. A call that waits for
-// nobody in particular keeps what it holds.
+// CG-55: a process that waited for an answer is gone, and its call with it. A call that any process
+// may resume keeps what it holds.
 Task<void> LostCalls::reverse_lost_holds() {
   SALLYPORT_CO_TRY(const std::vector<budgets::Held> all, budgets::all_held(parts_.recorder));
   for (const budgets::Held& held : all) {

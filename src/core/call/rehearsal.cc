@@ -25,7 +25,7 @@ Task<Rehearsal> Governor::rehearse(Call asked, std::shared_ptr<Upstream> upstrea
   }
   if (trail.hears_all && !trail.open() && seen.tier_steps.empty())
     stages_.first_door.find_tier(trail);
-  // Only what was found; the announcements of a call that is not made are nobody's business.
+  // Only findings. A call that is not made is not announced.
   for (const Trail::Row& row : trail.rows) {
     const Draft* const draft = std::get_if<Draft>(&row);
     if (draft != nullptr && draft->kind == Kind::GuardHit) seen.findings.push_back(draft->body);

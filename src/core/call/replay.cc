@@ -67,9 +67,9 @@ Result<void> hear_recorded(Stages& stages, Trail& trail, const std::optional<Rec
   const std::string id(first ? text_in(first->body, "approval_id").value_or("") : "");
   SALLYPORT_TRY(const auto state, stages.approvals.state(id));
   if (id.empty() || !state || state->open()) {
-    trail.refuse({fmt::format("replay_missing_answer: nobody's answer about `{}` is on record",
-                              trail.call().tool),
-                  Refusal::By::Person});
+    trail.refuse(
+        {fmt::format("replay_missing_answer: no answer about `{}` is on record", trail.call().tool),
+         Refusal::By::Person});
     return {};
   }
   trail.approval_id = id;

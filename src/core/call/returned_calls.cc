@@ -248,7 +248,7 @@ Task<std::vector<Answer>> HandOffs::complete(const Continuations::Found& found,
 // Nothing is marked: the same results may be submitted again (AU-58).
 void HandOffs::owe(std::vector<Returned> returned, const Error& error) {
   for (Returned& one : returned) {
-    // Somebody else's submission was first: there is nothing left to owe.
+    // Another submission was first: nothing is owed.
     const auto open = stages_.parts.recorder.fact(kHandedOut, one.answer.call_id);
     if (open && !*open) continue;
     Ending ending{

@@ -62,7 +62,7 @@ Async<Ending> SecondDoor::release(Trail& trail, Performed performed, const Upstr
                                      std::move(context), trail.fail_open, std::move(cancel));
   release.advisory = !upstream.shows_release();
   release.asserted = upstream.assertion();
-  // What nobody was asked about is what somebody says, and no more.
+  // The result of a call that was never decided here is an assertion, and no more.
   if (release.asserted && !release.asserted->counts()) performed.effect = EffectState::Unknown;
   if (performed.other_revision) {
     trail.note(std::move(release.findings));

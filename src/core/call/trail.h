@@ -136,7 +136,7 @@ class Trail {
   std::string approval_id;  // the last question
   Autonomy autonomy;
   std::string autonomy_source = "plan";
-  std::vector<TierStep>* tier_steps = nullptr;  // of whoever wants to know why
+  std::vector<TierStep>* tier_steps = nullptr;  // for a caller that asks why; null: none
   bool needs_human = false;                     // and no program near the agent may answer
   bool observed = false;                        // its host has run it (AP-33)
   bool weighed = false;                         // grants and guards let it come as far as the tiers

@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr auto kMostSkew = std::chrono::seconds(2);
-// Nobody waits longer for the row of a gateway, or for a claim.
+// The longest wait for the row of a gateway, or for a claim.
 constexpr auto kPatience = std::chrono::milliseconds(1000);
 
 std::string host_name() {
@@ -176,7 +176,7 @@ Result<Link*> Leases::link() const {
   desk_->link.reset();
   SALLYPORT_TRY(desk_->link, Link::open(options_));
   ++desk_->generation;
-  // A beat that is lost with the database is missed by nobody.
+  // A beat that is lost with the database does no harm.
   SALLYPORT_CHECK_OK(desk_->link->ask("SET synchronous_commit = off"));
   return desk_->link.get();
 }

@@ -28,7 +28,7 @@ namespace {
 // again for a database that is gone.
 constexpr auto kQuietAfterFailure = std::chrono::milliseconds(500);
 constexpr auto kLongestLook = std::chrono::minutes(1);
-// How often a process looks whether somebody changed facts past the log.
+// How often a process checks whether facts were changed past the log.
 constexpr auto kLookEvery = std::chrono::minutes(1);
 
 }  // namespace
@@ -55,7 +55,7 @@ struct PostgresqlStore::State {
   };
   Guarded<Readers> readers;
 
-  // Whoever reads holds no lock that others wait for, and may take his time between two questions.
+  // A reader holds no lock that others wait for, so it may pause between two queries.
   Link::Options reader_options() const {
     Link::Options out = link_options();
     out.hold = kLongestLook;

@@ -178,7 +178,7 @@ async function guarded(check: (out: Verification) => Promise<void>, last: Step, 
   return { ...out, ok: true, step: last, detail: passed };
 }
 
-// A rotation that the pinned key signed and nobody called compromised hands its trust on.
+// A rotation that the pinned key signed hands its trust on, unless the key was reported compromised.
 async function followRotation(bytes: Uint8Array, key: VerifierKey, origin: string | undefined): Promise<VerifierKey> {
   const rotation = await guarded((out) => checkReceipt(bytes, [key], origin, out), "meaning", "");
   if (!rotation.ok) throw new Failure("key", `rotation receipt: ${rotation.step}: ${rotation.detail}`);
