@@ -90,12 +90,17 @@ def make_machine():
     subprocess.run(["umount", str(copy)], check=True)
     copy.rmdir()
     mount("-t", "tmpfs", "-o", "mode=0755", "none", "/srv")
-    pathlib.Path(PROGRAM).parent.mkdir(parents=True)
-    pathlib.Path("/srv/home").mkdir()
-    shutil.copy(os.environ["SALLYPORT_BIN"], PROGRAM)  # before anything else is out of sight
-    os.chmod(PROGRAM, 0o755)
+    furnish_machine()  # before the program is out of sight
     for place in ("/var/lib", "/run"):
         mount("-t", "tmpfs", "-o", "mode=0755", "none", place)
+
+
+def furnish_machine():
+    """The program, a tool server and the accounts of users."""
+    pathlib.Path(PROGRAM).parent.mkdir(parents=True)
+    pathlib.Path("/srv/home").mkdir()
+    shutil.copy(os.environ["SALLYPORT_BIN"], PROGRAM)
+    os.chmod(PROGRAM, 0o755)
     server = pathlib.Path("/srv/sallyport/server.py")
     server.write_text(TOOL_SERVER)
     server.chmod(0o644)
