@@ -56,7 +56,7 @@ struct Reply {
 
   Kind kind = Kind::Denied;
   std::string by{};              // the authenticated person who replied, never the agent
-  std::string reason{};          // why the person refused
+  std::string reason{};          // why the person approved or refused
   std::string door = "program";  // the way the reply came
   std::string binding{};         // if set, it must equal the binding of the question
   std::string responded_at{};    // RFC 3339; empty: now

@@ -43,8 +43,8 @@ struct GuardRun {
 struct Redaction {
   std::string path{};  // JSON Pointer into the record
   std::string category{};
-  // `hmac-sha256:<hex>`. Equal values have equal digests; a value cannot be guessed from its
-  // digest.
+  // `hmac-sha256:<hex>`. Equal values have equal digests. Only a holder of the digest key can test
+  // a guess.
   std::string digest{};
   std::string detector{};  // the detector that found it; empty: an earlier release wrote the record
   bool whole = false;      // the value was the whole string at `path`

@@ -1,5 +1,5 @@
 // An authorizer is a function of the host that decides about each call, as one more deciding guard.
-// Its JSON shapes are those of mentra (EV-87).
+// Its JSON shapes are those of the agent runtime mentra (EV-87).
 //
 //   Result<Authorization> decide(const AuthorizationRequest& request) {
 //     if (request.preview.side_effect_level == SideEffectLevel::None) return Authorization{};

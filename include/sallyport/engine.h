@@ -105,12 +105,14 @@ class EngineBuilder {
   ~EngineBuilder();
 
   // Adds a policy: the text of a policy file (docs/guardrails.md). The policy takes precedence over
-  // settings of the program. Its guards run at this place in the order of guards. `open` fails with
-  // the place in the text if the policy is invalid.
+  // settings of the program. Guards run in the order in which they are added;
+  // the guards of the policy take the place of this call. `open` fails with the place in the text if
+  // the policy is invalid.
   EngineBuilder& policy(std::string text);
   EngineBuilder& policy_file(std::filesystem::path file);
   // Sets the absolute folder that `~` and `home` mean in rules. The library reads no environment.
-  // Without this folder a rule about `~` is unknown for every path, so `deny` and `ask` rules ask.
+  // Without this folder the engine cannot decide a rule about `~`: a `deny` or `ask` rule then asks
+  // a person.
   EngineBuilder& home_folder(std::filesystem::path folder);
 
   // Sets a variable that programs under `external:` in the policy can request by name. The library
@@ -222,7 +224,8 @@ class Engine {
 
   // Decides calls that a client runs. The tools need not be registered; a tool of this engine or
   // the policy classifies them. If all calls are already answered, the continuation has no id.
-  // `submit` takes the results: the whole result if it has documents, else `data`, else `output`.
+  // `submit` takes one result for each call. The guards judge the whole result if it has documents,
+  // otherwise `data`, or `output` if `data` is null.
   Result<HandedOut> hand_out(Continuation::Payload frame, std::vector<Call> calls,
                              std::chrono::seconds within = std::chrono::hours(24));
   Result<std::vector<Answer>> submit(const Submission& submission, const std::string& session_id);

@@ -9,7 +9,8 @@
 //
 // `agent_id` is the authenticated principal, never a name that a model or a tool gave. The row
 // around an event says to which session, call, run and policy it belongs; the event does not.
-// Redact texts before you put them in: a cut through a secret would hide the secret from redaction.
+// Redact a text before you put it into an event. The engine cuts long texts, and redaction does not
+// recognise half a secret.
 #pragma once
 
 #include <boost/json/object.hpp>

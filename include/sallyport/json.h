@@ -39,8 +39,8 @@ inline constexpr const char* kOverLimit = "limit";
 
 struct ParsedJson {
   json::value value;
-  // False if a number of the text differs from the number that its double prints. Keep and hash the
-  // received bytes of such a text: its canonical form means something else.
+  // False if a double cannot hold a number of the text exactly. Keep and hash the received bytes of
+  // such a text: its canonical form means something else.
   bool exact = true;
   std::size_t values = 0;  // number of values at all depths, plus member names
 };

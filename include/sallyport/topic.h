@@ -49,7 +49,8 @@ json::object to_json(const StoredEvent& event);
 // A value. What `Engine::read_topic` returns.
 struct TopicPage {
   std::vector<StoredEvent> events{};
-  // Set if events after `after` were deleted: the first id that is kept, or else the next id.
+  // Set if events after `after` were deleted. It is the id of the first event that is left, or the
+  // next id if none is left.
   std::optional<std::uint64_t> first_kept{};
 };
 

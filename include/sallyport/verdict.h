@@ -71,7 +71,7 @@ struct Verdict {
   bool operator==(const Verdict&) const = default;
 };
 
-// Writes the verdict of a hook after the call as JSON, for a program whose hooks run in another
+// Writes the verdict of a result guard as JSON, for a program whose result guards run in another
 // process. `Ask` has no JSON form: after the call no person can be asked (PI-1).
 Result<json::object> hook_verdict_to_json(const Verdict& verdict);
 

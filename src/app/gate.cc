@@ -7,10 +7,11 @@
 
 #include "agent/tools.h"
 #include "app/gateway_plan.h"
-#include "app/governed_process.h"
 #include "app/outside/witness_file.h"
+#include "app/people/agent_ancestry.h"
 #include "app/run_on.h"
 #include "base/try.h"
+#include "core/call/interrupted_call.h"
 #include "core/record/plain_text.h"
 #include "core/record/stored_record.h"
 #include "policy/reviewer_file.h"

@@ -8,6 +8,7 @@
 #include "agent/tools.h"
 #include "autonomy/policy_rules.h"
 #include "base/try.h"
+#include "core/call/interrupted_call.h"
 #include "embed/engine_body.h"
 #include "embed/function_parts.h"
 #include "embed/function_tool.h"

@@ -172,7 +172,7 @@ Result<void> Committer::commit(const std::vector<Group*>& groups, LedgerStore::M
       SALLYPORT_CHECK_OK(write_group(batch, *group));
       if (group->rotate_to && group->result) rotate_to = group->rotate_to;
     }
-    SALLYPORT_CHECK_OK(finish(batch, rotate_to));
+    SALLYPORT_CHECK_OK(sign_checkpoint(batch, rotate_to));
     SALLYPORT_CHECK_OK(seal_state(batch, accepts));
     SALLYPORT_CHECK_OK(write_rows(batch));
     next = std::move(batch.next);
@@ -408,7 +408,8 @@ void Committer::index(Batch& batch, const SealedDraft& draft, WallTime recorded)
   if (whole) batch.indexes.push_back(std::move(full));
 }
 
-Result<void> Committer::finish(Batch& batch, const std::shared_ptr<const SigningKey>& rotate_to) {
+Result<void> Committer::sign_checkpoint(Batch& batch,
+                                        const std::shared_ptr<const SigningKey>& rotate_to) {
   if (batch.entries.empty()) return {};
   std::vector<const SigningKey*> keys = {&key_};
   if (rotate_to) keys.push_back(rotate_to.get());

@@ -110,7 +110,7 @@ class Committer {
   Result<void> write_group(Batch& batch, Group& group);
   Result<void> place(Batch& batch, const SealedDraft& draft, Positions& positions);
   void index(Batch& batch, const SealedDraft& draft, WallTime recorded);
-  Result<void> finish(Batch& batch, const std::shared_ptr<const SigningKey>& rotate_to);
+  Result<void> sign_checkpoint(Batch& batch, const std::shared_ptr<const SigningKey>& rotate_to);
   Result<void> seal_state(Batch& batch, bool accepts);
   Result<void> write_rows(Batch& batch);
 

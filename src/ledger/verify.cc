@@ -9,10 +9,10 @@
 #include <set>
 
 #include "base/try.h"
-#include "ledger/entry_examiner.h"
 #include "ledger/merkle.h"
 #include "ledger/seals.h"
 #include "ledger/trust_link.h"
+#include "ledger/verify_entries.h"
 
 namespace sallyport::ledger {
 

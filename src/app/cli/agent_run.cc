@@ -12,8 +12,8 @@
 #include "app/cli/agent_commands.h"
 #include "app/cli/agent_terminal.h"
 #include "app/config/agent_config.h"
-#include "app/governed_process.h"
 #include "app/output.h"
+#include "app/people/agent_ancestry.h"
 #include "base/try.h"
 #include "base/uuid.h"
 

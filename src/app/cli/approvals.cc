@@ -8,8 +8,8 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/watch_view.h"
-#include "app/governed_process.h"
 #include "app/output.h"
+#include "app/people/agent_ancestry.h"
 #include "app/people/approval_items.h"
 #include "app/people/approval_json.h"
 #include "app/people/login.h"

@@ -4,8 +4,8 @@
 #include <boost/json.hpp>
 
 #include "app/cli/commands.h"
-#include "app/governed_process.h"
 #include "app/output.h"
+#include "app/people/agent_ancestry.h"
 #include "app/people/answer_limits.h"
 #include "app/people/answering.h"
 #include "app/people/approval_items.h"

@@ -6,9 +6,9 @@
 #include <boost/json.hpp>
 
 #include "app/cli/commands.h"
-#include "app/governed_process.h"
 #include "app/input.h"
 #include "app/output.h"
+#include "app/people/agent_ancestry.h"
 #include "app/people/answer_limits.h"
 #include "app/people/answering.h"
 #include "app/records/short_ids.h"

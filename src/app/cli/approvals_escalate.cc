@@ -5,8 +5,8 @@
 #include <boost/json.hpp>
 
 #include "app/cli/commands.h"
-#include "app/governed_process.h"
 #include "app/output.h"
+#include "app/people/agent_ancestry.h"
 #include "app/people/answering.h"
 #include "app/records/short_ids.h"
 #include "app/registered_reviewers.h"

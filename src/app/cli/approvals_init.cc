@@ -4,9 +4,9 @@
 #include <boost/json.hpp>
 
 #include "app/cli/commands.h"
-#include "app/governed_process.h"
 #include "app/input.h"
 #include "app/output.h"
+#include "app/people/agent_ancestry.h"
 #include "app/people/approver_key.h"
 #include "base/try.h"
 #include "ledger/private_file.h"

@@ -4,8 +4,8 @@
 #include <boost/json.hpp>
 
 #include "app/cli/commands.h"
-#include "app/governed_process.h"
 #include "app/output.h"
+#include "app/people/agent_ancestry.h"
 #include "app/people/approval_items.h"
 #include "app/people/approval_json.h"
 #include "app/people/approval_page.h"

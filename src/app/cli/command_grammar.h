@@ -1,6 +1,7 @@
 // The grammar of the command line: every command with its options, and what the parser fills in.
-// command_grammar.cc has what all commands share; command_grammar_gate.cc, _ledger.cc, _people.cc
-// and _agent_sessions.cc have the commands, by subject. No other file knows the parsing library.
+// command_grammar.cc has what all commands share; command_grammar_gate.cc, _ledger.cc, _people.cc,
+// _agent.cc and _agent_sessions.cc have the commands, by subject. No other file knows the parsing
+// library.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -5,6 +5,7 @@
 #include "app/cli/demo_tools.h"
 #include "base/try.h"
 #include "base/uuid.h"
+#include "core/call/interrupted_call.h"
 
 namespace sallyport::app {
 

@@ -10,14 +10,15 @@
 #include <cstring>
 
 #include "app/cli/commands.h"
-#include "app/governed_process.h"
 #include "app/hooks/hook_desk.h"
 #include "app/hooks/hook_line.h"
 #include "app/hooks/last_word.h"
 #include "app/hooks/service_line.h"
 #include "app/input.h"
+#include "app/people/agent_ancestry.h"
 #include "app/run_on.h"
 #include "base/try.h"
+#include "core/call/interrupted_call.h"
 #include "core/record/stored_record.h"
 
 namespace sallyport::app {

@@ -5,8 +5,8 @@
 #include <boost/json.hpp>
 
 #include "app/cli/trust_commands.h"
-#include "app/governed_process.h"
 #include "app/output.h"
+#include "app/people/agent_ancestry.h"
 #include "app/people/approver_key.h"
 #include "app/people/tier_change.h"
 #include "app/records/agent_trust.h"

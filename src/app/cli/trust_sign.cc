@@ -6,9 +6,9 @@
 #include <cstdio>
 
 #include "app/cli/trust_commands.h"
-#include "app/governed_process.h"
 #include "app/input.h"
 #include "app/output.h"
+#include "app/people/agent_ancestry.h"
 #include "app/people/approver_key.h"
 #include "app/people/tier_change.h"
 #include "base/try.h"

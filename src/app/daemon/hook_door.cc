@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "app/accounts.h"
-#include "app/governed_process.h"
+#include "app/people/agent_ancestry.h"
 #include "base/try.h"
 
 namespace sallyport::app {

@@ -4,8 +4,8 @@
 
 #include "app/environment.h"
 #include "app/gateway_plan.h"
-#include "app/governed_process.h"
 #include "app/hooks/hook_text.h"
+#include "app/people/agent_ancestry.h"
 #include "app/run.h"
 #include "autonomy/dispatch_context.h"
 #include "base/on_pool.h"

@@ -5,7 +5,7 @@
 
 #include <charconv>
 
-#include "app/governed_process.h"
+#include "app/people/agent_ancestry.h"
 #include "app/registered_reviewers.h"
 #include "base/try.h"
 #include "core/approval/reply_check.h"

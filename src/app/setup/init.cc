@@ -4,8 +4,8 @@
 #include <boost/json.hpp>
 
 #include "app/cli/commands.h"
-#include "app/governed_process.h"
 #include "app/output.h"
+#include "app/people/agent_ancestry.h"
 #include "app/setup/settings_file.h"
 #include "app/setup/wiring.h"
 #include "base/try.h"

@@ -27,7 +27,4 @@ Envelope envelope_of(const ToolResult& result);
 // the row stays as it is.
 void take_row(Draft& record, std::optional<Idempotency::Status> status);
 
-// The drafts that close a call whose process died (AU-77).
-std::vector<Draft> close_interrupted(const json::object& entry);
-
 }  // namespace sallyport::core

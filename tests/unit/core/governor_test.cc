@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 #include <thread>
 
+#include "core/call/interrupted_call.h"
 #include "support/governed.h"
 #include "support/pause.h"
 

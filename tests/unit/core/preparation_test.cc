@@ -3,6 +3,7 @@
 
 #include <boost/json.hpp>
 
+#include "core/call/interrupted_call.h"
 #include "core/call/preparing.h"
 #include "core/record/journal.h"
 #include "support/governed.h"

@@ -1,4 +1,4 @@
-#include "app/governed_process.h"
+#include "app/people/agent_ancestry.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ void write(const std::filesystem::path& folder, core::Fact fact) {
 }
 
 // AP-29 (partly)
-TEST(GovernedProcessTest, AProcessKnowsItselfAndItsAncestors) {
+TEST(AgentAncestryTest, AProcessKnowsItselfAndItsAncestors) {
   const Result<std::vector<std::string>> keys = ancestry();
   ASSERT_TRUE(keys) << keys.error().message;
   ASSERT_GE(keys->size(), 2u);
@@ -35,7 +35,7 @@ TEST(GovernedProcessTest, AProcessKnowsItselfAndItsAncestors) {
 }
 
 // AP-29 (partly)
-TEST(GovernedProcessTest, WhatDescendsFromAnAgentIsRefusedAndRecorded) {
+TEST(AgentAncestryTest, WhatDescendsFromAnAgentIsRefusedAndRecorded) {
   const test::TempFolder folder;
   const std::filesystem::path data = folder.path() / "data";
   write(data, governs(getppid(), "agent:coder"));
@@ -58,7 +58,7 @@ TEST(GovernedProcessTest, WhatDescendsFromAnAgentIsRefusedAndRecorded) {
 }
 
 // AP-29 (partly)
-TEST(GovernedProcessTest, TheEnvironmentOfAnAgentIsEnough) {
+TEST(AgentAncestryTest, TheEnvironmentOfAnAgentIsEnough) {
   const test::TempFolder folder;
   Context context = context_in(folder.path() / "data");
   EXPECT_TRUE(refuse_agents(context, "trust promote"));

@@ -1,4 +1,4 @@
-#include "ledger/entry_examiner.h"
+#include "ledger/verify_entries.h"
 
 #include <fmt/format.h>
 

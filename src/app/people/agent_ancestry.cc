@@ -1,4 +1,4 @@
-#include "app/governed_process.h"
+#include "app/people/agent_ancestry.h"
 
 #include <fcntl.h>
 #include <fmt/chrono.h>
