@@ -144,6 +144,7 @@ Result<Login> log_in_among(const Context& context, const LoginOptions& options,
 
 Result<Login> log_in(const Context& context, const LoginOptions& options, std::string_view command,
                      std::string_view role) {
+  SALLYPORT_CHECK_OK(refuse_agents(context, command));
   return log_in_among(context, options, registered_reviewers(context, options.reviewers), command,
                       role);
 }

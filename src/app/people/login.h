@@ -20,8 +20,9 @@ struct Login {
   std::shared_ptr<const core::ApprovalRules> rules;  // the people he was found among
 };
 
-// `Unauthenticated`: not registered with that role, another key or token than the registered one;
-// the attempt is on record then. `command` is what was tried.
+// Refuses processes of agents, whatever they show. `Unauthenticated`: not registered with that role,
+// or another key or token than the registered one; the attempt is on record then. `command` is what
+// was tried.
 Result<Login> log_in(const Context& context, const LoginOptions& options, std::string_view command,
                      std::string_view role = "approver");
 
