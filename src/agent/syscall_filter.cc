@@ -83,6 +83,17 @@ constexpr int kRefusedCalls[] = {
 #endif
 };
 
+// Limits and priorities: of the caller itself they may be set, of another process they may not. A
+// command that limits the file size of the runtime would keep its own end from being recorded.
+struct SelfOnly {
+  int number;
+  int process;  // the argument that names the process; 0 is the caller
+};
+constexpr SelfOnly kSelfOnly[] = {
+    {SYS_prlimit64, 0},      {SYS_setpriority, 1},   {SYS_ioprio_set, 1},
+    {SYS_sched_setparam, 0}, {SYS_sched_setattr, 0}, {SYS_sched_setscheduler, 0},
+};
+
 constexpr std::uint32_t kNewSpaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
                                      CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 
@@ -156,6 +167,13 @@ std::vector<sock_filter> syscall_filter(const FilteredCalls& allowed) {
 #if defined(SYS_truncate)
   if (!allowed.truncate_path) text.refuse_call(SYS_truncate);
 #endif
+  for (const SelfOnly& call : kSelfOnly) {
+    text.if_is(static_cast<std::uint32_t>(call.number), 4);
+    text.load(argument(call.process));
+    text.if_is(0, 1);
+    text.allow();
+    text.refuse(EPERM);
+  }
   // Its flags are out of reach; libraries use `clone` where it is missing.
   text.refuse_call(SYS_clone3, ENOSYS);
   text.if_is(SYS_clone, 4);

@@ -35,6 +35,12 @@ const Argument* Arguments::value(std::string_view spelling) const {
   return nullptr;
 }
 
+bool Arguments::has_unknown() const {
+  return std::ranges::any_of(options, [](const GivenOption& given) {
+    return given.option == nullptr && given.spelling.starts_with("--");
+  });
+}
+
 Argument literal(std::string text) {
   return {.word = {.values = {std::move(text)}}};
 }

@@ -28,6 +28,8 @@ struct Arguments {
   bool has(std::string_view spelling) const;
   const Argument* value(char meaning) const;
   const Argument* value(std::string_view spelling) const;
+  // A long option that the profile does not know. It may take the next word.
+  bool has_unknown() const;
 };
 
 struct ArgumentRules {

@@ -34,6 +34,8 @@ void set_name(ShellReader& reader, const Invocation& call, const Argument& argum
     }
     reader.assign(name, {});
     if (steers_programs(name)) steer(reader, call);
+    // The value is not known here.
+    if (is_arithmetic_variable(name)) reader.opaque(OpaqueReason::Code, call);
   }
 }
 
@@ -246,10 +248,21 @@ bool builtin_effects(ShellReader& reader, const Invocation& call, const std::str
     set_names(reader, call, "xrpgfF");
   } else if (name == "unset") {
     set_names(reader, call, "v");
-  } else if (name == "getopts" || name == "wait") {
+  } else if (name == "getopts") {
     reader.add_plain("none");
-    if (call.words.size() > 2 && (name == "getopts" || call.words.size() > 3))
-      set_name(reader, call, call.words[2]);
+    const std::string* first = text_at(call, 1);
+    const std::size_t at = first != nullptr && *first == "--" ? 3 : 2;
+    if (call.words.size() > at) set_name(reader, call, call.words[at]);
+    if (call.words.size() > 1 && call.words[1].word.many) set_name(reader, call, {});
+  } else if (name == "wait") {
+    reader.add_plain("none");
+    // `-p NAME`, also behind other letters.
+    const bool sets =
+        std::any_of(call.words.begin() + 1, call.words.end(), [](const Argument& one) {
+          const std::string* text = one.text();
+          return text == nullptr || (text->starts_with('-') && text->contains('p'));
+        });
+    if (sets) steer(reader, call);
   } else if (name == "set") {
     set_options(reader, call);
   } else if (name == "shopt") {

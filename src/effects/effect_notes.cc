@@ -100,10 +100,14 @@ void ShellReader::add_path(std::string_view effect_class, const Argument& path, 
   const auto emit = [&](EffectPath made) {
     // It is not known yet where a link that this line makes will lead (RU-41).
     const auto absolute = absolute_path(made.text, made.folder);
+    const bool changes_it = effect_class != "fs.read";
     if (changes_.links_unknown ||
         (absolute && std::ranges::any_of(changes_.links, [&](const std::string& link) {
            return is_at_or_below(*absolute, link);
          }))) {
+      made.unknown = true;
+    }
+    if (absolute && (is_copied_link(*absolute) || (changes_it && is_below_unpacked(*absolute)))) {
       made.unknown = true;
     }
     add({.effect_class = std::string(effect_class),
@@ -190,6 +194,64 @@ void ShellReader::make_link(const Argument& target, const std::vector<Argument>&
     }
   }
   if (changes_.links.size() > kMostEffects) changes_.links_unknown = true;
+}
+
+// Links inside of a folder are copied with it: a path below the copy leads where the same path below
+// the source leads.
+void ShellReader::copy_tree(const Argument& target, const std::vector<Argument>& sources) {
+  const auto absolute = [&](const Argument& argument) -> std::optional<std::string> {
+    const std::string* text = argument.text();
+    if (text == nullptr || state_.folders.size() != 1) return std::nullopt;
+    return absolute_path(*text, state_.folders[0]);
+  };
+  const std::optional<std::string> to = absolute(target);
+  for (const Argument& source : sources) {
+    const std::optional<std::string> from = absolute(source);
+    if (!to || !from || changes_.copies.size() >= kMostEffects) {
+      changes_.links_unknown = true;
+      return;
+    }
+    changes_.copies.insert({*to, *from});
+    changes_.copies.insert({cleaned_path(*to + "/" + std::string(last_segment(*from))), *from});
+  }
+}
+
+bool ShellReader::is_copied_link(const std::string& path) {
+  return std::ranges::any_of(changes_.copies, [&](const auto& copy) {
+    const auto& [to, from] = copy;
+    if (path == to || !is_at_or_below(path, to)) return false;
+    return expansion_.leads_out(from, path.substr(to.size()));
+  });
+}
+
+// An archive may bring links: what lies below a name that it brings may lead anywhere.
+void ShellReader::unpack(const Argument& folder) {
+  const std::string* text = folder.text();
+  const std::optional<std::string> path =
+      text == nullptr || state_.folders.size() > 1
+          ? std::nullopt
+          : absolute_path(*text,
+                          state_.folders.empty() ? std::nullopt : std::optional(state_.folders[0]));
+  if (path) {
+    changes_.unpacked.insert(*path);
+  } else {
+    changes_.links_unknown = true;
+  }
+}
+
+bool ShellReader::is_below_unpacked(const std::string& path) const {
+  return std::ranges::any_of(changes_.unpacked, [&](const std::string& folder) {
+    if (!is_at_or_below(path, folder) || path == folder) return false;
+    const std::size_t start = folder == "/" ? 1 : folder.size() + 1;
+    return path.find('/', start) != std::string::npos;
+  });
+}
+
+bool ShellReader::is_file(const std::string& text) {
+  return std::ranges::any_of(state_.folders, [&](const std::string& folder) {
+    const auto path = absolute_path(text, folder);
+    return path && expansion_.exists(*path);
+  });
 }
 
 bool ShellReader::was_downloaded(const Argument& file) const {

@@ -51,7 +51,19 @@ void sed_or_awk(ShellReader& reader, const Invocation& call, bool sed) {
     read_script(reader, call, operands[0], sed ? is_plain_sed_script : is_plain_awk_script);
     operands.erase(operands.begin());
   }
-  const bool writes = sed ? arguments.has("-i") : arguments.has("-i");
+  const bool writes = arguments.has("-i");
+  for (const GivenOption& option : arguments.options) {
+    // `sed -i/elsewhere/*` keeps the old file there; `gawk -oFILE` writes the program.
+    const bool backup = sed && option.spelling.starts_with(option.spelling == "-i" ? "-i" : "--in");
+    const bool dump =
+        !sed && (option.spelling == "-o" || option.spelling == "-p" || option.spelling == "-d" ||
+                 option.spelling.starts_with("--pretty") || option.spelling.starts_with("--prof") ||
+                 option.spelling.starts_with("--dump"));
+    const std::string* text = option.value ? option.value->text() : nullptr;
+    if (backup && text != nullptr && text->contains('/')) reader.add_path("fs.write", {});
+    if (dump)
+      reader.add_path("fs.write", text != nullptr ? literal(*text) : literal("awkprof.out"));
+  }
   for (const Argument& file : operands) {
     const std::string* text = file.text();
     if (text != nullptr && (*text == "-" || (!sed && text->contains('=') && !text->contains('/'))))
@@ -101,14 +113,23 @@ void tar(ShellReader& reader, const Invocation& given) {
     }
   }
   const ShellState state = reader.state();
-  if (const Argument* folder = arguments.value("-C")) reader.set_folder(*folder);
-  if (extracts) {
-    if (arguments.has("-P")) {
-      reader.add_path("fs.write", {}, true);
-    } else {
-      reader.add_here("fs.write", true);
-    }
+  const auto extract = [&](const Argument& folder) {
+    reader.add_path("fs.write", arguments.has("-P") ? Argument{} : folder, true);
+    reader.unpack(folder);
+  };
+  bool moved = false;
+  for (const GivenOption& option : arguments.options) {
+    const bool moves =
+        option.option != nullptr && option.value &&
+        std::ranges::find(option.option->spellings, "-C") != option.option->spellings.end();
+    if (!moves) continue;
+    moved = true;
+    reader.set_folder(*option.value);
+    if (extracts) extract(literal("."));
   }
+  if (extracts && !moved) extract(literal("."));
+  if (const Argument* top = arguments.value("--one-top-level"); extracts && top != nullptr)
+    extract(*top);
   if (creates) {
     for (const Argument& file : arguments.operands) reader.add_path("fs.read", file, true);
     if (arguments.has("--remove-files")) {
@@ -128,8 +149,10 @@ void unzip(ShellReader& reader, const Invocation& call) {
                      arguments.has("-Z") || arguments.has("-z") || arguments.has("-v");
   if (const Argument* folder = arguments.value("-d")) {
     reader.add_path("fs.write", *folder, true);
+    reader.unpack(*folder);
   } else if (!looks || arguments.unclear) {
     reader.add_here("fs.write", true);
+    reader.unpack(literal("."));
   }
 }
 

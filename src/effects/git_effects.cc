@@ -68,6 +68,13 @@ class Git {
 
  private:
   bool has(std::string_view spelling) const { return arguments_.has(spelling); }
+  // git takes the beginning of a long option for the option.
+  bool may_have(std::string_view spelling) const {
+    return has(spelling) || std::ranges::any_of(arguments_.options, [&](const GivenOption& given) {
+             return given.option == nullptr && given.spelling.size() > 2 &&
+                    given.spelling.starts_with("--") && spelling.starts_with(given.spelling);
+           });
+  }
   const std::string* operand(std::size_t index) const {
     return index < arguments_.operands.size() ? arguments_.operands[index].text() : nullptr;
   }
@@ -79,8 +86,14 @@ class Git {
 
   void read() {
     reader_.add_here("fs.read", true);
-    if (name_ == "diff" && (has("--no-index") || arguments_.dashes)) {
-      for (const Argument& path : arguments_.operands) reader_.add_path("fs.read", path, true);
+    if (name_ != "diff") return;
+    // Outside of the repository `git diff` compares two files, without being told to.
+    const bool files = may_have("--no-index") || arguments_.dashes;
+    for (const Argument& path : arguments_.operands) {
+      const bool outside = std::ranges::any_of(path.word.values, [](const std::string& text) {
+        return text.starts_with('/') || text.starts_with('~') || text.starts_with("../");
+      });
+      if (files || outside) reader_.add_path("fs.read", path, true);
     }
   }
 
@@ -93,6 +106,17 @@ class Git {
       reader_.add_path("fs.write", arguments_.operands[1], true);
     if (name_ == "worktree" && first_is({"remove"}) && count() > 1)
       reader_.add_path("fs.delete", arguments_.operands[1], true);
+    if (name_ == "worktree" && first_is({"move"}) && count() > 2)
+      reader_.add_path("fs.write", arguments_.operands[2], true);
+    if (name_ == "init") {
+      if (const Argument* folder = arguments_.value("--separate-git-dir"))
+        reader_.add_path("fs.write", *folder, true);
+    }
+    if (name_ == "checkout-index") {
+      if (const Argument* prefix = arguments_.value("--prefix"))
+        reader_.add_path("fs.write", *prefix, true);
+    }
+    if (name_ == "apply" && may_have("--unsafe-paths")) reader_.add_path("fs.write", {}, true);
     // A template brings hooks, which the next commit runs.
     if (name_ == "init" && has("--template")) reader_.opaque(OpaqueReason::Configuration, call_);
     if (name_ == "init" && count() > 0)
@@ -122,9 +146,9 @@ class Git {
                            has("-v") || has("-vv") || has("--contains") || has("--show-current") ||
                            has("--merged") || has("--no-merged") || has("--points-at") || has("-n");
       const bool changes = has("-d") || has("-D") || has("-m") || has("-M") || has("-c") ||
-                           has("-C") || has("-u") || has("-f") || has("--delete") ||
-                           has("--move") || has("--force") || has("--unset-upstream") ||
-                           has("--edit-description");
+                           has("-C") || has("-u") || has("-f") || may_have("--delete") ||
+                           may_have("--move") || may_have("--force") ||
+                           may_have("--unset-upstream") || may_have("--edit-description");
       return !changes && !arguments_.unclear && (listing || count() == 0);
     }
     if (name_ == "stash") return first_is({"list", "show"});
@@ -138,38 +162,42 @@ class Git {
   }
 
   bool discards() const {
-    if (name_ == "reset") return has("--hard") || has("--merge") || has("--keep");
+    if (name_ == "reset") return may_have("--hard") || may_have("--merge") || may_have("--keep");
     if (name_ == "clean") return true;
     if (name_ == "restore")
-      return !has("--staged") && !has("-S") ? true : has("--worktree") || has("-W");
+      return !has("--staged") && !has("-S") ? true : may_have("--worktree") || has("-W");
     if (name_ == "checkout" || name_ == "switch") {
-      if (has("-f") || has("--force") || has("--discard-changes") || has("-B") || has("-C"))
+      if (has("-f") || may_have("--force") || may_have("--discard-changes") || has("-B") ||
+          has("-C"))
         return true;
       if (name_ == "switch") return false;
-      if (arguments_.dashes || has("-p") || has("--ours") || has("--theirs")) return true;
+      if (arguments_.dashes || has("-p") || may_have("--ours") || may_have("--theirs")) return true;
       if (has("-b") || has("--orphan")) return false;
       const std::string* first = operand(0);
+      if (first != nullptr && reader_.is_file(*first)) return true;
       return count() > 1 ||
              (first != nullptr &&
               (first->starts_with('.') || first->starts_with('/') || first->starts_with(':')));
     }
     if (name_ == "branch")
       return has("-D") || has("-M") || has("-C") ||
-             ((has("-d") || has("--delete")) && (has("-f") || has("--force"))) ||
-             (has("-f") && count() > 0);
-    if (name_ == "tag") return has("-d") || has("--delete") || has("-f") || has("--force");
+             ((has("-d") || may_have("--delete")) && (has("-f") || may_have("--force"))) ||
+             ((has("-f") || may_have("--force")) && count() > 0);
+    if (name_ == "tag")
+      return has("-d") || may_have("--delete") || has("-f") || may_have("--force");
     if (name_ == "stash") return first_is({"drop", "clear"});
     if (name_ == "reflog") return first_is({"expire", "delete"});
-    if (name_ == "gc" || name_ == "prune") return name_ == "prune" || has("--prune");
-    if (name_ == "update-ref") return has("-d") || has("--stdin");
-    if (name_ == "worktree") return first_is({"remove"}) && (has("-f") || has("--force"));
-    if (name_ == "rm") return has("-f") || has("--force");
-    if (name_ == "checkout-index") return has("-f");
-    if (name_ == "read-tree") return has("--reset");
+    if (name_ == "gc" || name_ == "prune") return name_ == "prune" || may_have("--prune");
+    if (name_ == "update-ref") return has("-d") || may_have("--stdin");
+    if (name_ == "worktree") return first_is({"remove"}) && (has("-f") || may_have("--force"));
+    if (name_ == "rm") return has("-f") || may_have("--force");
+    if (name_ == "checkout-index") return has("-f") || may_have("--force");
+    if (name_ == "read-tree") return may_have("--reset");
     return false;
   }
 
   void config() {
+    if (arguments_.has_unknown()) reader_.opaque(OpaqueReason::Configuration, call_);
     const bool asks =
         has("--get") || has("--get-all") || has("--get-regexp") || has("-l") || has("--list") ||
         has("--get-urlmatch") || has("--show-origin") || first_is({"get", "list"}) ||

@@ -64,6 +64,14 @@ void curl(ShellReader& reader, const Invocation& call) {
     }
     // It connects to another place than the address says.
     if (meaning == 'h') reader.add_host({});
+    if (meaning == 'u') {
+      reader.add_host({});
+      reader.add_path("fs.write", *given.value);
+    }
+    const std::string* format = given.value->text();
+    const bool says = given.spelling == "-w" || given.spelling.starts_with("--write-out");
+    if (says && (format == nullptr || format->contains("%output{") || format->starts_with('@')))
+      reader.add_path("fs.write", {});
     if (meaning == '>' && folder != nullptr)
       reader.add_path("fs.write", in_folder(folder, *given.value));
   }

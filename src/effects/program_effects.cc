@@ -37,15 +37,19 @@ void to_target(ShellReader& reader, const Program& row, const Arguments& argumen
   }
   // Any number of words at the end: which of them is the target is not known.
   if (arguments.unclear && !sources.empty() && sources.back().word.many) target = {};
-  const bool keeps_links = arguments.has('L');
   const bool recursive = arguments.has('R') || arguments.has("--archive");
+  const bool keeps_links = arguments.has('L');
   if (row.operands == Operands::Copy) each_path(reader, "fs.read", sources, recursive);
   if (row.operands == Operands::Move) each_path(reader, "fs.delete", sources, false);
   reader.add_path("fs.write", target, recursive);
   for (const Argument& source : sources) {
     if (reader.was_downloaded(source)) reader.mark_downloaded(target, source);
   }
-  if (row.operands != Operands::Copy || keeps_links) reader.make_link(target, sources);
+  if (row.operands != Operands::Copy || keeps_links) {
+    reader.make_link(target, sources);
+  } else if (recursive && !arguments.has("--dereference")) {
+    reader.copy_tree(target, sources);
+  }
 }
 
 void generic_effects(ShellReader& reader, const Invocation& call, const Program& row) {
@@ -154,6 +158,9 @@ void option_effects(ShellReader& reader, const Invocation& call, const Arguments
     const char meaning = given.option->meaning;
     if (meaning == '!') reader.opaque(OpaqueReason::Interpreter, call);
     if (meaning == 'C') reader.opaque(OpaqueReason::Configuration, call);
+    // The files that a list of files names are read too.
+    const bool list = given.option->spellings.back().starts_with("--files0-from");
+    if (list) reader.add_path("fs.read", {});
     if (!given.value || is_dash(*given.value)) continue;
     if (meaning == '<') reader.add_path("fs.read", *given.value);
     if (meaning == '>') reader.add_path("fs.write", *given.value);
@@ -197,7 +204,8 @@ void program_effects(ShellReader& reader, const Invocation& call, const std::str
           call.words, 1, {.options = options_of(row.options), .stop_at_operand = true});
       option_effects(reader, call, arguments);
       const std::size_t next = arguments.next + static_cast<std::size_t>(row.skip);
-      // `nice -5`: an option that the row does not list has no value.
+      // `nice -5`: a letter that the row does not list has no value. A long option may have one.
+      if (arguments.has_unknown()) reader.opaque(OpaqueReason::Interpreter, call);
       if (next >= call.words.size()) {
         reader.add_plain("none");
       } else {
@@ -218,6 +226,33 @@ void program_effects(ShellReader& reader, const Invocation& call, const std::str
   }
 }
 
+namespace {
+
+// Options of package managers that start a program, or ask another registry.
+void package_option_effects(ShellReader& reader, const Invocation& call, const Arguments& arguments,
+                            const std::string& name) {
+  const bool runs = (name == "pip" && arguments.has("--python")) ||
+                    (name == "cargo" && arguments.has("--config")) ||
+                    (name != "uv" && name != "pip" && arguments.has("--browser"));
+  if (runs) reader.opaque(OpaqueReason::Configuration, call);
+  if (const Argument* registry = arguments.value("--registry")) reader.add_host(*registry);
+  if (name != "go") return;
+  // `go` reads `-name` and `--name` alike.
+  constexpr std::string_view kRun[] = {"toolexec", "exec", "vettool", "overlay", "modfile"};
+  for (const Argument& word : call.words) {
+    for (const std::string& text : word.word.values) {
+      const std::string_view bare =
+          std::string_view(text).substr(std::min(text.size(), text.find_first_not_of('-')));
+      const bool runs_it = std::ranges::any_of(kRun, [&](std::string_view option) {
+        return bare == option || bare.starts_with(std::string(option) + "=");
+      });
+      if (text.starts_with('-') && runs_it) reader.opaque(OpaqueReason::Interpreter, call);
+    }
+  }
+}
+
+}  // namespace
+
 void package_effects(ShellReader& reader, const Invocation& call, const Program& row,
                      const std::string& name) {
   if (row.options.empty()) return reader.add_plain("package.install");  // `npx` and its group
@@ -237,6 +272,7 @@ void package_effects(ShellReader& reader, const Invocation& call, const Program&
     reader.add_plain("process.exec");
     return reader.opaque(OpaqueReason::Expansion, call);
   }
+  package_option_effects(reader, call, arguments, name);
   const Subcommand* found = find_subcommand(name, *word);
   std::string_view effect_class = found == nullptr ? "process.exec" : found->effect_class;
   const std::string* second =
@@ -255,6 +291,8 @@ void package_effects(ShellReader& reader, const Invocation& call, const Program&
     if (lists) effect_class = "none";
     if (edits) effect_class = "process.exec";
   }
+  // What an option of a question does is known only if it is listed.
+  if (effect_class == "none" && arguments.has_unknown()) effect_class = "process.exec";
   reader.add_plain(effect_class);
 }
 
@@ -302,7 +340,9 @@ void shell_effects(ShellReader& reader, const Invocation& call, const Program& r
 void interpreter_effects(ShellReader& reader, const Invocation& call, const Program& row) {
   const Arguments arguments =
       read_arguments(call.words, 1, {.options = options_of(row.options), .stop_at_operand = true});
-  if (arguments.has('N') && arguments.next >= call.words.size()) return reader.add_plain("none");
+  const bool runs = arguments.has('c') || arguments.has('!') || arguments.has('C');
+  if (arguments.has('N') && !runs && arguments.next >= call.words.size())
+    return reader.add_plain("none");
   option_effects(reader, call, arguments);
   // `python -m module`: what follows belongs to the module.
   if (arguments.has('c')) {

@@ -27,9 +27,13 @@ constexpr auto kPrograms = std::to_array<Program>({
 
     {.names = "cat tac wc rev md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum "
               "cksum sum "
-              "readlink realpath zcat bzcat xzcat zstdcat cmp more lsof tsort strings",
+              "readlink realpath zcat bzcat xzcat cmp more lsof tsort strings",
      .operands = Operands::Read,
      .options = "--files0-from=<"},
+    {.names = "zstdcat",
+     .operands = Operands::Read,
+     .options = "-o=> -D=< --filelist=! "
+                "--output-dir-flat=> --output-dir-mirror=>"},
     {.names = "file",
      .operands = Operands::Read,
      .options = "-m,--magic-file=< -f,--files-from=< -e,--exclude= -F,--separator= -P= "
@@ -51,7 +55,8 @@ constexpr auto kPrograms = std::to_array<Program>({
     {.names = "diff sdiff",
      .operands = Operands::Read,
      .options = "-r,--recursive:R -U,--unified=? -C,--context=? -x,--exclude= -X,--exclude-from=< "
-                "-I= -W= -L,--label= --from-file=< --to-file=< -F= -S= -o,--output=>"},
+                "-I= -W= -L,--label= --from-file=< --to-file=< -F= -S= -o,--output=> "
+                "--diff-program=!"},
     {.names = "ls dir vdir",
      .operands = Operands::ReadHere,
      .options = "-R,--recursive:R -I,--ignore= -T= -w= --block-size= --sort= --time= --color"},
@@ -156,21 +161,26 @@ constexpr auto kPrograms = std::to_array<Program>({
     {.names = "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lzma",
      .operands = Operands::Replace,
      .options = "-S,--suffix= -k,--keep -c,--stdout,--to-stdout -d -l -t -r,--recursive:R "
-                "-T,--threads= -o=> -f -q -v"},
+                "-T,--threads= -o=> -f -q -v --files,--files0,--filelist:! "
+                "--output-dir-flat=> --output-dir-mirror=>"},
     {.names = "zip",
      .operands = Operands::WriteRead,
-     .options = "-r:R -m:! -TT,--unzip-command=! -x= -i= -b= -n= -t= -P= -q -j -u -9"},
+     .options = "-r:R -m:! -TT,--unzip-command=! -O,--out,--output-file=> -x= -i= -b= -n= -t= -P= "
+                "-q -j -u -9"},
 
     {.names = "env",
      .operands = Operands::Special,
      .options = "-u,--unset= -C,--chdir= -S,--split-string=! -i,--ignore-environment -0,--null "
-                "-v --block-signal=? --default-signal=? --ignore-signal=?"},
+                "-v,--debug --block-signal=? --default-signal=? --ignore-signal=? "
+                "--list-signal-handling --help --version"},
     {.names = "sudo",
      .operands = Operands::Special,
      .options = "-u,--user= -g,--group= -h,--host= -p,--prompt= -C,--close-from= -D,--chdir= "
                 "-R,--chroot= -r,--role= -t,--type= -T,--command-timeout= -U,--other-user= "
-                "-E,--preserve-env=? -H -i,--login -s,--shell -n -k -K -l,--list -v,--validate "
-                "-A -b -e,--edit -S -P -V,--version"},
+                "-E,--preserve-env=? -H,--set-home -i,--login -s,--shell -n,--non-interactive "
+                "-k,--reset-timestamp -K,--remove-timestamp -l,--list -v,--validate "
+                "-A,--askpass -b,--background -e,--edit -S,--stdin -P,--preserve-groups "
+                "-V,--version --help"},
     {.names = "doas", .operands = Operands::Special, .options = "-u= -C= -a= -n -s -L"},
     {.names = "pkexec",
      .operands = Operands::Special,
@@ -182,8 +192,8 @@ constexpr auto kPrograms = std::to_array<Program>({
                 "--session-command=c"},
     {.names = "xargs",
      .operands = Operands::Special,
-     .options = "-I=r -J=r -a,--arg-file=< -n,--max-args= -P,--max-procs= -L,--max-lines= "
-                "-d,--delimiter= -E= -s,--max-chars= -R= -S= -i,--replace=? -l=? -e,--eof=? "
+     .options = "-I=r -J=r -a,--arg-file=< -n,--max-args=a -P,--max-procs= -L=a -d,--delimiter= "
+                "-E= -s,--max-chars= -R= -S= -i,--replace=? -l,--max-lines=? -e,--eof=? "
                 "-0,--null -r,--no-run-if-empty -t,--verbose -p,--interactive -x,--exit "
                 "-o,--open-tty --process-slot-var= --show-limits"},
     {.names = "parallel",
@@ -194,8 +204,10 @@ constexpr auto kPrograms = std::to_array<Program>({
                 "--will-cite --ungroup --line-buffer -X -m -q -0 --pipe:! --shebang:!"},
     {.names = "watch",
      .operands = Operands::Special,
-     .options = "-n,--interval= -d,--differences=? -t,--no-title -b -e -g -c -x,--exec -p -w "
-                "-q,--equexit= --shotsdir=>"},
+     .options =
+         "-n,--interval= -d,--differences=? -t,--no-title -b,--beep -e,--errexit -g,--chgexit "
+         "-c,--color -C,--no-color -x,--exec -p,--precise -w,--no-wrap -r,--no-rerun "
+         "-q,--equexit= --shotsdir=>"},
     {.names = "flock",
      .operands = Operands::Special,
      .options = "-w,--wait,--timeout= -E,--conflict-exit-code= -c,--command=c -s,--shared "
@@ -210,7 +222,7 @@ constexpr auto kPrograms = std::to_array<Program>({
     {.names = "awk gawk mawk nawk",
      .operands = Operands::Special,
      .options = "-f,--file=f -E,--exec=f -F,--field-separator= -v,--assign= -i,--include=! "
-                "-l,--load=! -e,--source=s -o,--pretty-print=? -p,--profile=? "
+                "-l,--load=! -W=! -e,--source=s -o,--pretty-print=? -p,--profile=? "
                 "-d,--dump-variables=? -D,--debug=?"},
     {.names = "tar",
      .operands = Operands::Special,
@@ -230,7 +242,8 @@ constexpr auto kPrograms = std::to_array<Program>({
     {.names = "patch",
      .operands = Operands::Special,
      .options = "-d,--directory= -i,--input=< -o,--output=> -r,--reject-file=> -p,--strip= "
-                "-B,--prefix= -D= -F= -V= -Y= -z= -g,--get=! -R -N -s -f -E -b --dry-run"},
+                "-B,--prefix,-Y,--basename-prefix=> -D= -F= -V= -z= -g,--get=! -R -N -s -f -E -b "
+                "--dry-run"},
     {.names = "mktemp",
      .operands = Operands::Special,
      .options = "-p,--tmpdir= -d -q -u -t --suffix="},
@@ -248,7 +261,7 @@ constexpr auto kPrograms = std::to_array<Program>({
                 "-A,--user-agent= -e,--referer= -X,--request= -m,--max-time= --connect-timeout= "
                 "-w,--write-out= --retry= --retry-delay= --retry-max-time= -r,--range= "
                 "-C,--continue-at= -y= -Y= -z,--time-cond= --limit-rate= --max-filesize= "
-                "--max-redirs= --interface= --local-port= --unix-socket,--abstract-unix-socket=< "
+                "--max-redirs= --interface= --local-port= --unix-socket,--abstract-unix-socket=u "
                 "-t,--telnet-option= -Q,--quote= -P,--ftp-port= --ciphers= --tls-max= --engine=! "
                 "--dns-servers= --oauth2-bearer= --aws-sigv4= --variable= --expand-url=h --rate= "
                 "--parallel-max= --noproxy= --cert-type= --key-type= --pass= --pinnedpubkey= "
@@ -312,7 +325,15 @@ constexpr auto kPrograms = std::to_array<Program>({
      .operands = Operands::Packages,
      .options =
          "--prefix= -C,--dir,--cwd= -w,--workspace= --manifest-path= -F,--filter= --registry= "
-         "--project= --directory= --color= --config= --toolchain= -o= -t= -v,--version --python="},
+         "--project= --directory= --color= --config= --toolchain= -o= -t= -v,--version --python= "
+         "--browser= --json --depth= --all -a --long --parseable --global -g --outdated --uptodate "
+         "--format= --format-version= --no-deps --omit= --include= --prod --production --dev "
+         "--workspaces --offline --locked --frozen --features= --all-features "
+         "--no-default-features --target= --invert= -i= --edges= -e= --limit= --index-url= "
+         "--verbose -q,--quiet --help --user --local --not-required --exclude= --path= --pre "
+         "--no-index --files --no-cache --no-color --installed --versions --upgradable "
+         "--manual-installed --disable-pip-version-check --no-input --only= --recursive "
+         "--silent --no-fund --no-audit --package-lock-only --charset= --duplicates --workspace"},
     {.names = "npx uvx pipx bunx", .operands = Operands::Packages},
 
     {.names = "nohup setsid",
@@ -383,11 +404,12 @@ constexpr auto kSubcommands = std::to_array<Subcommand>({
      "fs.read",
      "--output=> -O,--open-files-in-pager:! --ext-diff:C --textconv:C -n= -G= -S= -L= --format= "
      "--pretty= "
-     "-U,--unified= --since= --until= --author= --grep= -e=~ -f=~ -A= -B= -C= --no-index"},
+     "-U,--unified= --since= --until= --author= --grep= -e=~ -f=~ -A= -B= -C= --no-index "
+     "--contents,--ignore-revs-file=<"},
     {"git",
      "add commit merge stash switch checkout rebase cherry-pick revert tag branch init mv rm notes "
      "apply am "
-     "config remote worktree submodule update-index reset gc prune pack-refs update-ref "
+     "remote worktree submodule update-index reset gc prune pack-refs update-ref "
      "symbolic-ref replace "
      "bisect reflog maintenance repack rerere sparse-checkout read-tree write-tree commit-tree "
      "hash-object mktag "
@@ -400,7 +422,16 @@ constexpr auto kSubcommands = std::to_array<Subcommand>({
      "--pathspec-from-file=< "
      "-o,--output,--output-directory=> -e,--exclude= --fixup= --squash= --cleanup= --gpg-sign=? "
      "-S=? --orphan= --source= "
-     "-U,--unified= --format= --prefix= --remote=@ --upload-pack=C --template=C"},
+     "-U,--unified= --format= --prefix= --remote=@ --upload-pack=C --template=C "
+     "--separate-git-dir= --directory="},
+    {"git", "config", "git.write",
+     "--global --system --local --worktree -f,--file=< --blob= --get --get-all --get-regexp "
+     "--get-urlmatch --replace-all --add --unset --unset-all --rename-section --remove-section "
+     "-l,--list -e,--edit --get-color --get-colorbool -z,--null --name-only --show-origin "
+     "--show-scope -t,--type= --bool --int --bool-or-int --bool-or-str --path --expiry-date "
+     "--no-type --includes --no-includes --default= --comment= --fixed-value --all --regexp "
+     "--value= --url= --append",
+     true},
     {"git", "push", "git.push",
      "-f,--force --force-with-lease=? --force-if-includes --no-force-if-includes --mirror "
      "-d,--delete --all --branches "
@@ -411,7 +442,8 @@ constexpr auto kSubcommands = std::to_array<Subcommand>({
      "--signed=? --no-signed --thin --no-thin --porcelain -4,--ipv4 -6,--ipv6",
      true},
     {"git", "fetch pull clone ls-remote fetch-pack remote-update", "network.request",
-     "--upload-pack=C -u=C --depth= --deepen= --shallow-since= --shallow-exclude= -j,--jobs= "
+     "--upload-pack,--exec=C -u=C --depth= --deepen= --shallow-since= --shallow-exclude= "
+     "-j,--jobs= "
      "-b,--branch= -o,--origin= "
      "--refmap= -c,--config=C --template=C --reference=< --reference-if-able=< "
      "--separate-git-dir=> --filter= "
@@ -466,7 +498,7 @@ constexpr auto kSubcommands = std::to_array<Subcommand>({
     {"brew", "install upgrade reinstall tap bundle update fetch", "package.install"},
     {"brew", "list ls info search deps uses outdated doctor help config desc leaves", "none"},
     {"bundle", "install update add exec", "package.install"},
-    {"bundle", "list show info outdated help check", "none"},
+    {"bundle", "help", "none"},  // every other word runs the Gemfile
     {"composer", "install require update create-project global", "package.install"},
     {"composer", "show search info outdated help licenses", "none"},
 });
@@ -624,7 +656,8 @@ constexpr auto kSteering = std::to_array<std::string_view>({"PATH",
                                                             "GLIBC_*",
                                                             "NIX_*",
                                                             "RIPGREP_*",
-                                                            "GREP_COLOR*"});
+                                                            "GREP_COLOR*",
+                                                            "GREP"});
 
 bool is_in(std::span<const std::string_view> patterns, std::string_view name) {
   return std::ranges::any_of(patterns, [&](std::string_view pattern) {
@@ -744,6 +777,13 @@ const Option* find_option(const std::vector<Option>& options, std::string_view s
 
 bool is_harmless_variable(std::string_view name) {
   return is_in(kHarmless, name);
+}
+
+bool is_arithmetic_variable(std::string_view name) {
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"OPTIND", "RANDOM", "SRANDOM", "SECONDS", "LINENO",
+                                       "HISTCMD", "EPOCHSECONDS", "EPOCHREALTIME"});
+  return is_in(kNames, name);
 }
 
 bool steers_programs(std::string_view name) {

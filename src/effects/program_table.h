@@ -83,6 +83,8 @@ const Option* find_option(const std::vector<Option>& options, std::string_view s
 // Variables (RU-56).
 bool is_harmless_variable(std::string_view name);
 bool steers_programs(std::string_view name);
+// bash reads a value of these as arithmetic, which runs what it contains.
+bool is_arithmetic_variable(std::string_view name);
 
 std::string_view name_of(Operands operands);
 

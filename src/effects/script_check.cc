@@ -113,7 +113,8 @@ bool is_plain_sed_script(std::string_view script) {
 }
 
 bool is_plain_awk_script(std::string_view script) {
-  constexpr auto kRuns = std::to_array<std::string_view>({"system", "getline", "|", ">", "@"});
+  constexpr auto kRuns =
+      std::to_array<std::string_view>({"system", "getline", "|", ">", "@", "ARGV"});
   return std::ranges::none_of(kRuns, [&](std::string_view word) {
     for (std::size_t at = script.find(word); at != std::string_view::npos;
          at = script.find(word, at + 1)) {

@@ -71,7 +71,9 @@ Effects ShellReader::take_effects() {
 void ShellReader::read_list(const CommandList& list, Place place) {
   for (const AndOrList& item : list.items) {
     if (!item.background) {
+      const std::vector<std::string> folders = state_.folders;
       read_and_or(item, place);
+      doubt_move(folders);
       continue;
     }
     const ShellState before = state_;
@@ -80,6 +82,18 @@ void ShellReader::read_list(const CommandList& list, Place place) {
     state_ = before;
     state_.steered = state_.steered || steered;
   }
+}
+
+// A `cd` that fails leaves the shell where it was, and what follows `;` runs there.
+void ShellReader::doubt_move(const std::vector<std::string>& before) {
+  const bool certain = std::ranges::all_of(state_.folders, [&](const std::string& folder) {
+    return folder == "/" || folder == "/tmp" || folder == setting_.home ||
+           std::ranges::find(before, folder) != before.end() || expansion_.is_folder(folder);
+  });
+  if (state_.folders == before || state_.folders.empty() || certain) return;
+  ShellState stayed = state_;
+  stayed.folders = before;
+  state_ = joined(stayed, state_);
 }
 
 void ShellReader::read_and_or(const AndOrList& item, Place place) {
@@ -246,6 +260,9 @@ void ShellReader::read_for(const CommandSyntax& command) {
   if (!known) values.clear();
   const bool numbers = !values.empty() && std::ranges::all_of(values, is_integer);
   if (!numbers) doubtful_.insert(command.name);
+  if (!numbers && is_arithmetic_variable(command.name)) {
+    fail(OpaqueReason::Code, command.start, command.end);
+  }
   if (steers_programs(command.name)) {
     state_.steered = true;
     fail(OpaqueReason::Environment, command.start, command.end);
@@ -411,6 +428,11 @@ bool ShellReader::read_redirections(const CommandSyntax& command, StandardInput&
   return remote_target;
 }
 
+bool ShellReader::is_number(const WordSyntax& word) {
+  const Word value = expansion_.one(word.parts, state_);
+  return value.known() && std::ranges::all_of(value.values, is_integer);
+}
+
 void ShellReader::read_assignments(const CommandSyntax& command, Place place) {
   const bool alone = command.words.empty();
   for (const Assignment& assignment : command.assignments) {
@@ -420,6 +442,9 @@ void ShellReader::read_assignments(const CommandSyntax& command, Place place) {
       fail(OpaqueReason::Code, command.start, command.end);
     }
     const bool plain = !assignment.append && !assignment.element && !assignment.array;
+    if (is_arithmetic_variable(assignment.name) && !(plain && is_number(assignment.values[0]))) {
+      fail(OpaqueReason::Code, command.start, command.end);
+    }
     Word value;
     if (plain && place == Place::Top) value = expansion_.one(assignment.values[0].parts, state_);
     if (plain && value.values.empty() && assignment.values[0].parts.size() == 1 &&

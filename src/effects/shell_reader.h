@@ -71,6 +71,10 @@ class ShellReader {
   void add_plain(std::string_view effect_class);
   void remote_code();
   void make_link(const Argument& target, const std::vector<Argument>& sources);
+  void copy_tree(const Argument& target, const std::vector<Argument>& sources);
+  void unpack(const Argument& folder);
+  // Is it the name of a file or folder that is there?
+  bool is_file(const std::string& text);
   bool was_downloaded(const Argument& file) const;
   // A copy of a downloaded file.
   void mark_downloaded(const Argument& target, const Argument& source);
@@ -91,6 +95,10 @@ class ShellReader {
 
   void read_list(const CommandList& list, Place place);
   void read_and_or(const AndOrList& item, Place place);
+  void doubt_move(const std::vector<std::string>& before);
+  bool is_number(const WordSyntax& word);
+  bool is_copied_link(const std::string& path);
+  bool is_below_unpacked(const std::string& path) const;
   void read_pipeline(const Pipeline& pipeline, Place place);
   void read_command(const CommandSyntax& command, Place place);
   void read_simple(const CommandSyntax& command, Place place);

@@ -51,13 +51,16 @@ struct DiskChanges {
   std::set<std::string> written{};    // cleaned paths
   std::set<std::string> links{};      // made by `ln`, `mv`, `cp -a` (RU-41)
   std::set<std::string> downloads{};  // files from the network (RU-57)
+  std::set<std::string> unpacked{};   // folders into which an archive was unpacked
+  std::set<std::pair<std::string, std::string>> copies{};  // whole folders: the copy, the source
   bool written_unknown = false;
   bool links_unknown = false;
 
   // Different after each change.
   std::size_t version() const {
-    return 4 * (written.size() + links.size() + downloads.size()) + (written_unknown ? 2 : 0) +
-           (links_unknown ? 1 : 0);
+    return 4 * (written.size() + links.size() + downloads.size() + unpacked.size() +
+                copies.size()) +
+           (written_unknown ? 2 : 0) + (links_unknown ? 1 : 0);
   }
 };
 

@@ -292,6 +292,21 @@ bool WordExpansion::is_folder(const std::string& path) {
   return setting_.files != nullptr && names_in(path, unknown) != nullptr;
 }
 
+bool WordExpansion::exists(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (setting_.files == nullptr || slash == std::string::npos) return false;
+  bool unknown = false;
+  const auto* const names = names_in(slash == 0 ? "/" : path.substr(0, slash), unknown);
+  return names != nullptr && std::ranges::find(*names, path.substr(slash + 1)) != names->end();
+}
+
+bool WordExpansion::leads_out(const std::string& root, const std::string& below) const {
+  if (setting_.files == nullptr) return false;
+  const std::optional<std::string> base = setting_.files->resolve(root);
+  const std::optional<std::string> path = setting_.files->resolve(root + below);
+  return !base || !path || *path != *base + below;
+}
+
 std::optional<std::vector<std::string>> WordExpansion::glob(const Candidate& pattern,
                                                             const ShellState& state,
                                                             const DiskChanges& changes) {

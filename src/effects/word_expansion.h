@@ -23,6 +23,10 @@ class WordExpansion {
   Word one(const std::vector<Part>& parts, const ShellState& state, bool tilde = true);
   // As far as globs may look.
   bool is_folder(const std::string& path);
+  // Is there such a name? False also where that cannot be seen.
+  bool exists(const std::string& path);
+  // Does a link on the way from `root` to `below`, which begins with `/`, lead elsewhere?
+  bool leads_out(const std::string& root, const std::string& below) const;
 
  private:
   struct Candidate {

@@ -62,8 +62,13 @@ void env(ShellReader& reader, const Invocation& given) {
   Invocation call = given;
   const Arguments arguments = wrapper_arguments(call, options);
   option_effects(reader, call, arguments);
+  if (arguments.has_unknown()) reader.opaque(OpaqueReason::Interpreter, call);
   if (arguments.has('!')) return;
-  const std::size_t next = skip_assignments(call, arguments.next);
+  // `env -` is `env -i`.
+  const std::string* first =
+      arguments.next < call.words.size() ? call.words[arguments.next].text() : nullptr;
+  const std::size_t start = arguments.next + (first != nullptr && *first == "-" ? 1 : 0);
+  const std::size_t next = skip_assignments(call, start);
   if (next >= call.words.size()) return reader.add_plain("none");
   const ShellState before = reader.state();
   if (const Argument* folder = arguments.value("-C")) reader.set_folder(*folder);
@@ -80,6 +85,7 @@ void privileged(ShellReader& reader, const Invocation& given, const std::string&
   const Arguments arguments = wrapper_arguments(call, name == "sudo"   ? sudoOptions
                                                       : name == "doas" ? doasOptions
                                                                        : pkexecOptions);
+  if (arguments.has_unknown()) reader.opaque(OpaqueReason::Interpreter, call);
   if (name == "sudo" && arguments.has("--edit")) {
     for (std::size_t i = arguments.next; i < call.words.size(); ++i)
       reader.add_path("fs.write", call.words[i]);
@@ -120,6 +126,16 @@ void su(ShellReader& reader, const Invocation& call) {
   reader.state() = before;
 }
 
+// How often `xargs` is told to replace a mark, or to take so many words or lines. Which of them holds
+// depends on their order.
+std::size_t ways_to_add_words(const Arguments& arguments) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(arguments.options, [](const GivenOption& given) {
+        return given.option != nullptr &&
+               (given.option->meaning == 'r' || given.option->meaning == 'a');
+      }));
+}
+
 void xargs(ShellReader& reader, const Invocation& given) {
   const std::vector<Option>& options = options_of(find_program("xargs")->options);
   const Arguments arguments = wrapper_arguments(given, options);
@@ -129,6 +145,8 @@ void xargs(ShellReader& reader, const Invocation& given) {
   if (call.words.empty()) return reader.add_plain("none");
   const Argument* mark = arguments.value('r');
   const bool replaces = mark != nullptr || arguments.has("--replace");
+  const bool several = replaces && ways_to_add_words(arguments) > 1;
+  if (several || arguments.has_unknown()) reader.opaque(OpaqueReason::Interpreter, given);
   const std::string text = mark != nullptr && mark->text() != nullptr ? *mark->text() : "{}";
   if (!replaces) {
     call.words.push_back({.word = {.many = true}, .remote = given.input.remote});
@@ -189,6 +207,7 @@ void watch(ShellReader& reader, const Invocation& call) {
   const std::vector<Option>& options = options_of(find_program("watch")->options);
   const Arguments arguments = wrapper_arguments(call, options);
   option_effects(reader, call, arguments);
+  if (arguments.has_unknown()) reader.opaque(OpaqueReason::Interpreter, call);
   if (arguments.next >= call.words.size()) return reader.add_plain("none");
   if (arguments.has("--exec")) return run_rest(reader, call, arguments.next);
   reader.run_text(call, joined_words(call, arguments.next), OpaqueReason::Code, true);
@@ -201,9 +220,12 @@ void flock(ShellReader& reader, const Invocation& call) {
   const std::string* file = call.words[arguments.next].text();
   const bool number =
       file != nullptr && std::ranges::all_of(*file, [](char c) { return c >= '0' && c <= '9'; });
-  if (number) return reader.add_plain("none");
-  reader.add_path("fs.write", call.words[arguments.next]);
   const std::size_t next = arguments.next + 1;
+  // An open file by its number; with a command behind it, the number is the name of a file.
+  const bool lone = next >= call.words.size() && arguments.value('c') == nullptr;
+  if (number && lone) return reader.add_plain("none");
+  if (arguments.has_unknown()) reader.opaque(OpaqueReason::Interpreter, call);
+  reader.add_path("fs.write", call.words[arguments.next]);
   if (const Argument* text = arguments.value('c'))
     return reader.run_text(call, *text, OpaqueReason::Code, true);
   const std::string* option = next < call.words.size() ? call.words[next].text() : nullptr;
