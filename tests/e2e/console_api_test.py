@@ -31,7 +31,7 @@ ROUTES = [
     ("POST", "approvals/batch", A), ("GET", "stream", V), ("GET", "calls", V | U), ("GET", "calls/none", V | U),
     ("GET", "calls/none/receipts", V), ("GET", "entries", V), ("GET", "entries/0", V), ("GET", "entries/0/openings", U),
     ("GET", "entries/0/receipt", V), ("GET", "facets", V), ("GET", "stats", V), ("GET", "log/checkpoint", V),
-    ("GET", "log/checkpoint/1", V), ("GET", "log/tile/none", V), ("GET", "log/proof", V), ("GET", "log/keys", V), ("GET", "log/gaps", V),
+    ("GET", "log/checkpoint/1", V), ("GET", "log/tile/none", V), ("GET", "log/proof", V), ("GET", "log/export", V), ("GET", "log/keys", V), ("GET", "log/gaps", V),
     ("GET", "intervals", V), ("GET", "health", ALL),
     ("GET", "agents", V), ("GET", "agents/none", V), ("GET", "agents/none/trust", V), ("GET", "agents/none/proposals", V),
     ("POST", "agents/none/tier", C), ("GET", "pins", V), ("GET", "pins/none/none", V), ("POST", "pins/none/none/accept", C),
