@@ -39,6 +39,7 @@ ROUTES = [
     ("GET", "calls/none/explain", V | U), ("POST", "explain", V | U), ("GET", "policies", V), ("GET", "policies/none", V),
     ("GET", "policies/drafts/none", V), ("PUT", "policies/drafts/none", C), ("GET", "schemas/none", V), ("POST", "policies/check", C),
     ("POST", "policies/test", C), ("POST", "policies/activate", C),
+    ("POST", "backtests", C), ("GET", "backtests", V), ("GET", "backtests/none", V), ("DELETE", "backtests/none", C),
     ("POST", "passkeys/options", A | C), ("POST", "passkeys", A | C), ("GET", "passkeys", A | C), ("DELETE", "passkeys/none", A | C),
 ]
 OWN = [("GET", "session"), ("DELETE", "session"), ("GET", "sessions"), ("DELETE", "sessions/none")]
