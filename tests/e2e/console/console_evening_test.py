@@ -79,7 +79,13 @@ class EveningTest(PasskeyBase):
         """Two acts on a page. `lost`: what happens to the network between them and the answer."""
         key = "d" if denied(path) else "a"
         self.run_page("""
-            await page.bringToFront(); await page.waitForSelector(`[data-row="${args.id}"]`); await page.click(`[data-row="${args.id}"]`);
+            await page.bringToFront();
+            // While the pointer is in the list, a new question waits behind a button.
+            for (let i = 0; i < 400 && !(await page.$(`[data-row="${args.id}"]`)); i++) {
+              if (await page.$('.fresh button')) await page.click('.fresh button');
+              await page.waitForTimeout(50);
+            }
+            await page.click(`[data-row="${args.id}"]`);
             await page.waitForSelector(`article[data-id="${args.id}"] button.yes`); await page.waitForTimeout(1200); await page.focus('article');
             await page.keyboard.press(args.key); await page.waitForSelector('.confirm .primary'); await page.waitForTimeout(500);""", page, id=item["request_id"], key=key)
         if lost == "request":
