@@ -2,10 +2,12 @@
 """What holds for every route of the HTTP API: nothing sealed for those who may not read it, and one form of problems, lists, conditions and
 limits."""
 import json
+import subprocess
 import time
 import unittest
 import urllib.parse
 
+from cli_support import BIN
 from console_api_support import ApiTest, ROOT, TOKENS
 from serve_support import Session, events, in_background
 
@@ -155,6 +157,41 @@ class EveryRoute(ApiTest):
         self.assertEqual((status, json.loads(said)["code"]), (429, "too_many_requests"))
         self.assertGreaterEqual(int(got["retry-after"]), 1)
         self.assertIn("ratelimit", got)
+
+
+class Absent(ApiTest):
+    def maintain(self, *words):
+        token = self.write("token", TOKENS["controller"])
+        token.chmod(0o600)
+        done = subprocess.run([BIN, "--data-dir", self.data, "ledger", *map(str, words), "--token-file", token, "--name", "user:controller"], capture_output=True, text=True,
+                              env=self.environment(), cwd=self.folder, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    # CO-48: content that is erased, pruned or redacted says so, for everyone who may read it; lists and streams stay readable
+    def test_what_is_not_there_any_more_is_labelled(self):
+        session = self.start()
+        session.said("write_file", {"path": "first.txt", "text": "hi"})
+        session.said("shell", {"command": ["true", "AKIAIOSFODNN7EXAMPLE"]})
+        session.said("write_file", {"path": SECRET, "text": "hi"})
+        newest, redacted, oldest = self.get("calls", role="auditor")["items"]
+        self.maintain("erase", "--call", newest["call_id"], "--reason", "they asked")
+        rows = self.get("calls", role="auditor")["items"]
+        self.assertEqual([rows[0]["what"], rows[2]["what"]], ["[erased]", "first.txt"])
+        page = self.get(f"calls/{newest['call_id']}", role="auditor")
+        self.assertEqual((page["timeline"][0]["input"], page["timeline"][0]["input_state"]), (None, "erased"))
+        self.assertNotIn(SECRET, json.dumps(page))
+        self.assertEqual(self.get(f"calls/{newest['call_id']}")["timeline"][0]["input_state"], "withheld")
+        states = {one["state"] for one in self.get(f"entries/{newest['sequence']}/openings", role="auditor")["openings"]}
+        self.assertEqual(states, {"erased"})
+        self.assertEqual(self.get(f"calls/{redacted['call_id']}", role="auditor")["timeline"][0]["input_state"], "redacted")
+        self.assertIn("[erased]", json.dumps(self.told("ledger", "calls")))
+        stream = self.server.open("GET", f"{ROOT}stream?topics=calls&after=0", headers={"Content-Type": None}, token=TOKENS["auditor"])
+        heard = events(stream)
+        self.assertEqual([json.loads(next(heard)["data"])["call_id"] for _ in range(3)], [oldest["call_id"], redacted["call_id"], newest["call_id"]])
+        stream.close()
+        self.maintain("prune", "--before", oldest["sequence"] + 1, "--reason", "old")
+        self.assertEqual(self.get(f"entries/{oldest['sequence']}", role="auditor")["state"], "pruned")
+        self.assertEqual([row["call_id"] for row in self.get("calls", role="auditor")["items"]], [newest["call_id"], redacted["call_id"]])
 
 
 if __name__ == "__main__":

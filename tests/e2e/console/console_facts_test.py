@@ -2,6 +2,7 @@
 import datetime
 import json
 import pathlib
+import resource
 import shutil
 import subprocess
 import sys
@@ -200,6 +201,51 @@ class MemoryTest(FactsBase):
         self.server = Server(self, config, self.environment(EFFECTS=str(self.effects)))
         self.addCleanup(self.end_server, self.server)
         return Session(self.server)
+
+
+class BannerTest(FactsBase):
+    SHOWN = "() => document.querySelector('[data-banner=ledger_unwritable]')"
+
+    def limit(self, size):
+        """How large a file the gate may write: a disk that is full, without one."""
+        _, most = resource.prlimit(self.server.process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(self.server.process.pid, resource.RLIMIT_FSIZE, (size, most))
+
+    # CO-64: while the ledger cannot write, every page says so, within two seconds of the refused call
+    def test_every_page_says_that_the_ledger_cannot_write(self):
+        session = self.start()
+        session.said("shell", {"command": ["true"]})
+        self.sign_in(path="calls")
+        self.wait_for("() => document.querySelector('tbody tr')")
+        took = []
+        for turn in range(2):
+            self.limit(4096)
+            self.refused(session)
+            failed = time.time()
+            self.wait_for(self.SHOWN)
+            took.append(time.time() - failed)
+            if turn == 0:
+                for path in ("approvals", "live", "proof", "agents", "policies", "tools", "grants", "health", "keys"):
+                    self.run_page("await page.goto(args.url)", url=f"{self.origin}/console/{path}")
+                    self.wait_for(self.SHOWN)
+            self.limit(resource.RLIM_INFINITY)
+            for _ in range(100):
+                if self.refused(session) is None:
+                    break
+                time.sleep(0.1)
+            self.wait_for("() => document.querySelector('header.top') && !document.querySelector('[data-banner=ledger_unwritable]')")
+        self.assertLess(min(took), 2)
+        gaps = self.told("ledger", "verify", "--gaps")[0]["gaps"]
+        self.assertEqual(self.api("log/gaps")["gaps"], gaps)
+
+    @staticmethod
+    def refused(session):
+        """What a call fails with; None: it was recorded."""
+        try:
+            said = session.said("shell", {"command": ["true"]})
+            return said if "record" in said and "never" not in said else None
+        except Exception as error:  # the answer of a gate that cannot record
+            return repr(error)
 
 
 if __name__ == "__main__":
