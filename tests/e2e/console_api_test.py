@@ -110,7 +110,7 @@ class ConsoleApi(ServeTest):
         result.get(timeout=30)
         return item
 
-    # CO-67 (partly) CO-66 (partly) CO-4 (partly)
+    # CO-67 CO-66 (partly) CO-4 (partly)
     def test_every_route_answers_every_kind_of_client_as_the_table_says(self):
         self.start()
         for method, path, allowed in ROUTES:

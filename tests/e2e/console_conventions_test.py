@@ -7,7 +7,7 @@ import time
 import unittest
 import urllib.parse
 
-from cli_support import BIN
+from cli_support import BIN, MAKE_LEDGER
 from console_api_support import ApiTest, ROOT, TOKENS
 from serve_support import Session, events, in_background
 
@@ -157,6 +157,24 @@ class EveryRoute(ApiTest):
         self.assertEqual((status, json.loads(said)["code"]), (429, "too_many_requests"))
         self.assertGreaterEqual(int(got["retry-after"]), 1)
         self.assertIn("ratelimit", got)
+
+
+class Lagging(ApiTest):
+    # CO-49, with the live screen of console_screens_test.py: a stream that cannot keep up says how many entries it missed, and ends
+    def test_a_stream_that_lags_says_how_many_it_missed(self):
+        self.start()
+        stream = self.server.open("GET", f"{ROOT}stream?topics=entries", headers={"Content-Type": None}, token=TOKENS["viewer"])
+        subprocess.run([MAKE_LEDGER, self.data, "8000", "2000"], check=True, timeout=120)
+        heard = []
+        for event in events(stream):
+            heard.append(event)
+            if event["event"] != "lagged" and int(event["id"]) >= 16_000:
+                self.skipTest("this machine reads faster than it writes")
+        self.assertEqual(heard[-1]["event"], "lagged")
+        told = json.loads(heard[-1]["data"])
+        self.assertGreater(told["missed"], 5000)
+        seen = [int(one["id"]) for one in heard[:-1]]
+        self.assertEqual(seen, list(range(told["size"] - told["missed"] - len(seen), told["size"] - told["missed"])))
 
 
 class Absent(ApiTest):

@@ -127,7 +127,7 @@ class Policies(ApiTest):
     def activate(self, text, replaces, role="controller"):
         return self.api("POST", "policies/activate", {"text": text, "replaces": replaces}, role=role)
 
-    # CO-62 (partly) CO-50 (partly)
+    # CO-62 CO-50 (partly)
     def test_the_text_behind_every_hash_can_be_read_and_compared(self):
         first = self.policy()
         self.start(first)
@@ -192,7 +192,7 @@ class Policies(ApiTest):
         self.assertEqual(self.activate(before + "# more\n", self.get("policies")["items"][0]["hash"])[2]["code"], "policies_read_only")
         self.assertEqual((self.file.read_text(), self.get("policies")["drafts"]), (before, []))
 
-    # CO-61 (partly) CO-66 (partly)
+    # CO-61 CO-66 (partly)
     def test_drafts_are_kept_and_changed_only_as_they_were_seen(self):
         self.start(config="\n  console: {policies: propose}")
         route, text = "policies/drafts/next-week", "version: 1\n"

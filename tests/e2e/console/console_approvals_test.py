@@ -314,7 +314,7 @@ class QuestionTest(PagesTest):
         for word in ("user:bo", "command line", "too broad"):
             self.assertIn(word, facts)
 
-    # CO-69 (partly): reading and answering by touch, with buttons of 44 px within reach
+    # CO-69, with the languages of console_shell_test.py: reading and answering by touch, with buttons of 44 px within reach
     def test_a_phone_answers_by_touch(self):
         gate = self.gate()
         gate.put(question(1))

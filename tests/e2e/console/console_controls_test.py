@@ -81,7 +81,7 @@ class ControlsTest(ApiTest, PagesTest):
         self.assertEqual(self.run_page("return await page.$$eval('form, textarea', all => all.length)"), 0)
         self.assertEqual(self.run_page("return await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)"), 0)
 
-    # CO-63 (partly) CO-48 (partly)
+    # CO-63 CO-48 (partly)
     def test_a_changed_tool_is_shown_and_accepted(self):
         self.start(command=(sys.executable, FAKE))
         Session(self.server).request("tools/list")
@@ -101,7 +101,7 @@ class ControlsTest(ApiTest, PagesTest):
         self.assertEqual(self.get(f"pins/{row['server']}/echo")["hash"], row["changed_hash"])
         self.assert_clean(self.origin)
 
-    # CO-63 (partly)
+    # CO-63
     def test_the_tree_of_grants_is_shown_and_a_revocation_needs_a_reason(self):
         scope = self.write("grant.json", json.dumps({"server": "effects", "tool": "write_file", "operations": ["invoke", "delegate"], "max_invocations": 5}))
         subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", self.folder / "holder.pem"], check=True, capture_output=True)
@@ -122,7 +122,7 @@ class ControlsTest(ApiTest, PagesTest):
         self.assertEqual(self.told("ledger", "show", "--kind", "control")[-1]["body"]["reason"], "the laptop was lost")
         self.assert_clean(self.origin)
 
-    # CO-59 CO-61 (partly) CO-62 (partly)
+    # CO-59 CO-61 CO-62
     def test_a_policy_is_edited_checked_and_put_in_force(self):
         session = self.start(config="\n  console: {policies: activate}")
         self.sign_in("policies")
@@ -197,7 +197,7 @@ class ControlsTest(ApiTest, PagesTest):
             await page.click('button:text-is("Stop")'); await page.waitForSelector('[data-backtest=stopped]')""")
         self.assert_clean(self.origin)
 
-    # CO-47 (partly) CO-64 (partly)
+    # CO-47 CO-64 (partly)
     def test_a_call_page_says_what_decided_then_and_now(self):
         session = self.start(self.policy(more="rules:\n  - {id: no-write, then: deny, when: {tool: write_file}, message: not today}\n"))
         session.said("write_file", {"path": "a.txt", "text": "hi"})

@@ -118,6 +118,10 @@ class QuestionFactsTest(FactsBase):
         for at, pieces in ((1, ("user:ada", "user:bo", "HTTP", "fine by me")), (0, ("user:ada", "HTTP", "not that one"))):
             self.run_page("await page.locator('.history a').nth(args.at).click(); await page.waitForSelector('article .facts')", at=at)
             self.wait_for("(given) => given.pieces.every(one => document.querySelector('.facts').textContent.includes(one))", pieces=pieces)
+        # For a person who may read and not answer, what was masked is marked.
+        self.call(session, {"path": "k.txt", "text": "key AKIAIOSFODNN7EXAMPLE"})
+        item = self.asked()
+        self.assertIn("masked", {part.get("mark") for part in self.api(f"approvals/{item['request_id']}", UMA)["shown"]["segments"]})
         self.assertLess(min(self.took, self.answer_took), 1, "one of the two was on the screen within a second")
         self.assert_clean(self.origin)
 

@@ -207,7 +207,7 @@ class LookTest(PagesTest):
         self.wait_for("() => document.querySelectorAll('.top nav a').length === 1")
         self.wait_for("() => document.querySelector('[data-row=apr_1]')")
 
-    # CO-8 (partly)
+    # CO-8, with the headers of console_delivery_test.py
     def test_after_an_upgrade_the_page_says_so_and_keeps_what_was_typed(self):
         gate = self.gate()
         gate.put(question(1))
