@@ -199,5 +199,8 @@ if __name__ == "__main__":
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--json", action="store_true")
     Bench.options = parser.parse_args()
+    for program in (os.environ["SALLYPORT_BIN"], os.environ["MAKE_LEDGER_BIN"]):
+        if not os.access(program, os.X_OK):
+            sys.exit(f"console_bench: there is no `{program}`; `make bench` builds it")
     outcome = unittest.TextTestRunner(verbosity=0).run(unittest.TestSuite([Bench()]))
     sys.exit(0 if outcome.wasSuccessful() else 1)

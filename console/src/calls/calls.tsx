@@ -87,7 +87,7 @@ function CallList() {
   const search = place.value.query;
   const [list, setList] = useState<List | null>(null);
   const [failed, setFailed] = useState<unknown>(null);
-  const asked = query({ ...Object.fromEntries(search), limit: 50 });
+  const asked = query({ ...Object.fromEntries(search), limit: 40 }); // at most 500 elements (CO-70)
   useEffect(() => {
     const stop = new AbortController();
     get<List>("calls" + asked, stop.signal).then(
