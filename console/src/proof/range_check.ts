@@ -114,8 +114,10 @@ async function run(asked: Asked, tell: (told: Told) => void): Promise<void> {
   const note = parseNote(await log.text("log/checkpoint"));
   const size = Number(parseCheckpoint(note.text).size);
   const bad = (sequence: number, check: string, detail: string) => tell({ kind: "bad", fault: { sequence, check, detail } });
-  if ((await trustOf(note, [key])) !== "signed") return bad(0, "checkpoint_signature", "the newest checkpoint is not signed by this key");
-  const first = asked.last > 0 && asked.last < size ? Math.floor((size - asked.last) / TILE) * TILE : 0;
+  const trust = await trustOf(note, [key]);
+  if (trust === "bad_signature") return bad(0, "checkpoint_signature", "the newest checkpoint's signature does not verify");
+  // A key from before a rotation is followed from the beginning of the log.
+  const first = trust === "signed" && asked.last > 0 && asked.last < size ? Math.floor((size - asked.last) / TILE) * TILE : 0;
   const check = new RangeCheck(key, await log.edge(first));
   while (check.size < size) {
     tell({ kind: "progress", first, done: check.size, size });

@@ -47,6 +47,24 @@ class RangeCorpusTest(CliTest):
             cases.append([*lines[:at], bytes(line), *lines[at + 1:]])
         return [b"\n".join(case) + b"\n" for case in cases]
 
+    # CO-55 (partly): rotations of the key, from every key that the log ever had
+    def test_rotations_are_followed_alike(self):
+        self.corpus()
+        self.good("keys", "rotate")
+        self.good("keys", "rotate", "--compromised")
+        file = self.write("rotated", self.good("ledger", "export").raw)
+        outcomes = []
+        for key in self.keys():
+            with tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run([npm_peers.node(20), ROOT / "tests/e2e/console/verify_export.mjs", bundled(folder), key, file], text=True, capture_output=True, timeout=60)
+            our = json.loads(done.stdout)
+            their = json.loads(subprocess.run([BIN, "ledger", "verify", file, "--key", key, "--json"], capture_output=True, timeout=60, env=self.environment()).stdout)
+            self.assertEqual(our["ok"], their["ok"], (key, our, their))
+            outcomes.append(our["ok"])
+            if not our["ok"]:
+                self.assertEqual((our["fault"]["sequence"], our["fault"]["check"]), (their["first_bad"]["sequence"], their["first_bad"]["check"]))
+        self.assertEqual(len(outcomes), 3)
+
     # CO-55 (partly): the same first bad sequence, and the same check
     def test_both_verifiers_name_the_same_first_bad_sequence(self):
         files = [self.write(f"export-{i}", case) for i, case in enumerate(self.corpus())]
