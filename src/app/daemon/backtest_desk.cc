@@ -71,8 +71,8 @@ json::object BacktestDesk::Test::to_json() const {
 
 Result<std::string> BacktestDesk::start(const std::string& who, BacktestTerms terms) {
   return state_.with([&](State& state) -> Result<std::string> {
-    const bool busy = std::ranges::any_of(
-        state.tests, [](const Test& test) { return test.state == "running"; });
+    const bool busy =
+        std::ranges::any_of(state.tests, [](const Test& test) { return test.state == "running"; });
     if (busy) {
       return fail(ErrorCode::Conflict, "a backtest runs already; stop it or wait for it", {},
                   "backtest_runs");

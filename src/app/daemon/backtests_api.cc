@@ -22,15 +22,15 @@ using api::Role;
 constexpr std::int64_t kMostBacktested = 10'000;
 
 json::object backtest_schema() {
-  return schema::object({{"id", schema::text()},
-                         {"who", schema::text()},
-                         {"policy", schema::text()},
-                         {"started_at", schema::text()},
-                         {"state", schema::one_of({"running", "done", "stopped", "failed"})},
-                         {"why", schema::or_null(schema::text())},
-                         {"read", schema::number()}},
-                        {{"summary", schema::or_null(schema::object())},
-                         {"groups", schema::list(schema::object())}});
+  return schema::object(
+      {{"id", schema::text()},
+       {"who", schema::text()},
+       {"policy", schema::text()},
+       {"started_at", schema::text()},
+       {"state", schema::one_of({"running", "done", "stopped", "failed"})},
+       {"why", schema::or_null(schema::text())},
+       {"read", schema::number()}},
+      {{"summary", schema::or_null(schema::object())}, {"groups", schema::list(schema::object())}});
 }
 
 std::optional<std::string> member_text(const json::object& body, const char* name) {
@@ -90,12 +90,12 @@ void BacktestsApi::add_to(api::HttpApi& api) {
   api.add({.method = "GET",
            .pattern = "backtests",
            .roles = {Role::Viewer},
-           .handler = on_log(parts_.ledger,
-                             [this](ledger::ReadView& view,
-                                    const api::Request& request) -> Result<api::Answer> {
-                               SALLYPORT_TRY(const std::uint64_t size, view.size());
-                               return listed(request, "backtests", size, parts_.desk.list());
-                             }),
+           .handler = on_log(
+               parts_.ledger,
+               [this](ledger::ReadView& view, const api::Request& request) -> Result<api::Answer> {
+                 SALLYPORT_TRY(const std::uint64_t size, view.size());
+                 return listed(request, "backtests", size, parts_.desk.list());
+               }),
            .words = {.name = "listBacktests",
                      .summary = "Backtests of this process, the newest first",
                      .query = list_parameters(),
