@@ -40,10 +40,11 @@ test:
 bench:
 	$(DEPS) build bench
 	@cmake --preset release -DSALLYPORT_BENCH=ON $$([ -f build/build.ninja ] || echo -DSALLYPORT_TESTS=OFF)
-	@cmake --build --preset release -j $(JOBS) --target sallyport sallyport_bench
+	@cmake --build --preset release -j $(JOBS) --target sallyport sallyport_bench make_ledger
 	@build/bin/sallyport_bench
 	@python3 bench/model_bench.py
 	@python3 bench/agent_bench.py
+	@python3 bench/console_bench.py
 
 install: build
 	@cmake --build --preset release -j $(JOBS) --target sallyport_library

@@ -18,6 +18,7 @@ pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(BROTLI REQUIRED IMPORTED_TARGET libbrotlidec)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(NATS REQUIRED IMPORTED_TARGET libnats)
+pkg_check_modules(QRENCODE REQUIRED IMPORTED_TARGET libqrencode)
 # By file: the package target adds a macro that would part its users from the precompiled header.
 find_library(SIMDJSON_LIBRARY simdjson REQUIRED)
 find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)

@@ -38,7 +38,9 @@ hashed() {
 bundle src/worker.ts --format=iife --outfile="$work/worker.js"
 hashed "$work/worker.js" worker js Script
 worker=$name
-bundle src/main.tsx --format=esm "--define:WORKER=\"/console/$worker\"" --outfile="$work/app.js"
+hashed text/uk.json uk json Json
+ukrainian=$name
+bundle src/main.tsx --format=esm "--define:WORKER=\"/console/$worker\"" "--define:UKRAINIAN=\"/console/$ukrainian\"" --outfile="$work/app.js"
 hashed "$work/app.js" app js Script
 app=$name
 bundle src/style.css --outfile="$work/style.css"

@@ -3,13 +3,13 @@ import { startQueue } from "./approvals/queue";
 import { startHealth } from "./core/health";
 import { start } from "./core/session";
 import { startStream } from "./core/stream";
+import { startLanguage } from "./core/text";
 import { App } from "./shell/app";
 import { watchBuild } from "./shell/upgrade";
 
 const root = document.getElementById("app")!;
-root.replaceChildren();
 startHealth();
 startQueue();
 watchBuild();
 void start().then(startStream);
-render(<App />, root);
+void startLanguage().then(() => (root.replaceChildren(), render(<App />, root)));

@@ -1,8 +1,9 @@
-// The page that checks receipts from disk. It may connect to nothing; what it knows comes from the person.
+// The page that checks receipts and exports of the log from disk. It may connect to nothing; what it knows comes from the person.
 import { visible } from "./core/visible";
 import { hex } from "./core/verify/encoding";
 import { canonical, Malformed } from "./core/verify/json";
 import { canCheck, parseKey } from "./core/verify/note";
+import { LineCutter, RangeCheck, type Fault } from "./core/verify/range";
 import { receiptsIn, STEPS, type Step, type Verification, verifyReceipt } from "./core/verify/receipt";
 
 const MEANINGS: Record<Step, string> = {
@@ -60,6 +61,39 @@ function shown(answer: Verification, title: string): HTMLElement {
     make("p", { class: answer.ok ? "good" : "bad" }, answer.ok ? "✓ Verified." : `✗ NOT VALID at step ${answer.step}.`), ...(answer.ok ? [meaning(answer)] : []));
 }
 
+const EXPORT = /^\{"(entry|leaf|checkpoint)":/;
+const TURN = 50; // milliseconds of work between two looks at the page
+
+async function isExport(file: Blob): Promise<boolean> {
+  return EXPORT.test(await file.slice(0, 20).text());
+}
+
+// A range from disk, as `sallyport ledger verify FILE` checks it. The page stays usable meanwhile.
+async function checkExport(file: Blob, check: RangeCheck, progress: (size: number) => void): Promise<Fault | null> {
+  const cutter = new LineCutter();
+  const reader = file.stream().pipeThrough(new TextDecoderStream("utf-8", { fatal: true, ignoreBOM: true })).getReader();
+  let rested = Date.now();
+  for (;;) {
+    const { done, value } = await reader.read();
+    for (const line of done ? cutter.end() : cutter.take(value)) {
+      const fault = await check.take(line);
+      if (fault) return fault;
+      if (Date.now() - rested < TURN) continue;
+      progress(check.size);
+      await new Promise((turn) => setTimeout(turn));
+      rested = Date.now();
+    }
+    if (done) return check.finish();
+  }
+}
+
+function shownRange(fault: Fault | null, check: RangeCheck, title: string): HTMLElement {
+  const said = fault
+    ? make("p", { class: "bad" }, `✗ NOT VALID. The first bad entry is ${fault.sequence} (${fault.check}): ${visible(fault.detail)}.`)
+    : make("p", { class: "good" }, `✓ Verified: entries 0 to ${check.size - 1} are those that the log signed.`);
+  return make("section", { "data-range": fault ? "bad" : "good", "data-sequence": fault ? String(fault.sequence) : "" }, make("h2", {}, visible(title)), said);
+}
+
 function bytesOf(file: File): Promise<Uint8Array> {
   return file.arrayBuffer().then((buffer) => new Uint8Array(buffer));
 }
@@ -89,16 +123,25 @@ function start(): void {
       origin: origin.value.trim() || undefined,
       rotations: await Promise.all(Array.from(rotations.files ?? [], bytesOf)),
     };
-    const given = await Promise.all(Array.from(files.files ?? [], async (file) => ({ name: file.name, bytes: await bytesOf(file) })));
-    if (text.value.trim() !== "") given.push({ name: "pasted text", bytes: new TextEncoder().encode(text.value) });
     const sections: HTMLElement[] = [];
+    const given: { name: string; bytes: Uint8Array }[] = [];
+    for (const file of Array.from(files.files ?? [])) {
+      if (!(await isExport(file))) {
+        given.push({ name: file.name, bytes: await bytesOf(file) });
+        continue;
+      }
+      const range = new RangeCheck(trust.key);
+      const fault = await checkExport(file, range, (size) => results.replaceChildren(make("p", { class: "quiet" }, `Checking… ${size} entries`)));
+      sections.push(shownRange(fault, range, file.name));
+    }
+    if (text.value.trim() !== "") given.push({ name: "pasted text", bytes: new TextEncoder().encode(text.value) });
     for (const { name, bytes } of given) {
       const list = receiptsIn(bytes);
       for (const [i, receipt] of list.entries()) {
         sections.push(shown(await verifyReceipt(receipt, trust), list.length > 1 ? `${name}, receipt ${i + 1} of ${list.length}` : name));
       }
     }
-    results.replaceChildren(...(sections.length > 0 ? sections : [make("p", { class: "bad" }, "Give a receipt: a file, or its text.")]));
+    results.replaceChildren(...(sections.length > 0 ? sections : [make("p", { class: "bad" }, "Give a receipt: a file, or its text; or the file of an export.")]));
   }
 
   button.addEventListener("click", () => {
@@ -111,7 +154,7 @@ function start(): void {
   page.append(make("h1", {}, "Verify receipts of Sallyport"),
     make("p", { class: "quiet" }, "This file connects to nothing. It checks what ", make("code", {}, "sallyport verify"),
       " checks, in the same nine steps. A receipt proves nothing without a key that reached you another way than the receipt."),
-    ...field("key", "Verifier key", "name+hhhhhhhh+base64", key), ...field("files", "Receipts", "files", files), ...field("text", "or their text", "", text),
+    ...field("key", "Verifier key", "name+hhhhhhhh+base64", key), ...field("files", "Receipts", "or exports of the log: files", files), ...field("text", "or their text", "", text),
     ...field("origin", "Log", "if it is not the name of the key", origin), ...field("rotations", "Receipts of key rotations", "oldest first", rotations),
     button, results);
 }

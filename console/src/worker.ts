@@ -1,5 +1,7 @@
-// One stream for all tabs: a browser keeps six connections to a server, and every tab would take one.
+// One stream for all tabs: a browser keeps six connections to a server, and every tab would take one. As the worker of
+// one page the same file checks a range of the log.
 import { EventReader, type Told } from "./core/sse";
+import { type Asked, checkRange } from "./proof/range_check";
 
 export interface Wish {
   secret: string;
@@ -49,6 +51,7 @@ function arrange(): void {
   reader = new EventReader(topics ? `${wish.address}?topics=${topics}` : wish.address, wish.secret, tell, after);
 }
 
+const shared = "onconnect" in self;
 (self as unknown as { onconnect: (event: MessageEvent) => void }).onconnect = (event) => {
   const port = event.ports[0]!;
   port.onmessage = (message: MessageEvent<Wish | null>) => {
@@ -63,3 +66,7 @@ function arrange(): void {
   };
   port.start();
 };
+
+if (!shared) {
+  self.onmessage = (message: MessageEvent<Asked>) => void checkRange(message.data, (told) => self.postMessage(told));
+}

@@ -293,7 +293,8 @@ Result<Request> HttpApi::read(const ServerRequest& http, const RouteTable::Match
   const Route& route = *match.route;
   Request request{.path = match.path,
                   .peer = http.peer,
-                  .origin = std::string(http.header("origin").value_or(""))};
+                  .origin = std::string(http.header("origin").value_or("")),
+                  .lists = &lists_};
   if (route.access == Access::Person || route.access == Access::Session) {
     SALLYPORT_TRY(request.person, person_of(http, route.access, false));
   } else {

@@ -75,6 +75,7 @@ class HttpApi final : public net::HttpHandler {
   Rate logins_;
   Idempotency repeats_;
   json::array sign_in_{"link", "token", "passkey"};
+  Snapshots lists_;
   Readers readers_;  // joined first
 };
 

@@ -77,7 +77,10 @@ json::object responses_of(const Route& route) {
     json::object shown{{"schema", route.words.response}};
     good["content"] = json::object{{route.words.type, std::move(shown)}};
   }
-  all[empty ? "204" : "200"] = std::move(good);
+  if (empty) all["204"] = good;
+  for (const unsigned status : route.words.good) {
+    if (!empty) all[std::to_string(status)] = good;
+  }
   if (has_etag(route)) {
     all["304"] = json::object{{"description", "the client has it already"}};
   }

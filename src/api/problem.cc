@@ -44,6 +44,7 @@ constexpr auto kKnown = std::to_array<Known>({
     {"webauthn_signature", 403},
     {"webauthn_type", 403},
     {"method", 405},
+    {"backtest_runs", 409},
     {"enrolled", 409},
     {"binding_mismatch", 412},
     {"precondition_failed", 412},

@@ -15,6 +15,7 @@
 #include "api/problem.h"
 #include "api/query.h"
 #include "api/role.h"
+#include "api/snapshots.h"
 #include "base/async.h"
 #include "net/http_server.h"
 
@@ -33,6 +34,7 @@ struct Request {
   std::string origin{};            // as the browser says; empty: none
   std::string cookies{};           // the header, on routes that need no session
   std::function<bool()> wanted{};  // for readers: does the caller still wait?
+  Snapshots* lists = nullptr;      // of which pages are cut; set for every handler
   const std::string& at(std::string_view name) const { return path.find(name)->second; }
 };
 
@@ -75,6 +77,7 @@ struct Words {
   json::object response{};  // of a good answer; empty: it has no body
   std::string type = "application/json";
   std::vector<unsigned> problems{};  // beyond those that every route of its kind has
+  std::vector<unsigned> good{200};   // statuses of good answers that have a body
 };
 
 struct Route {

@@ -26,6 +26,17 @@ inline constexpr std::size_t kMaxExportLine = 16u << 20;
 Result<void> export_json_lines(ReadView& view, std::optional<std::uint64_t> after,
                                const Line& line);
 
+// The same in parts, for readers that take a bounded amount at a time.
+struct ExportPart {
+  std::optional<std::uint64_t> after{};
+  std::uint64_t entries = 0;  // a part ends behind the commit that reaches this many,
+  std::size_t bytes = 0;      // or this many bytes
+  bool with_openings = false;
+};
+// Ends with the checkpoint of its last commit. Entries are given as they are stored, so that a
+// check of the part finds a bad one. `NotFound`: there is no entry yet.
+Result<void> export_part(ReadView& view, const ExportPart& part, const Line& line);
+
 // The line of one entry without any opening: what is sealed stays sealed.
 Result<std::string> sealed_line(const StoredEntry& stored);
 

@@ -13,9 +13,7 @@ std::string pruned_line(const StoredEntry& stored) {
   return fmt::format(R"({{"leaf":"{}","sequence":{}}})", base64(stored.leaf), stored.sequence);
 }
 
-Result<std::string> entry_line(const StoredEntry& stored) {
-  if (!stored.bytes) return pruned_line(stored);
-  SALLYPORT_CHECK_OK(check_leaf(stored));
+Result<std::string> opened_line(const StoredEntry& stored) {
   SALLYPORT_TRY(const std::vector<Opening> openings, openings_of(stored));
   // The signed bytes themselves: rendering them anew would only be a chance to differ.
   std::string line = R"({"entry":)" + *stored.bytes + R"(,"openings":[)";
@@ -27,6 +25,16 @@ Result<std::string> entry_line(const StoredEntry& stored) {
     if (line.size() + 2 > kMaxExportLine) line.resize(before);
   }
   return line + "]}";
+}
+
+Result<std::string> entry_line(const StoredEntry& stored) {
+  if (!stored.bytes) return pruned_line(stored);
+  SALLYPORT_CHECK_OK(check_leaf(stored));
+  return opened_line(stored);
+}
+
+std::string bare_line(const StoredEntry& stored) {
+  return R"({"entry":)" + *stored.bytes + R"(,"openings":[]})";
 }
 
 std::string checkpoint_line(const StoredEntry& stored) {
@@ -44,7 +52,36 @@ bool is_rotation(const StoredEntry& stored) {
 Result<std::string> sealed_line(const StoredEntry& stored) {
   if (!stored.bytes) return pruned_line(stored);
   SALLYPORT_CHECK_OK(check_leaf(stored));
-  return R"({"entry":)" + *stored.bytes + R"(,"openings":[]})";
+  return bare_line(stored);
+}
+
+Result<void> export_part(ReadView& view, const ExportPart& part, const Line& line) {
+  SALLYPORT_TRY(const std::uint64_t size, view.size());
+  if (size == 0) return fail(ErrorCode::NotFound, "the ledger has no entries yet");
+  const std::uint64_t begin = !part.after ? 0 : *part.after < size ? *part.after + 1 : size;
+  std::uint64_t entries = 0;
+  std::size_t bytes = 0;
+  bool rotated = false;
+  std::string last;
+  SALLYPORT_CHECK_OK(view.scan(begin, size, [&](const StoredEntry& stored) -> Result<bool> {
+    std::string text = stored.bytes ? bare_line(stored) : pruned_line(stored);
+    if (stored.bytes && part.with_openings) {
+      if (Result<std::string> opened = opened_line(stored)) text = std::move(*opened);
+    }
+    SALLYPORT_CHECK_OK(line(text));
+    bytes += text.size();
+    ++entries;
+    rotated = rotated || is_rotation(stored);
+    if (stored.checkpoint.empty()) return true;
+    last = checkpoint_line(stored);
+    // Both keys signed only this checkpoint, so the part of a rotation ends here.
+    return !rotated && entries < part.entries && bytes < part.bytes;
+  }));
+  if (last.empty()) {
+    SALLYPORT_TRY(const std::optional<StoredEntry> newest, view.entry(size - 1));
+    last = checkpoint_line(*newest);
+  }
+  return line(last);
 }
 
 Result<void> export_json_lines(ReadView& view, std::optional<std::uint64_t> after,

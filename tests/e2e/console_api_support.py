@@ -5,10 +5,14 @@ import pathlib
 import subprocess
 import sys
 import time
+import unittest
 
 from cli_support import BIN
+import npm_peers
 from serve_support import ServeTest, Session
 
+CHECK = pathlib.Path(__file__).with_name("openapi_check.mjs")
+SCHEMAS = npm_peers.Peers("ajv", {"ajv": "8.20.0"})
 SERVER = pathlib.Path(__file__).with_name("mcp_effects_server.py")
 ROOT = "/api/v1/"
 PEOPLE = {"viewer": ["viewer"], "approver": ["approver", "viewer"], "auditor": ["auditor", "viewer"], "controller": ["controller", "viewer"]}
@@ -19,8 +23,52 @@ def digest(token):
     return "sha256:" + hashlib.sha256(token.encode()).hexdigest()
 
 
+def template_of(document, method, path):
+    """The route of the document that a request was for; None: there is none."""
+    parts = path.split("?")[0].split("/")
+    for template, item in document["paths"].items():
+        words = template[1:].split("/")
+        rest = words[-1] == "{path}" and len(parts) >= len(words)
+        alike = all(word == part or word.startswith("{") for word, part in zip(words, parts))
+        if method in item and alike and (rest or len(words) == len(parts)):
+            return template
+    return None
+
+
 class ApiTest(ServeTest):
+    """Every JSON that a test of such a class gets must fit what the document of the gate says of it (CO-65)."""
     tier = "act_auto"
+    document, samples = None, {}
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.document, cls.samples = None, {}
+
+    @classmethod
+    def tearDownClass(cls):
+        super().tearDownClass()
+        try:
+            SCHEMAS.need()
+        except unittest.SkipTest as reason:
+            print(f"SKIPPED: answers are not compared with the document: {reason}", file=sys.stderr)
+            return
+        if not cls.samples:
+            return
+        done = subprocess.run([npm_peers.node(20), CHECK, SCHEMAS.folder], input=json.dumps({"document": cls.document, "samples": list(cls.samples.values())}),
+                              capture_output=True, text=True, timeout=60)
+        if done.returncode != 0 or json.loads(done.stdout) != []:
+            raise AssertionError(f"answers that the document does not have: {done.stdout[:4000]} {done.stderr[-2000:]}")
+
+    def sample(self, method, path, status, said):
+        cls = type(self)
+        if cls.document is None:
+            cls.document = json.loads(self.server.ask("GET", ROOT + "openapi.json", token=False)[2])
+        template = template_of(cls.document, method.lower(), path)
+        if template is not None and template not in ("/stream", "/approvals/stream"):
+            body = said if isinstance(said, (dict, list)) else None
+            shape = json.dumps(sorted(body)) if isinstance(body, dict) else ""
+            cls.samples[method, template, status, shape] = {"method": method.lower(), "path": template, "status": status, "body": body}
 
     def people(self, keys=None):
         rows = [f'    - {{name: "user:{role}", token: "{digest(TOKENS[role])}", roles: [{", ".join(roles)}]'
@@ -39,7 +87,10 @@ class ApiTest(ServeTest):
     def api(self, method, path, body=None, role="viewer", headers=None):
         """Status, headers, what was said: JSON where it is."""
         status, got, said = self.server.ask(method, ROOT + path, body, headers=headers, token=TOKENS.get(role, role))
-        return status, got, json.loads(said) if said and "json" in got.get("content-type", "") else said.decode()
+        told = json.loads(said) if said and "json" in got.get("content-type", "") else said.decode()
+        if method != "HEAD":
+            self.sample(method, path, status, told)
+        return status, got, told
 
     def get(self, path, role="viewer"):
         status, _, said = self.api("GET", path, role=role)

@@ -31,7 +31,7 @@ ROUTES = [
     ("POST", "approvals/batch", A), ("GET", "stream", V), ("GET", "calls", V | U), ("GET", "calls/none", V | U),
     ("GET", "calls/none/receipts", V), ("GET", "entries", V), ("GET", "entries/0", V), ("GET", "entries/0/openings", U),
     ("GET", "entries/0/receipt", V), ("GET", "facets", V), ("GET", "stats", V), ("GET", "log/checkpoint", V),
-    ("GET", "log/checkpoint/1", V), ("GET", "log/tile/none", V), ("GET", "log/proof", V), ("GET", "log/keys", V), ("GET", "log/gaps", V),
+    ("GET", "log/checkpoint/1", V), ("GET", "log/tile/none", V), ("GET", "log/proof", V), ("GET", "log/export", V), ("GET", "log/keys", V), ("GET", "log/gaps", V),
     ("GET", "intervals", V), ("GET", "health", ALL),
     ("GET", "agents", V), ("GET", "agents/none", V), ("GET", "agents/none/trust", V), ("GET", "agents/none/proposals", V),
     ("POST", "agents/none/tier", C), ("GET", "pins", V), ("GET", "pins/none/none", V), ("POST", "pins/none/none/accept", C),
@@ -39,6 +39,7 @@ ROUTES = [
     ("GET", "calls/none/explain", V | U), ("POST", "explain", V | U), ("GET", "policies", V), ("GET", "policies/none", V),
     ("GET", "policies/drafts/none", V), ("PUT", "policies/drafts/none", C), ("GET", "schemas/none", V), ("POST", "policies/check", C),
     ("POST", "policies/test", C), ("POST", "policies/activate", C),
+    ("POST", "backtests", C), ("GET", "backtests", V), ("GET", "backtests/none", V), ("DELETE", "backtests/none", C),
     ("POST", "passkeys/options", A | C), ("POST", "passkeys", A | C), ("GET", "passkeys", A | C), ("DELETE", "passkeys/none", A | C),
 ]
 OWN = [("GET", "session"), ("DELETE", "session"), ("GET", "sessions"), ("DELETE", "sessions/none")]
@@ -109,7 +110,7 @@ class ConsoleApi(ServeTest):
         result.get(timeout=30)
         return item
 
-    # CO-67 (partly) CO-66 (partly) CO-4 (partly)
+    # CO-67 CO-66 (partly) CO-4 (partly)
     def test_every_route_answers_every_kind_of_client_as_the_table_says(self):
         self.start()
         for method, path, allowed in ROUTES:

@@ -157,6 +157,24 @@ class Pins(ApiTest):
         self.assertEqual(self.api("GET", "pins?limit=501")[2]["code"], "invalid")
 
 
+class Lists(ApiTest):
+    # CO-43: a row that comes between two pages is on neither, and moves none
+    def test_pages_of_a_list_that_is_made_whole_are_cut_at_one_size(self):
+        self.start()
+
+        def load(number):
+            self.file.write_text(self.policy().replace("hold_s: 50", f"hold_s: {50 + number}"))
+            self.wait_until(lambda: self.get("policies")["total"] == number + 1, seconds=60)
+        load(1)
+        first = self.get("policies?limit=1")
+        load(2)
+        second = self.get("policies?limit=1&cursor=" + first["next"])
+        newest, middle, oldest = [one["hash"] for one in self.get("policies")["items"]]
+        self.assertEqual([one["hash"] for one in first["items"] + second["items"]], [middle, oldest])
+        self.assertEqual((second["tree_size"], second["total"], second["next"]), (first["tree_size"], 2, None))
+        self.assertEqual(self.get("policies?limit=1&cursor=" + second["prev"])["items"], first["items"])
+
+
 class Grants(ApiTest):
     def issue(self, *more):
         done = subprocess.run([BIN, "--data-dir", self.data, "grants", *map(str, more)], capture_output=True, text=True, env=self.environment(),

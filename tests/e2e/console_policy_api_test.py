@@ -8,7 +8,8 @@ import time
 import unittest
 
 from cli_support import BIN
-from console_api_support import ApiTest
+from console_api_support import ApiTest, TOKENS
+from serve_support import events
 
 
 class Explained(ApiTest):
@@ -48,6 +49,56 @@ class Explained(ApiTest):
         self.assertFalse(self.effects.exists())
 
 
+REFUSES = "rules:\n  - {id: no-write, then: deny, when: {tool: write_file}, message: not today}\n"
+
+
+class Backtested(ApiTest):
+    def ended(self, started):
+        self.assertEqual(started[0], 202, started)
+        self.wait_until(lambda: self.get(f"backtests/{started[2]['id']}")["state"] != "running", seconds=60)
+        return self.get(f"backtests/{started[2]['id']}")
+
+    # CO-60 (partly): what the command counts, with examples, and nothing is run or written
+    def test_a_backtest_counts_what_the_command_counts_and_changes_nothing(self):
+        session = self.start()
+        for number in range(3):
+            session.said("write_file", {"path": f"{number}.txt", "text": "hi"})
+        session.said("write_file", {"path": "4.txt", "text": "password: hunter2-Zx9!qq"})
+        text = self.policy(more=REFUSES)
+        size, ran = self.get("health")["size"], self.effects.read_text()
+        found = self.ended(self.api("POST", "backtests", {"text": text, "last": 100}, role="controller"))
+        told = self.told("policy", "backtest", self.write("candidate.yaml", text), "--last", 100)
+        self.assertEqual((found["state"], found["groups"], found["summary"]), ("done", told[:-1], told[-1]["summary"]))
+        self.assertEqual((found["groups"][0]["after_by"], found["groups"][0]["change"]), ("rule no-write", "tightened"))
+        self.assertGreaterEqual(found["summary"]["newly_refused"], 3)
+        self.assertEqual(len(found["groups"][0]["examples"]), 3)
+        self.assertEqual((self.get("health")["size"], self.effects.read_text()), (size, ran))
+        one = self.ended(self.api("POST", "backtests", {"policy": "starter", "against": self.get("policies")["items"][0]["hash"], "last": 1}, role="controller"))
+        self.assertEqual((one["state"], one["summary"]["calls"], one["summary"]["older_calls"]), ("done", 1, 3))
+        self.assertEqual([row["id"] for row in self.get("backtests")["items"]], [one["id"], found["id"]])
+        self.assertEqual(self.api("DELETE", f"backtests/{one['id']}", role="controller")[0], 204)
+        self.assertEqual(self.api("GET", f"backtests/{one['id']}")[0], 404)
+        for wrong in ({}, {"text": "nonsense: 1"}, {"policy": "/etc/passwd"}, {"text": text, "last": 0}, {"text": text, "since": "yesterday-ish"}):
+            self.assertEqual(self.api("POST", "backtests", wrong, role="controller")[2]["code"], "invalid", wrong)
+
+    # CO-60 (partly): one runs at a time, tells how far it is on the stream, and can be stopped
+    def test_a_backtest_is_stopped(self):
+        self.make_ledger(400)
+        self.start()
+        stream = self.server.open("GET", "/api/v1/stream?topics=backtests", headers={"Content-Type": None}, token=TOKENS["viewer"])
+        heard = events(stream)
+        status, _, said = self.api("POST", "backtests", {"text": self.policy(more=REFUSES), "last": 10000}, role="controller")
+        self.assertEqual(status, 202, said)
+        again = self.api("POST", "backtests", {"policy": "starter"}, role="controller")
+        self.assertEqual((again[0], again[2]["code"]), (409, "backtest_runs"))
+        states = [json.loads(next(frame for frame in heard if frame["event"] == "backtests")["data"])["items"][0] for _ in range(2)]
+        self.assertEqual((states[0]["id"], states[0]["state"]), (said["id"], "running"))
+        self.assertEqual(self.api("DELETE", f"backtests/{said['id']}", role="controller")[0], 204)
+        self.wait_until(lambda: self.get(f"backtests/{said['id']}")["state"] == "stopped", seconds=60)
+        self.assertIsNone(self.get(f"backtests/{said['id']}")["summary"])
+        stream.close()
+
+
 class Counted(ApiTest):
     # CO-66 (partly)
     def test_stats_are_those_of_the_command_and_pieces_of_time_add_up(self):
@@ -76,7 +127,7 @@ class Policies(ApiTest):
     def activate(self, text, replaces, role="controller"):
         return self.api("POST", "policies/activate", {"text": text, "replaces": replaces}, role=role)
 
-    # CO-62 (partly) CO-50 (partly)
+    # CO-62 CO-50 (partly)
     def test_the_text_behind_every_hash_can_be_read_and_compared(self):
         first = self.policy()
         self.start(first)
@@ -141,7 +192,7 @@ class Policies(ApiTest):
         self.assertEqual(self.activate(before + "# more\n", self.get("policies")["items"][0]["hash"])[2]["code"], "policies_read_only")
         self.assertEqual((self.file.read_text(), self.get("policies")["drafts"]), (before, []))
 
-    # CO-61 (partly) CO-66 (partly)
+    # CO-61 CO-66 (partly)
     def test_drafts_are_kept_and_changed_only_as_they_were_seen(self):
         self.start(config="\n  console: {policies: propose}")
         route, text = "policies/drafts/next-week", "version: 1\n"

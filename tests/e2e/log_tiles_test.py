@@ -35,7 +35,7 @@ class RemoteLog(tlog_reader.Log):
 
 class TilesTest(ServeTest):
     def start(self):
-        people = "\n".join(f'    - {{name: "{name}", token: "{digest(TOKENS[role])}", roles: [{role}]}}'
+        people = "\n".join(f'    - {{name: "{name}", token: "{digest(TOKENS[role])}", roles: [{role + ", viewer" * (role == "auditor")}]}}'
                            for role, name in PEOPLE.items())
         self.write("policy.yaml", f"version: 1\nautonomy: {{tier: act_auto}}\napprovals:\n  reviewers:\n{people}\n")
         return self.serve("policy: ./policy.yaml")
@@ -48,6 +48,34 @@ class TilesTest(ServeTest):
         log = RemoteLog(server, VerifierKey(self.keys()[-1]))
         log.verify()
         self.assertGreater(log.size, 256)
+
+    # CO-66 (partly) CO-50 (partly) LE-64: parts of an export, each up to a signed checkpoint, are an export together
+    def test_parts_of_an_export_verify_together_and_only_auditors_get_the_content(self):
+        self.make_ledger(40)
+        server = self.start()
+        Session(server).said("echo", {"message": SECRET})
+        for role in ("viewer", "auditor"):
+            whole, after = b"", None
+            while True:
+                time.sleep(0.025)
+                query = "limit=40" + (f"&after={after}" if after is not None else "")
+                status, _, part = server.ask("GET", f"/api/v1/log/export?{query}", token=TOKENS[role])
+                self.assertEqual(status, 200, part)
+                lines = [json.loads(line) for line in part.splitlines()]
+                self.assertEqual(list(lines[-1]), ["checkpoint"])
+                if len(lines) == 1:
+                    break  # there is nothing behind the end
+                self.assertLess(len(lines), 60)
+                whole += part
+                after = lines[-2]["entry"]["sequence"]
+            self.assertEqual(SECRET.encode() in whole, role == "auditor")
+            said = self.good("ledger", "verify", self.write("export.jsonl", whole), "--key", self.keys()[-1], "--json").json()
+            self.assertTrue(said["ok"])
+            self.assertEqual(said["openings_missing"] == 0, role == "auditor")
+        opened = [row for row in self.good("ledger", "show", "--kind", "control", "--json").lines() if "log/export" in json.dumps(row)]
+        self.assertEqual(len(opened), 1)
+        for wrong in ("limit=0", "limit=5001", "after=x", "after=-1"):
+            self.assertEqual(server.ask("GET", f"/api/v1/log/export?{wrong}", token=TOKENS["viewer"])[0], 400, wrong)
 
     # CO-50 (partly)
     def test_bundles_hold_nothing_that_is_sealed_and_are_for_those_who_may_read(self):

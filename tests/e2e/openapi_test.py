@@ -27,7 +27,7 @@ class OpenApi(ApiTest):
         found = json.loads(done.stdout[done.stdout.index("{"):])
         self.assertEqual([(one["ruleId"], one["message"], one["location"][0]["pointer"]) for one in found["problems"]], [])
 
-    # CO-65 (partly) CO-66 (partly)
+    # CO-65, with what console_api_support.py compares of every test, CO-66 (partly)
     def test_answers_fit_what_the_document_says_of_them(self):
         SCHEMAS.need()
         session = self.start()

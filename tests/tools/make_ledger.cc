@@ -1,11 +1,15 @@
-// make_ledger FOLDER COUNT: a ledger with COUNT calls, written through the product's own
+// make_ledger FOLDER COUNT [AT_ONCE]: a ledger with COUNT calls, written through the product's own
 // composition root, for tests that look at it from outside.
+//
+// With AT_ONCE, that many calls are one commit and their records have all members that lists of
+// calls read, for measurements of large ledgers.
 //
 // Every call has an intent and a terminal tool-audit record. Call 1 was blocked, call 2 has hidden
 // characters and a secret in its content, call 3 has no known outcome, and call 4 has an intent
 // only.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -62,6 +66,25 @@ core::Draft outcome(std::uint64_t call) {
   return draft;
 }
 
+// What the record of a call has beyond what tests look at.
+void make_whole(core::Draft& draft) {
+  const std::string digest = "hmac-sha256:" + std::string(64, '2');
+  draft.body["tool_call_id"] = draft.subject.call_id;
+  draft.body["display_name"] = draft.subject.tool_name;
+  draft.body["tier"] = "Confirm";
+  draft.body["turn"] = 0;
+  draft.body["provenance"] = json::object{{"model", "unknown"}, {"provider", "unknown"}};
+  draft.body["request_digest"] = digest;
+  draft.body["call_digest"] = digest;
+  draft.body["effect_class"] = "fs.read";
+  draft.body["recovery_class"] = "side_effecting";
+  draft.body["autonomy"] = "act_auto";
+  draft.body["autonomy_source"] = "tier";
+  draft.body["approval_id"] = nullptr;
+  draft.body["matched_grant_index"] = nullptr;
+  draft.body["guards"] = json::array();
+}
+
 int failed(const Error& error) {
   std::fprintf(stderr, "make_ledger: %s\n", error.message.c_str());
   return 1;
@@ -70,23 +93,27 @@ int failed(const Error& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fputs("usage: make_ledger FOLDER COUNT\n", stderr);
+  if (argc != 3 && argc != 4) {
+    std::fputs("usage: make_ledger FOLDER COUNT [AT_ONCE]\n", stderr);
     return 64;
   }
   const auto count = std::strtoull(argv[2], nullptr, 10);
+  const auto at_once = argc == 4 ? std::max(1ull, std::strtoull(argv[3], nullptr, 10)) : 1;
   app::Config config;
   config.ledger.reserve_bytes = 64 * 1024;
   const auto workspace = app::Workspace::open_writing({.data_dir = argv[1], .config = config},
                                                       {.role = "make_ledger"});
   if (!workspace) return failed(workspace.error());
+  std::vector<core::Draft> drafts;
   for (std::uint64_t call = 0; call < count; ++call) {
-    std::vector<core::Draft> drafts;
     drafts.push_back(intent(call));
     if (call != 4) drafts.push_back(outcome(call));
+    if (argc == 4 && call != 4) make_whole(drafts.back());
+    if ((call + 1) % at_once != 0 && call + 1 < count) continue;
     const auto written =
         (*workspace)->ledger().append_blocking(std::move(drafts), core::Urgency::Announces);
     if (!written) return failed(written.error());
+    drafts.clear();
   }
   return 0;
 }

@@ -8,6 +8,7 @@ import { Link } from "../core/link";
 import { useGet } from "../core/load";
 import { Failed, Row } from "../core/parts";
 import { roles, session } from "../core/session";
+import { Table } from "../core/table";
 import { number, t, time, word } from "../core/text";
 import { address, place } from "../core/url";
 import { visible } from "../core/visible";
@@ -42,28 +43,16 @@ function History({ trust }: { trust: Trust }) {
       <Chart label={label} most={1} top={percent(1)} points={trust.history.map(({ at, success_rate }) => ({ at, value: success_rate }))} />
       <details>
         <summary>{t("agents.table")}</summary>
-        <div class="scroll" tabIndex={0} role="region" aria-label={label}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">{t("agents.latest")}</th>
-                <th scope="col">{t("agents.records")}</th>
-                <th scope="col">{t("agents.successes")}</th>
-                <th scope="col">{t("agents.rate")}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {trust.history.map((point) => (
-                <tr>
-                  <td class="fixed">{time(point.at)}</td>
-                  <td>{number(point.total)}</td>
-                  <td>{number(point.successes)}</td>
-                  <td>{percent(point.success_rate)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label={label} heads={["agents.latest", "agents.records", "agents.successes", "agents.rate"]}>
+          {trust.history.map((point) => (
+            <tr>
+              <td class="fixed">{time(point.at)}</td>
+              <td>{number(point.total)}</td>
+              <td>{number(point.successes)}</td>
+              <td>{percent(point.success_rate)}</td>
+            </tr>
+          ))}
+        </Table>
       </details>
     </>
   );

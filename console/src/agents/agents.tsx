@@ -4,6 +4,7 @@ import { Link } from "../core/link";
 import { type Page, useGet } from "../core/load";
 import { Pager } from "../core/pager";
 import { Failed } from "../core/parts";
+import { Table } from "../core/table";
 import { number, t, time, word } from "../core/text";
 import { address, place } from "../core/url";
 import { visible } from "../core/visible";
@@ -42,33 +43,22 @@ function AgentList() {
       {!read && failed === null && <p class="quiet">{t("question.loading")}</p>}
       {read && read.items.length === 0 && <p class="quiet empty">{t("agents.none")}</p>}
       {read && read.items.length > 0 && (
-        <div class="scroll" tabIndex={0} role="region" aria-label={t("nav.agents")}>
-          <table>
-            <thead>
-              <tr>
-                {(["agent", "tier", "level", "records", "rate", "latest"] as const).map((name) => (
-                  <th scope="col">{t(`agents.${name}`)}</th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {read.items.map((one) => (
-                <tr key={one.agent}>
-                  <td>
-                    <Link to={address("agents", one.agent)}>{visible(one.agent)}</Link> {one.proposes && <span class="count">{t("agents.proposes")}</span>}
-                  </td>
-                  <td>
-                    {one.tier} <span class="quiet">{word("source", one.source)}</span>
-                  </td>
-                  <td>{one.score.policy.side_effect_level}</td>
-                  <td>{number(one.score.total)}</td>
-                  <td>{percent(one.score.success_rate)}</td>
-                  <td class="fixed">{one.score.latest_timestamp && time(one.score.latest_timestamp)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label={t("nav.agents")} heads={["agents.agent", "agents.tier", "agents.level", "agents.records", "agents.rate", "agents.latest"]}>
+          {read.items.map((one) => (
+            <tr key={one.agent}>
+              <td>
+                <Link to={address("agents", one.agent)}>{visible(one.agent)}</Link> {one.proposes && <span class="count">{t("agents.proposes")}</span>}
+              </td>
+              <td>
+                {one.tier} <span class="quiet">{word("source", one.source)}</span>
+              </td>
+              <td>{one.score.policy.side_effect_level}</td>
+              <td>{number(one.score.total)}</td>
+              <td>{percent(one.score.success_rate)}</td>
+              <td class="fixed">{one.score.latest_timestamp && time(one.score.latest_timestamp)}</td>
+            </tr>
+          ))}
+        </Table>
       )}
       {read && <Pager list={read} />}
     </section>

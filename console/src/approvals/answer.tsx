@@ -28,7 +28,7 @@ function isField(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName));
 }
 
-function actOf(event: MouseEvent): Act {
+export function actOf(event: MouseEvent): Act {
   const pointed = event.detail > 0;
   return { at: performance.now(), trusted: event.isTrusted, repeated: event.detail > 1, x: pointed ? event.clientX : null, y: pointed ? event.clientY : null };
 }

@@ -3,10 +3,12 @@ import { useEffect, useRef } from "preact/hooks";
 import { countdown, secondsLeft } from "../core/clock";
 import { Link } from "../core/link";
 import { Failed } from "../core/parts";
+import { roles } from "../core/session";
 import { onFrame, onOpen } from "../core/stream";
 import { t, word } from "../core/text";
 import { address, go, place } from "../core/url";
 import { visible } from "../core/visible";
+import { Batch } from "./batch";
 import { readDetail } from "./detail";
 import { History } from "./history";
 import { failure, fresh, held, isAboutApprovals, type Item, more, rows, showNew } from "./queue";
@@ -87,6 +89,7 @@ function Waiting() {
 export function Approvals() {
   const { id, query } = place.value;
   const history = query.get("view") === "history";
+  const batch = query.get("view") === "batch" && roles.value.has("approver");
   const opened = useRef(id);
   useEffect(() => {
     void readDetail(id);
@@ -111,17 +114,22 @@ export function Approvals() {
     return () => stops.forEach((stop) => stop());
   }, [id]);
   return (
-    <div class={id ? "panes open" : "panes"}>
+    <div class={id ? "panes open" : batch ? "panes one" : "panes"}>
       <section class="pane list">
         <h1 class="tabs">
-          <Link to={address("approvals")} current={!history}>
+          <Link to={address("approvals")} current={!history && !batch}>
             {t("approvals.waiting")}
           </Link>
           <Link to={address("approvals", "", { view: "history" })} current={history}>
             {t("approvals.history")}
           </Link>
+          {roles.value.has("approver") && (
+            <Link to={address("approvals", "", { view: "batch" })} current={batch}>
+              {t("approvals.batch")}
+            </Link>
+          )}
         </h1>
-        {history ? <History /> : <Waiting />}
+        {history ? <History /> : batch ? rows.value !== null && <Batch /> : <Waiting />}
       </section>
       <section class="pane" onKeyDown={(event: KeyboardEvent) => {
         if (event.key === "Escape" && !event.defaultPrevented && id) go(address("approvals", "", Object.fromEntries(query)));

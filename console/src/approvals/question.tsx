@@ -11,7 +11,7 @@ import { detail, type Detail, detailFailure, type Escalation, full, isEscalation
 import { lineDiff } from "./line_diff";
 
 // The mark of a segment is a frame and a word for readers of the screen, not a colour alone.
-function Segments({ segments }: { segments: Segment[] }) {
+export function Segments({ segments }: { segments: Segment[] }) {
   return (
     <pre class="shown" tabIndex={0} aria-label={t("question.input")}>
       {segments.map(({ text, mark }) =>
@@ -56,6 +56,12 @@ function finding(value: unknown): string {
     .filter(([, part]) => part !== null && part !== "")
     .map(([name, part]) => `${name} ${typeof part === "string" ? part : JSON.stringify(part)}`)
     .join(" · ");
+}
+
+// `http:token`: the door, and what was shown there.
+function door(name: string): string {
+  const [first = "", how] = name.split(":");
+  return word("door", first) + (how ? ` (${how})` : "");
 }
 
 function Facts({ question }: { question: Detail }) {
@@ -111,7 +117,7 @@ function Facts({ question }: { question: Detail }) {
       )}
       {question.responses.map((one) => (
         <Row name={one.approved ? "question.said_yes" : "question.said_no"}>
-          {one.reviewer} · {time(one.responded_at)} · {word("door", one.door)}
+          {one.reviewer} · {time(one.responded_at)} · {door(one.door)}
           {one.reason && <> · “{visible(one.reason)}”</>}
         </Row>
       ))}

@@ -196,7 +196,7 @@ export function CallPage() {
     return () => stop.abort();
   }, [asked]);
   if (failed) return <Failed problem={failed} />;
-  if (!read) return <p class="quiet empty">{t("question.loading")}</p>;
+  if (!read || read.call.call_id !== place.value.id) return <p class="quiet empty">{t("question.loading")}</p>;
   const { call } = read;
   return (
     <section class="page">

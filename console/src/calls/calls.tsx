@@ -2,7 +2,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { get, Problem, query } from "../core/api";
 import { Link } from "../core/link";
+import type { Page } from "../core/load";
+import { Pager } from "../core/pager";
 import { Absent, Failed } from "../core/parts";
+import { Table } from "../core/table";
 import { type Key, number, t, time, word } from "../core/text";
 import { address, filter, place } from "../core/url";
 import { visible } from "../core/visible";
@@ -20,14 +23,7 @@ export interface CallRow {
   why: string | null;
 }
 
-interface List {
-  items: CallRow[];
-  next: string | null;
-  prev: string | null;
-  tree_size: number;
-  total: number;
-  exact: boolean;
-}
+type List = Page<CallRow>;
 
 const FILTERS = ["agent", "server", "tool", "verdict", "session", "since", "until"] as const;
 const VERDICTS = ["runs", "failed", "withheld", "cached", "refused", "skipped", "proposed", "asks", "unknown"];
@@ -52,42 +48,38 @@ function Filters() {
           )}
         </label>
       ))}
+      <label>
+        <span>{t("calls.order")}</span>
+        <select name="order" value={now.get("order") ?? ""} onChange={change("order")}>
+          <option value="">{t("calls.desc")}</option>
+          <option value="asc">{t("calls.asc")}</option>
+        </select>
+      </label>
     </form>
   );
 }
 
-function Table({ rows }: { rows: CallRow[] }) {
+function Rows({ rows }: { rows: CallRow[] }) {
   const filters = Object.fromEntries(place.value.query);
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={t("nav.calls")}>
-      <table>
-        <thead>
-          <tr>
-            {(["time", "agent", "tool", "what", "verdict", "why"] as const).map((name) => (
-              <th scope="col">{t(`calls.${name}` as Key)}</th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.call_id}>
-              <td class="fixed">
-                <Link to={address("calls", row.call_id, filters)}>{time(row.time)}</Link>
-              </td>
-              <td>{visible(row.agent)}</td>
-              <td>
-                {visible(row.tool)} {row.server && <span class="quiet">{visible(row.server)}</span>}
-              </td>
-              <td class="what">{row.what === null ? <Absent state="withheld" /> : visible(row.what)}</td>
-              <td>
-                <span class={`verdict ${row.verdict}`}>{word("verdict", row.verdict)}</span>
-              </td>
-              <td class="what">{row.why === null ? <Absent state="withheld" /> : visible(row.why)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table label={t("nav.calls")} heads={["calls.time", "calls.agent", "calls.tool", "calls.what", "calls.verdict", "calls.why"]}>
+      {rows.map((row) => (
+        <tr key={row.call_id}>
+          <td class="fixed">
+            <Link to={address("calls", row.call_id, filters)}>{time(row.time)}</Link>
+          </td>
+          <td>{visible(row.agent)}</td>
+          <td>
+            {visible(row.tool)} {row.server && <span class="quiet">{visible(row.server)}</span>}
+          </td>
+          <td class="what">{row.what === null ? <Absent state="withheld" /> : visible(row.what)}</td>
+          <td>
+            <span class={`verdict ${row.verdict}`}>{word("verdict", row.verdict)}</span>
+          </td>
+          <td class="what">{row.why === null ? <Absent state="withheld" /> : visible(row.why)}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
@@ -95,7 +87,7 @@ function CallList() {
   const search = place.value.query;
   const [list, setList] = useState<List | null>(null);
   const [failed, setFailed] = useState<unknown>(null);
-  const asked = query({ ...Object.fromEntries(search), limit: 50 });
+  const asked = query({ ...Object.fromEntries(search), limit: 40 }); // at most 500 elements (CO-70)
   useEffect(() => {
     const stop = new AbortController();
     get<List>("calls" + asked, stop.signal).then(
@@ -128,15 +120,8 @@ function CallList() {
               {t("calls.newest")}
             </button>
           </p>
-          {list.items.length > 0 ? <Table rows={list.items} /> : <p class="quiet empty">{t("calls.none")}</p>}
-          <p class="pager">
-            <button type="button" disabled={list.prev === null} onClick={() => filter({ cursor: list.prev ?? "" })}>
-              ‹ {t("calls.prev")}
-            </button>
-            <button type="button" disabled={list.next === null} onClick={() => filter({ cursor: list.next ?? "" })}>
-              {t("calls.next")} ›
-            </button>
-          </p>
+          {list.items.length > 0 ? <Rows rows={list.items} /> : <p class="quiet empty">{t("calls.none")}</p>}
+          <Pager list={list} />
         </>
       )}
     </section>

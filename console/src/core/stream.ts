@@ -47,6 +47,11 @@ const makeUrl = (url: string): string => {
 const policy = (window as unknown as { trustedTypes?: { createPolicy(name: string, rules: object): { createScriptURL(url: string): string } } }).trustedTypes
   ?.createPolicy("sallyport", { createScriptURL: makeUrl });
 
+// The same file, for this page alone: a long check runs there while the page stays usable.
+export function ownWorker(): Worker {
+  return new Worker(policy ? policy.createScriptURL(WORKER) : makeUrl(WORKER));
+}
+
 let port: MessagePort | null = null;
 let own: EventReader | null = null;
 

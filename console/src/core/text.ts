@@ -1,7 +1,9 @@
-// Texts in the language of the person. English and Ukrainian have the same keys; a test keeps that so.
+// Texts in the language of the person. English and Ukrainian have the same keys; a test keeps that so. Ukrainian is read
+// when it is wanted.
 import { computed, signal } from "@preact/signals";
 import en from "../../text/en.json";
-import uk from "../../text/uk.json";
+
+declare const UKRAINIAN: string; // where its texts are
 
 export type Key = keyof typeof en;
 export type Language = "en" | "uk" | "pseudo";
@@ -15,13 +17,29 @@ function first(): Language {
   return navigator.language.toLowerCase().startsWith("uk") ? "uk" : "en";
 }
 
-export const language = signal<Language>(first());
+let uk: Record<string, string | Forms> | null = null;
+
+export const language = signal<Language>("en");
 export const locale = computed(() => (language.value === "uk" ? "uk" : "en-GB"));
 const plurals = computed(() => new Intl.PluralRules(locale.value));
 
-export function setLanguage(next: Language): void {
-  localStorage.setItem(KEPT, next);
+// Where the texts cannot be had, the page stays in English.
+async function speak(next: Language): Promise<void> {
+  if (next === "uk" && !uk) {
+    const response = await fetch(UKRAINIAN).catch(() => null);
+    if (!response?.ok) return;
+    uk = (await response.json()) as Record<string, string | Forms>;
+  }
   language.value = next;
+}
+
+export function setLanguage(next: Language): Promise<void> {
+  localStorage.setItem(KEPT, next);
+  return speak(next);
+}
+
+export function startLanguage(): Promise<void> {
+  return speak(first());
 }
 
 // 40 % longer: shows in tests where a longer language would not fit.
@@ -30,8 +48,8 @@ function lengthened(text: string): string {
 }
 
 export function t(key: Key, values: Record<string, string | number> = {}): string {
-  const table: Record<Key, string | Forms> = language.value === "uk" ? uk : en;
-  const found = table[key];
+  const table: Record<string, string | Forms> = language.value === "uk" && uk ? uk : en;
+  const found: string | Forms = table[key] ?? en[key];
   let text: string;
   if (typeof found === "string") text = found;
   else text = found[plurals.value.select(Number(values["n"] ?? 0))] ?? found["other"]!;

@@ -7,6 +7,7 @@ import { type Page, useGet } from "../core/load";
 import { Pager } from "../core/pager";
 import { Failed, Row } from "../core/parts";
 import { roles } from "../core/session";
+import { Table } from "../core/table";
 import { number, t, time, word } from "../core/text";
 import { address, place } from "../core/url";
 import { visible } from "../core/visible";
@@ -61,34 +62,23 @@ function GrantList() {
       {!read && failed === null && <p class="quiet">{t("question.loading")}</p>}
       {read && read.items.length === 0 && <p class="quiet empty">{t("grants.none")}</p>}
       {read && read.items.length > 0 && (
-        <div class="scroll" tabIndex={0} role="region" aria-label={t("nav.grants")}>
-          <table>
-            <thead>
-              <tr>
-                {(["principal", "state", "uses", "holds", "expires", "origin"] as const).map((name) => (
-                  <th scope="col">{t(`grants.${name}`)}</th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {tree(read.items).map(({ grant, depth }) => (
-                <tr key={grant.grant_id} data-depth={depth}>
-                  <td>
-                    {"↳ ".repeat(Math.min(depth, 8))}
-                    <Link to={address("grants", grant.grant_id)}>{visible(grant.principal)}</Link>
-                  </td>
-                  <td>
-                    <span class={stateClass(grant.state)}>{stateWord(grant.state)}</span>
-                  </td>
-                  <td>{number(grant.uses)}</td>
-                  <td>{number(grant.holds)}</td>
-                  <td class="fixed">{at(grant.expires_at)}</td>
-                  <td>{word("origin", grant.origin)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label={t("nav.grants")} heads={["grants.principal", "grants.state", "grants.uses", "grants.holds", "grants.expires", "grants.origin"]}>
+          {tree(read.items).map(({ grant, depth }) => (
+            <tr key={grant.grant_id} data-depth={depth}>
+              <td>
+                {"↳ ".repeat(Math.min(depth, 8))}
+                <Link to={address("grants", grant.grant_id)}>{visible(grant.principal)}</Link>
+              </td>
+              <td>
+                <span class={stateClass(grant.state)}>{stateWord(grant.state)}</span>
+              </td>
+              <td>{number(grant.uses)}</td>
+              <td>{number(grant.holds)}</td>
+              <td class="fixed">{at(grant.expires_at)}</td>
+              <td>{word("origin", grant.origin)}</td>
+            </tr>
+          ))}
+        </Table>
       )}
       {read && <Pager list={read} />}
     </section>

@@ -5,6 +5,7 @@ import { Link } from "../core/link";
 import { useGet } from "../core/load";
 import { Failed, Row } from "../core/parts";
 import { roles } from "../core/session";
+import { Table } from "../core/table";
 import { number, t, time, word } from "../core/text";
 import { address } from "../core/url";
 import { visible } from "../core/visible";
@@ -63,29 +64,18 @@ function GapTable() {
   if (!read) return <p class="quiet">{t("question.loading")}</p>;
   if (read.gaps.length === 0) return <p class="quiet">{t("health.no_gaps")}</p>;
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={t("health.gaps")}>
-      <table data-gaps>
-        <thead>
-          <tr>
-            {(["at", "kind", "detail", "record"] as const).map((name) => (
-              <th scope="col">{t(`health.${name}`)}</th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {read.gaps.map((gap) => (
-            <tr>
-              <td class="fixed">{time(gap.at)}</td>
-              <td>{word("banner", gap.kind)}</td>
-              <td>{visible(gap.detail)}</td>
-              <td>
-                <Link to={address("proof", "", { entry: String(gap.sequence) })}>{gap.sequence}</Link>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table label={t("health.gaps")} heads={["health.at", "health.kind", "health.detail", "health.record"]} name="gaps">
+      {read.gaps.map((gap) => (
+        <tr>
+          <td class="fixed">{time(gap.at)}</td>
+          <td>{word("banner", gap.kind)}</td>
+          <td>{visible(gap.detail)}</td>
+          <td>
+            <Link to={address("proof", "", { entry: String(gap.sequence) })}>{gap.sequence}</Link>
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

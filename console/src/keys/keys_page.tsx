@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { ask, get } from "../core/api";
 import { Failed } from "../core/parts";
 import { roles } from "../core/session";
+import { Table } from "../core/table";
 import { t, time, word } from "../core/text";
 import { forgetBrowserKey } from "./browser_key";
 import { Enrol, isHere, type Key, readKeys } from "./enrol";
@@ -48,36 +49,23 @@ function Keys() {
       {failed !== null && <Failed problem={failed} />}
       {keys !== null && keys.length === 0 && <p class="quiet">{t("keys.none")}</p>}
       {keys !== null && keys.length > 0 && (
-        <div class="scroll" tabIndex={0} role="region" aria-label={t("keys.title")}>
-          <table class="own">
-            <thead>
-              <tr>
-                <th scope="col">{t("keys.kind")}</th>
-                <th scope="col">{t("keys.page")}</th>
-                <th scope="col">{t("keys.enrolled")}</th>
-                <th scope="col">{t("keys.vouched")}</th>
-                <td />
-              </tr>
-            </thead>
-            <tbody>
-              {keys.map((key) => (
-                <tr key={key.credential_id} data-key={key.credential_id}>
-                  <td>
-                    {word("keys", key.kind)} {here.has(key.credential_id) && <span class="quiet">({t("keys.here")})</span>}
-                  </td>
-                  <td data-label={t("keys.page")}>{key.origin}</td>
-                  <td class="fixed" data-label={t("keys.enrolled")}>{time(key.enrolled_at)}</td>
-                  <td data-label={t("keys.vouched")}>{word("keys.by", key.vouched_by)}</td>
-                  <td>
-                    <button type="button" class="small" onClick={() => void remove(key)}>
-                      {t("keys.remove")}
-                    </button>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label={t("keys.title")} heads={["keys.kind", "keys.page", "keys.enrolled", "keys.vouched"]} own acts>
+          {keys.map((key) => (
+            <tr key={key.credential_id} data-key={key.credential_id}>
+              <td>
+                {word("keys", key.kind)} {here.has(key.credential_id) && <span class="quiet">({t("keys.here")})</span>}
+              </td>
+              <td data-label={t("keys.page")}>{key.origin}</td>
+              <td class="fixed" data-label={t("keys.enrolled")}>{time(key.enrolled_at)}</td>
+              <td data-label={t("keys.vouched")}>{word("keys.by", key.vouched_by)}</td>
+              <td>
+                <button type="button" class="small" onClick={() => void remove(key)}>
+                  {t("keys.remove")}
+                </button>
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
       <Enrol onAdded={() => void read()} />
     </section>
@@ -107,38 +95,25 @@ function Sessions() {
     <section class="stack">
       <h2>{t("sessions.title")}</h2>
       {failed !== null && <Failed problem={failed} />}
-      <div class="scroll" tabIndex={0} role="region" aria-label={t("sessions.title")}>
-        <table class="own">
-          <thead>
-            <tr>
-              <th scope="col">{t("sessions.how")}</th>
-              <th scope="col">{t("sessions.since")}</th>
-              <th scope="col">{t("sessions.used")}</th>
-              <th scope="col">{t("sessions.address")}</th>
-              <td />
-            </tr>
-          </thead>
-          <tbody>
-            {sessions.map((one) => (
-              <tr key={one.id} data-session={one.id}>
-                <td data-label={t("sessions.how")}>{word("how", one.how)}</td>
-                <td class="fixed" data-label={t("sessions.since")}>{time(one.created_at)}</td>
-                <td class="fixed" data-label={t("sessions.used")}>{time(one.used_at)}</td>
-                <td data-label={t("sessions.address")}>{one.address}</td>
-                <td>
-                  {one.current ? (
-                    <span class="quiet">{t("sessions.this")}</span>
-                  ) : (
-                    <button type="button" class="small" onClick={() => void end(one.id)}>
-                      {t("sessions.end")}
-                    </button>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label={t("sessions.title")} heads={["sessions.how", "sessions.since", "sessions.used", "sessions.address"]} own acts>
+        {sessions.map((one) => (
+          <tr key={one.id} data-session={one.id}>
+            <td data-label={t("sessions.how")}>{word("how", one.how)}</td>
+            <td class="fixed" data-label={t("sessions.since")}>{time(one.created_at)}</td>
+            <td class="fixed" data-label={t("sessions.used")}>{time(one.used_at)}</td>
+            <td data-label={t("sessions.address")}>{one.address}</td>
+            <td>
+              {one.current ? (
+                <span class="quiet">{t("sessions.this")}</span>
+              ) : (
+                <button type="button" class="small" onClick={() => void end(one.id)}>
+                  {t("sessions.end")}
+                </button>
+              )}
+            </td>
+          </tr>
+        ))}
+      </Table>
     </section>
   );
 }

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Link } from "../core/link";
 import { onFrame, stream, wantTopics } from "../core/stream";
+import { Table } from "../core/table";
 import { clockTime, number, t } from "../core/text";
 import { address } from "../core/url";
 import { visible } from "../core/visible";
@@ -81,38 +82,23 @@ export function Live() {
           {missed > 0 && ` · ${t("live.missed", { n: missed, count: number(missed) })}`}
         </span>
       </p>
-      <div class="scroll" tabIndex={0} role="region" aria-label={t("nav.live")}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{t("live.record")}</th>
-              <th scope="col">{t("calls.time")}</th>
-              <th scope="col">{t("live.kind")}</th>
-              <th scope="col">{t("calls.agent")}</th>
-              <th scope="col">{t("calls.tool")}</th>
-              <th scope="col">{t("live.outcome")}</th>
-              <th scope="col">{t("question.call")}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={row.sequence} data-sequence={row.sequence}>
-                <td class="fixed">
-                  <Link to={address("proof", "", { entry: String(row.sequence) })}>{row.sequence}</Link>
-                </td>
-                <td class="fixed">{clockTime(row.recorded_at)}</td>
-                <td>{row.kind}</td>
-                <td>{visible(row.agent_id ?? "")}</td>
-                <td>
-                  {visible(row.tool_name ?? "")} <span class="quiet">{visible(row.server ?? "")}</span>
-                </td>
-                <td>{row.outcome ?? ""}</td>
-                <td>{row.call_id && <Link to={address("calls", row.call_id)}>{visible(row.call_id)}</Link>}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label={t("nav.live")} heads={["live.record", "calls.time", "live.kind", "calls.agent", "calls.tool", "live.outcome", "question.call"]}>
+        {rows.map((row) => (
+          <tr key={row.sequence} data-sequence={row.sequence}>
+            <td class="fixed">
+              <Link to={address("proof", "", { entry: String(row.sequence) })}>{row.sequence}</Link>
+            </td>
+            <td class="fixed">{clockTime(row.recorded_at)}</td>
+            <td>{row.kind}</td>
+            <td>{visible(row.agent_id ?? "")}</td>
+            <td>
+              {visible(row.tool_name ?? "")} <span class="quiet">{visible(row.server ?? "")}</span>
+            </td>
+            <td>{row.outcome ?? ""}</td>
+            <td>{row.call_id && <Link to={address("calls", row.call_id)}>{visible(row.call_id)}</Link>}</td>
+          </tr>
+        ))}
+      </Table>
       {rows.length === 0 && <p class="quiet empty">{t("live.none")}</p>}
     </section>
   );

@@ -9,6 +9,7 @@ import { Failed } from "../core/parts";
 import { t } from "../core/text";
 import { address, place } from "../core/url";
 import { visible } from "../core/visible";
+import { Backtest } from "./backtest";
 import type { Policies, PolicyText } from "./policies";
 import { short } from "./policies";
 
@@ -199,6 +200,7 @@ export function Editor() {
             {checked?.warnings?.map((warning) => <Finding found={warning} area={area.current} kind="warning" />)}
           </div>
           <Cases text={text} />
+          <Backtest text={text} />
           {base.text !== null && base.text !== text && (
             <details>
               <summary>{t("editor.changes")}</summary>

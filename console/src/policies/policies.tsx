@@ -6,6 +6,7 @@ import { type Page, useGet } from "../core/load";
 import { Pager } from "../core/pager";
 import { Absent, Failed, Row } from "../core/parts";
 import { roles } from "../core/session";
+import { Table } from "../core/table";
 import { t, time } from "../core/text";
 import { address, filter, place } from "../core/url";
 import { visible } from "../core/visible";
@@ -115,30 +116,19 @@ function PolicyList() {
               ))}
             </p>
           )}
-          <div class="scroll" tabIndex={0} role="region" aria-label={t("nav.policies")}>
-            <table>
-              <thead>
-                <tr>
-                  {(["loaded", "hash", "source", "who", "state"] as const).map((name) => (
-                    <th scope="col">{t(`policies.${name}`)}</th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {read.items.map((one) => (
-                  <tr key={one.hash}>
-                    <td class="fixed">{time(one.loaded_at)}</td>
-                    <td class="what">
-                      <Link to={address("policies", one.hash)}>{short(one.hash)}</Link>
-                    </td>
-                    <td>{visible(one.source)}</td>
-                    <td>{visible(one.who)}</td>
-                    <td>{one.in_force ? <strong class="good">{t("policies.in_force")}</strong> : t("policies.was")}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table label={t("nav.policies")} heads={["policies.loaded", "policies.hash", "policies.source", "policies.who", "policies.state"]}>
+            {read.items.map((one) => (
+              <tr key={one.hash}>
+                <td class="fixed">{time(one.loaded_at)}</td>
+                <td class="what">
+                  <Link to={address("policies", one.hash)}>{short(one.hash)}</Link>
+                </td>
+                <td>{visible(one.source)}</td>
+                <td>{visible(one.who)}</td>
+                <td>{one.in_force ? <strong class="good">{t("policies.in_force")}</strong> : t("policies.was")}</td>
+              </tr>
+            ))}
+          </Table>
           <Pager list={read} />
         </>
       )}

@@ -9,6 +9,7 @@ import { canonical } from "../core/verify/json";
 import { canCheck, parseKey, type VerifierKey } from "../core/verify/note";
 import { receiptsIn, STEPS, type Verification, verifyReceipt } from "../core/verify/receipt";
 import { alarm, checkpoint, forget, type Memory, remember } from "./memory";
+import { Range } from "./range";
 
 const PASTED = "sallyport.key";
 
@@ -188,6 +189,11 @@ export function Proof() {
             />
           </form>
         </Row>
+        {given !== "" && (
+          <Row name="proof.range">
+            <Range signer={clean || given} />
+          </Row>
+        )}
       </dl>
       {failed !== null && <Failed problem={told(failed)} />}
       {answers.map((answer) => (

@@ -46,7 +46,7 @@ function opens({ name, roles: any }: Screen): boolean {
 function Language() {
   const next = language.value === "uk" ? "en" : "uk";
   return (
-    <button type="button" class="plain" lang={next} onClick={() => setLanguage(next)}>
+    <button type="button" class="plain" lang={next} onClick={() => void setLanguage(next)}>
       {next === "uk" ? "Українською" : "English"}
     </button>
   );

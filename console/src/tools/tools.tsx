@@ -7,6 +7,7 @@ import { type Page, useGet } from "../core/load";
 import { Pager } from "../core/pager";
 import { Absent, Failed, Row } from "../core/parts";
 import { roles } from "../core/session";
+import { Table } from "../core/table";
 import { t } from "../core/text";
 import { address, place } from "../core/url";
 import { visible } from "../core/visible";
@@ -106,29 +107,18 @@ function PinList() {
       {!read && failed === null && <p class="quiet">{t("question.loading")}</p>}
       {read && read.items.length === 0 && <p class="quiet empty">{t("tools.none")}</p>}
       {read && read.items.length > 0 && (
-        <div class="scroll" tabIndex={0} role="region" aria-label={t("nav.tools")}>
-          <table>
-            <thead>
-              <tr>
-                {(["server", "tool", "state", "hash"] as const).map((name) => (
-                  <th scope="col">{t(`tools.${name}`)}</th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {read.items.map((pin) => (
-                <tr key={pin.server + "/" + pin.tool}>
-                  <td>{visible(pin.server)}</td>
-                  <td>
-                    <Link to={address("tools", pin.server + "/" + pin.tool)}>{visible(pin.tool)}</Link>
-                  </td>
-                  <td>{pin.held ? <strong class="failed">{t("tools.held")}</strong> : t("tools.pinned")}</td>
-                  <td class="what">{pin.hash.slice(0, 16)}…</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label={t("nav.tools")} heads={["tools.server", "tools.tool", "tools.state", "tools.hash"]}>
+          {read.items.map((pin) => (
+            <tr key={pin.server + "/" + pin.tool}>
+              <td>{visible(pin.server)}</td>
+              <td>
+                <Link to={address("tools", pin.server + "/" + pin.tool)}>{visible(pin.tool)}</Link>
+              </td>
+              <td>{pin.held ? <strong class="failed">{t("tools.held")}</strong> : t("tools.pinned")}</td>
+              <td class="what">{pin.hash.slice(0, 16)}…</td>
+            </tr>
+          ))}
+        </Table>
       )}
       {read && <Pager list={read} />}
     </section>

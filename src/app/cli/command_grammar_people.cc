@@ -86,6 +86,7 @@ void CommandLine::add_console() {
                           console_, console_link);
   text(sub, "--as", console_.as, "sign in as this reviewer, with the key [only look]", "NAME");
   sub.add_flag("--open", console_.open, "open it in a browser");
+  sub.add_flag("--qr", console_.qr, "show it as a QR code too");
   add_own_key(sub, console_.login);
 }
 

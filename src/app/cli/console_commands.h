@@ -12,6 +12,7 @@ namespace sallyport::app {
 struct ConsoleOptions {
   std::optional<std::string> as;  // a reviewer with a key; no value: read access only
   bool open = false;              // in a browser
+  bool qr = false;                // also as a QR code
   LoginOptions login{};
 };
 struct PasskeysOptions {

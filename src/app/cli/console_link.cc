@@ -5,6 +5,7 @@
 
 #include "app/cli/ask_daemon.h"
 #include "app/cli/console_commands.h"
+#include "app/cli/qr_code.h"
 #include "app/daemon/console_door.h"
 #include "app/output.h"
 #include "app/people/agent_ancestry.h"
@@ -62,6 +63,10 @@ Result<int> console_link(const Context& context, const ConsoleOptions& options) 
     say(json::serialize(said));
   } else {
     say(url);
+    if (options.qr) {
+      SALLYPORT_TRY(const std::vector<std::string> lines, qr_lines(url));
+      for (const std::string& line : lines) say(line);
+    }
   }
   SALLYPORT_CHECK_OK(finish_output());
   if (options.open) open_in_browser(url);

@@ -21,11 +21,12 @@ class ExplainApi {
   explicit ExplainApi(Parts parts) : parts_(parts) {}
 
   void add_to(api::HttpApi& api);
+  // What calls are explained with here.
+  ExplainScene scene() const;
 
  private:
   Result<api::Answer> explain_recorded(const api::Request& request) const;
   Result<api::Answer> explain_given(const api::Request& request) const;
-  ExplainScene scene() const;
 
   Parts parts_;
   api::Readers* readers_ = nullptr;

@@ -151,7 +151,7 @@ Result<json::array> neighbours(ledger::ReadView& view, std::uint64_t size) {
   return all;
 }
 
-constexpr const char* kNote = "text/plain; charset=utf-8";
+constexpr const char* kNote = "text/plain; charset=utf-8";  // and lines of an export
 
 Result<api::Answer> checkpoint(ledger::ReadView& view, const api::Request&) {
   SALLYPORT_TRY(const ledger::ReadView::Head head, view.head());
@@ -200,6 +200,31 @@ Result<api::Answer> proof(ledger::ReadView& view, const api::Request& request) {
   for (const Hash& hash : hashes) all.emplace_back(base64(hash));
   return api::Answer{
       .body = json::object{{"old_size", *from}, {"new_size", *to}, {"proof", std::move(all)}}};
+}
+
+// A part of the JSON Lines of `ledger export`.
+Result<std::string> exported(ledger::ReadView& view, const api::Request& request) {
+  constexpr std::uint64_t kMostEntries = 5000;
+  constexpr std::size_t kEnoughBytes = 4u << 20;
+  constexpr std::size_t kMostBytes = 64u << 20;  // a commit is given whole
+  SALLYPORT_TRY(const auto after, request.query.number("after", 0, (1ull << 53) - 1));
+  SALLYPORT_TRY(const auto limit, request.query.number("limit", 1, kMostEntries));
+  std::string text;
+  const ledger::Line line = [&](std::string_view one) -> Result<void> {
+    if (text.size() + one.size() > kMostBytes) {
+      return fail(ErrorCode::Exhausted,
+                  "the entries of one commit are too large for one answer; use `ledger export`");
+    }
+    if (!request.wanted()) return fail(ErrorCode::Cancelled, "the caller no longer waits");
+    text.append(one).push_back('\n');
+    return {};
+  };
+  const ledger::ExportPart part{.after = after,
+                                .entries = limit.value_or(1000),
+                                .bytes = kEnoughBytes,
+                                .with_openings = request.person.roles.has(Role::Auditor)};
+  SALLYPORT_CHECK_OK(ledger::export_part(view, part, line));
+  return text;
 }
 
 Result<api::Answer> keys(ledger::ReadView& view, const api::Request&) {
@@ -279,6 +304,18 @@ void RecordsApi::add_log(api::HttpApi& api) {
       schema::text(), "text/plain");
   add("log/tile/{path...}", "logTile", "A tile of hashes or a bundle of entries (C2SP tlog-tiles)",
       tile, {}, json::object{{"type", "string"}, {"format", "binary"}}, "application/octet-stream");
+  const Look export_log = [this](ledger::ReadView& view,
+                                 const Request& request) -> Result<api::Answer> {
+    SALLYPORT_TRY(std::string text, exported(view, request));
+    if (request.person.roles.has(Role::Auditor)) SALLYPORT_CHECK_OK(note(request, "log/export"));
+    return api::Answer{.text = std::move(text), .type = kNote};
+  };
+  add("log/export", "exportLog",
+      "A part of `ledger export`, up to a signed checkpoint; only auditors get the content",
+      export_log,
+      {{"after", "only entries behind this sequence", schema::number()},
+       {"limit", "about how many, 1 to 5000 [1000]", schema::number()}},
+      schema::text(), "text/plain");
   add("log/proof", "consistencyProof", "A proof that the log only grew between two sizes", proof,
       {{"from", "the older size", schema::number()}, {"to", "the newer size", schema::number()}},
       schema::object({{"old_size", schema::number()},

@@ -89,7 +89,8 @@ void PasskeysApi::add_to(api::HttpApi& api) {
                                                  {"statement", schema::object()},
                                                  {"passkeys", schema::list(schema::text())},
                                                  {"added", key_schema()}}),
-                 .problems = {409}}});
+                 .problems = {409},
+                 .good = {200, 202}}});
   api.add({.method = "GET",
            .pattern = "passkeys",
            .roles = who,

@@ -93,7 +93,7 @@ ServePages::ServePages(Parts parts)
       records_({parts_.gate.ledger(), opened_, parts_.gate.workspace().clock(),
                 parts_.gate.workspace().place().ledger_file()}),
       stream_({parts_.gate.ledger(), parts_.gate.workspace().clock(), opened_,
-               [this] { return stopping_; }}),
+               [this] { return stopping_; }, [this] { return backtests_.list(); }}),
       agents_({parts_.gate.ledger(), parts_.gate.workspace().clock(),
                parts_.gate.workspace().entropy(), [this] { return people_.now(); }}),
       pins_({parts_.gate.ledger(), parts_.gate.recorder(), opened_}),
@@ -103,6 +103,8 @@ ServePages::ServePages(Parts parts)
       desk_(parts_.gate, console_of(parts_.config).policies,
             parts_.gate.workspace().place().data_dir / "drafts"),
       policies_({parts_.gate, parts_.context.environment, opened_, desk_}),
+      backtests_(explain_.scene(), parts_.gate.workspace().clock()),
+      backtests_api_({parts_.gate.ledger(), desk_, backtests_}),
       api_({parts_.gate.workspace().clock(), parts_.gate.workspace().entropy(), people_}),
       health_(std::make_unique<OpenPage>([] { return ServerResponse::text(200, "ok\n"); })),
       ready_(std::make_unique<OpenPage>([this] { return readiness(); })),
@@ -127,6 +129,7 @@ ServePages::ServePages(Parts parts)
   grants_.add_to(api_);
   explain_.add_to(api_);
   policies_.add_to(api_);
+  backtests_api_.add_to(api_);
 }
 
 void ServePages::route(net::HttpServer& server, net::HttpHandler& tools) {

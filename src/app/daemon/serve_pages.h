@@ -10,6 +10,8 @@
 #include "app/daemon/agents_api.h"
 #include "app/daemon/api_people.h"
 #include "app/daemon/approvals_api.h"
+#include "app/daemon/backtest_desk.h"
+#include "app/daemon/backtests_api.h"
 #include "app/daemon/explain_api.h"
 #include "app/daemon/grants_api.h"
 #include "app/daemon/login_links.h"
@@ -78,6 +80,8 @@ class ServePages {
   ExplainApi explain_;
   PolicyDesk desk_;
   PoliciesApi policies_;
+  BacktestDesk backtests_;
+  BacktestsApi backtests_api_;
   api::HttpApi api_;  // its readers end before what they read
   console::ConsolePages console_;
   std::unique_ptr<net::HttpHandler> health_;

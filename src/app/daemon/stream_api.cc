@@ -41,9 +41,10 @@ Result<Wanted> wanted_in(const api::Request& request, const net::ServerRequest& 
   while (!rest.empty()) {
     const std::string_view one = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), one.size() + 1));
-    if (one != "approvals" && one != "calls" && one != "entries" && one != "health") {
-      return fail(ErrorCode::InvalidInput, "a topic is approvals, calls, entries or health",
-                  "topics");
+    if (one != "approvals" && one != "calls" && one != "entries" && one != "health" &&
+        one != "backtests") {
+      return fail(ErrorCode::InvalidInput,
+                  "a topic is approvals, calls, entries, health or backtests", "topics");
     }
     wanted.topics.emplace(one);
   }
@@ -79,6 +80,7 @@ class StreamApi::News {
   Result<Said> look() {
     Said said;
     if (wanted_.topics.contains("health")) SALLYPORT_CHECK_OK(add_health(said.text));
+    if (wanted_.topics.contains("backtests")) add_backtests(said.text);
     bool opened = false;
     std::uint64_t end = 0;
     SALLYPORT_CHECK_OK(parts_.ledger.store().read([&](ledger::ReadView& view) -> Result<void> {
@@ -156,12 +158,21 @@ class StreamApi::News {
     return {};
   }
 
+  void add_backtests(std::string& text) {
+    json::array now = parts_.backtests();
+    if (now == backtests_) return;
+    backtests_ = std::move(now);
+    text += fmt::format("event: backtests\ndata: {}\n\n",
+                        json::serialize(json::object{{"items", backtests_}}));
+  }
+
   Parts& parts_;
   api::Person person_;
   Wanted wanted_;
   std::optional<std::uint64_t> next_;
   bool began_ = false;  // has reached the end of the log once
   json::value health_;  // the banner as it was told; null: not yet
+  json::array backtests_;
 };
 
 void StreamApi::add_to(api::HttpApi& api) {
@@ -176,7 +187,9 @@ void StreamApi::add_to(api::HttpApi& api) {
        }),
        .words = {.name = "streamNews",
                  .summary = "What is written to the log, as it is written",
-                 .query = {{"topics", "of approvals, calls, entries, health [all]", schema::text()},
+                 .query = {{"topics",
+                            "of approvals, calls, entries, health, backtests [all but the last]",
+                            schema::text()},
                            {"after", "only entries behind this sequence", schema::number()}},
                  .response = schema::text(),
                  .type = "text/event-stream"}});

@@ -16,6 +16,7 @@ class StreamApi {
     const Clock& clock;
     OpenedContent& opened;
     std::function<bool()> stopping;
+    std::function<json::array()> backtests;  // how far each is
   };
   explicit StreamApi(Parts parts) : parts_(std::move(parts)) {}
 

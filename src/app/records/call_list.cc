@@ -73,6 +73,7 @@ std::string telling_part(const json::value& input) {
   }
   const json::object* const members = input.if_object();
   if (members == nullptr) return input.is_null() ? "" : compact_json(input);
+  if (members->contains("$sealed")) return fmt::format("[{}]", text_or_empty(*members, "state"));
   for (const char* const name : kTelling) {
     const json::value* const value = members->if_contains(name);
     if (value == nullptr) continue;

@@ -18,6 +18,22 @@ json::value text_member(const json::object& object, std::string_view name) {
   return value.is_null() ? json::value("") : value;
 }
 
+// What is no longer there says so in its place. That a call ran is known without its result.
+void mark_absent(json::object& outcome) {
+  for (json::key_value_pair& part : outcome) {
+    const json::object* const sealed = part.value().if_object();
+    if (sealed == nullptr || !sealed->contains("$sealed")) continue;
+    const std::string label = "[" + text_or_empty(*sealed, "state") + "]";
+    if (part.key() == "result") {
+      part.value() = json::object{{"success", true}, {"output", label}};
+    } else if (part.key() == "listen_context") {
+      part.value() = nullptr;
+    } else {
+      part.value() = label;
+    }
+  }
+}
+
 }  // namespace
 
 json::object audit_json(const json::object& entry) {
@@ -56,7 +72,11 @@ json::object failure_json(const json::object& entry) {
 }
 
 Result<AuditRecord> audit_record_of(const json::object& entry) {
-  return audit_record_from_json(audit_json(entry));
+  json::object record = audit_json(entry);
+  if (json::value* const outcome = record.if_contains("outcome"); outcome && outcome->is_object()) {
+    mark_absent(outcome->get_object());
+  }
+  return audit_record_from_json(record);
 }
 
 }  // namespace sallyport::core

@@ -261,6 +261,43 @@ class QuestionTest(PagesTest):
         self.wait_for("() => document.querySelector('.state')?.textContent === 'approved'")
         self.assertEqual(len(gate.answers), 1)
 
+    # CO-40, CO-33: each item has its own verdict, none for all, and a truncated one is opened before a yes
+    def test_several_questions_are_answered_each_for_itself(self):
+        gate = self.gate()
+        text = "command    cat [left out]\nbinding    cafbcaf5\n"
+        gate.put(question(1))
+        gate.put(question(2, shown={"text": text, "truncated": True, "segments": [{"text": text}]}))
+        gate.put(question(3))
+        gate.put(question(4, may_answer={"ok": False, "why": "own_agent"}))
+        self.enter(gate, "approvals?view=batch")
+        self.wait_for("() => document.querySelectorAll('[data-card]').length === 4 && document.querySelectorAll('[data-card] pre').length === 4")
+        self.assertEqual(self.run_page("return await page.$$eval('.batch button, .batch input', all => all.filter(one => /all/i.test(one.textContent + one.value)).length)"), 0)
+        self.assertEqual(self.run_page("return await page.$$eval('[data-card=apr_4] input', all => all.length)"), 0)
+        self.assertTrue(self.run_page("return await page.isDisabled('[data-card=apr_2] input[value=true]')"))
+        # A click by a script takes nothing.
+        self.run_page("await page.evaluate(() => document.querySelector('[data-card=apr_1] input[value=true]').click())")
+        self.assertTrue(self.run_page("return await page.isDisabled('[data-send-batch]')"))
+        self.run_page("await page.click('[data-card=apr_2] .whole')")
+        self.wait_for("() => document.querySelector('[data-card=apr_2] pre').textContent.includes('all of it')")
+        self.run_page("""
+            await page.waitForTimeout(1100);
+            for (const [id, value] of [['apr_1', 'true'], ['apr_2', 'true'], ['apr_3', 'false']]) {
+              await page.locator(`[data-card=${id}]`).scrollIntoViewIfNeeded(); await page.waitForTimeout(1100); await page.click(`[data-card=${id}] input[value=${value}]`);
+            }""")
+        self.assertEqual(self.text("[data-send-batch]"), "Send 3 answers…")
+        self.assertEqual(self.axe(), [])
+        # A question that changes loses its verdict, and the first act is taken back.
+        self.run_page("await page.click('[data-send-batch]'); await page.waitForSelector('.batch .confirm .primary')")
+        gate.settle("apr_3", "expired")
+        self.wait_for("() => !document.querySelector('.batch .confirm .primary') && document.querySelector('[data-send-batch]').textContent.includes('2')")
+        self.assertEqual(gate.answers, [])
+        self.run_page("await page.dblclick('[data-send-batch]'); await page.waitForTimeout(500)")
+        self.assertEqual(gate.answers, [])
+        self.run_page("await page.click('.batch .confirm .primary'); await page.waitForSelector('[data-sent=true]')")
+        self.assertEqual([(name, body["approved"], body["binding"] == gate.pages[name]["request"]["binding"]) for name, body in gate.answers],
+                         [("apr_1", True, True), ("apr_2", True, True)])
+        self.assert_clean(gate.url.replace("/console/", ""))
+
     # CO-41 (partly)
     def test_answered_questions_are_found_in_the_history(self):
         gate = self.gate()
@@ -277,7 +314,7 @@ class QuestionTest(PagesTest):
         for word in ("user:bo", "command line", "too broad"):
             self.assertIn(word, facts)
 
-    # CO-69 (partly): reading and answering by touch, with buttons of 44 px within reach
+    # CO-69, with the languages of console_shell_test.py: reading and answering by touch, with buttons of 44 px within reach
     def test_a_phone_answers_by_touch(self):
         gate = self.gate()
         gate.put(question(1))

@@ -81,7 +81,7 @@ class ControlsTest(ApiTest, PagesTest):
         self.assertEqual(self.run_page("return await page.$$eval('form, textarea', all => all.length)"), 0)
         self.assertEqual(self.run_page("return await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)"), 0)
 
-    # CO-63 (partly) CO-48 (partly)
+    # CO-63 CO-48 (partly)
     def test_a_changed_tool_is_shown_and_accepted(self):
         self.start(command=(sys.executable, FAKE))
         Session(self.server).request("tools/list")
@@ -101,7 +101,7 @@ class ControlsTest(ApiTest, PagesTest):
         self.assertEqual(self.get(f"pins/{row['server']}/echo")["hash"], row["changed_hash"])
         self.assert_clean(self.origin)
 
-    # CO-63 (partly)
+    # CO-63
     def test_the_tree_of_grants_is_shown_and_a_revocation_needs_a_reason(self):
         scope = self.write("grant.json", json.dumps({"server": "effects", "tool": "write_file", "operations": ["invoke", "delegate"], "max_invocations": 5}))
         subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", self.folder / "holder.pem"], check=True, capture_output=True)
@@ -122,7 +122,7 @@ class ControlsTest(ApiTest, PagesTest):
         self.assertEqual(self.told("ledger", "show", "--kind", "control")[-1]["body"]["reason"], "the laptop was lost")
         self.assert_clean(self.origin)
 
-    # CO-59 CO-61 (partly) CO-62 (partly)
+    # CO-59 CO-61 CO-62
     def test_a_policy_is_edited_checked_and_put_in_force(self):
         session = self.start(config="\n  console: {policies: activate}")
         self.sign_in("policies")
@@ -165,7 +165,39 @@ class ControlsTest(ApiTest, PagesTest):
         self.assertIn("with=sha256", self.run_page("return page.url()"))
         self.assert_clean(self.origin)
 
-    # CO-47 (partly) CO-64 (partly)
+    # CO-60: the page counts changed verdicts by rule with examples, tells apart what cannot be decided, and can stop
+    def test_what_an_edited_policy_would_have_changed_is_told(self):
+        session = self.start()
+        for number in range(3):
+            session.said("write_file", {"path": f"{number}.txt", "text": "hi"})
+        self.sign_in("policies/edit")
+        self.run_page("await page.waitForSelector('[data-valid=true]')")
+        entries, ran = len(self.get("entries?limit=500")["items"]), self.effects.read_text()
+        text = self.policy(more="rules:\n  - {id: no-write, then: deny, when: {tool: write_file}, message: not today}\n")
+        self.run_page("""
+            await page.fill('textarea[name=policy]', args.text); await page.waitForSelector('[data-valid=true]');
+            await page.click('summary:text-is("What would have changed")'); await page.fill('input[name=last]', '100'); await page.click('[data-start-backtest]');
+            await page.waitForSelector('[data-backtest=done]')""", text=text)
+        told = self.told("policy", "backtest", self.write("candidate.yaml", text), "--last", 100)
+        shown = self.text("[data-backtest=done]")
+        for piece in (f"{told[-1]['summary']['calls']} calls", f"tightened {told[-1]['summary']['tightened']}", "rule no-write", "Newly refused: 3",
+                      f"Cannot be decided: {told[-1]['summary']['undecided']}", *(call[:8] for call in told[0]["examples"])):
+            self.assertIn(piece, shown)
+        self.assertEqual(self.axe(), [])
+        self.picture("backtest")
+        # What a person opened is on record; nothing else was written, and nothing ran.
+        written = self.get("entries?limit=500")["items"][:-entries]
+        self.assertLessEqual({one["kind"] for one in written}, {"control"}, written)
+        self.assertEqual(self.effects.read_text(), ran)
+        self.run_page("""
+            await context.route('**/api/v1/backtests', route => route.fulfill({ status: 202, json: { id: 'b9' } }));
+            await context.route('**/api/v1/backtests/b9', route => route.request().method() === 'DELETE' ? (args.stopped = true, route.fulfill({ status: 204 }))
+              : route.fulfill({ json: { id: 'b9', state: args.stopped ? 'stopped' : 'running', why: null, read: 7, summary: null, groups: [] } }));
+            await page.click('[data-start-backtest]'); await page.waitForSelector('[data-backtest=running]');
+            await page.click('button:text-is("Stop")'); await page.waitForSelector('[data-backtest=stopped]')""")
+        self.assert_clean(self.origin)
+
+    # CO-47 CO-64 (partly)
     def test_a_call_page_says_what_decided_then_and_now(self):
         session = self.start(self.policy(more="rules:\n  - {id: no-write, then: deny, when: {tool: write_file}, message: not today}\n"))
         session.said("write_file", {"path": "a.txt", "text": "hi"})
@@ -182,7 +214,7 @@ class ControlsTest(ApiTest, PagesTest):
         self.assertEqual(json.loads(saved), self.get(f"calls/{call}/receipts", role="auditor"))
         self.run_page("await page.goto(args.url); await page.waitForSelector('.chart')", url=f"{self.origin}/console/health")
         gaps = self.told("ledger", "verify", "--gaps")[0]["gaps"]
-        self.wait_for("(n) => document.querySelectorAll('[data-gaps] tbody tr').length === n.n", n=len(gaps))
+        self.wait_for("(n) => document.querySelectorAll('[data-table=gaps] tbody tr').length === n.n", n=len(gaps))
         self.assert_clean(self.origin)
 
 

@@ -43,7 +43,7 @@ class PagesTest(BrowserTest):
     def wait_for(self, condition, **args):
         """Waits until JavaScript in the page says so."""
         self.run_page("""
-            for (const end = Date.now() + 15000; !(await page.evaluate(`(${args.condition})(${JSON.stringify(args.given)})`)); ) {
+            for (const end = Date.now() + 15000; !(await page.evaluate(`(${args.condition})(${JSON.stringify(args.given)})`).catch(() => false)); ) {
               if (Date.now() > end) throw new Error('never true: ' + args.condition);
               await page.waitForTimeout(20);
             }""", condition=condition, given=args)

@@ -51,7 +51,9 @@ def written(assertion):
     return "webauthn:" + plain(canonical(assertion).encode())
 
 
-class PasskeysTest(console_gate_test.GateBase):
+class PasskeyBase(console_gate_test.GateBase):
+    """A reviewer with a registered key, and a page with an authenticator in software."""
+
     def start(self, human="", more=""):
         self.effects = self.folder / "effects"
         self.words = self.write("words", "correct horse battery\n")
@@ -116,6 +118,8 @@ class PasskeysTest(console_gate_test.GateBase):
         entries = [json.loads(line)["body"] for line in self.run_cli("ledger", "show", "--kind", "approval", "--json").splitlines()]
         return [one for one in entries if one["record"] == "approval_response"][-1]
 
+
+class PasskeysTest(PasskeyBase):
     # CO-19, CO-20, CO-21 (partly), CO-36 (partly)
     def test_a_passkey_is_enrolled_signs_in_and_signs_an_answer(self):
         session = self.start(human=", requires_human: true")

@@ -33,6 +33,12 @@ class PicturesTest(PagesTest):
             self.run_page("await page.click('button.yes'); await page.waitForSelector('.confirm .primary'); await page.screenshot({path: args.path})",
                           path=f"{folder}/console-{name}.png")
             self.assertGreater((pathlib.Path(folder) / f"console-{name}.png").stat().st_size, 10_000)
+        self.enter(gate, "approvals?view=batch", context={**WIDE, "viewport": {"width": 1120, "height": 760}})
+        self.wait_for("() => document.querySelectorAll('[data-card] pre').length === 3")
+        self.run_page("""
+            await page.waitForTimeout(1200); await page.click('[data-card=apr_1] input[value=false]'); await page.click('[data-card=apr_2] input[value=true]');
+            await page.click('[data-send-batch]'); await page.waitForSelector('.batch .confirm .primary'); await page.screenshot({path: args.path})""",
+                      path=f"{folder}/console-several.png")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def screens(gate):
     name = urllib.parse.quote(HOSTILE, safe="")
     gate.roles = ["approver", "viewer", "controller"]
     return ["agents", "agents/" + name, "tools", "tools/" + urllib.parse.quote("files/" + HOSTILE, safe=""), "grants", "grants/g-root", "policies",
-            "policies/sha256%3A" + "a" * 64 + "?with=sha256%3A" + "b" * 64, "policies/edit", "approvals", "approvals/apr_1", "approvals?view=history", "approvals/apr_2?view=history", "calls", "calls/c1", "live", "proof?entry=0",
+            "policies/sha256%3A" + "a" * 64 + "?with=sha256%3A" + "b" * 64, "policies/edit", "approvals", "approvals/apr_1", "approvals?view=history", "approvals/apr_2?view=history", "approvals?view=batch", "calls", "calls/c1", "live", "proof?entry=0",
             "health", "nowhere"]
 
 
@@ -177,7 +177,7 @@ class LookTest(PagesTest):
         self.wait_for("() => document.querySelectorAll('.top nav a').length === 1")
         self.wait_for("() => document.querySelector('[data-row=apr_1]')")
 
-    # CO-8 (partly)
+    # CO-8, with the headers of console_delivery_test.py
     def test_after_an_upgrade_the_page_says_so_and_keeps_what_was_typed(self):
         gate = self.gate()
         gate.put(question(1))

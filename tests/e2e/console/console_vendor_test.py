@@ -27,7 +27,7 @@ class ConsoleVendorTest(unittest.TestCase):
         for package in packages():
             self.assertEqual(package["licence"], "MIT", "a new licence needs a line in docs/dependencies.md, and here")
 
-    # CO-7 (partly)
+    # CO-7, with the licences of console_delivery_test.py
     def test_every_vendored_file_is_a_member_of_its_npm_package(self):
         for package in packages():
             with tempfile.TemporaryDirectory() as folder:

@@ -304,6 +304,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 wanted = query.get("state", ["pending"])[0]
                 found = [gate.items[one] for one in gate.order if wanted in ("all", gate.items[one]["state"])]
                 return self.reply(200, {"approvals": found, "more": False, "cursor": None, "server_time": gate.time(), "tree_size": gate.sequence})
+            if name == "approvals/batch":
+                return self.batch(json.loads(body))
             if parts[0] == "approvals" and len(parts) == 2 and parts[1] in gate.pages:
                 page = copy.deepcopy(gate.pages[parts[1]])
                 if "full" in query and page["shown"]["truncated"]:
@@ -315,6 +317,18 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if name == "stream" and gate.serves_stream:
             return self.stream()
         return self.problem(404, "not_found")
+
+    def batch(self, answers):
+        gate, told = self.owner, []
+        for one in answers:
+            page = gate.pages[one["request_id"]]
+            ok = page["state"] == "pending" and one["binding"] == page["request"]["binding"] and one["approved"] in (True, False)
+            told.append({"request_id": one["request_id"], "ok": ok, **({} if ok else {"code": "not_pending", "error": "it no longer waits"})})
+            if ok:
+                gate.answers.append((one["request_id"], one))
+                state = "approved" if one["approved"] else "denied"
+                gate.items[one["request_id"]]["state"] = page["state"] = state
+        return self.reply(200, {"answers": told})
 
     def respond(self, name, body):
         gate = self.owner

@@ -1,2 +1,3 @@
 export { parseKey } from "./note";
+export { LineCutter, RangeCheck } from "./range";
 export { verifyReceipt } from "./receipt";

@@ -54,7 +54,7 @@ function wanted(condition: boolean, why: string): asserts condition {
   if (!condition) throw new Malformed(why);
 }
 
-function parseOpening(value: Json): Opening {
+export function parseOpening(value: Json): Opening {
   wanted(isObject(value), "an opening is an object");
   for (const name of value.keys()) wanted(["path", "form", "salt", "value"].includes(name), "an opening has an unknown member");
   const path = value.get("path");

@@ -1,0 +1,279 @@
+// A range of the log in the JSON Lines of `ledger export`, checked line by line as `sallyport ledger verify FILE` does:
+// both name the same first bad sequence. Who may change a tier, and whose passkey signed, is for the program: that takes
+// the keys of people.
+import { type Bytes, hash32, same, sha256 } from "./encoding";
+import { checkEntry, checkOpening, isCount } from "./entry";
+import { canonical, isObject, type Json, type JsonObject, Malformed, parse, utf8 } from "./json";
+import { type Checkpoint, type Note, parseCheckpoint, parseKey, parseNote, trustOf, type VerifierKey } from "./note";
+import { parseOpening } from "./receipt";
+
+export interface Fault {
+  sequence: number; // the first bad one
+  check: string; // as the program calls it
+  detail: string;
+}
+
+// The right edge of a growing tree: the roots of its whole subtrees, the largest first.
+export class Edge {
+  constructor(
+    private readonly peaks: { level: number; hash: Bytes }[] = [],
+    public size = 0,
+  ) {}
+
+  copy(): Edge {
+    return new Edge([...this.peaks], this.size);
+  }
+
+  // A whole subtree of 2^level leaves, where one begins.
+  async append(hash: Bytes, level = 0): Promise<void> {
+    this.size += 2 ** level;
+    let top = { level, hash };
+    while (this.peaks[this.peaks.length - 1]?.level === top.level) {
+      const left = this.peaks.pop()!;
+      top = { level: top.level + 1, hash: await node(left.hash, top.hash) };
+    }
+    this.peaks.push(top);
+  }
+
+  async root(): Promise<Bytes | null> {
+    let hash: Bytes | null = null;
+    for (const peak of [...this.peaks].reverse()) hash = hash === null ? peak.hash : await node(peak.hash, hash);
+    return hash;
+  }
+}
+
+const LEAF = new Uint8Array([0]);
+const NODE = new Uint8Array([1]);
+
+function node(left: Bytes, right: Bytes): Promise<Bytes> {
+  return sha256(NODE, left, right);
+}
+
+interface Rotation {
+  sequence: number;
+  before: string;
+  after: VerifierKey;
+  compromised: boolean;
+}
+
+interface Topic {
+  last: number;
+  prunedBefore: number;
+}
+
+const DEEPEST = 132; // openings lie a few levels deeper in a line than in their call
+
+export class RangeCheck {
+  private readonly ids = new Set<string>();
+  private readonly topics = new Map<string, Topic>();
+  private readonly rotations: Rotation[] = [];
+  private readonly unknown: { note: Note; sequence: number; line: number }[] = [];
+  private line = 0;
+  private lastIsCheckpoint = false;
+  private pruned = 0;
+  private prunedEnd = 0;
+  private prunedBelow = 0;
+  private readonly first: number;
+  covered: number; // entries below this are under a checkpoint that the key signed
+  leaves: Bytes[] = []; // of the entries behind `covered`
+  before: Edge; // the edge at `covered`
+
+  // `edge` is what comes before the range; the signed root vouches for it too.
+  constructor(
+    private key: VerifierKey,
+    private readonly edge = new Edge(),
+  ) {
+    this.first = this.covered = edge.size;
+    this.before = edge.copy();
+  }
+
+  get size(): number {
+    return this.edge.size;
+  }
+
+  async take(text: string): Promise<Fault | null> {
+    this.line++;
+    this.lastIsCheckpoint = false;
+    try {
+      const object = parse(text, DEEPEST);
+      if (!isObject(object)) return this.fault("entry_bytes", "it is no object");
+      if (object.has("checkpoint")) return await this.takeCheckpoint(object, text);
+      if (object.has("leaf")) return await this.takeLeaf(object, text);
+      return await this.takeEntry(object, text);
+    } catch (error) {
+      if (error instanceof Malformed || error instanceof RangeError) return this.fault("entry_bytes", error.message);
+      throw error;
+    }
+  }
+
+  async finish(): Promise<Fault | null> {
+    for (const { note, sequence, line } of this.unknown) {
+      if (await this.signedByFormer(note)) continue;
+      return { sequence, check: "checkpoint_signature", detail: `line ${line}: the checkpoint is not signed by the pinned key, nor by one that it leads to` };
+    }
+    if (!this.lastIsCheckpoint || this.covered !== this.size) {
+      return { sequence: this.covered, check: "checkpoint_signature", detail: `no checkpoint covers entry ${this.covered} and what follows: the end is missing` };
+    }
+    if (this.prunedEnd > this.prunedBelow && this.first === 0) {
+      return { sequence: this.prunedEnd - 1, check: "entry_bytes", detail: "the entry is left out, and no `pruned` entry speaks of that" };
+    }
+    return null;
+  }
+
+  private fault(check: string, detail: string, sequence = this.size): Fault {
+    return { sequence, check, detail: `line ${this.line}: ${detail}` };
+  }
+
+  private async grow(leaf: Bytes): Promise<null> {
+    await this.edge.append(leaf);
+    this.leaves.push(leaf);
+    return null;
+  }
+
+  private wrongPlace(sequence: number): Fault | null {
+    if (sequence === this.size) return null;
+    if (this.size === 0) return this.fault("missing_sequence", `begins with entry ${sequence}; put the export of entries 0 to ${sequence - 1} before it`);
+    return this.fault("missing_sequence", `entry ${sequence} stands where ${this.size} comes next`);
+  }
+
+  private async takeLeaf(object: JsonObject, text: string): Promise<Fault | null> {
+    const leaf = hash32(object.get("leaf"));
+    const sequence = object.get("sequence");
+    if (!leaf || !isCount(sequence) || object.size !== 2 || canonical(object) !== text) return this.fault("entry_bytes", "not the line of a pruned entry");
+    const wrong = this.wrongPlace(sequence);
+    if (wrong) return wrong;
+    this.pruned++;
+    this.prunedEnd = this.size + 1;
+    return this.grow(leaf);
+  }
+
+  private async takeEntry(object: JsonObject, text: string): Promise<Fault | null> {
+    const entry = object.get("entry");
+    const openings = object.get("openings");
+    if (!isObject(entry) || !Array.isArray(openings) || object.size !== 2) {
+      return this.fault("entry_bytes", "it has other members than `entry` and `openings`, or `checkpoint`");
+    }
+    const bytes = canonical(entry);
+    checkEntry(entry, bytes);
+    return (
+      this.wrongPlace(entry.get("sequence") as number) ??
+      (await this.wrongOpening(entry, openings)) ??
+      (text === canonical(object) ? null : this.fault("entry_bytes", "it is not written in canonical form")) ??
+      this.repeated(entry.get("id") as string) ??
+      this.wrongTopic(entry) ??
+      (await this.noteControl(entry)) ??
+      this.grow(await sha256(LEAF, utf8(bytes)))
+    );
+  }
+
+  private async wrongOpening(entry: JsonObject, openings: Json[]): Promise<Fault | null> {
+    try {
+      for (const opening of openings) await checkOpening(entry, parseOpening(opening));
+      return null;
+    } catch (error) {
+      if (error instanceof Malformed) return this.fault("opening", error.message);
+      throw error;
+    }
+  }
+
+  private repeated(id: string): Fault | null {
+    if (this.ids.has(id)) return this.fault("duplicate_id", "an earlier entry has the same id");
+    this.ids.add(id);
+    return null;
+  }
+
+  // Numbers of a topic follow each other. A range that does not begin at 0 takes the first number as it is.
+  private wrongTopic(entry: JsonObject): Fault | null {
+    const [topic, id] = [entry.get("topic"), entry.get("topic_id")];
+    if (topic === undefined && id === undefined) return null;
+    if (topic === undefined || id === undefined) return this.fault("topic_order", "`topic` and `topic_id` stand together or not at all");
+    const known = this.topics.get(topic as string);
+    const state = known ?? { last: 0, prunedBefore: 0 };
+    const skippable = this.pruned - state.prunedBefore;
+    const gap = (id as number) - state.last - 1;
+    if ((known || this.first === 0) && (gap < 0 || gap > skippable)) return this.fault("topic_order", `\`topic_id\` is ${id}, the one before was ${state.last}`);
+    this.topics.set(topic as string, { last: id as number, prunedBefore: this.pruned });
+    return null;
+  }
+
+  private async noteControl(entry: JsonObject): Promise<Fault | null> {
+    const body = entry.get("body") as JsonObject;
+    const control = entry.get("kind") === "control" ? body.get("control") : undefined;
+    if (control === "pruned") {
+      const minimum = body.get("minimum_index");
+      if (!isCount(minimum)) return this.fault("entry_bytes", "a `pruned` entry lacks its minimum index");
+      this.prunedBelow = Math.max(this.prunedBelow, minimum);
+    }
+    if (control !== "key_rotated") return null;
+    const [before, after, compromised] = [body.get("old"), body.get("new"), body.get("compromised")];
+    const next = typeof after === "string" ? await parseKey(after).catch(() => null) : null;
+    if (typeof before !== "string" || !next || typeof compromised !== "boolean" || next.name !== this.key.name) {
+      return this.fault("entry_bytes", "a `key_rotated` entry does not name both keys");
+    }
+    this.rotations.push({ sequence: this.size, before, after: next, compromised });
+    return null;
+  }
+
+  private async takeCheckpoint(object: JsonObject, text: string): Promise<Fault | null> {
+    const told = object.get("checkpoint");
+    const note = parseNote(typeof told === "string" ? told : "");
+    const state = parseCheckpoint(note.text);
+    if (object.size !== 1 || canonical(object) !== text) return this.fault("entry_bytes", "a checkpoint stands alone in its line");
+    const wrong = (check: string, detail: string) => this.fault(check, detail, this.covered);
+    if (state.origin !== this.key.name) return wrong("checkpoint_signature", `the checkpoint is of \`${state.origin.slice(0, 100)}\``);
+    if (state.size > BigInt(this.size)) return this.fault("missing_sequence", `the checkpoint is of ${state.size} entries, ${this.size} are here`);
+    if (state.size < BigInt(this.size)) return wrong("checkpoint_consistency", `a checkpoint of ${state.size} entries stands behind entry ${this.size - 1}`);
+    const root = await this.edge.root();
+    if (!root || !same(root, state.root)) return wrong("root", `entries ${this.covered} to ${this.size - 1} are not those that were signed`);
+    return this.judge(note, state);
+  }
+
+  private async judge(note: Note, state: Checkpoint): Promise<Fault | null> {
+    this.lastIsCheckpoint = true;
+    const trust = await trustOf(note, [this.key]);
+    if (trust === "bad_signature") return this.fault("checkpoint_signature", "the checkpoint's signature does not verify", this.covered);
+    if (trust === "no_such_key") {
+      // Perhaps by a key from before a rotation that is still to come.
+      if (this.unknown.length === 1024) return this.fault("checkpoint_signature", "too many checkpoints are signed by other keys", this.covered);
+      this.unknown.push({ note, sequence: this.covered, line: this.line });
+      return null;
+    }
+    // A rotation counts once the key that is leaving has signed a tree that holds it.
+    for (const rotation of this.rotations) {
+      if (BigInt(rotation.sequence) < state.size && rotation.before === this.key.text && !rotation.compromised) this.key = rotation.after;
+    }
+    this.covered = this.size;
+    this.leaves = [];
+    this.before = this.edge.copy();
+    return null;
+  }
+
+  private async signedByFormer(note: Note): Promise<boolean> {
+    let key = this.key;
+    if ((await trustOf(note, [key])) === "signed") return true;
+    for (const rotation of [...this.rotations].reverse()) {
+      if (rotation.after.text !== key.text) continue;
+      key = await parseKey(rotation.before);
+      if ((await trustOf(note, [key])) === "signed") return true;
+    }
+    return false;
+  }
+}
+
+const MOST_LINE = 16 * 1024 * 1024;
+
+// Cuts pieces of text into lines; an unfinished one is kept for the next piece.
+export class LineCutter {
+  private rest = "";
+
+  take(piece: string): string[] {
+    const lines = (this.rest + piece).split("\n");
+    this.rest = lines.pop()!;
+    if (this.rest.length > MOST_LINE) throw new Malformed("a line is longer than 16 MiB");
+    return lines;
+  }
+
+  end(): string[] {
+    return this.rest === "" ? [] : [this.rest];
+  }
+}

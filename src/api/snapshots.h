@@ -1,0 +1,47 @@
+// Lists that are made whole: the rows of a first page are kept for a while, so that all pages of one
+// list are cut from the same rows while the log grows (CO-43).
+#pragma once
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/guarded.h"
+#include "sallyport/json.h"
+
+namespace sallyport::api {
+
+// May be used from any thread.
+class Snapshots {
+ public:
+  static constexpr std::size_t kMost = 64;
+  using Rows = std::shared_ptr<const json::array>;
+
+  // The first rows of a name stay.
+  void keep(const std::string& name, const Rows& rows) {
+    kept_.with([&](Kept& kept) {
+      if (found(kept, name) != kept.end()) return;
+      if (kept.size() == kMost) kept.pop_front();
+      kept.emplace_back(name, rows);
+    });
+  }
+  // Null: they are no longer kept.
+  Rows find(const std::string& name) const {
+    return kept_.with([&](const Kept& kept) {
+      const auto place = found(kept, name);
+      return place == kept.end() ? Rows() : place->second;
+    });
+  }
+
+ private:
+  using Kept = std::deque<std::pair<std::string, Rows>>;
+  static Kept::const_iterator found(const Kept& kept, const std::string& name) {
+    return std::ranges::find(kept, name, [](const auto& one) { return one.first; });
+  }
+  Guarded<Kept> kept_;
+};
+
+}  // namespace sallyport::api
