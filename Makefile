@@ -44,6 +44,7 @@ bench:
 	@build/bin/sallyport_bench
 	@python3 bench/model_bench.py
 	@python3 bench/agent_bench.py
+	@python3 bench/cluster_bench.py
 
 install: build
 	@cmake --build --preset release -j $(JOBS) --target sallyport_library
