@@ -32,9 +32,7 @@ core::Draft late_outcome(const SealedDraft& draft) {
                                .trace_id = said.trace_id,
                                .run_id = said.run_id},
                    .topic = "late_outcomes",
-                   .body = {{"record", "late_outcome"},
-                            {"outcome", said.outcome},
-                            {"instance", said.instance_id}}};
+                   .body = {{"record", "late_outcome"}, {"outcome", said.outcome}}};
   const Result<json::value> entry = parse_own_json(draft.bytes(0, {}, 0));
   const json::object* const whole = entry ? entry->if_object() : nullptr;
   const json::object* const body = whole != nullptr ? object_in(*whole, "body") : nullptr;

@@ -8,6 +8,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "ledger/database_identity.h"
 #include "ledger/ledger.h"
 #include "ledger/ledger_queue.h"
 
@@ -16,6 +17,7 @@ namespace sallyport::ledger {
 namespace {
 
 constexpr const char* kNextKey = "next_key";
+constexpr const char* kDatabase = "database";
 
 std::string next_key_in(const core::Fact& instance) {
   const Result<json::value> value = parse_own_json(instance.value.value_or(""));
@@ -94,8 +96,8 @@ Result<void> Ledger::check_announced(ReadView& view, const SigningKey& next) con
   SALLYPORT_TRY(const std::vector<core::Fact> instances, view.facts("instance"));
   std::vector<std::string> missing;
   for (const core::Fact& instance : instances) {
-    const bool alive = membership_->alive(instance.key);
-    if (alive && next_key_in(instance) != next.verifier().text()) missing.push_back(instance.key);
+    const bool is_other = instance.key != instance_.get() && membership_->alive(instance.key);
+    if (is_other && next_key_in(instance) != next.verifier().text()) missing.push_back(instance.key);
   }
   if (missing.empty()) return {};
   return fail(ErrorCode::Conflict,
@@ -105,22 +107,26 @@ Result<void> Ledger::check_announced(ReadView& view, const SigningKey& next) con
                           missing.size(), fmt::join(missing, ", ")));
 }
 
-// A copy of the rows in another database is another log, until a person says otherwise (SC-48).
+// A copy of the rows in another database is another log, until a person says otherwise.
 Result<void> Ledger::check_identity(WriteView& view) const {
   const std::string identity = parts_.store.identity();
-  if (identity.empty()) return {};
-  SALLYPORT_TRY(const std::optional<std::string> first, view.fact("ledger", "database"));
+  const bool acknowledged = !settings_.acknowledged_rollback.empty();
+  if (!acknowledged) SALLYPORT_CHECK_OK(check_database(view, identity));
+  if (identity.empty() || !(acknowledged || settings_.announced)) return {};
+  SALLYPORT_TRY(const std::optional<std::string> first, view.fact("ledger", kDatabase));
   if (first == identity) return {};
-  if (first && settings_.acknowledged_rollback.empty()) {
-    return fail(ErrorCode::Corrupt,
-                fmt::format("this log was written in the database with the system identifier {}, "
-                            "and this one has {}; if the log was restored here on purpose, run "
-                            "`sallyport ledger acknowledge --reason TEXT`",
-                            *first, identity),
-                {}, "corrupt");
-  }
-  if (!settings_.announced && settings_.acknowledged_rollback.empty()) return {};
-  return view.put_fact({"ledger", "database", identity});
+  return view.put_fact({"ledger", kDatabase, identity});
+}
+
+Result<void> check_database(ReadView& view, const std::string& identity) {
+  SALLYPORT_TRY(const std::optional<std::string> first, view.fact("ledger", kDatabase));
+  if (identity.empty() || !first || *first == identity) return {};
+  return fail(ErrorCode::Corrupt,
+              fmt::format("this log was written in the database with the system identifier {}, "
+                          "and this one has {}; if the log was restored here on purpose, run "
+                          "`sallyport ledger acknowledge --reason TEXT`",
+                          *first, identity),
+              {}, "corrupt");
 }
 
 }  // namespace sallyport::ledger

@@ -14,8 +14,7 @@ from serve_support import Session, events, in_background
 
 class ClusterOutageTest(ClusterCase):
     def topic(self, name):
-        rows = self.ledger("show", "--kind", "topic", "--limit", "100000", "--json").lines()
-        return [row for row in rows if row["topic"] == name]
+        return self.ledger("show", "--topic", name, "--limit", "100000", "--json").lines()
 
     @staticmethod
     def times_between(marks):
@@ -108,10 +107,10 @@ class ClusterOutageTest(ClusterCase):
         self.assertEqual(rejoined, [lost[0]["instance"]])
         late = self.topic("late_outcomes")
         self.assertEqual([each["body"]["record"] for each in late], ["late_outcome"])
-        self.assertEqual(late[0]["body"]["instance"], lost[0]["instance"])
+        self.assertEqual(late[0]["body"]["effect_state"], "done")
         ends = self.ends()
         self.assertEqual(len({end["call_id"] for end in ends}), len(ends), "each call ends once")
-        closed = [end for end in ends if end["call_id"] == late[0]["call_id"]]
+        closed = [end for end in ends if end["call_id"] == late[0]["entry"]["call_id"]]
         self.assertEqual([end["outcome"]["kind"] for end in closed], ["persistence_failed"])
         self.verified()
 

@@ -90,16 +90,17 @@ class TransactionPooler(Relay):
             backend.sendall(startup)
             greeting = self.until_ready(backend)
             backends.append(backend)
-        client.sendall(greeting)
-        turn = 0
-        pending = b""
-        while True:
-            try:
-                data = client.recv(65536)
-            except OSError:
-                data = b""
-            if not data:
-                break
+        try:
+            client.sendall(greeting)
+            self.hand_out(client, backends)
+        except OSError:
+            pass  # the client has seen enough
+        for each in (client, *backends):
+            each.close()
+
+    def hand_out(self, client, backends):
+        turn, pending = 0, b""
+        while data := client.recv(65536):
             batch, pending = self.whole_batch(pending + data)
             while batch:
                 backend = backends[turn % 2]
@@ -107,8 +108,6 @@ class TransactionPooler(Relay):
                 backend.sendall(batch)
                 client.sendall(self.until_ready(backend))
                 batch, pending = self.whole_batch(pending)
-        for each in (client, *backends):
-            each.close()
 
     @staticmethod
     def startup(client):

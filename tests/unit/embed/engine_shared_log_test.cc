@@ -34,11 +34,12 @@ class EngineSharedLogTest : public testing::Test {
       std::filesystem::permissions(data, std::filesystem::perms::owner_all);
     }
     EngineBuilder builder(data);
-    return opened(builder.shared_log(url_).autonomy(Autonomy::ActAuto).tool(tool));
+    return opened(builder.shared_log(url_).autonomy(tier_).tool(tool));
   }
 
   TempFolder folder_;
   std::string url_;
+  Autonomy tier_ = Autonomy::ActAuto;
 };
 
 // SC-35
@@ -57,6 +58,43 @@ TEST_F(EngineSharedLogTest, TheSameCallGivenToTwoEnginesAtOnceRunsOnce) {
     other.join();
     ASSERT_EQ(tool.runs(), n + 1);
   }
+}
+
+// SC-38
+TEST_F(EngineSharedLogTest, WhatWaitsOutlivesItsEngineAndGoesOnAtAnother) {
+  const CountedTool tool("save", kActs);
+  tier_ = Autonomy::ActWithApproval;
+  auto first = engine("first", tool.tool());
+  const auto second = engine("second", tool.tool());
+  const Result<TurnEnd> waits =
+      first->run_turn({.session_id = kSession}, {call_of("save", "t-1")});
+  ASSERT_TRUE(waits && waits->paused);
+  const Result<HumanAnswer> asked =
+      first->ask({.agent_id = kAgent, .text = "Which branch?"}, {.hold = false});
+  ASSERT_TRUE(asked) << asked.error().message;
+  first.reset();
+  ASSERT_TRUE(second->answer(waits->approval_id, Reply::approve(kPerson)));
+  const Result<TurnEnd> end = second->resume_turn(*waits->paused, kSession);
+  ASSERT_TRUE(end) << end.error().message;
+  EXPECT_EQ(tool.runs(), 1);
+  EXPECT_TRUE(second->answer_to(asked->request_id)) << "the question is still there";
+}
+
+// SC-38
+TEST_F(EngineSharedLogTest, AHandOffOutlivesItsEngineAndIsCompletedAtAnother) {
+  const CountedTool tool("save", kActs);
+  auto first = engine("first", tool.tool());
+  const auto second = engine("second", tool.tool());
+  const Result<HandedOut> given =
+      first->hand_out({.session_id = kSession}, {call_of("save", "t-1")});
+  ASSERT_TRUE(given) << given.error().message;
+  first.reset();
+  CallResult done{.tool_call_id = "t-1"};
+  done.result = {.success = true, .output = "saved by the client"};
+  const auto answers = second->submit({given->hand_off.continuation, {done}}, kSession);
+  ASSERT_TRUE(answers) << answers.error().message;
+  EXPECT_EQ(answers->at(0).result.output, "saved by the client");
+  EXPECT_EQ(outcomes_of(*second), std::vector<std::string>{"completed"});
 }
 
 // SC-1
