@@ -70,11 +70,17 @@ class Postgresql:
         """Connections stay, and nothing is answered."""
         for _ in range(2):  # the second time finds what the first has missed
             for pid in self.processes():
-                os.kill(pid, signal.SIGSTOP)
+                try:
+                    os.kill(pid, signal.SIGSTOP)
+                except ProcessLookupError:
+                    pass
 
     def thaw(self):
         for pid in self.processes():
-            os.kill(pid, signal.SIGCONT)
+            try:
+                os.kill(pid, signal.SIGCONT)
+            except ProcessLookupError:
+                pass  # it has ended
 
     def stop(self):
         if self.process.poll() is None:
