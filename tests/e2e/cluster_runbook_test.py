@@ -3,9 +3,12 @@
 import os
 import pathlib
 import pwd
+import queue
 import re
+import signal
 import subprocess
 import sys
+import threading
 import unittest
 
 import yaml
@@ -37,19 +40,32 @@ class Shell:
 
     def __init__(self, folder, environment):
         self.process = subprocess.Popen(["bash"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                        cwd=folder, env=environment, text=True)
+                                        cwd=folder, env=environment, text=True, start_new_session=True)
+        self.heard = queue.Queue()
+        threading.Thread(target=self.hear, daemon=True).start()
+
+    def hear(self):
+        for line in self.process.stdout:
+            self.heard.put(line)
 
     def run(self, line):
         """Exit code and what was said."""
         self.process.stdin.write(f"{line}\necho \"@@@$?\"\n")
         self.process.stdin.flush()
         said = ""
-        for heard in self.process.stdout:
-            if "@@@" in heard:
-                said, code = said + heard.rpartition("@@@")[0], heard.rpartition("@@@")[2]
-                return int(code), said
-            said += heard
-        raise AssertionError("the shell has ended: " + said)
+        while "@@@" not in said:
+            try:
+                said += self.heard.get(timeout=90)
+            except queue.Empty:
+                raise AssertionError(f"{line}: it does not end; it said: {said}") from None
+        before, _, code = said.rpartition("@@@")
+        return int(code), before
+
+    def end(self):
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
 
 
 @unittest.skipIf(PROGRAMS is None, "postgresql is not installed")
@@ -85,7 +101,7 @@ class ClusterRunbookTest(ServeTest):
         shell = Shell(self.folder, environment)
         self.addCleanup(subprocess.run, [self.folder / "bin" / "pg_ctl", "-s", "-D", standby / "data", "-m", "immediate", "stop"],
                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(shell.run, "kill $(jobs -p) 2>/dev/null; true")
+        self.addCleanup(shell.end)
         runbook = (ROOT / "docs" / "cluster.md").read_text()
         lines = [line for block in blocks(runbook, "sh") for line in block.splitlines() if line]
         self.assertGreater(len(lines), 30)
