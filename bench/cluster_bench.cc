@@ -41,7 +41,8 @@ class SharedFolder {
     }
     auto store = store::PostgresqlStore::open({.log = {.url = url_, .lock_wait = kPatience}});
     SALLYPORT_INVARIANT(store.has_value());
-    auto ledger = ledger::Ledger::open({**store, redactor_, clock_, entropy_}, {.data_folder = data});
+    auto ledger =
+        ledger::Ledger::open({**store, redactor_, clock_, entropy_}, {.data_folder = data});
     SALLYPORT_INVARIANT(ledger.has_value());
     gateways_.push_back({std::move(*store), std::move(*ledger)});
     return *gateways_.back().ledger;
@@ -73,13 +74,14 @@ class BareWriter {
 
   static void make_tables(const std::string& url) {
     BareWriter writer(url);
-    SALLYPORT_INVARIANT(writer.link_
-                            ->run("DROP TABLE IF EXISTS bare_commits, bare_entries;"
-                                  "CREATE TABLE bare_commits (previous int8 PRIMARY KEY, size int8, "
-                                  "leaves bytea, checkpoint bytea);"
-                                  "CREATE TABLE bare_entries (sequence int8 PRIMARY KEY, bytes "
-                                  "bytea, openings bytea)")
-                            .has_value());
+    SALLYPORT_INVARIANT(
+        writer.link_
+            ->run("DROP TABLE IF EXISTS bare_commits, bare_entries;"
+                  "CREATE TABLE bare_commits (previous int8 PRIMARY KEY, size int8, "
+                  "leaves bytea, checkpoint bytea);"
+                  "CREATE TABLE bare_entries (sequence int8 PRIMARY KEY, bytes "
+                  "bytea, openings bytea)")
+            .has_value());
   }
 
   // Seconds.
@@ -158,8 +160,8 @@ void measure_four(Report& report, const std::string& url, SharedFolder& shared, 
   std::vector<ledger::Ledger*> gateways;
   for (int i = 0; i < 4; ++i) gateways.push_back(&shared.gateway());
   const std::size_t each = quick ? 640 : 12800;
-  const auto ours = each_on_a_thread(
-      4, [&](std::size_t i) { return append_to(*gateways[i], each, 64); });
+  const auto ours =
+      each_on_a_thread(4, [&](std::size_t i) { return append_to(*gateways[i], each, 64); });
   const auto bare =
       each_on_a_thread(4, [&](std::size_t) { return BareWriter(url).write(each, 64); });
   const auto [quickest, slowest] = std::ranges::minmax(ours);
@@ -186,10 +188,10 @@ void measure_sixteen(Report& report, SharedFolder& shared, bool quick) {
   std::vector<double> all;
   for (const auto& each : times) all.insert(all.end(), each.begin(), each.end());
   std::ranges::sort(all);
-  report.row("16 gateways, about 500 commits/s: p50, p99",
-             fmt::format("{:.1f}, {:.1f} ms", 1e3 * all[all.size() / 2],
-                         1e3 * all[all.size() * 99 / 100]),
-             "(goal: p50 at most 2 lone appends, p99 at most 15 ms)");
+  report.row(
+      "16 gateways, about 500 commits/s: p50, p99",
+      fmt::format("{:.1f}, {:.1f} ms", 1e3 * all[all.size() / 2], 1e3 * all[all.size() * 99 / 100]),
+      "(goal: p50 at most 2 lone appends, p99 at most 15 ms)");
 }
 
 }  // namespace

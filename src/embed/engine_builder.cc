@@ -61,7 +61,7 @@ struct EngineBuilder::Parts {
 
   std::filesystem::path data_folder;
   std::optional<store::SharedLog> shared_log;  // none: a file of the data folder
-  std::string home_folder;  // empty: unknown
+  std::string home_folder;                     // empty: unknown
   std::map<std::string, std::string> variables;
   std::vector<Tool> tools;
   std::vector<AddToPlan> plan;

@@ -216,10 +216,12 @@ LedgerStore::Wants Committer::wants(const std::vector<Group*>& groups) const {
 // From the commit that says that this instance is lost, others answer for its calls (SC-29).
 Result<void> Committer::check_not_lost(WriteView& view) const {
   if (!means_.by_lease || !joined_) return {};
-  SALLYPORT_TRY(const std::optional<std::string> named, view.fact("instance", means_.instance.get()));
+  SALLYPORT_TRY(const std::optional<std::string> named,
+                view.fact("instance", means_.instance.get()));
   if (named) return {};
-  return ledger_unavailable(
-      "fenced", "other gateways have declared this one lost and closed its calls; it joins again under a new name");
+  return ledger_unavailable("fenced",
+                            "other gateways have declared this one lost and closed its calls; it "
+                            "joins again under a new name");
 }
 
 // INVARIANT: inside a transaction `stored_` is what is stored, whichever process wrote it.

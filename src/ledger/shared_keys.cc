@@ -97,7 +97,8 @@ Result<void> Ledger::check_announced(ReadView& view, const SigningKey& next) con
   std::vector<std::string> missing;
   for (const core::Fact& instance : instances) {
     const bool is_other = instance.key != instance_.get() && membership_->alive(instance.key);
-    if (is_other && next_key_in(instance) != next.verifier().text()) missing.push_back(instance.key);
+    if (is_other && next_key_in(instance) != next.verifier().text())
+      missing.push_back(instance.key);
   }
   if (missing.empty()) return {};
   return fail(ErrorCode::Conflict,

@@ -1,5 +1,3 @@
-#include "base/loop_crew.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -8,6 +6,8 @@
 #include <future>
 #include <memory>
 #include <vector>
+
+#include "base/loop_crew.h"
 
 namespace sallyport {
 namespace {
@@ -50,7 +50,8 @@ TEST(LoopCrewConcurrentTest, HandlersRunOneAtATimeHoweverManyWait) {
   int ended = 0;
   std::vector<std::unique_ptr<asio::steady_timer>> timers;
   for (int n = 0; n < 200; ++n) {
-    timers.push_back(std::make_unique<asio::steady_timer>(loop, std::chrono::microseconds(n * 300)));
+    timers.push_back(
+        std::make_unique<asio::steady_timer>(loop, std::chrono::microseconds(n * 300)));
     timers.back()->async_wait([&, n](boost::system::error_code) {
       turns.enter();
       turns.leave();

@@ -66,8 +66,7 @@ TEST_F(EngineSharedLogTest, WhatWaitsOutlivesItsEngineAndGoesOnAtAnother) {
   tier_ = Autonomy::ActWithApproval;
   auto first = engine("first", tool.tool());
   const auto second = engine("second", tool.tool());
-  const Result<TurnEnd> waits =
-      first->run_turn({.session_id = kSession}, {call_of("save", "t-1")});
+  const Result<TurnEnd> waits = first->run_turn({.session_id = kSession}, {call_of("save", "t-1")});
   ASSERT_TRUE(waits && waits->paused);
   const Result<HumanAnswer> asked =
       first->ask({.agent_id = kAgent, .text = "Which branch?"}, {.hold = false});

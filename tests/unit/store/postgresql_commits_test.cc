@@ -55,10 +55,10 @@ class PostgresqlCommitsTest : public testing::Test {
     auto store = PostgresqlStore::open(
         {.log = {.url = url_, .lock_wait = 20s, .lease = 2s}, .clock = clock});
     EXPECT_TRUE(store) << store.error().message;
-    auto ledger = ledger::Ledger::open(
-        {**store, redactor_, clock_, entropy_,
-         [](const json::object&) { return std::vector<core::Draft>{}; }},
-        {.data_folder = data});
+    auto ledger =
+        ledger::Ledger::open({**store, redactor_, clock_, entropy_,
+                              [](const json::object&) { return std::vector<core::Draft>{}; }},
+                             {.data_folder = data});
     EXPECT_TRUE(ledger) << ledger.error().message;
     return {std::move(*store), std::move(*ledger)};
   }
@@ -118,8 +118,10 @@ TEST_F(PostgresqlCommitsTest, ACommitTakesWhatWaitsUpToABoundOfEntriesAndBytes) 
   const std::uint64_t size = number("SELECT max(size) FROM sallyport.commits");
   append_at_once(one, 300, std::string(40'000, 'y'));
   const std::string of_a_commit =
-      "(SELECT sum(length(e.bytes) + coalesce(length(e.openings), 0)) AS bytes FROM sallyport.commits c JOIN "
-      "sallyport.entries e ON e.sequence >= c.previous AND e.sequence < c.size WHERE c.previous >= " +
+      "(SELECT sum(length(e.bytes) + coalesce(length(e.openings), 0)) AS bytes FROM "
+      "sallyport.commits c JOIN "
+      "sallyport.entries e ON e.sequence >= c.previous AND e.sequence < c.size WHERE c.previous "
+      ">= " +
       std::to_string(size) + " GROUP BY c.previous) AS each";
   EXPECT_LE(number("SELECT max(bytes)::int8 FROM " + of_a_commit), 6u << 20);
   EXPECT_GE(number("SELECT count(*) FROM " + of_a_commit), 3u);
@@ -170,8 +172,7 @@ TEST_F(PostgresqlCommitsTest, AGatewayWithAWrongClockTakesNoCallAndSaysSoOnceFor
     clock.skew = period == 1 ? 5 : -5;
     ASSERT_TRUE(wait_for([&] { return !one.ledger->ready(); }));
     EXPECT_EQ(one.ledger->ready().error().cause, "clock");
-    EXPECT_EQ(one.ledger
-                  ->append_blocking({TestLedger::event({{"n", 1}})}, core::Urgency::Announces)
+    EXPECT_EQ(one.ledger->append_blocking({TestLedger::event({{"n", 1}})}, core::Urgency::Announces)
                   .error()
                   .cause,
               "clock");
