@@ -45,6 +45,7 @@ bench:
 	@python3 bench/model_bench.py
 	@python3 bench/agent_bench.py
 	@python3 bench/console_bench.py
+	@python3 bench/cluster_bench.py
 
 install: build
 	@cmake --build --preset release -j $(JOBS) --target sallyport_library

@@ -36,5 +36,7 @@ void measure_grants(Report& report, bool quick);
 void measure_rules(Report& report, bool quick);
 void measure_approve(Report& report, bool quick);
 void measure_agents(Report& report, bool quick);
+// Only where $SALLYPORT_BENCH_POSTGRESQL names a database; `bench/cluster_bench.py` makes some.
+void measure_cluster(Report& report, bool quick);
 
 }  // namespace sallyport::bench

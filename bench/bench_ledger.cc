@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
@@ -74,7 +75,7 @@ core::Draft BenchLedger::record(std::uint64_t n, std::size_t session) {
 namespace {
 
 // Call ids rise with time, as UUIDv7 does; each caller has a session of its own.
-Async<void> caller(ledger::Ledger& ledger, std::uint64_t& next, std::size_t session,
+Async<void> caller(ledger::Ledger& ledger, std::atomic<std::uint64_t>& next, std::size_t session,
                    std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     std::vector<core::Draft> drafts;
@@ -86,14 +87,18 @@ Async<void> caller(ledger::Ledger& ledger, std::uint64_t& next, std::size_t sess
 
 }  // namespace
 
-double BenchLedger::append(std::size_t count, std::size_t callers) {
-  static std::uint64_t next = 0;
+double append_to(ledger::Ledger& ledger, std::size_t count, std::size_t callers) {
+  static std::atomic<std::uint64_t> next = 0;
   boost::asio::io_context loop;
   for (std::size_t i = 0; i < callers; ++i) {
-    boost::asio::co_spawn(loop, caller(*ledger_, next, i, count / callers),
+    boost::asio::co_spawn(loop, caller(ledger, next, i, count / callers),
                           [](std::exception_ptr thrown) { SALLYPORT_INVARIANT(!thrown); });
   }
   return seconds_of([&] { loop.run(); });
+}
+
+double BenchLedger::append(std::size_t count, std::size_t callers) {
+  return append_to(*ledger_, count, callers);
 }
 
 double fdatasync_seconds(const std::filesystem::path& folder, int count) {

@@ -44,6 +44,9 @@ class BenchLedger {
   std::unique_ptr<ledger::Ledger> ledger_;
 };
 
+// The same of any ledger. Several threads may call it, each with a ledger of its own.
+double append_to(ledger::Ledger& ledger, std::size_t count, std::size_t callers);
+
 // One write of two pages at the end of a file, and the sync that makes it last: what any log that
 // keeps a promise pays at least.
 double fdatasync_seconds(const std::filesystem::path& folder, int count);

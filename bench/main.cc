@@ -62,7 +62,7 @@ constexpr std::pair<std::string_view, void (*)(Report&, bool)> kSections[] = {
     {"growth", measure_growth},         {"match", measure_match},
     {"guardrails", measure_guardrails}, {"grants", measure_grants},
     {"rules", measure_rules},           {"approve", measure_approve},
-    {"agents", measure_agents}};
+    {"agents", measure_agents},         {"cluster", measure_cluster}};
 
 int refuse(std::string_view word) {
   fmt::print(stderr, "sallyport_bench: `{}` is no section; there are", word);

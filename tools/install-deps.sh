@@ -10,7 +10,7 @@ declare -A packages=(
     libvectorscan-dev libboost1.81-dev libboost-json1.81-dev libsimdjson-dev libfyaml-dev libfmt-dev
     libsodium-dev libsqlite3-dev libpq-dev libssl-dev libcli11-dev libmimalloc-dev libpcre2-dev libicu-dev
     zlib1g-dev libbrotli-dev libzstd-dev libnats-dev libqrencode-dev esbuild gzip"
-  [test]="libgtest-dev libgmock-dev python3 openssl sqlite3 postgresql g++ nodejs npm passwd util-linux systemd chromium
+  [test]="libgtest-dev libgmock-dev python3 python3-yaml openssl sqlite3 postgresql g++ nodejs npm passwd util-linux systemd chromium
     dpkg-dev prometheus nats-server"
   [bench]="libsqlite3-dev libre2-dev"
   [deb]="dpkg-dev binutils"

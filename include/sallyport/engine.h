@@ -104,6 +104,11 @@ class EngineBuilder {
   EngineBuilder(EngineBuilder&&) noexcept;
   ~EngineBuilder();
 
+  // Keeps the ledger in PostgreSQL, as the log `log` that gateways and engines of several machines
+  // write together (docs/cluster.md). The data folder then holds the keys, which must be those of
+  // the other writers. `url`: `postgresql://user@host/database?sslmode=verify-full`.
+  EngineBuilder& shared_log(std::string url, std::string log = "main");
+
   // Adds a policy: the text of a policy file (docs/guardrails.md). The policy takes precedence over
   // settings of the program. Guards run in the order in which they are added;
   // the guards of the policy take the place of this call. `open` fails with the place in the text if

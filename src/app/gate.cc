@@ -10,6 +10,7 @@
 #include "app/outside/witness_file.h"
 #include "app/people/agent_ancestry.h"
 #include "app/run_on.h"
+#include "base/loop_crew.h"
 #include "base/try.h"
 #include "core/call/interrupted_call.h"
 #include "core/record/plain_text.h"
@@ -34,7 +35,9 @@ policy::PolicyLoader::Extend what_the_gate_brings(std::filesystem::path reviewer
 
 Gate::Gate(std::unique_ptr<Workspace> workspace, Options options, const std::string& policy_before,
            effects::Machine machine, Desk desk)
-    : lines_(options.log),
+    // One thread runs it, except where threads take turns at it.
+    : loop_(workspace->store().is_remote() ? 2 : 1),
+      lines_(options.log),
       workspace_(std::move(workspace)),
       log_redactor_(workspace_->redactor(), workspace_->detectors()),
       policy_(std::move(options.policy)),
@@ -118,6 +121,15 @@ Gate::~Gate() {
   external_->stop_logging();
   // What could not be taken back names a process that does not run any more.
   (void)govern_no_more(ledger());
+}
+
+void Gate::run_loop() {
+  loop_.restart();
+  if (workspace_->store().is_remote()) {
+    LoopCrew(loop_).run();
+  } else {
+    loop_.run();
+  }
 }
 
 void Gate::start_watching() {

@@ -42,6 +42,8 @@ class Gate {
   ~Gate();
 
   boost::asio::io_context& loop() { return loop_; }
+  // Runs the loop to its end. It does not stand still for a database behind a network (SC-50).
+  void run_loop();
   Workspace& workspace() { return *workspace_; }
   ledger::Ledger& ledger() { return workspace_->ledger(); }
   core::Recorder& recorder() { return recorder_; }  // the ledger, counted
@@ -80,7 +82,7 @@ class Gate {
        effects::Machine machine, Desk desk);
   Result<void> open_witnesses();
 
-  boost::asio::io_context loop_{1};
+  boost::asio::io_context loop_;
   ErrorLines lines_;
   std::unique_ptr<Workspace> workspace_;
   guards::LogRedactor log_redactor_;

@@ -15,6 +15,16 @@ namespace sallyport::autonomy {
 
 namespace {
 
+bool is_outage(const Error& error) {
+  return error.code == ErrorCode::Unavailable;
+}
+
+core::AutonomyAnswer tier_unknown(const Error& error) {
+  return {.tier = Autonomy::Shadow,
+          .source = "trust",
+          .refusal = "the ledger cannot be read, so the tier is not known: " + error.message};
+}
+
 std::unexpected<Error> used_up(const std::string& agent) {
   return fail(ErrorCode::Exhausted,
               fmt::format("the autonomy budget of `{:.60}` is used up, ask again", agent), {},
@@ -132,6 +142,8 @@ core::AutonomyAnswer PolicyRules::weigh(const core::AutonomyQuestion& question,
   const Result<trust::Standing> standing =
       standings_ ? standings_(call.agent_id)
                  : trust::standing_of(records, call.agent_id, question.people);
+  // A ledger that does not answer says nothing about the tier (SC-42).
+  if (!standing && is_outage(standing.error())) return tier_unknown(standing.error());
   // An unreadable chain promotes no agent, and it is unknown which agents it demoted (TR-18).
   if (!standing) {
     if (question.steps) {
@@ -164,6 +176,7 @@ core::AutonomyAnswer PolicyRules::weigh(const core::AutonomyQuestion& question,
       tier.tier == Autonomy::ActAuto && tier.source != Source::Observe && budget != Budget{};
   if (counted) {
     const auto stored = records.fact(kUseSpace, call.agent_id);
+    if (!stored && is_outage(stored.error())) return tier_unknown(stored.error());
     const Result<AutoUse> use = stored ? AutoUse::parse(stored->value_or(""))
                                        : Result<AutoUse>(std::unexpected(stored.error()));
     const AutoUse::Verdict verdict =

@@ -27,6 +27,7 @@
 #include "guards/guardrail_records.h"
 #include "ledger/ledger.h"
 #include "sallyport/engine.h"
+#include "store/shared_log.h"
 
 namespace sallyport {
 
@@ -43,7 +44,8 @@ struct Engine::Body {
   }
 
   // `EngineBuilder::open` goes through these in turn (engine_builder.cc).
-  Result<void> open_ledger(std::filesystem::path data_folder);
+  Result<void> open_ledger(std::filesystem::path data_folder,
+                           std::optional<sallyport::store::SharedLog> shared);
   void start_threads(unsigned for_functions);
   void add_tools(std::vector<Tool> given);
   Result<void> start();

@@ -61,7 +61,8 @@ struct EngineBuilder::Parts {
   using AddToPlan = std::function<Result<void>(core::PlanBuilder&, Engine::Body&)>;
 
   std::filesystem::path data_folder;
-  std::string home_folder;  // empty: unknown
+  std::optional<store::SharedLog> shared_log;  // none: a file of the data folder
+  std::string home_folder;                     // empty: unknown
   std::map<std::string, std::string> variables;
   std::vector<Tool> tools;
   std::vector<AddToPlan> plan;
@@ -167,6 +168,11 @@ EngineBuilder& EngineBuilder::policy_file(std::filesystem::path file) {
   std::error_code code;
   const std::string absolute = std::filesystem::absolute(file, code).string();
   parts_->add_policy([file = std::move(file)] { return policy::load_policy(file); }, absolute);
+  return *this;
+}
+
+EngineBuilder& EngineBuilder::shared_log(std::string url, std::string log) {
+  parts_->shared_log = store::SharedLog{.url = std::move(url), .name = std::move(log)};
   return *this;
 }
 
@@ -342,7 +348,8 @@ Result<void> EngineBuilder::Parts::check_listeners() const {
   return {};
 }
 
-Result<void> Engine::Body::open_ledger(std::filesystem::path data_folder) {
+Result<void> Engine::Body::open_ledger(std::filesystem::path data_folder,
+                                       std::optional<sallyport::store::SharedLog> shared) {
   if (data_folder.empty()) {
     SALLYPORT_TRY(temporary, temporary_folder());
     data_folder = temporary;
@@ -352,7 +359,8 @@ Result<void> Engine::Body::open_ledger(std::filesystem::path data_folder) {
   SALLYPORT_CHECK_OK(ledger::make_private_folder(folder));
   SALLYPORT_TRY(std::shared_ptr<const guards::Detectors> detectors, guards::Detectors::build());
   redactor = std::make_unique<guards::StorageRedactor>(std::move(detectors));
-  SALLYPORT_TRY(store, sallyport::store::open_store({.file = folder / "ledger.db"}));
+  SALLYPORT_TRY(store, sallyport::store::open_store(
+                           {.file = folder / "ledger.db", .shared = std::move(shared)}));
   SALLYPORT_TRY(ledger,
                 ledger::Ledger::open(
                     {*store, *redactor, clock, entropy, core::close_interrupted},
@@ -434,7 +442,7 @@ Result<std::unique_ptr<Engine>> EngineBuilder::open() {
   SALLYPORT_CHECK_OK(parts->check_tools());
   SALLYPORT_CHECK_OK(parts->check_listeners());
   auto body = std::make_unique<Engine::Body>();
-  SALLYPORT_CHECK_OK(body->open_ledger(parts->data_folder));
+  SALLYPORT_CHECK_OK(body->open_ledger(parts->data_folder, parts->shared_log));
   body->start_threads(parts->threads);
   SALLYPORT_CHECK_OK(parts->load_plan(*body));
   SALLYPORT_CHECK_OK(parts->make_governor(*body));

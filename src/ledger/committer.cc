@@ -7,6 +7,7 @@
 
 #include "base/try.h"
 #include "ledger/block_index.h"
+#include "ledger/late_outcome.h"
 #include "ledger/tree.h"
 #include "ledger/trust_link.h"
 #include "ledger/written_ids.h"
@@ -144,7 +145,7 @@ Result<SealedDraft> Committer::seal(core::Draft draft) {
     return fail(ErrorCode::InvalidInput, fmt::format("`{:.40}` is not a UUIDv7", *draft.id));
   }
   return SealedDraft::seal(std::move(draft), *id,
-                           {means_.redactor, means_.digest, means_.entropy, means_.instance_id});
+                           {means_.redactor, means_.digest, means_.entropy, means_.instance.get()});
 }
 
 Result<void> Committer::commit(const std::vector<Group*>& groups) {
@@ -192,7 +193,7 @@ Result<void> Committer::commit(const std::vector<Group*>& groups, LedgerStore::M
 // What the groups will ask for, as far as it can be told beforehand.
 LedgerStore::Wants Committer::wants(const std::vector<Group*>& groups) const {
   LedgerStore::Wants wants{.known = stored_.edge.size()};
-  std::set<core::FactKey> facts{{"ledger", "key"}, {"instance", means_.instance_id}};
+  std::set<core::FactKey> facts{{"ledger", "key"}, {"instance", means_.instance.get()}};
   for (const Group* const group : groups) {
     for (const core::Fact& fact : group->expected) facts.insert({fact.space, fact.key});
     for (const SealedDraft& draft : group->drafts) {
@@ -208,10 +209,12 @@ LedgerStore::Wants Committer::wants(const std::vector<Group*>& groups) const {
 // From the commit that says that this instance is lost, others answer for its calls (SC-29).
 Result<void> Committer::check_not_lost(WriteView& view) const {
   if (!means_.by_lease || !joined_) return {};
-  SALLYPORT_TRY(const std::optional<std::string> named, view.fact("instance", means_.instance_id));
+  SALLYPORT_TRY(const std::optional<std::string> named,
+                view.fact("instance", means_.instance.get()));
   if (named) return {};
-  return ledger_unavailable(
-      "fenced", "other gateways have declared this one lost and closed its calls; start it again");
+  return ledger_unavailable("fenced",
+                            "other gateways have declared this one lost and closed its calls; it "
+                            "joins again under a new name");
 }
 
 // INVARIANT: inside a transaction `stored_` is what is stored, whichever process wrote it.
@@ -336,13 +339,49 @@ Result<void> Committer::note_clock_step(Batch& batch) {
   return place(batch, sealed, ignored);
 }
 
+// Another gateway has closed the call: that record stays the only one, and what this gateway knows
+// stands beside it (SC-33).
+Result<bool> Committer::is_late(Batch& batch, Group& group) {
+  if (!means_.by_lease) return false;
+  SALLYPORT_TRY(const std::vector<std::string> closed,
+                calls_closed_elsewhere(batch.view, group, [&](const Uuid& id) -> Result<bool> {
+                  if (!group.known_ids) return false;
+                  SALLYPORT_TRY(const auto before, batch.written_ids.find(id));
+                  return before.has_value();
+                }));
+  if (closed.empty()) return false;
+  for (core::Draft& draft : late_outcomes(group, closed)) {
+    SALLYPORT_TRY(const SealedDraft sealed, seal(std::move(draft)));
+    Positions ignored;
+    SALLYPORT_CHECK_OK(place(batch, sealed, ignored));
+  }
+  group.result = fail(ErrorCode::Conflict,
+                      "another gateway has closed this call; what came of it is on record as "
+                      "late_outcome");
+  return true;
+}
+
+// True: the group has its result, and nothing of it is written.
+Result<bool> Committer::is_refused(Batch& batch, Group& group) {
+  // What was to be announced under a name that is lost would be closed by no one.
+  const auto is_of_before = [&](const SealedDraft& draft) {
+    return draft.view().instance_id != means_.instance.get();
+  };
+  if (group.urgency == core::Urgency::Announces && !group.owed &&
+      std::ranges::any_of(group.drafts, is_of_before)) {
+    group.result = ledger_unavailable("fenced", "this gateway was declared lost meanwhile");
+    return true;
+  }
+  SALLYPORT_TRY(const bool unchanged, as_expected(batch.view, group));
+  if (unchanged) return is_late(batch, group);
+  group.result = fail(ErrorCode::Conflict, "what this depends on has changed meanwhile");
+  return true;
+}
+
 Result<void> Committer::write_group(Batch& batch, Group& group) {
   group.result = Positions{};
-  SALLYPORT_TRY(const bool unchanged, as_expected(batch.view, group));
-  if (!unchanged) {
-    group.result = fail(ErrorCode::Conflict, "what this depends on has changed meanwhile");
-    return {};
-  }
+  SALLYPORT_TRY(const bool refused, is_refused(batch, group));
+  if (refused) return {};
   if (Result<void> asked = ask_changes(batch.view, group); !asked) {
     if (asked.error().code != ErrorCode::Exhausted) return asked;
     group.result = std::unexpected(std::move(asked).error());

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "ledger/block_index.h"
 #include "ledger/entry.h"
+#include "ledger/instance_name.h"
 #include "ledger/key_folder.h"
 #include "ledger/merkle.h"
 #include "ledger/seals.h"
@@ -57,7 +58,7 @@ class Committer {
     const KeyedDigest& digest;
     const Clock& clock;
     Entropy& entropy;
-    std::string instance_id;
+    const InstanceName& instance;
     // A process that begins to write checks the facts, unless there are more than this.
     std::uint64_t most_facts = UINT64_MAX;
     // Other machines write this log too. Their clocks are not ours, and what the log says about
@@ -82,6 +83,8 @@ class Committer {
   const SigningKey& key() const { return key_; }
   // The log names this instance as one that writes.
   void joined() { joined_ = true; }
+  // It no longer does; the next commit says under which name it goes on.
+  void left() { joined_ = false; }
 
  private:
   struct Batch;
@@ -108,6 +111,8 @@ class Committer {
   Result<void> follow_key(WriteView& view);
   Result<void> note_clock_step(Batch& batch);
   Result<void> write_group(Batch& batch, Group& group);
+  Result<bool> is_refused(Batch& batch, Group& group);
+  Result<bool> is_late(Batch& batch, Group& group);
   Result<void> place(Batch& batch, const SealedDraft& draft, Positions& positions);
   void index(Batch& batch, const SealedDraft& draft, WallTime recorded);
   Result<void> sign_checkpoint(Batch& batch, const std::shared_ptr<const SigningKey>& rotate_to);

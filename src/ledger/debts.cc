@@ -24,7 +24,7 @@ bool may_be_dropped(const std::vector<core::Draft>& drafts) {
 void Ledger::owe(std::vector<core::Draft> drafts) {
   Group group{.urgency = core::Urgency::Reports};
   if (std::erase_if(drafts, is_trust_control) > 0) {
-    drafts.push_back(control("refused_control", {{"who", means_.instance_id}, {"what", "trust"}}));
+    drafts.push_back(control("refused_control", {{"who", instance_.get()}, {"what", "trust"}}));
   }
   if (may_be_dropped(drafts)) {
     const MutexLock lock(queue_->mutex);

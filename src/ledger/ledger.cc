@@ -11,6 +11,7 @@
 #include <future>
 #include <shared_mutex>
 
+#include "base/loop_crew.h"
 #include "base/try.h"
 #include "ledger/answers.h"
 #include "ledger/ledger_queue.h"
@@ -24,6 +25,8 @@ namespace asio = boost::asio;
 using std::chrono::seconds;
 
 namespace {
+
+constexpr auto kLooksForLost = std::chrono::milliseconds(200);
 
 // A passer-by does not replace a copy that is less than a minute old.
 bool is_fresh(const std::filesystem::path& file, WallTime now) {
@@ -55,10 +58,15 @@ Ledger::Ledger(Parts parts, Settings settings, KeyFolder keys, Secrets secrets,
       box_(std::move(secrets.box)),
       membership_(std::move(membership)),
       reserve_(settings_.data_folder / "reserve", settings_.reserve_bytes),
-      means_{parts_.store,           keys_,
-             parts_.redactor,        *digest_,
-             parts_.clock,           parts_.entropy,
-             std::move(instance_id), settings_.passing ? kMostFactsInPassing : UINT64_MAX,
+      instance_(std::move(instance_id)),
+      means_{parts_.store,
+             keys_,
+             parts_.redactor,
+             *digest_,
+             parts_.clock,
+             parts_.entropy,
+             instance_,
+             settings_.passing ? kMostFactsInPassing : UINT64_MAX,
              membership_->by_lease()},
       origin_(key.verifier().name),
       committer_(means_, key),
@@ -126,13 +134,14 @@ Result<Positions> Ledger::submit_and_wait(Group group) {
   std::promise<Result<Positions>> promise;
   std::future<Result<Positions>> answer = promise.get_future();
   group.done = [&promise](Result<Positions> result) { promise.set_value(std::move(result)); };
+  const Aside aside;  // without a helper the loop stands still: what is queued cannot be taken back
   submit(std::move(group));
   return answer.get();
 }
 
 // No caller can change a tier through the append that calls use (TR-17).
 std::unexpected<Error> Ledger::refuse_control() {
-  owe({control("refused_control", {{"who", means_.instance_id}, {"what", "trust"}})});
+  owe({control("refused_control", {{"who", instance_.get()}, {"what", "trust"}})});
   queue_->wake.notify_one();
   return fail(ErrorCode::Unauthenticated,
               "a tier is changed by a signed command only, see `sallyport trust promote`");
@@ -187,7 +196,9 @@ void Ledger::work() {
     {
       const MutexLock lock(queue_->mutex);
       // Wakes once a second for what is late: the witness, retention, debts that could not be paid.
-      const auto late = std::chrono::steady_clock::now() + seconds(1);
+      // Gateways of a shared log look more often for those that are lost (SC-31).
+      const auto late = std::chrono::steady_clock::now() +
+                        (means_.by_lease ? kLooksForLost : std::chrono::milliseconds(1000));
       while (!queue_->has_work() && queue_->wake.wait_until(queue_->mutex, late)) {
       }
     }
@@ -208,7 +219,9 @@ void Ledger::work() {
       // Debts that the disk refuses go with the process: the next start closes their calls.
       if (stopping) queue_->forget_debts();
     }
+    rejoin();
     close_lost();
+    announce_next_key();
     keep_witness(false);
     apply_retention();
   }
@@ -221,7 +234,7 @@ void Ledger::say_stopped() {
   if (!settings_.announced || is_final(health())) return;
   Group last;
   last.compose = [this](WriteView& view) -> Result<std::vector<core::Draft>> {
-    SALLYPORT_CHECK_OK(view.put_fact({"instance", means_.instance_id, std::nullopt}));
+    SALLYPORT_CHECK_OK(view.put_fact({"instance", instance_.get(), std::nullopt}));
     return std::vector{control("stopped", {{"role", settings_.role}})};
   };
   // A process that cannot say so is found dead by the next one that starts.
@@ -250,7 +263,8 @@ bool Ledger::settle(std::vector<Group> groups) {
   Answers answers;
   std::size_t paid = 0;
   for (Group& group : groups) {
-    if (group.owed && !group.result) {
+    // A conflict is the end of it: another gateway has closed the call, and the log says so.
+    if (group.owed && !group.result && group.result.error().code != ErrorCode::Conflict) {
       still_owed.push_back(std::move(group));
       continue;
     }
@@ -398,12 +412,13 @@ void Ledger::keep_witness(bool now) {
 }
 
 Result<VerifierKey> Ledger::rotate_key(bool compromised, std::string who) {
-  const auto next =
-      std::make_shared<const SigningKey>(SigningKey::generate(origin_, parts_.entropy));
+  SALLYPORT_TRY(SigningKey made, next_key());
+  const auto next = std::make_shared<const SigningKey>(std::move(made));
   Group group{.rotate_to = next};
   group.compose = [=, this](WriteView& view) -> Result<std::vector<core::Draft>> {
     // Another process may have rotated and not come to this yet; its key must not be staged over.
     SALLYPORT_CHECK_OK(finish_rotation(view));
+    SALLYPORT_CHECK_OK(check_announced(view, *next));
     SALLYPORT_CHECK_OK(keys_.stage(*next));
     SALLYPORT_CHECK_OK(view.put_fact({"ledger", "key", next->verifier().text()}));
     core::Draft rotated = control("key_rotated", {{"old", committer_.key().verifier().text()},

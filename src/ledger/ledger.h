@@ -97,6 +97,8 @@ class Ledger final : public core::Recorder {
   Result<json::object> entry(std::uint64_t sequence) override;
   bool alive(const std::string& instance_id) const override;
   Result<Claim> claim(std::string_view key) override { return membership_->claim(key); }
+  // False: it was lost with the connection to the database, and another process may have it.
+  bool holds(const Claim& claim) const { return membership_->holds(claim); }
   std::vector<std::uint64_t> take_unheard() override;
   // Sets a function that the writer thread calls when `take_unheard` has something. Call it before
   // the first append.
@@ -114,7 +116,7 @@ class Ledger final : public core::Recorder {
   Result<VerifierKey> rotate_key(bool compromised, std::string who = {});
 
   Health health() const;
-  const std::string& instance_id() const override { return means_.instance_id; }
+  const std::string& instance_id() const override { return instance_.get(); }
   const std::string& origin() const { return origin_; }
   KeyedDigest digest() const { return *digest_; }
   // The key for the marks that replace secrets (PI-57).
@@ -157,8 +159,14 @@ class Ledger final : public core::Recorder {
   void watch_facts();
   // Of a log by lease: what others left, while this process runs.
   void close_lost();
-  Result<bool> close_calls_of(const Membership::Silent& lost);
+  enum class Closing { Alive, More, Done };  // it gave a sign; calls are left; all are closed
+  Result<Closing> close_calls_of(const Membership::Silent& lost);
   void tell_clock_skew();
+  void rejoin();
+  void announce_next_key();
+  Result<SigningKey> next_key();
+  Result<void> check_announced(ReadView& view, const SigningKey& next) const;
+  Result<void> check_identity(WriteView& view) const;
   Result<void> write_nothing(std::string why);
   Result<void> commit(std::vector<Group>& groups);
   void commit_reports(std::vector<Group>& groups);
@@ -173,6 +181,7 @@ class Ledger final : public core::Recorder {
   SecretBox box_;
   std::unique_ptr<Membership> membership_;
   Reserve reserve_;
+  InstanceName instance_;  // the holder of the pen renews it
   Committer::Means means_;
   std::string origin_;
   // INVARIANT: after start() only the holder of the pen uses the committer, the reserve and the
@@ -190,6 +199,7 @@ class Ledger final : public core::Recorder {
   std::optional<SteadyTime> watch_at_;
   std::optional<SteadyTime> lost_at_;  // when the lost were last looked for
   bool skewed_ = false;                // the clock is wrong, and an entry says so
+  std::string announced_key_;          // the next key, which other gateways know of this one
   Guarded<std::vector<std::uint64_t>> unheard_;
   std::function<void()> unheard_bell_;  // empty: late records are not wanted
   std::thread writer_;

@@ -38,8 +38,8 @@ inline std::unexpected<Error> refusal_by(const Health& health, std::string_view 
               health.detail + std::string(more), {}, health.cause);
 }
 
-// No state that passes: nothing is built on damage (LE-54), and a gateway that others declared lost
-// stays so until it is started again (SC-29).
+// No state that passes by itself: nothing is built on damage (LE-54), and a gateway that others
+// declared lost writes nothing until it has joined again (SC-29).
 inline bool is_final(const Health& health) {
   return health.cause == "corrupt" || health.cause == "fenced";
 }

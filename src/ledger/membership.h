@@ -27,6 +27,8 @@ class Membership {
 
   // Held until the claim goes, or this process does. Null: another process has it.
   virtual Result<std::shared_ptr<void>> claim(std::string_view key) = 0;
+  // False: the claim was lost with the connection that held it. Claim again.
+  virtual bool holds(const std::shared_ptr<void>& claim) const { return claim != nullptr; }
 
   // True: whether an instance lives is known by what it writes down, not by a lock of the kernel.
   // It is lost when the log says so, and its commits are refused from then on.
@@ -34,6 +36,9 @@ class Membership {
 
   // By lease only. An error: the lease of this process is nearly over, so it begins no effect.
   virtual Result<void> may_act() const { return {}; }
+
+  // By lease only. This process was declared lost: from now on it is alive under another name.
+  virtual Result<void> rejoin(const std::string&) { return {}; }
 
   struct Silent {
     std::string instance;

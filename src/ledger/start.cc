@@ -328,7 +328,8 @@ Result<std::vector<core::Draft>> Ledger::opening_drafts(WriteView& view) {
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   SALLYPORT_CHECK_OK(check_not_moved(view, *membership_));
   SALLYPORT_CHECK_OK(finish_rotation(view));
-  Start start(view, settings_, *membership_, parts_.close_interrupted, means_.instance_id);
+  SALLYPORT_CHECK_OK(check_identity(view));
+  Start start(view, settings_, *membership_, parts_.close_interrupted, instance_.get());
   if (size == 0) start.say_created(key);
   if (!settings_.acknowledged_rollback.empty()) {
     start.drafts.push_back(
@@ -345,24 +346,23 @@ Result<std::vector<core::Draft>> Ledger::opening_drafts(WriteView& view) {
   return std::move(start.drafts);
 }
 
-// True: all its calls are closed.
-Result<bool> Ledger::close_calls_of(const Membership::Silent& lost) {
+Result<Ledger::Closing> Ledger::close_calls_of(const Membership::Silent& lost) {
   Group group;
   std::vector<std::size_t> closed;
-  bool all = true;
+  Closing closing = Closing::Alive;
   group.compose = [&](WriteView& view) -> Result<std::vector<core::Draft>> {
     SALLYPORT_TRY(const bool silent, membership_->is_still_silent(lost));
     if (!silent) return std::vector<core::Draft>{};
-    Start start(view, settings_, *membership_, parts_.close_interrupted, means_.instance_id);
+    Start start(view, settings_, *membership_, parts_.close_interrupted, instance_.get());
     SALLYPORT_TRY(const std::size_t calls, start.close_calls_of(lost.instance));
     SALLYPORT_CHECK_OK(start.close_fail_open("instance_lost"));
     SALLYPORT_TRY(const std::optional<std::string> named, view.fact("instance", lost.instance));
-    all = calls <= kMostCallsAtOnce;
+    closing = calls <= kMostCallsAtOnce ? Closing::Done : Closing::More;
     closed = records_among(start.drafts);
     if (named) {
       core::Draft told = control("instance_lost", {{"instance", lost.instance},
                                                    {"host", lost.host},
-                                                   {"by", means_.instance_id},
+                                                   {"by", instance_.get()},
                                                    {"calls", calls}});
       // From here on its own commits are refused.
       told.facts.push_back({"instance", lost.instance, std::nullopt});
@@ -374,26 +374,28 @@ Result<bool> Ledger::close_calls_of(const Membership::Silent& lost) {
   if (!group.result) return std::unexpected(group.result.error());
   note_unheard(*group.result, closed);
   if (!closed.empty() && unheard_bell_) unheard_bell_();
-  return all;
+  return closing;
 }
 
 void Ledger::close_lost() {
   const SteadyTime now = parts_.clock.steady();
   if (!membership_->by_lease() || !settings_.announced || !parts_.close_interrupted) return;
-  if (!health().ok || (lost_at_ && now - *lost_at_ < std::chrono::seconds(1))) return;
-  lost_at_ = now;
-  tell_clock_skew();
+  if (!health().ok) return;
   std::vector<Membership::Silent> lost = membership_->silent();
-  // Who has no row of his own any more, and did not say that he stopped.
-  const Result<std::vector<core::Fact>> named = facts("instance");
-  for (const core::Fact& fact : named ? *named : std::vector<core::Fact>{}) {
-    if (!membership_->alive(fact.key)) lost.push_back({fact.key, ""});
+  if (!lost_at_ || now - *lost_at_ >= std::chrono::seconds(1)) {
+    lost_at_ = now;
+    tell_clock_skew();
+    // Who has no row of his own any more, and did not say that he stopped.
+    const Result<std::vector<core::Fact>> named = facts("instance");
+    for (const core::Fact& fact : named ? *named : std::vector<core::Fact>{}) {
+      if (!membership_->alive(fact.key)) lost.push_back({fact.key, ""});
+    }
   }
   for (const Membership::Silent& each : lost) {
-    Result<bool> all = false;
-    while (all && !*all) all = close_calls_of(each);
-    if (!all) return remember(std::unexpected(all.error()));
-    membership_->forget(each);
+    Result<Closing> closing = Closing::More;
+    while (closing && *closing == Closing::More) closing = close_calls_of(each);
+    if (!closing) return remember(std::unexpected(closing.error()));
+    if (*closing == Closing::Done) membership_->forget(each);
   }
 }
 

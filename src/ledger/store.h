@@ -207,6 +207,10 @@ class LedgerStore {
   virtual std::string name() const = 0;
   // Another machine that was reached without verified TLS, which was allowed; else empty.
   virtual std::string unverified_host() const { return {}; }
+  // True: a read may last as long as a network takes, so a loop must not stand still for it.
+  virtual bool is_remote() const { return false; }
+  // What tells this database from a copy that was made of its rows; empty: not known.
+  virtual std::string identity() const { return {}; }
   // In words, for `doctor`. An error: what should be otherwise.
   virtual Result<std::string> condition() { return name(); }
 

@@ -1,39 +1,15 @@
 #!/usr/bin/env python3
 """Several gateways on one log in PostgreSQL: one tree, lost gateways, a database that crashes."""
 import hashlib
-import http.client
 import json
-import os
-import pathlib
 import random
-import shutil
-import signal
-import sys
+import statistics
 import threading
 import time
 import unittest
 
-from postgresql_support import PROGRAMS, Postgresql
-from serve_support import Server, ServeTest, Session, in_background
-
-EFFECTS = pathlib.Path(__file__).with_name("mcp_effects_server.py")
-LEASE_MS = 2000
-# Larger counts for a machine with time to spare.
-MORE = int(os.environ.get("SALLYPORT_CLUSTER_EFFORT", "1"))
-
-CONFIG = """
-version: 1
-data_dir: {data}
-ledger:
-  store: {{postgresql: "{url}", lock_wait_ms: 2000, hold_ms: 1000, lease_ms: {lease}}}
-serve:
-  listen: 127.0.0.1:0
-  {more}
-  upstreams:
-    - name: files
-      command: ["{python}", "{effects}"]
-"""
-
+from cluster_support import EFFECTS, LEASE_MS, MORE, ClusterCase
+from serve_support import Server, Session, in_background
 
 APPROVALS = """version: 1
 autonomy: {{tier: act_with_approval}}
@@ -48,80 +24,7 @@ approvals: {hold_s: 0}
 """
 
 
-@unittest.skipIf(PROGRAMS is None, "postgresql is not installed")
-class ClusterTest(ServeTest):
-    @classmethod
-    def setUpClass(cls):
-        cls.postgresql = Postgresql()
-        cls.addClassCleanup(cls.postgresql.stop)
-        cls.databases = 0
-
-    def setUp(self):
-        super().setUp()
-        type(self).databases += 1
-        self.url = self.postgresql.database(f"d{self.databases}")
-        self.effects = self.folder / "effects"
-        self.gateways = 0
-        self.more = ""  # keys of `serve`
-
-    def config(self, name, url=None):
-        return self.write(f"{name}.yaml", CONFIG.format(data=self.folder / name, url=url or self.url, lease=LEASE_MS,
-                                                         more=self.more, python=sys.executable, effects=EFFECTS))
-
-    def gateway(self):
-        """One more, with the keys of the first."""
-        self.gateways += 1
-        name = f"g{self.gateways}"
-        if self.gateways > 1:
-            shutil.copytree(self.folder / "g1" / "keys", self.folder / name / "keys")
-            os.chmod(self.folder / name, 0o700)
-        server = Server(self, self.config(name), self.environment(EFFECTS=str(self.effects)))
-        self.addCleanup(self.end_server, server)
-        return server
-
-    def cli(self, *arguments, **options):
-        return self.run_bare(*arguments, **options)  # the configuration names the folder
-
-    def written(self):
-        return [json.loads(line)["n"] for line in self.effects.read_text().splitlines()] if self.effects.exists() else []
-
-    def ledger(self, *words, gateway="g1"):
-        return self.good("ledger", *words, "--config", str(self.folder / f"{gateway}.yaml"))
-
-    def verified(self):
-        self.ledger("verify")
-        return self.ledger("stats", "--json").json()["size"]
-
-    def controls(self, name):
-        rows = self.ledger("show", "--kind", "control", "--limit", "100000", "--json").lines()
-        return [row["body"] for row in rows if row["body"].get("control") == name]
-
-    def ends(self):
-        rows = self.ledger("show", "--kind", "tool_audit", "--limit", "100000", "--json").lines()
-        return [row["record"] for row in rows if row["record"]["terminal"]]
-
-    @staticmethod
-    def call(session, n, seconds=0):
-        """True: it was acknowledged."""
-        answer = session.call("write_file", {"n": n, "seconds": seconds})[-1]
-        return "result" in answer and answer["result"]["content"][0]["text"] == "written"
-
-    def tried(self, session, n, seconds=0):
-        """The same, where the gateway may be gone meanwhile."""
-        try:
-            return self.call(session, n, seconds)
-        except (OSError, http.client.HTTPException):
-            return False
-
-    def wait_for(self, what, seconds):
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            found = what()
-            if found:
-                return found
-            time.sleep(0.1)
-        self.fail("it did not happen in time")
-
+class ClusterTest(ClusterCase):
     # SC-1 (partly), SC-16 (partly)
     def test_several_gateways_write_one_log(self):
         gateways = [self.gateway() for _ in range(3)]
@@ -148,7 +51,7 @@ class ClusterTest(ServeTest):
         checks = self.cli("doctor", "--json", "--config", str(self.folder / "g1.yaml")).out
         self.assertIn("may delete rows", checks, "the role of this test owns the tables")
 
-    # SC-31 (partly), SC-32, SC-29 (partly)
+    # SC-31, SC-32, SC-29 (partly)
     def test_the_calls_of_a_gateway_that_was_killed_are_closed_by_another(self):
         first, second = self.gateway(), self.gateway()
         session = Session(first)
@@ -163,23 +66,6 @@ class ClusterTest(ServeTest):
         ends = self.ends()
         self.assertEqual([end["outcome"]["kind"] for end in ends], ["persistence_failed"])
         self.assertTrue(self.call(Session(second), "after"))
-        self.verified()
-
-    # SC-29, SC-33 (partly)
-    def test_a_gateway_that_was_stopped_for_longer_than_a_lease_writes_nothing_more(self):
-        first, second = self.gateway(), self.gateway()
-        session = Session(first)
-        self.assertTrue(self.call(session, "before"))
-        first.process.send_signal(signal.SIGSTOP)
-        self.wait_for(lambda: self.controls("instance_lost"), 6 * LEASE_MS / 1000)
-        first.process.send_signal(signal.SIGCONT)
-        self.assertFalse(self.call(session, "fenced"))
-        self.assertNotIn("fenced", self.written())
-        self.assertTrue(self.call(Session(second), "after"))
-        first.stop()
-        again = Server(self, self.folder / "g1.yaml", self.environment(EFFECTS=str(self.effects)))
-        self.addCleanup(self.end_server, again)
-        self.assertTrue(self.call(Session(again), "again"), "under a new instance")
         self.verified()
 
     # SC-45 (partly), SC-42 (partly), SC-28 (partly)
@@ -244,26 +130,29 @@ class ClusterTest(ServeTest):
         self.assertGreaterEqual(len(ends), len(effects), "no effect without a record of its end")
         self.assertEqual(len({end["call_id"] for end in ends}), len(ends), "each call ends once")
 
-    # SC-36 (partly)
+    # SC-36
     def test_an_approval_is_answered_at_any_gateway_and_used_once(self):
         token = "token-of-ada-0123456789"
         self.write("policy.yaml", APPROVALS.format(ada="sha256:" + hashlib.sha256(token.encode()).hexdigest()))
         self.more = f"policy: {self.folder}/policy.yaml"
         first, second = self.gateway(), self.gateway()
         session = Session(first)
-        answer = in_background(lambda: self.call(session, "asked"))
 
         def questions():
             return json.loads(second.ask("GET", "/api/v1/approvals", token=token)[2])["approvals"]
 
-        item = self.wait_for(questions, 20)[0]
-        respond = ("POST", f"/api/v1/approvals/{item['request_id']}/respond", {"approved": True})
-        self.assertEqual(second.ask(*respond, token=token)[0], 200)
-        answered = time.monotonic()
-        self.assertTrue(answer.get(timeout=20))
-        self.assertLess(time.monotonic() - answered, 3)
-        self.assertNotEqual(first.ask(*respond, token=token)[0], 200, "it was used")
-        self.assertEqual(self.written(), ["asked"])
+        delays = []
+        for n in range(3):
+            answer = in_background(lambda: self.call(session, f"asked-{n}"))
+            item = self.wait_for(questions, 20)[0]
+            respond = ("POST", f"/api/v1/approvals/{item['request_id']}/respond", {"approved": True})
+            self.assertEqual(second.ask(*respond, token=token)[0], 200)
+            answered = time.monotonic()
+            self.assertTrue(answer.get(timeout=20))
+            delays.append(time.monotonic() - answered)
+            self.assertNotEqual(first.ask(*respond, token=token)[0], 200, "it was used")
+        self.assertLess(statistics.median(delays), 1)
+        self.assertEqual(self.written(), [f"asked-{n}" for n in range(3)])
         self.verified()
 
     # SC-37

@@ -20,6 +20,7 @@ def call(name, arguments, meta):
     if name == "write_file":
         for i in range(arguments.get("steps", 0)):
             say({"method": "notifications/progress", "params": {"progressToken": meta.get("progressToken"), "progress": i}})
+            time.sleep(arguments.get("pace", 0))
         with open(os.environ["EFFECTS"], "a") as effects:
             effects.write(json.dumps(arguments, sort_keys=True) + "\n")
         time.sleep(arguments.get("seconds", 0))

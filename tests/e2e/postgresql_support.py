@@ -14,7 +14,8 @@ PROGRAMS = max(pathlib.Path("/usr/lib/postgresql").glob("*/bin"), default=None, 
 class Postgresql:
     """One server. `kill` is a crash, `start` recovers from it."""
 
-    def __init__(self):
+    def __init__(self, primary=None):
+        """`primary`: the new server is its standby."""
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="sallyport-postgresql-"))
         self.data = self.folder / "data"
         self.process = None
@@ -24,6 +25,10 @@ class Postgresql:
             user = pwd.getpwnam("postgres")
             os.chown(self.folder, user.pw_uid, user.pw_gid)
             self.account = [f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
+        if primary:
+            self.run("pg_basebackup", "-h", primary.folder, "-U", "owner", "-D", self.data, "-R", "--no-sync", "-c", "fast")
+            self.start()
+            return
         self.run("initdb", "--no-sync", "-A", "trust", "-U", "owner", "-E", "UTF8", "--locale=C", "-D", self.data)
         self.start()
 
@@ -42,13 +47,44 @@ class Postgresql:
             time.sleep(0.05)
         raise AssertionError("PostgreSQL did not start")
 
+    def promote(self):
+        self.run("pg_ctl", "promote", "-w", "-D", self.data)
+
     def kill(self):
         """As a crash: its processes end at once, and nothing is put in order."""
         self.process.send_signal(signal.SIGQUIT)
         self.process.wait(30)
 
+    def processes(self):
+        """The server and the processes that it has started."""
+        own = {self.process.pid}
+        for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            try:
+                if int(stat.read_text().rpartition(")")[2].split()[1]) == self.process.pid:
+                    own.add(int(stat.parent.name))
+            except (OSError, IndexError):
+                pass
+        return own
+
+    def freeze(self):
+        """Connections stay, and nothing is answered."""
+        for _ in range(2):  # the second time finds what the first has missed
+            for pid in self.processes():
+                try:
+                    os.kill(pid, signal.SIGSTOP)
+                except ProcessLookupError:
+                    pass
+
+    def thaw(self):
+        for pid in self.processes():
+            try:
+                os.kill(pid, signal.SIGCONT)
+            except ProcessLookupError:
+                pass  # it has ended
+
     def stop(self):
         if self.process.poll() is None:
+            self.thaw()
             self.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -59,6 +95,15 @@ class Postgresql:
         said = subprocess.run([PROGRAMS / "psql", "-qAtX", "-v", "ON_ERROR_STOP=1", "-c", statement, self.url(database)],
                               check=True, capture_output=True, text=True)
         return said.stdout.strip()
+
+    def dump(self, database):
+        """A logical copy, as a backup makes it."""
+        return subprocess.run([PROGRAMS / "pg_dump", "-h", self.folder, "-U", "owner", database], check=True, capture_output=True).stdout
+
+    def restore(self, dumped, database):
+        self.database(database)
+        subprocess.run([PROGRAMS / "psql", "-qX", "-v", "ON_ERROR_STOP=1", self.url(database)], input=dumped, check=True,
+                       stdout=subprocess.DEVNULL)
 
     def database(self, name):
         self.sql(f"CREATE DATABASE {name}")

@@ -85,8 +85,7 @@ Result<int> run_beside_watch(AgentDesk& desk, Interrupts& interrupts, Work work)
     gate.stop_watching();
   });
   gate.start_watching();
-  gate.loop().restart();
-  gate.loop().run();
+  gate.run_loop();
   if (!ended) return std::unexpected(gate.without_secrets(std::move(ended.error())));
   return ended;
 }

@@ -10,6 +10,7 @@
 #include "app/records/selection.h"
 #include "base/encoding.h"
 #include "base/try.h"
+#include "ledger/database_identity.h"
 #include "ledger/key_folder.h"
 #include "ledger/opening_check.h"
 #include "ledger/private_file.h"
@@ -93,6 +94,7 @@ Result<void> check_contradicted(const Workspace::Place& place) {
   Result<void> agrees;
   SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
     agrees = ledger::check_seals(view, KeyedDigest(secret.value_or("")));
+    if (agrees) agrees = ledger::check_database(view, workspace->store().identity());
     if (!kept || !agrees) return {};
     SALLYPORT_TRY(const std::vector<ledger::KeyPeriod> keys, ledger::key_history(view));
     agrees = ledger::check_against(view, *kept, keys);

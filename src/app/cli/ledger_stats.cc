@@ -12,13 +12,15 @@ namespace sallyport::app {
 
 namespace {
 
-void print_text(const LedgerCounts& stats, const Terminal& terminal) {
+// `shared`: the name of a log in a database, which has no file; else empty.
+void print_text(const LedgerCounts& stats, const Terminal& terminal, const std::string& shared) {
   say(fmt::format("entries    {}", stats.size));
   say(fmt::format("calls      {}", stats.calls));
   say(fmt::format("from       {}", stats.first_at));
   say(fmt::format("to         {}", stats.last_at));
-  say(fmt::format("file       {} bytes, write-ahead log {} bytes", stats.ledger_bytes,
-                  stats.log_bytes));
+  say(shared.empty() ? fmt::format("file       {} bytes, write-ahead log {} bytes",
+                                   stats.ledger_bytes, stats.log_bytes)
+                     : fmt::format("kept in    {}", visible(shared)));
   say(fmt::format("key        {}", visible(stats.key)));
   for (const auto& [name, counts] : stats.groups) {
     say(terminal.paint(Paint::Strong, name));
@@ -43,7 +45,8 @@ Result<int> ledger_stats(const Context& context) {
   if (context.json()) {
     say(visible_json(canonical_json(to_json(stats))));
   } else {
-    print_text(stats, context.terminal);
+    ledger::LedgerStore& store = workspace->store();
+    print_text(stats, context.terminal, store.is_remote() ? store.name() : "");
   }
   return 0;
 }

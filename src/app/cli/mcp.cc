@@ -85,8 +85,7 @@ Result<void> serve(Gate& gate, mcp::Gateway& gateway, telemetry::Exporter* expor
                  });
   if (exporter != nullptr) asio::co_spawn(gate.loop(), exporter->run(), asio::detached);
   gate.start_watching();
-  gate.loop().restart();
-  gate.loop().run();
+  gate.run_loop();
   return ended;
 }
 

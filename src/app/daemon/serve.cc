@@ -421,8 +421,7 @@ void run_until_stopped(const Running& running, asio::signal_set& signals, asio::
   asio::co_spawn(loop, front.run(), asio::detached);
   asio::co_spawn(loop, hooks.run(kGoodbye), asio::detached);
   gate.start_watching();
-  loop.restart();
-  loop.run();
+  gate.run_loop();
 }
 
 void count_http(Metrics& metrics, net::HttpServer& server, const mcp::HttpFront& front) {

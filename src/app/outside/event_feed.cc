@@ -116,7 +116,8 @@ milliseconds EventFeed::pass() {
 
 // One process at a time serves a consumer; the next goes on where it stood.
 Result<bool> EventFeed::take_charge() {
-  if (claim_) return true;
+  if (parts_.ledger.holds(claim_)) return true;
+  claim_.reset();
   SALLYPORT_TRY(claim_, parts_.ledger.claim("events/" + name_));
   if (!claim_) return false;
   const auto begun = [&](ledger::ReadView& view) -> Result<void> {

@@ -87,7 +87,8 @@ Result<std::unique_ptr<WitnessRounds>> WitnessRounds::open(
 }
 
 Result<bool> WitnessRounds::claim() {
-  if (!claim_) {
+  if (!parts_.ledger.holds(claim_)) {
+    claim_.reset();
     SALLYPORT_TRY(claim_, parts_.ledger.claim("witnesses"));
   }
   return claim_ != nullptr;

@@ -45,17 +45,29 @@ Result<void> check_settings(Link& link, int replicas) {
                   waited_for, replicas));
 }
 
-// A pooler that gives each transaction another backend, or two connections the same one.
-Result<void> check_no_pooler(Link& first, Link& second) {
-  constexpr const char* kBackend = "SELECT pg_backend_pid()::int8";
-  SALLYPORT_TRY(const Rows before, first.ask(kBackend));
-  SALLYPORT_TRY(const Rows other, second.ask(kBackend));
-  SALLYPORT_TRY(const Rows after, first.ask(kBackend));
-  const bool same_backend = before.number(0, 0) == after.number(0, 0);
-  if (same_backend && before.number(0, 0) != other.number(0, 0)) return {};
+std::unexpected<Error> stands_behind_a_pooler() {
   return unfit(
       "a pooler in transaction mode stands before it; connect to the database itself, or to a "
       "pooler in session mode");
+}
+
+// A backend that does not know what this connection has prepared, or knows it from another one, is
+// not this connection's own.
+Result<std::int64_t> backend_of(Link& link) {
+  Result<Rows> rows = link.ask("SELECT pg_backend_pid()::int8");
+  if (rows) return rows->number(0, 0);
+  const std::string& said = rows.error().message;
+  if (said.contains("(26000)") || said.contains("(42P05)")) return stands_behind_a_pooler();
+  return std::unexpected(rows.error());
+}
+
+// A pooler that gives each transaction another backend, or two connections the same one.
+Result<void> check_no_pooler(Link& first, Link& second) {
+  SALLYPORT_TRY(const std::int64_t before, backend_of(first));
+  SALLYPORT_TRY(const std::int64_t other, backend_of(second));
+  SALLYPORT_TRY(const std::int64_t after, backend_of(first));
+  if (before == after && before != other) return {};
+  return stands_behind_a_pooler();
 }
 
 Result<void> check_locks(Link& first, Link& second) {
@@ -85,9 +97,18 @@ int standbys_waited_for(std::string_view names) {
   return count;
 }
 
+Result<std::string> system_identifier(Link& link) {
+  SALLYPORT_TRY(const Rows allowed,
+                link.ask("SELECT has_function_privilege('pg_control_system()', 'EXECUTE')"));
+  if (allowed.number(0, 0) == 0) return std::string();
+  SALLYPORT_TRY(const Rows rows,
+                link.ask("SELECT system_identifier::text FROM pg_control_system()"));
+  return std::string(rows.bytes(0, 0));
+}
+
 Result<void> check_engine(Link& first, Link& second, int replicas) {
-  SALLYPORT_CHECK_OK(check_settings(first, replicas));
   SALLYPORT_CHECK_OK(check_no_pooler(first, second));
+  SALLYPORT_CHECK_OK(check_settings(first, replicas));
   return check_locks(first, second);
 }
 

@@ -8,6 +8,10 @@ namespace sallyport::store::postgresql {
 // `second` is another connection of the same kind. The error names what is wrong.
 Result<void> check_engine(Link& first, Link& second, int replicas);
 
+// What tells this database from every other, also from one that its rows were copied to. Standbys
+// have the same. Empty: this role may not ask.
+Result<std::string> system_identifier(Link& link);
+
 // How many standbys a commit waits for, by the server's own setting: `ANY 2 (a, b, c)` is 2.
 int standbys_waited_for(std::string_view synchronous_standby_names);
 

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/digest.h"
+#include "base/loop_crew.h"
 #include "base/try.h"
 #include "base/uuid.h"
 #include "ledger/store.h"
@@ -16,7 +17,7 @@
 namespace sallyport::store::postgresql {
 
 using ledger::ledger_unavailable;
-using Clock = std::chrono::steady_clock;
+using Steady = std::chrono::steady_clock;
 
 namespace {
 
@@ -95,7 +96,8 @@ std::vector<ledger::Membership::Silent> Observations::silent(Time now) const {
   // What was not looked at lately says nothing.
   if (!last_ || now - *last_ > lease_ / 2) return out;
   for (const auto& [instance, seen] : seen_) {
-    if (*last_ - seen.since >= lease_) out.push_back({instance, seen.host});
+    // Who declares it lost looks once more before (is_still_silent).
+    if (now - seen.since >= lease_) out.push_back({instance, seen.host});
   }
   return out;
 }
@@ -111,8 +113,14 @@ class Leases::Claim {
   Claim(std::shared_ptr<Desk> desk, std::uint64_t generation, Param place)
       : desk_(std::move(desk)), generation_(generation), place_(std::move(place)) {}
   Claim(const Claim&) = delete;
+  bool holds() const {
+    const MutexLock lock(desk_->mutex);
+    return desk_->link && !desk_->link->broken() && desk_->generation == generation_;
+  }
   Claim& operator=(const Claim&) = delete;
   ~Claim() {
+    const Aside aside;
+    if (!aside.may_wait()) return;  // the lock ends with the connection
     const MutexLock lock(desk_->mutex);
     if (!desk_->link || desk_->link->broken() || desk_->generation != generation_) return;
     (void)desk_->link->ask("SELECT pg_advisory_unlock($1::int8)", {place_});
@@ -125,30 +133,31 @@ class Leases::Claim {
 };
 
 Leases::Leases(Link::Options options, std::uint64_t log, const SharedLog& shared,
-               std::string instance)
+               std::string instance, const Clock& clock)
     : options_(std::move(options)),
       log_(log),
       lease_(shared.lease),
       interval_(shared.lease / 5),
       replicas_(shared.replicas),
-      instance_(std::move(instance)),
-      instance_bytes_(bytes_of(instance_)),
+      clock_(clock),
       desk_(std::make_shared<Desk>()),
+      instance_(std::move(instance)),
       seen_(shared.lease) {}
 
 Result<std::unique_ptr<ledger::Membership>> Leases::join(Link::Options options, std::uint64_t log,
                                                          const SharedLog& shared,
-                                                         const ledger::Joining& joining) {
+                                                         const ledger::Joining& joining,
+                                                         const Clock& clock) {
   options.patience = std::min<std::chrono::milliseconds>(options.patience, kPatience);
   options.application = "sallyport beats";
-  std::unique_ptr<Leases> leases(new Leases(options, log, shared, joining.instance_id));
+  std::unique_ptr<Leases> leases(new Leases(options, log, shared, joining.instance_id, clock));
   {
     const MutexLock lock(leases->desk_->mutex);
     SALLYPORT_TRY(Link* const link, leases->link());
     SALLYPORT_CHECK_OK(check_keys(*link, log, joining));
     SALLYPORT_CHECK_OK(link->ask(
         "INSERT INTO beats (log, instance, host, beat) VALUES ($1::int8, $2::uuid, $3::text, 0)",
-        {number(log), bytes(leases->instance_bytes_), bytes(host_name())}));
+        {number(log), bytes(bytes_of(joining.instance_id)), bytes(host_name())}));
   }
   SALLYPORT_CHECK_OK(leases->beat());
   SALLYPORT_CHECK_OK(leases->may_act());
@@ -166,7 +175,7 @@ Leases::~Leases() {
   const MutexLock lock(desk_->mutex);
   if (desk_->link && !desk_->link->broken()) {
     (void)desk_->link->ask("DELETE FROM beats WHERE log = $1::int8 AND instance = $2::uuid",
-                           {number(log_), bytes(instance_bytes_)});
+                           {number(log_), bytes(bytes_of(own_name()))});
   }
   desk_->link.reset();
 }
@@ -182,22 +191,22 @@ Result<Link*> Leases::link() const {
 }
 
 Result<void> Leases::beat() {
-  const Time sent = Clock::now();
-  const SystemClock clock;
+  const Time sent = Steady::now();
+  const std::string name = own_name();
   std::vector<Observations::Beat> beats;
   std::optional<Error> unfit;
   {
     const MutexLock lock(desk_->mutex);
     SALLYPORT_TRY(Link* const link, this->link());
     link->put("UPDATE beats SET beat = beat + 1 WHERE log = $1::int8 AND instance = $2::uuid",
-              {number(log_), bytes(instance_bytes_)});
+              {number(log_), bytes(bytes_of(name))});
     link->put("SELECT instance, host, beat FROM beats WHERE log = $1::int8", {number(log_)});
     link->put(
         "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8, "
         "pg_is_in_recovery(), current_setting('synchronous_standby_names')");
-    const WallTime before = clock.wall();
+    const WallTime before = clock_.wall();
     SALLYPORT_TRY(const std::vector<Rows> answers, link->flush());
-    const WallTime after = clock.wall();
+    const WallTime after = clock_.wall();
     for (int row = 0; row < answers[1].size(); ++row) {
       beats.push_back({text_from(answers[1].bytes(row, 0)), std::string(answers[1].bytes(row, 1)),
                        answers[1].number(row, 2)});
@@ -221,21 +230,22 @@ Result<void> Leases::beat() {
     }
   }
   const MutexLock lock(mutex_);
-  seen_.see(beats, Clock::now());
+  if (name != instance_) return {};  // it was about the name of before
+  seen_.see(beats, Steady::now());
   unfit_ = unfit;
   if (!unfit_ || unfit_->cause != "fenced") beaten_ = sent;
   return {};
 }
 
 void Leases::work() {
-  Time next = Clock::now() + interval_;
+  Time next = Steady::now() + interval_;
   while (true) {
     {
       const MutexLock lock(mutex_);
-      while (!stopping_ && Clock::now() < next) wake_.wait_until(mutex_, next);
+      while (!stopping_ && Steady::now() < next) wake_.wait_until(mutex_, next);
       if (stopping_) return;
     }
-    next = Clock::now() + interval_;
+    next = Steady::now() + interval_;
     if (beat()) continue;
     const MutexLock lock(mutex_);
     seen_.interrupt();
@@ -243,11 +253,13 @@ void Leases::work() {
 }
 
 bool Leases::alive(const std::string& instance_id) const {
-  if (instance_id == instance_) return true;
   {
     const MutexLock lock(mutex_);
+    if (instance_id == instance_) return true;
     if (seen_.knows(instance_id)) return true;
   }
+  const Aside aside;
+  if (!aside.may_wait()) return true;
   const MutexLock lock(desk_->mutex);
   const Result<Link*> link = this->link();
   if (!link) return true;  // who cannot be asked about is not declared dead
@@ -259,6 +271,10 @@ bool Leases::alive(const std::string& instance_id) const {
 
 Result<std::shared_ptr<void>> Leases::claim(std::string_view key) {
   const Param place = claim_number(log_, key);
+  const Aside aside;
+  if (!aside.may_wait()) {
+    return ledger_unavailable("busy", "too many calls wait for the database");
+  }
   const MutexLock lock(desk_->mutex);
   SALLYPORT_TRY(Link* const link, this->link());
   SALLYPORT_TRY(const Rows rows, link->ask("SELECT pg_try_advisory_lock($1::int8)", {place}));
@@ -266,10 +282,37 @@ Result<std::shared_ptr<void>> Leases::claim(std::string_view key) {
   return std::make_shared<Claim>(desk_, desk_->generation, place);
 }
 
+bool Leases::holds(const std::shared_ptr<void>& claim) const {
+  return claim && std::static_pointer_cast<Claim>(claim)->holds();
+}
+
+std::string Leases::own_name() const {
+  const MutexLock lock(mutex_);
+  return instance_;
+}
+
+// The row of before is left to those who close what it stands for.
+Result<void> Leases::rejoin(const std::string& instance_id) {
+  {
+    const MutexLock lock(desk_->mutex);
+    SALLYPORT_TRY(Link* const link, this->link());
+    SALLYPORT_CHECK_OK(link->ask(
+        "INSERT INTO beats (log, instance, host, beat) VALUES ($1::int8, $2::uuid, $3::text, 0)",
+        {number(log_), bytes(bytes_of(instance_id)), bytes(host_name())}));
+  }
+  {
+    const MutexLock lock(mutex_);
+    instance_ = instance_id;
+    unfit_.reset();
+    beaten_.reset();
+  }
+  return beat();
+}
+
 Result<void> Leases::may_act() const {
   const MutexLock lock(mutex_);
   if (unfit_) return std::unexpected(*unfit_);
-  if (beaten_ && Clock::now() < *beaten_ + lease_ - interval_) return {};
+  if (beaten_ && Steady::now() < *beaten_ + lease_ - interval_) return {};
   return ledger_unavailable("busy",
                             "the database has not heard of this gateway for so long that "
                             "others may take it for dead");
@@ -277,8 +320,8 @@ Result<void> Leases::may_act() const {
 
 std::vector<ledger::Membership::Silent> Leases::silent() {
   const MutexLock lock(mutex_);
-  std::vector<Silent> out = seen_.silent(Clock::now());
-  std::erase_if(out, [&](const Silent& each) { return each.instance == instance_; });
+  std::vector<Silent> out = seen_.silent(Steady::now());
+  std::erase_if(out, [own = instance_](const Silent& each) { return each.instance == own; });
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "ledger/membership.h"
 #include "store/postgresql/link.h"
@@ -52,12 +53,15 @@ class Leases final : public ledger::Membership {
   // `Conflict` names the key that differs from that of the other gateways (SC-53).
   static Result<std::unique_ptr<ledger::Membership>> join(Link::Options options, std::uint64_t log,
                                                           const SharedLog& shared,
-                                                          const ledger::Joining& joining);
+                                                          const ledger::Joining& joining,
+                                                          const Clock& clock);
   ~Leases() override;
 
   bool alive(const std::string& instance_id) const override;
   Result<std::shared_ptr<void>> claim(std::string_view key) override;
   bool by_lease() const override { return true; }
+  bool holds(const std::shared_ptr<void>& claim) const override;
+  Result<void> rejoin(const std::string& instance_id) override;
   Result<void> may_act() const override;
   std::vector<Silent> silent() override;
   Result<bool> is_still_silent(const Silent& silent) override;
@@ -74,8 +78,10 @@ class Leases final : public ledger::Membership {
   };
   class Claim;
 
-  Leases(Link::Options options, std::uint64_t log, const SharedLog& shared, std::string instance);
+  Leases(Link::Options options, std::uint64_t log, const SharedLog& shared, std::string instance,
+         const Clock& clock);
   Result<void> beat();
+  std::string own_name() const;
   Result<Link*> link() const SALLYPORT_REQUIRES(desk_->mutex);
   void work();
 
@@ -84,12 +90,12 @@ class Leases final : public ledger::Membership {
   const std::chrono::milliseconds lease_;
   const std::chrono::milliseconds interval_;
   const int replicas_;
-  const std::string instance_;
-  const std::string instance_bytes_;
+  const Clock& clock_;
   std::shared_ptr<Desk> desk_;  // shared with claims, which may outlive this
 
   struct State;
   mutable Mutex mutex_;
+  std::string instance_ SALLYPORT_GUARDED_BY(mutex_);
   Condition wake_;
   bool stopping_ SALLYPORT_GUARDED_BY(mutex_) = false;
   Observations seen_ SALLYPORT_GUARDED_BY(mutex_);

@@ -13,7 +13,7 @@
 namespace sallyport::store::postgresql {
 
 using ledger::ledger_unavailable;
-using Clock = std::chrono::steady_clock;
+using Steady = std::chrono::steady_clock;
 
 namespace {
 
@@ -122,7 +122,7 @@ Result<std::unique_ptr<Link>> Link::open(const Options& options) {
   if (PQstatus(link->link_.get()) == CONNECTION_BAD) return link->lost("connecting");
   SALLYPORT_CHECK_OK(link->check_host());
   PQsetNoticeReceiver(link->link_.get(), &on_notice, link.get());
-  SALLYPORT_CHECK_OK(link->connect(Clock::now() + options.patience));
+  SALLYPORT_CHECK_OK(link->connect(Steady::now() + options.patience));
   SALLYPORT_CHECK_OK(link->set_up());
   return link;
 }
@@ -177,7 +177,7 @@ Result<void> Link::connect(Deadline deadline) {
     if (step == PGRES_POLLING_FAILED) return lost("connecting");
     pollfd waits{PQsocket(link_.get()),
                  static_cast<short>(step == PGRES_POLLING_READING ? POLLIN : POLLOUT), 0};
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Steady::now());
     if (left.count() <= 0 || ::poll(&waits, 1, static_cast<int>(left.count())) == 0) {
       broken_ = true;
       return ledger_unavailable("io", "the database does not answer");
@@ -240,7 +240,7 @@ void Link::put(const char* sql, std::vector<Param> params) {
 
 Result<void> Link::wait(bool writes, Deadline deadline) {
   pollfd waits{PQsocket(link_.get()), static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN), 0};
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Steady::now());
   if (left.count() <= 0 || ::poll(&waits, 1, static_cast<int>(left.count())) == 0) {
     broken_ = true;
     return ledger_unavailable("io", "the database does not answer");
@@ -266,7 +266,7 @@ Result<PGresult*> Link::next_result(Deadline deadline) {
 }
 
 Result<std::vector<Rows>> Link::flush(std::chrono::milliseconds patience) {
-  const Deadline deadline = Clock::now() + patience;
+  const Deadline deadline = Steady::now() + patience;
   std::deque<Sent> sent = std::exchange(sent_, {});
   if (broken() || PQpipelineSync(link_.get()) != 1) return lost("sending");
   ++round_trips_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/guarded.h"
+#include "base/loop_crew.h"
 #include "base/mutex.h"
 #include "base/try.h"
 #include "store/postgresql/engine_check.h"
@@ -31,6 +32,10 @@ constexpr auto kLongestLook = std::chrono::minutes(1);
 // How often a process checks whether facts were changed past the log.
 constexpr auto kLookEvery = std::chrono::minutes(1);
 
+std::unexpected<Error> too_many_waits() {
+  return ledger_unavailable("busy", "too many calls wait for the database, which does not answer");
+}
+
 }  // namespace
 
 struct PostgresqlStore::State {
@@ -39,6 +44,7 @@ struct PostgresqlStore::State {
   int newer_schema = 0;  // zero: ours
   std::string place;
   std::string unverified_host;
+  std::string identity;  // of the database that was opened first; empty: it does not say
   std::shared_ptr<const KeyedDigest> secret;  // of the seals; set before the first read
 
   Mutex writing;  // one write transaction at a time in this process
@@ -84,7 +90,15 @@ struct PostgresqlStore::State {
     if (writer && writer->still_there()) return {};
     if (writer) earlier_trips += writer->round_trips();
     writer.reset();
-    SALLYPORT_TRY(writer, Link::open(link_options()));
+    SALLYPORT_TRY(std::unique_ptr<Link> link, Link::open(link_options()));
+    SALLYPORT_TRY(const std::string found, postgresql::system_identifier(*link));
+    if (found != identity) {
+      return ledger_unavailable(
+          "corrupt", fmt::format("{} is now another database: its system identifier is {}, that of "
+                                 "before was {}",
+                                 place, found, identity));
+    }
+    writer = std::move(link);
     return {};
   }
 
@@ -200,6 +214,7 @@ struct PostgresqlStore::State {
     SALLYPORT_TRY(writer, Link::open(link_options()));
     place = fmt::format("the log `{}` of the database {}", options.log.name, writer->place());
     if (!writer->is_verified()) unverified_host = writer->remote_host();
+    SALLYPORT_TRY(identity, postgresql::system_identifier(*writer));
     SALLYPORT_TRY(int version, postgresql::schema_version(*writer));
     if (!options.read_only) {
       SALLYPORT_TRY(const std::unique_ptr<Link> second, Link::open(link_options()));
@@ -229,6 +244,8 @@ Result<std::unique_ptr<PostgresqlStore>> PostgresqlStore::open(Options options) 
 }
 
 Result<void> PostgresqlStore::write(const Work& work, Manner manner) {
+  const Aside aside;
+  if (!aside.may_wait()) return too_many_waits();
   if (manner.waits_for_writers) {
     state_->writing.lock();
   } else if (!state_->writing.try_lock()) {
@@ -240,6 +257,8 @@ Result<void> PostgresqlStore::write(const Work& work, Manner manner) {
 }
 
 Result<void> PostgresqlStore::read(const Look& look) {
+  const Aside aside;
+  if (!aside.may_wait()) return too_many_waits();
   SALLYPORT_TRY(std::unique_ptr<Link> reader, state_->take_reader());
   View view(*reader, state_->log, state_->secret.get());
   Result<void> done = look(view);
@@ -290,6 +309,10 @@ std::string PostgresqlStore::name() const {
   return state_->place;
 }
 
+std::string PostgresqlStore::identity() const {
+  return state_->identity;
+}
+
 std::string PostgresqlStore::unverified_host() const {
   return state_->unverified_host;
 }
@@ -325,7 +348,10 @@ std::uint64_t PostgresqlStore::round_trips() const {
 Result<std::unique_ptr<ledger::Membership>> PostgresqlStore::join(const ledger::Joining& joining) {
   SALLYPORT_CHECK_OK(state_->may_write());
   Link::Options options = state_->link_options();
-  return postgresql::Leases::join(std::move(options), state_->log, state_->options.log, joining);
+  static const SystemClock own;
+  const Clock* const given = state_->options.clock;
+  return postgresql::Leases::join(std::move(options), state_->log, state_->options.log, joining,
+                                  given == nullptr ? own : *given);
 }
 
 }  // namespace sallyport::store

@@ -19,6 +19,8 @@ class PostgresqlStore final : public ledger::LedgerStore {
   struct Options {
     SharedLog log;
     bool read_only = false;
+    // What is held against the clock of the database; null: the clock of this machine.
+    const Clock* clock = nullptr;
   };
 
   // Asks and tries the server, makes tables and log where there are none and the role may. Tables
@@ -36,6 +38,8 @@ class PostgresqlStore final : public ledger::LedgerStore {
   // The pages of the database are for its own tools; what we can check, `verify` does.
   Result<void> check_files() override;
   bool is_newer() const override;
+  bool is_remote() const override { return true; }
+  std::string identity() const override;
   std::string name() const override;
   std::string unverified_host() const override;
   // Version, TLS, standbys, who writes. An error where the role could change history (SC-10).
