@@ -4,6 +4,8 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/json.hpp>
 
+#include "base/digest.h"
+#include "base/encoding.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/call/mcp_result.h"
@@ -86,15 +88,42 @@ std::string params_with_input(const Message& request, std::string_view input) {
   return meta ? with_member(input, "_meta", *meta) : std::string(input);
 }
 
-ForwardedCall::ForwardedCall(Means means, Message request, Asked asked,
+std::string identity_of(const Message& request, const Asked& asked,
+                        const std::vector<std::string>& grants) {
+  const std::string input = asked.raw_input.value_or(canonical_json(asked.input));
+  return hex(sha256(canonical_json(
+      json::array{request.method, asked.tool, input, json::array(grants.begin(), grants.end())})));
+}
+
+std::string task_named_by(const Message& request) {
+  const json::object* const params = request.params();
+  return std::string(params ? text_in(*params, "taskId").value_or("") : "");
+}
+
+ForwardedCall::ForwardedCall(Parts parts, Message request, Asked asked,
                              std::shared_ptr<Inbox> inbox)
-    : means_(std::move(means)),
+    : parts_(std::move(parts)),
       request_(std::move(request)),
       asked_(std::move(asked)),
       inbox_(std::move(inbox)) {}
 
 bool ForwardedCall::known() const {
-  return !means_.known || means_.known(asked_.tool);
+  if (request_.method == "tools/call") return parts_.server.callable(asked_.tool);
+  if (!request_.method.starts_with("tasks/") || parts_.owners == nullptr) return true;
+  return !parts_.owners->is_foreign(task_named_by(request_));
+}
+
+// Null: the request names no tool that the server lists.
+const ToolDefinition* ForwardedCall::tool() const {
+  return request_.method == "tools/call" ? parts_.server.tool(asked_.tool) : nullptr;
+}
+
+bool ForwardedCall::raises_caution() const {
+  return tool() != nullptr && tool()->raises_caution;
+}
+
+std::string ForwardedCall::definition() const {
+  return tool() != nullptr ? "sha256:" + tool()->hash : std::string();
 }
 
 ToolResult ForwardedCall::result_of(const Envelope& released) const {
@@ -111,24 +140,23 @@ std::string ForwardedCall::text_for(const Call& call) const {
     const std::string input = call.raw_input.value_or(json::serialize(call.input));
     text = with_member(text, "params", params_with_input(request_, input));
   }
-  if (!means_.to_server) return text;
   const std::string params(find(text, {"params"}).value_or("{}"));
-  return with_member(text, "params", means_.to_server(params));
+  return with_member(text, "params", parts_.server.params_for(params, parts_.words));
 }
 
 Task<Envelope> ForwardedCall::invoke(Call call, std::shared_ptr<core::Delivery> delivery,
                                      std::stop_token cancel) {
-  if (means_.clock != nullptr) span_ = Span{.begin = means_.clock->steady()};
+  if (parts_.clock != nullptr) span_ = Span{.begin = parts_.clock->steady()};
   Result<Envelope> given =
       co_await converse(std::move(call), std::move(delivery), std::move(cancel));
-  if (span_) span_->end = means_.clock->steady();
+  if (span_) span_->end = parts_.clock->steady();
   co_return given;
 }
 
 Task<Envelope> ForwardedCall::converse(Call call, std::shared_ptr<core::Delivery> delivery,
                                        std::stop_token cancel) {
   constexpr int kRounds = 10;
-  SALLYPORT_CO_CHECK_OK(co_await means_.ready());
+  SALLYPORT_CO_CHECK_OK(co_await parts_.server.wait_ready());
   const std::string first = text_for(call);
   std::string text = first;
   for (int round = 0; round <= kRounds; ++round) {
@@ -137,7 +165,7 @@ Task<Envelope> ForwardedCall::converse(Call call, std::shared_ptr<core::Delivery
     if (!questions.empty() && cancel.stop_requested()) {
       co_return fail(ErrorCode::Cancelled, "the call was given up on");
     }
-    if (questions.empty() || !means_.asks_client || !means_.asks_client()) {
+    if (questions.empty() || parts_.client == nullptr || !parts_.client->is_asked()) {
       co_return envelope_of(std::move(reply));
     }
     const Result<std::string> answers = co_await answers_to(questions);
@@ -156,8 +184,8 @@ Task<Envelope> ForwardedCall::converse(Call call, std::shared_ptr<core::Delivery
 Task<Reply> ForwardedCall::exchange(std::string text, std::shared_ptr<core::Delivery> delivery,
                                     std::stop_token cancel) {
   const auto compose = [&](std::string_view id) { return with_member(text, "id", id); };
-  SALLYPORT_CO_TRY(const std::uint64_t id, means_.server.request(compose, inbox_));
-  Outstanding outstanding(means_.server, id, *inbox_, reason_);
+  SALLYPORT_CO_TRY(const std::uint64_t id, parts_.server.link().request(compose, inbox_));
+  Outstanding outstanding(parts_.server.link(), id, *inbox_, reason_);
   // Given up on, it is waited for all the same: what comes late is looked at for the record
   // (PI-31).
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
@@ -186,8 +214,9 @@ Task<std::string> ForwardedCall::answers_to(std::string questions) {
       co_return fail(ErrorCode::Corrupt, "the server asks for nothing that is known");
     }
     SALLYPORT_CO_TRY(const std::string answer,
-                     co_await means_.ask(std::string(method->value.get_string()),
-                                         std::string(find(question, {"params"}).value_or("{}"))));
+                     co_await parts_.client->ask(
+                         std::string(method->value.get_string()),
+                         std::string(find(question, {"params"}).value_or("{}")), request_.id));
     if (answers.size() > 1) answers += ',';
     append_canonical_string(answers, key);
     answers += ':' + answer;
@@ -197,7 +226,7 @@ Task<std::string> ForwardedCall::answers_to(std::string questions) {
 
 Envelope ForwardedCall::envelope_of(Reply reply) {
   if (reply.malformed) return Envelope::malformed_output(std::move(*reply.malformed));
-  if (!means_.held.grow_to(request_.weight() + reply.message->weight())) {
+  if (!parts_.held.grow_to(request_.weight() + reply.message->weight())) {
     return Envelope::error(
         "the answer was dropped: too much waits for this agent; try again later");
   }

@@ -2,7 +2,6 @@
 // came.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,9 +9,10 @@
 
 #include "base/clock.h"
 #include "core/call/upstream.h"
+#include "mcp/call_server.h"
 #include "mcp/given_answer.h"
 #include "mcp/inbox.h"
-#include "mcp/server.h"
+#include "mcp/task_owners.h"
 #include "net/quota.h"
 
 namespace sallyport::mcp {
@@ -28,41 +28,35 @@ Result<Asked> read_asked(const Message& request);
 // The same for identical calls under the same grants, whatever the protocol wraps them in.
 std::string identity_of(const Message& request, const Asked& asked,
                         const std::vector<std::string>& grants);
+// The task that a request is about; empty: it names none.
+std::string task_named_by(const Message& request);
 // The params with another input; everything else stays as it came.
 std::string params_with_input(const Message& request, std::string_view input);
 
 class ForwardedCall final : public core::Upstream {
  public:
-  struct Means {
-    Server& server;
-    std::function<Task<void>()> ready;  // returns once the server can be asked
-    std::function<std::string(std::string params)> to_server{};  // what it must be told beside
-    std::function<bool(const std::string& tool)> known{};        // none: all are
-    std::function<bool(const std::string& tool)> cautious{};
-    std::function<std::string(const std::string& tool)> definition{};  // digest of what it says
-    std::function<core::UpstreamFacts(const std::string& tool)> facts{};
-    // True: the client is asked here what the server wants to know; else it sees for itself.
-    std::function<bool()> asks_client{};
-    std::function<Task<std::string>(std::string method, std::string params)> ask{};
+  struct Parts {
+    CallServer& server;
+    CallClient* client = nullptr;        // null: there is none to ask
+    const TaskOwners* owners = nullptr;  // of the task that the request is about
+    Words words = Words::OfClient;
     const Clock* clock = nullptr;  // where it is to be told how long the server took
-    std::shared_ptr<void> keep{};  // whatever the above needs to be there
-    net::Quota::Share held{};      // memory of the request and its answer, as long as they are kept
+    std::shared_ptr<void>
+        keep{};                // owns the above; a call that was given up on outlives its client
+    net::Quota::Share held{};  // memory of the request and its answer, as long as they are kept
   };
-  ForwardedCall(Means means, Message request, Asked asked, std::shared_ptr<Inbox> inbox);
+  ForwardedCall(Parts parts, Message request, Asked asked, std::shared_ptr<Inbox> inbox);
 
   Task<Envelope> invoke(Call call, std::shared_ptr<core::Delivery> delivery,
                         std::stop_token cancel) override;
   bool known() const override;
-  bool raises_caution() const override { return means_.cautious && means_.cautious(asked_.tool); }
-  std::string definition() const override {
-    return means_.definition ? means_.definition(asked_.tool) : std::string();
-  }
-  core::UpstreamFacts facts() const override {
-    return means_.facts ? means_.facts(asked_.tool) : core::UpstreamFacts();
-  }
+  bool raises_caution() const override;
+  std::string definition() const override;
+  core::UpstreamFacts facts() const override { return parts_.server.facts(asked_.tool); }
   ToolResult result_of(const Envelope& released) const override;
 
   const Message& request() const { return request_; }
+  const Asked& asked() const { return asked_; }
   Inbox& inbox() { return *inbox_; }
   void give_reason(std::string reason) { reason_ = std::move(reason); }  // of a cancel, JSON text
 
@@ -78,6 +72,7 @@ class ForwardedCall final : public core::Upstream {
   const std::optional<Message>& on_the_way() const { return on_the_way_; }
 
  private:
+  const ToolDefinition* tool() const;
   std::string text_for(const Call& call) const;
   Task<Envelope> converse(Call call, std::shared_ptr<core::Delivery> delivery,
                           std::stop_token cancel);
@@ -86,7 +81,7 @@ class ForwardedCall final : public core::Upstream {
   Task<std::string> answers_to(std::string questions);
   Envelope envelope_of(Reply reply);
 
-  Means means_;
+  Parts parts_;
   Message request_;
   Asked asked_;
   std::shared_ptr<Inbox> inbox_;  // shared with the server, which fills it

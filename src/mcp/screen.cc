@@ -1,5 +1,6 @@
 #include "mcp/screen.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "core/plan/pipeline.h"
@@ -33,11 +34,11 @@ std::string evidence_of(const core::Release& release) {
 
 }  // namespace
 
-Task<std::string> Screen::pass(std::string what, Message message) {
+Task<Message> Screen::pass(std::string what, Message message) {
   const std::shared_ptr<const core::Plan> plan = plans_.current();
   const std::string_view member = content_member(message);
   const json::value* const given = message.object().if_contains(member);
-  if (plan->result_guards().empty() || given == nullptr) co_return std::move(message.text);
+  if (plan->result_guards().empty() || given == nullptr) co_return std::move(message);
   core::FailOpen fail_open(fail_open_);
   // What is no result of a call is judged by the rules that name no calls.
   ResultContext context{.tool = what,
@@ -58,14 +59,17 @@ Task<std::string> Screen::pass(std::string what, Message message) {
     tell_({.withheld = true, .method = std::move(what), .evidence = evidence_of(release)});
     co_return fail(ErrorCode::Conflict, release.released.message);
   }
-  if (release.verdict != Verdict::Kind::Rewrite) co_return std::move(message.text);
+  if (release.verdict != Verdict::Kind::Rewrite) co_return std::move(message);
   // One text in the place of an object is no message any more.
   if (object && !release.released.value.is_object()) {
     tell_({.withheld = true, .method = std::move(what), .evidence = evidence_of(release)});
     co_return fail(ErrorCode::Conflict, canonical_json(release.released.value));
   }
   tell_({.method = std::move(what), .evidence = evidence_of(release)});
-  co_return with_member(message.text, member, json::serialize(release.released.value));
+  std::string text = with_member(message.text, member, json::serialize(release.released.value));
+  JsonLimits limits = limits_;
+  limits.bytes = std::max(limits.bytes, text.size());
+  co_return Message::read(std::move(text), limits);
 }
 
 }  // namespace sallyport::mcp

@@ -25,22 +25,26 @@ class Screen {
   };
   using Tell = std::function<void(const Seen& seen)>;
 
-  Screen(const core::PlanSource& plans, core::Recorder& recorder, const Clock& clock, Tell tell)
+  // `limits` are those of a message that a guard has changed.
+  Screen(const core::PlanSource& plans, core::Recorder& recorder, const Clock& clock,
+         JsonLimits limits, Tell tell)
       : plans_(plans),
         recorder_(recorder),
         clock_(clock),
+        limits_(limits),
         tell_(std::move(tell)),
         fail_open_(recorder.instance_id()) {}
 
-  // The text of the message with its params, result or error as the guards released them; the bytes
-  // that came where they changed nothing. `what` is how guards know it: the name of a method.
+  // The message with its params, result or error as the guards released them; the message that came
+  // where they changed nothing. `what` is how guards know it: the name of a method.
   // `Conflict`: a guard withholds the message, and the error says why.
-  Task<std::string> pass(std::string what, Message message);
+  Task<Message> pass(std::string what, Message message);
 
  private:
   const core::PlanSource& plans_;
   core::Recorder& recorder_;
   const Clock& clock_;
+  JsonLimits limits_;
   Tell tell_;
   core::FailOpenLog fail_open_;
 };

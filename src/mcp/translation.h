@@ -18,6 +18,14 @@ struct ClientFacts {
   std::string log_level{};
 };
 
+// Who the client of a gateway is, as far as it has said so.
+struct ClientProfile {
+  Era era = Era::Unknown;
+  json::object capabilities{};
+  std::string info{};  // JSON text
+  std::string name{};
+};
+
 // Params of a session's request for a server that wants to know everything each time.
 std::string modern_params(std::string_view params, const ClientFacts& client);
 // Params of such a request for a server that was told at the opening.

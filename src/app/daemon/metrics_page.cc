@@ -3,7 +3,7 @@
 #include <array>
 
 #include "app/version.h"
-#include "core/approval/approval_state.h"
+#include "core/approval/live_questions.h"
 
 namespace sallyport::app {
 
@@ -18,11 +18,6 @@ constexpr auto kCauses = std::to_array<std::string_view>(
     {"no_space", "read_only", "busy", "io", "not_owner", "corrupt"});
 constexpr auto kStates = std::to_array<std::string_view>(
     {"pending", "approved", "denied", "expired", "cancelled", "invalidated", "used"});
-
-// An expired question is no longer open, even if no process has recorded that yet.
-std::string word_of(const core::ApprovalState& state, WallTime now) {
-  return state.open() && now >= state.expires_at && !state.folded() ? "expired" : state.word;
-}
 
 }  // namespace
 
@@ -66,17 +61,12 @@ void MetricsPage::look_at_ledger() {
 void MetricsPage::look_at_approvals() {
   const SteadyTime now = parts_.clock.steady();
   if (counted_at_ && now - *counted_at_ < kBetweenCounts) return;
-  const Result<std::vector<core::Fact>> facts = parts_.ledger.facts(core::kApprovalSpace);
-  if (!facts) return;
+  const auto counts = core::live_questions::counts(parts_.ledger, parts_.clock.wall());
+  if (!counts) return;
   counted_at_ = now;
-  std::map<std::string, double, std::less<>> counts;
-  for (const core::Fact& fact : *facts) {
-    const auto state = core::ApprovalState::parse(fact.value.value_or(""));
-    if (state) ++counts[word_of(*state, parts_.clock.wall())];
-  }
   for (const std::string_view word : kStates) {
-    const auto found = counts.find(word);
-    const double count = found == counts.end() ? 0 : found->second;
+    const auto found = counts->find(word);
+    const double count = found == counts->end() ? 0 : static_cast<double>(found->second);
     approvals_.at({word}).set(count);
     if (word == "pending") pending_.set(count);
   }

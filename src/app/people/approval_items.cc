@@ -12,12 +12,15 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/approval/approval_request.h"
+#include "core/approval/live_questions.h"
 #include "core/approval/reply_check.h"
 #include "core/plan/rule_text.h"
 
 namespace sallyport::app {
 
 namespace {
+
+using core::live_questions::shown_word;
 
 // The least reversible class comes first. An unlisted class ranks as unknown. A question that is
 // not about a call has no risk.
@@ -47,10 +50,28 @@ std::string words_of(core::RecordReader& records, const ApprovalItem& item) {
   return std::string(body ? text_in(*body, "answer").value_or("") : "");
 }
 
-std::string word_of(const core::ApprovalState& state, WallTime now) {
-  const bool over = now >= state.expires_at;
-  const bool may_expire = state.open() || state.yes_expires();
-  return over && may_expire && !(state.open() && state.folded()) ? "expired" : state.word;
+// The questions among which those in this state are: finished ones are looked for in all.
+Result<std::vector<std::string>> ids_of(core::RecordReader& records, const std::string& wanted,
+                                        WallTime now) {
+  std::vector<std::string> ids;
+  const auto take = [&](const std::string& id, const core::ApprovalState& state) {
+    if (wanted == "all" || wanted == shown_word(state, now)) ids.push_back(id);
+  };
+  if (wanted == "pending") {
+    SALLYPORT_TRY(const auto live, core::live_questions::all(records));
+    for (const auto& [id, state] : live) {
+      if (!state) return std::unexpected(state.error());
+      take(id, *state);
+    }
+    return ids;
+  }
+  SALLYPORT_TRY(const std::vector<core::Fact> all, records.facts(core::kApprovalSpace));
+  for (const core::Fact& fact : all) {
+    SALLYPORT_TRY(const core::ApprovalState state,
+                  core::ApprovalState::parse(fact.value.value_or("")));
+    take(fact.key, state);
+  }
+  return ids;
 }
 
 // Keeps the order, but for what is beyond the share of one agent: that comes behind.
@@ -98,7 +119,7 @@ Result<ApprovalItem> approval_item(core::RecordReader& records, const std::strin
   SALLYPORT_TRY(const json::object entry, core::request_entry(records, id));
   ApprovalItem item{.id = id,
                     .state = *state,
-                    .word = word_of(*state, now),
+                    .word = shown_word(*state, now),
                     .request = core::request_of(entry),
                     .description = {}};
   if (const json::object* const body = object_in(entry, "body")) {
@@ -117,13 +138,10 @@ Result<std::vector<ApprovalItem>> approval_items(core::RecordReader& records,
   SALLYPORT_CHECK_OK(check_word(options.state, "state", approval_states()));
   const std::string wanted = options.state.value_or("pending");
   std::vector<ApprovalItem> items;
-  SALLYPORT_TRY(const std::vector<core::Fact> all, records.facts(core::kApprovalSpace));
-  for (const core::Fact& fact : all) {
-    SALLYPORT_TRY(const core::ApprovalState state,
-                  core::ApprovalState::parse(fact.value.value_or("")));
-    // Finished ones are told apart without opening what they were about.
-    if (wanted != "all" && wanted != word_of(state, now)) continue;
-    SALLYPORT_TRY(ApprovalItem item, approval_item(records, fact.key, now));
+  // Finished ones are told apart without opening what they were about.
+  SALLYPORT_TRY(const std::vector<std::string> ids, ids_of(records, wanted, now));
+  for (const std::string& id : ids) {
+    SALLYPORT_TRY(ApprovalItem item, approval_item(records, id, now));
     if (options.kind && member(item, "kind") != *options.kind) continue;
     items.push_back(std::move(item));
   }

@@ -48,7 +48,7 @@ ToolServer::ToolServer(boost::asio::any_io_executor executor, mcp::PinBook& pins
 
 Task<void> ToolServer::open() {
   tasks_.start(keep_running());
-  Result<void> opened = co_await ready();
+  Result<void> opened = co_await wait_ready();
   if (opened) opened = co_await list_tools();
   if (opened) co_return opened;
   co_await stop();
@@ -114,7 +114,7 @@ Task<void> ToolServer::open_session() {
   co_return Result<void>{};
 }
 
-Task<void> ToolServer::ready() {
+Task<void> ToolServer::wait_ready() {
   constexpr std::chrono::milliseconds kLook{200};
   const auto end = std::chrono::steady_clock::now() + settings_.limits.opening;
   while (!opened_) {
@@ -128,7 +128,7 @@ Task<void> ToolServer::ready() {
   co_return Result<void>{};
 }
 
-std::string ToolServer::params_for(std::string params) const {
+std::string ToolServer::params_for(std::string params, mcp::Words /*words*/) const {
   if (era_ != mcp::Era::Modern) return params;
   return mcp::modern_params(params, {.capabilities = "{}", .info = std::string(kWeAre)});
 }
@@ -137,9 +137,9 @@ Task<void> ToolServer::list_tools() {
   std::vector<mcp::ToolDefinition> all;
   std::string params = "{}";
   for (std::size_t page = 0; page < settings_.limits.pages; ++page) {
-    SALLYPORT_CO_TRY(
-        const mcp::Message answer,
-        co_await server_->ask("tools/list", params_for(params), settings_.limits.start));
+    SALLYPORT_CO_TRY(const mcp::Message answer,
+                     co_await server_->ask("tools/list", params_for(params, mcp::Words::Own),
+                                           settings_.limits.start));
     const json::object* const result = object_in(answer.object(), "result");
     if (result == nullptr) co_return fail(ErrorCode::Unavailable, "it does not list its tools");
     for (mcp::ToolDefinition& tool : mcp::definitions_in(*result)) {
@@ -183,42 +183,30 @@ Async<void> ToolServer::list_again() {
   }
 }
 
+const mcp::ToolDefinition* ToolServer::tool(const std::string& name) const {
+  const auto found = tools_.find(name);
+  return found == tools_.end() ? nullptr : &found->second;
+}
+
+core::UpstreamFacts ToolServer::facts(const std::string& name) const {
+  return {.command = settings_.command,
+          .read_only_hint = tool(name) ? tool(name)->read_only : std::nullopt,
+          .definition_changed = pins_.held(settings_.name, name),
+          .remote_files = settings_.command.empty()};
+}
+
 std::shared_ptr<core::Upstream> ToolServer::call_of(const std::string& tool) {
   if (!tools_.contains(tool)) return nullptr;
   const json::object params{{"name", tool}, {"arguments", json::object()}};
   Result<mcp::Message> request = mcp::Message::read(
       mcp::request_text("0", "tools/call", json::serialize(params)), settings_.limits.json());
   if (!request) return nullptr;
-  const auto definition = [this](const std::string& name) -> const mcp::ToolDefinition* {
-    const auto found = tools_.find(name);
-    return found == tools_.end() ? nullptr : &found->second;
-  };
-  mcp::ForwardedCall::Means means{
-      .server = *server_,
-      .ready = [this] { return ready(); },
-      .to_server = [this](std::string given) { return params_for(std::move(given)); },
-      .known = [definition](const std::string& name) { return definition(name) != nullptr; },
-      .cautious =
-          [definition](const std::string& name) {
-            return definition(name) != nullptr && definition(name)->raises_caution;
-          },
-      .definition =
-          [definition](const std::string& name) {
-            return definition(name) ? "sha256:" + definition(name)->hash : std::string();
-          },
-      .facts =
-          [this, definition](const std::string& name) {
-            return core::UpstreamFacts{
-                .command = settings_.command,
-                .read_only_hint = definition(name) ? definition(name)->read_only : std::nullopt,
-                .definition_changed = pins_.held(settings_.name, name),
-                .remote_files = settings_.command.empty()};
-          },
-      .keep = shared_from_this()};
   // The arguments are those of the call that the Governor lets through.
   mcp::Asked asked{.tool = tool, .input = json::object()};
   return std::make_shared<mcp::ForwardedCall>(
-      std::move(means), std::move(*request), std::move(asked),
+      mcp::ForwardedCall::Parts{
+          .server = *this, .words = mcp::Words::Own, .keep = shared_from_this()},
+      std::move(*request), std::move(asked),
       std::make_shared<mcp::Inbox>(executor_, settings_.limits.progress));
 }
 

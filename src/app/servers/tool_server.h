@@ -11,8 +11,8 @@
 
 #include "base/bell.h"
 #include "core/call/upstream.h"
+#include "mcp/call_server.h"
 #include "mcp/era.h"
-#include "mcp/gateway.h"
 #include "mcp/pins.h"
 #include "mcp/server.h"
 #include "net/task_group.h"
@@ -21,6 +21,7 @@ namespace sallyport::app {
 
 // On a context with one thread. Shared with calls of it, which may end after it was stopped.
 class ToolServer final : public mcp::Server::Listener,
+                         private mcp::CallServer,
                          public std::enable_shared_from_this<ToolServer> {
  public:
   struct Settings {
@@ -49,10 +50,15 @@ class ToolServer final : public mcp::Server::Listener,
   Async<void> keep_running();
   Async<void> open_again();
   Task<void> open_session();
-  Task<void> ready();
   Task<void> list_tools();
   Async<void> list_again();
-  std::string params_for(std::string params) const;
+
+  mcp::Server& link() override { return *server_; }
+  Task<void> wait_ready() override;
+  std::string params_for(std::string params, mcp::Words words) const override;
+  bool callable(const std::string& name) const override { return tool(name) != nullptr; }
+  const mcp::ToolDefinition* tool(const std::string& name) const override;
+  core::UpstreamFacts facts(const std::string& tool) const override;
 
   Async<void> server_asks(mcp::Message request) override;
   Async<void> server_tells(mcp::Message notification) override;

@@ -6,6 +6,7 @@
 #include "base/try.h"
 #include "core/approval/approval_request.h"
 #include "core/approval/bound_input.h"
+#include "core/approval/live_questions.h"
 #include "core/event/topic_event.h"
 #include "core/plan/budgets.h"
 
@@ -108,6 +109,7 @@ std::vector<Draft> question_drafts(const Question& question, QuestionTerms terms
                               .later = std::move(terms.later),
                               .reason_required = question.reason_required};
   draft.facts.push_back(pending.fact(question.approval_id));
+  draft.facts.push_back(live_questions::opened(question.approval_id));
   draft.facts.push_back({std::string(kRequestSpace), question.approval_id, "", true});
   return with_event(std::move(event), std::move(draft));
 }
@@ -178,6 +180,9 @@ std::vector<Draft> decision_drafts(const std::string& approval_id, ApprovalState
   state.word = closing.word;
   if (approved) state.expires_at = now + state.use_within;
   draft.facts.push_back(state.fact(approval_id));
+  if (!live_questions::is_live(state)) {
+    live_questions::add_done(draft.facts, approval_id, state.word);
+  }
   draft.facts.push_back(no_kept_input(approval_id));
   // A refused call frees what it held, because its caller may never return (CG-50).
   if (!approved && !state.call_id.empty()) {

@@ -9,6 +9,7 @@
 #include "base/try.h"
 #include "core/approval/approval_drafts.h"
 #include "core/approval/approval_request.h"
+#include "core/approval/live_questions.h"
 #include "core/approval/reply_check.h"
 #include "core/approval/vote_check.h"
 #include "core/call/waiting_facts.h"
@@ -186,6 +187,7 @@ Task<void> Approvals::disown_forged(std::string approval_id) {
     next.word = "pending";
     next.expires_at = from_rfc3339(text_or_empty(request, "deadline")).value_or(WallTime{});
     drafts.back().facts.push_back(next.fact(approval_id));
+    live_questions::add_reopened(drafts.back().facts, approval_id, *now);
     const auto written = co_await recorder_.append(std::move(drafts), Urgency::Reports,
                                                    {now->expected(approval_id)});
     if (!written && written.error().code == ErrorCode::Conflict) continue;
@@ -292,13 +294,12 @@ Task<void> Approvals::expire(std::string approval_id) {
 }
 
 Task<void> Approvals::expire_all() {
-  SALLYPORT_CO_TRY(const std::vector<Fact> all, recorder_.facts(kApprovalSpace));
-  for (const Fact& fact : all) {
-    const Result<State> found = State::parse(fact.value.value_or(""));
-    if (!found || (!found->open() && !found->yes_expires())) continue;
+  SALLYPORT_CO_TRY(const std::vector<live_questions::Live> live, live_questions::all(recorder_));
+  for (const auto& [id, found] : live) {
+    if (!found) continue;
     const WallTime time = clock_.wall();
     if (time < found->expires_at && !found->folded() && !found->passes_on(time)) continue;
-    SALLYPORT_CO_CHECK_OK(co_await expire(fact.key));
+    SALLYPORT_CO_CHECK_OK(co_await expire(id));
   }
   co_return Result<void>{};
 }
@@ -311,15 +312,14 @@ Task<void> Approvals::invalidate(std::string approval_id, std::string reason) {
 
 Task<std::size_t> Approvals::cancel_session(std::string session_id, std::string reason) {
   std::size_t cancelled = 0;
-  SALLYPORT_CO_TRY(const std::vector<Fact> all, recorder_.facts(kApprovalSpace));
-  for (const Fact& fact : all) {
-    const Result<State> found = State::parse(fact.value.value_or(""));
+  SALLYPORT_CO_TRY(const std::vector<live_questions::Live> live, live_questions::all(recorder_));
+  for (const auto& [id, found] : live) {
     if (!found || !found->open()) continue;
-    SALLYPORT_CO_TRY(const json::object request, stored_request(recorder_, fact.key));
+    SALLYPORT_CO_TRY(const json::object request, stored_request(recorder_, id));
     const bool proposal = bool_in(request, "proposal").value_or(false);
     if (proposal || text_or_empty(request, "session_id") != session_id) continue;
     Closing closing{.word = "cancelled", .reason = reason, .door = "session"};
-    SALLYPORT_CO_TRY(const bool closed, co_await close(fact.key, "pending", std::move(closing)));
+    SALLYPORT_CO_TRY(const bool closed, co_await close(id, "pending", std::move(closing)));
     if (closed) ++cancelled;
   }
   co_return cancelled;

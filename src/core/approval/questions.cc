@@ -9,6 +9,7 @@
 #include "base/uuid.h"
 #include "core/approval/approval_drafts.h"
 #include "core/approval/approval_request.h"
+#include "core/approval/live_questions.h"
 #include "core/approval/open_questions.h"
 #include "core/approval/vote_check.h"
 #include "core/call/call_check.h"
@@ -91,6 +92,7 @@ Task<std::string> Questions::ask(HumanQuestion asked) {
                           .agent_id = question.agent_id,
                           .trace_id = question.trace_id};
     std::vector<Draft> drafts = question_drafts(question, {plan->approvals().use_within}, subject);
+    live_questions::begin(parts_.recorder, drafts.back().facts);
     drafts.back().changes.push_back(open_questions::add(
         {.agent_id = question.agent_id, .approval_id = id, .most = plan->approvals().most_open},
         parts_.clock.wall()));

@@ -14,6 +14,7 @@
 #include "core/approval/approval_request.h"
 #include "core/approval/bound_input.h"
 #include "core/approval/hidden_parts.h"
+#include "core/approval/live_questions.h"
 #include "core/approval/open_questions.h"
 #include "core/approval/vote_check.h"
 #include "core/call/call_json.h"
@@ -215,6 +216,7 @@ Asking::Rows Asking::rows_of(Trail& trail, const Opening& asking) {
   }
   std::vector<Draft> opening =
       question_drafts(question, terms_of(trail, parts_.clock.wall()), trail.subject(), hidden);
+  live_questions::begin(parts_.recorder, opening.back().facts);
   opening.back().changes.push_back(open_questions::add({.agent_id = question.agent_id,
                                                         .approval_id = question.approval_id,
                                                         .most = trail.plan().approvals().most_open},
@@ -249,6 +251,7 @@ void Asking::void_consent(Trail& trail, Rows& rows) {
   if (old && *old && (*old)->word == "approved") {
     Approvals::Change voided = Approvals::change(id, **old, "invalidated");
     rows.batch[rows.record].facts.push_back(std::move(voided.fact));
+    live_questions::add_done(rows.batch[rows.record].facts, id, "invalidated");
     rows.expected.push_back(std::move(voided.expected));
   }
   trail.consent.reset();

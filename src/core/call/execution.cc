@@ -7,6 +7,7 @@
 #include "base/json_members.h"
 #include "base/race.h"
 #include "base/try.h"
+#include "core/approval/live_questions.h"
 #include "core/call/asking.h"
 #include "core/call/preparing.h"
 #include "core/call/recordable.h"
@@ -255,6 +256,7 @@ std::vector<Fact> Execution::claim(const Trail& trail, Draft& intent) const {
         Approvals::change(trail.consent->approval_id, trail.consent->state, "used");
     expected.push_back(std::move(used.expected));
     intent.facts.push_back(std::move(used.fact));
+    live_questions::add_done(intent.facts, trail.consent->approval_id, "used");
   }
   if (std::optional<Fact> kept = kept_preparation(parts_.recorder, trail)) {
     intent.facts.push_back(std::move(*kept));

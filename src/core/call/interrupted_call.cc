@@ -5,6 +5,7 @@
 #include "base/json_members.h"
 #include "core/approval/approvals.h"
 #include "core/approval/bound_input.h"
+#include "core/approval/live_questions.h"
 #include "core/call/reopened_call.h"
 #include "core/event/host_events.h"
 #include "sallyport/event.h"
@@ -24,6 +25,7 @@ std::vector<Draft> close_interrupted(const json::object& entry) {
                            "interrupted: what was prepared did not outlive its process")});
     draft.facts.push_back(Approvals::invalidated(member("approval_id"), draft.subject.call_id,
                                                  member("call_digest")));
+    live_questions::add_done(draft.facts, member("approval_id"), "invalidated");
     draft.facts.push_back(no_kept_input(member("approval_id")));
     drafts.push_back(std::move(draft));
     return drafts;

@@ -1,21 +1,24 @@
 // Waits for what the client answers to a question of ours.
 #pragma once
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <optional>
 
-#include "mcp/gateway.h"
+#include "base/async.h"
+#include "mcp/message.h"
 
 namespace sallyport::mcp {
 
-class Gateway::Told {
+// On the strand of a gateway. Shared by the one that waits and the one that hears the answer.
+class AwaitedAnswer {
  public:
-  explicit Told(const boost::asio::any_io_executor& executor) : bell_(executor) {}
+  explicit AwaitedAnswer(const boost::asio::any_io_executor& executor) : bell_(executor) {}
 
-  void hear(const Message& answer) {
-    answer_ = answer;
+  void hear(Message answer) {
+    answer_ = std::move(answer);
     bell_.cancel();
   }
 

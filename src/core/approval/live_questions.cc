@@ -1,0 +1,121 @@
+#include "core/approval/live_questions.h"
+
+#include "base/try.h"
+
+namespace sallyport::core::live_questions {
+
+namespace {
+
+constexpr std::string_view kLiveSpace = "approval_live";
+// Word: how many questions ended so; `-` and word: how many of them were opened again. `from` and
+// word: how many had ended so when the index began, with the key that says that it did.
+constexpr std::string_view kDoneSpace = "approval_done";
+constexpr std::string_view kBegun = "begun";
+constexpr std::string_view kBefore = "from ";
+constexpr std::string_view kReopened = "-";
+
+Fact counted(std::string key) {
+  return {.space = std::string(kDoneSpace), .key = std::move(key), .value = "", .counts = true};
+}
+
+Result<bool> has_begun(RecordReader& records) {
+  SALLYPORT_TRY(const std::optional<std::string> begun, records.fact(kDoneSpace, kBegun));
+  return begun.has_value();
+}
+
+// All that were ever asked, for a ledger without the index.
+Result<std::vector<Live>> scanned(RecordReader& records) {
+  SALLYPORT_TRY(const std::vector<Fact> stored, records.facts(kApprovalSpace));
+  std::vector<Live> found;
+  for (const Fact& fact : stored) {
+    found.emplace_back(fact.key, ApprovalState::parse(fact.value.value_or("")));
+  }
+  return found;
+}
+
+}  // namespace
+
+bool is_live(const ApprovalState& state) {
+  return state.open() || state.yes_expires();
+}
+
+std::string shown_word(const ApprovalState& state, WallTime now) {
+  const bool decided = state.open() && state.folded();
+  return now >= state.expires_at && is_live(state) && !decided ? "expired" : state.word;
+}
+
+Fact opened(const std::string& approval_id) {
+  return {std::string(kLiveSpace), approval_id, "1"};
+}
+
+void add_done(std::vector<Fact>& facts, const std::string& approval_id, const std::string& word) {
+  facts.push_back({std::string(kLiveSpace), approval_id, std::nullopt});
+  facts.push_back(counted(word));
+}
+
+void add_reopened(std::vector<Fact>& facts, const std::string& approval_id,
+                  const ApprovalState& before) {
+  facts.push_back(opened(approval_id));
+  if (!is_live(before)) facts.push_back(counted(std::string(kReopened) + before.word));
+}
+
+void begin(RecordReader& records, std::vector<Fact>& facts) {
+  const Result<bool> begun = has_begun(records);
+  if (!begun || *begun) return;
+  const Result<std::vector<Live>> asked = scanned(records);
+  if (!asked) return;
+  std::map<std::string, std::uint64_t> done;
+  for (const auto& [id, state] : *asked) {
+    // What cannot be read stays in view.
+    if (!state || is_live(*state)) {
+      facts.push_back(opened(id));
+    } else {
+      ++done[state->word];
+    }
+  }
+  for (const auto& [word, count] : done) {
+    facts.push_back({std::string(kDoneSpace), std::string(kBefore) + word, std::to_string(count)});
+  }
+  facts.push_back({std::string(kDoneSpace), std::string(kBegun), "1"});
+}
+
+Result<std::vector<Live>> all(RecordReader& records) {
+  SALLYPORT_TRY(const bool begun, has_begun(records));
+  std::vector<Live> found;
+  if (begun) {
+    SALLYPORT_TRY(const std::vector<Fact> indexed, records.facts(kLiveSpace));
+    for (const Fact& fact : indexed) {
+      SALLYPORT_TRY(const std::optional<std::string> stored,
+                    records.fact(kApprovalSpace, fact.key));
+      if (stored) found.emplace_back(fact.key, ApprovalState::parse(*stored));
+    }
+  } else {
+    SALLYPORT_TRY(found, scanned(records));
+  }
+  std::erase_if(found, [](const Live& one) { return one.second && !is_live(*one.second); });
+  return found;
+}
+
+Result<std::map<std::string, std::uint64_t, std::less<>>> counts(RecordReader& records,
+                                                                 WallTime now) {
+  std::map<std::string, std::uint64_t, std::less<>> counted;
+  SALLYPORT_TRY(const bool begun, has_begun(records));
+  SALLYPORT_TRY(const std::vector<Live> states, begun ? all(records) : scanned(records));
+  for (const auto& [id, state] : states) {
+    if (state) ++counted[shown_word(*state, now)];
+  }
+  if (!begun) return counted;
+  SALLYPORT_TRY(const std::vector<Fact> done, records.facts(kDoneSpace));
+  for (const Fact& fact : done) {
+    std::string_view word = fact.key;
+    if (word == kBegun) continue;
+    const bool reopened = word.starts_with(kReopened);
+    if (reopened) word.remove_prefix(kReopened.size());
+    if (word.starts_with(kBefore)) word.remove_prefix(kBefore.size());
+    const std::uint64_t count = std::strtoull(fact.value.value_or("0").c_str(), nullptr, 10);
+    counted[std::string(word)] += reopened ? -count : count;
+  }
+  return counted;
+}
+
+}  // namespace sallyport::core::live_questions

@@ -1,0 +1,297 @@
+#include "mcp/server_session.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "support/governed.h"
+#include "support/test_clock.h"
+#include "unit/mcp/fake_links.h"
+
+namespace sallyport::mcp {
+namespace {
+
+constexpr std::string_view kOpening =
+    R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},)"
+    R"("logging":{}},"serverInfo":{"name":"files","version":"1"}})";
+constexpr std::string_view kDiscovery =
+    R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}}})";
+constexpr std::string_view kParams = R"({"protocolVersion":"2025-11-25","capabilities":{}})";
+
+class ServerSessionTest : public testing::Test, private ServerListener {
+ protected:
+  // A session with a server that answers like this.
+  void connect(test::FakeServer::Answer answer, EraHint era = {}) {
+    answer_ = std::move(answer);
+    const ServerMaker make = [this](Server::Means means) {
+      auto made = std::make_unique<test::FakeServer>(
+          std::move(means), [this](const Message& request) { return answer_(request); });
+      server_ = made.get();
+      return made;
+    };
+    session_.emplace(
+        loop_.get_executor(),
+        ServerSession::Parts{clock_, redactor_, pins_, door_, tasks_, client_, *this},
+        ServerSession::Settings{.name = "files",
+                                .make = make,
+                                .era = std::move(era),
+                                .limits = limits_,
+                                .log = [this](std::string_view line) { log_.emplace_back(line); }});
+    tasks_.start(
+        [](ServerSession& session) -> Async<void> { (void)co_await session.run(); }(*session_));
+    until([this] { return server_->up(); });
+  }
+  void until(const std::function<bool()>& holds) { EXPECT_TRUE(test::run_until(loop_, holds)); }
+  template <class T>
+  T now(Async<T> work) {
+    std::optional<T> got;
+    boost::asio::co_spawn(loop_, std::move(work),
+                          [&](const std::exception_ptr&, T value) { got = std::move(value); });
+    until([&] { return got.has_value(); });
+    return std::move(*got);
+  }
+  void learn(const std::string& tool) {
+    bool done = false;
+    boost::asio::co_spawn(loop_, session_->tools().learn(tool),
+                          [&](const std::exception_ptr&) { done = true; });
+    until([&] { return done; });
+  }
+  ~ServerSessionTest() override {
+    boost::asio::co_spawn(loop_, session_->stop(), boost::asio::detached);
+    until([this] { return tasks_.size() == 0; });
+  }
+
+  Async<void> server_asks(Message request) override {
+    asked_.push_back(std::move(request));
+    co_return;
+  }
+  Async<void> server_tells(Message notification) override {
+    told_.push_back(std::move(notification));
+    co_return;
+  }
+  void server_returned() override { ++returns_; }
+
+  boost::asio::io_context loop_;
+  Limits limits_{};
+  sallyport::test::TestClock clock_;
+  sallyport::test::FakeRecorder recorder_;
+  core::NoRedactor redactor_;
+  PinBook pins_{recorder_};
+  sallyport::test::ChangingPlan plans_{core::PlanBuilder().build().value()};
+  net::TaskGroup tasks_{loop_.get_executor(), [](std::string_view) {}};
+  MessageDoor door_{{plans_, recorder_, redactor_, clock_, tasks_},
+                    {{.server = "files"}, limits_, [](std::string_view) {}}};
+  ClientProfile client_{.era = Era::Legacy, .name = "ann"};
+  test::FakeServer::Answer answer_;
+  test::FakeServer* server_ = nullptr;
+  std::optional<ServerSession> session_;
+  std::vector<Message> asked_;
+  std::vector<Message> told_;
+  std::vector<std::string> log_;
+  int returns_ = 0;
+};
+
+// A server of sessions, with these tools.
+test::FakeServer::Answer with_sessions(std::string tools = "[]") {
+  return [tools](const Message& request) -> std::string {
+    if (request.method == "initialize") return std::string(kOpening);
+    if (request.method == "tools/list") return R"({"tools":)" + tools + "}";
+    if (request.method == "server/discover") return "error no such method";
+    return "{}";
+  };
+}
+
+test::FakeServer::Answer stateless(std::string tools = "[]") {
+  return [tools](const Message& request) -> std::string {
+    if (request.method == "server/discover") return std::string(kDiscovery);
+    if (request.method == "tools/list") return R"({"tools":)" + tools + "}";
+    if (request.method == "initialize") return "error no such method";
+    return request.method == "subscriptions/listen" ? "" : "{}";
+  };
+}
+
+TEST_F(ServerSessionTest, AServerOfSessionsIsOpenedWithTheWordsOfItsClient) {
+  connect(with_sessions());
+  const auto opened = now(session_->opening().open(std::string(kParams)));
+  ASSERT_TRUE(opened && *opened && **opened);
+  EXPECT_EQ((**opened)->result_text(), kOpening);
+  EXPECT_EQ(session_->opening().era(), Era::Legacy);
+  EXPECT_TRUE(session_->opening().ready());
+  EXPECT_EQ(server_->last("initialize").params_text(), kParams);
+  EXPECT_EQ(server_->times("server/discover"), 0u);
+}
+
+TEST_F(ServerSessionTest, AServerThatRefusesASessionIsTriedAsAStatelessOne) {
+  std::vector<Era> learned;
+  connect(stateless(), {.learned = [&](Era era) { learned.push_back(era); }});
+  const auto opened = now(session_->opening().open(std::string(kParams)));
+  ASSERT_TRUE(opened);
+  EXPECT_FALSE(opened->has_value());
+  EXPECT_EQ(session_->opening().era(), Era::Modern);
+  EXPECT_EQ(session_->opening().discovery(), kDiscovery);
+  EXPECT_EQ(learned, std::vector{Era::Modern});
+}
+
+TEST_F(ServerSessionTest, TheOtherEraIsNotTriedWhereAPersonHasNamedOne) {
+  connect(stateless(), {.era = Era::Legacy, .pinned = true});
+  const auto opened = now(session_->opening().open(std::string(kParams)));
+  ASSERT_TRUE(opened && *opened && **opened);
+  EXPECT_TRUE((**opened)->is_error());  // what the server said
+  EXPECT_EQ(server_->times("server/discover"), 0u);
+  EXPECT_FALSE(session_->opening().ready());
+}
+
+TEST_F(ServerSessionTest, AStatelessClientWakesAServerOfSessions) {
+  client_ = {.era = Era::Modern, .capabilities = {{"roots", json::object()}}, .name = "ann"};
+  connect(with_sessions());
+  session_->opening().wake();
+  session_->opening().wake();  // it is being opened
+  until([this] { return session_->opening().ready(); });
+  EXPECT_EQ(session_->opening().era(), Era::Legacy);
+  EXPECT_EQ(server_->times("initialize"), 1u);
+  EXPECT_EQ(find(server_->last("initialize").params_text(), {"capabilities"}), R"({"roots":{}})");
+  EXPECT_EQ(server_->told.at(0), notification_text("notifications/initialized", {}));
+}
+
+TEST_F(ServerSessionTest, RequestsAreInTheWordsOfTheServersEra) {
+  connect(stateless());
+  (void)now(session_->opening().open(std::string(kParams)));
+  const std::string params = session_->params_for(R"({"a":1})", Words::OfClient);
+  EXPECT_EQ(find(params, {"_meta", kMetaVersion}), R"("2026-07-28")");
+  client_.era = Era::Modern;
+  EXPECT_EQ(session_->params_for(R"({"a":1})", Words::OfClient), R"({"a":1})");
+  EXPECT_NE(session_->params_for(R"({"a":1})", Words::Own), R"({"a":1})");
+}
+
+TEST_F(ServerSessionTest, AServerThatIsStartedAgainHearsAllOfItAgain) {
+  connect(with_sessions());
+  (void)now(session_->opening().open(std::string(kParams)));
+  session_->opening().set_initialized();
+  session_->standing().note(
+      Message::read(request_text("1", "logging/setLevel", R"({"level":"info"})"), {}).value());
+  session_->standing().note(
+      Message::read(request_text("2", "resources/subscribe", R"({"uri":"x://a"})"), {}).value());
+  server_->end("it crashed");
+  EXPECT_FALSE(session_->opening().ready());
+  EXPECT_EQ(log_.back(), "it crashed");
+  server_->start(true);
+  until([this] { return returns_ == 1; });
+  EXPECT_EQ(server_->times("initialize"), 2u);
+  EXPECT_EQ(server_->last("logging/setLevel").params_text(), R"({"level":"info"})");
+  EXPECT_EQ(server_->last("resources/subscribe").params_text(), R"({"uri":"x://a"})");
+  EXPECT_TRUE(session_->opening().ready());
+}
+
+TEST_F(ServerSessionTest, AStatelessServerThatReturnsIsReadyAndListenedToAgain) {
+  connect(stateless());
+  session_->opening().set_initialized();
+  (void)now(session_->opening().open(std::string(kParams)));
+  until([this] { return server_->times("subscriptions/listen") == 1; });
+  server_->end("gone");
+  server_->start(true);
+  EXPECT_EQ(returns_, 1);
+  EXPECT_TRUE(session_->opening().ready());
+  until([this] { return server_->times("subscriptions/listen") == 2; });
+  EXPECT_EQ(server_->times("server/discover"), 1u);
+}
+
+TEST_F(ServerSessionTest, ThoseWhoWaitLearnThatTheServerWasGivenUp) {
+  connect([](const Message&) { return std::string(); });
+  server_->give_up("it does not start");
+  const Result<void> ready = now(session_->wait_ready());
+  ASSERT_FALSE(ready);
+  EXPECT_EQ(ready.error().message, "it does not start");
+  EXPECT_TRUE(session_->opening().hopeless());
+}
+
+TEST_F(ServerSessionTest, AServerThatDoesNotOpenInTimeIsNotWaitedFor) {
+  connect([](const Message&) { return std::string(); });
+  Result<void> ready;
+  bool done = false;
+  boost::asio::co_spawn(loop_, session_->wait_ready(),
+                        [&](const std::exception_ptr&, Result<void> got) {
+                          ready = std::move(got);
+                          done = true;
+                        });
+  loop_.run_for(std::chrono::milliseconds(5));
+  EXPECT_FALSE(done);
+  clock_.advance(limits_.start);
+  until([&] { return done; });
+  EXPECT_EQ(ready.error().message, "the server is not running");
+}
+
+// A call that came before the server had started was once judged without its list of tools.
+TEST_F(ServerSessionTest, ToolsAreLearnedAlsoWhereTheServerStartsLater) {
+  connect(with_sessions(R"([{"name":"read"}])"));
+  bool done = false;
+  boost::asio::co_spawn(loop_, session_->tools().learn("read"),
+                        [&](const std::exception_ptr&) { done = true; });
+  (void)now(session_->opening().open(std::string(kParams)));
+  until([&] { return done; });
+  EXPECT_TRUE(session_->tools().known());
+  EXPECT_NE(session_->tool("read"), nullptr);
+}
+
+TEST_F(ServerSessionTest, ToolsAreListedOnceAndAgainWhenTheyHaveChanged) {
+  connect(with_sessions(R"([{"name":"read"}])"));
+  (void)now(session_->opening().open(std::string(kParams)));
+  learn("read");
+  learn("read");
+  EXPECT_EQ(server_->times("tools/list"), 1u);
+  EXPECT_TRUE(session_->callable("read"));
+  EXPECT_FALSE(session_->callable("write"));
+  EXPECT_FALSE(session_->callable("tools/list"));
+  server_->tell(notification_text("notifications/tools/list_changed", {}));
+  until([this] { return told_.size() == 1; });
+  EXPECT_TRUE(session_->callable("write"));  // it may be there by now
+  answer_ = with_sessions(R"([{"name":"write"}])");
+  learn("write");
+  EXPECT_TRUE(session_->callable("write"));
+  EXPECT_FALSE(session_->callable("read"));
+}
+
+TEST_F(ServerSessionTest, NeitherOfTwoToolsWithOneNameMayBeCalled) {
+  connect(with_sessions(R"([{"name":"a"},{"name":"b","description":"x"},{"name":"b"}])"));
+  (void)now(session_->opening().open(std::string(kParams)));
+  learn("a");
+  EXPECT_TRUE(session_->callable("a"));
+  EXPECT_FALSE(session_->callable("b"));
+}
+
+TEST_F(ServerSessionTest, AToolThatHasChangedIsHeldBackAndMissingFromTheList) {
+  connect(with_sessions(R"([{"name":"a","description":"old"},{"name":"b"}])"));
+  (void)now(session_->opening().open(std::string(kParams)));
+  learn("a");
+  answer_ = with_sessions(R"([{"name":"a","description":"new"},{"name":"b"}])");
+  const Message list =
+      Message::read(
+          result_text("1", R"({"tools":[{"name":"a","description":"new"},{"name":"b"}]})"), {})
+          .value();
+  const Result<Message> shown = now(session_->tools().shown("tools/list", list));
+  ASSERT_TRUE(shown);
+  EXPECT_EQ(shown->result_text(), R"({"tools":[{"name":"b"}]})");
+  EXPECT_TRUE(session_->facts("a").definition_changed);
+  EXPECT_FALSE(session_->tools().take_accepted());
+}
+
+TEST_F(ServerSessionTest, WhatPassesUntouchedKeepsItsBytes) {
+  connect(with_sessions());
+  const std::string odd =
+      R"({"id":1,"result":{"tools":[ {"name":"a","x":1.50} ]},"jsonrpc":"2.0"})";
+  const Result<Message> shown =
+      now(session_->tools().shown("tools/list", Message::read(odd, {}).value()));
+  ASSERT_TRUE(shown);
+  EXPECT_EQ(shown->text, odd);
+}
+
+TEST_F(ServerSessionTest, PingsAreAnsweredAndOtherQuestionsAreHandedOn) {
+  connect(with_sessions());
+  server_->ask(request_text("5", "ping", ""));
+  server_->ask(request_text("6", "roots/list", "{}"));
+  until([this] { return asked_.size() == 1; });
+  EXPECT_EQ(asked_.front().id, "6");
+  EXPECT_EQ(server_->told.front(), result_text("5", "{}"));
+}
+
+}  // namespace
+}  // namespace sallyport::mcp
