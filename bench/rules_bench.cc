@@ -105,16 +105,55 @@ std::string repeated(std::string_view part, std::size_t bytes) {
 
 // Pieces of lines in any order, up to so many bytes: what none of the kinds below has.
 std::string mixed_line(unsigned seed, std::size_t bytes) {
-  constexpr const char* kPieces[] = {
-      "a ", "'b' ", "\"$x\" ", "$(a ", ") ", "`a` ", "${x:-b} ", "$((1+2)) ", "{a,b} ", "* ",
-      ">a ", "2>&1 ", "<b ", "<<<c ", "| ", "&& ", "|| ", "; ", "& ", "\n", "x=b ", "cd /a; ",
-      "rm -rf /a/b ", "git push ", "env ", "sudo ", "xargs ", "curl -o a b.c ", "bash -c 'a b' ",
-      "if a; then ", "fi; ", "for x in a b; do ", "done; ", "while a; do ", "case x in x) ",
-      ";; esac; ", "( ", "{ ", "}; ", "[[ a ]] ", "<<E\n", "\nE\n", "\\\n", "find . -exec a {} + "};
+  constexpr const char* kPieces[] = {"a ",
+                                     "'b' ",
+                                     "\"$x\" ",
+                                     "$(a ",
+                                     ") ",
+                                     "`a` ",
+                                     "${x:-b} ",
+                                     "$((1+2)) ",
+                                     "{a,b} ",
+                                     "* ",
+                                     ">a ",
+                                     "2>&1 ",
+                                     "<b ",
+                                     "<<<c ",
+                                     "| ",
+                                     "&& ",
+                                     "|| ",
+                                     "; ",
+                                     "& ",
+                                     "\n",
+                                     "x=b ",
+                                     "cd /a; ",
+                                     "rm -rf /a/b ",
+                                     "git push ",
+                                     "env ",
+                                     "sudo ",
+                                     "xargs ",
+                                     "curl -o a b.c ",
+                                     "bash -c 'a b' ",
+                                     "if a; then ",
+                                     "fi; ",
+                                     "for x in a b; do ",
+                                     "done; ",
+                                     "while a; do ",
+                                     "case x in x) ",
+                                     ";; esac; ",
+                                     "( ",
+                                     "{ ",
+                                     "}; ",
+                                     "[[ a ]] ",
+                                     "<<E\n",
+                                     "\nE\n",
+                                     "\\\n",
+                                     "find . -exec a {} + "};
   std::mt19937 random(seed);
   // Each line is made of a few kinds, so that each kind comes in long rows, too.
   std::vector<const char*> some;
-  for (std::size_t i = 0; i < 2 + seed % 7; ++i) some.push_back(kPieces[random() % std::size(kPieces)]);
+  for (std::size_t i = 0; i < 2 + seed % 7; ++i)
+    some.push_back(kPieces[random() % std::size(kPieces)]);
   std::string line;
   while (true) {
     const std::string piece = some[random() % some.size()];

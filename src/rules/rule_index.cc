@@ -43,6 +43,8 @@ std::uint64_t program_bits(const std::vector<effects::CommandPattern>& patterns)
 
 std::uint64_t program_bits(const effects::Command& command) {
   if (command.words.empty() || !command.words.front().known()) return RuleKey::kAll;
+  // A program without a profile may run what it is given (RU-53).
+  if (!command.has_profile) return RuleKey::kAll;
   std::uint64_t bits = 0;
   for (const std::string& value : command.words.front().values) bits |= program_bit(value);
   return bits;

@@ -45,7 +45,9 @@ RuleKey key_of(const effects::CallFacts& facts, const effects::Effects& effects,
 // False: the rule does not match the call. Without branches: what a rule fails by differs from rule
 // to rule, and a wrong guess costs more than all six comparisons.
 constexpr bool may_meet(const RuleKey& rule, const RuleKey& call) {
-  const auto meets = [](std::uint64_t a, std::uint64_t b) { return static_cast<unsigned>((a & b) != 0); };
+  const auto meets = [](std::uint64_t a, std::uint64_t b) {
+    return static_cast<unsigned>((a & b) != 0);
+  };
   return (meets(rule.agents, call.agents) & meets(rule.servers, call.servers) &
           meets(rule.tools, call.tools) & meets(rule.classes, call.classes) &
           meets(rule.programs, call.programs) & meets(rule.parts, call.parts)) != 0;

@@ -119,9 +119,8 @@ void FactHistory::forget(const Lane& lane) {
   if (&lane == &intents_) uses_.clear();
   const bool pins = &lane == &pins_;
   if (!pins && &lane != &controls_) return;
-  std::erase_if(placed_, [&](const auto& one) {
-    return pins != (one.first.space == revoked_space());
-  });
+  std::erase_if(placed_,
+                [&](const auto& one) { return pins != (one.first.space == revoked_space()); });
 }
 
 void FactHistory::take_trust(const json::object& entry, const json::object& body) {
@@ -137,8 +136,8 @@ void FactHistory::take_trust(const json::object& entry, const json::object& body
 
 // Every dispatch that ran by itself under a policy with a budget (AT-18).
 void FactHistory::take_intent(const json::object& entry, const json::object& body) {
-  const bool counted = text_in(body, "autonomy") == "act_auto" &&
-                       text_in(body, "autonomy_source") != "observe";
+  const bool counted =
+      text_in(body, "autonomy") == "act_auto" && text_in(body, "autonomy_source") != "observe";
   if (!counted) return;
   Use& use = uses_[text_or_empty(entry, "agent_id")];
   const Result<bool> budget = has_budget(text_or_empty(entry, "policy_hash"), use);

@@ -64,12 +64,12 @@ class FactHistory {
   Lane intents_;
   Lane controls_;
   Lane pins_;
-  std::optional<Error> failed_;  // of what a lane met while it advanced
+  std::optional<Error> failed_;                             // of what a lane met while it advanced
   std::map<std::string, trust::ControlHistory> standings_;  // by agent, as are those below
   std::map<std::string, trust::Tally> tallies_;
   std::map<std::string, Use> uses_;
-  std::map<std::string, std::optional<bool>> budgets_;      // by hash of a policy; nothing: not kept
-  std::map<core::FactKey, std::string> placed_;             // revocations and pins
+  std::map<std::string, std::optional<bool>> budgets_;  // by hash of a policy; nothing: not kept
+  std::map<core::FactKey, std::string> placed_;         // revocations and pins
 };
 
 }  // namespace sallyport::app

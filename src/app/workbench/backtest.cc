@@ -73,7 +73,8 @@ Result<LastRecords> places_of(ledger::ReadView& view, ledger::Filter filter, std
   std::ranges::sort(all, {}, &LastRecord::sequence);
   const std::size_t older = all.size() > most ? all.size() - most : 0;
   all.erase(all.begin(), all.begin() + static_cast<long>(older));
-  std::ranges::sort(all, {}, [](const LastRecord& one) { return std::pair(one.as_of, one.sequence); });
+  std::ranges::sort(all, {},
+                    [](const LastRecord& one) { return std::pair(one.as_of, one.sequence); });
   return LastRecords{.newest = std::move(all), .older = older};
 }
 
@@ -131,9 +132,8 @@ class Backtesting {
   }
 
   Result<Explained> explained(const AskedCall& asked, std::optional<NamedPolicy> policy) {
-    return explain(
-        scene_, asked,
-        {.policy = std::move(policy), .with_changes = false, .with_result = true});
+    return explain(scene_, asked,
+                   {.policy = std::move(policy), .with_changes = false, .with_result = true});
   }
 
   Result<void> take(std::uint64_t sequence) {

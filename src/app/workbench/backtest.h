@@ -17,10 +17,10 @@ namespace sallyport::app {
 
 // What one policy makes of one call.
 struct Decided {
-  std::string verdict{};  // of WB-2, never `undecided`
-  std::string by{};       // kind and name of what decides
-  std::string reason{};   // of a refusal
-  json::value input{};    // as guards rewrote it
+  std::string verdict{};                  // of WB-2, never `undecided`
+  std::string by{};                       // kind and name of what decides
+  std::string reason{};                   // of a refusal
+  json::value input{};                    // as guards rewrote it
   std::optional<TrialRelease> release{};  // nothing: the result is not known, or nothing runs
 };
 
@@ -61,9 +61,9 @@ struct Backtest {
   std::map<std::string, std::size_t> not_reproduced{};  // by code
   std::map<std::string, std::size_t> changes{};         // by word, `same` too
   std::size_t newly_refused = 0;                        // ran or asked before
-  std::size_t results = 0;           // of calls that run before and after, judged again
-  std::size_t results_not_kept = 0;  // of such calls, not judged: the record does not have them
-  std::vector<ChangedCalls> groups{};                   // loosened first, then by number of calls
+  std::size_t results = 0;             // of calls that run before and after, judged again
+  std::size_t results_not_kept = 0;    // of such calls, not judged: the record does not have them
+  std::vector<ChangedCalls> groups{};  // loosened first, then by number of calls
 
   std::size_t undecided_calls() const;
   std::size_t lost_calls() const;  // not reproduced

@@ -121,8 +121,8 @@ void say_backtest(const Backtest& test) {
     report_line("", fmt::format("call {}", fmt::join(group.examples, ", ")));
   }
   if (test.results + test.results_not_kept == 0) return;
-  report_line("results", fmt::format("{} judged again; {} not kept", test.results,
-                                     test.results_not_kept));
+  report_line("results",
+              fmt::format("{} judged again; {} not kept", test.results, test.results_not_kept));
 }
 
 }  // namespace sallyport::app
