@@ -10,7 +10,6 @@
 #include "effects/patch.h"
 #include "effects/profiles.h"
 #include "effects/sql.h"
-#include "effects/tool_reads.h"
 #include "effects/trimmed.h"
 #include "grants/host.h"
 #include "grants/leaves.h"
@@ -518,63 +517,6 @@ Effects effects_of_call(const CallFacts& facts, const ToolBook& book) {
                call.input);
   }
   return maker.take();
-}
-
-namespace {
-
-// Does the place lie at this value, or in it?
-bool lies_in(const json::value& input, const std::string& pointer, const json::value* value) {
-  for (std::size_t end = 0; end != std::string::npos;) {
-    boost::system::error_code code;
-    if (input.find_pointer(pointer.substr(0, end), code) == value) return true;
-    if (end == pointer.size()) break;
-    end = std::min(pointer.find('/', end + 1), pointer.size());
-  }
-  return false;
-}
-
-bool row_depends_on(const ProfileTool& row, std::string_view pointer) {
-  switch (row.does) {
-    case Does::Nothing:
-    case Does::FindOnWeb:
-    case Does::Store:
-      return false;
-    case Does::Run:
-    case Does::Type:
-    case Does::Read:
-    case Does::Write:
-    case Does::Delete:
-    case Does::Patch:
-    case Does::GitRead:
-    case Does::GitWrite:
-      break;
-    case Does::Look:
-    case Does::Search:
-    case Does::Move:
-    case Does::Fetch:
-    case Does::FetchText:
-      return true;  // these look at more than their members
-  }
-  const std::string_view first = pointer.substr(0, pointer.find('/', 1));
-  if (first.size() < 2) return true;
-  const std::string members = " " + std::string(row.members) + " ";
-  return members.contains(" " + std::string(first.substr(1)) + " ");
-}
-
-}  // namespace
-
-bool may_depend_on(const CallFacts& facts, const ToolBook& book, const std::string& pointer) {
-  const Call& call = facts.call;
-  if (const ToolSaid* const said = book.tool(call.server, call.tool)) {
-    if (said->roles.empty()) return said->effect_class != "none";
-    return std::ranges::any_of(said->roles, [&](const RoleOf& role) {
-      return std::ranges::any_of(role.selector.select(call.input), [&](const json::value* value) {
-        return lies_in(call.input, pointer, value);
-      });
-    });
-  }
-  if (const ProfileTool* const row = row_of(facts, book)) return row_depends_on(*row, pointer);
-  return !is_read_only_by_hint(facts, book);
 }
 
 bool is_command_tool(const CallFacts& facts, const ToolBook& book) {

@@ -111,25 +111,6 @@ class ExplainTruth(RecordedCalls):
         for pattern in ("A[a-z]", "key  A", "[a-z]AKIA"):
             self.assertEqual(self.explain(call, "--policy", str(self.write("q.yaml", check % pattern)))["verdict"], "runs", pattern)
 
-    # WB-38 WB-33: rules look at what a call does; what it writes is no part of that.
-    def test_a_hole_that_no_rule_looks_at_changes_no_verdict_of_rules(self):
-        head = "version: 1\nautonomy: {tier: act_with_approval}\nrules:\n"
-        policy = self.write("p.yaml", head + "  - {id: work, then: allow, when: {class: fs.write, inside: workspace}}\n")
-        for event, more in (("PreToolUse", {}), ("PostToolUse", {"tool_response": {"type": "create"}})):
-            self.hook(policy, "Write", {"file_path": str(self.project / "a.txt"), "content": "key " + AWS}, "t-1", event, **more)
-            self.hook(policy, "Bash", {"command": "cp a.txt " + AWS}, "t-2", event, **more)
-        [write] = {row["entry"]["call_id"] for row in self.audits(tool_name="Write")}
-        [bash] = {row["entry"]["call_id"] for row in self.audits(tool_name="Bash")}
-        seen = self.explain(write)
-        self.assertEqual((seen["verdict"], seen["decided_by"]["name"], seen["recorded"]["reproduced"]), ("runs", "work", True))
-        refuses = self.write("q.yaml", head + "  - {id: no-writes, then: deny, when: {class: fs.write}}\n")
-        self.assertEqual(self.explain(write, "--policy", str(refuses))["verdict"], "refused")
-        # A condition on arguments looks at them, and so does the reader of commands.
-        looks = self.write("r.yaml", head + "  - {id: short, then: deny, when: {tool: Write, args: [{type: arg_regex, value: {at: /content, pattern: 'AKIA'}}]}}\n")
-        for call, more in ((write, ("--policy", str(looks))), (bash, ())):
-            seen = self.explain(call, *more)
-            self.assertEqual((seen["verdict"], seen["reason"]), ("undecided", "input_redacted"), more)
-
     # WB-8 WB-33
     def test_a_call_of_a_hook_is_judged_as_the_hook_judged_it(self):
         policy = self.write("p.yaml", "version: 1\nautonomy: {tier: act_with_approval}\n")

@@ -10,7 +10,6 @@
 #include "app/workbench/policy_tree.h"
 #include "base/json_members.h"
 #include "base/try.h"
-#include "effects/tool_reads.h"
 #include "guardrails/argument_texts.h"
 #include "guardrails/hole_search.h"
 #include "guardrails/wildcard.h"
@@ -95,8 +94,7 @@ class Filling {
     SALLYPORT_TRY(const TrialAnswer answer, decide(trial_, core::Hearing::All));
     if (refused_by_names(answer, answer.tree())) return HoleAnswer{};
     if (answer.policy().rules) {
-      const Hole* const seen = seen_by_rules(*answer.policy().rules);
-      if (seen != nullptr) return unknown(*seen, "the rules of the policy look at it");
+      return unknown(holes_.front(), "the rules of the policy look at the input");
     }
     if (answer.policy().grants && answer.seen.grant) {
       return unknown(holes_.front(), "the grant constrains the input");
@@ -163,37 +161,6 @@ class Filling {
       return text_in(match, "then") == "deny" && text_in(match, "match") == "yes" &&
              decides_by_names(tree, text_or_empty(match, "rule"));
     });
-  }
-
-  // A hole that an effect is made of, or that a condition of a rule about this call looks at.
-  const Hole* seen_by_rules(const rules::RuleSet& set) const {
-    const bool looks_at_arguments =
-        std::ranges::any_of(set.rules, [&](const rules::Rule& rule) { return weighs_args(rule); });
-    if (looks_at_arguments) return &holes_.front();
-    const effects::CallFacts facts{.call = trial_.call,
-                                   .front = trial_.call.setting.front,
-                                   .server_command = trial_.upstream.command,
-                                   .read_only_hint = trial_.upstream.read_only_hint,
-                                   .definition_changed = trial_.upstream.definition_changed};
-    for (const Hole& hole : holes_) {
-      if (effects::may_depend_on(facts, set.book, hole.path)) return &hole;
-    }
-    return nullptr;
-  }
-
-  // Does the rule name arguments, and may it be about this tool?
-  bool weighs_args(const rules::Rule& rule) const {
-    const auto weighs = [&](const rules::Conditions& one) {
-      const bool other_tool =
-          !one.tool.empty() && std::ranges::none_of(one.tool, [&](const std::string& name) {
-            return rules::name_matches(name, trial_.call.tool);
-          });
-      return !one.args.empty() && !other_tool;
-    };
-    return std::ranges::any_of(rule.when, weighs) || std::ranges::any_of(rule.unless, weighs) ||
-           std::ranges::any_of(rule.only, [&](const rules::Alternative& alternative) {
-             return !alternative.constraints.empty() || weighs(alternative.conditions);
-           });
   }
 
   struct Reach {
