@@ -265,9 +265,11 @@ class Find {
 
   // A command up to `;` or `{} +`, with a path of what was found in the place of `{}`.
   void execute(bool in_folder) {
-    Invocation made = call_;
-    made.words.clear();
-    ++made.level;
+    // Not a copy of the call: a line may have thousands of these, and thousands of words.
+    Invocation made{.start = call_.start,
+                    .end = call_.end,
+                    .level = call_.level + 1,
+                    .has_environment = call_.has_environment};
     for (++at_; at_ < call_.words.size(); ++at_) {
       const Argument& argument = call_.words[at_];
       const std::string* word = argument.text();
@@ -284,7 +286,6 @@ class Find {
         made.words.push_back(argument);
       }
     }
-    made.input = {};
     const ShellState before = reader_.state();
     if (in_folder) {
       reader_.state().folders.clear();

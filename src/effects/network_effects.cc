@@ -151,6 +151,10 @@ void copy_remote(ShellReader& reader, const Invocation& call, const std::string&
       read_arguments(call.words, 1, {.options = rsync ? rsyncOptions : scpOptions});
   option_effects(reader, call, arguments);
   const std::vector<Argument>& operands = arguments.operands;
+  // Asked once: a line may have thousands of options and of operands.
+  const bool recursive = rsync || arguments.has('R');
+  const bool deletes = arguments.has('D');
+  const bool moves = arguments.has('S');
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const bool target = i + 1 == operands.size() && operands.size() > 1;
     if (!operands[i].word.known()) {
@@ -163,10 +167,9 @@ void copy_remote(ShellReader& reader, const Invocation& call, const std::string&
         reader.add_host(literal(*host));
         continue;
       }
-      const bool recursive = rsync || arguments.has('R');
       reader.add_path(target ? "fs.write" : "fs.read", literal(text), recursive);
-      if (target && arguments.has('D')) reader.add_path("fs.delete", literal(text), true);
-      if (!target && arguments.has('S')) reader.add_path("fs.delete", literal(text), true);
+      if (target && deletes) reader.add_path("fs.delete", literal(text), true);
+      if (!target && moves) reader.add_path("fs.delete", literal(text), true);
     }
   }
   if (operands.empty()) reader.add_host({});

@@ -16,6 +16,13 @@ constexpr auto kReserved = std::to_array<std::string_view>(
 constexpr auto kClosing =
     std::to_array<std::string_view>({"then", "else", "elif", "fi", "do", "done", "esac", "}"});
 
+// The text of a word without any quote or expansion, whose letters are one part; else nothing.
+std::string_view bare_text(const WordSyntax& word) {
+  if (word.parts.size() != 1) return {};
+  const Part& part = word.parts.front();
+  return part.kind == Part::Kind::Text && !part.quoted ? std::string_view(part.text) : "";
+}
+
 bool is_closing(std::string_view word) {
   return std::ranges::find(kClosing, word) != kClosing.end();
 }
@@ -23,7 +30,9 @@ bool is_closing(std::string_view word) {
 }  // namespace
 
 bool is_reserved(std::string_view text) {
-  return std::ranges::find(kReserved, text) != kReserved.end();
+  return std::ranges::any_of(kReserved, [&](std::string_view word) {
+    return word.size() == text.size() && word.front() == text.front() && word == text;
+  });
 }
 
 ShellSyntax ShellParser::read() {
@@ -237,17 +246,15 @@ bool ShellParser::simple(CommandSyntax& out) {
     out.words.emplace_back();
     if (!word(out.words.back())) return false;
     const bool before_redirection = (at() == '<' || at() == '>') && at(1) != '(';
-    std::optional<std::string> bare;
-    if (out.words.size() == 1 || before_redirection) bare = out.words.back().bare();
+    // A number that a continued line separates from its redirection.
+    const std::string_view bare = bare_text(out.words.back());
+    const bool number = before_redirection && !bare.empty() &&
+                        (std::ranges::all_of(bare, is_digit) || bare.starts_with('{'));
     if (out.words.size() == 1) {
-      if (bare && is_reserved(*bare)) return fail();
+      if (is_reserved(bare)) return fail();
       if (!assignment(out, out.words.back())) return false;
     }
-    // A number that a continued line separates from its redirection.
-    if (bare && before_redirection &&
-        (std::ranges::all_of(*bare, is_digit) || bare->starts_with('{'))) {
-      return fail();
-    }
+    if (number) return fail();
   }
   out.end = pos_;
   const bool nothing = out.words.empty() && out.assignments.empty() && out.redirections.empty();
@@ -259,11 +266,13 @@ bool ShellParser::simple(CommandSyntax& out) {
 bool ShellParser::assignment(CommandSyntax& out, WordSyntax& word) {
   Part& first = word.parts.front();
   if (first.kind != Part::Kind::Text || first.quoted) return true;
+  std::size_t end = name_end(first.text, 0);
+  constexpr CharTable kBehindName("[+=");
+  // Most first words are no assignments, and need no copy.
+  if (end == 0 || end == first.text.size() || !kBehindName.contains(first.text[end])) return true;
   const std::string text = first.text;
-  std::size_t end = name_end(text, 0);
-  if (end == 0) return true;
   Assignment made{.name = text.substr(0, end)};
-  if (end < text.size() && text[end] == '[') {
+  if (text[end] == '[') {
     const std::size_t close = text.find(']', end);
     if (close == std::string::npos) return fail();
     made.subscript = text.substr(end + 1, close - end - 1);

@@ -307,6 +307,16 @@ bool WordExpansion::leads_out(const std::string& root, const std::string& below)
   return !base || !path || *path != *base + below;
 }
 
+std::optional<bool> WordExpansion::has_dots(const std::string& folder, std::string_view dots,
+                                            const DiskChanges& changes) {
+  bool unknown = false;
+  const bool is_folder = names_in(folder, unknown) != nullptr;
+  if (unknown || may_have_changed(changes, folder)) return std::nullopt;
+  // Behind a link, `..` is not the folder that the link stands in.
+  if (is_folder && dots == ".." && setting_.files->resolve(folder) != folder) return std::nullopt;
+  return is_folder;
+}
+
 std::optional<std::vector<std::string>> WordExpansion::glob(const Candidate& pattern,
                                                             const ShellState& state,
                                                             const DiskChanges& changes) {
@@ -332,8 +342,15 @@ std::optional<std::vector<std::string>> WordExpansion::glob(const Candidate& pat
       if (segment->literal()) {
         const std::string text = segment->text();
         std::string folder = text.empty() ? way.folder : cleaned_path(way.folder + "/" + text);
+        // Only a folder has `.` and `..`: behind names that were found, that has to be asked.
+        const bool dots = text == "." || text == "..";
+        if (dots && way.written.find_first_not_of("./") != std::string::npos) {
+          const std::optional<bool> has = has_dots(way.folder, text, changes);
+          if (!has) return std::nullopt;
+          if (!*has) continue;
+        }
         // The last segment has to exist, and only the names of its folder say so.
-        if (final && !text.empty() && text != "." && text != "..") {
+        if (final && !text.empty() && !dots) {
           bool unknown = false;
           const auto* names = names_in(way.folder, unknown);
           if (unknown || !spend(kLook * (1 + changes.written.size())) ||

@@ -15,6 +15,7 @@ namespace {
 
 bool matches(const EntryView& entry, const Filter& filter) {
   if (filter.after && entry.sequence <= *filter.after) return false;
+  if (filter.before && entry.sequence >= *filter.before) return false;
   if (filter.id && entry.id != *filter.id) return false;
   for (const auto& [facet, value] : filter.facets) {
     if (facet_value(entry, facet) != value) return false;
@@ -126,17 +127,20 @@ Result<void> find_entries(ReadView& view, const Filter& filter, const OnMatch& o
   };
   if (filter.id) SALLYPORT_CHECK_OK(wanted_id(filter));
   SALLYPORT_TRY(const std::uint64_t size, view.size());
-  if (filter.after && *filter.after >= size) return {};
   const std::uint64_t begin = filter.after ? *filter.after + 1 : 0;
+  const std::uint64_t end = std::min(size, filter.before.value_or(size));
+  if (begin >= end) return {};
   const std::uint64_t tail = size / kBlock * kBlock;
   SALLYPORT_TRY(const auto blocks, candidate_blocks(view, filter, begin / kBlock));
-  if (!blocks) return more ? view.scan(begin, size, look) : Result<void>{};
+  if (!blocks) return more ? view.scan(begin, end, look) : Result<void>{};
   for (const std::uint64_t block : *blocks) {
-    if (!more) return {};
+    if (!more || block * kBlock >= end) return {};
     if ((block + 1) * kBlock <= begin) continue;
-    SALLYPORT_CHECK_OK(view.scan(std::max(begin, block * kBlock), (block + 1) * kBlock, look));
+    SALLYPORT_CHECK_OK(
+        view.scan(std::max(begin, block * kBlock), std::min(end, (block + 1) * kBlock), look));
   }
-  return more ? view.scan(std::max(begin, tail), size, look) : Result<void>{};
+  const std::uint64_t rest = std::max(begin, tail);
+  return more && rest < end ? view.scan(rest, end, look) : Result<void>{};
 }
 
 Result<std::vector<StoredEntry>> newest_entries(ReadView& view, const Filter& filter,

@@ -19,7 +19,8 @@ struct Filter {
   std::vector<std::pair<std::string, json::value>> body;
   std::optional<WallTime> since;
   std::optional<WallTime> until;       // strictly before
-  std::optional<std::uint64_t> after;  // strictly greater sequence
+  std::optional<std::uint64_t> after;   // strictly greater sequence
+  std::optional<std::uint64_t> before;  // strictly smaller sequence
   std::optional<std::string> id;
   std::size_t limit = SIZE_MAX;
 };

@@ -96,14 +96,24 @@ bool segment_matches(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
+// `**`. Letter by letter: each glob of each rule asks this of its segments.
+bool is_any_depth(const std::string& segment) {
+  return segment.size() == 2 && segment[0] == '*' && segment[1] == '*';
+}
+
 // `**` stands for any number of segments, none included.
 bool segments_match(Segments pattern, Segments path) {
+  // Most paths differ from a pattern in the last segment.
+  if (!pattern.empty() && !is_any_depth(pattern.back()) &&
+      (path.empty() || !segment_matches(pattern.back(), path.back()))) {
+    return false;
+  }
   std::size_t p = 0;
   std::size_t s = 0;
   std::size_t star = pattern.size();
   std::size_t kept = 0;
   while (s < path.size()) {
-    if (p < pattern.size() && pattern[p] == "**") {
+    if (p < pattern.size() && is_any_depth(pattern[p])) {
       star = p++;
       kept = s;
     } else if (p < pattern.size() && segment_matches(pattern[p], path[s])) {
@@ -116,7 +126,7 @@ bool segments_match(Segments pattern, Segments path) {
       return false;
     }
   }
-  while (p < pattern.size() && pattern[p] == "**") ++p;
+  while (p < pattern.size() && is_any_depth(pattern[p])) ++p;
   return p == pattern.size();
 }
 
@@ -125,7 +135,7 @@ bool may_match_below(Segments pattern, Segments path) {
   std::vector<bool> states(pattern.size() + 1, false);
   const auto pass_stars = [&](std::vector<bool>& all) {
     for (std::size_t i = 0; i < pattern.size(); ++i) {
-      if (all[i] && pattern[i] == "**") all[i + 1] = true;
+      if (all[i] && is_any_depth(pattern[i])) all[i + 1] = true;
     }
   };
   states[0] = true;
@@ -134,7 +144,7 @@ bool may_match_below(Segments pattern, Segments path) {
     std::vector<bool> next(pattern.size() + 1, false);
     for (std::size_t i = 0; i < pattern.size(); ++i) {
       if (!states[i]) continue;
-      if (pattern[i] == "**") {
+      if (is_any_depth(pattern[i])) {
         next[i] = true;
       } else if (segment_matches(pattern[i], segment)) {
         next[i + 1] = true;
@@ -152,9 +162,9 @@ bool may_match_below(Segments pattern, Segments path) {
 // Does the pattern match every path below this one?
 bool matches_all_below(Segments pattern, Segments path) {
   if (pattern.empty()) return false;
-  if (pattern.back() == "**") return segments_match(pattern, path);
+  if (is_any_depth(pattern.back())) return segments_match(pattern, path);
   const bool any_name =
-      pattern.size() > 1 && pattern.back() == "*" && pattern[pattern.size() - 2] == "**";
+      pattern.size() > 1 && pattern.back() == "*" && is_any_depth(pattern[pattern.size() - 2]);
   return any_name && segments_match(pattern.first(pattern.size() - 1), path);
 }
 
@@ -169,7 +179,7 @@ bool fixed_part_below(Segments base, Segments pattern, Segments path) {
     const bool in_base = at < base.size();
     if (!in_base && at - base.size() >= pattern.size()) return false;
     const std::string& own = in_base ? base[at] : pattern[at - base.size()];
-    if (!in_base && (own == "**" || !is_literal(own))) return false;
+    if (!in_base && (is_any_depth(own) || !is_literal(own))) return false;
     if (own != path[at]) return false;
   }
   return true;
@@ -347,14 +357,14 @@ namespace {
 // Does every list of segments that `inner` matches match `outer`? Stays on the safe side.
 bool segments_cover(Segments outer, Segments inner) {
   if (outer.empty()) return inner.empty();
-  if (outer.front() == "**") {
+  if (is_any_depth(outer.front())) {
     if (outer.size() == 1) return true;
     for (std::size_t skip = 0; skip <= inner.size(); ++skip) {
       if (segments_cover(outer.subspan(1), inner.subspan(skip))) return true;
     }
     return false;
   }
-  if (inner.empty() || inner.front() == "**") return false;
+  if (inner.empty() || is_any_depth(inner.front())) return false;
   const std::string& one = inner.front();
   const bool fits = outer.front() == "*" || outer.front() == one ||
                     (is_literal(one) && segment_matches(outer.front(), one));

@@ -110,7 +110,7 @@ core::RuleAnswer PlanRules::judge(const core::RuleQuestion& question) const {
   std::optional<SeenFiles> seen;
   if (facts.files) facts.files = &seen.emplace(*facts.files);
   Judged judged{.effects = effects::effects_of_call(facts, set_.book)};
-  judged.decision = decide(set_, facts, judged.effects, question.now);
+  judged.decision = decide(set_, index_, facts, judged.effects, question.now);
   const RuleDecision& decision = judged.decision;
   core::RuleAnswer answer{.verdict = verdict_of(decision.verdict),
                           .text = decision.text,

@@ -3,7 +3,7 @@
 
 #include "core/plan/call_rules.h"
 #include "rules/disk_view.h"
-#include "rules/rule_set.h"
+#include "rules/rule_index.h"
 
 namespace sallyport::rules {
 
@@ -11,7 +11,10 @@ class PlanRules final : public core::CallRules {
  public:
   // `files`: null: the disk of this machine.
   PlanRules(RuleSet set, effects::Machine machine, const effects::FileView* files = nullptr)
-      : set_(std::move(set)), machine_(std::move(machine)), files_(files ? files : &disk_) {}
+      : set_(std::move(set)),
+        index_(index_of(set_)),
+        machine_(std::move(machine)),
+        files_(files ? files : &disk_) {}
   PlanRules(const PlanRules&) = delete;
 
   core::RuleAnswer judge(const core::RuleQuestion& question) const override;
@@ -24,6 +27,7 @@ class PlanRules final : public core::CallRules {
 
  private:
   RuleSet set_;
+  RuleIndex index_;
   effects::Machine machine_;
   DiskView disk_;
   const effects::FileView* files_;

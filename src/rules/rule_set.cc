@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 
 #include "rules/message.h"
+#include "rules/rule_index.h"
 
 namespace sallyport::rules {
 
@@ -18,13 +19,20 @@ using effects::Effects;
 // Puts the rules to one call.
 class Decider {
  public:
-  Decider(const effects::CallFacts& facts, const Effects& effects) : scene_(facts) {
+  Decider(const effects::CallFacts& facts, const Effects& effects)
+      : scene_(facts),
+        to_allow_(key_of(facts, effects, true)),
+        to_restrict_(key_of(facts, effects, false)) {
     seen_.reserve(effects.effects.size());
     for (const Effect& effect : effects.effects) seen_.emplace_back(effect, facts.files);
   }
 
   const Scene& scene() const { return scene_; }
   std::size_t count() const { return seen_.size(); }
+
+  bool may_meet(const RuleKey& rule) const {
+    return rules::may_meet(rule, rule.allowing ? to_allow_ : to_restrict_);
+  }
 
   // False: the rule matches no effect. Most rules of a policy say nothing about a call, and this
   // finds that out without making a list.
@@ -125,6 +133,8 @@ class Decider {
   }
 
   Scene scene_;
+  RuleKey to_allow_;
+  RuleKey to_restrict_;
   std::vector<SeenEffect> seen_;
 };
 
@@ -181,16 +191,19 @@ void note_result_rule(RuleDecision& decision, const Say& say) {
 
 // All rules that match a call, in the order of the file; of those with `only` the most specific
 // alone.
-std::vector<Say> says(const RuleSet& set, const Decider& decider, WallTime now,
-                      RuleDecision& decision) {
+std::vector<Say> says(const RuleSet& set, const RuleIndex& index, const Decider& decider,
+                      WallTime now, RuleDecision& decision) {
   std::vector<Say> all;
   std::optional<std::size_t> narrowest;
-  for (const Rule& rule : set.rules) {
+  for (std::size_t i = 0; i < set.rules.size(); ++i) {
+    // What expired is listed, whatever it is about.
+    if (!index.empty() && !index[i].expires && !decider.may_meet(index[i])) continue;
+    const Rule& rule = set.rules[i];
     if (rule.expired(now)) {
       decision.expired.push_back(&rule);
       continue;
     }
-    if (!decider.may_match(rule, !rule.has_only() && rule.then == Then::Allow)) continue;
+    if (!decider.may_match(rule, allows_only(rule))) continue;
     Say say = say_of(rule, decider);
     if (!matched(say)) continue;
     if (rule.result) {
@@ -353,9 +366,14 @@ json::object RuleSet::dump() const {
 
 RuleDecision decide(const RuleSet& set, const effects::CallFacts& facts, const Effects& effects,
                     WallTime now) {
+  return decide(set, RuleIndex(), facts, effects, now);
+}
+
+RuleDecision decide(const RuleSet& set, const RuleIndex& index, const effects::CallFacts& facts,
+                    const Effects& effects, WallTime now) {
   const Decider decider(facts, effects);
   RuleDecision decision;
-  const std::vector<Say> all = says(set, decider, now, decision);
+  const std::vector<Say> all = says(set, index, decider, now, decision);
   for (std::size_t i = 0; i < effects.effects.size(); ++i) {
     const RuleVerdict verdict = verdict_of(set, all, effects.effects[i], i);
     decision.effect_verdicts.push_back(verdict);
@@ -407,7 +425,7 @@ CallOutcome outcome_of(const RuleDecision& decision, Autonomy tier, bool observe
 std::vector<Match> matches_of(const Rule& rule, const effects::CallFacts& facts,
                               const Effects& effects) {
   const Decider decider(facts, effects);
-  return decider.matches(rule, !rule.has_only() && rule.then == Then::Allow);
+  return decider.matches(rule, allows_only(rule));
 }
 
 namespace {

@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """Recipes of the documents, run as they are written."""
 import json
-import os
-import pathlib
 import re
 import shlex
 import subprocess
@@ -11,49 +9,17 @@ import time
 import unittest
 
 import npm_peers
-from cli_support import BIN, CliTest
+from cli_support import BIN
+from document_support import ROOT, DocumentTest, blocks
 from mcp_peers_test import PEERS
 from mcp_support import FAKE, LEGACY
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 INSPECTOR = npm_peers.Peers("inspector", {"@modelcontextprotocol/inspector": "2.12.0"})
 SECRET = "AKIAIOSFODNN7EXAMPLE"
 
 
-def blocks(page, kind):
-    found, open_kind, lines = [], None, []
-    for line in (ROOT / page).read_text().splitlines():
-        if not line.startswith("```"):
-            lines.append(line)
-        elif open_kind is None:
-            open_kind, lines = line[3:], []
-        else:
-            found += ["\n".join(lines) + "\n"] if open_kind == kind else []
-            open_kind = None
-    return found
-
-
-class Documents(CliTest):
-    def setUp(self):
-        super().setUp()
-        self.programs = self.folder / "build" / "bin"
-        self.programs.mkdir(parents=True)
-        (self.programs / "sallyport").symlink_to(os.path.realpath(BIN))
-        self.env = self.environment(PATH=f"{self.programs}:{os.path.dirname(npm_peers.node(20))}:{os.environ['PATH']}", npm_config_yes="true",
-                                    SALLYPORT_DATA_DIR=self.data)
-
-    def shell(self, script, code=0, timeout=240, **more):
-        done = subprocess.run(["bash", "-euo", "pipefail", "-c", script], env={**self.env, **more}, cwd=self.folder, capture_output=True, text=True, timeout=timeout)
-        self.assertEqual(done.returncode, code, f"{script}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
-        return done.stdout
-
-    def block(self, page, words, kind="sh"):
-        """The one block of a page with these words."""
-        found = [text for text in blocks(page, kind) if words in text]
-        self.assertEqual(len(found), 1, f"{page}: {words}")
-        return found[0]
-
+class Documents(DocumentTest):
     def helps(self, words):
         """Options that help names, of the command and of all."""
         key = tuple(words)

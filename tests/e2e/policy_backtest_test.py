@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """`policy backtest`: recorded calls under another policy; what cannot be decided is counted apart, and first."""
+import time
 import unittest
 
 from explain_support import RecordedCalls
@@ -51,6 +52,37 @@ class Backtest(RecordedCalls):
         groups, _ = self.backtest(self.write("open.yaml", HEAD % "act_with_approval"), "--against", str(shut))
         self.assertEqual([(group["change"], group["before"], group["after"], group["calls"]) for group in groups],
                          [("loosened", "proposed", "asks", 3)])
+
+    # WB-4: the same verdict with another released text is `other`; a result that is not kept is counted apart.
+    def test_results_that_are_known_are_judged_again(self):
+        then = self.write("then.yaml", HEAD % "act_auto")
+        self.run_calls(then, ("echo", {"message": "a swordfish"}), ("echo", {"message": "b"}), ("echo", {"message": f"key {AWS}"}))
+        redacts = self.write("redacts.yaml", HEAD % "act_auto" + "guardrails:\n  checks:\n    - {type: blocklist, stage: tool_output, id: fish, words: "
+                             "[swordfish], on_fail: redact, replacement: '[fish]'}\n")
+        groups, summary = self.backtest(redacts)
+        self.assertEqual([[group[name] for name in ("change", "before", "after", "differs", "after_by", "calls")] for group in groups],
+                         [["other", "runs", "runs", "released", "result guardrails-output", 1]])
+        self.assertEqual((summary["same"], summary["other"], summary["results_compared"], summary["result_not_kept"]), (2, 1, 2, 1))
+        withholds = self.write("rule.yaml", HEAD % "act_auto" + "rules:\n  - {id: no-fish, then: withhold, result: {words: [swordfish]}}\n")
+        groups, _ = self.backtest(withholds)
+        self.assertIn(("other", "released", "result rule no-fish"), [(group["change"], group["differs"], group["after_by"]) for group in groups])
+        self.assertIn("runs, other text  echo", self.good("policy", "backtest", str(redacts)).out)
+
+    # WB-10 (partly): the facts of then advance from call to call, and a budget that was used up then is used up again.
+    def test_facts_of_many_calls_are_those_of_then(self):
+        then = self.write("then.yaml", "version: 1\nautonomy: {tier: act_auto, budget: {max_per_hour: 3}}\n")
+        self.run_calls(then, *[("echo", {"message": str(i)}) for i in range(3)])
+        client = self.client(options=["--policy", str(then), "--name", "fake"])
+        client.open()
+        client.ask("tools/call", {"name": "echo", "arguments": {"message": "fourth"}})
+        end = time.monotonic() + 60
+        while not self.good("approvals", "list", "--json").lines() and time.monotonic() < end:
+            time.sleep(0.1)
+        _, summary = self.backtest(then)
+        self.assertEqual((summary["calls"], summary["same"], summary["undecided"], summary["not_reproduced"]), (4, 4, 0, 0))
+        groups, _ = self.backtest(self.write("open.yaml", HEAD % "act_auto"))
+        self.assertEqual([(group["change"], group["before"], group["after"], group["calls"]) for group in groups if group["change"] == "loosened"],
+                         [("loosened", "asks", "runs", 1)])
 
     # WB-5
     def test_what_cannot_be_decided_is_counted_first_and_never_as_the_same(self):

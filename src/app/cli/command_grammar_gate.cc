@@ -172,7 +172,7 @@ void CommandLine::add_backtest(CLI::App& policy) {
   text(test, "candidate", out.candidate, "a policy, or a shipped one by its name", "POLICY")
       ->required();
   text(test, "--against", out.against, "compare with this one [the policy of each call]", "POLICY");
-  text(test, "--last", out.last, "how many calls, the newest first [200]", "N");
+  text(test, "--last", out.last, "how many calls, the newest first [10000]", "N");
   text(test, "--examples", out.examples, "how many calls of each group are named [3]", "N");
   text(test, "--fail-on", out.fail_on, "exit 1 for loosened, refused or undecided:PERCENT", "LIST");
   text(test, "--session", out.session, "only of this session", "ID");

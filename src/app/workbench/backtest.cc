@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <boost/json.hpp>
-#include <deque>
 #include <numeric>
 #include <tuple>
 
@@ -29,7 +28,8 @@ Decided decided(const Explained& explained) {
           .by = explained.decider.kind +
                 (explained.decider.name.empty() ? "" : " " + explained.decider.name),
           .reason = explained.now.refusal.value_or(""),
-          .input = explained.now.call.input};
+          .input = explained.now.call.input,
+          .release = explained.release};
 }
 
 std::size_t sum(const std::map<std::string, std::size_t>& counts) {
@@ -37,17 +37,22 @@ std::size_t sum(const std::map<std::string, std::size_t>& counts) {
                          [](std::size_t all, const auto& one) { return all + one.second; });
 }
 
-// Where the last record of each call stands, oldest first.
-struct Places {
-  std::deque<std::uint64_t> newest{};
+// The last record of a call, and how many entries its facts were read at.
+struct LastRecord {
+  std::uint64_t sequence = 0;
+  std::uint64_t as_of = 0;
+};
+struct LastRecords {
+  std::vector<LastRecord> newest{};
   std::size_t older = 0;
 };
 
-// The records that end calls, and of calls without an end the last one.
-Result<Places> places_of(ledger::ReadView& view, ledger::Filter filter, std::size_t most) {
+// The records that end calls, and of calls without an end the last one; in the order of their
+// facts.
+Result<LastRecords> places_of(ledger::ReadView& view, ledger::Filter filter, std::size_t most) {
   filter.facets[ledger::Facet::Kind] = "tool_audit";
-  std::map<std::string, std::uint64_t> open;
-  std::vector<std::uint64_t> all;
+  std::map<std::string, LastRecord> open;
+  std::vector<LastRecord> all;
   SALLYPORT_CHECK_OK(ledger::find_entries(
       view, filter,
       [&](const ledger::StoredEntry& stored, const ledger::EntryView&) -> Result<bool> {
@@ -55,33 +60,55 @@ Result<Places> places_of(ledger::ReadView& view, ledger::Filter filter, std::siz
         const json::object* const body = object_in(entry, "body");
         if (body == nullptr) return true;
         const std::string call = text_or_empty(entry, "call_id");
+        const LastRecord place{stored.sequence, number_in(*body, "as_of").value_or(0)};
         if (bool_in(*body, "terminal").value_or(false)) {
           open.erase(call);
-          all.push_back(stored.sequence);
+          all.push_back(place);
         } else {
-          open[call] = stored.sequence;
+          open[call] = place;
         }
         return true;
       }));
-  for (const auto& [call, sequence] : open) all.push_back(sequence);
-  std::ranges::sort(all);
+  for (const auto& [call, place] : open) all.push_back(place);
+  std::ranges::sort(all, {}, &LastRecord::sequence);
   const std::size_t older = all.size() > most ? all.size() - most : 0;
-  return Places{.newest = {all.begin() + static_cast<long>(older), all.end()}, .older = older};
+  all.erase(all.begin(), all.begin() + static_cast<long>(older));
+  std::ranges::sort(all, {},
+                    [](const LastRecord& one) { return std::pair(one.as_of, one.sequence); });
+  return LastRecords{.newest = std::move(all), .older = older};
 }
+
+// One call that is decided alike or otherwise.
+struct Compared {
+  std::uint64_t sequence = 0;
+  std::string call_id{};
+  std::string session{};
+  std::string agent{};
+  std::string input{};  // its digest
+  std::string server{};
+  std::string tool{};
+  std::string effect_class{};
+  Decided before{};
+  Decided after{};
+};
 
 class Backtesting {
  public:
   Backtesting(const ExplainScene& scene, const BacktestTerms& terms)
-      : scene_(scene), terms_(terms) {}
+      : scene_(scene), memory_(*scene.store), terms_(terms) {
+    scene_.memory = &memory_;
+  }
 
   Result<Backtest> run() {
-    Places places;
+    LastRecords places;
     SALLYPORT_CHECK_OK(scene_.store->read([&](ledger::ReadView& view) -> Result<void> {
       SALLYPORT_TRY(places, places_of(view, terms_.filter, terms_.most));
       return {};
     }));
     test_.older = places.older;
-    for (const std::uint64_t sequence : places.newest) SALLYPORT_CHECK_OK(take(sequence));
+    for (const LastRecord& place : places.newest) SALLYPORT_CHECK_OK(take(place.sequence));
+    std::ranges::sort(changed_, {}, &Compared::sequence);
+    for (const Compared& one : changed_) put(one);
     for (auto& [key, group] : groups_) test_.groups.push_back(std::move(group));
     const auto rank = [](const ChangedCalls& group) {
       return group.change == "loosened" ? 0 : group.change == "tightened" ? 1 : 2;
@@ -105,7 +132,8 @@ class Backtesting {
   }
 
   Result<Explained> explained(const AskedCall& asked, std::optional<NamedPolicy> policy) {
-    return explain(scene_, asked, {.policy = std::move(policy), .with_changes = false});
+    return explain(scene_, asked,
+                   {.policy = std::move(policy), .with_changes = false, .with_result = true});
   }
 
   Result<void> take(std::uint64_t sequence) {
@@ -116,8 +144,9 @@ class Backtesting {
     const AskedCall asked = asked_in(*entry, *body);
     test_.sessions.insert(asked.call.session_id);
     test_.agents.insert(asked.call.agent_id);
-    test_.until = text_or_empty(*entry, "recorded_at");
-    if (test_.since.empty()) test_.since = test_.until;
+    const std::string at = text_or_empty(*entry, "recorded_at");
+    test_.until = std::max(test_.until, at);
+    test_.since = test_.since.empty() ? at : std::min(test_.since, at);
     SALLYPORT_TRY(Explained before, explained(asked, std::nullopt));
     if (before.then->reproduced == false) {
       ++test_.not_reproduced[before.undecided->reason];
@@ -132,43 +161,69 @@ class Backtesting {
       ++test_.undecided[undecided->reason];
       return {};
     }
-    compare(text_or_empty(*entry, "call_id"), asked, before, after);
+    compare({.sequence = sequence,
+             .call_id = text_or_empty(*entry, "call_id"),
+             .session = asked.call.session_id,
+             .agent = asked.call.agent_id,
+             .input = hex(sha256(canonical_json(asked.call.input))),
+             .server = asked.call.server,
+             .tool = asked.call.tool,
+             .effect_class = after.now.classification.effect_class,
+             .before = decided(before),
+             .after = decided(after)});
     return {};
   }
 
-  void compare(const std::string& call_id, const AskedCall& asked, const Explained& before,
-               const Explained& after) {
-    const Decided then = decided(before);
-    const Decided now = decided(after);
-    const std::string change(change_between(then, now));
+  void compare(Compared one) {
+    const std::string change(change_between(one.before, one.after));
     ++test_.changes[change];
-    if (now.verdict == "refused" && then.verdict != "refused") ++test_.newly_refused;
-    if (change == "same") return;
-    const std::string& effect_class = after.now.classification.effect_class;
-    ChangedCalls& group = groups_[{then.verdict, now.verdict, asked.call.server, asked.call.tool,
-                                   effect_class, then.by, now.by}];
-    if (group.calls++ == 0) {
-      group.change = change;
-      group.before = then.verdict;
-      group.after = now.verdict;
-      group.server = asked.call.server;
-      group.tool = asked.call.tool;
-      group.effect_class = effect_class;
-      group.before_by = then.by;
-      group.after_by = now.by;
-      group.first = call_id;
+    if (one.after.verdict == "refused" && one.before.verdict != "refused") ++test_.newly_refused;
+    if (one.before.verdict == "runs" && one.after.verdict == "runs") {
+      const bool known = one.before.release && one.after.release;
+      ++(known ? test_.results : test_.results_not_kept);
     }
-    group.last = call_id;
-    if (group.examples.size() < terms_.examples) group.examples.push_back(call_id);
-    group.sessions.insert(asked.call.session_id);
-    group.agents.insert(asked.call.agent_id);
-    group.inputs.insert(hex(sha256(canonical_json(asked.call.input))));
+    if (change != "same") changed_.push_back(std::move(one));
   }
 
-  const ExplainScene& scene_;
+  // In recorded order.
+  void put(const Compared& one) {
+    const std::string change(change_between(one.before, one.after));
+    const std::string differs(change == "other" ? difference_between(one.before, one.after) : "");
+    const bool released = differs == "released";
+    const std::string before_by = released ? result_decider(one.before) : one.before.by;
+    const std::string after_by = released ? result_decider(one.after) : one.after.by;
+    ChangedCalls& group = groups_[{one.before.verdict, one.after.verdict, one.server, one.tool,
+                                   one.effect_class, before_by, after_by, differs}];
+    if (group.calls++ == 0) {
+      group.change = change;
+      group.before = one.before.verdict;
+      group.after = one.after.verdict;
+      group.server = one.server;
+      group.tool = one.tool;
+      group.effect_class = one.effect_class;
+      group.before_by = before_by;
+      group.after_by = after_by;
+      group.differs = differs;
+      group.first = one.call_id;
+    }
+    group.last = one.call_id;
+    if (group.examples.size() < terms_.examples) group.examples.push_back(one.call_id);
+    group.sessions.insert(one.session);
+    group.agents.insert(one.agent);
+    group.inputs.insert(one.input);
+  }
+
+  // Guards of results have names of their own: `rule ID`, `output-sanitizer`, `guardrails`.
+  static std::string result_decider(const Decided& one) {
+    return one.release && !one.release->by.empty() ? "result " + one.release->by : "no guard";
+  }
+
+  ExplainScene scene_;
+  ExplainMemory memory_;
   const BacktestTerms& terms_;
   Backtest test_;
-  std::map<std::array<std::string, 7>, ChangedCalls> groups_;
+  std::vector<Compared> changed_;
+  std::map<std::array<std::string, 8>, ChangedCalls> groups_;
 };
 
 }  // namespace
@@ -178,9 +233,15 @@ std::string_view change_between(const Decided& before, const Decided& after) {
   const auto is = openness(after.verdict);
   if (is > was) return "loosened";
   if (is < was) return "tightened";
-  const bool alike =
-      before.by == after.by && before.reason == after.reason && before.input == after.input;
-  return alike ? "same" : "other";
+  return difference_between(before, after).empty() ? "same" : "other";
+}
+
+std::string_view difference_between(const Decided& before, const Decided& after) {
+  if (before.by != after.by) return "decider";
+  if (before.reason != after.reason) return "reason";
+  if (before.input != after.input) return "input";
+  const bool known = before.release && after.release;
+  return known && before.release->released != after.release->released ? "released" : "";
 }
 
 std::size_t Backtest::undecided_calls() const {

@@ -1,5 +1,6 @@
 // Recorded calls, decided again under another policy: which verdicts change, and which cannot be
-// told (WB-4, WB-5).
+// told (WB-4, WB-5). The calls are taken in the order of the facts that decided them, so that the
+// ledger is read once.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +17,18 @@ namespace sallyport::app {
 
 // What one policy makes of one call.
 struct Decided {
-  std::string verdict{};  // of WB-2, never `undecided`
-  std::string by{};       // kind and name of what decides
-  std::string reason{};   // of a refusal
-  json::value input{};    // as guards rewrote it
+  std::string verdict{};                  // of WB-2, never `undecided`
+  std::string by{};                       // kind and name of what decides
+  std::string reason{};                   // of a refusal
+  json::value input{};                    // as guards rewrote it
+  std::optional<TrialRelease> release{};  // nothing: the result is not known, or nothing runs
 };
 
 // `same`, `loosened`, `tightened` or `other`. Openness is refused < shadow < proposed < asks <
 // runs.
 std::string_view change_between(const Decided& before, const Decided& after);
+// What differs first of `decider`, `reason`, `input` and `released`; empty: nothing does.
+std::string_view difference_between(const Decided& before, const Decided& after);
 
 // Calls that changed in the same way.
 struct ChangedCalls {
@@ -36,6 +40,7 @@ struct ChangedCalls {
   std::string effect_class{};
   std::string before_by{};
   std::string after_by{};
+  std::string differs{};  // of `other`: what does
   std::size_t calls = 0;
   std::set<std::string> sessions{};
   std::set<std::string> agents{};
@@ -56,7 +61,9 @@ struct Backtest {
   std::map<std::string, std::size_t> not_reproduced{};  // by code
   std::map<std::string, std::size_t> changes{};         // by word, `same` too
   std::size_t newly_refused = 0;                        // ran or asked before
-  std::vector<ChangedCalls> groups{};                   // loosened first, then by number of calls
+  std::size_t results = 0;             // of calls that run before and after, judged again
+  std::size_t results_not_kept = 0;    // of such calls, not judged: the record does not have them
+  std::vector<ChangedCalls> groups{};  // loosened first, then by number of calls
 
   std::size_t undecided_calls() const;
   std::size_t lost_calls() const;  // not reproduced
@@ -66,7 +73,7 @@ struct BacktestTerms {
   NamedPolicy candidate{};
   std::optional<NamedPolicy> against{};  // none: the policy of then
   ledger::Filter filter{};               // of the calls
-  std::size_t most = 200;                // the newest of them
+  std::size_t most = 10'000;             // the newest of them
   std::size_t examples = 3;              // of each group
 };
 

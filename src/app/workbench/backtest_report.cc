@@ -32,6 +32,7 @@ json::object group_json(const ChangedCalls& group) {
           {"class", group.effect_class},
           {"before_by", group.before_by},
           {"after_by", group.after_by},
+          {"differs", group.differs.empty() ? json::value() : json::value(group.differs)},
           {"calls", group.calls},
           {"sessions", group.sessions.size()},
           {"agents", group.agents.size()},
@@ -56,7 +57,9 @@ json::object summary_json(const Backtest& test) {
                                    {"loosened", count_of(test, "loosened")},
                                    {"tightened", count_of(test, "tightened")},
                                    {"other", count_of(test, "other")},
-                                   {"newly_refused", test.newly_refused}}}};
+                                   {"newly_refused", test.newly_refused},
+                                   {"results_compared", test.results},
+                                   {"result_not_kept", test.results_not_kept}}}};
 }
 
 std::string by_code(const std::map<std::string, std::size_t>& counts) {
@@ -65,6 +68,12 @@ std::string by_code(const std::map<std::string, std::size_t>& counts) {
     text += fmt::format("{}{} {}", text.empty() ? ": " : ", ", count, code);
   }
   return text;
+}
+
+std::string verdicts_of(const ChangedCalls& group) {
+  if (group.differs == "released") return fmt::format("{}, other text", group.after);
+  if (group.differs == "input") return fmt::format("{}, other input", group.after);
+  return fmt::format("{} -> {}", group.before, group.after);
 }
 
 void report_line(std::string_view name, const std::string& text) {
@@ -104,13 +113,16 @@ void say_backtest(const Backtest& test) {
   for (const ChangedCalls& group : test.groups) {
     report_line(
         group.change,
-        fmt::format("{} -> {}  {}{}  by {}, now by {}  {} calls, {} sessions, {} agents, {} inputs",
-                    group.before, group.after, visible(group.tool),
+        fmt::format("{}  {}{}  by {}, now by {}  {} calls, {} sessions, {} agents, {} inputs",
+                    verdicts_of(group), visible(group.tool),
                     group.server.empty() ? "" : " of " + visible(group.server),
                     visible(group.before_by), visible(group.after_by), group.calls,
                     group.sessions.size(), group.agents.size(), group.inputs.size()));
     report_line("", fmt::format("call {}", fmt::join(group.examples, ", ")));
   }
+  if (test.results + test.results_not_kept == 0) return;
+  report_line("results",
+              fmt::format("{} judged again; {} not kept", test.results, test.results_not_kept));
 }
 
 }  // namespace sallyport::app

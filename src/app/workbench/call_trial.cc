@@ -10,6 +10,8 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/call/governor.h"
+#include "core/plan/fail_open.h"
+#include "core/plan/pipeline.h"
 #include "core/record/reading_recorder.h"
 #include "external/guards.h"
 #include "policy/reviewer_file.h"
@@ -72,15 +74,43 @@ class WouldRun final : public core::Upstream {
   const CallTrial& trial_;
 };
 
-Result<core::Rehearsal> run(Task<core::Rehearsal> task) {
-  Result<core::Rehearsal> seen = fail(ErrorCode::Internal, "a task ended without an answer");
+template <class T>
+Result<T> run(Task<T> task) {
+  Result<T> seen = fail(ErrorCode::Internal, "a task ended without an answer");
   boost::asio::io_context loop(1);
   boost::asio::co_spawn(loop, std::move(task),
-                        [&](const std::exception_ptr& thrown, Result<core::Rehearsal> result) {
+                        [&](const std::exception_ptr& thrown, Result<T> result) {
                           if (!thrown) seen = std::move(result);
                         });
   loop.run();
   return seen;
+}
+
+Task<core::Release> piped(const core::Plan& plan, Envelope result, ResultContext context,
+                          const Clock& clock, core::FailOpen& fail_open) {
+  co_return co_await core::run_pipeline(plan, std::move(result), std::move(context), clock,
+                                        fail_open);
+}
+
+// Guards of results judge what the tool gave, as they would behind the call.
+Result<TrialRelease> released_by(const core::Plan& plan, const core::Rehearsal& seen,
+                                 const Envelope& result, const Clock& clock) {
+  ResultContext context{.tool = seen.call.tool,
+                        .call = std::make_shared<const Call>(seen.call),
+                        .effect_class = seen.classification.effect_class,
+                        .policy_hash = seen.policy_hash,
+                        .is_error = result.kind == Envelope::Kind::Error};
+  if (seen.rules) context.rules = std::make_shared<const core::ResultRules>(seen.rules->results);
+  core::FailOpenLog log("trial");
+  core::FailOpen fail_open(log);
+  SALLYPORT_TRY(const core::Release release,
+                run(piped(plan, result, std::move(context), clock, fail_open)));
+  TrialRelease out{.released = release.released.to_json(), .by = release.guard};
+  for (const core::Release::GuardState& guard : release.guards) {
+    const bool changed = guard.verdict == "redact" || guard.verdict == "rewrite";
+    if (out.by.empty() && changed) out.by = guard.guard;
+  }
+  return out;
 }
 
 }  // namespace
@@ -135,8 +165,9 @@ Result<TrialAnswer> decide(const CallTrial& trial, core::Hearing hearing) {
     builder.reviewers(std::make_shared<const policy::PeopleOfFolder>(trial.reviewers));
   }
   TrialAnswer answer;
-  SALLYPORT_TRY(answer.policy, policy::read_policy(trial.policy, trial.policy_name));
-  SALLYPORT_TRY(auto guardrails, policy::compile_guardrails(answer.policy, 1));
+  PolicyShelf own;
+  SALLYPORT_TRY(answer.shelved,
+                (trial.shelf ? *trial.shelf : own).read(trial.policy, trial.policy_name));
   policy::Surroundings surroundings{.clock = clock,
                                     .entropy = entropy,
                                     .fingerprint_key = {},
@@ -147,7 +178,7 @@ Result<TrialAnswer> decide(const CallTrial& trial, core::Hearing hearing) {
     surroundings.standing = [&](const std::string&) { return *trial.standing; };
   }
   SALLYPORT_CHECK_OK(
-      policy::add_to_plan(builder, answer.policy, std::move(guardrails), surroundings));
+      policy::add_to_plan(builder, answer.policy(), answer.shelved->guardrails, surroundings));
   SALLYPORT_TRY(const std::shared_ptr<const core::Plan> plan, builder.build());
   const core::FixedPlan plans(plan);
   const core::NoRedactor redactor;
@@ -156,6 +187,9 @@ Result<TrialAnswer> decide(const CallTrial& trial, core::Hearing hearing) {
   if (call.agent_id.empty()) call.agent_id = acting_agent(*plan);
   SALLYPORT_TRY(answer.seen, run(governor.rehearse(std::move(call),
                                                    std::make_shared<WouldRun>(trial), hearing)));
+  if (trial.result && verdict_of(answer.seen) == "runs") {
+    SALLYPORT_TRY(answer.release, released_by(*plan, answer.seen, *trial.result, clock));
+  }
   return answer;
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "app/workbench/policy_tree.h"
+#include "app/workbench/policy_shelf.h"
 #include "base/clock.h"
 #include "core/call/rehearsal.h"
 #include "core/plan/call_rules.h"
@@ -58,11 +58,24 @@ struct CallTrial {
   // Instead of what the records say.
   std::optional<trust::Standing> standing{};
   std::map<core::FactKey, std::optional<std::string>> facts{};
+  // What the tool gave, where it is known: guards of results judge it if the call runs.
+  std::optional<Envelope> result{};
+  PolicyShelf* shelf = nullptr;  // null: the policy is read for this decision alone
+};
+
+// What the guards of results make of a result.
+struct TrialRelease {
+  json::value released{};
+  std::string by{};  // the guard that withheld or changed it; empty: none did
 };
 
 struct TrialAnswer {
   core::Rehearsal seen{};
-  policy::Policy policy{};
+  std::shared_ptr<const ShelvedPolicy> shelved{};
+  std::optional<TrialRelease> release{};  // nothing: the result is not known, or nothing runs
+
+  const policy::Policy& policy() const { return shelved->policy; }
+  const PolicyTree& tree() const { return shelved->tree; }
 };
 
 // Nothing is run, written or asked of a person.

@@ -390,7 +390,7 @@ class Search {
     for (int round = 0; round < 4; ++round) {
       const std::size_t before = edits.size();
       for (const Cause& cause : causes) {
-        if (std::optional<Edit> edit = policy_edit_for(cause, seen, start.policy, own)) {
+        if (std::optional<Edit> edit = policy_edit_for(cause, seen, start.policy(), own)) {
           edits.push_back(std::move(*edit));
         }
       }
@@ -398,7 +398,7 @@ class Search {
       const std::optional<TrialAnswer> next = tried(edits, core::Hearing::All);
       if (!next) break;
       if (app::verdict_of(next->seen) == "runs") break;
-      causes = causes_of(next->seen, next->policy, own);
+      causes = causes_of(next->seen, next->policy(), own);
       seen = next->seen;
     }
     keep("policy", edits);

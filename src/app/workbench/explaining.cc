@@ -88,6 +88,23 @@ std::vector<Hole> holes_in(const json::object& entry) {
   return holes;
 }
 
+// What the tool gave, where the record has it: released unchanged, and nothing taken out since.
+std::optional<Envelope> result_in(const json::object& entry, const json::object& body) {
+  constexpr std::string_view kReleased = "/post_invocation/released";
+  const json::object* const post = object_in(body, "post_invocation");
+  const json::value* const released = post ? post->if_contains("released") : nullptr;
+  if (released == nullptr || post->contains("original")) return std::nullopt;
+  if (const json::value* const all = entry.if_contains("redactions"); all && all->is_array()) {
+    for (const json::value& each : all->get_array()) {
+      const std::string path = text_or_empty(each.as_object(), "path");
+      if (path.empty() || path.starts_with(kReleased)) return std::nullopt;
+    }
+  }
+  Result<Envelope> whole = Envelope::from_json(*released);
+  if (!whole) return std::nullopt;
+  return std::move(*whole);
+}
+
 // Those that have a body, opened and in order, for as long as `visit` wants more.
 Result<void> visit_entries(
     ledger::LedgerStore& store, const ledger::Filter& filter,
@@ -127,7 +144,10 @@ Result<core::PolicyText> text_of(const std::string& name) {
 class Explaining {
  public:
   Explaining(const ExplainScene& scene, const ExplainWish& wish) : scene_(scene), wish_(wish) {
-    if (scene_.store != nullptr) reader_.emplace(*scene_.store);
+    if (scene_.store == nullptr) return;
+    reader_.emplace(*scene_.store);
+    memory_ = scene_.memory ? scene_.memory : &own_memory_.emplace(*scene_.store);
+    trial_.shelf = &memory_->shelf;
   }
 
   Result<Explained> explain(AskedCall asked) {
@@ -179,9 +199,23 @@ class Explaining {
       return {};
     }
     trial_.at = *decided;
-    past_.emplace(*scene_.store, *as_of, trial_.at);
+    past_.emplace(*scene_.store, memory_->history, *as_of);
     trial_.records = &*past_;
     return {};
+  }
+
+  Result<std::string> known_source(const std::string& hash) {
+    const auto found = memory_->sources.find(hash);
+    if (found != memory_->sources.end()) return found->second;
+    SALLYPORT_TRY(std::string source, source_of(*scene_.store, hash));
+    return memory_->sources[hash] = std::move(source);
+  }
+
+  Result<std::optional<core::KeptPolicy>> known_text(const std::string& hash) {
+    const auto found = memory_->texts.find(hash);
+    if (found != memory_->texts.end()) return found->second;
+    SALLYPORT_TRY(auto kept, core::kept_policy(records_of_now(), hash));
+    return memory_->texts[hash] = std::move(kept);
   }
 
   // The policy that was named; else that of the recorded call; else the starter.
@@ -198,7 +232,7 @@ class Explaining {
       return {};
     }
     const std::string& hash = then_->decision.policy_hash;
-    SALLYPORT_TRY(const std::string source, source_of(*scene_.store, hash));
+    SALLYPORT_TRY(const std::string source, known_source(hash));
     if (wish_.now) {
       if (source.empty()) {
         return fail(ErrorCode::InvalidInput,
@@ -211,7 +245,7 @@ class Explaining {
       return {};
     }
     explained_.policy = source.empty() ? hash : source;
-    SALLYPORT_TRY(const auto kept, core::kept_policy(records_of_now(), hash));
+    SALLYPORT_TRY(const auto kept, known_text(hash));
     if (kept) {
       trial_.policy = kept->text;
       trial_.policy_name = kept->source == "program" ? std::string("policy") : kept->source;
@@ -240,6 +274,7 @@ class Explaining {
     trial_.caution = bool_in(then_->body, "caution").value_or(false);
     trial_.definition = text_or_empty(then_->body, "definition");
     trial_.known = !then_->decision.reason.starts_with("unknown tool `");
+    if (wish_.with_result) trial_.result = then_->result;
     if (trial_.call.setting.front.empty()) trial_.call.setting.front = "mcp";
     const json::object* const rules = object_in(then_->body, "rules");
     if (rules == nullptr) return {};
@@ -329,14 +364,14 @@ class Explaining {
                             *guard));
       return {};
     }
-    SALLYPORT_TRY(const PolicyTree tree, PolicyTree::read(trial_.policy, trial_.policy_name));
     explained_.now = std::move(answer.seen);
+    explained_.release = std::move(answer.release);
     if (!explained_.holes.empty()) explained_.now.call.input = recorded_input();
-    explained_.decider = decider_of(explained_.now, answer.policy, tree);
+    explained_.decider = decider_of(explained_.now, answer.policy(), answer.tree());
     compare_with_record();
     if (!wish_.with_changes || verdict_of(explained_.now) == "runs") return {};
     SALLYPORT_TRY(const TrialAnswer all, decide(trial_, core::Hearing::All));
-    explained_.causes = causes_of(all.seen, all.policy, tree);
+    explained_.causes = causes_of(all.seen, all.policy(), all.tree());
     if (explained_.undecided) return {};
     SALLYPORT_TRY(explained_.changes, changes_for(trial_, explained_.causes));
     return {};
@@ -373,6 +408,8 @@ class Explaining {
   const ExplainWish& wish_;
   core::NoRecords nothing_;
   std::optional<ledger::StoreReader> reader_;
+  std::optional<ExplainMemory> own_memory_;
+  ExplainMemory* memory_ = nullptr;  // null: there is no store
   std::optional<PastFacts> past_;
   std::optional<RecordedFiles> files_;
   std::optional<RecordedCall> then_;
@@ -390,7 +427,7 @@ AskedCall asked_in(const json::object& entry, const json::object& body) {
                            .tool = text_or_empty(entry, "tool_name"),
                            .input = input ? *input : json::value(),
                            .setting = {.front = text_or_empty(body, "front")}},
-                  .then = RecordedCall{.body = body}};
+                  .then = RecordedCall{.body = body, .result = result_in(entry, body)}};
   RecordedDecision& then = asked.then->decision;
   then.sequence = number_in(entry, "sequence").value_or(0);
   then.policy_hash = text_or_empty(entry, "policy_hash");

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "app/environment.h"
+#include "app/records/fact_history.h"
 #include "app/workbench/explanation.h"
 #include "core/plan/policy_text.h"
 #include "ledger/store.h"
@@ -18,6 +19,7 @@ namespace sallyport::app {
 struct RecordedCall {
   RecordedDecision decision{};
   json::object body{};
+  std::optional<Envelope> result{};  // what the tool gave; nothing: it is not kept
 };
 
 struct AskedCall {
@@ -41,6 +43,16 @@ struct NamedPolicy {
 };
 Result<NamedPolicy> policy_named(const std::string& name, ledger::LedgerStore* store);
 
+// What the explanations of many calls share, so that each policy and each entry is read once. One
+// thread; `store` must outlive it.
+struct ExplainMemory {
+  explicit ExplainMemory(ledger::LedgerStore& store) : history(store) {}
+  FactHistory history;
+  PolicyShelf shelf{};
+  std::map<std::string, std::string> sources{};                    // by hash of a policy
+  std::map<std::string, std::optional<core::KeptPolicy>> texts{};  // the same
+};
+
 // All must outlive the explanation.
 struct ExplainScene {
   ledger::LedgerStore* store = nullptr;  // null: nothing is revoked, spent, promoted or pinned
@@ -48,6 +60,7 @@ struct ExplainScene {
   std::filesystem::path data_dir{};   // empty: there is none
   std::filesystem::path reviewers{};  // empty: no person is registered
   bool sees_disk = true;              // false: what depends on files of this machine is undecided
+  ExplainMemory* memory = nullptr;    // null: one for this explanation alone
 };
 
 struct ExplainWish {
@@ -56,6 +69,7 @@ struct ExplainWish {
   std::optional<std::string> at{};      // RFC 3339
   std::optional<std::string> grant{};   // a token
   bool with_changes = true;             // also all causes, and what would let the call run
+  bool with_result = false;             // guards of results judge the recorded result again
 };
 
 Result<Explained> explain(const ExplainScene& scene, AskedCall asked, const ExplainWish& wish);

@@ -50,8 +50,9 @@ struct Explained {
   std::vector<Cause> causes{};
   std::vector<Change> changes{};
   std::vector<Hole> holes{};
-  std::string policy;         // its name, or its file
-  std::string policy_note{};  // which text it is
+  std::optional<TrialRelease> release{};  // where it was asked for, and what the tool gave is known
+  std::string policy;                     // its name, or its file
+  std::string policy_note{};              // which text it is
   std::optional<RecordedDecision> then{};
 
   std::string_view verdict() const { return undecided ? "undecided" : verdict_of(now); }

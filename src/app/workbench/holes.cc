@@ -92,20 +92,19 @@ class Filling {
     if (!by_path()) return unknown(holes_.front(), "the record does not say where it was");
     fill();
     SALLYPORT_TRY(const TrialAnswer answer, decide(trial_, core::Hearing::All));
-    SALLYPORT_TRY(const PolicyTree tree, PolicyTree::read(trial_.policy, trial_.policy_name));
-    if (refused_by_names(answer, tree)) return HoleAnswer{};
-    if (answer.policy.rules) {
+    if (refused_by_names(answer, answer.tree())) return HoleAnswer{};
+    if (answer.policy().rules) {
       return unknown(holes_.front(), "the rules of the policy look at the input");
     }
-    if (answer.policy.grants && answer.seen.grant) {
+    if (answer.policy().grants && answer.seen.grant) {
       return unknown(holes_.front(), "the grant constrains the input");
     }
     if (trial_.call.tool == "elicitation/create") {
       return unknown(holes_.front(), "the gate looks at forms");
     }
-    if (!answer.policy.guardrails) return HoleAnswer{};
+    if (!answer.policy().guardrails) return HoleAnswer{};
     HoleAnswer open;
-    for (const guardrails::Check& check : answer.policy.guardrails->checks) {
+    for (const guardrails::Check& check : answer.policy().guardrails->checks) {
       if (!looks_at(check, trial_.call) || check.on_fail != guardrails::Action::Block) continue;
       const Reach reach = reach_of(check, recorded);
       if (reach.must) return HoleAnswer{};

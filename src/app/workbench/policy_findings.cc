@@ -307,22 +307,28 @@ class PolicyLint {
     return text;
   }
 
-  // The same entry again, or a word that holds another one.
+  // The same entry again, or one whose texts another one finds anyway; of two that cover each
+  // other, the later. What is replaced differs with its length, so there only the same is covered.
   void covered_entry(const Check& check, std::size_t i, const std::string& where) {
     const bool words = check.type == CheckType::Blocklist;
+    const bool names = check.type == CheckType::ToolPattern;
+    const bool by_text = !names && check.on_fail != Action::Redact && check.except.empty();
     const std::string own = words ? folded(check, check.entries[i]) : check.entries[i];
     for (std::size_t j = 0; j < check.entries.size(); ++j) {
       if (j == i) continue;
       const std::string other = words ? folded(check, check.entries[j]) : check.entries[j];
       const bool same = own == other && j < i;
-      // A replaced word differs with its length, so only what is refused whole is covered.
-      const bool holds = words && !check.whole_word && check.on_fail != Action::Redact &&
-                         own != other && own.find(other) != std::string::npos;
-      if (!same && !holds) continue;
+      const bool held = by_text && own != other && finds_all_of(check, other, own) &&
+                        (j < i || !finds_all_of(check, own, other));
+      if (!same && !held) continue;
       return find("covered", place(where),
                   fmt::format("`{:.80}` finds nothing that `{:.80}` does not find", own, other),
                   dead_by(fmt::format("entry {} of check {}", j + 1, check.label)));
     }
+  }
+
+  static bool finds_all_of(const Check& check, const std::string& wide, const std::string& narrow) {
+    return guardrails::is_covered(check, narrow, {wide});
   }
 
   static bool within(const std::vector<std::string>& narrow, const std::vector<std::string>& wide) {
@@ -340,11 +346,15 @@ class PolicyLint {
     const bool stronger =
         (wide.on_fail == Action::Block && narrow.on_fail != Action::Log) ||
         (wide.on_fail == narrow.on_fail && wide.replacement == narrow.replacement);
+    if (!same_reading || !stronger) return false;
+    // What is blocked, or only logged, is so by any find; what is replaced, by this one.
+    const bool by_text = wide.type != CheckType::ToolPattern && wide.on_fail != Action::Redact;
     const bool all_entries = std::ranges::all_of(narrow.entries, [&](const std::string& entry) {
-      return std::ranges::find(wide.entries, entry) != wide.entries.end();
+      return std::ranges::find(wide.entries, entry) != wide.entries.end() ||
+             (by_text && guardrails::is_covered(wide, entry, wide.entries));
     });
-    return same_reading && stronger && all_entries && wide.except.empty() &&
-           within(narrow.tools, wide.tools) && within(narrow.args, wide.args);
+    return all_entries && wide.except.empty() && within(narrow.tools, wide.tools) &&
+           within(narrow.args, wide.args);
   }
 
   void covered_check(const std::vector<Check>& all, std::size_t at) {

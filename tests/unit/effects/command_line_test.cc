@@ -123,6 +123,10 @@ TEST(CommandLineTest, GlobsAreExpandedAsTheShellWould) {
   EXPECT_EQ(effects_text("cat .e*", files), "fs.read .env");
   EXPECT_EQ(effects_text("cat */*.c", files), "fs.read sub/d.c");
   EXPECT_EQ(effects_text("cat */", files), "fs.read sub/");
+  // Files were listed here too: bash gives `..` behind folders only (RU-44).
+  EXPECT_EQ(effects_text("cat */..", files), "fs.read sub/..");
+  EXPECT_EQ(effects_text("cat */../a.c ../w/*.c", files),
+            "fs.read sub/../a.c; fs.read ../w/a.c; fs.read ../w/b.c");
   EXPECT_EQ(effects_text("cat [ab].c", files), "fs.read a.c; fs.read b.c");
   EXPECT_EQ(effects_text("cat [a-b].c", files), "fs.read ?");
   EXPECT_EQ(effects_text("cat *.h 'a'*.h", files), "fs.read *.h; fs.read a*.h");

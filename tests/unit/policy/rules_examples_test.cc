@@ -10,6 +10,7 @@
 #include "policy/policy.h"
 #include "policy/shipped.h"
 #include "rules/case_view.h"
+#include "rules/rule_index.h"
 #include "rules/rule_set.h"
 #include "rules/warnings.h"
 #include "unit/policy/judged_result.h"
@@ -100,6 +101,12 @@ Said say(const json::object& example) {
       .server_command = given.command,
       .read_only_hint = given.read_only};
   const rules::Judged judged = rules::judge(policy->rules.value(), facts, given.now);
+  // What the index passes over matches nothing (RU-78).
+  const rules::RuleDecision indexed =
+      rules::decide(*policy->rules, rules::index_of(*policy->rules),
+                    rules::seen_by(*policy->rules, facts), judged.effects, given.now);
+  EXPECT_EQ(indexed.matches, judged.decision.matches);
+  EXPECT_EQ(indexed.verdict, judged.decision.verdict);
   Said said;
   if (const json::value* const result = example.if_contains("result")) {
     const SystemClock clock;

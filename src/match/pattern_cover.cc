@@ -1,0 +1,162 @@
+#include "match/pattern_cover.h"
+
+#include <deque>
+#include <optional>
+#include <set>
+
+#include "match/program.h"
+
+namespace sallyport::match {
+
+namespace {
+
+using NodeSet = std::set<std::uint32_t>;
+
+// Runs both sides over all texts at once: each state stands for all texts that lead to it.
+class CoverSearch {
+ public:
+  Cover run(const Expression& narrow, const std::vector<Expression>& wide, std::size_t most) {
+    if (!compile(narrow, wide)) return Cover::NotDecided;
+    take({.before = Neighbour::Edge});
+    while (!open_.empty()) {
+      if (seen_.size() > most) return Cover::NotDecided;
+      const State state = std::move(open_.front());
+      open_.pop_front();
+      if (!state.goes_on && parts_at_end(state)) return Cover::No;
+      for (std::uint32_t each = 0; each < program_.classes().count(); ++each) {
+        if (step_parts(state, each)) return Cover::No;
+      }
+    }
+    return Cover::Yes;
+  }
+
+ private:
+  struct State {
+    Neighbour before = Neighbour::Edge;
+    bool goes_on = false;  // the text does not end here
+    bool found = false;    // by the narrow side; the wide side has found nothing
+    NodeSet narrow{};
+    NodeSet wide{};
+
+    auto operator<=>(const State&) const = default;
+  };
+  // What stands behind a place.
+  struct Behind {
+    Neighbour after = Neighbour::Edge;
+    bool last = false;  // a newline that ends the text
+  };
+  struct Closed {
+    bool accepts = false;
+    NodeSet characters{};
+  };
+
+  bool compile(const Expression& narrow, const std::vector<Expression>& wide) {
+    const auto add = [&](const Expression& expression) {
+      const Result<Parsed> parsed = parse(expression);
+      return parsed && program_.add(parsed->tree);
+    };
+    if (!add(narrow)) return false;
+    for (const Expression& each : wide) {
+      if (!add(each)) return false;
+    }
+    return program_.settle();
+  }
+
+  static bool holds(Assertion assertion, Neighbour before, Behind behind) {
+    const Answer answer = decide(assertion, before, behind.after);
+    return answer == Answer::Yes || (answer == Answer::IfFinal && behind.last);
+  }
+
+  // All that is reached without a character; a find may begin at every place.
+  Closed closed(const NodeSet& nodes, std::uint32_t first, std::uint32_t end, Neighbour before,
+                Behind behind) const {
+    std::vector<std::uint32_t> open(nodes.begin(), nodes.end());
+    for (std::uint32_t entry = first; entry < end; ++entry) {
+      open.push_back(program_.start_of(entry));
+    }
+    Closed out;
+    NodeSet seen;
+    while (!open.empty()) {
+      const std::uint32_t next = open.back();
+      open.pop_back();
+      if (!seen.insert(next).second) continue;
+      const Node& at = program_.nodes()[next];
+      if (at.kind == Node::Kind::Accept) out.accepts = true;
+      if (at.kind == Node::Kind::Characters) out.characters.insert(next);
+      if (at.kind == Node::Kind::Split) open.push_back(at.other);
+      const bool passes = at.kind == Node::Kind::Split ||
+                          (at.kind == Node::Kind::Assert && holds(at.assertion, before, behind));
+      if (passes) open.push_back(at.out);
+    }
+    return out;
+  }
+  Closed narrow_at(const State& state, Behind behind) const {
+    return closed(state.narrow, 0, 1, state.before, behind);
+  }
+  Closed wide_at(const State& state, Behind behind) const {
+    const auto entries = static_cast<std::uint32_t>(program_.entries());
+    return closed(state.wide, 1, entries, state.before, behind);
+  }
+
+  // The text ends here: has the narrow side found something, and the wide side nothing?
+  bool parts_at_end(const State& state) const {
+    const bool found = state.found || narrow_at(state, {}).accepts;
+    return found && !wide_at(state, {}).accepts;
+  }
+
+  NodeSet behind_character(const NodeSet& nodes, std::uint32_t its_class) const {
+    NodeSet next;
+    for (const std::uint32_t node : nodes) {
+      const Node& at = program_.nodes()[node];
+      if (program_.classes().contains(at.set, its_class)) next.insert(at.out);
+    }
+    return next;
+  }
+
+  // Nothing: the wide side finds something, and so it does in every longer text.
+  std::optional<State> stepped(const State& state, std::uint32_t its_class, bool last) const {
+    const Behind behind{program_.classes().neighbour(its_class), last};
+    const Closed wide = wide_at(state, behind);
+    if (wide.accepts) return std::nullopt;
+    State next{.before = behind.after, .found = state.found};
+    if (!state.found) {
+      const Closed narrow = narrow_at(state, behind);
+      next.found = narrow.accepts;
+      if (!next.found) next.narrow = behind_character(narrow.characters, its_class);
+    }
+    next.wide = behind_character(wide.characters, its_class);
+    return next;
+  }
+
+  bool step_parts(const State& state, std::uint32_t its_class) {
+    const bool newline = program_.classes().neighbour(its_class) == Neighbour::Newline;
+    if (newline) {
+      const std::optional<State> last = stepped(state, its_class, true);
+      if (last && parts_at_end(*last)) return true;
+    }
+    std::optional<State> next = stepped(state, its_class, false);
+    if (!next) return false;
+    next->goes_on = newline;
+    take(std::move(*next));
+    return false;
+  }
+
+  void take(State state) {
+    const auto [place, fresh] = seen_.insert(std::move(state));
+    if (fresh) open_.push_back(*place);
+  }
+
+  Program program_;
+  std::set<State> seen_;
+  std::deque<State> open_;
+};
+
+}  // namespace
+
+Cover covered_by(const Expression& narrow, const std::vector<Expression>& wide,
+                 std::size_t most_states) {
+  if (wide.empty()) return Cover::No;
+  return CoverSearch().run(narrow, wide, most_states);
+}
+
+}  // namespace sallyport::match

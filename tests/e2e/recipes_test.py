@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Recipes of the pages for operators and users, run as they are written; names of a page stand for those of the test."""
+import json
+import re
+import subprocess
+import unittest
+
+from document_support import ROOT, DocumentTest, blocks
+from mcp_peers_test import PEERS
+from mcp_support import LEGACY
+
+CALL = "call-00002"
+
+
+class Recipes(DocumentTest):
+    def verifier_key(self):
+        return self.shell("sallyport keys show | tail -n 1 | cut -d' ' -f1").strip()
+
+    def test_the_tool_server_of_the_readme_behind_the_gate(self):
+        PEERS.need()
+        notes = self.home / "notes"
+        notes.mkdir()
+        (notes / "a.txt").write_text("from the notes")
+        (self.folder / "node_modules").symlink_to(PEERS.modules)
+        command, listing = self.block("README.md", "sallyport mcp --policy ask-before-effects").splitlines()[:2]
+        gate = subprocess.Popen(["bash", "-c", command], env=self.env, cwd=self.folder, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                stderr=subprocess.DEVNULL)
+        for close in (gate.wait, gate.kill, gate.stdout.close, gate.stdin.close):
+            self.addCleanup(close)
+        for message in ({"id": 1, "method": "initialize", "params": {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}},
+                        {"method": "notifications/initialized"},
+                        {"id": 2, "method": "tools/call", "params": {"name": "read_text_file", "arguments": {"path": str(notes / "a.txt")}}},
+                        {"id": 3, "method": "tools/call", "params": {"name": "write_file", "arguments": {"path": str(notes / "b.txt"), "content": "x"}}}):
+            gate.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+            gate.stdin.flush()
+        read = next(json.loads(line) for line in gate.stdout if json.loads(line).get("id") == 2)
+        self.assertIn("from the notes", json.dumps(read))
+        waits = f"until {listing.split('#')[0].strip()} | grep -q write_file; do sleep 0.2; done"
+        self.shell(waits, timeout=90)
+        self.assertFalse((notes / "b.txt").exists())
+
+    def test_the_agent_without_a_network(self):
+        command = self.block("docs/agent.md", '--policy starter "Tidy up"')
+        shown = self.shell(f"cp -r {ROOT}/examples . && {command}")
+        self.assertRegex(shown, "finished|done|tidy")
+        self.assertIn("agent:tidy", self.shell("sallyport ledger calls"))
+        self.assertIn("tool_execution_started", self.shell(self.block("docs/events.md", "ledger show --kind event")))
+
+    def test_filters_of_records(self):
+        self.make_ledger()
+        for line in self.block("docs/audit.md", "--outcome blocked").splitlines():
+            line = line.replace("--session s-1", "--session session-0").replace("--outcome blocked", "--outcome completed").replace("--tool transfer", "--tool read_file")
+            self.shell(line)
+
+    def test_the_command_line_page_on_one_ledger(self):
+        self.make_ledger()
+        first, second = self.commands("docs/cli.md", "ledger tial")
+        self.assertIn("is no time", self.shell(first + " 2>&1", code=64))
+        self.assertIn("did you mean `sallyport ledger tail`", self.shell(second + " 2>&1", code=64))
+        (tail,) = self.commands("docs/cli.md", "ledger tail -n 2 --tool write_file")
+        self.assertEqual(self.shell(tail).count("write_file"), 2)
+        (check,) = self.commands("docs/cli.md", "policy check examples/guardrails/policy.yaml")
+        self.assertIn("is a good policy, `support-desk`", self.shell(f"cd {ROOT} && {check}"))
+        receipt = "\n".join(self.commands("docs/cli.md", "ledger receipt call-00001"))
+        self.assertTrue(self.shell(receipt).endswith("verified\n"))
+        proof = "\n".join(self.commands("docs/cli.md", "ledger proof 2 8"))
+        self.assertTrue(self.shell(proof).endswith("verified\n"))
+        gallery = "\n".join(self.commands("docs/cli.md", "policy gallery secrets > guardrails.json")).replace("| head -n 3", "> list; head -n 3 list")
+        self.assertIn("secrets", self.shell(gallery))
+        self.assertIn("checks", json.loads((self.folder / "guardrails.json").read_text()))
+        erase, hold, prune = self.commands("docs/cli.md", "ledger erase --call call-00002")
+        self.assertIn("/body/requested_input", self.shell(erase))
+        self.assertIn("hold case-7 set", self.shell(hold))
+        self.assertIn("lift it first", self.shell(f"! {prune} 2>&1"))
+        (doctor,) = self.commands("docs/cli.md", "fail signing.key")
+        self.assertIn("ok", self.shell(doctor + " || true"))
+        self.shell('chmod 0644 "$SALLYPORT_DATA_DIR/keys/signing.key"')
+        self.assertRegex(self.shell(f"! {doctor}"), "signing.key.*has mode 0644, others can get at it; chmod 0600")
+
+    def test_backup_and_checkpoints_of_operations(self):
+        self.make_ledger(60)
+        self.assertIn("verified", self.shell(self.block("docs/operations.md", "VACUUM INTO 'backup/ledger.db'")))
+        self.shell(self.block("docs/operations.md", ".backup backup/ledger.db"))
+        kept = self.block("docs/operations.md", "ledger checkpoint > kept.note")
+        self.assertIn("verified", self.shell(kept))
+        key = self.verifier_key()
+        for words in ("ledger verify log.jsonl", "verify --consistency proof.11"):
+            # Only sizes at which a commit ended have a checkpoint: here that is 99.
+            script = self.block("docs/operations.md", words).replace("VKEY", key).replace("11 100", "11 99").replace("proof.100", "proof.99")
+            self.assertIn("verified", self.shell(script))
+
+    def test_keys_erasing_holds_and_pruning_of_operations(self):
+        self.make_ledger()
+        old = self.verifier_key()
+        said = self.shell(self.block("docs/operations.md", "keys rotate\n"))
+        rotation = next(line.strip() for line in said.splitlines() if "--out rotation.json" in line)
+        verify = self.block("docs/operations.md", "--rotation rotation.json").replace("OLD_VKEY", old)
+        self.assertIn("verified", self.shell(f"{rotation}\nsallyport ledger receipt call-00001 --out receipt.json\n{verify}"))
+        hold, erase = self.block("docs/operations.md", "--id case-17 --call CALL").replace("CALL", CALL).splitlines()
+        self.assertIn("lift it first", self.shell(f"{hold}\n! {erase} 2>&1"))
+        self.assertIn("erased values", self.shell(self.block("docs/operations.md", "hold lift case-17").replace("CALL", CALL)))
+        self.shell(self.block("docs/operations.md", "ledger prune --before 5"))
+        self.assertIn("pruned", self.shell("sallyport ledger show --kind control --json"))
+        said = self.shell(self.block("docs/operations.md", "keys rotate --compromised"))
+        number = re.search(r"ledger receipt (\d+)", said)
+        if number:  # a receipt of that rotation helps no one
+            refused = self.shell(f"sallyport ledger receipt {number[1]} --out rotation.json; ! sallyport verify receipt.json --key '{old}' --rotation rotation.json")
+            self.assertNotIn("\nverified", refused)
+
+    def test_streams_of_guardrails(self):
+        stream = self.block("docs/guardrails.md", "guard stream --config gallery:secrets", "console")
+        command, *shown = stream.splitlines()
+        # A command says by its exit code that something was found.
+        self.assertEqual(self.shell(f"{command.removeprefix('$ ')} || true").splitlines(), shown)
+        text = self.block("docs/guardrails.md", "cat message.jsonl", "console")
+        parts = re.split(r"^\$ .*\n", text, flags=re.MULTILINE)
+        self.write("aws.json", parts[1])
+        self.write("message.jsonl", parts[2])
+        run = self.commands("docs/guardrails.md", "cat message.jsonl", "console")[2]
+        self.assertEqual(self.shell(f"{run} || true"), parts[3])
+
+    def test_rules_are_checked_explained_and_tested_as_the_page_says(self):
+        check, explain = self.commands("docs/rules.md", "--fail-on warning")
+        self.write("policy.yaml", self.block("docs/rules.md", "name: mine", "yaml"))
+        self.shell(check)
+        self.assertIn("Blocked by rule", self.shell(f"! {explain}"))
+        (test,) = self.commands("docs/rules.md", "policy test examples/rules/policy.yaml", "console")
+        self.shell(f"cd {ROOT} && {test}")
+
+    def test_a_hook_is_set_up_and_the_doctor_looks_at_it(self):
+        (init,) = self.commands("docs/coding-agents.md", "sallyport init --agent claude-code")
+        shown = self.shell(init)
+        for line in self.block("docs/coding-agents.md", "$ sallyport init --agent claude-code", "").splitlines()[2:]:
+            self.assertIn(line.strip(), shown)
+        self.assertIn("hook of claude-code", self.shell("sallyport doctor || true"))
+
+    def test_calls_are_backtested_as_the_page_says(self):
+        self.make_ledger()
+        self.write("next.yaml", "version: 1\nautonomy: {tier: act_auto}\n")
+        (command,) = self.commands("docs/explaining.md", "policy backtest next.yaml")
+        shown = self.shell(command.replace(",undecided:5", ""))
+        for name in ("calls", "undecided", "reproduced", "same"):
+            self.assertIn(name, shown)
+
+    def test_the_page_that_verifies_comes_out_of_the_program(self):
+        self.shell(self.block("docs/console.md", "verify --page > verify.html", "bash"))
+        self.assertIn("<html", (self.folder / "verify.html").read_text()[:2000].lower())
+
+    def test_formats_are_checked_with_common_tools(self):
+        script = "".join(blocks("docs/formats.md", "bash"))
+        expected = [line.removeprefix("# ").strip() for line in script.splitlines() if line.startswith("# ")]
+        shown = self.shell(f"cd {ROOT}\n" + script.replace("build/bin/sallyport", "sallyport"))
+        self.assertEqual([line.strip() for line in shown.splitlines()], expected)
+
+
+if __name__ == "__main__":
+    unittest.main()
