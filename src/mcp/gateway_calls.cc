@@ -5,6 +5,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/call/continued_call.h"
 #include "core/record/plain_text.h"
 #include "mcp/answers.h"
 #include "mcp/attendant.h"
@@ -12,6 +13,7 @@
 #include "mcp/gateway.h"
 #include "mcp/grant_in_meta.h"
 #include "mcp/json_text.h"
+#include "mcp/model_call_in_meta.h"
 #include "mcp/told.h"
 
 namespace sallyport::mcp {
@@ -193,8 +195,9 @@ Async<void> Gateway::run_call(std::shared_ptr<Governed> governed) {
   };
   caller.attendant = std::make_shared<Attendant>(*this, governed);
   const SteadyTime begin = parts_.clock.steady();
-  const Result<Answer> answer =
-      co_await parts_.governor.run(governed->call, governed->upstream, std::move(caller));
+  const Result<Answer> answer = co_await core::run_model_call(
+      parts_.governor, governed->call, model_call_id(governed->upstream->request()),
+      governed->upstream, std::move(caller));
   count(*governed, begin, answer);
   std::string response = response_to(*governed, answer);
   if (governed->upstream->request().method == "tools/call") {
