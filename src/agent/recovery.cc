@@ -1,7 +1,10 @@
 #include "agent/recovery.h"
 
+#include <boost/json.hpp>
+
 #include "base/try.h"
 #include "core/event/abort_reason.h"
+#include "core/record/retired_facts.h"
 #include "proxy/record.h"
 
 namespace sallyport::agent {
@@ -9,19 +12,23 @@ namespace sallyport::agent {
 namespace {
 
 constexpr std::string_view kAborted = "agent_run";
+constexpr std::chrono::hours kMarkedFor{24};  // far longer than a recovery takes
 
 // Refuses where the run has its event already.
 class Once final : public core::FactChange {
  public:
-  explicit Once(std::string run_id) : run_id_(std::move(run_id)) {}
+  Once(std::string run_id, WallTime at) : run_id_(std::move(run_id)), at_(at) {}
   Result<std::vector<core::Fact>> facts(const Stored& stored) const override {
     SALLYPORT_TRY(const auto before, stored(kAborted, run_id_));
     if (before) return fail(ErrorCode::Exhausted, "the run has its end");
-    return std::vector<core::Fact>{{std::string(kAborted), run_id_, "aborted"}};
+    return std::vector<core::Fact>{
+        {std::string(kAborted), run_id_,
+         canonical_json(json::object{{"at", rfc3339(at_)}, {"state", "aborted"}})}};
   }
 
  private:
   std::string run_id_;
+  WallTime at_;
 };
 
 Task<void> close_task(RuntimeParts& parts, sessions::BackgroundTask task) {
@@ -47,7 +54,7 @@ Task<void> close_task(RuntimeParts& parts, sessions::BackgroundTask task) {
 
 Task<void> tell_aborted(RuntimeParts& parts, const Asker& asker, const std::string& reason) {
   core::BesideEvent beside;
-  beside.changes.push_back(std::make_shared<const Once>(asker.run_id));
+  beside.changes.push_back(std::make_shared<const Once>(asker.run_id, parts.clock.wall()));
   const Result<void> told =
       co_await parts.events.emit(event::RunAborted{.agent_id = asker.agent_id, .reason = reason},
                                  asker.subject(parts.plans.current()->hash()), std::move(beside));
@@ -77,7 +84,9 @@ Task<void> close_left_behind(RuntimeParts& parts) {
                        return store.close_run(run, reason);
                      }));
   }
-  co_return Result<void>{};
+  // A run that is closed is found no more, so its mark has done its work.
+  co_return co_await core::retire_facts(recorder, {{std::string(kAborted), kMarkedFor}},
+                                        parts.clock.wall());
 }
 
 }  // namespace sallyport::agent

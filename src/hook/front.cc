@@ -25,6 +25,7 @@ namespace {
 
 constexpr std::string_view kAskedSpace = "hook_asked";
 constexpr std::string_view kRepeatedSpace = "hook_repeated";
+constexpr std::string_view kAnsweredSpace = "answered";  // as `HandOffs` keeps it
 constexpr std::string_view kLocally = "approved locally, observed";
 constexpr std::size_t kDeepestOutput = 100;
 constexpr unsigned kDraws = 32;  // of an id, against others who draw at the same moment
@@ -51,6 +52,15 @@ std::string shown_rules(core::RecordReader& records, const std::string& approval
     if (line.name != "message") text += fmt::format("\n{}: {}", line.name, line.text);
   }
   return text;
+}
+
+// A call that was handed out and came back is among the answered ones; a call that a hook saw
+// afterwards has a hook as its front. What is neither ran at a gateway.
+bool ran_at_gateway(core::RecordReader& records, const core::Idempotency::Row& row) {
+  const auto answered = records.fact(kAnsweredSpace, row.call_id);
+  const Result<json::object> entry = records.entry(row.sequence);
+  const json::object* const body = entry ? object_in(*entry, "body") : nullptr;
+  return answered && !*answered && body != nullptr && text_in(*body, "front") != "hook";
 }
 
 // Another hook that drew the same id needs this time to record it. The more hooks there are, the
@@ -223,6 +233,8 @@ Task<Decision> Front::after(Event event) {
   if (asked) co_return co_await observe_approved(event, std::move(*asked));
   SALLYPORT_CO_TRY(const auto known, ids_.row(event, id));
   const bool again = known && known->status == core::Idempotency::Status::Completed;
+  // A gateway went on with the call of the proxy, ran it, and looked at its result (MP-61).
+  if (again && ran_at_gateway(parts_.recorder, *known)) co_return Decision::allow();
   co_return again ? co_await say_again(event, id) : co_await observe(event);
 }
 

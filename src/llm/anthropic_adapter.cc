@@ -178,6 +178,7 @@ Result<void> AnthropicAdapter::end_message(const Event& event, EventSink& out) {
 
 void AnthropicAdapter::pass_error(const Event& event, EventSink& out) {
   complete_ = true;
+  if (door_) drop_calls("the answer failed");
   Splice edits;
   if (door_) {
     CheckedLeaves checked =

@@ -369,13 +369,10 @@ Task<void> AnthropicAdapter::stop_block(Event event, EventSink& out) {
     co_await record_call(std::move(block));
     co_return Result<void>{};
   }
-  const bool bare = block.arguments.empty() && block.input == json::object();
-  if (bare || whole_body_ || !proposed(block)) {
-    // It may have been cut, also before its first argument: the next event says so (MP-59).
-    waiting_ = std::move(block);
-    co_return Result<void>{};
-  }
-  co_return co_await settle(std::move(block), false, out);
+  // It may have been cut, also where its arguments look complete: the next event says so. A whole
+  // body shows no more than that, and both forms of an answer are alike (MP-38, MP-59).
+  waiting_ = std::move(block);
+  co_return Result<void>{};
 }
 
 void AnthropicAdapter::finish_text(Block& block, EventSink& out) {

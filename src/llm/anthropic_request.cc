@@ -254,9 +254,12 @@ void withhold_anthropic(Splice& splice, const ToolReturn& result, std::string_vi
     set("content", json_string(notice));
     set("is_error", "true");
   } else {
-    // Results of the provider's own tools have no place for a text: only its kind of error.
-    set("content",
-        json::serialize(json::object{{"type", type + "_error"}, {"error_code", "unavailable"}}));
+    // Results of the provider's own tools have no place for a text: only for their kind of error.
+    // The notice is a text block behind it (MP-30).
+    json::object refused = block->get_object();
+    refused["content"] = json::object{{"type", type + "_error"}, {"error_code", "unavailable"}};
+    const json::object text{{"type", "text"}, {"text", notice}};
+    splice.replace(result.path, json::serialize(refused) + "," + json::serialize(text));
   }
 }
 

@@ -409,7 +409,10 @@ void ResponsesAdapter::keep_alive(EventSink& out) {
   Splice edits;
   edits.replace("/response/status", "\"in_progress\"");
   const std::string begun = edits.applied(begun_);
-  make(out, "response.in_progress", fmt::format(R"("response":{})", value_at(begun, "/response")));
+  // With the number of the event before it: a client that resumes behind it misses no event.
+  out.event("response.in_progress",
+            fmt::format(R"({{"type":"response.in_progress","sequence_number":{},"response":{}}})",
+                        latest_, value_at(begun, "/response")));
 }
 
 void ResponsesAdapter::fail(EventSink& out, const ApiError& error) {

@@ -6,11 +6,13 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/call/continued_call.h"
 #include "core/call/waiting_facts.h"
 #include "mcp/answers.h"
 #include "mcp/dispatch_in_meta.h"
 #include "mcp/grant_in_meta.h"
 #include "mcp/json_text.h"
+#include "mcp/model_call_in_meta.h"
 
 namespace sallyport::mcp {
 
@@ -161,8 +163,9 @@ Async<void> GovernedCalls::run(CallDesk::Held call) {
   };
   caller.attendant = std::make_shared<Attendant>(*this, call);
   const SteadyTime begin = context_.parts.clock.steady();
-  const Result<Answer> answer =
-      co_await context_.parts.governor.run(call->call, call->upstream, std::move(caller));
+  const Result<Answer> answer = co_await core::run_model_call(
+      context_.parts.governor, call->call, model_call_id(call->upstream->request()), call->upstream,
+      std::move(caller));
   count(*call, begin, answer);
   call->response = co_await released(call, answer);
   for (const auto& [key, question] : call->open) question.answer->stop();

@@ -9,6 +9,7 @@ namespace sallyport::net {
 namespace {
 
 constexpr std::size_t kTail = 256;                  // enough to look for an id in
+constexpr std::size_t kLongestKept = 64u << 10;     // memory that waits for the next line
 constexpr std::size_t kLongestId = 1024;            // of an event, and of the name of its kind
 constexpr std::string_view kMark = "\xEF\xBB\xBF";  // some write it at the beginning of a text
 
@@ -59,14 +60,16 @@ std::optional<SseEvent> SseParser::next() {
 }
 
 void SseParser::hear_line() {
-  const std::string line = std::exchange(line_, {});
+  const std::string_view line = line_;
   const std::size_t colon = line.find(':');
   if (colon != 0) {
     std::string_view value;
-    if (colon != std::string::npos) value = std::string_view(line).substr(colon + 1);
+    if (colon != std::string_view::npos) value = line.substr(colon + 1);
     if (value.starts_with(' ')) value.remove_prefix(1);
-    hear_field(std::string_view(line).substr(0, colon), value);
+    hear_field(line.substr(0, colon), value);
   }
+  line_.clear();  // with its memory: most lines are about as long as the one before
+  if (line_.capacity() > kLongestKept) line_.shrink_to_fit();
   dropped_ = 0;
   line_tail_.clear();
 }

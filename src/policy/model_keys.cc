@@ -136,6 +136,7 @@ Mapping model_keys(Policy& out) {
   static const std::vector<std::string> kAudio = {"refuse", "pass"};
   static const std::vector<std::string> kState = {"own", "refuse"};
   static const std::vector<std::string> kStore = {"as_sent", "false"};
+  static const std::vector<std::string> kKeep = {"digests", "content"};
   ModelRules& rules = model_of(out);
   ModelBudget any;
   const auto second = [](const std::vector<std::string>& words, bool& flag) {
@@ -170,6 +171,8 @@ Mapping model_keys(Policy& out) {
                 second(kState, rules.refuses_state))
       .optional("store", "whether the provider may keep the answer", choice_schema(kStore),
                 second(kStore, rules.never_stores))
+      .optional("keep", "what the ledger keeps of messages: digests, or also their redacted texts",
+                choice_schema(kKeep), second(kKeep, rules.keeps_content))
       .optional("budgets", "what agents may spend; all that fit a request must have room",
                 list_schema(budget_keys(any).schema(), kMostBudgets),
                 read_list(kMostBudgets, read_budget(rules.budgets)))

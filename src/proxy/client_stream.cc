@@ -17,7 +17,12 @@ namespace asio = boost::asio;
 void append_event(std::string& out, std::string_view name, std::string_view data) {
   if (!name.empty()) out.append("event: ").append(name).append("\n");
   out += "data: ";
-  for (const char c : data) out += c == '\n' || c == '\r' ? ' ' : c;
+  const std::size_t begin = out.size();
+  out += data;
+  for (std::size_t at = out.find_first_of("\r\n", begin); at != std::string::npos;
+       at = out.find_first_of("\r\n", at)) {
+    out[at] = ' ';
+  }
   out += "\n\n";
 }
 

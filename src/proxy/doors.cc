@@ -8,8 +8,7 @@
 #include <boost/json.hpp>
 #include <iterator>
 
-#include "base/digest.h"
-#include "base/encoding.h"
+#include "core/call/model_calls.h"
 #include "core/record/finding.h"
 
 namespace sallyport::proxy {
@@ -47,8 +46,9 @@ std::shared_ptr<const core::StreamGuard> guard_of(DoorParts& parts) {
 
 class Door final : public llm::MessageDoor {
  public:
-  explicit Door(DoorParts& parts)
+  Door(DoorParts& parts, std::uint64_t number)
       : parts_(parts),
+        number_(number),
         guard_(guard_of(parts)),
         rules_(parts.plan->model_rules()),
         mode_(rules_.tool_calls_of(parts.record.agent_id)) {}
@@ -80,6 +80,7 @@ class Door final : public llm::MessageDoor {
     if (over_) return {};
     PassedText passed = look_at(channel, text);
     note(channel, passed);
+    if (!passed.block && !passed.changed()) keep(channel, passed);  // else it does not leave
     return passed;
   }
 
@@ -181,8 +182,16 @@ class Door final : public llm::MessageDoor {
   // A block ends the message on all channels (GR-55).
   PassedText told(const ChannelId& channel, PassedText passed) {
     note(channel, passed);
+    keep(channel, passed);
     over_ = passed.block.has_value();
     return passed;
+  }
+
+  void keep(const ChannelId& channel, const PassedText& passed) {
+    if (parts_.kept == nullptr) return;
+    parts_.kept->add(
+        fmt::format("{} {}.{}.{}", to_string(channel.kind), number_, channel.item, channel.part),
+        passed.text());
   }
 
   void add_call(const std::string& id, std::string call_id, std::string verdict) {
@@ -214,7 +223,7 @@ class Door final : public llm::MessageDoor {
   // Checks of `tool_use` decide; asking and the intent belong to the later door.
   Async<CallRuling> defer(ProposedCall call) {
     if (!guard_) {
-      leave_to_later_door(call.id, "deferred");
+      leave_to_later_door(call_of(call), "deferred");
       co_return CallRuling{};
     }
     const ToolName name = tool_name(call.name, parts_.record.agent_id);
@@ -234,16 +243,30 @@ class Door final : public llm::MessageDoor {
           call, fmt::format("{} what was found cannot be taken out of these arguments", kRefused),
           parts_.record.request_id);
     }
-    leave_to_later_door(call.id, checked.rewritten ? "rewritten" : "deferred");
+    Call left = call_of(call);
+    if (checked.rewritten) left.input = *checked.rewritten;
+    leave_to_later_door(left, checked.rewritten ? "rewritten" : "deferred");
     if (!checked.rewritten) co_return CallRuling{};
     note_change();
     co_return CallRuling{.kind = CallRuling::Kind::Rewrite, .input = *checked.rewritten};
   }
 
-  void leave_to_later_door(const std::string& id, std::string verdict) {
-    add_call(id, "", std::move(verdict));
+  // With the record of the request: that the call was left to another door, and how that one finds
+  // it.
+  void leave_to_later_door(const Call& call, std::string verdict) {
+    const bool known = std::ranges::find(parts_.record.calls, call.tool_call_id,
+                                         &RecordedCall::tool_call_id) != parts_.record.calls.end();
+    add_call(call.tool_call_id, "", std::move(verdict));
+    if (known) return;  // two calls of one message with one id: the first is the one that is known
+    const std::string key =
+        core::model_calls::deferred_key(call.agent_id, call.session_id, call.tool_call_id);
+    const WallTime now = parts_.clock.wall();
     parts_.facts.push_back(
-        {std::string(kDeferredCalls), deferred_key(parts_, id), parts_.record.request_id});
+        core::model_calls::deferred_fact(key, {.request_id = parts_.record.request_id,
+                                               .asked = core::model_calls::asked_digest(call),
+                                               .at = now}));
+    parts_.changes.push_back(
+        core::model_calls::add(call, {.deferred = key}, parts_.governor.emitter().recorder(), now));
   }
 
   CallRuling refusal(const ProposedCall& call, std::string text, const std::string& record_id) {
@@ -259,32 +282,41 @@ class Door final : public llm::MessageDoor {
       parts_.record.coverage["tool_use"] = guard_->coverage(TextStage::ToolUse, name.tool);
     }
     const auto until = std::chrono::steady_clock::now() + rules_.hold;
-    while (true) {
-      std::vector<Call> calls;
-      calls.push_back(call_of(proposed));
-      const Result<core::HandOffs::Given> given = co_await parts_.hand_offs.hand_out(
-          {.session_id = parts_.session_id,
-           .state = core::HandOffs::proposed_to(parts_.record.agent_id)},
-          std::move(calls), {.cancel = parts_.gone, .leaves = true});
-      if (!given) {
-        add_call(proposed.id, "", "failed");
-        note_change();
-        co_return refusal(proposed,
-                          fmt::format("[Tool call `{}` was not handed out: {}.]", proposed.name,
-                                      given.error().message),
-                          parts_.record.request_id);
-      }
-      if (!given->hand_off.tool_calls.empty()) {
-        co_return handed_out(proposed, given->hand_off.tool_calls.front());
-      }
-      const Answer& answer = given->answered.front();
+    Result<core::HandOffs::Given> given = co_await give(proposed, {});
+    while (given && given->hand_off.tool_calls.empty()) {
+      const Answer answer = given->answered.front();
       if (answer.outcome.kind != sallyport::Outcome::Kind::RequiresConfirmation) {
         co_return refused(proposed, answer, *given);
       }
       const std::optional<Reply> reply = co_await answer_of(answer.approval_id, until);
       if (!reply) co_return pending(proposed, answer);
       if (reply->kind != Reply::Kind::Approved) co_return denied(proposed, answer, *reply);
+      given = co_await give(proposed, answer);
     }
+    if (given) co_return handed_out(proposed, given->hand_off.tool_calls.front());
+    add_call(proposed.id, "", "failed");
+    note_change();
+    co_return refusal(proposed,
+                      fmt::format("[Tool call `{}` was not handed out: {}.]", proposed.name,
+                                  given.error().message),
+                      parts_.record.request_id);
+  }
+
+  // `waited`: a person has answered, and the same call goes on.
+  Task<core::HandOffs::Given> give(ProposedCall proposed, Answer waited) {
+    Continuation::Payload frame{.session_id = parts_.session_id,
+                                .state = core::HandOffs::proposed_to(parts_.record.agent_id)};
+    core::Caller caller{.cancel = parts_.gone, .leaves = true};
+    Call call = call_of(proposed);
+    if (waited.approval_id.empty()) {
+      std::vector<Call> calls;
+      calls.push_back(std::move(call));
+      return parts_.hand_offs.hand_out(std::move(frame), std::move(calls), std::move(caller));
+    }
+    call.call_id = waited.call_id;
+    return parts_.hand_offs.hand_out_answered(
+        std::move(frame), {.call = std::move(call), .approval_id = waited.approval_id},
+        std::move(caller));
   }
 
   CallRuling handed_out(const ProposedCall& proposed, const PendingCall& call) {
@@ -375,6 +407,7 @@ class Door final : public llm::MessageDoor {
   }
 
   DoorParts& parts_;
+  std::uint64_t number_;                            // of the message in the answer
   std::shared_ptr<const core::StreamGuard> guard_;  // shared with the plan
   const core::ModelRules& rules_;
   core::ToolCallMode mode_;
@@ -395,11 +428,6 @@ void add_findings(DoorParts& parts, std::vector<Finding> findings, std::string_v
   }
 }
 
-std::string deferred_key(const DoorParts& parts, const std::string& tool_call_id) {
-  return hex(
-      sha256(canonical_json(json::array{parts.record.agent_id, parts.session_id, tool_call_id})));
-}
-
 ToolName tool_name(const std::string& name, const std::string& agent) {
   constexpr std::string_view kPrefix = "mcp__";
   if (name.starts_with(kPrefix)) {
@@ -412,8 +440,19 @@ ToolName tool_name(const std::string& name, const std::string& agent) {
   return {agent, name};
 }
 
-std::unique_ptr<llm::MessageDoor> RequestDoors::open(std::uint64_t) {
-  return std::make_unique<Door>(parts_);
+void KeptTexts::add(const std::string& channel, std::string_view text) {
+  if (text.empty()) return;
+  bytes += text.size();
+  if (bytes <= most) texts[channel] += text;
+}
+
+std::string KeptTexts::json() const {
+  if (texts.empty() || bytes > most) return {};
+  return json::serialize(json::value_from(texts));
+}
+
+std::unique_ptr<llm::MessageDoor> RequestDoors::open(std::uint64_t index) {
+  return std::make_unique<Door>(parts_, index);
 }
 
 }  // namespace sallyport::proxy

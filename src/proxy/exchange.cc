@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/json.hpp>
 #include <span>
 
 #include "base/encoding.h"
+#include "base/json_members.h"
 #include "base/lower_case.h"
 #include "base/uuid.h"
+#include "proxy/kept_messages.h"
 
 namespace sallyport::proxy {
 
@@ -67,6 +70,7 @@ ModelExchange::ModelExchange(Shared& shared, std::shared_ptr<const Live> live,
              .record = record_,
              .findings = findings_,
              .facts = facts_,
+             .changes = changes_,
              .unanswered = unanswered_,
              .session_id = {},
              .gone = gone_.get_token(),
@@ -132,12 +136,34 @@ ModelExchange::Refusal ModelExchange::deny(unsigned status, std::string code,
                     .request_id = record_.request_id}};
 }
 
-void ModelExchange::add_own_headers(net::ServerResponse& response) const {
-  const auto guards = [&]() -> std::string {
-    if (!route_.has_body() && route_.kind != Route::Kind::Stored) return "none";
-    if (route_.kind == Route::Kind::Stored) return "output=armed";
-    return route_.generates() ? "input=ran; output=armed; tool_use=armed" : "input=ran";
+// What looked at the request, and what will look at the answer (MP-82). `none`: the policy has no
+// check of that stage. `skipped`: the request was refused before.
+std::string ModelExchange::guards() const {
+  if (!route_.has_body() && route_.kind != Route::Kind::Stored) return "none";
+  const auto& guard = plan_->stream_guard();
+  const auto has = [&](core::TextStage stage) {
+    if (!guard) return false;
+    const json::array checks = guard->coverage(stage, std::nullopt);
+    return std::ranges::any_of(checks, [](const json::value& check) {
+      return text_in(check.as_object(), "why") != "stage";
+    });
   };
+  const std::string output =
+      std::string("output=") + (has(core::TextStage::Output) ? "armed" : "none");
+  if (route_.kind == Route::Kind::Stored) return output;
+  const bool reads = has(core::TextStage::Input) || has(core::TextStage::ToolOutput);
+  const std::string input = std::string("input=") + (!reads     ? "none"
+                                                     : checked_ ? "ran"
+                                                                : "skipped");
+  if (!route_.generates()) return input;
+  // Where calls are handed out, the whole first door decides about them.
+  const core::ToolCallMode mode = plan_->model_rules().tool_calls_of(record_.agent_id);
+  const bool decides = mode == core::ToolCallMode::HandOff ||
+                       (mode == core::ToolCallMode::Defer && has(core::TextStage::ToolUse));
+  return input + "; " + output + "; tool_use=" + (decides ? "armed" : "none");
+}
+
+void ModelExchange::add_own_headers(net::ServerResponse& response) const {
   response.headers.emplace_back("x-sallyport-record", record_.request_id);
   response.headers.emplace_back("x-sallyport-policy", record_.policy_hash);
   response.headers.emplace_back("x-sallyport-decision", decision_);
@@ -198,6 +224,7 @@ Async<void> ModelExchange::refuse(Refusal refusal) {
 Async<bool> ModelExchange::conclude(Outcome outcome, std::string reason, unsigned status) {
   if (concluded_) co_return true;
   concluded_ = true;
+  tell_opened();
   record_.outcome = outcome;
   record_.reason = std::move(reason);
   record_.status = status;
@@ -206,7 +233,13 @@ Async<bool> ModelExchange::conclude(Outcome outcome, std::string reason, unsigne
   core::Draft draft = record_.draft();
   settle(draft);
   for (core::Fact& fact : facts_) draft.facts.push_back(std::move(fact));
+  for (auto& change : changes_) draft.changes.push_back(std::move(change));
   std::vector<core::Draft> drafts = std::move(findings_);
+  // What was refused before it went upstream may hold what no text may show.
+  if (keeps_content() && request_ && record_.attempts > 0) {
+    const KeptMessages kept(shared_.recorder, shared_.digest, shared_.clock);
+    kept.add(record_, route_.api, edits_.applied(body_), kept_.json(), drafts);
+  }
   drafts.push_back(std::move(draft));
   shared_.meter.ended(record_, route_.operation());
   trace();

@@ -30,6 +30,7 @@
 #include "proxy/doors.h"
 #include "proxy/event_teller.h"
 #include "proxy/meter.h"
+#include "proxy/owned_state.h"
 #include "proxy/record.h"
 #include "proxy/routes.h"
 #include "proxy/upstreams.h"
@@ -99,6 +100,7 @@ class ModelExchange {
   Ended obey_rules();
   Async<Ended> check_input();
   Ended owns_state();
+  void touch_state(const std::string& kind, const std::string& id, OwnedState::Owner owner);
   Ended refuse_elsewhere();
   void take_upstream(const std::string& name);
   void answer_unanswered(std::vector<llm::UnansweredCall> calls);
@@ -115,6 +117,7 @@ class ModelExchange {
   void settle(core::Draft& record);
   Async<Ended> announce_attempt();
   void tell_attempt(std::optional<std::string> error);
+  void tell_opened();  // once, where an answer was opened
   Async<bool> wait_for_retry(std::chrono::milliseconds wait);
   Refusal unreachable(const Error& error) const;
   std::string without_keys(std::string text) const;
@@ -133,9 +136,11 @@ class ModelExchange {
   // exchange.cc
   Async<void> refuse(Refusal refusal);
   Async<bool> conclude(Outcome outcome, std::string reason, unsigned status);
+  bool keeps_content() const { return plan_->model_rules().keeps_content && route_.generates(); }
   void trace() const;  // exchange_trace.cc
   net::ServerResponse ledger_failed();
   net::ServerResponse head_of(unsigned status, const net::HttpHead* provider) const;
+  std::string guards() const;  // `x-sallyport-guards`
   void add_own_headers(net::ServerResponse& response) const;
   bool gone() const { return gone_.stop_requested(); }
   std::uint64_t elapsed_ms() const;
@@ -152,6 +157,7 @@ class ModelExchange {
   ModelRecord record_;
   std::vector<core::Draft> findings_;
   std::vector<core::Fact> facts_;
+  std::vector<std::shared_ptr<const core::FactChange>> changes_;
   std::vector<llm::UnansweredCall> unanswered_;
   DoorParts doors_;
   std::shared_ptr<EventTeller> events_;  // shared with its coroutine, which may outlive this
@@ -179,6 +185,9 @@ class ModelExchange {
   bool opened_ = false;           // the provider has begun an answer
   bool responded_ = false;        // a 2xx answer was opened, and its end is not told yet
   bool concluded_ = false;
+  bool checked_ = false;     // checks of `input` have run
+  bool told_later_ = false;  // that the attempt worked is not told yet
+  KeptTexts kept_;           // of the answer, for `keep: content`
 };
 
 }  // namespace sallyport::proxy

@@ -9,13 +9,13 @@
 #include "net/content_decoder.h"
 #include "net/sse_parser.h"
 #include "proxy/exchange.h"
+#include "proxy/kept_messages.h"
 #include "proxy/owned_state.h"
 
 namespace sallyport::proxy {
 
 namespace {
 
-constexpr std::chrono::milliseconds kSilence{300'000};
 constexpr std::chrono::seconds kWholeRequest{3'600};
 constexpr std::size_t kLargestEvent = 16u << 20;
 constexpr std::size_t kLargestAnswer = 64u << 20;
@@ -47,6 +47,8 @@ Async<ModelExchange::Ended> ModelExchange::answer(Opened opened) {
   responded_ = true;
   opened_ = true;
   doors_.json_format = request_ && request_->json_format;
+  kept_.most = KeptMessages::kLargest;
+  if (keeps_content()) doors_.kept = &kept_;
   RequestDoors doors(doors_);
   const core::ModelRules& rules = plan_->model_rules();
   const std::unique_ptr<llm::AnswerAdapter> adapter =
@@ -75,7 +77,8 @@ Async<ModelExchange::Ended> ModelExchange::answer(Opened opened) {
 Async<ModelExchange::Ended> ModelExchange::pass_error(Opened opened) {
   const net::HttpHead& head = opened.head;
   const SteadyTime asked = shared_.clock.steady();
-  Result<std::string> body = co_await opened.exchange->read_all(kLongestError, kSilence);
+  Result<std::string> body =
+      co_await opened.exchange->read_all(kLongestError, live_->settings.silence);
   waited_ += shared_.clock.steady() - asked;
   upstream_exchange_ = nullptr;
   if (body) {
@@ -126,11 +129,13 @@ void ModelExchange::take_observed(const llm::AnswerAdapter& adapter) {
                                       {.agent_id = record_.agent_id,
                                        .upstream = record_.upstream,
                                        .request_id = record_.request_id,
-                                       .unanswered = unanswered_}));
+                                       .unanswered = unanswered_,
+                                       .at = shared_.clock.wall()}));
   }
 }
 
 void ModelExchange::tell_response(bool success, std::optional<std::string> error) {
+  tell_opened();
   if (!std::exchange(responded_, false)) return;
   if (blocked_) {
     events_->tell(event::PolicyDenied{.agent_id = record_.agent_id,
@@ -161,7 +166,7 @@ Async<std::optional<Error>> ModelExchange::relay(Opened& opened, llm::AnswerAdap
     if (shared_.clock.steady() - started_ > kWholeRequest) {
       co_return broken(ErrorCode::Deadline, "the answer took over an hour");
     }
-    Result<std::string> bytes = co_await opened.exchange->read(kSilence);
+    Result<std::string> bytes = co_await opened.exchange->read(live_->settings.silence);
     if (!bytes) co_return bytes.error();
     ended = bytes->empty();
     (*decoder)->feed(*bytes);
@@ -179,6 +184,7 @@ Async<std::optional<Error>> ModelExchange::relay(Opened& opened, llm::AnswerAdap
       if (!passed) co_return passed.error();
     }
     co_await stream.make_room();
+    if (stream.begun()) tell_opened();
     if (!stream.client_reads() || gone()) {
       co_return broken(ErrorCode::Cancelled, "the client went away");
     }
@@ -271,9 +277,11 @@ Async<void> ModelExchange::finish_stream(ClientStream& stream, llm::AnswerAdapte
 Async<ModelExchange::Ended> ModelExchange::whole_answer(Opened opened,
                                                         llm::AnswerAdapter* adapter) {
   const SteadyTime asked = shared_.clock.steady();
-  Result<std::string> body = co_await opened.exchange->read_all(kLargestAnswer, kSilence);
+  Result<std::string> body =
+      co_await opened.exchange->read_all(kLargestAnswer, live_->settings.silence);
   waited_ += shared_.clock.steady() - asked;
   upstream_exchange_ = nullptr;
+  tell_opened();
   if (body) {
     body = net::ContentDecoder::decode(opened.head.header("content-encoding"), std::move(*body),
                                        kLargestAnswer);
@@ -312,6 +320,8 @@ Async<ModelExchange::Ended> ModelExchange::whole_answer(Opened opened,
   RunningDigest digest;
   digest.add(response.body);
   if (!response.body.empty()) record_.released = "sha256:" + hex(digest.finish());
+  const bool deleted = route_.kind == Route::Kind::Stored && client_.request().method == "DELETE";
+  if (deleted) facts_.push_back(OwnedState::gone("response", route_.id));
   const Outcome outcome = blocked_ ? Outcome::Blocked : Outcome::Completed;
   if (!co_await conclude(outcome, blocked_ ? blocked_->reason : "", opened.head.status)) {
     tell_response(false, "the ledger cannot be written");

@@ -17,8 +17,6 @@ namespace sallyport::proxy {
 
 namespace {
 
-constexpr std::chrono::milliseconds kHeadTime{600'000};
-
 // Headers of the client that do not go upstream (MP-6).
 constexpr std::array<std::string_view, 22> kKept{"connection",
                                                  "keep-alive",
@@ -241,6 +239,10 @@ Async<ModelExchange::Ended> ModelExchange::announce_attempt() {
   co_return refusal;
 }
 
+void ModelExchange::tell_opened() {
+  if (std::exchange(told_later_, false)) tell_attempt(std::nullopt);
+}
+
 void ModelExchange::tell_attempt(std::optional<std::string> error) {
   event::ModelRequestFinished finished{.agent_id = record_.agent_id,
                                        .model = record_.upstream_model,
@@ -314,8 +316,9 @@ Async<ModelExchange::Ended> ModelExchange::attempt(const std::shared_ptr<Upstrea
     std::unique_ptr<net::HttpExchange> exchange = upstream->exchange();
     upstream_exchange_ = exchange.get();
     const SteadyTime sent = shared_.clock.steady();
-    Result<net::HttpHead> head = gone() ? fail(ErrorCode::Cancelled, "the client went away")
-                                        : co_await exchange->send(std::move(*request), kHeadTime);
+    Result<net::HttpHead> head =
+        gone() ? fail(ErrorCode::Cancelled, "the client went away")
+               : co_await exchange->send(std::move(*request), live_->settings.answer_time);
     waited_ += shared_.clock.steady() - sent;
     if (gone()) {
       upstream_exchange_ = nullptr;
@@ -339,7 +342,12 @@ Async<ModelExchange::Ended> ModelExchange::attempt(const std::shared_ptr<Upstrea
     const bool upstream_failed = head->status == 408 || head->status >= 500;
     if (!good && !upstream_failed) upstream->circuit().worked();
     if (good || !is_transient(head->status)) {
-      tell_attempt(good ? std::nullopt : std::optional(fmt::format("http {}", head->status)));
+      if (good) {
+        // An event that reports: what waits for the disk for it must not hold up the first byte.
+        told_later_ = true;
+      } else {
+        tell_attempt(fmt::format("http {}", head->status));
+      }
       opened = {upstream, std::move(exchange), std::move(*head)};
       co_return std::nullopt;
     }

@@ -167,6 +167,7 @@ ModelExchange::Ended ModelExchange::owns_state() {
     if (owner && owner->agent_id == record_.agent_id) {
       record_.state.push_back(owner->request_id);
       record_.response_id = route_.id;
+      touch_state("response", route_.id, *owner);
       take_upstream(owner->upstream);
       return std::nullopt;
     }
@@ -186,10 +187,21 @@ ModelExchange::Ended ModelExchange::owns_state() {
                   fmt::format("there is no {} `{:.200}` of this agent", ref.kind, ref.id));
     }
     record_.state.push_back(owner->request_id);
+    touch_state(ref.kind, ref.id, *owner);
     take_upstream(owner->upstream);
     answer_unanswered(owner->unanswered);
   }
   return std::nullopt;
+}
+
+// State that is used stays known. Once a day says so often enough.
+void ModelExchange::touch_state(const std::string& kind, const std::string& id,
+                                OwnedState::Owner owner) {
+  constexpr std::chrono::hours kSeldom{24};
+  const WallTime now = shared_.clock.wall();
+  if (now - owner.at < kSeldom) return;
+  owner.at = now;
+  facts_.push_back(OwnedState::fact(kind, id, owner));
 }
 
 // The provider refuses a history with an unanswered call (MP-64).
@@ -260,6 +272,7 @@ Async<ModelExchange::Ended> ModelExchange::check_input() {
   if (!request_) co_return std::nullopt;
   InputStage stage(doors_, shared_.fail_open, shared_.clock);
   const Result<InputStage::Decision> checked = co_await stage.run(*request_, parsed_, edits_);
+  checked_ = true;
   if (!checked) {
     Refusal refusal = deny(503, "ledger_unavailable", checked.error().message);
     refusal.outcome = Outcome::Failed;

@@ -6,6 +6,10 @@
 #include <boost/json.hpp>
 #include <set>
 
+#include "core/call/model_calls.h"
+#include "core/record/retired_facts.h"
+#include "proxy/kept_messages.h"
+
 namespace sallyport::proxy {
 
 namespace {
@@ -76,6 +80,25 @@ Task<void> ModelFront::recover() {
   return close_lost_requests(parts_.recorder);
 }
 
+void ModelFront::retire_facts() {
+  constexpr std::chrono::hours kOften{1};
+  const SteadyTime now = parts_.clock.steady();
+  if (retired_ && now - *retired_ < kOften) return;
+  retired_ = now;
+  asides_.start(retire_old_facts());
+}
+
+Async<void> ModelFront::retire_old_facts() {
+  const Result<void> retired = co_await core::retire_facts(
+      parts_.recorder,
+      {{std::string(core::model_calls::kSpace), core::model_calls::kKnownFor},
+       {std::string(core::model_calls::kDeferred), core::model_calls::kDeferredFor},
+       {std::string(OwnedState::kSpace), OwnedState::kKnownFor},
+       {std::string(KeptMessages::kSpace), KeptMessages::kKnownFor}},
+      parts_.clock.wall());
+  if (!retired && parts_.log) parts_.log("old facts stay: " + retired.error().message);
+}
+
 std::vector<std::string> ModelFront::open_circuits() const {
   std::vector<std::string> names;
   for (const std::shared_ptr<Upstream>& upstream : live_->upstreams) {
@@ -144,6 +167,7 @@ Async<void> ModelFront::handle(net::ServerExchange& exchange) {
     co_await exchange.respond(models(exchange.request(), route));
     co_return;
   }
+  retire_facts();
   ModelExchange request(shared_, live_, exchange, std::move(route));
   co_await request.run();
 }

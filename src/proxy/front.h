@@ -46,6 +46,9 @@ class ModelFront final : public net::HttpHandler {
 
  private:
   net::ServerResponse models(const net::ServerRequest& request, const Route& route) const;
+  // Facts about requests that are too old go, once an hour.
+  void retire_facts();
+  Async<void> retire_old_facts();
 
   Parts parts_;
   std::shared_ptr<const Live> live_;  // shared with the requests that began with it
@@ -56,6 +59,7 @@ class ModelFront final : public net::HttpHandler {
   net::TaskGroup asides_;
   core::FailOpenLog fail_open_;
   Meter meter_;
+  std::optional<SteadyTime> retired_;
   Shared shared_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/call/model_calls.h"
 #include "core/plan/pipeline.h"
 
 namespace sallyport::proxy {
@@ -218,21 +219,25 @@ Task<void> InputStage::pass_result(const llm::Request& request, const llm::ToolR
 
 // A call that was left to a later door, and that no door has seen (MP-62).
 Task<void> InputStage::note_bypass(const llm::ToolReturn& result, bool& withheld) {
+  using core::model_calls::Deferred;
   core::Recorder& recorder = parts_.governor.emitter().recorder();
-  const std::string key = deferred_key(parts_, result.tool_call_id);
-  SALLYPORT_CO_TRY(const std::optional<std::string> deferred, recorder.fact(kDeferredCalls, key));
+  const std::string key = core::model_calls::deferred_key(parts_.record.agent_id, parts_.session_id,
+                                                          result.tool_call_id);
+  SALLYPORT_CO_TRY(std::optional<Deferred> deferred,
+                   core::model_calls::find_deferred(recorder, key));
   if (!deferred) co_return Result<void>{};
   core::Idempotency& rows = parts_.governor.idempotency();
   SALLYPORT_CO_TRY(
       const auto row,
       rows.row(rows.key({.tool_call_id = result.tool_call_id, .session_id = parts_.session_id})));
-  if (row) {
-    parts_.facts.push_back({std::string(kDeferredCalls), key, std::nullopt});
+  if (row || deferred->state == Deferred::State::Seen) {
+    parts_.facts.push_back({std::string(core::model_calls::kDeferred), key, std::nullopt});
     co_return Result<void>{};
   }
-  if (*deferred != kBypassed) {
+  if (deferred->state == Deferred::State::Open) {
     parts_.record.calls.push_back({result.tool_call_id, "", std::string(kBypassed)});
-    parts_.facts.push_back({std::string(kDeferredCalls), key, std::string(kBypassed)});
+    deferred->state = Deferred::State::Bypassed;
+    parts_.facts.push_back(core::model_calls::deferred_fact(key, *deferred));
   }
   withheld = parts_.plan->model_rules().withholds_bypassed;
   co_return Result<void>{};

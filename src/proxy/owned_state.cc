@@ -10,8 +10,6 @@ namespace sallyport::proxy {
 
 namespace {
 
-constexpr std::string_view kSpace = "model_state";
-
 std::string key_of(const std::string& kind, const std::string& id) {
   return hex(sha256(canonical_json(json::array{kind, id})));
 }
@@ -36,12 +34,19 @@ std::optional<OwnedState::Owner> OwnedState::find(const std::string& kind,
       }
     }
   }
+  owner.at = from_rfc3339(text_or_empty(*object, "at")).value_or(WallTime{});
   return owner;
 }
 
+core::Fact OwnedState::gone(const std::string& kind, const std::string& id) {
+  return {std::string(kSpace), key_of(kind, id), std::nullopt};
+}
+
 core::Fact OwnedState::fact(const std::string& kind, const std::string& id, const Owner& owner) {
-  json::object value{
-      {"agent_id", owner.agent_id}, {"upstream", owner.upstream}, {"request_id", owner.request_id}};
+  json::object value{{"agent_id", owner.agent_id},
+                     {"upstream", owner.upstream},
+                     {"request_id", owner.request_id},
+                     {"at", rfc3339(owner.at)}};
   json::array calls;
   for (const llm::UnansweredCall& call : owner.unanswered) {
     calls.push_back(json::object{{"type", call.type}, {"id", call.id}, {"text", call.text}});

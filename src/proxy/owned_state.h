@@ -2,10 +2,12 @@
 // proxy, also after a restart (MP-25). Kept as facts beside the log.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "core/record/recorder.h"
 #include "llm/responses_request.h"
 
@@ -21,9 +23,15 @@ class OwnedState {
     std::string request_id;  // that obtained it
     // Calls that the provider keeps and the client never got (MP-64).
     std::vector<llm::UnansweredCall> unanswered{};
+    WallTime at{};  // when it was last used
   };
   // Nothing: no agent obtained it here.
   std::optional<Owner> find(const std::string& kind, const std::string& id) const;
+  // State that was not used for so long is forgotten: its id works for no agent then.
+  static constexpr std::chrono::hours kKnownFor{30 * 24};
+  static constexpr std::string_view kSpace = "model_state";
+  // Travels with the record of the request that deleted it.
+  static core::Fact gone(const std::string& kind, const std::string& id);
   // Travels with the record of the request that obtained it.
   static core::Fact fact(const std::string& kind, const std::string& id, const Owner& owner);
 

@@ -2,6 +2,7 @@
 // configuration.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -52,6 +53,9 @@ struct Settings {
   // Headers that name the session, in lower case; the first that is there counts (MP-90).
   std::vector<std::string> session_headers{"x-claude-code-session-id", "session_id", "session-id",
                                            "x-session-id"};
+  // How long a provider may take to begin an answer, and to say nothing within one (MP-78).
+  std::chrono::seconds answer_time{600};
+  std::chrono::seconds silence{300};
 
   bool operator==(const Settings&) const = default;
 };

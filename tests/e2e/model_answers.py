@@ -545,6 +545,9 @@ def add_delta(message, delta):
 def accumulate_responses(said):
     """The final object, after a look at what came before: it repeats what left in deltas, and numbers have no gaps."""
     texts = {}
+    # A keep-alive has the number of the event before it, so that a client which resumes misses none (MP-15).
+    said = [event for at, event in enumerate(said)
+            if not (at and event["type"] == "response.in_progress" and event["sequence_number"] == said[at - 1]["sequence_number"])]
     for number, event in enumerate(said):
         assert event["sequence_number"] == number, f"{event['sequence_number']} is not {number}"  # MP-43
         kind, _, state = event["type"].removeprefix("response.").rpartition(".")

@@ -159,7 +159,8 @@ class Tls(ServeTest):
         outside = f"listen: 0.0.0.0:0\n  {agents}\n  allowed_hosts: [gate.example.com]"
         for section, why in ((TLS, "chmod 600"), (TLS.replace("gate.key", "other.key"), "is not the key of the certificate"),
                              (TLS.replace("gate.key", "none.key"), "cannot be read"), ("tls: {cert_file: gate.crt}", "key_file"),
-                             ("tls: on", "or `off`"), (outside, "`tls: off`"), (outside + "\n  public_url: http://gate.example.com", "`tls: off`")):
+                             ("tls: on", "or `off`"), (outside, "`tls: off`"), (outside + "\n  public_url: http://gate.example.com", "`tls: off`"),
+                             (outside + "\n  public_url: https://gate.example.com", "`tls: off`")):
             config = self.configure(section)
             if section.startswith("listen"):
                 config = self.write("serve.yaml", config.read_text().replace("  listen: 127.0.0.1:0\n", "", 1))
@@ -171,7 +172,7 @@ class Tls(ServeTest):
     def test_an_address_for_others_needs_tls_or_a_word_that_it_is_off(self):
         self.make_certificate()
         agents = "agents: [{name: a, token_sha256: '" + "0" * 64 + "'}]"
-        for tls in ("tls: off", TLS, "public_url: https://gate.example.com"):
+        for tls in ("tls: off", TLS):
             with self.subTest(tls):
                 CONFIG = self.CONFIG
                 try:

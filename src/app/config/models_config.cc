@@ -24,6 +24,8 @@ using proxy::UpstreamSettings;
 constexpr std::size_t kMostProviders = 64;
 constexpr std::size_t kMostModels = 1'000;
 constexpr std::size_t kLongestModel = 512;
+constexpr std::uint64_t kLongestAnswer = 600;   // seconds
+constexpr std::uint64_t kLongestSilence = 300;  // seconds
 constexpr double kHighestPrice = 1e6;
 
 ReadValue read_words(std::vector<std::string>& out) {
@@ -179,7 +181,17 @@ Mapping models_keys(proxy::Settings& out, const std::filesystem::path& folder) {
           json::object{{"type", "object"}, {"additionalProperties", price_keys(price).schema()}},
           read_prices(out.prices))
       .optional("session_headers", "headers that name the session of a request", words_schema(),
-                read_headers(out.session_headers));
+                read_headers(out.session_headers))
+      .optional("answer_s", "how long a provider may take to begin an answer [600]",
+                policy::number_schema(1, kLongestAnswer),
+                policy::read_number(
+                    1, kLongestAnswer,
+                    [&out](std::uint64_t s) { out.answer_time = std::chrono::seconds(s); }))
+      .optional("silence_s", "how long a provider may say nothing within an answer [300]",
+                policy::number_schema(1, kLongestSilence),
+                policy::read_number(1, kLongestSilence, [&out](std::uint64_t s) {
+                  out.silence = std::chrono::seconds(s);
+                }));
   return keys;
 }
 

@@ -384,9 +384,7 @@ Result<void> read_serve(ServeConfig& out, const std::filesystem::path& folder, c
   if (!out.has_http() && out.tls) {
     return place.refuse("`tls` is for a server that listens, and `listen: none` does not");
   }
-  // A proxy whose address is `https` brings others here, and encrypts what they say.
-  const bool proxied = !out.public_url.empty() && net::Url::parse(out.public_url)->tls;
-  if (!out.is_local() && !out.tls && !out.tls_is_off && !proxied) {
+  if (!out.is_local() && !out.tls && !out.tls_is_off) {
     return place.refuse(fmt::format(
         "{} is reached from other machines, and tokens would go there in the clear; name "
         "`tls: {{cert_file, key_file}}`, or write `tls: off` where something else encrypts",

@@ -126,8 +126,7 @@ Task<Answer> Governor::end_unrun(Trail& trail, std::optional<Performed> recalled
   co_return co_await stages_.closer.finish(trail, std::move(ending));
 }
 
-Task<Answer> Governor::resume(Resumption waited, std::shared_ptr<Upstream> upstream,
-                              Caller caller) {
+Task<Trail> Governor::reopen(Resumption waited, Upstream& upstream) {
   SALLYPORT_CO_CHECK_OK(check_call(waited.call));
   if (!waited.observed) {
     SALLYPORT_CO_CHECK_OK(co_await stages_.approvals.disown_forged(waited.approval_id));
@@ -151,8 +150,8 @@ Task<Answer> Governor::resume(Resumption waited, std::shared_ptr<Upstream> upstr
   }
   SALLYPORT_CO_TRY(const Reply reply, stages_.approvals.reply_of(*state));
   Trail trail = trail_of(std::move(waited.call));
-  if (waited.prepared && upstream->preparing() != nullptr) {
-    trail.prepared(std::move(*waited.prepared), upstream->preparing()->outlives_process());
+  if (waited.prepared && upstream.preparing() != nullptr) {
+    trail.prepared(std::move(*waited.prepared), upstream.preparing()->outlives_process());
     trail.opened = trail.recovery_class() != RecoveryClass::Resumable;
   }
   trail.approval_id = waited.approval_id;
@@ -161,6 +160,12 @@ Task<Answer> Governor::resume(Resumption waited, std::shared_ptr<Upstream> upstr
   trail.closing_facts.push_back({waits->space, waits->key, std::nullopt});
   trail.closing_expected.push_back(*waits);
   stages_.asking.take_reply(trail, reply, state->call_digest);
+  co_return trail;
+}
+
+Task<Answer> Governor::resume(Resumption waited, std::shared_ptr<Upstream> upstream,
+                              Caller caller) {
+  SALLYPORT_CO_TRY(Trail trail, co_await reopen(std::move(waited), *upstream));
   co_return co_await govern(trail, std::move(upstream), std::move(caller));
 }
 

@@ -86,6 +86,17 @@ class Governor {
   // answer: the call ends here, or waits.
   Task<std::optional<Answer>> admit(Trail& trail, std::shared_ptr<Upstream> upstream,
                                     const Caller& caller);
+  // All that comes after the intent: the effect, the second door, the record.
+  Task<Answer> conduct(Trail& trail, std::shared_ptr<Upstream> upstream, const Caller& caller);
+  // Both, for a call whose trail carries more than `run` gives it.
+  Task<Answer> govern(Trail& trail, std::shared_ptr<Upstream> upstream, Caller caller);
+  // Of a call that does not run: `recalled` is what it gave the first time; without it, it is
+  // refused.
+  Task<Answer> end_unrun(Trail& trail, std::optional<Performed> recalled, Upstream& upstream,
+                         std::stop_token cancel);
+  // The trail of a call that waited for a person and has an answer. The errors are those of
+  // `resume`.
+  Task<Trail> reopen(Resumption waited, Upstream& upstream);
   Trail trail_of(Call call);
 
   Stages& stages() { return stages_; }
@@ -96,12 +107,6 @@ class Governor {
 
  private:
   Result<Call> identify(Call call) const;
-  Task<Answer> govern(Trail& trail, std::shared_ptr<Upstream> upstream, Caller caller);
-  Task<Answer> conduct(Trail& trail, std::shared_ptr<Upstream> upstream, const Caller& caller);
-  // Of a call that does not run: `recalled` is what it gave the first time; without it, it is
-  // refused.
-  Task<Answer> end_unrun(Trail& trail, std::optional<Performed> recalled, Upstream& upstream,
-                         std::stop_token cancel);
 
   Stages stages_;
 };

@@ -4,6 +4,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/call/model_calls.h"
 #include "core/call/pending_call.h"
 #include "core/call/waiting_facts.h"
 
@@ -21,63 +22,111 @@ class Elsewhere final : public Upstream {
 
 }  // namespace
 
+struct HandOffs::Giving {
+  Continuation::Payload frame;
+  std::string id;  // of the continuation
+  Kept kept;
+  // The only call, which its intent keeps. A listener may still stop a call whose intent is
+  // written: then it is kept by a commit of its own.
+  bool alone = false;
+  Given given{};
+};
+
+void HandOffs::add_proposed(Draft& draft, const Call& call,
+                            const Continuation::Payload& frame) const {
+  if (frame.state != proposed_to(call.agent_id)) return;
+  GovernorParts& parts = stages_.parts;
+  draft.changes.push_back(model_calls::add(call,
+                                           {.call_id = call.call_id, .session_id = call.session_id},
+                                           parts.recorder, parts.clock.wall()));
+}
+
 Draft HandOffs::keep_alone(Continuation::Payload frame, const Trail& trail, Kept& kept) const {
   frame.pending_tool_calls = {pending_call(trail)};
   kept.continuation = continuations_.make(std::move(frame), trail.continuation_id);
   kept.calls = {trail.call()};
   kept.grants.clear();
   if (trail.grant) kept.grants[trail.call().call_id] = trail.grant;
-  return continuations_.keep(
+  Draft draft = continuations_.keep(
       kept, {.session_id = trail.call().session_id, .agent_id = trail.call().agent_id});
+  add_proposed(draft, trail.call(), kept.continuation.payload);
+  return draft;
 }
 
 Task<HandOffs::Given> HandOffs::hand_out(Continuation::Payload frame, std::vector<Call> calls,
                                          Caller caller, std::chrono::seconds within) {
   SALLYPORT_CO_CHECK_OK(co_await expire());
-  GovernorParts& parts = stages_.parts;
-  const std::string deadline = rfc3339(parts.clock.wall() + within);
-  const auto elsewhere = std::make_shared<Elsewhere>();
-  const std::string id = continuations_.fresh_id();
-  Given given;
-  Kept kept{.deadline = deadline};
-  // A listener may still stop a call whose intent is written: then it is kept by a commit of its
-  // own.
-  const bool alone = calls.size() == 1 && !stages_.emitter.has_hooks();
+  Giving giving{.frame = std::move(frame),
+                .id = continuations_.fresh_id(),
+                .kept = {.deadline = rfc3339(stages_.parts.clock.wall() + within)},
+                .alone = calls.size() == 1 && !stages_.emitter.has_hooks()};
   for (Call& asked : calls) {
-    asked.session_id = frame.session_id;
-    asked.turn = frame.turn;
+    asked.session_id = giving.frame.session_id;
+    asked.turn = giving.frame.turn;
     SALLYPORT_CO_TRY(Call call, governor_.accept(std::move(asked)));
     Trail trail = governor_.trail_of(std::move(call));
-    trail.handed_out_until = deadline;
-    trail.continuation_id = id;
-    if (alone) {
-      trail.with_intent = [&](const Trail& decided) { return keep_alone(frame, decided, kept); };
-    }
-    SALLYPORT_CO_TRY(std::optional<Answer> answered,
-                     co_await governor_.admit(trail, elsewhere, caller));
-    if (answered) {
-      SALLYPORT_CO_TRY(const std::optional<Given::Clash> clash, clash_of(trail));
-      if (clash) given.clashes[trail.call().tool_call_id] = *clash;
-      given.answered.push_back(std::move(*answered));
-      continue;
-    }
-    given.hand_off.tool_calls.push_back(pending_call(trail));
-    if (alone) {
-      given.hand_off.continuation = kept.continuation;
-      co_return given;
-    }
-    kept.calls.push_back(trail.call());
-    if (trail.grant) kept.grants[trail.call().call_id] = trail.grant;
+    SALLYPORT_CO_TRY(const bool kept, co_await give(giving, trail, caller));
+    if (kept) co_return std::move(giving.given);
   }
-  if (kept.calls.empty()) co_return given;
-  frame.pending_tool_calls = given.hand_off.tool_calls;
-  given.hand_off.continuation = continuations_.make(std::move(frame), id);
-  kept.continuation = given.hand_off.continuation;
+  co_return co_await keep(giving);
+}
+
+Task<HandOffs::Given> HandOffs::hand_out_answered(Continuation::Payload frame,
+                                                  Governor::Resumption waited, Caller caller,
+                                                  std::chrono::seconds within) {
+  SALLYPORT_CO_CHECK_OK(co_await expire());
+  Giving giving{.frame = std::move(frame),
+                .id = continuations_.fresh_id(),
+                .kept = {.deadline = rfc3339(stages_.parts.clock.wall() + within)},
+                .alone = !stages_.emitter.has_hooks()};
+  Elsewhere elsewhere;
+  SALLYPORT_CO_TRY(Trail trail, co_await governor_.reopen(std::move(waited), elsewhere));
+  SALLYPORT_CO_TRY(const bool kept, co_await give(giving, trail, caller));
+  if (kept) co_return std::move(giving.given);
+  co_return co_await keep(giving);
+}
+
+Task<bool> HandOffs::give(Giving& giving, Trail& trail, const Caller& caller) {
+  trail.handed_out_until = giving.kept.deadline;
+  trail.continuation_id = giving.id;
+  if (giving.alone) {
+    trail.with_intent = [this, &giving](const Trail& decided) {
+      return keep_alone(giving.frame, decided, giving.kept);
+    };
+  }
+  SALLYPORT_CO_TRY(std::optional<Answer> answered,
+                   co_await governor_.admit(trail, std::make_shared<Elsewhere>(), caller));
+  if (answered) {
+    SALLYPORT_CO_TRY(const std::optional<Given::Clash> clash, clash_of(trail));
+    if (clash) giving.given.clashes[trail.call().tool_call_id] = *clash;
+    giving.given.answered.push_back(std::move(*answered));
+    co_return false;
+  }
+  giving.given.hand_off.tool_calls.push_back(pending_call(trail));
+  if (giving.alone) {
+    giving.given.hand_off.continuation = giving.kept.continuation;
+    co_return true;
+  }
+  giving.kept.calls.push_back(trail.call());
+  if (trail.grant) giving.kept.grants[trail.call().call_id] = trail.grant;
+  co_return false;
+}
+
+Task<HandOffs::Given> HandOffs::keep(Giving& giving) {
+  Kept& kept = giving.kept;
+  if (giving.given.hand_off.tool_calls.empty()) co_return std::move(giving.given);
+  giving.frame.pending_tool_calls = giving.given.hand_off.tool_calls;
+  kept.continuation = continuations_.make(std::move(giving.frame), giving.id);
+  giving.given.hand_off.continuation = kept.continuation;
+  const Continuation::Payload& payload = kept.continuation.payload;
+  Draft draft = continuations_.keep(
+      kept, {.session_id = payload.session_id, .agent_id = kept.calls.front().agent_id});
+  for (const Call& call : kept.calls) add_proposed(draft, call, payload);
   std::vector<Draft> drafts;
-  drafts.push_back(continuations_.keep(kept, {.session_id = kept.continuation.payload.session_id,
-                                              .agent_id = kept.calls.front().agent_id}));
-  SALLYPORT_CO_CHECK_OK(co_await parts.recorder.append(std::move(drafts), Urgency::Announces));
-  co_return given;
+  drafts.push_back(std::move(draft));
+  SALLYPORT_CO_CHECK_OK(
+      co_await stages_.parts.recorder.append(std::move(drafts), Urgency::Announces));
+  co_return std::move(giving.given);
 }
 
 Result<std::optional<HandOffs::Given::Clash>> HandOffs::clash_of(const Trail& trail) {

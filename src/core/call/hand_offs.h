@@ -39,6 +39,11 @@ class HandOffs {
   // out.
   Task<Given> hand_out(Continuation::Payload frame, std::vector<Call> calls, Caller caller = {},
                        std::chrono::seconds within = std::chrono::hours(24));
+  // Hands out a call that waited for a person, under the call id that it has. The errors are those
+  // of `Governor::resume`.
+  Task<Given> hand_out_answered(Continuation::Payload frame, Governor::Resumption waited,
+                                Caller caller = {},
+                                std::chrono::seconds within = std::chrono::hours(24));
 
   // Takes one result for each call that was handed out, all in one transaction or none. The first
   // submission completes the calls; a later one is answered with what was recorded first.
@@ -94,6 +99,13 @@ class HandOffs {
   std::shared_ptr<const ResultRules> result_rules(const Plan& plan, const Out& out) const;
   Async<bool> says_other(Out out, const ToolResult& again, const Envelope& first,
                          FailOpen& fail_open);
+  // One hand-off while its calls are decided.
+  struct Giving;
+  // True: the call is the only one, and its intent has kept it.
+  Task<bool> give(Giving& giving, Trail& trail, const Caller& caller);
+  Task<Given> keep(Giving& giving);
+  // A call of the model proxy is found by its id at other doors (MP-61).
+  void add_proposed(Draft& draft, const Call& call, const Continuation::Payload& frame) const;
   // The entry that keeps a call that is handed out alone. It is committed with the intent.
   Draft keep_alone(Continuation::Payload frame, const Trail& trail, Kept& kept) const;
   void owe(std::vector<Returned> returned, const Error& error);

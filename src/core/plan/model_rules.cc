@@ -37,21 +37,24 @@ json::object model_rules_json(const ModelRules& rules) {
                                    {"tokens", json::value_from(budget.tokens)},
                                    {"cost_microusd", json::value_from(budget.cost_microusd)}});
   }
-  return {{"allow", json::value_from(rules.allow)},
-          {"tool_calls", std::move(tool_calls)},
-          {"hold_s", rules.hold.count()},
-          {"withholds_bypassed", rules.withholds_bypassed},
-          {"ends_on_signed_hit", rules.ends_on_signed_hit},
-          {"blocks_as_answer", rules.blocks_as_answer},
-          {"provider_tools", std::move(provider_tools)},
-          {"refuses_unread", rules.refuses_unread},
-          {"passes_audio", rules.passes_audio},
-          {"refuses_state", rules.refuses_state},
-          {"never_stores", rules.never_stores},
-          {"budgets", std::move(budgets)},
-          {"retries", rules.retries},
-          {"retries_after_send", rules.retries_after_send},
-          {"fails_over", rules.fails_over}};
+  json::object object{{"allow", json::value_from(rules.allow)},
+                      {"tool_calls", std::move(tool_calls)},
+                      {"hold_s", rules.hold.count()},
+                      {"withholds_bypassed", rules.withholds_bypassed},
+                      {"ends_on_signed_hit", rules.ends_on_signed_hit},
+                      {"blocks_as_answer", rules.blocks_as_answer},
+                      {"provider_tools", std::move(provider_tools)},
+                      {"refuses_unread", rules.refuses_unread},
+                      {"passes_audio", rules.passes_audio},
+                      {"refuses_state", rules.refuses_state},
+                      {"never_stores", rules.never_stores},
+                      {"budgets", std::move(budgets)},
+                      {"retries", rules.retries},
+                      {"retries_after_send", rules.retries_after_send},
+                      {"fails_over", rules.fails_over}};
+  // Only where it is chosen: the hashes of all other policies stay as they were.
+  if (rules.keeps_content) object["keeps_content"] = true;
+  return object;
 }
 
 std::string_view to_string(ModelBudget::Per per) {

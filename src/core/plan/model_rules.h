@@ -50,6 +50,7 @@ struct ModelRules {
   bool passes_audio = false;
   bool refuses_state = false;
   bool never_stores = false;
+  bool keeps_content = false;  // `keep: content` (MP-69)
   std::vector<ModelBudget> budgets{};
   std::uint64_t retries = 0;
   bool retries_after_send = false;

@@ -74,10 +74,10 @@ TEST(AnthropicCalls, ObservedCallsPassAtOnceAndAreRecorded) {
   EXPECT_EQ(answer.doors.asked.decided[1].input, "{\"cut");
 }
 
-// MP-59
+// MP-38, MP-59
 TEST(AnthropicCalls, ACallWithoutJsonOrCutByALimitIsNeverHandedOut) {
   for (const std::vector<std::string>& pieces :
-       {std::vector<std::string>{"{\"a\":", "1"}, {"nonsense"}, {"[1]"}, {}, {""}}) {
+       {std::vector<std::string>{"{\"a\":", "1"}, {"nonsense"}, {"[1]"}, {}, {""}, {"{\"a\":1}"}}) {
     Answer answer;
     ASSERT_TRUE(answer.send(begin() + call(0, "tool", pieces) + finish("max_tokens")));
     EXPECT_EQ(answer.content(), json::parse(R"([{"type":"text","text":"[dropped]"}])"));

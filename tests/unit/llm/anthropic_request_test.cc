@@ -127,7 +127,7 @@ TEST(AnthropicRequest, AWithheldResultIsItsNoticeAndAnError) {
   }
   EXPECT_EQ(
       splice.applied(text),
-      R"({"model":"m","messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"[gone]","is_error":true}, {"type":"tool_result","tool_use_id":"b","is_error":true,"content":"[gone]"},{"type":"web_search_tool_result","tool_use_id":"c","content":{"type":"web_search_tool_result_error","error_code":"unavailable"}}]}]})");
+      R"({"model":"m","messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"[gone]","is_error":true}, {"type":"tool_result","tool_use_id":"b","is_error":true,"content":"[gone]"},{"type":"web_search_tool_result","tool_use_id":"c","content":{"type":"web_search_tool_result_error","error_code":"unavailable"}},{"type":"text","text":"[gone]"}]}]})");
 }
 
 }  // namespace
